@@ -8,7 +8,7 @@ import {cost} from '../pricing/cost.ts'
 import type {Pricing} from '../pricing/open.ts'
 import {membersThatMayCost} from '../providers/informative-members.ts'
 import {readReply} from '../providers/openai/reply.ts'
-import {withRemainder} from '../providers/remainders.ts'
+import {usageOfKind} from '../providers/service-tiers.ts'
 import {type LogInsert, LogInserts} from '../schema/log-inserts.ts'
 import type {LogBodies, LogRecord, Settlement} from '../schema/records.ts'
 import {maskedHeaders} from './audit.ts'
@@ -62,7 +62,7 @@ function settlementOf(
   const requested_model = typeof request.body.model === 'string' ? request.body.model : null
   const model = requested_model ?? read.model ?? null
   const provider = request.provider ?? hostOf(request.url)
-  const used = usage && withRemainder(provider, usage)
+  const used = usage && usageOfKind(provider, usage)
   const price = model === null ? undefined : pricing.lookup(provider, model)
   const charged = used ? cost(used, price, {at: at_ms}) : NOTHING_OWED
   const usage_unknown = membersThatMayCost(provider, used?.unknown ?? [])

@@ -39,6 +39,11 @@ export function storedText(text: string, most_bytes: number): string {
   return cleaned(cutTo(text, most_bytes))
 }
 
+/** The same where the bound holds for what was put in place of what no store takes, too. */
+export function storedWord(text: string, most_bytes: number): string {
+  return storedText(cleaned(text.slice(0, most_bytes)), most_bytes)
+}
+
 /** Cut alone, for who cleans the whole of what it writes at once. */
 export function cutTo(text: string, most_bytes: number): string {
   if (text.length * BYTES_PER_UNIT <= most_bytes) return text

@@ -15,11 +15,13 @@ export class Tally {
   #unpriced = false
   readonly #unpriced_units = new Set<string>()
   readonly #unknown = new Set<string>()
+  #mode: string | undefined
   #requests = 0
 
   add(usage: Usage, price: Price | undefined, {at, batch = false}: CostOptions): void {
     this.#usage = addUsage(this.#usage, usage)
     for (const path of usage.unknown ?? []) if (this.#unknown.size < MAX_UNKNOWN) this.#unknown.add(path)
+    this.#mode ??= usage.mode
     this.#requests++
     const terms = price && termsOf(periodAt(price, at), batch)
     const {shares, unpriced_units} = terms
@@ -48,7 +50,7 @@ export class Tally {
   }
 
   get mode_unpriced(): string | null {
-    return modeOf(this.#usage)
+    return this.#mode ?? modeOf(this.#usage)
   }
 
   get cost_nanousd(): number {

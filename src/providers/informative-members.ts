@@ -1,4 +1,4 @@
-import {storedText} from '../base/stored-text.ts'
+import {storedWord} from '../base/stored-text.ts'
 
 /**
  * Members of usage that no reader needs, for nothing is charged by them: totals, durations, parts of other counts, money that the vendor
@@ -49,7 +49,7 @@ const NONE: readonly string[] = []
 /** Those of `paths` that may cost at a kind of provider, as an entry names them: at most 8, of 64 bytes each. */
 export function membersThatMayCost(kind: string, paths: readonly string[]): readonly string[] {
   const rest = paths.filter(path => !isInformative(kind, path))
-  return rest.length === 0 ? NONE : [...new Set(rest.slice(0, MAX_NAMED).map(path => storedText(path, MAX_PATH_BYTES)))]
+  return rest.length === 0 ? NONE : [...new Set(rest.slice(0, MAX_NAMED).map(path => storedWord(path, MAX_PATH_BYTES)))]
 }
 
 /** Whether a member stands in the table. */

@@ -9,6 +9,11 @@ export interface Usage extends Record<TokenClass, number> {
   unknown?: readonly string[]
   /** Tokens that the report's total has beyond its input and output, and that it does not name. The kind of provider decides what they are. */
   remainder?: number
+  /** How it was served, in the report's words: its tier, and its speed. At most 64 bytes each; the kind of provider decides what they cost. */
+  tier?: string
+  speed?: string
+  /** A word of how it was served whose price nobody knows: it is charged at the standard one, and flagged. */
+  mode?: string
 }
 
 /** Every class of token. `input_uncached_tokens` and `output_text_tokens` are what the classes after them have not taken. */
@@ -78,11 +83,9 @@ export function isCharged(unit: string): boolean {
   return !HOW_SERVED.has(unit)
 }
 
-/** How a request was served, where that has a price of its own. */
-export type ServiceMode = 'priority' | 'fast'
-
 /** The mode without a price of its own that `usage` tells of; null for what was served as any other, or as a batch. */
-export function modeOf({units}: Partial<Usage>): string | null {
+export function modeOf({units, mode}: Partial<Usage>): string | null {
+  if (mode !== undefined) return mode
   if (!units) return null
   return units[UNIT.priority_requests] ? 'priority' : units[UNIT.fast_requests] ? 'fast' : null
 }

@@ -2,8 +2,10 @@ import {describe, expect, test} from 'vitest'
 import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import {cost} from '../../src/pricing/cost.ts'
 import {effectiveRates, type Price} from '../../src/pricing/price.ts'
+import {NO_MODE, tierClass, tierWord, usageOfKind} from '../../src/providers/service-tiers.ts'
 import {usedBy} from '../../src/proxy/records/usage.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
+import {emptyUsage} from '../../src/schema/usage.ts'
 import {generated} from '../support/ring.ts'
 import {events, named} from './table/case.ts'
 import {readBy} from './table/read.ts'
@@ -13,7 +15,8 @@ const PRICE: Price = {provider: 'p', model: 'm', source: 'case', aliases: [], pe
 /** 10 in and 5 out at that price. */
 const STANDARD = 20_000
 
-type Served = 'standard' | 'priority' | 'fast' | 'batch'
+/** `standard`, `batch`, or the word that the entry is flagged with. */
+type Served = string
 type Said = string | null
 
 /** How a provider tells of the mode a call was served in; `null` in its `says`: not at all. */
@@ -35,23 +38,31 @@ const TIERS = [
   ['default', 'standard'],
   ['priority', 'priority'],
   ['flex', 'batch'],
+  ['auto', null],
+  ['ultrafast', 'ultrafast'],
 ] as const
 const ASKS = [
   [{}, 'standard'],
   [{service_tier: 'default'}, 'standard'],
   [{service_tier: 'auto'}, 'standard'],
   [{service_tier: 'priority'}, 'priority'],
+  [{service_tier: 'flex'}, 'standard'],
+  [{service_tier: 'ultrafast'}, 'ultrafast'],
+  [{serviceTier: {type: 'priority'}}, 'priority'],
+  [{service_tier: 7}, 'standard'],
   [{messages: [{role: 'user', content: '"service_tier":"priority"'}]}, 'standard'],
 ] as const
 const SPEEDS = [
   [null, null],
   ['standard', 'standard'],
   ['fast', 'fast'],
+  ['warp', 'warp'],
 ] as const
 const FAST = [
   [{}, 'standard'],
   [{speed: 'standard'}, 'standard'],
   [{speed: 'fast'}, 'fast'],
+  [{speed: 'warp'}, 'warp'],
   [{system: 'be "fast"'}, 'standard'],
 ] as const
 
@@ -122,6 +133,7 @@ const DIALECTS: readonly Dialect[] = [
     says: [
       [null, null],
       ['standard', 'standard'],
+      ['standard_only', 'standard'],
       ['priority', 'priority'],
       ['batch', 'batch'],
     ],
@@ -144,11 +156,17 @@ const DIALECTS: readonly Dialect[] = [
     endpoint: 'chatComplete',
     says: [
       [null, null],
-      ['ON_DEMAND', null],
+      ['ON_DEMAND', 'standard'],
+      ['TRAFFIC_TYPE_UNSPECIFIED', 'standard'],
+      ['ON_DEMAND_LATER', 'ON_DEMAND_LATER'],
       ['ON_DEMAND_PRIORITY', 'priority'],
       ['ON_DEMAND_FLEX', 'batch'],
     ],
-    asks: [[{}, 'standard']],
+    asks: [
+      [{}, 'standard'],
+      [{service_tier: 'priority'}, 'priority'],
+      [{service_tier: 'standard'}, 'standard'],
+    ],
     reply: said => ({
       candidates: [{content: {role: 'model', parts: [{text: 'Noon.'}]}, finishReason: 'STOP', index: 0}],
       usageMetadata: {promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15, ...(said && {trafficType: said})},
@@ -190,7 +208,7 @@ describe('a call is charged as it was served, and a mode without a price of its 
       const charged = cost(used.usage, PRICE, {at})
       expect(charged).toMatchObject({
         cost_nanousd: served === 'batch' ? STANDARD / 2 : STANDARD,
-        mode_unpriced: served === 'priority' || served === 'fast' ? served : null,
+        mode_unpriced: served === 'standard' || served === 'batch' ? null : served,
         unpriced: false,
         unpriced_units: [],
       })
@@ -199,6 +217,53 @@ describe('a call is charged as it was served, and a mode without a price of its 
 })
 
 const catalogue = bundledCatalogue()
+
+/** Words that a reply may say, and what they cost there: `null` stands for the standard price and a flag. */
+const WORDS: readonly (readonly [kind: string, word: string, means: string | null])[] = [
+  ['openai', 'default', 'standard'],
+  ['openai', 'fast', 'priority'],
+  ['openai', 'scale', null],
+  ['azure-openai', 'flex', 'batch'],
+  ['openrouter', 'standard', 'standard'],
+  ['groq', 'on_demand', 'standard'],
+  ['groq', 'flex', 'standard'],
+  ['groq', 'performance', null],
+  ['anthropic', 'standard_only', 'standard'],
+  ['anthropic', 'flex', null],
+  ['google', 'unspecified', 'standard'],
+  ['google', 'SERVICE_TIER_STANDARD', 'standard'],
+  ['google', 'deferred', null],
+  ['vertex-ai', 'ON_DEMAND', 'standard'],
+  ['vertex-ai', 'ON_DEMAND_FLEX', 'batch'],
+  ['vertex-ai', 'PROVISIONED_THROUGHPUT', 'provisioned'],
+  ['bedrock', 'reserved', 'provisioned'],
+  ['deepinfra', 'flex', null],
+  ['deepinfra', 'default', 'standard'],
+  ['openai', 'constructor', null],
+  ['constructor', '__proto__', null],
+]
+
+describe('doors 12: each documented word of a service tier has its class at its kind of provider', () => {
+  test.each(WORDS)('%s: %s', (kind, word, means) => {
+    expect(tierClass(kind, word)).toBe(means)
+    const {units, mode} = usageOfKind(kind, {...emptyUsage(), tier: word})
+    expect(mode ?? null).toBe(means === null ? word : null)
+    expect(Object.keys(units)).toEqual(means === null || means === 'standard' ? [] : [`${means}_requests`])
+  })
+
+  test('a word that is kept has at most 64 bytes, and nothing that no store takes', () => {
+    expect(tierWord(`\u0000\ud800${'é'.repeat(200)}`)).toBe(`\ufffd\ufffd${'é'.repeat(29)}`)
+    expect([tierWord(''), tierWord(7), tierWord(null), tierWord({})]).toEqual([undefined, undefined, undefined, undefined])
+  })
+
+  test('doors 15: the header of Gemini tells it, and the reply before it', () => {
+    const headers = {'x-gemini-service-tier': 'priority'}
+    expect(usageOfKind('google', emptyUsage(), NO_MODE, headers).units).toEqual({priority_requests: 1})
+    expect(usageOfKind('google', {...emptyUsage(), tier: 'ON_DEMAND'}, NO_MODE, headers).units).toEqual({})
+    expect(usageOfKind('openai', emptyUsage(), NO_MODE, headers).units).toEqual({})
+    expect(usageOfKind('google', emptyUsage(), {tier: 'priority', speed: null}, {'x-gemini-service-tier': 'standard'}).units).toEqual({})
+  })
+})
 
 describe('a profile of Bedrock that may go anywhere has the price of those', () => {
   const rows = catalogue.list().filter(({provider, model}) => provider === 'bedrock' && model.startsWith('global.'))

@@ -1,11 +1,12 @@
 import {isObject} from '../../base/json-object.ts'
-import {emptyUsage, totals, UNIT, type Usage} from '../../schema/usage.ts'
+import {emptyUsage, totals, type Usage} from '../../schema/usage.ts'
 import {count, isImpossible} from '../openai/usage.ts'
+import {tierWord} from '../service-tiers.ts'
 import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 
 /**
  * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
- * `cacheDetails` splits the writes by lifetime; the `tier` flex costs what a batch does, priority has a price of its own. Source: Bedrock API reference, TokenUsage, ServiceTier.
+ * `cacheDetails` splits the writes by lifetime; `tier` is how it was served. Source: Bedrock API reference, TokenUsage, ServiceTier.
  */
 export function readUsage(raw_usage: unknown, tier?: unknown): Usage | null {
   if (!isObject(raw_usage)) return null
@@ -28,8 +29,8 @@ export function readUsage(raw_usage: unknown, tier?: unknown): Usage | null {
   }
   usage.cache_write_1h_tokens = hour
   usage.cache_write_5m_tokens = Math.max(written - hour, minutes)
-  if (isObject(tier) && tier.type === 'flex') usage.units[UNIT.batch_requests] = 1
-  else if (isObject(tier)) usage.units[UNIT.priority_requests] = tier.type === 'priority' ? 1 : 0
+  const word = isObject(tier) ? tierWord(tier.type) : undefined
+  if (word !== undefined) usage.tier = word
   const total = input === null || output === null ? null : count(raw_usage.totalTokens)
   return withTotal(withUnknown(usage, raw_usage, KNOWN), 'totalTokens', total, totals(usage).total_tokens)
 }

@@ -26,8 +26,14 @@ export function generateBody(request: Json, context: TranslationContext, place: 
       safetySettings: request.safety_settings ?? request.safetySettings,
       cachedContent: request.cached_content ?? request.cachedContent,
       labels: place.is_vertex ? request.labels : null,
+      serviceTier: tierOf(request.service_tier ?? request.serviceTier),
     }),
   }
+}
+
+/** OpenAI's words for no choice and for the usual one are none of Gemini's. Source: @google/genai, ServiceTier. */
+function tierOf(tier: unknown): unknown {
+  return tier === 'auto' ? null : tier === 'default' ? 'standard' : tier
 }
 
 function generationConfig(request: Json, context: TranslationContext, model: string): Json {

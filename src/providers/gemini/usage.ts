@@ -1,6 +1,7 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {emptyUsage, totals, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, isImpossible} from '../openai/usage.ts'
+import {tierWord} from '../service-tiers.ts'
 import type {Json} from '../translation.ts'
 import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 import {generationOf} from './place.ts'
@@ -19,11 +20,9 @@ export function readUsage(metadata: unknown, searches = 0): Usage | null {
   readInput(metadata, usage)
   readOutput(metadata, usage)
   if (searches > 0) usage.units[UNIT.web_search] = searches
-  // Vertex AI: PROVISIONED_THROUGHPUT, or ON_DEMAND and its kinds.
-  const {trafficType} = metadata
-  if (trafficType === 'PROVISIONED_THROUGHPUT') usage.units[UNIT.provisioned_requests] = 1
-  if (trafficType === 'ON_DEMAND_FLEX') usage.units[UNIT.batch_requests] = 1
-  if (trafficType === 'ON_DEMAND_PRIORITY') usage.units[UNIT.priority_requests] = 1
+  // Vertex AI tells its type of traffic, the Live API its tier.
+  const tier = tierWord(metadata.trafficType) ?? tierWord(metadata.serviceTier)
+  if (tier !== undefined) usage.tier = tier
   const total = count(promptTokenCount) === null ? null : count(totalTokenCount)
   return withTotal(withUnknown(usage, metadata, KNOWN), 'totalTokenCount', total, totals(usage).total_tokens)
 }

@@ -1,28 +1,34 @@
 import {topLevel} from '../../base/json.ts'
-import type {ServiceMode} from '../../schema/usage.ts'
+import {object, parsed} from '../../base/json-object.ts'
+import {NO_MODE, type RequestedMode, tierWord} from '../service-tiers.ts'
 
 const NO_KEYS: ReadonlySet<string> = new Set()
-const MODE_MEMBERS: readonly {readonly key: string; readonly value: string; readonly bytes: Buffer; readonly mode: ServiceMode}[] = [
-  {key: 'service_tier', value: '"priority"', bytes: Buffer.from('"priority"'), mode: 'priority'},
-  {key: 'speed', value: '"fast"', bytes: Buffer.from('"fast"'), mode: 'fast'},
-]
+/** Members that ask for a mode of service, in the words of OpenAI, Anthropic, Google and Bedrock. */
+const TIER_KEYS = ['service_tier', 'serviceTier'] as const
+const SPEED_KEY = 'speed'
+const KEYS = [...TIER_KEYS, SPEED_KEY].map(key => ({key, bytes: Buffer.from(`"${key}"`)}))
+/** A longer value is no word, and no object that holds one. */
+const MAX_VALUE_BYTES = 1024
 
 /** True where a body whose top level has these keys may ask for a mode. */
 export function mayAskMode(keys: {has(key: string): boolean}): boolean {
-  return MODE_MEMBERS.some(({key}) => keys.has(key))
+  return KEYS.some(({key}) => keys.has(key))
 }
 
-/** The mode that a request asks for in words of OpenAI or Anthropic; null for all others, which are searched and not read. */
-export function requestedMode(body: Buffer): ServiceMode | null {
-  for (const {key, value, bytes, mode} of MODE_MEMBERS) if (body.includes(bytes) && memberIn(body, key) === value) return mode
-  return null
-}
-
-function memberIn(body: Buffer, key: string): string | null {
+/** The mode that a request asks for, in its own words. A body without such a member is searched and not read. */
+export function requestedMode(body: Buffer): RequestedMode {
+  if (!KEYS.some(({bytes}) => body.includes(bytes))) return NO_MODE
   try {
-    const span = topLevel(body, NO_KEYS).get(key)
-    return span ? body.toString('latin1', span.start, span.end) : null
+    const members = topLevel(body, NO_KEYS)
+    const valueIn = (key: string) => {
+      const span = members.get(key)
+      return span && span.end - span.start <= MAX_VALUE_BYTES ? parsed(body.toString('utf8', span.start, span.end)) : undefined
+    }
+    const tiers = TIER_KEYS.map(valueIn).map(value => tierWord(value) ?? tierWord(object(value).type))
+    const tier = tiers.find(word => word !== undefined) ?? null
+    const speed = tierWord(valueIn(SPEED_KEY)) ?? null
+    return tier === null && speed === null ? NO_MODE : {tier, speed}
   } catch {
-    return null // not JSON: the provider refuses it
+    return NO_MODE // not JSON: the provider refuses it
   }
 }

@@ -2,6 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {INFORM_EVERYWHERE} from '../informative-members.ts'
+import {tierWord} from '../service-tiers.ts'
 import {knownMembers, withUnknown} from '../unknown-members.ts'
 
 /** A usage object as a provider wrote it, or several merged (`mergeSaid`). Nothing in it is trusted. */
@@ -54,14 +55,12 @@ function outputParts(parts: string): string {
 
 const WHOLES = ['prompt_tokens', 'input_tokens', 'completion_tokens', 'output_tokens'] as const
 const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
-/** Service tiers that cost what a batch does (OpenAI: flex processing; Anthropic: usage of message batches). */
-const BATCH_TIERS: ReadonlySet<unknown> = new Set(['flex', 'batch'])
-
-/** The mode of service. A known other mode is noted as 0: then the requested one does not count. */
+/** How it was served, in the provider's words. */
 function readMode({service_tier, speed}: RawObject, usage: Usage) {
-  if (BATCH_TIERS.has(service_tier)) usage.units[UNIT.batch_requests] = 1
-  else if (typeof service_tier === 'string') usage.units[UNIT.priority_requests] = service_tier === 'priority' ? 1 : 0
-  if (typeof speed === 'string') usage.units[UNIT.fast_requests] = speed === 'fast' ? 1 : 0
+  const tier = tierWord(service_tier)
+  const pace = tierWord(speed)
+  if (tier !== undefined) usage.tier = tier
+  if (pace !== undefined) usage.speed = pace
 }
 
 /**

@@ -1,6 +1,7 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, totals, UNIT, type Usage} from '../../schema/usage.ts'
 import {count, type RawObject} from '../openai/usage.ts'
+import {tierWord} from '../service-tiers.ts'
 import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 
 /**
@@ -27,8 +28,8 @@ export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
   usage.output_reasoning_tokens = number('total_thought_tokens')
   const searches = list(member('grounding_tool_count')).reduce<number>((sum, each) => sum + (count(object(each).count) ?? 0), 0)
   if (searches > 0) usage.units[UNIT.web_search] = searches
-  if (tier === 'flex' || tier === 'batch') usage.units[UNIT.batch_requests] = 1
-  else if (tier === 'priority') usage.units[UNIT.priority_requests] = 1
+  const word = tierWord(tier)
+  if (word !== undefined) usage.tier = word
   return withTotal(withUnknown(usage, raw, KNOWN), 'total_tokens', count(member('total_tokens')), totals(usage).total_tokens)
 }
 

@@ -2,7 +2,7 @@ import {newSpanId, newTimeId} from '../../base/ids.ts'
 import {NOTHING_OWED} from '../../charge/charged.ts'
 import type {WorkEnd} from '../../charge/settlement.ts'
 import {Work, type WorkRow} from '../../charge/work.ts'
-import {withRemainder} from '../../providers/remainders.ts'
+import {usageOfKind} from '../../providers/service-tiers.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
 import type {LogBodies, LogRecord, Outcome} from '../../schema/records.ts'
 import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
@@ -115,7 +115,7 @@ export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: Pro
 function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): WorkEnd {
   const {source, outcome, status, delivered} = end
   const {target, model, said_model} = facts
-  const usage = end.usage && withRemainder(target.provider.slug, end.usage)
+  const usage = end.usage && usageOfKind(target.provider.slug, end.usage)
   const {at_ms} = call.incoming
   return {
     outcome,

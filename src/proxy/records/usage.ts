@@ -2,13 +2,13 @@ import {underWay} from '../../providers/openai/background.ts'
 import {requestedMode} from '../../providers/openai/mode.ts'
 import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
 import {countBodyTokens} from '../../providers/openai/tokens.ts'
-import {withRemainder} from '../../providers/remainders.ts'
+import {NO_MODE, usageOfKind} from '../../providers/service-tiers.ts'
 import {batchesInReply} from '../../providers/vendor-batches/index.ts'
 import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
 import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Outcome} from '../../schema/records.ts'
-import {emptyUsage, totals, UNIT, type Usage, type UsageSource} from '../../schema/usage.ts'
+import {emptyUsage, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
 
 /** Endpoints whose answers use up tokens or units. The rest cost nothing. */
 const USES: ReadonlySet<EndpointName> = new Set([
@@ -119,9 +119,8 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   if (ended.is_background || isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
   const source = outcome === 'ok' && !ended.is_cut_stream ? 'provider' : 'partial'
   if (facts.usage) {
-    const told = withRemainder(ended.kind, facts.usage)
-    const usage = ended.is_cut_stream ? withText(told, ended.text_bytes) : told
-    return {usage: inMode(usage, ended.mode_in), source, said_model: facts.model}
+    const told = ofKind(ended, facts.usage)
+    return {usage: ended.is_cut_stream ? withText(told, ended.text_bytes) : told, source, said_model: facts.model}
   }
   const unmetered: AttemptUsage = isUnmetered(ended) ? {...nothing, source: 'unmetered'} : nothing
   if (!USES.has(endpoint) && !speaks(ended)) return unmetered
@@ -135,9 +134,15 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
 }
 
 /** The prompt, estimated from its text. */
-function promptOf({request_body, mode_in}: EndedAttempt, asked_bytes: number): Usage {
+function promptOf(ended: EndedAttempt, asked_bytes: number): Usage {
+  const {request_body} = ended
   const counted = request_body && countBodyTokens(request_body, {framed: true})
-  return inMode({...emptyUsage(), input_uncached_tokens: counted ?? estimateTokens(asked_bytes)}, mode_in)
+  return ofKind(ended, {...emptyUsage(), input_uncached_tokens: counted ?? estimateTokens(asked_bytes)})
+}
+
+/** As its kind of provider means it; where the answer does not tell how it was served, what the request asked for counts. */
+function ofKind({kind, mode_in, reply_headers}: EndedAttempt, told: Usage): Usage {
+  return usageOfKind(kind, told, mode_in ? requestedMode(mode_in) : NO_MODE, reply_headers)
 }
 
 /** True where the reply tells of the batch that it began, so that this can be charged from its results. */
@@ -155,16 +160,6 @@ function wholeFacts({endpoint, plain, reply_headers}: EndedAttempt): ReplyFacts 
 function isUnmetered({endpoint, operation}: EndedAttempt): boolean {
   return endpoint === 'proxy' || operation !== null || MAY_TELL_NOTHING.has(endpoint)
 }
-
-/** An answer names its mode of service; where it does not, the requested mode counts. */
-function inMode(usage: Usage, request_body: Buffer | null): Usage {
-  const {units} = usage
-  if (!request_body || MODES.some(unit => units[unit] !== undefined)) return usage
-  const mode = requestedMode(request_body)
-  return mode ? {...usage, units: {...units, [mode === 'fast' ? UNIT.fast_requests : UNIT.priority_requests]: 1}} : usage
-}
-
-const MODES = [UNIT.batch_requests, UNIT.provisioned_requests, UNIT.priority_requests, UNIT.fast_requests] as const
 
 /** A stream that was cut off had reported little of its answer: the text that was seen counts. */
 function withText(usage: Usage, text_bytes: number): Usage {

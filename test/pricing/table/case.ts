@@ -1,7 +1,7 @@
 import type {RateName} from '../../../src/pricing/price.ts'
 import type {EndpointName} from '../../../src/schema/endpoints.ts'
 import type {Outcome} from '../../../src/schema/records.ts'
-import type {ServiceMode, TokenClass, UsageSource} from '../../../src/schema/usage.ts'
+import type {TokenClass, UsageSource} from '../../../src/schema/usage.ts'
 
 type Rates = Partial<Record<RateName, string>>
 
@@ -47,7 +47,7 @@ export interface Case {
   readonly cost_nanousd: number
   readonly unpriced?: true
   readonly unpriced_units?: readonly string[]
-  readonly mode_unpriced?: ServiceMode
+  readonly mode_unpriced?: string
 }
 
 /** Server-sent events, one JSON each; the last may be `[DONE]`. */

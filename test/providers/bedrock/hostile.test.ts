@@ -98,7 +98,7 @@ test('whatever is answered, it is a whole answer or refused', () => {
       const body = answer.body as Json
       const list = body.choices ?? body.data ?? body.results
       if (name !== 'messages' && name !== 'messagesCountTokens') expect(Array.isArray(list), name).toBe(true)
-      for (const amount of Object.values({...answer.usage, units: 0, unknown: 0}))
+      for (const amount of Object.values({...answer.usage, units: 0, unknown: 0, tier: 0, speed: 0, mode: 0}))
         expect(Number.isSafeInteger(amount) && amount >= 0).toBe(true)
     }),
     {numRuns: 3000},

@@ -1,5 +1,5 @@
 import {type EndedResponse, endedResponse, underWay} from '../../../providers/openai/background.ts'
-import {withRemainder} from '../../../providers/remainders.ts'
+import {usageOfKind} from '../../../providers/service-tiers.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import type {ProxyServices} from '../../services.ts'
 import {upstreamUrl} from '../../upstream/build-request.ts'
@@ -42,7 +42,7 @@ function cameTo(
   services: ProxyServices,
 ): DeferredUsage {
   const at_ms = Date.parse(intent.admitted_at)
-  const usage = withRemainder(target.provider.slug, told)
+  const usage = usageOfKind(target.provider.slug, told)
   const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, services), at_ms, services)
   const url = `/v1/responses/${encodeURIComponent(id)}`
   return {usage, charged, model: intent.model ?? model, url, upstream_url: upstreamUrl(request), bytes: result.received_bytes}

@@ -5,7 +5,7 @@ import {Tally} from '../../../pricing/tally.ts'
 import {MAX_ROW_BYTES} from '../../../providers/jobs/rows.ts'
 import {factsOf} from '../../../providers/openai/reply.ts'
 import {count, readUsage} from '../../../providers/openai/usage.ts'
-import {withRemainder} from '../../../providers/remainders.ts'
+import {usageOfKind} from '../../../providers/service-tiers.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
 import {UnreadRows} from './unreadable.ts'
 
@@ -47,7 +47,7 @@ export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, ki
       continue
     }
     model ??= facts.model
-    tally.add(withRemainder(kind, facts.usage), priceOf(facts.model), {at: at_ms, batch: true})
+    tally.add(usageOfKind(kind, facts.usage), priceOf(facts.model), {at: at_ms, batch: true})
   }
   return {tally, requests: tally.requests, model, bytes, unread}
 }
@@ -59,6 +59,6 @@ export function usageOfBatch(batch: Readonly<Record<string, unknown>>, {kind, at
   const model = typeof batch.model === 'string' && batch.model !== '' ? batch.model : null
   const {completed} = object(batch.request_counts)
   const tally = new Tally()
-  tally.add(withRemainder(kind, usage), priceOf(model), {at: at_ms, batch: true})
+  tally.add(usageOfKind(kind, usage), priceOf(model), {at: at_ms, batch: true})
   return {tally, requests: count(completed) ?? 1, model, bytes: 0, unread: new UnreadRows()}
 }

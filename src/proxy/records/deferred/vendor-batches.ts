@@ -1,6 +1,6 @@
 import {isObject} from '../../../base/json-object.ts'
 import {Tally} from '../../../pricing/tally.ts'
-import {withRemainder} from '../../../providers/remainders.ts'
+import {usageOfKind} from '../../../providers/service-tiers.ts'
 import type {BatchDialect, BatchResults} from '../../../providers/vendor-batches/dialect.ts'
 import {batchDialect, batchesInReply} from '../../../providers/vendor-batches/index.ts'
 import {usageOfRow} from '../../../providers/vendor-batches/row-usage.ts'
@@ -77,7 +77,7 @@ export async function cameToOf(
       }
       model ??= used.model
       const price = priceOf(target, results.model, used.model, at_ms, services)
-      tally.add(withRemainder(target.provider.slug, used.usage), price, {at: at_ms, batch: true})
+      tally.add(usageOfKind(target.provider.slug, used.usage), price, {at: at_ms, batch: true})
     }
   } catch (fault) {
     unread.add(whyUnreadable(fault))

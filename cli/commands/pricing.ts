@@ -27,6 +27,8 @@ interface UnpricedRow {
   readonly model: string | null
   readonly requests: number
   readonly units?: readonly string[]
+  readonly parts?: readonly {readonly kind: string; readonly name: string; readonly requests: number}[]
+  readonly command?: string | null
   readonly last_seen: string
   readonly priced_now: boolean
 }
@@ -46,10 +48,16 @@ const UNPRICED_COLUMNS: readonly TableColumn<UnpricedRow>[] = [
   {title: 'provider', value: row => row.provider},
   {title: 'model', value: row => row.model, whole: true},
   {title: 'calls', value: row => row.requests, align: 'right'},
-  {title: 'without a price', value: row => (row.units?.length ? row.units.join(', ') : 'the model')},
+  {title: 'without a price', value: row => (row.parts?.length ? row.parts.map(partIn).join(', ') : 'the model')},
   {title: 'last', value: row => minute(row.last_seen)},
   {title: 'priced now', value: row => row.priced_now},
+  {title: 'command', value: row => row.command, whole: true},
 ]
+
+/** `web_search 3`, `mode priority 2`, `usage quantum_tokens 1`, `operation proxy 4`. */
+function partIn({kind, name, requests}: {readonly kind: string; readonly name: string; readonly requests: number}): string {
+  return `${kind === 'unit' ? '' : `${kind} `}${name} ${requests}`
+}
 
 /** `gateway pricing`: what calls are charged at. */
 export function pricing(): Command {
@@ -136,10 +144,11 @@ interface UnpricedOptions extends PageOptions, WorkspaceOption {
 }
 
 function unpriced(): Command {
-  const command = leaf('unpriced', 'List models that were called without a known price, or used what has none of theirs: that costs 0', [
-    'gateway pricing unpriced',
-    'gateway pricing unpriced --days 7 --workspace research',
-  ]).option('--days <n>', 'how far to look back', '30')
+  const command = leaf(
+    'unpriced',
+    'List what calls used without a price: models, units, modes, numbers that nobody knows, unmetered endpoints',
+    ['gateway pricing unpriced', 'gateway pricing unpriced --days 7 --workspace research'],
+  ).option('--days <n>', 'how far to look back', '30')
   return withPage(withWorkspace(command, 'only calls of this workspace')).action((options: UnpricedOptions, self: Command) =>
     withGateway(self, async gateway => {
       const workspace_id = await workspaceIfSaid(gateway, options.workspace)

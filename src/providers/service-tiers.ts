@@ -71,33 +71,39 @@ export function tierClass(kind: string, word: string): TierClass | null {
 
 /**
  * What was used, as its kind of provider means it: the remainder of a total at its place, and how it was served as units and a mode. What the
- * reply tells counts, else its header; a reply that tells nothing was served as standard, unless the request asked for what costs more, or
+ * reply tells counts, else its header; a reply that tells nothing was served as standard, unless the request wants what costs more, or
  * for what nobody knows.
  */
 export function usageOfKind(
   kind: string,
-  told: Usage,
+  reported: Usage,
   requested: RequestedMode = NO_MODE,
   headers: Readonly<Record<string, string>> = {},
 ): Usage {
-  if (told.remainder === undefined && told.tier === undefined && told.speed === undefined && requested === NO_MODE && !HEADERS[kind])
-    return told
-  const {tier, speed, ...usage} = withRemainder(kind, told)
+  if (
+    reported.remainder === undefined &&
+    reported.tier === undefined &&
+    reported.speed === undefined &&
+    requested === NO_MODE &&
+    !HEADERS[kind]
+  )
+    return reported
+  const {tier, speed, ...usage} = withRemainder(kind, reported)
   const header = HEADERS[kind] === undefined ? undefined : tierWord(headers[HEADERS[kind]])
   const units = {...usage.units}
   let mode: string | null = null
-  const served = said(tier) ?? said(header)
-  const word = served ?? said(requested.tier)
+  const served = chosen(tier) ?? chosen(header)
+  const word = served ?? chosen(requested.tier)
   const means = word === null ? 'standard' : tierClass(kind, word)
   if (means === null) mode = word
   else if (means === 'priority') units[UNIT.priority_requests] = 1
   else if (means !== 'standard' && served !== null) units[means === 'batch' ? UNIT.batch_requests : UNIT.provisioned_requests] = 1
-  const pace = said(speed) ?? said(requested.speed)
+  const pace = chosen(speed) ?? chosen(requested.speed)
   if (pace === 'fast') units[UNIT.fast_requests] = 1
   else if (pace !== null && pace !== 'standard') mode ??= pace
   return mode === null ? {...usage, units} : {...usage, units, mode}
 }
 
-function said(word: string | null | undefined): string | null {
+function chosen(word: string | null | undefined): string | null {
   return word === undefined || word === OPEN ? null : word
 }

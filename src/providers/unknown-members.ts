@@ -10,7 +10,7 @@ const MAX_DEPTH = 5
 const MAX_UNKNOWN = 48
 const MORE = '*'
 
-/** Known members from their paths (`prompt_tokens_details.cached_tokens`), parted by spaces. A list's entries are told by its own name. */
+/** Known members from their paths (`prompt_tokens_details.cached_tokens`), parted by spaces. A list's entries have its own name. */
 export function knownMembers(paths: string): KnownMembers {
   const tree = new Map<string, KnownMembers | null>()
   for (const path of paths.trim().split(/\s+/)) {

@@ -78,6 +78,18 @@ export const UnpricedRow = z.strictObject({
   requests: z.int().positive(),
   /** What of the model has no price, the most used first: classes of tokens, units; empty where the whole model has none. */
   units: z.array(z.string()).readonly(),
+  /** The same by name and with how often, and with modes, numbers of reports that nobody knows, and endpoints without usage. */
+  parts: z
+    .array(
+      z.strictObject({
+        kind: z.enum(['unit', 'mode', 'usage', 'operation']),
+        name: z.string(),
+        requests: z.int().positive(),
+      }),
+    )
+    .readonly(),
+  /** The command that gives it a price, its amounts left open; null where nothing of it can have one yet. */
+  command: z.string().nullable(),
   /** The hour of the last of them, by its beginning. */
   last_seen: z.iso.datetime(),
   /** True when a price is known by now: later calls are charged. */

@@ -3,6 +3,7 @@ import type {Page, Paged} from '../schema/paging.ts'
 import type {LogRecord} from '../schema/records.ts'
 import {isSummed} from './analytics/hours.ts'
 import type {Db} from './database.ts'
+import {OTHER_PARTS} from './flush/unpriced.ts'
 import {countLogs} from './log-counts.ts'
 import type {LogFilter, LogScope} from './log-filter.ts'
 import {filteredRows, listedRows, type Rows, rowsOf} from './log-rows.ts'
@@ -85,16 +86,32 @@ export interface UnpricedModel {
   readonly last_seen: string
   /** What of the model has no price, the most used first; none where all of it has none, or an earlier version counted. */
   readonly units: readonly string[]
+  /** The same with how often, and with modes, numbers that nobody knows and unmetered endpoints. */
+  readonly parts: readonly UnpricedPart[]
+}
+
+export interface UnpricedPart {
+  readonly kind: 'unit' | keyof typeof OTHER_PARTS
+  readonly name: string
+  readonly requests: number
 }
 
 /** What was used without a price in the hours since `since_at`, the most used first. From the hourly sums, which are kept longer than rows. */
 export async function unpricedModels(db: Db, scope: LogScope, since_at: string, page: Page): Promise<Paged<UnpricedModel>> {
-  const hours = db
+  const whole = db
     .selectFrom('traffic.usage_hourly')
     .where(within(db, scope, since_at))
     .where('unpriced', '>', 0)
+    .select(['provider', 'model', 'hour', 'unpriced as requests'])
+  // Modes are charged: no sum of what is unpriced has them.
+  const parts = db
+    .selectFrom('traffic.unpriced_hourly')
+    .where(within(db, scope, since_at))
+    .select(e => ['provider', 'model', 'hour', e.val(0).as('requests')])
+  const models = db
+    .selectFrom(whole.unionAll(parts).as('seen'))
     .groupBy(['provider', 'model'])
-  const models = hours.select(e => ['provider', 'model', e.fn.sum<number>('unpriced').as('requests'), e.fn.max('hour').as('last_seen')])
+    .select(e => ['provider', 'model', e.fn.sum<number>('requests').as('requests'), e.fn.max('hour').as('last_seen')])
   const {n} = await db
     .selectFrom(models.as('models'))
     .select(e => e.fn.countAll<number>().as('n'))
@@ -106,14 +123,24 @@ export async function unpricedModels(db: Db, scope: LogScope, since_at: string, 
     .limit(page.page_size)
     .offset(page.current_page * page.page_size)
     .execute()
-  const units = await unitsOf(db, scope, since_at, rows)
-  const unitsIn = (row: {provider: string; model: string}) =>
-    units.filter(({provider, model}) => provider === row.provider && model === row.model).map(({unit}) => unit)
-  return {total: Number(n), rows: rows.map(row => ({...row, requests: Number(row.requests), units: unitsIn(row)}))}
+  const found = await partsOf(db, scope, since_at, rows)
+  const viewed = (row: (typeof rows)[number]): UnpricedModel => {
+    const own = found.filter(({provider, model}) => provider === row.provider && model === row.model).map(partOf)
+    const requests = Math.max(Number(row.requests), ...own.map(part => part.requests))
+    return {...row, requests, units: own.filter(({kind}) => kind === 'unit').map(({name}) => name), parts: own}
+  }
+  return {total: Number(n), rows: rows.map(viewed)}
 }
 
-/** The classes and units of these models that have no price, the most used first. */
-async function unitsOf(db: Db, scope: LogScope, since_at: string, models: readonly {readonly model: string}[]) {
+function partOf({unit, requests}: {readonly unit: string; readonly requests: number}): UnpricedPart {
+  for (const [kind, prefix] of Object.entries(OTHER_PARTS))
+    if (unit.startsWith(prefix))
+      return {kind: kind as keyof typeof OTHER_PARTS, name: unit.slice(prefix.length), requests: Number(requests)}
+  return {kind: 'unit', name: unit, requests: Number(requests)}
+}
+
+/** What of these models has no price, the most used first. */
+async function partsOf(db: Db, scope: LogScope, since_at: string, models: readonly {readonly model: string}[]) {
   if (models.length === 0) return []
   const of = anyOf(models.map(({model}) => model))
   return await db
@@ -121,7 +148,7 @@ async function unitsOf(db: Db, scope: LogScope, since_at: string, models: readon
     .where(within(db, scope, since_at))
     .where('model', 'in', of)
     .groupBy(['provider', 'model', 'unit'])
-    .select(['provider', 'model', 'unit'])
+    .select(e => ['provider', 'model', 'unit', e.fn.sum<number>('requests').as('requests')])
     .orderBy(e => e.fn.sum('requests'), 'desc')
     .orderBy('unit')
     .execute()

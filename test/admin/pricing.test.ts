@@ -165,21 +165,28 @@ describe.each(KINDS)('models without a price on %s', kind => {
   test('are those that were called lately, the most used first', async () => {
     const {body} = await admin.asWorkspace('GET', '/v1/model-configs/unpriced')
     const object = 'unpriced-model'
+    const set = 'gateway pricing set'
+    const last_seen = '2026-03-01T04:00:00.000Z'
+    const unit = (name: string, requests: number) => ({kind: 'unit', name, requests})
     expect(body).toEqual({
       object: 'list',
-      total: 3,
+      total: 4,
       data: [
-        {provider: 'openai', model: 'new-model', requests: 3, units: [], last_seen: '2026-03-04T04:00:00.000Z', priced_now: false, object},
         {
-          provider: 'openai',
-          model: 'gpt-4o',
-          requests: 2,
-          units: ['maps', 'web_search'],
-          last_seen: '2026-03-01T04:00:00.000Z',
-          priced_now: false,
-          object,
+          ...{provider: 'openai', model: 'new-model', requests: 3, units: [], parts: [], last_seen: '2026-03-04T04:00:00.000Z'},
+          ...{command: `${set} new-model --provider openai --input USD --output USD`, priced_now: false, object},
         },
-        {provider: 'groq', model: null, requests: 1, units: [], last_seen: '2026-03-01T04:00:00.000Z', priced_now: false, object},
+        {
+          ...{provider: 'openai', model: 'gpt-4o', requests: 2, units: ['maps', 'web_search'], last_seen, priced_now: false, object},
+          parts: [unit('maps', 2), unit('web_search', 1)],
+          command: `${set} gpt-4o --provider openai --unit maps=USD --unit web_search=USD`,
+        },
+        {provider: 'groq', model: null, requests: 1, units: [], parts: [], command: null, last_seen, priced_now: false, object},
+        {
+          ...{provider: 'groq', model: 'gpt-4o', requests: 9, units: ['pages'], last_seen, priced_now: false, object},
+          parts: [unit('pages', 9)],
+          command: `${set} gpt-4o --provider groq --unit pages=USD`,
+        },
       ],
     })
   })

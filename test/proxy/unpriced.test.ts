@@ -61,6 +61,12 @@ describe('a unit without a price beside tokens that have one', () => {
     expect(row!.usage).toEqual({input_uncached_tokens: 1000, output_text_tokens: 100, units: {web_search: 1, code_execution: 1}})
     const {data} = await gateway.admin<{data: object[]}>('GET', '/model-configs/unpriced')
     expect(data).toMatchObject([{provider: 'openai', model: 'gpt-4o-mini', requests: 1, units: ['code_execution'], priced_now: false}])
+    expect(data).toMatchObject([
+      {
+        parts: [{kind: 'unit', name: 'code_execution', requests: 1}],
+        command: 'gateway pricing set gpt-4o-mini --provider openai --unit code_execution=USD',
+      },
+    ])
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
     expect(metrics).toMatch(/^unpriced_unit_count\{provider="openai",unit="code_execution"[^}]*\} 1$/m)
   })
@@ -101,5 +107,73 @@ describe('a mode without a price of its own', () => {
     const reply = await gateway.call('/v1/messages', {method: 'POST', body: JSON.stringify(body), headers: at('claude')})
     expect(reply.status).toBe(200)
     expect((await gateway.logs())[0]).toMatchObject({mode_unpriced: 'fast', cost: 0.15})
+  })
+})
+
+describe('doors 17: what has no price is listed', () => {
+  interface Listed {
+    readonly model: string
+    readonly requests: number
+    readonly parts: object[]
+    readonly command: string | null
+  }
+  const listed = async (model: string) =>
+    (await gateway.admin<{data: Listed[]}>('GET', '/model-configs/unpriced?page_size=100')).data.find(row => row.model === model)
+  const chat = async (model: string, more: object, usage: object = {}) => {
+    const choice = {index: 0, message: {role: 'assistant', content: 'Noon.'}, finish_reason: 'stop'}
+    const tokens = {prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, ...usage}
+    provider.answer(answering({id: 'c', object: 'chat.completion', model, choices: [choice], usage: tokens, ...more}))
+    await gateway.chat({model, messages: [{role: 'user', content: 'hi'}]}, at('main'))
+    await gateway.logs()
+  }
+
+  test('modes, numbers that nobody knows and models, with how often and a command', async () => {
+    await chat('gpt-4.1-mini', {service_tier: 'ultrafast'})
+    await chat('gpt-4.1-mini', {service_tier: 'ultrafast'}, {quantum_tokens: 4})
+    await chat("never-heard 'of'", {})
+    expect(await listed('gpt-4.1-mini')).toMatchObject({
+      requests: 2,
+      units: [],
+      parts: [
+        {kind: 'mode', name: 'ultrafast', requests: 2},
+        {kind: 'usage', name: 'quantum_tokens', requests: 1},
+      ],
+      command: null,
+      priced_now: false,
+    })
+    expect(await listed("never-heard 'of'")).toMatchObject({
+      parts: [],
+      command: `gateway pricing set 'never-heard '\\''of'\\''' --provider openai --input USD --output USD`,
+    })
+  })
+
+  test('a call whose work costs and that told no usage is listed by its endpoint', async () => {
+    provider.answer(answering({some: 'thing'}))
+    const reply = await gateway.call('/v1/proxy/never/heard/of', {
+      method: 'POST',
+      body: JSON.stringify({model: 'gpt-4.1'}),
+      headers: at('main'),
+    })
+    expect(reply.status).toBe(200)
+    const [row] = await gateway.logs()
+    expect(row).toMatchObject({usage_source: 'unmetered'})
+    const {data} = await gateway.admin<{data: Listed[]}>('GET', '/model-configs/unpriced?page_size=100')
+    expect(data.flatMap(({parts}) => parts)).toContainEqual({kind: 'operation', name: 'proxy', requests: 1})
+  })
+
+  test('a strict limit of cost refuses a mode without a rate before it leaves', async () => {
+    const key = await strictKey()
+    await chat('gpt-4o-mini', {})
+    provider.heard.length = 0
+    const asked = (more: object) => responses({max_output_tokens: 100, ...more}, key)
+    for (const service_tier of ['priority', 'fast', 'ultrafast', 'scale']) {
+      const refused = await asked({service_tier})
+      expect(refused.status).toBe(412)
+      const {error} = (await refused.json()) as {error: {type: string; message: string}}
+      expect(error.type).toBe('model_not_priced_error')
+      expect(error.message).toContain(`the mode ${service_tier === 'fast' ? 'priority' : service_tier} of gpt-4o-mini at openai`)
+    }
+    expect(provider.heard).toHaveLength(0)
+    for (const service_tier of ['auto', 'default', 'flex', null]) expect((await asked({service_tier})).status).toBe(200)
   })
 })

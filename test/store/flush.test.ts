@@ -205,13 +205,26 @@ describe.each(KINDS)('a flush into %s', kind => {
       mode_unpriced: 'a "word"',
       usage_unknown: ['quantum_tokens', 'a"b'],
     })
-    const slice = [attempt(1, {log: null, outcome: 'failed', usage: {}, cost_nanousd: 0, ...units('web_search', 'image:hd:1x1'), usage_unknown: ['dark_tokens']}), last]
+    const slice = [
+      attempt(1, {
+        log: null,
+        outcome: 'failed',
+        usage: {},
+        cost_nanousd: 0,
+        ...units('web_search', 'image:hd:1x1'),
+        usage_unknown: ['dark_tokens'],
+      }),
+      last,
+    ]
     await database.apply(...slice)
     await database.apply(...slice) // what comes twice counts once
     const entries = await entriesOf(database)
     expect(entries.map(each => [each.usage, each.unpriced])).toEqual([
       ['{"unpriced_units":["web_search","image:hd:1x1"],"usage_unknown":["dark_tokens"]}', 1],
-      ['{"input_uncached_tokens":5,"units":{"maps":1},"unpriced_units":["maps","web_search"],"mode_unpriced":"a \\"word\\"","usage_unknown":["quantum_tokens","a\\"b"]}', 1],
+      [
+        '{"input_uncached_tokens":5,"units":{"maps":1},"unpriced_units":["maps","web_search"],"mode_unpriced":"a \\"word\\"","usage_unknown":["quantum_tokens","a\\"b"]}',
+        1,
+      ],
     ])
     const [row] = await logsOf(database)
     expect(row).toMatchObject({unpriced: 1, cost_nanousd: 5})
@@ -225,6 +238,10 @@ describe.each(KINDS)('a flush into %s', kind => {
     expect(counted.map(({unit, requests}) => [unit, Number(requests)])).toEqual([
       ['image', 1],
       ['maps', 1],
+      ['mode:a "word"', 1],
+      ['usage:a"b', 1],
+      ['usage:dark_tokens', 1],
+      ['usage:quantum_tokens', 1],
       ['web_search', 2],
     ])
   })

@@ -7,7 +7,7 @@ import {find as findKind} from '../../providers/registry.ts'
 import {list, listOf} from '../../schema/paging.ts'
 import {General, GeneralPath} from '../../schema/price-lists.ts'
 import {PricingPath, PricingQuery, PricingRow, PricingView, UnpricedQuery, UnpricedRow} from '../../schema/pricing.ts'
-import {unpricedModels} from '../../store/logs.ts'
+import {type UnpricedModel, unpricedModels} from '../../store/logs.ts'
 import {logScope} from '../logs.ts'
 import {type OperationCall, operation} from '../operation.ts'
 import type {AdminServices} from '../services.ts'
@@ -115,9 +115,26 @@ async function unpriced(call: OperationCall<undefined, typeof UnpricedQuery>) {
   return list(await unpricedModels(db, scope, since_at, query), ({model, ...row}) => ({
     ...row,
     model: model === '' ? null : model,
-    priced_now: isPriced(pricing.lookup(slugOf(row.provider), model), row.units, app.now().getTime()),
+    command: commandFor(slugOf(row.provider), model, row),
+    priced_now:
+      row.parts.every(({kind}) => kind === 'unit') && isPriced(pricing.lookup(slugOf(row.provider), model), row.units, app.now().getTime()),
     object: 'unpriced-model' as const,
   }))
+}
+
+/** Words of a shell as they are, or quoted. */
+const quoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+/** Classes of tokens are in the price of the model; a mode, a number that nobody knows and an endpoint have no rate of their own. */
+function commandFor(provider: string, model: string, {units, parts}: Pick<UnpricedModel, 'units' | 'parts'>): string | null {
+  if (model === '') return null
+  const command = `gateway pricing set ${quoted(model)} --provider ${quoted(provider)}`
+  if (parts.length === 0) return `${command} --input USD --output USD`
+  if (units.length === 0) return null
+  const tokens = RATE_NAMES.filter(name => units.includes(CLASS_OF_RATE[name]))
+  const others = units.filter(unit => !RATE_NAMES.some(name => CLASS_OF_RATE[name] === unit))
+  const rates = tokens.length > 0 || others.length === 0 ? ' --input USD --output USD' : ''
+  return `${command}${rates}${others.map(unit => ` --unit ${quoted(unit === 'image' ? 'image:default:default' : unit)}=USD`).join('')}`
 }
 
 /** Whether what was used without a price has one by now. */

@@ -119,8 +119,8 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   if (ended.is_background || isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
   const source = outcome === 'ok' && !ended.is_cut_stream ? 'provider' : 'partial'
   if (facts.usage) {
-    const told = ofKind(ended, facts.usage)
-    return {usage: ended.is_cut_stream ? withText(told, ended.text_bytes) : told, source, said_model: facts.model}
+    const usage = ofKind(ended, facts.usage)
+    return {usage: ended.is_cut_stream ? withText(usage, ended.text_bytes) : usage, source, said_model: facts.model}
   }
   const unmetered: AttemptUsage = isUnmetered(ended) ? {...nothing, source: 'unmetered'} : nothing
   if (!USES.has(endpoint) && !speaks(ended)) return unmetered
@@ -140,9 +140,9 @@ function promptOf(ended: EndedAttempt, asked_bytes: number): Usage {
   return ofKind(ended, {...emptyUsage(), input_uncached_tokens: counted ?? estimateTokens(asked_bytes)})
 }
 
-/** As its kind of provider means it; where the answer does not tell how it was served, what the request asked for counts. */
-function ofKind({kind, mode_in, reply_headers}: EndedAttempt, told: Usage): Usage {
-  return usageOfKind(kind, told, mode_in ? requestedMode(mode_in) : NO_MODE, reply_headers)
+/** As its kind of provider means it; where the answer does not tell how it was served, what the request wants counts. */
+function ofKind({kind, mode_in, reply_headers}: EndedAttempt, reported: Usage): Usage {
+  return usageOfKind(kind, reported, mode_in ? requestedMode(mode_in) : NO_MODE, reply_headers)
 }
 
 /** True where the reply tells of the batch that it began, so that this can be charged from its results. */

@@ -2,8 +2,10 @@ import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation, LimitClaim} from '../../limits/index.ts'
 import type {Price} from '../../pricing/price.ts'
+import {requestedMode} from '../../providers/openai/mode.ts'
+import {NO_MODE, usageOfKind} from '../../providers/service-tiers.ts'
 import {spent} from '../../schema/spent.ts'
-import {type TokenClass, totals, type Usage} from '../../schema/usage.ts'
+import {emptyUsage, modeOf, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {priceOf} from '../records/price.ts'
@@ -26,6 +28,7 @@ export function reserveAttempt(
   const claims = strictLimitsOf(call)
   if (!claims) return null
   refuseUnmetered(call, claims)
+  refuseMode(call, target, out, claims)
   const {at_ms} = call.incoming
   const price = priceOf(target, out.model, null, at_ms, services)
   const dearest: Dearest = classes => dearestOf(classes, price, at_ms, services)
@@ -75,6 +78,19 @@ function refuseUnmetered({operation}: Call, claims: readonly LimitClaim[]) {
   const money = operation?.operation.money
   if (limit && operation && (money === 'flagged' || money === 'deferred'))
     throw new Refusal('limit.unmetered', {operation: operation.operation.name, limit: limit.label})
+}
+
+/** What a mode without a rate will cost cannot be known. */
+function refuseMode({body}: Call, {provider}: Target, out: UpstreamRequest, claims: readonly LimitClaim[]) {
+  const limit = claims.find(({type}) => type === 'cost')
+  const bytes = Buffer.isBuffer(out.body) ? out.body : 'bytes' in body ? body.bytes : null
+  if (!limit || body.kind !== 'json' || !bytes) return
+  const requested = requestedMode(bytes)
+  const mode = requested === NO_MODE ? null : modeOf(usageOfKind(provider.slug, emptyUsage(), requested))
+  if (mode !== null)
+    throw new Refusal('limit.unpriced_unit', {
+      ...{units: `the mode ${mode}`, model: out.model ?? '(none named)', provider: provider.slug, limit: limit.label},
+    })
 }
 
 /** Holds the whole of a turn of a session: what was sent for it, and the longest answer. */

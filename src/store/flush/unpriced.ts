@@ -20,17 +20,28 @@ export const UNPRICED_COLUMNS = [
   'requests',
 ] as const satisfies readonly (keyof UnpricedHourlyTable)[]
 
-/** Which classes of tokens and units of entries have no price, added one by one. Most entries have none, and cost nothing here. */
+/** What stands before a name that is no class of tokens and no unit: a mode, a number of a report that nobody knows, an unmetered endpoint. */
+export const OTHER_PARTS = {mode: 'mode:', usage: 'usage:', operation: 'operation:'} as const
+const FLAGS = /"(?:unpriced_units|mode_unpriced|usage_unknown)":/
+
+/** What of entries has no price, or is nothing that anybody knows, added one by one. Most entries have none of it, and cost nothing here. */
 export class UnpricedSums {
   readonly #sums = new Map<string, UnpricedHourlyTable>()
 
   add({entry}: FlushRecord): void {
-    if (entry.unpriced === 0 || !entry.usage.includes('"unpriced_units"')) return
+    const is_unmetered = entry.usage_source === 'unmetered'
+    if (!is_unmetered && !FLAGS.test(entry.usage)) return
     const {organisation_id, workspace_id, api_key_id, provider} = entry
-    const {unpriced_units = []} = JSON.parse(entry.usage) as Unpriced
+    const {unpriced_units = [], mode_unpriced, usage_unknown = []} = JSON.parse(entry.usage) as Unpriced
+    const parts = [
+      ...unpriced_units.map(kindOf),
+      ...(mode_unpriced ? [`${OTHER_PARTS.mode}${mode_unpriced}`] : []),
+      ...usage_unknown.map(path => `${OTHER_PARTS.usage}${path}`),
+      ...(is_unmetered ? [`${OTHER_PARTS.operation}${entry.endpoint}`] : []),
+    ]
     const hour = hourOf(entry.admitted_at)
     const model = entry.model ?? ''
-    for (const unit of new Set(unpriced_units.map(kindOf))) {
+    for (const unit of new Set(parts)) {
       const key = `${hour}\0${workspace_id}\0${api_key_id}\0${provider}\0${model}\0${unit}`
       const make = () => ({
         hour,

@@ -38,11 +38,11 @@ function endedIn({usage, model}: NonNullable<CompletedAttempt['result']['stream'
 function cameTo(
   {target, request, result}: CompletedAttempt,
   {charge: {intent}}: Deferred,
-  {id, usage: told, model}: EndedResponse,
+  {id, usage: reported, model}: EndedResponse,
   services: ProxyServices,
 ): DeferredUsage {
   const at_ms = Date.parse(intent.admitted_at)
-  const usage = usageOfKind(target.provider.slug, told)
+  const usage = usageOfKind(target.provider.slug, reported)
   const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, services), at_ms, services)
   const url = `/v1/responses/${encodeURIComponent(id)}`
   return {usage, charged, model: intent.model ?? model, url, upstream_url: upstreamUrl(request), bytes: result.received_bytes}

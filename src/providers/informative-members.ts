@@ -15,6 +15,9 @@ const INFORMATIVE: Readonly<Record<string, string>> = {
     completion_tokens_details.text_tokens output_tokens_details.text_tokens output_token_details.text_tokens
     completion_tokens_details.accepted_prediction_tokens completion_tokens_details.rejected_prediction_tokens
     server_tool_use.web_fetch_requests`,
+  // Searches are charged by the items of the answer. Source: openai, Response.ToolUsage; OpenAI API pricing, web search.
+  openai: 'tool_usage.web_search.num_requests',
+  'azure-openai': 'tool_usage.web_search.num_requests',
   // How long it took, in seconds. Source: Groq API reference, chat completions.
   groq: 'queue_time prompt_time completion_time total_time',
   // Money. Source: openrouter.ai/docs, usage accounting.

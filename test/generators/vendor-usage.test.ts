@@ -24,8 +24,10 @@ test.each(CLIENTS)(
       members += all.length
       for (const path of unreadMembers(member, all)) {
         const noted = notedMembers(member, all, path)
-        const flags = membersThatMayCost(KINDS[client], noted).some(each => each === path || each.endsWith(`.${path}`))
-        const informs = isPlaceRead(member, all) && isInformative(KINDS[client], path) && !isText(all, path)
+        const named = noted.filter(each => each === path || each.endsWith(`.${path}`))
+        const flags = named.some(each => membersThatMayCost(KINDS[client], [each]).length > 0)
+        const informs =
+          isPlaceRead(member, all) && [path, `${member}.${path}`].some(each => isInformative(KINDS[client], each)) && !isText(all, path)
         if (!informs && !flags) unaccounted.add(`${client} ${member}.${path}`)
       }
     }

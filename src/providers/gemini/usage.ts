@@ -9,10 +9,16 @@ import {generationOf} from './place.ts'
 /**
  * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts stand beside the
  * candidates, and what Google's own tools put into the prompt beside the prompt (ai.google.dev/api/generate-content#UsageMetadata).
+ * The Live API calls candidates the response (@google/genai, UsageMetadata).
  * A part never counts for more than the whole it is part of. Video and documents cost what text does.
  */
 export function readUsage(metadata: unknown, searches = 0): Usage | null {
   if (!isObject(metadata)) return null
+  const {responseTokenCount, responseTokensDetails} = metadata
+  if (metadata.candidatesTokenCount === undefined && responseTokenCount !== undefined) {
+    const {responseTokenCount: _count, responseTokensDetails: _details, ...rest} = metadata
+    return readUsage({...rest, candidatesTokenCount: responseTokenCount, candidatesTokensDetails: responseTokensDetails}, searches)
+  }
   const {promptTokenCount, candidatesTokenCount, totalTokenCount} = metadata
   if ([promptTokenCount, candidatesTokenCount, totalTokenCount].every(each => count(each) === null)) return null
   if ([promptTokenCount, candidatesTokenCount, metadata.thoughtsTokenCount].some(isImpossible)) return null

@@ -75,7 +75,20 @@ export function rawUsageIn(json: RawObject): RawObject | null {
   const raw_usage = places.reduce<RawObject | null>(mergeRawUsage, null)
   // The tier stands beside the usage; only with it does it say anything.
   const service_tier = json.service_tier ?? object(json.response).service_tier
-  return raw_usage && typeof service_tier === 'string' ? {...raw_usage, service_tier} : raw_usage
+  const tiered = raw_usage && typeof service_tier === 'string' ? {...raw_usage, service_tier} : raw_usage
+  return tiered && withBeside(tiered, json)
+}
+
+/** Usage of tools and of models that stands beside the usage, and is no part of it: no reader knows a rate for it. Source: openai, Response.ToolUsage, ImagesResponse.SvgUsage. */
+const BESIDE = ['tool_usage', 'svg_usage', 'per_model_usage', 'model_usage'] as const
+
+function withBeside(raw_usage: RawObject, json: RawObject): RawObject {
+  let all = raw_usage
+  for (const name of BESIDE) {
+    const value = json[name] ?? object(json.response)[name]
+    if (typeof value === 'object' && value !== null) all = {...all, [name]: value}
+  }
+  return all
 }
 
 /** The model an answer or an event names; null when it names none. */
@@ -95,7 +108,8 @@ export function withTools(usage: Usage, response: RawObject): Usage {
   let files = 0
   const sandboxes = new Set<unknown>()
   for (const item of output) {
-    const {type, action, container_id} = object(item)
+    const {type, action, container_id, svg_usage} = object(item)
+    if (isObject(svg_usage)) usage.unknown = [...new Set([...(usage.unknown ?? []), 'output.svg_usage'])]
     if (type === 'file_search_call') files++
     if (type === 'code_interpreter_call') sandboxes.add(container_id)
     // Opening a page it found is no search.

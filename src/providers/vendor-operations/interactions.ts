@@ -15,11 +15,15 @@ export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
   const usage = emptyUsage()
   const cached = Math.min(number('total_cached_tokens'), number('total_input_tokens'))
   const input = number('total_input_tokens') + number('total_tool_use_tokens') - cached
-  const heard = modalities(member('input_tokens_by_modality'))
+  const given = modalities(member('input_tokens_by_modality'))
+  const by_tools = modalities(member('tool_use_tokens_by_modality'))
+  const kept = modalities(member('cached_tokens_by_modality'))
   const made = modalities(member('output_tokens_by_modality'))
-  usage.cache_read_tokens = cached
-  usage.audio_in_tokens = Math.min(heard.audio, input)
-  usage.image_in_tokens = Math.min(heard.image, input - usage.audio_in_tokens)
+  usage.audio_cache_read_tokens = Math.min(kept.audio, cached)
+  usage.image_cache_read_tokens = Math.min(kept.image, cached - usage.audio_cache_read_tokens)
+  usage.cache_read_tokens = cached - usage.audio_cache_read_tokens - usage.image_cache_read_tokens
+  usage.audio_in_tokens = Math.min(Math.max(0, given.audio + by_tools.audio - usage.audio_cache_read_tokens), input)
+  usage.image_in_tokens = Math.min(Math.max(0, given.image + by_tools.image - usage.image_cache_read_tokens), input - usage.audio_in_tokens)
   usage.input_uncached_tokens = input - usage.audio_in_tokens - usage.image_in_tokens
   const output = number('total_output_tokens')
   usage.audio_out_tokens = Math.min(made.audio, output)
@@ -35,7 +39,8 @@ export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
 
 const MEMBERS = `
   total_input_tokens total_output_tokens total_tokens total_cached_tokens total_thought_tokens total_tool_use_tokens
-  input_tokens_by_modality.tokens output_tokens_by_modality.tokens grounding_tool_count.count`
+  input_tokens_by_modality.tokens tool_use_tokens_by_modality.tokens cached_tokens_by_modality.tokens output_tokens_by_modality.tokens
+  grounding_tool_count.count`
 const KNOWN = knownMembers(`${MEMBERS} ${inCamelCase(MEMBERS)}`)
 
 function inCamelCase(text: string): string {

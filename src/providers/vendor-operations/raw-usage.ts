@@ -28,7 +28,7 @@ export function rawUsageOf(reply: RawObject): RawUsage | null {
   const response = object(json.response)
   const metadata = json.usageMetadata ?? response.usageMetadata
   if (isObject(metadata)) return {words: 'gemini', raw: {metadata, searches: searchesOf(json.usageMetadata ? json : response)}}
-  const usage = json.usage ?? object(json.interaction).usage
+  const usage = json.usage ?? object(json.interaction).usage ?? stepUsage(json)
   if (isObject(usage)) {
     if (typeof usage.total_input_tokens === 'number' || typeof usage.totalInputTokens === 'number')
       return {words: 'interactions', raw: {usage, tier: object(json.interaction).service_tier ?? json.service_tier}}
@@ -46,6 +46,11 @@ export function rawUsageOf(reply: RawObject): RawUsage | null {
   const details = object(json.details)
   if (details.generated_tokens !== undefined) return counts(list(details.prefill).length, details.generated_tokens)
   return predictionsOf(json)
+}
+
+/** What an interaction used so far, as its steps say it (@google/genai, StepDeltaMetadata, StepStop). */
+function stepUsage(json: RawObject): unknown {
+  return json.total_usage ?? object(json.metadata).total_usage ?? json.step_usage
 }
 
 /** A later report of one stream over the earlier ones. Counts are cumulative: a smaller one replaces nothing. */

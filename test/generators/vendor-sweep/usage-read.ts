@@ -21,22 +21,29 @@ function isRead(place: string, members: readonly UsageMember[], member: UsageMem
   })
 }
 
+/** Usage of tools and models stands beside that of the reply. */
+const BESIDE = /^(?:tool|svg|per_model|model)_usage$/
+
+function replyWith(place: string, usage: Tree): Tree {
+  return {...(BESIDE.test(place) && {usage: {input_tokens: WHOLE, output_tokens: WHOLE}}), [place]: usage}
+}
+
 /** What is charged by; what no reader knows is noted beside it. */
 function read(place: string, usage: Tree): string {
-  const raw = rawUsageOf({[place]: usage})
+  const raw = rawUsageOf(replyWith(place, usage))
   return JSON.stringify(raw && {...usageOf(raw), unknown: undefined})
 }
 
 /** Whether anything of a usage there is read. */
 export function isPlaceRead(place: string, members: readonly UsageMember[]): boolean {
-  return rawUsageOf({[place]: filled(members)}) !== null
+  return rawUsageOf(replyWith(place, filled(members))) !== null
 }
 
 /** Paths that are noted as unknown where the member alone is told beside what every report has. */
 export function notedMembers(place: string, members: readonly UsageMember[], path: string): readonly string[] {
   const member = members.find(each => each.path.join('.') === path)!
   if (member.texts) return []
-  const raw = rawUsageOf({[place]: withValue(filled(members), member, 7)})
+  const raw = rawUsageOf(replyWith(place, withValue(filled(members), member, 9 * WHOLE)))
   return (raw && usageOf(raw)?.unknown) ?? []
 }
 

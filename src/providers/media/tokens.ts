@@ -160,7 +160,7 @@ export function documentTokens(family: TokenFamily, bytes: number | null): numbe
   return each * (bytes === null ? most : Math.min(most, Math.ceil(bytes / BYTES_A_PAGE)))
 }
 
-/** No codec that providers take sends speech with fewer bytes a second: 4 kbit/s are less than the least of Opus for speech, and of AMR. */
+/** Speech takes no fewer bytes a second: 4 kbit/s are less than Opus' least, 6 kbit/s (opus-codec.org, API 1.3.1). Silence may take fewer. */
 export const SOUND_BYTES_A_SECOND = 500
 const SOUND_TOKENS_A_SECOND = 32
 /** The longest that is heard at once, where it is only named: an hour. */

@@ -4,11 +4,14 @@ export const SLICE_TOKENS = 256
 /** An image at its largest, in tokens (OpenAI, image generation: high, 1024×1536), and up to three partial ones of 100. */
 export const IMAGE_TOKENS = 6240 + 300
 export const MAX_IMAGES = 10
-/** Of a form that edits pictures: its prompt in letters, its pictures, and what one comes to at high fidelity (OpenAI, images, edits). */
+/**
+ * Of a form that edits pictures: its prompt of up to 32,000 letters, up to 16 pictures and a mask (OpenAI, API reference, create image edit), and
+ * more than one comes to at high fidelity.
+ */
 export const EDIT_LETTERS = 32_000
 export const EDIT_IMAGES = 17
 export const EDIT_IMAGE_TOKENS = 7000
-/** A picture in an answer, at its largest, in tokens (Gemini, image generation: 4K). */
+/** A picture in an answer, at its largest, in tokens: 4K (docs.cloud.google.com, Gemini 3.1 Flash Image, image generation specifications). */
 export const SHOWN_IMAGE_TOKENS = 2520
 
 export const SOUND_TOKENS_A_SECOND = 10

@@ -236,6 +236,28 @@ const ROUTES: Readonly<Record<string, (random: Random) => Case>> = {
       reply: {created: 1, data: random.many(n, () => ({b64_json: 'AAAA'})), usage},
     }
   },
+  edits: random => {
+    const n = 1 + random.below(3)
+    const prompt = random.text()
+    const pictures = 1 + random.below(16)
+    const text_tokens = count('', [prompt])
+    const image_tokens = pictures * (65 + random.below(6000))
+    const output_tokens = n * random.of([272, 1056, 4160, 6240])
+    const body = new FormData()
+    body.set('model', 'gpt-image-1')
+    body.set('prompt', prompt)
+    body.set('n', String(n))
+    for (let at = 0; at < pictures; at++) body.append('image[]', new Blob([new Uint8Array(100)]), `${at}.png`)
+    const input_tokens = text_tokens + image_tokens
+    const usage = {
+      input_tokens,
+      output_tokens,
+      total_tokens: input_tokens + output_tokens,
+      input_tokens_details: {text_tokens, image_tokens},
+    }
+    const reply = {created: 1, data: random.many(n, () => ({b64_json: 'AAAA'})), usage}
+    return {name: `${pictures} pictures`, provider: 'openai', path: '/images/edits', body, reply}
+  },
   transcriptions: random => {
     const seconds = 1 + random.below(600)
     // as slow as speech is sent, and faster

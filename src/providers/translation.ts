@@ -77,8 +77,11 @@ export interface ProviderFault {
 export interface Translation {
   /** Throws `Untranslatable` for what the provider has no words for and that must not be dropped silently. */
   request(request: Json, context: TranslationContext): Translated
-  /** A 2xx answer. Throws `BadReply` for what is not the provider's shape: never half an object. `asked` is what the client sent. */
-  reply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse
+  /**
+   * A 2xx answer. Throws `BadReply` for what is not the provider's shape: never half an object. `request` is what the client sent,
+   * `header_usage` what the headers count: it stands in where the answer has no counts.
+   */
+  reply(response: unknown, context: TranslationContext, request: Json, header_usage?: Usage | null): TranslatedResponse
   readonly stream?: {
     readonly framing: Framing
     open(context: TranslationContext, request: Json): StreamTranslator

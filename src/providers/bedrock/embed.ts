@@ -43,12 +43,13 @@ export const embed: Translation = {
       body: id.startsWith('amazon.titan-embed-image') ? multimodalBody(request, input) : titanBody(request, input, id),
     }
   },
-  reply(reply, context, request) {
+  reply(reply, context, request, header_usage = null) {
     if (!isObject(reply)) throw new InvalidResponse('expected a JSON object')
     const is_cohere = foundationModel(context.model)?.startsWith('cohere.') === true
     const vectors = is_cohere ? cohereVectors(reply.embeddings) : [titanVector(reply)]
     const tokens = is_cohere ? null : count(reply.inputTextTokenCount)
-    return answer(vectors, tokens, context, request.encoding_format === 'base64')
+    const usage = tokens === null ? header_usage : {...emptyUsage(), input_uncached_tokens: tokens}
+    return answer(vectors, usage, context, request.encoding_format === 'base64')
   },
 }
 
@@ -113,7 +114,7 @@ function cohereVectors(embeddings: unknown): readonly unknown[] {
   return Array.isArray(first) ? first : []
 }
 
-function answer(vectors: readonly unknown[], tokens: number | null, context: TranslationContext, as_base64: boolean): TranslatedResponse {
+function answer(vectors: readonly unknown[], usage: Usage | null, context: TranslationContext, as_base64: boolean): TranslatedResponse {
   if (vectors.length === 0) throw new InvalidResponse('expected embeddings')
   const data = vectors.map((vector, index) => {
     if (!Array.isArray(vector) || vector.length === 0 || !vector.every(each => typeof each === 'number')) {
@@ -121,7 +122,6 @@ function answer(vectors: readonly unknown[], tokens: number | null, context: Tra
     }
     return {object: 'embedding', index, embedding: as_base64 ? packed(vector) : vector}
   })
-  const usage = tokens === null ? null : ({...emptyUsage(), input_uncached_tokens: tokens} satisfies Usage)
   const reported_usage = usage ? usageIn(usage) : null
   const body = {
     object: 'list',

@@ -1,6 +1,7 @@
 import {isObject, parsed} from '../../base/json-object.ts'
 import {modelIn, type ReplyFacts, withTools} from '../openai/reply.ts'
 import type {RawObject} from '../openai/usage.ts'
+import {usageInHeaders} from './header-usage.ts'
 import {laterUsage, type RawUsage, rawUsageOf, usageOf} from './raw-usage.ts'
 
 const NOTHING: ReplyFacts = {usage: null, model: null}
@@ -9,9 +10,9 @@ const LONGEST_MODEL = 255
 
 /**
  * Usage and model of a whole reply in a vendor's own words, an object or a list of them; nulls for what it does not tell. `headers` are the
- * reply's: Bedrock counts there what some of its models do not tell.
+ * reply's: some `kind`s of providers count there what the body does not tell.
  */
-export function vendorFacts(body: Buffer, headers: Readonly<Record<string, string>>): ReplyFacts {
+export function vendorFacts(body: Buffer, kind: string, headers: Readonly<Record<string, string>>): ReplyFacts {
   const reply = parsed(body.toString('utf8'))
   const parts: readonly unknown[] = Array.isArray(reply) ? reply.slice(0, MOST_PARTS) : reply === undefined ? linesOf(body) : [reply]
   let report: RawUsage | null = null
@@ -22,7 +23,7 @@ export function vendorFacts(body: Buffer, headers: Readonly<Record<string, strin
     model ??= vendorModel(part)
   }
   const usage = report && usageOf(report)
-  if (!usage) return {...NOTHING, usage: headerUsage(headers), model}
+  if (!usage) return {...NOTHING, usage: usageInHeaders(kind, headers), model}
   return {usage: isObject(reply) ? withTools(usage, reply) : usage, model}
 }
 
@@ -32,17 +33,6 @@ export function vendorModel(json: RawObject): string | null {
   const named = modelVersion ?? (isObject(response) ? response.modelVersion : undefined)
   if (typeof named === 'string' && named !== '' && named.length <= LONGEST_MODEL) return named
   return modelIn(json)
-}
-
-function headerUsage(headers: Readonly<Record<string, string>>) {
-  const input = numberIn(headers['x-amzn-bedrock-input-token-count'])
-  const output = numberIn(headers['x-amzn-bedrock-output-token-count'])
-  if (input === undefined && output === undefined) return null
-  return usageOf({words: 'counts', raw: {input, output, cache_read: undefined, cache_written: undefined}})
-}
-
-function numberIn(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
 /** JSON by lines, as engines write what they stream. */

@@ -2,6 +2,8 @@ import {Refusal} from '../../base/errors.ts'
 import {shapedError, shapedReply} from '../../providers/messages/index.ts'
 import {readReply} from '../../providers/openai/observe.ts'
 import {InvalidResponse} from '../../providers/translation.ts'
+import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
+import {usageInHeaders} from '../../providers/vendor-operations/header-usage.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {RewrittenResponse} from '../records/attempt-result.ts'
 import type {Copy} from '../upstream/body-copy.ts'
@@ -24,12 +26,13 @@ export function rewriteResponse(
   const {status, encoding, headers} = response
   if (copy.isCut) return done(new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: 'it is too long'}))
   const body = copy.bytes()
+  const header_usage = usageInHeaders(request.provider.slug, headers)
   const has_links = status < 300 && holdsLinks(parts, headers)
   decodeWhole(encoding, body, plain => {
     try {
       if (plain === null && (has_links || call.is_shaped))
         throw new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: ENCODED})
-      const reply = request.translating ? translated(request.translating, status, plain ?? body) : untranslated(plain ?? body)
+      const reply = request.translating ? translated(request.translating, status, plain ?? body, header_usage) : untranslated(plain ?? body)
       const {guardrails} = call
       const is_error = status >= 300
       if (!guardrails || (is_error && !guardrails.judges_errors))
@@ -47,7 +50,8 @@ export function rewriteResponse(
 
   function untranslated(came: Buffer): TranslatedReply {
     const bytes = has_links ? withOwnAddresses(came, parts) : call.is_shaped ? shaped(came) : came
-    const {usage, model} = readReply(call.endpoint, bytes)
+    const is_vendors = call.endpoint === 'proxy'
+    const {usage, model} = is_vendors ? vendorFacts(bytes, request.provider.slug, headers) : readReply(call.endpoint, bytes)
     return {bytes, content_type: (bytes === came ? headers['content-type'] : undefined) ?? JSON_TYPE, usage, model}
   }
   function shaped(came: Buffer): Buffer {

@@ -217,6 +217,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
     outcome,
     reply_facts: stream ?? rewritten,
     plain,
+    kind: target.provider.slug,
     reply_headers: headers,
     text_bytes: stream ? stream.text_bytes : copy.isCut ? received_bytes : (plain?.length ?? received_bytes),
     is_skimmed: copy.isCut,

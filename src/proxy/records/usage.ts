@@ -83,6 +83,8 @@ export interface EndedAttempt extends AskedFor {
   readonly reply_facts: ReplyFacts | null
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
+  /** The provider's kind. */
+  readonly kind: string
   /** The answer's headers, lower case. */
   readonly reply_headers: Readonly<Record<string, string>>
   /** True where `plain` lacks what is long in it: its text is not there to be counted. */
@@ -151,8 +153,8 @@ function beginsBatch({operation, plain}: EndedAttempt): boolean {
   return Boolean(batches && plain && batchesInReply(batches.words, plain).length > 0)
 }
 
-function wholeFacts({endpoint, plain, reply_headers}: EndedAttempt): ReplyFacts {
-  if (endpoint === 'proxy') return vendorFacts(plain ?? NO_BODY, reply_headers)
+function wholeFacts({endpoint, plain, kind, reply_headers}: EndedAttempt): ReplyFacts {
+  if (endpoint === 'proxy') return vendorFacts(plain ?? NO_BODY, kind, reply_headers)
   return plain ? readReply(endpoint, plain) : NOTHING_SAID
 }
 

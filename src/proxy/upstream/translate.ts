@@ -108,16 +108,21 @@ export function writtenText(json: unknown, provider: string): string {
 }
 
 /** A whole answer, good or not, in the client's words. */
-export function translated(of: RequestTranslation, status: number, plain: Buffer): TranslatedReply {
-  if (status < 300) return translateReply(of, plain)
+export function translated(of: RequestTranslation, status: number, plain: Buffer, header_usage: Usage | null = null): TranslatedReply {
+  if (status < 300) return translateReply(of, plain, header_usage)
   return {bytes: translateFault(of, status, plain), content_type: JSON_TYPE, usage: null, model: null}
 }
 
 /** A whole 2xx answer in the client's words; throws `upstream.bad_reply` for what is not what its provider documents. */
-function translateReply({translation, client, context, chat_request, client_request}: RequestTranslation, plain: Buffer): TranslatedReply {
+function translateReply(
+  {translation, client, context, chat_request, client_request}: RequestTranslation,
+  plain: Buffer,
+  header_usage: Usage | null,
+): TranslatedReply {
   try {
     const response = parsed(plain)
-    const {body, usage, model} = translation.reply(response, context, chat_request)
+    const {body, model, ...counted} = translation.reply(response, context, chat_request, header_usage)
+    const usage = counted.usage ?? header_usage
     if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model}
     const answer = client ? client.fromChat(body, context, client_request) : body
     return {bytes: answer === response ? plain : Buffer.from(writtenAsCame(answer)), content_type: JSON_TYPE, usage, model}

@@ -28,8 +28,8 @@ export const complete: Translation = {
       const {text, finish_reason} = object(generation)
       return textChoice(at, stringIn(text, 'generations.text'), finishReason(finish_reason, FINISH, context.strict))
     })
-    const usage = readTokens(meta)
-    return {body: textCompletion(context, {id: word(id), choices, usage}), usage, model: null}
+    const {usage, shown_usage} = readTokens(meta)
+    return {body: textCompletion(context, {id: word(id), choices, usage: shown_usage}), usage, model: null}
   },
   stream: {framing: 'json_array', open: openStream},
 }
@@ -44,7 +44,7 @@ function openStream(context: TranslationContext, request: Json): StreamTranslato
       id: word(whole.id),
       finish: finishReason(data.finish_reason, FINISH, context.strict),
       index: indexIn(data),
-      usage: readTokens(whole.meta),
+      ...readTokens(whole.meta),
     }
   })
 }

@@ -1,7 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {count} from '../openai/usage.ts'
 import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from '../unified/fault.ts'
 import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
@@ -31,9 +30,9 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   const plan: MessagePiece[] = typeof tool_plan === 'string' && tool_plan !== '' ? [{type: 'text', text: tool_plan}] : []
   const cited = Array.isArray(citations) && citations.length > 0 && !context.strict ? {citations} : {}
   const message = messageOut([...plan, ...pieces], calls, context.strict, cited)
-  const usage = readTokens(reply.usage)
+  const {usage, shown_usage} = readTokens(reply.usage)
   const choice = choiceOut(0, message, finishReason(reply.finish_reason, FINISH, context.strict), logprobsOut(reply.logprobs))
-  return {body: completion(context, {id: word(reply.id), choices: [choice], usage}), usage, model: null}
+  return {body: completion(context, {id: word(reply.id), choices: [choice], usage: shown_usage}), usage, model: null}
 }
 
 /** One part of the answer. Parts of unknown kinds are skipped. */
@@ -44,13 +43,25 @@ function pieceIn(part: unknown): readonly MessagePiece[] {
   return []
 }
 
-/** `billed_units` are charged; `tokens`, what the model saw, count where nothing is billed (reference: Cohere, usage). */
-export function readTokens(raw_usage: unknown): Usage | null {
+/**
+ * Cohere counts twice: `billed_units` are what it charges, `tokens` what the model read and wrote, its own frame of the prompt among it
+ * (docs.cohere.com, API v2, chat, usage). Each stands in for the other where that is missing.
+ */
+export interface CohereUsage {
+  /** What is charged. */
+  readonly usage: Usage | null
+  /** What fills the model's context, and what a client is shown. */
+  readonly shown_usage: Usage | null
+}
+
+export function readTokens(raw_usage: unknown): CohereUsage {
   const {tokens, billed_units, cached_tokens} = object(raw_usage)
-  const billed = object(billed_units)
-  const from = count(billed.input_tokens) !== null || count(billed.output_tokens) !== null ? billed : object(tokens)
-  const usage = usageOf({input: from.input_tokens, output: from.output_tokens, cached: cached_tokens})
-  return usage && withUnknown(usage, object(raw_usage), KNOWN)
+  const read = (from: Json) => {
+    const usage = usageOf({input: from.input_tokens, output: from.output_tokens, cached: cached_tokens})
+    return usage && withUnknown(usage, object(raw_usage), KNOWN)
+  }
+  const [billed, held] = [read(object(billed_units)), read(object(tokens))]
+  return {usage: billed ?? held, shown_usage: held ?? billed}
 }
 
 const KNOWN = knownMembers(

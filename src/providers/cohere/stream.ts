@@ -1,11 +1,11 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {laterReport, type Usage} from '../../schema/usage.ts'
+import {laterReport} from '../../schema/usage.ts'
 import {finishReason} from '../chat.ts'
 import {InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {stringIn, word} from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
-import {FINISH, logprobsOut, readTokens} from './reply.ts'
+import {type CohereUsage, FINISH, logprobsOut, readTokens} from './reply.ts'
 
 /** A chat stream. Source: docs.cohere.com, API v2, chat with streaming; events are named in their data too, and the data counts. */
 export function openStream(context: TranslationContext, request: Json): StreamTranslator {
@@ -13,11 +13,12 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
     /** Where each call that Cohere counts stands in the answer. */
     const calls = new Map<unknown, number>()
     let finished = false
-    let usage: Usage | null = null
+    let counted: CohereUsage = {usage: null, shown_usage: null}
 
     function ended(data: Json) {
       const {finish_reason, usage: used, error} = object(data.delta)
-      usage = laterReport(usage, readTokens(used))
+      const read = readTokens(used)
+      counted = {usage: laterReport(counted.usage, read.usage), shown_usage: laterReport(counted.shown_usage, read.shown_usage)}
       if (typeof error === 'string' && error !== '') return fail({message: error, type: finish_reason})
       write.finish(finishReason(finish_reason, FINISH, context.strict))
       finished = true
@@ -70,7 +71,10 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
         return finished
       },
       get usage() {
-        return usage
+        return counted.usage
+      },
+      get shown_usage() {
+        return counted.shown_usage
       },
     }
   })

@@ -151,6 +151,8 @@ export interface StreamReader {
   end?(): void
   readonly finished: boolean
   readonly usage: Usage | null
+  /** What a client is shown, where that is not what is charged. */
+  readonly shown_usage?: Usage | null
 }
 
 /** Tells a failure inside the stream. */
@@ -181,7 +183,7 @@ export function chatStream(
     end() {
       if (failed || !reader.finished) return []
       reader.end?.()
-      const {usage} = reader
+      const usage = reader.shown_usage ?? reader.usage
       return [...write.take(), ...(usage && asksUsage(request) ? [usageChunk(context, {id: write.id, model: write.model}, usage)] : [])]
     },
     get finished() {

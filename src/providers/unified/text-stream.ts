@@ -20,6 +20,8 @@ export interface TextEvent {
   /** Ends the choice. */
   readonly finish?: string | null
   readonly usage?: Usage | null
+  /** What a client is shown, where that is not what is charged. */
+  readonly shown_usage?: Usage | null
   readonly is_end?: boolean
   readonly error?: RawError
   /** The status the error would have had. */
@@ -31,6 +33,7 @@ export function textStream(context: TranslationContext, request: Json, read: (ev
   let id: string | null = null
   let model: string | null = null
   let usage: Usage | null = null
+  let shown_usage: Usage | null = null
   let text_bytes = 0
   let has_begun = false
   let has_reason = false
@@ -46,6 +49,7 @@ export function textStream(context: TranslationContext, request: Json, read: (ev
       model ??= event.model ?? null
     }
     usage = laterReport(usage, event.usage ?? null)
+    shown_usage = laterReport(shown_usage, event.shown_usage ?? null)
     text_bytes += Buffer.byteLength(event.text ?? '')
     has_reason ||= Boolean(event.finish)
     finished ||= has_reason || event.is_end === true
@@ -70,7 +74,8 @@ export function textStream(context: TranslationContext, request: Json, read: (ev
       if (!finished || failed) return []
       // Providers that say no other end than the connection's give no reason either.
       const last = has_reason ? [] : [textCompletion(context, {id, model, choices: [textChoice(0, '', 'stop')]})]
-      return usage && asksUsage(request) ? [...last, textCompletion(context, {id, model, choices: [], usage})] : last
+      const shown = shown_usage ?? usage
+      return shown && asksUsage(request) ? [...last, textCompletion(context, {id, model, choices: [], usage: shown})] : last
     },
     get finished() {
       return finished && !failed

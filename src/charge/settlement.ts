@@ -1,3 +1,4 @@
+import type {Hop} from '../schema/hops.ts'
 import type {HookResults} from '../schema/guardrails.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../schema/records.ts'
 import {type Spent, spent} from '../schema/spent.ts'
@@ -13,6 +14,8 @@ export interface WorkEnd {
   readonly usage: Partial<Usage>
   readonly usage_source: UsageSource
   readonly charged: Charged
+  /** The parts of the usage that were charged by themselves; absent or null where it was charged as a whole. */
+  readonly hops?: readonly Hop[] | null | undefined
   /** False when the client had left before the end. */
   readonly delivered: boolean
   /** True where the provider was sent all of it and never answered: it is charged the estimate of its prompt. */
@@ -60,6 +63,7 @@ export function settlement(intent: Intent, end: WorkEnd, log: LogRecord | null, 
     mode_unpriced: charged.mode_unpriced ?? undefined,
     usage_unknown: charged.usage_unknown.length > 0 ? charged.usage_unknown : undefined,
     unanswered: end.is_unanswered ? true : undefined,
+    hops: end.hops ?? undefined,
     delivered: end.delivered,
     log,
     covers: end.covers,

@@ -21,6 +21,22 @@ export function lookupKeys(provider: string, model: string): readonly string[] {
   return [...new Set([name, own, ...(SPELLINGS.get(provider)?.(own) ?? [])])]
 }
 
+const DATE = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/
+const MAKER = /^[a-z]+\.(?=[a-z])/
+
+/** True where two names may stand for one model of `provider`: a region, a publisher, a revision or a date is no other model. */
+export function isSameModel(provider: string, one: string, other: string): boolean {
+  const spelled = (model: string) =>
+    lookupKeys(provider, model).map(key =>
+      key
+        .replace(MAKER, '')
+        .replace(/-v\d+$/, '')
+        .replace(DATE, ''),
+    )
+  const names = new Set(spelled(one))
+  return spelled(other).some(name => names.has(name))
+}
+
 /** A Bedrock id may begin with the region its calls are kept in, or `global.`: those may go anywhere, and often cost less. */
 export const BEDROCK_REGION = /^(?:us|us-gov|eu|apac|jp|au|ca|in|sa|me|af|global)\./
 const PUBLISHER = /^(google|anthropic|meta|mistralai|qwen|xai|moonshotai|zai-org|deepseek-ai|openai|minimaxai|endpoints)[./]/

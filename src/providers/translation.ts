@@ -1,4 +1,5 @@
 import type {EndpointName} from '../schema/endpoints.ts'
+import type {Hop} from '../schema/hops.ts'
 import type {Usage} from '../schema/usage.ts'
 
 /** A JSON object as somebody sent it: nothing in it is known before it is looked at. */
@@ -37,6 +38,8 @@ export interface TranslatedResponse {
   readonly body: Json | {readonly bytes: Buffer; readonly content_type: string}
   readonly usage: Usage | null
   readonly model: string | null
+  /** The parts of it that are charged by themselves; absent or null where it is charged as a whole. */
+  readonly hops?: readonly Hop[] | null
 }
 
 /** One event of a provider's stream, after its framing is taken off. */
@@ -58,6 +61,7 @@ export interface StreamTranslator {
   /** True when the provider has marked its answer as whole. A stream that ends before was cut off. */
   readonly finished: boolean
   readonly usage: Usage | null
+  readonly hops?: readonly Hop[] | null
   readonly model: string | null
   /** An error inside the stream: OpenAI-shaped, with the status it stands for, where it is known (an overload: 529). */
   readonly failed: (ProviderFault & {readonly status: number | null}) | null

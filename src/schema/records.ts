@@ -1,5 +1,6 @@
 import type {EndpointName} from './endpoints.ts'
 import type {HookResults} from './guardrails.ts'
+import type {Hop} from './hops.ts'
 import type {CallKind, Principal} from './principal.ts'
 import type {Usage, UsageSource} from './usage.ts'
 
@@ -57,6 +58,8 @@ export interface Settlement extends Charge {
   readonly usage_unknown?: readonly string[]
   /** The request was written whole and no answer began: it is charged the estimate of its prompt. */
   readonly unanswered?: true
+  /** The parts of the usage that were charged by themselves; absent where it was charged as a whole. */
+  readonly hops?: readonly Hop[]
   /** False when the client had left before the end. */
   readonly delivered: boolean
   /** The row of the log, present on the last attempt at a target. */

@@ -65,6 +65,12 @@ export const UNIT = {
   priority_requests: 'priority_requests',
   /** 1 for a request that was answered faster than others, at a price of its own (Anthropic's speed fast). */
   fast_requests: 'fast_requests',
+  /** 1 for a request that a credit of an earlier refusal was redeemed on (Anthropic): it is billed for less than the list says. */
+  fallback_credit_requests: 'fallback_credit_requests',
+  /** Refused before any output under a policy that nobody knows: whether it is billed is not known either. */
+  refusal_unpriced: 'refusal_unpriced',
+  /** Parts of a call that were charged as any other, although they are of no known kind, or cannot be told apart. */
+  iterations: 'usage.iterations',
   video_in_tokens: 'video_in_tokens',
   video_out_tokens: 'video_out_tokens',
   citation_tokens: 'citation_tokens',
@@ -76,6 +82,7 @@ const HOW_SERVED: ReadonlySet<string> = new Set([
   UNIT.provisioned_requests,
   UNIT.priority_requests,
   UNIT.fast_requests,
+  UNIT.fallback_credit_requests,
 ])
 
 /** Whether a unit is used up and charged for, as opposed to those that say how a request was served. */
@@ -87,7 +94,9 @@ export function isCharged(unit: string): boolean {
 export function modeOf({units, mode}: Partial<Usage>): string | null {
   if (mode !== undefined) return mode
   if (!units) return null
-  return units[UNIT.priority_requests] ? 'priority' : units[UNIT.fast_requests] ? 'fast' : null
+  if (units[UNIT.priority_requests]) return 'priority'
+  if (units[UNIT.fast_requests]) return 'fast'
+  return units[UNIT.fallback_credit_requests] ? 'fallback_credit' : null
 }
 
 /** What a report may say: each field alone, null where the provider was silent. Later reports win field by field (`mergeUsage`). */

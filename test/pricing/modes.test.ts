@@ -191,7 +191,6 @@ describe('a call is charged as it was served, and a mode without a price of its 
       const used = usedBy({
         kind: provider,
         operation: null,
-        kind: 'any',
         reply_headers: {},
         endpoint,
         method: 'POST',

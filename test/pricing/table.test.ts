@@ -32,7 +32,6 @@ for (const [name, cases] of Object.entries(TABLES)) {
       const used = usedBy({
         kind: said.provider,
         operation: null,
-        kind: said.provider,
         reply_headers: {},
         endpoint: said.endpoint,
         method: 'POST',

@@ -12,8 +12,9 @@ import {
 } from '../translation.ts'
 import {failureIn} from './errors.ts'
 import {type AnthropicHost, placed} from './place.ts'
+import {type Refusals, refusalsIn} from './refusals.ts'
 import {EVENTS, isCutJson, textWithin} from './stream.ts'
-import {mergedUsage, usageOf} from './usage.ts'
+import {billedUsage, mergedUsage} from './usage.ts'
 
 /** Members of Anthropic's own service, which refuse a request elsewhere (platform.claude.com/docs, Claude on Bedrock and on Vertex AI). */
 const ITS_OWN = ['container', 'inference_geo', 'mcp_servers', 'service_tier', 'speed'] as const
@@ -38,7 +39,8 @@ export function messagesAt(place: AnthropicHost, path?: (context: TranslationCon
     },
     reply(response) {
       if (!isObject(response) || response.type !== 'message') throw new InvalidResponse('expected a message')
-      return {body: response, usage: usageOf(object(response.usage)), model: typeof response.model === 'string' ? response.model : null}
+      const billed = billedUsage(object(response.usage), refusalsIn(response))
+      return {body: response, ...billed, model: typeof response.model === 'string' ? response.model : null}
     },
     stream: {framing: place === 'bedrock' ? 'aws_event_stream' : 'sse', open: context => new OwnStream(context)},
   }
@@ -53,6 +55,7 @@ class OwnStream implements StreamTranslator {
   #has_start = false
   #has_begun = false
   #usage_so_far: RawObject | null = null
+  #refusals: Refusals | null = null
   finished = false
   failed: StreamTranslator['failed'] = null
   model: string | null = null
@@ -84,6 +87,7 @@ class OwnStream implements StreamTranslator {
     }
     // Clouds tell things of their own before the answer.
     if (!this.#has_start) return EVENTS.has(type) ? this.#fail({message: `${type} came before message_start`}, null) : NOTHING
+    if (type === 'content_block_start' || type === 'message_delta') this.#refusals = refusalsIn(event, this.#refusals)
     if (type === 'message_delta') this.#usage_so_far = mergedUsage(this.#usage_so_far, event.usage)
     if (type === 'content_block_delta') this.#count(object(event.delta))
     this.finished = type === 'message_stop'
@@ -98,7 +102,11 @@ class OwnStream implements StreamTranslator {
   }
 
   get usage() {
-    return usageOf(this.#usage_so_far)
+    return billedUsage(this.#usage_so_far, this.#refusals).usage
+  }
+
+  get hops() {
+    return billedUsage(this.#usage_so_far, this.#refusals).hops
   }
 
   #begun(): readonly Json[] {

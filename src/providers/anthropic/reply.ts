@@ -1,7 +1,8 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
 import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
-import {usageOf} from './usage.ts'
+import {refusalsIn} from './refusals.ts'
+import {billedUsage, usageOf} from './usage.ts'
 
 /** Reference: finish reasons; the last two by what Anthropic says of them (handling stop reasons). */
 export const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
@@ -26,7 +27,10 @@ export function readReply(response: unknown, context: TranslationContext): Trans
   const text = blocks.filter(({type}) => type === 'text').map(block => block.text as string)
   const tool_calls = blocks.filter(({type}) => type === 'tool_use').map(toolCall)
   const shown = context.strict ? [] : blocks.filter(({type}) => type !== 'tool_use')
-  const usage = isObject(response.usage) ? usageOf(response.usage) : null
+  const raw_usage = isObject(response.usage) ? response.usage : null
+  // A client is shown what fills its context, which is the top level.
+  const shown_usage = usageOf(raw_usage)
+  const {usage, hops} = billedUsage(raw_usage, refusalsIn(response))
   const model = typeof response.model === 'string' && response.model !== '' ? response.model : null
   const message: Json = {
     role: 'assistant',
@@ -37,7 +41,8 @@ export function readReply(response: unknown, context: TranslationContext): Trans
   }
   const finish_reason = finishReason(response.stop_reason, FINISH_REASONS, context.strict)
   const choices = [{index: 0, message, logprobs: null, finish_reason}]
-  return {body: completion(context, {id: typeof response.id === 'string' ? response.id : null, model, choices, usage}), usage, model}
+  const id = typeof response.id === 'string' ? response.id : null
+  return {body: completion(context, {id, model, choices, usage: shown_usage}), usage, model, hops}
 }
 
 /** Why the model refused, in a message or in the `delta` of a `message_delta`; null when it did not, or does not say. */

@@ -3,8 +3,9 @@ import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
 import type {RawObject} from '../openai/usage.ts'
 import type {Json, StreamEvent, StreamTranslator, TranslationContext} from '../translation.ts'
 import {failureIn} from './errors.ts'
+import {type Refusals, refusalsIn} from './refusals.ts'
 import {FINISH_REASONS, refusalIn, written} from './reply.ts'
-import {mergedUsage, usageOf} from './usage.ts'
+import {billedUsage, mergedUsage, usageOf} from './usage.ts'
 
 /** Events of which nothing may be missed. All others we may ignore, as Anthropic asks of its clients. `chunk` is Bedrock's wrapping. */
 export const EVENTS: ReadonlySet<unknown> = new Set([
@@ -37,6 +38,7 @@ class MessagesStream implements StreamTranslator {
   readonly #wants_usage: boolean
   #message: {id: string | null; model: string | null} = {id: null, model: null}
   #usage_so_far: RawObject | null = null
+  #refusals: Refusals | null = null
   #has_start = false
   #has_role = false
   #has_finish = false
@@ -61,6 +63,7 @@ class MessagesStream implements StreamTranslator {
     if (type === 'error') return this.#fail(event)
     if (type === 'message_start') return this.#start(event)
     if (!this.#has_start) return EVENTS.has(type) ? this.#malformed(type) : NOTHING
+    if (type === 'content_block_start' || type === 'message_delta') this.#refusals = refusalsIn(event, this.#refusals)
     if (type === 'content_block_start') return this.#openBlock(event)
     if (type === 'content_block_delta') return this.#delta(event)
     if (type === 'content_block_stop') return this.#closeCall(event.index)
@@ -79,7 +82,11 @@ class MessagesStream implements StreamTranslator {
   }
 
   get usage() {
-    return usageOf(this.#usage_so_far)
+    return billedUsage(this.#usage_so_far, this.#refusals).usage
+  }
+
+  get hops() {
+    return billedUsage(this.#usage_so_far, this.#refusals).hops
   }
 
   get model(): string | null {
@@ -173,7 +180,8 @@ class MessagesStream implements StreamTranslator {
     const chunks = [...this.#finish({})]
     if (this.#failed) return chunks
     this.#finished = true
-    const usage = this.#wants_usage ? this.usage : null
+    // A client is shown what fills its context, which is the top level.
+    const usage = this.#wants_usage ? usageOf(this.#usage_so_far) : null
     if (usage) chunks.push(usageChunk(this.#context, this.#message, usage))
     return chunks
   }

@@ -1,7 +1,10 @@
 import {isObject, object, parsed} from '../../base/json-object.ts'
 import {MAX_EVENT_BYTES, readFields, SseFramer} from '../../base/sse.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Hop} from '../../schema/hops.ts'
 import type {Usage} from '../../schema/usage.ts'
+import {type UsageByHop, usageByHop} from '../anthropic/hops.ts'
+import {type Refusals, refusalsIn} from '../anthropic/refusals.ts'
 import {modelIn, rawUsageIn, withTools} from './reply.ts'
 import {hasValue, keyBytes, stringBytes, stringTokens} from './scan.ts'
 import {failureIn, type StreamFailure} from './stream-failure.ts'
@@ -12,6 +15,7 @@ export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.
 
 const USAGE = keyBytes('usage')
 const ERROR = keyBytes('error')
+const HANDOVER = Buffer.from('"fallback"')
 const PING = Buffer.from('ping')
 const DATA = Buffer.from('data')
 const DONE = Buffer.from('[DONE]')
@@ -68,6 +72,9 @@ export class StreamObserver {
   readonly #text_keys: readonly Buffer[]
   readonly #framer: SseFramer
   #usage_so_far: RawObject | null = null
+  #refusals: Refusals | null = null
+  /** Its words may be Anthropic's, whose models hand a refused answer over to others. */
+  readonly #hands_over: boolean
   #response: RawObject = {}
   #model: string | null = null
   #background_id: string | null = null
@@ -93,6 +100,7 @@ export class StreamObserver {
     this.#choices = this.#open_choices = choices
     this.#last = LAST[endpoint] ?? LAST_ANYWHERE
     this.#reason = REASON[endpoint]
+    this.#hands_over = endpoint === 'messages' || endpoint === 'proxy'
     this.#last_bytes = this.#last.map(type => Buffer.from(type))
     this.#text_keys = textKeysOf(endpoint).map(keyBytes)
     const most_bytes = LARGE.has(endpoint) ? LARGE_EVENT_BYTES : MAX_EVENT_BYTES
@@ -123,8 +131,17 @@ export class StreamObserver {
 
   /** The last value of each count; null while none came. */
   get usage(): Usage | null {
-    const usage = this.#usage_so_far && readUsage(this.#usage_so_far, this.#endpoint)
+    const {usage} = this.#counted
     return usage && withTools(usage, this.#response)
+  }
+
+  get hops(): readonly Hop[] | null {
+    return this.#counted.hops
+  }
+
+  get #counted(): UsageByHop {
+    const usage = this.#usage_so_far && readUsage(this.#usage_so_far, this.#endpoint)
+    return usageByHop(this.#usage_so_far, usage, this.#refusals)
   }
 
   get model(): string | null {
@@ -206,7 +223,9 @@ export class StreamObserver {
     }
     const is_settled = this.#first_event === 'event' || this.#first_event === 'error'
     const wants_model = this.#model === null && this.#model_tries > 0 && raw.length <= MODEL_BYTES
-    if (!is_settled || wants_model || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw)) this.#read(raw, start)
+    const hands_over = this.#hands_over && raw.includes(HANDOVER)
+    if (!is_settled || wants_model || hands_over || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw))
+      this.#read(raw, start)
     this.#countText(raw)
   }
 
@@ -255,6 +274,7 @@ export class StreamObserver {
       this.#first_event = failure ? 'error' : PREAMBLE.has(type) ? 'comment' : 'event'
     }
     this.#usage_so_far = mergeRawUsage(this.#usage_so_far, rawUsageIn(json))
+    if (this.#hands_over) this.#refusals = refusalsIn(json, this.#refusals)
     if (this.#model === null) {
       this.#model = modelIn(json)
       this.#model_tries--

@@ -1,6 +1,9 @@
 import {isObject, object, parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Hop} from '../../schema/hops.ts'
 import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
+import {usageByHop} from '../anthropic/hops.ts'
+import {refusalsIn} from '../anthropic/refusals.ts'
 import {keyBytes, objectAt, stringEnd, valueAt} from './scan.ts'
 import {count, mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
@@ -8,6 +11,8 @@ import {count, mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 export interface ReplyFacts {
   readonly usage: Usage | null
   readonly model: string | null
+  /** The parts of it that are charged by themselves; absent or null where it is charged as a whole. */
+  readonly hops?: readonly Hop[] | null
 }
 
 const USAGE = keyBytes('usage')
@@ -33,8 +38,9 @@ export function readReply(endpoint: EndpointName, body: Buffer): ReplyFacts {
 /** The same of an answer that is parsed: a row of a batch holds one. */
 export function factsOf(endpoint: EndpointName, reply: RawObject): ReplyFacts {
   const raw_usage = rawUsageIn(reply)
-  const usage = (raw_usage && readUsage(raw_usage, endpoint)) ?? unitsWithout(endpoint, reply)
-  return {usage: usage && withTools(usage, reply), model: modelIn(reply)}
+  const read = (raw_usage && readUsage(raw_usage, endpoint)) ?? unitsWithout(endpoint, reply)
+  const {usage, hops} = usageByHop(raw_usage, read, refusalsIn(reply))
+  return {usage: usage && withTools(usage, reply), model: modelIn(reply), hops}
 }
 
 /**

@@ -30,7 +30,8 @@ const MEMBERS = ['mcp_servers', 'plugins', 'connectors', 'data_sources', 'search
  * of OpenAI, deep research of Perplexity (OpenAI, web search, Chat Completions; docs.perplexity.ai/guides/pricing).
  */
 const SEARCHING = /(?:^|\/)compound(?:-|$)|:online\b|-search-(?:preview|api)\b|sonar-deep-research/i
-const HINTS = [TOOLS, Buffer.from('"models"'), ...MEMBERS.map(name => Buffer.from(name)), Buffer.from('\\u')]
+const FALLBACKS = Buffer.from('fallbacks')
+const HINTS = [TOOLS, FALLBACKS, Buffer.from('"models"'), ...MEMBERS.map(name => Buffer.from(name)), Buffer.from('\\u')]
 
 /** What web search puts before a model: no more than this (OpenAI, web search, limitations). */
 const SEARCHED_TOKENS = 128_000
@@ -46,6 +47,8 @@ const SEARCHES = /^(?:web_search|x_search)/
 const FILES = /^file_search/
 const SANDBOXES = /^(?:code_interpreter|code_execution)/
 const FETCHES = /^web_fetch/
+/** A model that reads all before it, and writes (Anthropic, advisor tool). */
+const ADVISES = /^advisor/
 /** Members of Gemini's tools that bring in text; those of its searches are not charged as a prompt. */
 const GEMINI_UNBOUNDED = ['urlContext', 'url_context', 'fileSearch', 'file_search', 'mcpServers', 'mcp_servers']
 const GEMINI_CODE = ['codeExecution', 'code_execution']
@@ -57,6 +60,7 @@ export function toolReading(body: Buffer, model: string): ToolReading {
   let members: ReturnType<typeof topLevel>
   let tools: unknown
   let most: number | null
+  let fallbacks: unknown
   try {
     members = topLevel(body, NO_KEYS)
     const read = (name: string): unknown => {
@@ -68,10 +72,13 @@ export function toolReading(body: Buffer, model: string): ToolReading {
     for (const name of Array.isArray(models) ? models : []) if (typeof name === 'string' && SEARCHING.test(name)) return searches(name)
     tools = read('tools')
     most = countIn(read('max_tool_calls'))
+    fallbacks = body.includes(FALLBACKS) ? read('fallbacks') : undefined
   } catch {
     return NOTHING // not JSON: the provider will say so
   }
-  let rounds = 0
+  if (fallbacks === 'default') return {...NOTHING, unbounded: {what: '"fallbacks": "default"', remedy: 'name its models in a list'}}
+  // each model reads the prompt anew
+  let rounds = Array.isArray(fallbacks) ? fallbacks.length : 0
   let tokens = 0
   for (const tool of Array.isArray(tools) ? tools : isObject(tools) ? [tools] : []) {
     const one = isObject(tool) ? readingOf(tool, most) : NOTHING
@@ -101,6 +108,10 @@ function readingOf(tool: Record<string, unknown>, most: number | null): ToolRead
   if (SEARCHES.test(type) || SANDBOXES.test(type))
     return rounds === null ? set('max_uses or max_tool_calls') : {rounds, tokens: SEARCHED_TOKENS, unbounded: null}
   if (FILES.test(type)) return rounds === null ? set('max_tool_calls') : {rounds, tokens: FILED_TOKENS, unbounded: null}
+  if (ADVISES.test(type)) {
+    const tokens = countIn(tool.max_tokens)
+    return rounds === null || tokens === null ? set('max_tokens and max_uses') : {rounds, tokens, unbounded: null}
+  }
   if (!FETCHES.test(type)) return {...NOTHING, unbounded: {what, remedy: 'leave it out'}}
   const tokens = countIn(tool.max_content_tokens)
   return rounds === null || tokens === null ? set('max_uses and max_content_tokens') : {rounds, tokens, unbounded: null}

@@ -1,23 +1,26 @@
 import {isObject} from '../../base/json-object.ts'
+import type {Hop} from '../../schema/hops.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
+import {refusalsIn} from '../anthropic/refusals.ts'
 import {withTools} from '../openai/reply.ts'
 import type {Json} from '../translation.ts'
 import {vendorModel} from '../vendor-operations/facts.ts'
-import {rawUsageOf, usageOf} from '../vendor-operations/raw-usage.ts'
+import {rawUsageOf, usageByHopOf} from '../vendor-operations/raw-usage.ts'
 import {amount} from './words.ts'
 
 /** What the reply in a row used, in the vendor's words. */
 export interface RowUsage {
   readonly usage: Usage
   readonly model: string | null
+  readonly hops: readonly Hop[] | null
 }
 
 /** The usage of a reply that a row holds; null where it tells none that can be read. */
 export function usageOfRow(reply: Json): RowUsage | null {
   const report = rawUsageOf(reply)
-  const usage = report ? usageOf(report) : vectorUsage(reply)
+  const {usage, hops} = report ? usageByHopOf(report, refusalsIn(reply)) : {usage: vectorUsage(reply), hops: null}
   if (!usage) return null
-  return {usage: withTools(usage, reply), model: vendorModel(reply)}
+  return {usage: withTools(usage, reply), model: vendorModel(reply), hops}
 }
 
 /** Gemini tells the tokens of a vector beside it. */

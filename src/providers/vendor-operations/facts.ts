@@ -1,8 +1,9 @@
 import {isObject, parsed} from '../../base/json-object.ts'
+import {refusalsIn} from '../anthropic/refusals.ts'
 import {modelIn, type ReplyFacts, withTools} from '../openai/reply.ts'
 import type {RawObject} from '../openai/usage.ts'
 import {usageInHeaders} from './header-usage.ts'
-import {laterUsage, type RawUsage, rawUsageOf, usageOf} from './raw-usage.ts'
+import {laterUsage, type RawUsage, rawUsageOf, usageByHopOf} from './raw-usage.ts'
 
 const NOTHING: ReplyFacts = {usage: null, model: null}
 const MOST_PARTS = 4096
@@ -22,9 +23,9 @@ export function vendorFacts(body: Buffer, kind: string, headers: Readonly<Record
     report = laterUsage(report, rawUsageOf(part))
     model ??= vendorModel(part)
   }
-  const usage = report && usageOf(report)
+  const {usage, hops} = usageByHopOf(report, isObject(reply) ? refusalsIn(reply) : null)
   if (!usage) return {...NOTHING, usage: usageInHeaders(kind, headers), model}
-  return {usage: isObject(reply) ? withTools(usage, reply) : usage, model}
+  return {usage: isObject(reply) ? withTools(usage, reply) : usage, model, hops}
 }
 
 /** The model that a reply or an event names. */

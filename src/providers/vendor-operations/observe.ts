@@ -1,10 +1,12 @@
 import {isObject, list, object, parsed} from '../../base/json-object.ts'
+import type {Hop} from '../../schema/hops.ts'
 import type {Usage} from '../../schema/usage.ts'
+import {type Refusals, refusalsIn} from '../anthropic/refusals.ts'
 import type {RawObject} from '../openai/usage.ts'
 import {mostTokensOf} from '../tokens/bound.ts'
 import type {StreamEvent} from '../translation.ts'
 import {vendorModel} from './facts.ts'
-import {laterUsage, type RawUsage, rawUsageOf, usageOf} from './raw-usage.ts'
+import {laterUsage, type RawUsage, rawUsageOf, usageByHopOf} from './raw-usage.ts'
 
 /** An error inside a stream, in a vendor's own words. */
 export interface VendorFailure {
@@ -39,6 +41,7 @@ const LONGEST_MESSAGE = 2000
 /** Follows the events of a stream in a vendor's own words, and remembers what they tell: usage, model, about how much text came, an error. */
 export class VendorObserver {
   #report: RawUsage | null = null
+  #refusals: Refusals | null = null
   #model: string | null = null
   #failed: VendorFailure | null = null
   #text_bytes = 0
@@ -57,6 +60,7 @@ export class VendorObserver {
     const json = insideChunk(data)
     this.#is_open_answer = leavesOpen(json) ?? this.#is_open_answer
     this.#report = laterUsage(this.#report, rawUsageOf(json))
+    this.#refusals = refusalsIn(json, this.#refusals)
     this.#model ??= vendorModel(json)
     this.#failed ??= failureIn(name, json)
     const texts = textsOf(json)
@@ -68,7 +72,11 @@ export class VendorObserver {
   }
 
   get usage(): Usage | null {
-    return this.#report && usageOf(this.#report)
+    return usageByHopOf(this.#report, this.#refusals).usage
+  }
+
+  get hops(): readonly Hop[] | null {
+    return usageByHopOf(this.#report, this.#refusals).hops
   }
 
   get model(): string | null {

@@ -1,5 +1,7 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, type Usage} from '../../schema/usage.ts'
+import {type UsageByHop, usageByHop} from '../anthropic/hops.ts'
+import type {Refusals} from '../anthropic/refusals.ts'
 import {readUsage as readBedrock} from '../bedrock/usage.ts'
 import {readUsage as readGemini, searchesIn} from '../gemini/usage.ts'
 import {rawUsageIn} from '../openai/reply.ts'
@@ -62,6 +64,12 @@ export function laterUsage(earlier: RawUsage | null, later: RawUsage | null): Ra
   }
   if (later.words === 'openai') return {words: 'openai', raw: mergeRawUsage(earlier.raw, later.raw)!}
   return sizeOf(later) >= sizeOf(earlier) ? later : earlier
+}
+
+/** The same, with the parts that are charged by themselves. */
+export function usageByHopOf(report: RawUsage | null, refusals: Refusals | null): UsageByHop {
+  const usage = report && usageOf(report)
+  return report?.words === 'openai' ? usageByHop(report.raw, usage, refusals) : {usage, hops: null}
 }
 
 /** In disjoint classes; null where it counts nothing. */

@@ -51,8 +51,8 @@ export function rewriteResponse(
   function untranslated(came: Buffer): TranslatedReply {
     const bytes = has_links ? withOwnAddresses(came, parts) : call.is_shaped ? shaped(came) : came
     const is_vendors = call.endpoint === 'proxy'
-    const {usage, model} = is_vendors ? vendorFacts(bytes, request.provider.slug, headers) : readReply(call.endpoint, bytes)
-    return {bytes, content_type: (bytes === came ? headers['content-type'] : undefined) ?? JSON_TYPE, usage, model}
+    const {usage, model, hops} = is_vendors ? vendorFacts(bytes, request.provider.slug, headers) : readReply(call.endpoint, bytes)
+    return {bytes, content_type: (bytes === came ? headers['content-type'] : undefined) ?? JSON_TYPE, usage, model, hops}
   }
   function shaped(came: Buffer): Buffer {
     const {slug} = request.provider

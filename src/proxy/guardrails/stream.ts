@@ -2,10 +2,9 @@ import type {Refusal} from '../../base/errors.ts'
 import {resultsEvent} from '../../guardrails/answer.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import type {PhaseOutcome} from '../../guardrails/run.ts'
-import type {Usage} from '../../schema/usage.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {partOf} from '../targets/guardrails.ts'
-import type {Stream} from '../upstream/stream.ts'
+import {CountedStream, type Stream} from '../upstream/stream.ts'
 import {JudgedFailure} from './judged-failure.ts'
 import {EventQueue, MAX_PREAMBLE_EVENTS} from './queue.ts'
 import {type GuardedStreamOptions, type HoldMode, isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
@@ -22,7 +21,7 @@ type Then = (send: Buffer, hold: Buffer | null) => void
  * text is judged as it comes, and leaves at most `stream_window_chars` behind. `buffer`: nothing leaves before the verdict. Bytes
  * leave as they came unless a guardrail rewrote the text.
  */
-export class GuardedStream implements Stream {
+export class GuardedStream extends CountedStream implements Stream {
   readonly #inner: Stream
   readonly #guarded: CallGuardrails
   readonly #status: number
@@ -58,6 +57,7 @@ export class GuardedStream implements Stream {
   #ended: ((rest: Buffer) => void) | undefined
 
   constructor({inner, guarded, status, asks_usage, onSent}: GuardedStreamOptions) {
+    super(inner)
     const {endpoint, guards} = guarded
     this.#inner = inner
     this.#guarded = guarded
@@ -173,28 +173,8 @@ export class GuardedStream implements Stream {
     this.#inner.close()
   }
 
-  get usage(): Usage | null {
-    return this.#inner.usage
-  }
-
-  get model(): string | null {
-    return this.#inner.model
-  }
-
-  get pieces(): number {
-    return this.#inner.pieces
-  }
-
   get open_bytes(): number {
     return this.#holds === 'nothing' ? this.#inner.open_bytes : 0
-  }
-
-  get most_tokens(): number {
-    return this.#inner.most_tokens
-  }
-
-  get text_bytes(): number {
-    return this.#inner.text_bytes
   }
 
   get failed(): Stream['failed'] {

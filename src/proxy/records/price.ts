@@ -1,8 +1,11 @@
 import {type Charged, NOTHING_OWED} from '../../charge/charged.ts'
 import {DEFAULT} from '../../pricing/file.ts'
+import {isSameModel} from '../../pricing/names.ts'
 import type {Price} from '../../pricing/price.ts'
+import {Tally} from '../../pricing/tally.ts'
 import type {Cost} from '../../pricing/cost.ts'
 import {membersThatMayCost} from '../../providers/informative-members.ts'
+import type {Hop} from '../../schema/hops.ts'
 import {UNIT, type Usage} from '../../schema/usage.ts'
 import type {ManagedProvider, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -66,4 +69,28 @@ export function withUnknown(
   const usage_unknown = unknown ? membersThatMayCost(slug, unknown) : NOTHING_OWED.usage_unknown
   const flags = usage_unknown.length > 0 && (cost_nanousd > 0 || prices.charges(slug))
   return {cost_nanousd, unpriced: unpriced || flags, unpriced_units, mode_unpriced, usage_unknown}
+}
+
+/** The same of a call whose parts are charged by themselves, each at the price of its own model, which is the call's where it is that model. */
+export function costByHops(
+  target: Priced,
+  {usage, hops}: {readonly usage: Usage; readonly hops: readonly Hop[]},
+  of: {readonly model: string | null; readonly price: Price | undefined; readonly at_ms: number},
+  services: ProxyServices,
+): Charged {
+  const tally = new Tally()
+  tally.addHops({usage, hops}, hopPrices(target, of, services), {at: of.at_ms, batch: Boolean(usage.units[UNIT.batch_requests])})
+  return withUnknown(target.provider, usage, tally, services)
+}
+
+/** The price of a part of a call, by its model. */
+export function hopPrices(
+  {provider, managed}: Priced,
+  {model, price, at_ms}: {readonly model: string | null; readonly price: Price | undefined; readonly at_ms: number},
+  services: ProxyServices,
+): (hop_model: string | null) => Price | undefined {
+  return hop_model =>
+    hop_model === null || (model !== null && isSameModel(provider.slug, model, hop_model))
+      ? price
+      : named(provider.slug, managed, hop_model, at_ms, services)
 }

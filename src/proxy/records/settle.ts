@@ -16,7 +16,7 @@ import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
 import type {AttemptResult} from './attempt-result.ts'
 import {leftInBackground} from './deferred/background-responses.ts'
 import {chargeDeferred} from './deferred/charge.ts'
-import {costOf, priceOf} from './price.ts'
+import {costByHops, costOf, priceOf} from './price.ts'
 import {type AttemptUsage, speaks, usedBy} from './usage.ts'
 
 /** The intent of the next attempt, with the least it can come to cost: its prompt. */
@@ -58,9 +58,14 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
   const {call, target, request, work, result, plain, has_row, is_last, spend} = settling
   const is_unanswered = isUnanswered(settling, services)
   if (is_unanswered) call.unanswered_at = target
-  const {usage, source, said_model} = usageOf(settling, is_unanswered)
+  const {usage, source, said_model, hops} = usageOf(settling, is_unanswered)
   const {at_ms} = call.incoming
   const price = isCounted(source) ? priceOf(target, request.model, said_model, at_ms, services) : undefined
+  const charged = !isCounted(source)
+    ? NOTHING_OWED
+    : hops
+      ? costByHops(target, {usage, hops}, {model: request.model, price, at_ms}, services)
+      : costOf(target, usage, price, at_ms, services)
   const has_left = hasLeft(result)
   const end: WorkEnd = {
     outcome: result.outcome,
@@ -68,7 +73,8 @@ function write(settling: Settling, services: ProxyServices, done: () => void): v
     model: request.model ?? said_model,
     usage,
     usage_source: source,
-    charged: isCounted(source) ? costOf(target, usage, price, at_ms, services) : NOTHING_OWED,
+    charged,
+    hops,
     delivered: is_last && !call.relay.gone,
     is_unanswered,
     has_entry: has_left,
@@ -217,7 +223,6 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
     outcome,
     reply_facts: stream ?? rewritten,
     plain,
-    kind: target.provider.slug,
     reply_headers: headers,
     text_bytes: stream ? stream.text_bytes : copy.isCut ? received_bytes : (plain?.length ?? received_bytes),
     is_skimmed: copy.isCut,

@@ -7,6 +7,7 @@ import {batchesInReply} from '../../providers/vendor-batches/index.ts'
 import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
 import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Hop} from '../../schema/hops.ts'
 import type {Outcome} from '../../schema/records.ts'
 import {emptyUsage, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
 
@@ -69,8 +70,6 @@ export function speaks({endpoint, operation}: Pick<AskedFor, 'endpoint' | 'opera
 
 /** What is known of an attempt once it ended. */
 export interface EndedAttempt extends AskedFor {
-  /** Of the provider that was called. */
-  readonly kind: string
   /** The body that was sent, where it is JSON; null for all others. */
   readonly request_body: Buffer | null
   /** The body that left, where it may ask for a mode of service; null where nothing in it does. */
@@ -103,6 +102,8 @@ export interface AttemptUsage {
   readonly usage: Usage
   readonly source: UsageSource
   readonly said_model: string | null
+  /** The parts of it that are charged by themselves; absent or null where it is charged as a whole. */
+  readonly hops?: readonly Hop[] | null
 }
 
 /** Endpoints that cost without telling how much: replies may be subtitles, which say nothing of how long the sound was; training has no rate. */
@@ -122,7 +123,8 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
   const source = outcome === 'ok' && !ended.is_cut_stream ? 'provider' : 'partial'
   if (facts.usage) {
     const usage = ofKind(ended, facts.usage)
-    return {usage: ended.is_cut_stream ? withText(usage, ended.text_bytes) : usage, source, said_model: facts.model}
+    const cut = ended.is_cut_stream && !facts.hops
+    return {usage: cut ? withText(usage, ended.text_bytes) : usage, source, said_model: facts.model, hops: facts.hops}
   }
   const unmetered: AttemptUsage = isUnmetered(ended) ? {...nothing, source: 'unmetered'} : nothing
   if (!USES.has(endpoint) && !speaks(ended)) return unmetered

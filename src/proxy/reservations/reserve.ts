@@ -7,6 +7,7 @@ import {NO_MODE, usageOfKind} from '../../providers/service-tiers.ts'
 import {spent} from '../../schema/spent.ts'
 import {emptyUsage, modeOf, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
+import {furtherModels} from '../call/request-models.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {priceOf} from '../records/price.ts'
 import type {ProxyServices} from '../services.ts'
@@ -30,7 +31,7 @@ export function reserveAttempt(
   refuseUnmetered(call, claims)
   refuseMode(call, target, out, claims)
   const {at_ms} = call.incoming
-  const price = priceOf(target, out.model, null, at_ms, services)
+  const price = dearestPrice([out.model, ...furtherModels(call, target)], target, at_ms, services)
   const dearest: Dearest = classes => dearestOf(classes, price, at_ms, services)
   const worth = reservedUsage(call, target.provider.slug, out, dearest)
   if (!worth) return null
@@ -66,6 +67,14 @@ function openCounted(
 
 /** So many tokens tell which class costs most: few enough for the price of short prompts. */
 const COMPARED_TOKENS = 1000
+
+/** The price of the dearest of the models that a request may run; of the first where that has none. */
+function dearestPrice(models: readonly (string | null)[], target: Target, at_ms: number, services: ProxyServices): Price | undefined {
+  const [own, ...others] = models.map(model => priceOf(target, model, null, at_ms, services))
+  const worth = (price: Price | undefined) => (price ? services.prices.cost(COMPARED, price, at_ms).cost_nanousd : 0)
+  return own && others.reduce((most, price) => (worth(price) > worth(most) ? price : most), own)
+}
+const COMPARED = {input_uncached_tokens: COMPARED_TOKENS, output_text_tokens: COMPARED_TOKENS}
 
 function dearestOf(classes: readonly TokenClass[], price: Price | undefined, at_ms: number, services: ProxyServices): TokenClass {
   const costs = classes.map(name => services.prices.cost({[name]: COMPARED_TOKENS}, price, at_ms).cost_nanousd)

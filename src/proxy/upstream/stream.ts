@@ -3,6 +3,7 @@ import {faultEvent} from '../../providers/openai/error.ts'
 import {type MeterFilter, meterFilter} from '../../providers/openai/meter.ts'
 import {observeStream, type StreamObserver} from '../../providers/openai/observe.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Hop} from '../../schema/hops.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
 
@@ -16,6 +17,8 @@ export interface Stream {
   faultEvent(fault: Refusal): Buffer
   close(): void
   readonly usage: Usage | null
+  /** The parts of it that are charged by themselves; null where it is charged as a whole. */
+  readonly hops: readonly Hop[] | null
   readonly model: string | null
   readonly text_bytes: number
   /** The most tokens of that text. */
@@ -39,6 +42,39 @@ export interface Stream {
 }
 
 const NOTHING = Buffer.alloc(0)
+
+/** What a stream counts that passes on what another one reads. */
+export class CountedStream implements Pick<Stream, 'usage' | 'hops' | 'model' | 'text_bytes' | 'most_tokens' | 'pieces'> {
+  readonly #counts: Stream
+
+  constructor(counts: Stream) {
+    this.#counts = counts
+  }
+
+  get usage(): Usage | null {
+    return this.#counts.usage
+  }
+
+  get hops(): readonly Hop[] | null {
+    return this.#counts.hops
+  }
+
+  get model(): string | null {
+    return this.#counts.model
+  }
+
+  get pieces(): number {
+    return this.#counts.pieces
+  }
+
+  get most_tokens(): number {
+    return this.#counts.most_tokens
+  }
+
+  get text_bytes(): number {
+    return this.#counts.text_bytes
+  }
+}
 
 /** Endpoints of which it is known how a whole answer ends. */
 export const TELLS_END: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])
@@ -128,6 +164,10 @@ class ObservedStream implements ProviderStream {
 
   get usage(): Usage | null {
     return this.#observer.usage
+  }
+
+  get hops(): readonly Hop[] | null {
+    return this.#observer.hops
   }
 
   get model(): string | null {

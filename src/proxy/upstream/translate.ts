@@ -16,6 +16,7 @@ import {
 } from '../../providers/translation.ts'
 import {errorAsCame} from '../../providers/unified/fault.ts'
 import {applyParams} from '../../routing/params.ts'
+import type {Hop} from '../../schema/hops.ts'
 import type {Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {type JsonBody, wholeOf} from '../inbound/body.ts'
@@ -40,6 +41,7 @@ export interface TranslatedReply {
   readonly content_type: string
   readonly usage: Usage | null
   readonly model: string | null
+  readonly hops?: readonly Hop[] | null
 }
 
 /** Null where the body passes as it is. Refuses (400) what the provider has no words for. */
@@ -121,11 +123,11 @@ function translateReply(
 ): TranslatedReply {
   try {
     const response = parsed(plain)
-    const {body, model, ...counted} = translation.reply(response, context, chat_request, header_usage)
+    const {body, model, hops, ...counted} = translation.reply(response, context, chat_request, header_usage)
     const usage = counted.usage ?? header_usage
-    if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model}
+    if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model, hops}
     const answer = client ? client.fromChat(body, context, client_request) : body
-    return {bytes: answer === response ? plain : Buffer.from(writtenAsCame(answer)), content_type: JSON_TYPE, usage, model}
+    return {bytes: answer === response ? plain : Buffer.from(writtenAsCame(answer)), content_type: JSON_TYPE, usage, model, hops}
   } catch (cause) {
     if (!(cause instanceof InvalidResponse) && !(cause instanceof RangeError) && !(cause instanceof UnsupportedInput)) throw cause
     // The sentence has its own full stop, and some providers' words have one too.

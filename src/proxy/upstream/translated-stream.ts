@@ -6,6 +6,7 @@ import {faultEvent} from '../../providers/openai/error.ts'
 import {TextCounter} from '../../providers/openai/text-counter.ts'
 import type {ClientStream, Json, ProviderFault, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
+import type {Hop} from '../../schema/hops.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
 import {type Framer, framerOf} from './framer.ts'
@@ -87,6 +88,10 @@ export class TranslatedStream implements ProviderStream {
 
   get usage(): Usage | null {
     return this.#translator.usage
+  }
+
+  get hops(): readonly Hop[] | null {
+    return this.#translator.hops ?? null
   }
 
   get model(): string | null {

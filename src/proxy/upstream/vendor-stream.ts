@@ -2,6 +2,7 @@ import {BadFrame} from '../../base/aws-event-stream.ts'
 import type {Refusal} from '../../base/errors.ts'
 import {VendorObserver} from '../../providers/vendor-operations/observe.ts'
 import type {VendorFraming} from '../../providers/vendor-operations/operation.ts'
+import type {Hop} from '../../schema/hops.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
 import {type Framer, framerOf} from './framer.ts'
@@ -65,6 +66,10 @@ export class VendorStream implements ProviderStream {
 
   get usage(): Usage | null {
     return this.#observer.usage ?? this.#inner?.usage ?? null
+  }
+
+  get hops(): readonly Hop[] | null {
+    return this.#observer.usage ? this.#observer.hops : (this.#inner?.hops ?? null)
   }
 
   get model(): string | null {

@@ -1,7 +1,8 @@
 import {cleaned, cutTo, MAX_ID_BYTES, MAX_MODEL_BYTES, MAX_PATH_BYTES, storedMetadata} from '../../base/stored-text.ts'
+import {type Hop, MAX_HOPS} from '../../schema/hops.ts'
 import {apiKeyIdOf} from '../../schema/principal.ts'
 import type {LogRecord, Settlement} from '../../schema/records.ts'
-import {INPUT_CLASSES, OUTPUT_CLASSES, type Usage} from '../../schema/usage.ts'
+import {INPUT_CLASSES, OUTPUT_CLASSES, type TokenClass, type Usage} from '../../schema/usage.ts'
 import {durationOf, isRescued} from './duration.ts'
 import type {Detail, EntryValues, LedgerLine, RowValues} from './lines.ts'
 
@@ -31,7 +32,9 @@ const nameOrNull = (text: string | null) => (text === null ? null : cutTo(text, 
 const path = (text: string | null) => (text === null ? null : cutTo(text, MAX_PATH_BYTES))
 
 function entryOf(settlement: Settlement): EntryValues {
-  const {prompt_tokens, completion_tokens, usage} = counted(settlement.usage ?? {}, settlement)
+  const {hops} = settlement
+  const more = hops ? {...settlement, hops: hops.map(storedHop)} : (settlement as Omit<Settlement, 'hops'>)
+  const {prompt_tokens, completion_tokens, usage} = counted(settlement.usage ?? {}, more)
   return [
     settlement.call_id,
     settlement.attempt,
@@ -118,12 +121,13 @@ export interface Unpriced {
   readonly mode_unpriced?: string | undefined
   readonly usage_unknown?: readonly string[] | undefined
   readonly unanswered?: true | undefined
+  readonly hops?: readonly StoredHop[] | undefined
 }
 
 /** Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero, and of what has no price. */
 export function counted(
   usage: Partial<Usage>,
-  {unpriced_units, mode_unpriced, usage_unknown, unanswered}: Unpriced = {},
+  {unpriced_units, mode_unpriced, usage_unknown, unanswered, hops}: Unpriced = {},
 ): Pick<LedgerLine, 'prompt_tokens' | 'completion_tokens' | 'usage'> {
   let prompt_tokens = 0
   let completion_tokens = 0
@@ -146,5 +150,23 @@ export function counted(
   if (mode_unpriced) text += `${text && ','}"mode_unpriced":${JSON.stringify(mode_unpriced)}`
   if (usage_unknown && usage_unknown.length > 0) text += `${text && ','}"usage_unknown":${JSON.stringify(usage_unknown)}`
   if (unanswered) text += `${text && ','}"unanswered":true`
+  if (hops && hops.length > 0) text += `${text && ','}"hops":${JSON.stringify(hops.slice(0, MAX_HOPS))}`
   return {prompt_tokens, completion_tokens, usage: `{${text}}`}
+}
+
+/** A part of a call as its row tells it: what is zero, and what goes without saying, is left out. */
+export interface StoredHop extends Readonly<Partial<Record<TokenClass, number>>> {
+  readonly type?: string
+  readonly model?: string
+  readonly is_billed?: boolean
+}
+
+function storedHop({model, type, usage, is_billed}: Hop): StoredHop {
+  const counts = [...INPUT_CLASSES, ...OUTPUT_CLASSES].flatMap(name => (usage[name] ? [[name, usage[name]] as const] : []))
+  return {
+    ...(type && {type: cutTo(type, MAX_ID_BYTES)}),
+    ...(model !== null && {model: cutTo(model, MAX_MODEL_BYTES)}),
+    ...Object.fromEntries(counts),
+    ...(!is_billed && {is_billed}),
+  }
 }

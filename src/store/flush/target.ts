@@ -109,6 +109,7 @@ export function spentOver(entry: LedgerLine, earlier: readonly EarlierEntry[]): 
     mode_unpriced: each.find(({mode_unpriced}) => mode_unpriced)?.mode_unpriced,
     usage_unknown: [...new Set(each.flatMap(({usage_unknown}) => usage_unknown ?? []))].slice(0, MAX_UNKNOWN),
     unanswered: each.find(({unanswered}) => unanswered)?.unanswered,
+    hops: each.flatMap(({hops}) => hops ?? []),
   })
   if (!isCount(sum.prompt_tokens) || !isCount(sum.completion_tokens)) throw new RangeError('usage is not in non-negative safe integers')
   return {

@@ -47,7 +47,11 @@ export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, ki
       continue
     }
     model ??= facts.model
-    tally.add(usageOfKind(kind, facts.usage), priceOf(facts.model), {at: at_ms, batch: true})
+    const {hops} = facts
+    const usage = usageOfKind(kind, facts.usage)
+    const options = {at: at_ms, batch: true}
+    if (hops) tally.addHops({usage, hops}, hop_model => priceOf(hop_model ?? facts.model), options)
+    else tally.add(usage, priceOf(facts.model), options)
   }
   return {tally, requests: tally.requests, model, bytes, unread}
 }

@@ -7,7 +7,7 @@ import {usageOfRow} from '../../../providers/vendor-batches/row-usage.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {UNIT} from '../../../schema/usage.ts'
 import type {ProxyServices} from '../../services.ts'
-import {priceOf, withUnknown} from '../price.ts'
+import {hopPrices, priceOf, withUnknown} from '../price.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {UnreadRows, unmetered, whyUnreadable} from './unreadable.ts'
 
@@ -77,7 +77,11 @@ export async function cameToOf(
       }
       model ??= used.model
       const price = priceOf(target, results.model, used.model, at_ms, services)
-      tally.add(usageOfKind(target.provider.slug, used.usage), price, {at: at_ms, batch: true})
+      const options = {at: at_ms, batch: true}
+      const {hops} = used
+      const usage = usageOfKind(target.provider.slug, used.usage)
+      if (hops) tally.addHops({usage, hops}, hopPrices(target, {model: results.model ?? used.model, price, at_ms}, services), options)
+      else tally.add(usage, price, options)
     }
   } catch (fault) {
     unread.add(whyUnreadable(fault))

@@ -7,7 +7,7 @@ import {type Refused, SOURCE_NAMES, SOURCES} from './offer.ts'
 export function writeCatalogue(merged: Merged, as_of: string): string {
   const providers = [...merged.shelves].filter(([, entries]) => entries.length > 0).sort(byKey)
   const shelves = providers.map(([provider, entries]) => {
-    const rows = entries.map(entry => [entry.model, toRow(entry)] as const).sort(byKey)
+    const rows = entries.map(entry => [entry.model, {...toRow(entry), ...geographiesOf(provider, entry.model)}] as const).sort(byKey)
     const lines = rows.map(([model, row]) => `      ${JSON.stringify(model)}: ${JSON.stringify(row)}`)
     return `    ${JSON.stringify(provider)}: {\n${lines.join(',\n')}\n    }`
   })
@@ -22,6 +22,13 @@ ${shelves.join(',\n')}
   }
 }
 `
+}
+
+/** Served in the US alone, models from Claude Opus 4.6 on cost a tenth more a token at their maker (platform.claude.com/docs, Data residency, pricing). */
+const US_ALONE = /^claude-(?:opus-4-[6-9]|sonnet-4-[6-9]|(?:opus|sonnet|haiku|fable)-[5-9](?:-\d)?)$/
+
+function geographiesOf(provider: string, model: string): Pick<CatalogueRow, 'geographies'> {
+  return provider === 'anthropic' && US_ALONE.test(model) ? {geographies: {us: 1.1}} : {}
 }
 
 /** The text of `docs/pricing-conflicts.md`. */

@@ -1,6 +1,6 @@
 import bundled_file from './data/catalogue.json' with {type: 'json'}
 import {lookupKeys, pricedAs} from './names.ts'
-import type {Price, PricePeriod, Terms} from './price.ts'
+import type {Geographies, Price, PricePeriod, Terms} from './price.ts'
 import {withSound} from './sound.ts'
 
 /** The catalogue as it is kept: `src/pricing/data/catalogue.json`, written by `bin/prices.ts`. */
@@ -24,6 +24,7 @@ export type CatalogueRow = {
   readonly source: string
   readonly aliases?: readonly string[]
   readonly dated?: true
+  readonly geographies?: Geographies
 } & (Terms | {readonly periods: readonly PricePeriod[]})
 
 export interface Catalogue {
@@ -124,9 +125,9 @@ function openShelf(
 }
 
 function toPrice(provider: string, model: string, row: CatalogueRow): Price {
-  const {source, aliases = [], dated} = row
+  const {source, aliases = [], dated, geographies} = row
   const periods = 'periods' in row ? row.periods : [{rates: row.rates, tiers: row.tiers, units: row.units}]
-  return {provider, model, source, periods, aliases, ...(dated && {dated})}
+  return {provider, model, source, periods, aliases, ...(dated && {dated}), ...(geographies && {geographies})}
 }
 
 function remembered<T>(known: Map<string, T>, key: string, make: () => T): T {

@@ -73,6 +73,8 @@ export const pricing_config = z.strictObject({
   /** So much for every request. */
   fixed_cost: price.nullish(),
   calculate: calculate.nullish(),
+  /** By geography, what tokens are multiplied by: `{"us": 1.1}`. */
+  geographies: z.record(z.string().regex(/^[a-z]{2}$/), z.number().positive().max(100)).optional(),
   currency: z.literal('USD').optional(),
 })
 type Config = z.infer<typeof pricing_config>
@@ -108,7 +110,8 @@ export function readPricingConfig(value: unknown, options: ConfigOptions): Price
     ...(config.batch_config && {batch: withUnits(toTerms(config.batch_config, 'batch_config', formulas), fixed)}),
   }
   const {provider, model, source} = options
-  return {provider, model, source, periods: [period], aliases: [], ...(config.finetune_config && {finetune: config.finetune_config})}
+  const {finetune_config: finetune, geographies} = config
+  return {provider, model, source, periods: [period], aliases: [], ...(finetune && {finetune}), ...(geographies && {geographies})}
 }
 
 /** The formulas of a config, for the models that inherit them. */

@@ -1,8 +1,9 @@
-import {INPUT_CLASSES, isCharged, isEmptyUsage, modeOf, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
-import {roundHalfEven} from './decimal.ts'
+import {geographyOf, INPUT_CLASSES, isCharged, isEmptyUsage, modeOf, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
+import {roundHalfEven, scaleDecimal} from './decimal.ts'
 import {
   CLASS_OF_RATE,
   effectiveRates,
+  type Geographies,
   type Price,
   type PricePeriod,
   periodAt,
@@ -48,7 +49,7 @@ const EXACT = 2 ** 53
 export function cost(usage: Partial<Usage>, price: Price | undefined, options: CostOptions): Cost {
   if (!price) return usage.units ? {...UNPRICED, unpriced_units: unpricedUnits(usage.units, undefined)} : UNPRICED
   const period = periodAt(price, options.at)
-  const terms = termsOf(period, options.batch ?? Boolean(usage.units?.[UNIT.batch_requests]))
+  const terms = chargedTerms(price, period, options.batch ?? Boolean(usage.units?.[UNIT.batch_requests]))
   return costInNumbers(usage, terms) ?? costInBigInts(usage, terms)
 }
 
@@ -56,6 +57,12 @@ export function cost(usage: Partial<Usage>, price: Price | undefined, options: C
 export interface ChargedTerms {
   readonly terms: Terms
   readonly halved: boolean
+  readonly geographies?: Geographies | undefined
+}
+
+export function chargedTerms({geographies}: Price, period: PricePeriod, batch: boolean): ChargedTerms {
+  const terms = termsOf(period, batch)
+  return geographies ? {...terms, geographies} : terms
 }
 
 export function termsOf(period: PricePeriod, batch: boolean): ChargedTerms {
@@ -64,7 +71,8 @@ export function termsOf(period: PricePeriod, batch: boolean): ChargedTerms {
 }
 
 /** The cost in plain numbers; undefined when a product might not be exact, or when units are charged. Equal to `costInBigInts`. */
-export function costInNumbers(usage: Partial<Usage>, {terms, halved}: ChargedTerms): Cost | undefined {
+export function costInNumbers(usage: Partial<Usage>, {terms, halved, geographies}: ChargedTerms): Cost | undefined {
+  if (geographies && hasUnits(usage.units)) return undefined
   if (terms.units && (hasUnits(usage.units) || terms.units[UNIT.requests] !== undefined)) return undefined
   const values = vectorFor(terms, usage)
   const divisor = halved ? 2 * PICO_PER_NANO : PICO_PER_NANO
@@ -115,10 +123,11 @@ export function nanoOf(shares: readonly Share[]): number {
 /** What each class of tokens and each unit of `usage` costs, exactly, and which of them have no price. */
 export function sharesOf(
   usage: Partial<Usage>,
-  {terms, halved}: ChargedTerms,
+  {terms, halved, geographies}: ChargedTerms,
 ): {readonly shares: readonly (Share & {readonly name: string})[]; readonly unpriced_units: readonly string[]} {
   const values = vectorFor(terms, usage)
   const whole = halved ? 2n : 1n
+  const {numerator, denominator} = multiplierOf(usage, geographies)
   const shares: {name: string; pico: bigint; per: bigint}[] = []
   const unpriced_units: string[] = []
   CLASSES.forEach((name, index) => {
@@ -126,7 +135,7 @@ export function sharesOf(
     if (count === 0) return
     const rate = values[index]
     if (rate === undefined) unpriced_units.push(name)
-    else shares.push({name, pico: BigInt(count) * BigInt(rate), per: whole})
+    else shares.push({name, pico: BigInt(count) * BigInt(rate) * numerator, per: whole * denominator})
   })
   const units = unitsOf(usage, terms)
   for (const [name, count] of Object.entries(units)) {
@@ -136,19 +145,37 @@ export function sharesOf(
     const [pico, per] = unitParts(rate)
     shares.push({name, pico: BigInt(count) * pico, per: per * whole})
   }
-  unpriced_units.push(...unpricedUnits(units, terms.units))
+  unpriced_units.push(...unpricedUnits(units, terms.units, geographies))
   return {shares, unpriced_units}
+}
+
+const ONCE = {numerator: 1n, denominator: 1n}
+
+/** What tokens are multiplied by, as they were served in one geography. */
+function multiplierOf({units}: Partial<Usage>, geographies: Geographies | undefined) {
+  for (const unit in geographies && units) {
+    const name = units![unit] ? geographyOf(unit) : null
+    const by = name !== null && Object.hasOwn(geographies!, name) ? scaleDecimal(String(geographies![name]), 0) : undefined
+    if (by) return by
+  }
+  return ONCE
 }
 
 /** Perplexity's requests, by how much of the web they saw: where each request has a price, that is theirs. */
 const BY_CONTEXT = /^web_search_(?:low|medium|high)_context$/
 
 /** The units that were used and have no price. */
-export function unpricedUnits(used: Readonly<Record<string, number>>, rates: Terms['units']): readonly string[] {
+export function unpricedUnits(
+  used: Readonly<Record<string, number>>,
+  rates: Terms['units'],
+  geographies: Geographies = {},
+): readonly string[] {
   let found = NONE
   for (const [name, count] of Object.entries(used)) {
     if (count === 0 || !isCharged(name) || (rates && unitRate(rates, name) !== undefined)) continue
     if (rates?.[UNIT.requests] !== undefined && BY_CONTEXT.test(name)) continue
+    const geography = geographyOf(name)
+    if (geography !== null && Object.hasOwn(geographies, geography)) continue
     found = [...found, name]
   }
   return found

@@ -22,10 +22,13 @@ const tier = z.strictObject({above: z.int().min(0), rates})
 const terms = z.strictObject({rates, tiers: z.array(tier).max(16).optional(), units: units.optional()})
 const minute = z.int().min(0).max(1440)
 const period = terms.extend({from: z.iso.date().optional(), hours: z.tuple([minute, minute]).optional(), batch: terms.optional()})
+/** Exact decimals: `{"us": 1.1}`. */
+export const geographies = z.record(z.string().regex(/^[a-z]{2}$/), z.number().positive().max(100)).optional()
 const named = {
   source: z.string().max(255).optional(),
   aliases: z.array(z.string().min(1).max(255)).max(100).optional(),
   dated: z.literal(true).optional(),
+  geographies,
 }
 /** A row as the bundled catalogue has it: whole pico-dollars, with all that a price may say. */
 const catalogue_row = z.union([
@@ -59,10 +62,10 @@ function readRow(row: unknown, options: RowOptions): Price {
     const issue = parsed.error.issues[0]!
     throw new PricingConfigError([model, ...issue.path.map(String)].join('.'), issue.message)
   }
-  const {source: _, aliases = [], dated, ...pricing} = parsed.data
+  const {source: _, aliases = [], dated, geographies: multipliers, ...pricing} = parsed.data
   // Zod leaves undefined members where optional ones are absent only in types.
   const periods = ('periods' in pricing ? pricing.periods : [pricing]) as readonly PricePeriod[]
-  return {provider, model, source, periods, aliases, ...(dated && {dated})}
+  return {provider, model, source, periods, aliases, ...(dated && {dated}), ...(multipliers && {geographies: multipliers})}
 }
 
 function configOf(model: string, row: unknown): unknown {

@@ -5,7 +5,7 @@ import type {Price} from './price.ts'
 import type {PriceLayer} from './prices.ts'
 
 /** What is written of an installed price beside its names. */
-export type KeptPrice = Pick<Price, 'periods' | 'aliases' | 'dated' | 'finetune'>
+export type KeptPrice = Pick<Price, 'periods' | 'aliases' | 'dated' | 'finetune' | 'geographies'>
 
 /** An installed price, read when it is first needed. */
 class Row {

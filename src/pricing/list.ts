@@ -84,8 +84,9 @@ export function changesOf({prices, providers}: ReadList, {installed, installedOf
 }
 
 /** A price as it is written into the database. */
-export function keptText({periods, aliases, dated, finetune}: Price): string {
-  return JSON.stringify({periods, aliases, ...(dated && {dated}), ...(finetune && {finetune})} satisfies KeptPrice)
+export function keptText({periods, aliases, dated, finetune, geographies}: Price): string {
+  const more = {...(dated && {dated}), ...(finetune && {finetune}), ...(geographies && {geographies})}
+  return JSON.stringify({periods, aliases, ...more} satisfies KeptPrice)
 }
 
 /** The same text for the same charges. */

@@ -61,11 +61,20 @@ export interface Price {
   readonly dated?: true
   /** US cents of fine-tuning it; no call is charged by it. */
   readonly finetune?: Finetune
+  readonly geographies?: Geographies
 }
+
+/** By geography, what the price of every token is multiplied by where a request is served there and nowhere else: `{us: 1.1}`. Units cost the same. */
+export type Geographies = Readonly<Record<string, number>>
 
 export interface Finetune {
   readonly pay_per_token?: {readonly price: number} | undefined
   readonly pay_per_hour?: {readonly price: number} | undefined
+}
+
+/** The geography in which tokens cost most; null where all cost the same. */
+export function dearestGeography({geographies = {}}: Price): string | null {
+  return Object.entries(geographies).reduce<[string | null, number]>((most, [name, by]) => (by > most[1] ? [name, by] : most), [null, 1])[0]
 }
 
 const DAY_MINUTES = 1440

@@ -1,6 +1,6 @@
 import type {Hop} from '../schema/hops.ts'
-import {addUsage, emptyUsage, isEmptyUsage, modeOf, UNIT, type Usage} from '../schema/usage.ts'
-import {type CostOptions, nanoOf, type Share, sharesOf, termsOf, unpricedUnits} from './cost.ts'
+import {addUsage, emptyUsage, geographyOf, isEmptyUsage, modeOf, UNIT, type Usage} from '../schema/usage.ts'
+import {type CostOptions, chargedTerms, nanoOf, type Share, sharesOf, unpricedUnits} from './cost.ts'
 import {type Price, periodAt} from './price.ts'
 
 /** Of so many paths some are named. */
@@ -41,9 +41,10 @@ export class Tally {
     const is_by_request = own !== undefined && periodAt(own, options.at).units?.[UNIT.requests] !== undefined
     const units = billed.length > 0 && is_by_request ? {...usage.units, [UNIT.requests]: 1} : usage.units
     if (own || !isEmptyUsage({units})) this.#charge({...emptyUsage(), units}, own, options)
+    const served = Object.fromEntries(Object.entries(usage.units).filter(([unit]) => geographyOf(unit) !== null))
     for (const {model, usage: part} of billed) {
       const price = priceOf(model)
-      this.#charge({...part, units: {[UNIT.requests]: 0}}, price, options)
+      this.#charge({...part, units: {...served, [UNIT.requests]: 0}}, price, options)
       if (!price && model !== null) this.#unpriced_units.add(`model ${model}`)
     }
   }
@@ -56,7 +57,7 @@ export class Tally {
   }
 
   #charge(usage: Usage, price: Price | undefined, {at, batch = false}: CostOptions) {
-    const terms = price && termsOf(periodAt(price, at), batch)
+    const terms = price && chargedTerms(price, periodAt(price, at), batch)
     const {shares, unpriced_units} = terms
       ? sharesOf(usage, terms)
       : {shares: [], unpriced_units: unpricedUnits(usage.units ?? {}, undefined)}

@@ -1,4 +1,15 @@
-import {effectiveRates, type Finetune, type Price, periodAt, type RateName, type Rates, SPEECH, type Terms, type UnitRate} from './price.ts'
+import {
+  effectiveRates,
+  type Finetune,
+  type Geographies,
+  type Price,
+  periodAt,
+  type RateName,
+  type Rates,
+  SPEECH,
+  type Terms,
+  type UnitRate,
+} from './price.ts'
 
 /** US cents for one. */
 export interface PublicPrice {
@@ -12,6 +23,7 @@ export interface PublicPricing {
   readonly calculate: {readonly request: Sum; readonly response: Sum}
   readonly currency: 'USD'
   readonly finetune_config?: Finetune
+  readonly geographies?: Geographies
 }
 
 interface Sum {
@@ -68,6 +80,7 @@ export function toPublicPricing(price: Price, at_ms: number): PublicPricing {
     calculate: formulas(period.rates),
     currency: 'USD',
     ...(price.finetune && {finetune_config: price.finetune}),
+    ...(price.geographies && {geographies: price.geographies}),
   }
 }
 

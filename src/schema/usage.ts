@@ -90,6 +90,18 @@ export function isCharged(unit: string): boolean {
   return !HOW_SERVED.has(unit)
 }
 
+const GEOGRAPHY = 'inference_geo:'
+
+/** The unit that says in which geography a request was served, where it was not served anywhere. Its price multiplies that of tokens. */
+export function geographyUnit(name: string): string {
+  return `${GEOGRAPHY}${/^[a-z]{2}$/.test(name) ? name : 'other'}`
+}
+
+/** The geography that a unit says; null for all other units. */
+export function geographyOf(unit: string): string | null {
+  return unit.startsWith(GEOGRAPHY) ? unit.slice(GEOGRAPHY.length) : null
+}
+
 /** The mode without a price of its own that `usage` tells of; null for what was served as any other, or as a batch. */
 export function modeOf({units, mode}: Partial<Usage>): string | null {
   if (mode !== undefined) return mode

@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {type Hop, MAX_HOPS} from '../../schema/hops.ts'
-import {addUsage, emptyUsage, totals, UNIT, type Usage} from '../../schema/usage.ts'
+import {addUsage, emptyUsage, geographyUnit, totals, UNIT, type Usage} from '../../schema/usage.ts'
 import {type RawObject, readUsage} from '../openai/usage.ts'
 import type {Refusals} from './refusals.ts'
 
@@ -30,10 +30,15 @@ const LONGEST_MODEL = 255
  * and fallback; SDK types BetaIterationsUsage, BetaFallbackCreditUsage.
  */
 export function usageByHop(raw: RawObject | null, usage: Usage | null, refusals: Refusals | null): UsageByHop {
-  if (raw === null || (raw.iterations === undefined && raw.fallback_credit === undefined && refusals === null)) return {usage, hops: null}
+  if (
+    raw === null ||
+    (raw.iterations === undefined && raw.fallback_credit === undefined && isAnywhere(raw.inference_geo) && refusals === null)
+  )
+    return {usage, hops: null}
   const units = {...usage?.units}
   const {status} = object(raw.fallback_credit)
   if (object(status).type === 'redeemed') units[UNIT.fallback_credit_requests] = 1
+  if (!isAnywhere(raw.inference_geo)) units[geographyUnit(String(raw.inference_geo))] = 1
   if (Array.isArray(raw.iterations) && raw.iterations.length > 0) {
     const seen = read.get(raw)
     if (seen?.refusals === refusals) return seen.counted
@@ -49,6 +54,13 @@ export function usageByHop(raw: RawObject | null, usage: Usage | null, refusals:
   const is_refused = refusals?.last && totals(usage).completion_tokens === 0
   const is_billed = !is_refused || isBilled(refusals.last?.category, units)
   return {usage: {...usage, units}, hops: is_billed ? null : [{model: null, type: '', usage: {...usage, units: {}}, is_billed}]}
+}
+
+/** Words for a request that was served wherever there was room, or where nobody chooses (platform.claude.com/docs, Data residency). */
+const ANYWHERE: ReadonlySet<string> = new Set(['global', 'not_available', ''])
+
+function isAnywhere(geography: unknown): boolean {
+  return typeof geography !== 'string' || ANYWHERE.has(geography)
 }
 
 /** Streams are looked at again and again; a long list is read once. */

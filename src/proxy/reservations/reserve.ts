@@ -1,11 +1,11 @@
 import {Refusal} from '../../base/errors.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation, LimitClaim} from '../../limits/index.ts'
-import type {Price} from '../../pricing/price.ts'
+import {dearestGeography, type Price} from '../../pricing/price.ts'
 import {requestedMode} from '../../providers/openai/mode.ts'
 import {NO_MODE, usageOfKind} from '../../providers/service-tiers.ts'
 import {spent} from '../../schema/spent.ts'
-import {emptyUsage, modeOf, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
+import {emptyUsage, geographyUnit, modeOf, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {furtherModels} from '../call/request-models.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
@@ -35,7 +35,7 @@ export function reserveAttempt(
   const dearest: Dearest = classes => dearestOf(classes, price, at_ms, services)
   const worth = reservedUsage(call, target.provider.slug, out, dearest)
   if (!worth) return null
-  return openCounted(claims, worth, price, {call, provider: target.provider.slug, model: out.model}, services)
+  return openCounted(claims, inDearestGeography(worth, price), price, {call, provider: target.provider.slug, model: out.model}, services)
 }
 
 /** Opens it by the bound of its prompt; where a limit has too little left for that, by a count of the prompt's tokens. */
@@ -67,6 +67,23 @@ function openCounted(
 
 /** So many tokens tell which class costs most: few enough for the price of short prompts. */
 const COMPARED_TOKENS = 1000
+
+/** A workspace at the provider may choose the geography, which no request shows. */
+function inDearestGeography(worth: ReservedUsage, price: Price | undefined): ReservedUsage {
+  const name = price ? dearestGeography(price) : null
+  if (name === null) return worth
+  const served = (of: ReservedUsage): ReservedUsage => ({
+    ...of,
+    forms: of.forms.map(form => ({...form, units: {...form.units, [geographyUnit(name)]: 1}})),
+  })
+  const {recount} = worth
+  if (!recount) return served(worth)
+  const again = () => {
+    const counted = recount()
+    return counted instanceof Promise ? counted.then(served) : served(counted)
+  }
+  return {...served(worth), recount: again}
+}
 
 /** The price of the dearest of the models that a request may run; of the first where that has none. */
 function dearestPrice(models: readonly (string | null)[], target: Target, at_ms: number, services: ProxyServices): Price | undefined {

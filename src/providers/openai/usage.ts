@@ -205,7 +205,10 @@ function readUnits(raw: RawObject, billed: RawObject, usage: Usage): boolean {
     has_units = true
   }
   const tools = object(raw.server_side_tool_usage_details) // xAI
-  put(UNIT.web_search, first(object(raw.server_tool_use).web_search_requests, tools.web_search_calls, raw.num_search_queries))
+  put(
+    UNIT.web_search,
+    first(object(raw.server_tool_use).web_search_requests, tools.web_search_calls, raw.num_search_queries, raw.num_sources_used),
+  )
   put(UNIT.file_search, first(tools.file_search_calls))
   put(UNIT.x_search, first(tools.x_search_calls))
   put(UNIT.code_execution, first(tools.code_interpreter_calls))

@@ -1,0 +1,207 @@
+import {readFileSync} from 'node:fs'
+import {join} from 'node:path'
+import {Readable} from 'node:stream'
+import {describe, expect, test} from 'vitest'
+import {toPico} from '../../src/pricing/decimal.ts'
+import type {Price, PricePeriod, RateName, Terms, UnitRate} from '../../src/pricing/price.ts'
+import {Tally} from '../../src/pricing/tally.ts'
+import {usageOfRows} from '../../src/proxy/records/deferred/batch-usage.ts'
+import {usedBy} from '../../src/proxy/records/usage.ts'
+import type {EndpointName} from '../../src/schema/endpoints.ts'
+import {UNIT} from '../../src/schema/usage.ts'
+
+interface CostReplies {
+  readonly attempts?: readonly {
+    readonly provider: string
+    readonly model: string
+    readonly status: number
+    readonly reply: Record<string, unknown>
+  }[]
+  readonly output_lines?: readonly object[]
+  readonly error_lines?: readonly object[]
+  readonly events?: readonly Record<string, unknown>[]
+}
+
+/** One call: what bears on its price in the request and the reply, rates by name in US dollars, and its cost. */
+interface CostCase {
+  readonly id: string
+  readonly provider: string
+  readonly route: string
+  readonly dialect: string
+  readonly model: string
+  readonly request: Readonly<Record<string, unknown>>
+  readonly reply: Readonly<Record<string, unknown>> & CostReplies
+  readonly rates_usd: Readonly<Record<string, string>>
+  /** Null: no cost can be known. */
+  readonly cost_nanousd: string | null
+}
+
+const CASES = readFileSync(join(import.meta.dirname, 'cost-cases.jsonl'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map(line => JSON.parse(line) as CostCase)
+
+/** What the gateway makes of a row that it prices otherwise, and why. */
+interface Otherwise {
+  readonly cost_nanousd: number
+  readonly is_unpriced?: true
+  readonly source?: 'unmetered'
+  readonly why: string
+}
+
+const OTHERWISE: Readonly<Record<string, Otherwise>> = {
+  c013: {cost_nanousd: 2_462_500, why: 'searches of search models are annotations of the text, which no reader counts yet'},
+  c014: {cost_nanousd: 5_364_000, why: 'flex has no rates of its own in a row: it is charged as a batch, half the price'},
+  c058: {cost_nanousd: 1_086_000, why: 'the fee of a router by the token is in no row: the model that answered is charged'},
+  c077: {cost_nanousd: 0, is_unpriced: true, why: 'a picture of quality and size auto is the default one, which has no rate: flagged'},
+  c085: {cost_nanousd: 1_300_000, why: 'a started second counts as a whole one'},
+  c086: {cost_nanousd: 0, source: 'unmetered', why: 'video by the second has no unit: flagged'},
+  c088: {cost_nanousd: 0, source: 'unmetered', why: 'video by the second has no unit: flagged'},
+  c104: {cost_nanousd: Number.MAX_SAFE_INTEGER, why: 'a cost is a safe integer of nano-dollars, and is cut there'},
+  c106: {cost_nanousd: 8_696_000, why: 'a surcharge by the host that is called is put into prices of one’s own'},
+  c109: {cost_nanousd: 2_870_000, why: 'a discount by contract is put into prices of one’s own'},
+  c110: {cost_nanousd: 810, why: 'a discount by contract and a surcharge by region are put into prices of one’s own'},
+}
+/** What the total has beyond the text is charged, but as output where sound has a unit: never less than it costs. */
+const NOT_BELOW: ReadonlySet<string> = new Set(['c064'])
+
+const ENDPOINTS: Readonly<Record<string, EndpointName>> = {
+  chat: 'chatComplete',
+  responses: 'createModelResponse',
+  realtime: 'createModelResponse',
+  messages: 'messages',
+  images: 'imageGenerate',
+  speech: 'createSpeech',
+  transcription: 'createTranscription',
+  embeddings: 'embed',
+  batch: 'chatComplete',
+}
+
+const RATES: Readonly<Record<string, RateName>> = {
+  input_per_mtok: 'input',
+  cached_input_per_mtok: 'cache_read',
+  cache_write_5m_per_mtok: 'cache_write_5m',
+  cache_write_1h_per_mtok: 'cache_write_1h',
+  output_per_mtok: 'output',
+  reasoning_per_mtok: 'reasoning',
+  audio_in_per_mtok: 'audio_in',
+  audio_cached_per_mtok: 'audio_cache_read',
+  audio_out_per_mtok: 'audio_out',
+  image_in_per_mtok: 'image_in',
+  image_out_per_mtok: 'image_out',
+}
+const UNITS: Readonly<Record<string, string>> = {
+  character: UNIT.characters,
+  file_search_call: UNIT.file_search,
+  code_interpreter_session: UNIT.code_execution,
+  'call:low': 'web_search_low_context',
+  'call:medium': 'web_search_medium_context',
+  'call:high': 'web_search_high_context',
+}
+
+function termsOf(rates_usd: CostCase['rates_usd'], prefix: string): Terms {
+  const rates: Partial<Record<RateName, number>> = {}
+  const units: Record<string, UnitRate> = {}
+  for (const [name, usd] of Object.entries(rates_usd)) {
+    if (!name.startsWith(prefix)) continue
+    const bare = name.slice(prefix.length)
+    const pico = () => toPico(usd, 'dollars')!
+    if (RATES[bare]) rates[RATES[bare]] = toPico(usd, 'dollars_per_million')!
+    else if (UNITS[bare]) units[UNITS[bare]] = pico()
+    else if (bare === 'search') for (const unit of [UNIT.web_search, UNIT.search_units, 'sources']) units[unit] = pico()
+    else if (bare === 'minute') units[UNIT.audio_seconds] = [pico(), 60]
+    else if (bare.startsWith('image_per_unit:')) units[`image:${bare.slice('image_per_unit:'.length)}`] = pico()
+  }
+  return {rates, ...(Object.keys(units).length > 0 && {units})}
+}
+
+/** The price that the rates of a case come to, for a model that they name. */
+function priceOf({provider, rates_usd}: CostCase, named = ''): Price {
+  const base = termsOf(rates_usd, named)
+  const above = termsOf(rates_usd, `${named}above_200000_`).rates
+  const batch = termsOf(rates_usd, `${named}batch_`).rates
+  const period: PricePeriod = {
+    ...base,
+    ...(Object.keys(above).length > 0 && {tiers: [{above: 200_000, rates: above}]}),
+    ...(Object.keys(batch).length > 0 && {batch: {rates: batch}}),
+  }
+  const by = rates_usd.token_region_multiplier
+  return {provider, model: named, source: 'case', aliases: [], periods: [period], ...(by && {geographies: {us: Number(by)}})}
+}
+
+const at = Date.parse('2026-11-21T12:00:00Z')
+
+function charge(tally: Tally, each: CostCase, reply: Readonly<Record<string, unknown>>, status = 200, named = '') {
+  const body = Buffer.from(JSON.stringify({model: each.model, ...each.request}))
+  const plain = Buffer.from(JSON.stringify(reply))
+  const is_vendors = ['google', 'vertex-ai', 'bedrock', 'cohere'].includes(each.provider)
+  const endpoint = is_vendors ? 'proxy' : each.route.startsWith('/images/edits') ? 'imageEdit' : (ENDPOINTS[each.dialect] ?? 'proxy')
+  const {usage, source, hops, said_model} = usedBy({
+    endpoint,
+    method: each.route.startsWith('GET ') ? 'GET' : 'POST',
+    path: each.route.replace(/^GET /, ''),
+    operation: null,
+    request_body: body,
+    mode_in: body,
+    asked_bytes: body.length,
+    status,
+    outcome: 'ok',
+    reply_facts: null,
+    plain,
+    kind: each.provider,
+    reply_headers: {},
+    text_bytes: plain.length,
+    is_cut_stream: false,
+  })
+  if (source === 'none') return source
+  const prefix =
+    named || (said_model && Object.keys(each.rates_usd).some(name => name.startsWith(`${said_model}/`)) ? `${said_model}/` : '')
+  const price = priceOf(each, prefix)
+  const options = {at, batch: Boolean(usage.units[UNIT.batch_requests])}
+  if (hops) tally.addHops({usage, hops}, () => price, options)
+  else tally.add(usage, price, options)
+  return source
+}
+
+async function costOf(each: CostCase) {
+  const {reply} = each
+  const tally = new Tally()
+  if (reply.attempts) {
+    let sum = 0
+    for (const {provider, model, status, reply: body} of reply.attempts) {
+      const one = new Tally()
+      charge(one, each, body, status, `${provider}/${model}/`)
+      sum += one.cost_nanousd
+    }
+    return {cost_nanousd: sum, source: 'provider', unpriced: false}
+  }
+  if (reply.output_lines) {
+    const lines = [...reply.output_lines, ...(reply.error_lines ?? [])].map(line => `${JSON.stringify(line)}\n`)
+    const used = await usageOfRows(Readable.from([Buffer.from(lines.join(''))]), {
+      endpoint: 'chatComplete',
+      at_ms: at,
+      priceOf: () => priceOf(each),
+    })
+    return {cost_nanousd: used.tally.cost_nanousd, source: 'provider', unpriced: used.tally.unpriced}
+  }
+  const replies = reply.events ?? [reply]
+  const sources = replies.map(one => charge(tally, each, one))
+  return {cost_nanousd: tally.cost_nanousd, source: sources[0]!, unpriced: tally.unpriced}
+}
+
+describe('prices worked out by hand', () => {
+  test('there are 74, of every dialect', () => expect([CASES.length, new Set(CASES.map(({id}) => id)).size]).toEqual([74, 74]))
+
+  const named = CASES.map(each => [each.id, each.provider, each.model, each] as const)
+  test.each(named.filter(([id]) => !OTHERWISE[id]))('doors 13-14: %s %s %s', async (id, _provider, _model, each) => {
+    const {cost_nanousd, source} = await costOf(each)
+    if (each.cost_nanousd === null) expect(source).toBe('estimated')
+    else if (NOT_BELOW.has(id)) expect(cost_nanousd).toBeGreaterThanOrEqual(Number(each.cost_nanousd))
+    else expect(String(cost_nanousd)).toBe(each.cost_nanousd)
+  })
+
+  test.each(named.filter(([id]) => OTHERWISE[id]))('%s %s %s is priced otherwise, for a reason', async (id, _provider, _model, each) => {
+    const {cost_nanousd: cost, is_unpriced = false, source = 'provider', why} = OTHERWISE[id]!
+    expect(await costOf(each), why).toEqual({cost_nanousd: cost, unpriced: is_unpriced, source})
+  })
+})

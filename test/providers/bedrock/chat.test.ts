@@ -125,10 +125,8 @@ describe('malformed answers are refused whole', () => {
 
   test('usage that cannot be is not counted', () => {
     expect(chat.reply({...good, usage: {inputTokens: -1, outputTokens: 'many'}}, contextOf(), {}).usage).toBeNull()
-    expect(chat.reply({...good, usage: {inputTokens: 1, outputTokens: 1e300}}, contextOf(), {}).usage).toMatchObject({
-      input_uncached_tokens: 1,
-      output_text_tokens: 0,
-    })
+    // half of a report would be an output for nothing
+    expect(chat.reply({...good, usage: {inputTokens: 1, outputTokens: 1e300}}, contextOf(), {}).usage).toBeNull()
   })
 })
 

@@ -112,8 +112,7 @@ test('counts that are none, or more than their whole, never make a false sum', (
   const usageMetadata = {
     promptTokenCount: 10,
     cachedContentTokenCount: 50,
-    candidatesTokenCount: -4,
-    thoughtsTokenCount: 'x',
+    candidatesTokenCount: 0,
     promptTokensDetails: [{modality: 'AUDIO', tokenCount: 900}, null, {modality: '__proto__', tokenCount: 3}],
     candidatesTokensDetails: 'x',
     totalTokenCount: 1e300,
@@ -126,6 +125,10 @@ test('counts that are none, or more than their whole, never make a false sum', (
     output_text_tokens: 0,
     output_reasoning_tokens: 0,
   })
+  for (const impossible of [{candidatesTokenCount: -4}, {thoughtsTokenCount: 'x'}, {promptTokenCount: 1e300}]) {
+    const given = {candidates: [{finishReason: 'STOP'}], usageMetadata: {...usageMetadata, ...impossible}}
+    expect(chat.reply(given, contextOf(), asked).usage).toBeNull()
+  }
   expect(chat.reply({candidates: [{finishReason: 'STOP'}], usageMetadata: {trafficType: 'X'}}, contextOf(), asked).usage).toBeNull()
 })
 

@@ -32,7 +32,7 @@ export interface WorkRow {
  * One life of what is charged: an attempt, a session, a turn, a job. It is opened with its intent, begun when that is to be written, and ends
  * once: settled, or noted where nothing of it left. An end that follows another is not written (core rule 2).
  */
-export class Work {
+export class ChargedWork {
   readonly intent: Intent
   readonly #services: ChargeServices
   #has_ended = false

@@ -4,7 +4,7 @@ import type {EndedCall} from '../../src/charge/ended-call.ts'
 import {logRow} from '../../src/charge/log-row.ts'
 import type {ChargeServices} from '../../src/charge/ports.ts'
 import type {WorkEnd} from '../../src/charge/settlement.ts'
-import {Work} from '../../src/charge/work.ts'
+import {ChargedWork} from '../../src/charge/work.ts'
 import type {Intent, Settlement} from '../../src/schema/records.ts'
 import {NOTHING_SPENT, spent} from '../../src/schema/spent.ts'
 import {emptyUsage} from '../../src/schema/usage.ts'
@@ -47,7 +47,7 @@ function ports() {
 describe('work', () => {
   test('is charged once, however often it ends', () => {
     const {services, written, noted, ended, faults} = ports()
-    const work = new Work(intent({call_id: 'a'}), services)
+    const work = new ChargedWork(intent({call_id: 'a'}), services)
     const counted: object[] = []
     const ends: number[] = []
     const row = {log: blank(), bodies: null, counted_as: 'call' as const, spend: (actual: object) => void counted.push(actual)}
@@ -64,26 +64,26 @@ describe('work', () => {
   test('that never left ends its intent, and has a row but no entry', () => {
     const {services, written, noted} = ports()
     const opened = intent({attempt: 3})
-    new Work(opened, services).settle(
+    new ChargedWork(opened, services).settle(
       {...END, has_entry: false, covers: [1, 2]},
       {log: blank(), bodies: null, counted_as: 'call' as const},
       () => undefined,
     )
     expect(written[0]!.of).toBe(opened)
     expect(written[0]!.entry).toMatchObject({attempt: 0, counter_keys: [], covers: [1, 2]})
-    new Work(opened, services).note(END, {log: blank(), bodies: null, counted_as: 'call' as const})
+    new ChargedWork(opened, services).note(END, {log: blank(), bodies: null, counted_as: 'call' as const})
     expect(noted[0]).toMatchObject({attempt: 0, counter_keys: [], call_id: opened.call_id})
   })
 
   test('is counted by /metrics as its row has it', () => {
     const {services, ended} = ports()
     const log = {...blank(), method: 'POST', response_status: 201, last_byte_ms: 12, overhead_ms: 2, cache_status: 'MISS'}
-    new Work(intent(), services).settle(END, {log, bodies: null, counted_as: 'call' as const}, () => undefined)
-    new Work(intent(), services).settle(END, {log, bodies: null, counted_as: 'nothing' as const}, () => undefined)
-    new Work(intent(), services).settle(END, {log, bodies: null, has_row: false, counted_as: 'part'}, () => undefined)
+    new ChargedWork(intent(), services).settle(END, {log, bodies: null, counted_as: 'call' as const}, () => undefined)
+    new ChargedWork(intent(), services).settle(END, {log, bodies: null, counted_as: 'nothing' as const}, () => undefined)
+    new ChargedWork(intent(), services).settle(END, {log, bodies: null, has_row: false, counted_as: 'part'}, () => undefined)
     expect(ended.pop()).toMatchObject({is_part: true, tokens: 17, cost_nanousd: 4_800})
     const free = {...END, usage: {}, charged: NOTHING_OWED}
-    new Work(intent(), services).settle(free, {log, bodies: null, has_row: false, counted_as: 'part'}, () => undefined)
+    new ChargedWork(intent(), services).settle(free, {log, bodies: null, has_row: false, counted_as: 'part'}, () => undefined)
     expect(ended).toMatchObject([
       {method: 'POST', status: 201, total_ms: 12, overhead_ms: 2, upstream_ms: 10, cache_status: 'MISS', tokens: 17, cost_nanousd: 4_800},
     ])
@@ -94,7 +94,7 @@ describe('work', () => {
     const hook_results = {before_request_hooks: [], after_request_hooks: []}
     const late = Promise.resolve()
     const row = {log: blank(), bodies: null, counted_as: 'call' as const, hooks: {late, results: () => hook_results}}
-    new Work(intent(), services).settle(END, row, () => undefined)
+    new ChargedWork(intent(), services).settle(END, row, () => undefined)
     await late
     expect([written.length, noted.length]).toEqual([1, 1])
     expect(noted[0]).toMatchObject({attempt: 0, counter_keys: [], log: {id: 'row', hook_results}})
@@ -103,7 +103,7 @@ describe('work', () => {
   test('holds in its entry what was used, and nothing of what was not', () => {
     const {services, written} = ports()
     const settle = (end: Partial<WorkEnd>) => {
-      const counted = new Work(intent({hold_nanousd: 9}), services).settle(
+      const counted = new ChargedWork(intent({hold_nanousd: 9}), services).settle(
         {...END, ...end},
         {log: null, bodies: null, counted_as: 'call' as const},
         () => undefined,

@@ -1,4 +1,4 @@
-import {Work} from '../../charge/work.ts'
+import {ChargedWork} from '../../charge/work.ts'
 import type {AttemptOutcome, AttemptResult, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
 import {intentOf, settle} from '../records/settle.ts'
 import {Copy} from '../upstream/body-copy.ts'
@@ -22,7 +22,7 @@ export class AttemptRecorder {
   readonly #parts: AttemptParts
   readonly #times: Times
   readonly #mask: ResponseMask | null
-  #work!: Work
+  #work!: ChargedWork
   #response: OpenResponse = NO_RESPONSE
 
   constructor(parts: AttemptParts, times: Times, mask: ResponseMask | null) {
@@ -36,7 +36,7 @@ export class AttemptRecorder {
   begin(done: (fault?: Error) => void): void {
     const {call, target, request, services} = this.#parts
     call.attempts++
-    this.#work = new Work(intentOf(call, target, request.model, services), services)
+    this.#work = new ChargedWork(intentOf(call, target, request.model, services), services)
     this.#work.begin(done)
   }
 

@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import type {Work} from '../../charge/work.ts'
+import type {ChargedWork} from '../../charge/work.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import {NOTHING_SPENT} from '../../schema/spent.ts'
 import type {Usage} from '../../schema/usage.ts'
@@ -89,7 +89,7 @@ function welcome(
   door: UpgradeHandshake,
   offer: UpgradeRequest,
   facts: SessionInfo,
-  work: Work,
+  work: ChargedWork,
   dialling: UpstreamConnection,
   opened: Opened,
   {services, targets, live}: RealtimeParts,
@@ -166,7 +166,7 @@ async function holdingOf(
 function answer(
   door: UpgradeHandshake,
   facts: SessionInfo,
-  work: Work,
+  work: ChargedWork,
   dialling: UpstreamConnection,
   result: Refusal | Answered,
   {services, live}: RealtimeParts,

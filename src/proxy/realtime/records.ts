@@ -1,7 +1,7 @@
 import {newSpanId, newTimeId} from '../../base/ids.ts'
 import {NOTHING_OWED} from '../../charge/charged.ts'
 import type {WorkEnd} from '../../charge/settlement.ts'
-import {Work, type WorkRow} from '../../charge/work.ts'
+import {ChargedWork, type WorkRow} from '../../charge/work.ts'
 import {usageOfKind} from '../../providers/service-tiers.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
 import type {LogBodies, LogRecord, Outcome} from '../../schema/records.ts'
@@ -80,18 +80,18 @@ export function openWork(
   least: Usage | null,
   services: ProxyServices,
   counter_keys?: readonly string[],
-): Work {
+): ChargedWork {
   const price = least && priceOf(facts.target, facts.model, facts.said_model, call.incoming.at_ms, services)
   const hold = least && price ? services.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
   const charge = chargeOf(call, facts.target, facts.model ?? facts.said_model, hold)
-  return new Work(counter_keys ? {...charge, counter_keys} : charge, services)
+  return new ChargedWork(counter_keys ? {...charge, counter_keys} : charge, services)
 }
 
 /**
  * Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. Gives what counts
  * against limits.
  */
-export function settle(call: Call, facts: SessionInfo, work: Work, end: TurnEnd, services: ProxyServices, done: () => void): Spent {
+export function settle(call: Call, facts: SessionInfo, work: ChargedWork, end: TurnEnd, services: ProxyServices, done: () => void): Spent {
   const spend = (actual: Spent) => {
     call.reservation?.settle(actual)
     for (const admission of [...call.admissions, ...call.target_admissions]) {

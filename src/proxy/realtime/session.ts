@@ -1,7 +1,7 @@
 import type {Duplex} from 'node:stream'
 import type {Refusal} from '../../base/errors.ts'
 import {CLOSE, type Closing, closeFrame, readClose, type SocketFault, textFrame, type WirePiece} from '../../base/websocket/index.ts'
-import type {Work} from '../../charge/work.ts'
+import type {ChargedWork} from '../../charge/work.ts'
 import type {HookResult} from '../../schema/guardrails.ts'
 import type {Outcome} from '../../schema/records.ts'
 import type {Call} from '../call/call.ts'
@@ -34,7 +34,7 @@ export interface SessionParts {
   readonly client: Duplex
   readonly provider: Duplex
   readonly facts: SessionInfo
-  readonly work: Work
+  readonly work: ChargedWork
   readonly handshake: Record<string, string>
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly answered_at: number}
   readonly admit: Admit

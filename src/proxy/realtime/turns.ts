@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import {object} from '../../base/json-object.ts'
-import type {Work} from '../../charge/work.ts'
+import type {ChargedWork} from '../../charge/work.ts'
 import {readUsage} from '../../providers/openai/usage.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {HookResult, HookResults} from '../../schema/guardrails.ts'
@@ -19,7 +19,7 @@ import {innerCall, note, openWork, type SessionInfo, settle, type TurnEnd} from 
 /** One turn: from what leads to an answer, to the answer's end. A call of its own, with its intent, its limits and its settlement. */
 interface Turn {
   readonly call: Call
-  readonly work: Work
+  readonly work: ChargedWork
   /** The client requested a response; else there is only sound that may lead to one. */
   is_asked: boolean
   /** The `event_id` of the request, so that an error can be assigned to it. */

@@ -1,7 +1,7 @@
 import type {Refusal} from '../../base/errors.ts'
 import {NOTHING_OWED} from '../../charge/charged.ts'
 import type {WorkEnd} from '../../charge/settlement.ts'
-import {type LateHooks, Work, type WorkRow} from '../../charge/work.ts'
+import {ChargedWork, type LateHooks, type WorkRow} from '../../charge/work.ts'
 import {mayAskMode} from '../../providers/openai/mode.ts'
 import {estimateTokens} from '../../providers/openai/observe.ts'
 import {hasParams} from '../../routing/params.ts'
@@ -33,7 +33,7 @@ export interface Settling {
   readonly call: Call
   readonly target: Target
   readonly request: UpstreamRequest
-  readonly work: Work
+  readonly work: ChargedWork
   readonly intent: Intent
   readonly result: AttemptResult
   /** The answer's body, decoded; null where it is not there whole. */
@@ -196,7 +196,7 @@ function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: No
     covers: fields.tries ? [call.attempts - fields.tries + 1, call.attempts] : undefined,
   }
   const row = {log, bodies: bodiesOf(call, fields.reply, services), counted_as: 'call' as const, hooks: lateHooks(call)}
-  new Work(chargeOf(call, target, model, 0), services).note(end, row)
+  new ChargedWork(chargeOf(call, target, model, 0), services).note(end, row)
 }
 
 /** The log takes what they say of the way in place of what it had. */

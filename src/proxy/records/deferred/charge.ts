@@ -4,7 +4,7 @@ import {storedMetadata} from '../../../base/stored-text.ts'
 import {deferredIntent} from '../../../charge/intent.ts'
 import {logRow} from '../../../charge/log-row.ts'
 import type {WorkEnd} from '../../../charge/settlement.ts'
-import {Work} from '../../../charge/work.ts'
+import {ChargedWork} from '../../../charge/work.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {NOTHING_SPENT, type Spent} from '../../../schema/spent.ts'
 import {keptMetadata} from '../../call/call.ts'
@@ -104,7 +104,7 @@ function settled({call_id, charge}: Deferred, came: DeferredUsage, took_ms: numb
   const {charged, usage} = came
   // what the request calls its model need not be what ran
   const model = came.model ?? charge.intent.model
-  const job = new Work(deferredIntent(charge.intent, {call_id, model, hold_nanousd: charged.cost_nanousd}), services)
+  const job = new ChargedWork(deferredIntent(charge.intent, {call_id, model, hold_nanousd: charged.cost_nanousd}), services)
   const end: WorkEnd = {
     outcome: 'ok',
     status: 200,

@@ -1,5 +1,5 @@
-import type {Hop} from '../schema/hops.ts'
 import type {HookResults} from '../schema/guardrails.ts'
+import type {Hop} from '../schema/hops.ts'
 import type {Intent, LogRecord, Outcome, Settlement} from '../schema/records.ts'
 import {type Spent, spent} from '../schema/spent.ts'
 import {TOKEN_CLASSES, totals, type Usage, type UsageSource} from '../schema/usage.ts'

@@ -39,7 +39,9 @@ const KNOWN = knownMembers(`${INFORM_EVERYWHERE}
   ${['prompt_tokens_details', 'input_tokens_details', 'input_token_details'].map(inputParts).join(' ')}
   ${['completion_tokens_details', 'output_tokens_details', 'output_token_details'].map(outputParts).join(' ')}
   billed_units.input_tokens billed_units.output_tokens billed_units.search_units tokens.input_tokens tokens.output_tokens search_units rerank_units
-  server_tool_use.web_search_requests num_search_queries citation_tokens seconds prompt_audio_seconds pages_processed
+  ${['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'].map(name => `iterations.${name}`).join(' ')}
+  iterations.cache_creation.ephemeral_1h_input_tokens iterations.cache_creation.ephemeral_5m_input_tokens
+  server_tool_use.web_search_requests num_search_queries num_sources_used citation_tokens seconds prompt_audio_seconds pages_processed
   server_side_tool_usage_details.web_search_calls server_side_tool_usage_details.file_search_calls
   server_side_tool_usage_details.x_search_calls server_side_tool_usage_details.code_interpreter_calls`)
 

@@ -178,7 +178,7 @@ async function costOf(each: CostCase) {
   if (reply.output_lines) {
     const lines = [...reply.output_lines, ...(reply.error_lines ?? [])].map(line => `${JSON.stringify(line)}\n`)
     const used = await usageOfRows(Readable.from([Buffer.from(lines.join(''))]), {
-      kind: provider,
+      kind: each.provider,
       endpoint: 'chatComplete',
       at_ms: at,
       priceOf: () => priceOf(each),

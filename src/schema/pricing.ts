@@ -62,6 +62,8 @@ export const PricingRow = z.strictObject({
   /** Prices of longer prompts; the last whose `above` the prompt exceeds holds for every token of the call. */
   tiers: z.array(Tier).readonly(),
   finetune_config: Finetune,
+  /** By geography, what the rates of tokens are multiplied by where a call is served there alone. */
+  geographies: z.record(z.string(), z.number()).optional(),
   object: z.literal('model-price'),
 })
 

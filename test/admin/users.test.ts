@@ -51,7 +51,7 @@ describe.each(KINDS)('users and members on %s', kind => {
     expect(await emails('role=owner')).toEqual(['ada@example.com'])
     expect(await emails('email=BOB@example.com')).toEqual(['bob@example.com'])
     expect(await emails('pageSize=1&currentPage=1')).toEqual(['ada@example.com'])
-    expect((await other.asAdmin('GET', '/v1/admin/users?page_size=1')).status).toBe(400)
+    expect((await other.asAdmin('GET', '/v1/admin/users?page_size=1')).status).toBe(200)
     expect((await other.asAdmin('GET', `/v1/admin/users/${bob.id}`)).body).toEqual(body.data[0])
     await other.close()
   })

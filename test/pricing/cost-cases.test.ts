@@ -57,7 +57,11 @@ const OTHERWISE: Readonly<Record<string, Otherwise>> = {
   c085: {cost_nanousd: 1_300_000, why: 'a started second counts as a whole one'},
   c086: {cost_nanousd: 0, source: 'unmetered', why: 'video by the second has no unit: flagged'},
   c088: {cost_nanousd: 0, source: 'unmetered', why: 'video by the second has no unit: flagged'},
-  c104: {cost_nanousd: Number.MAX_SAFE_INTEGER, why: 'a cost is a safe integer of nano-dollars, and is cut there'},
+  c104: {
+    cost_nanousd: 752_505,
+    source: 'estimated',
+    why: 'no call has more than 10^12 tokens: such a report is not believed, and is flagged as estimated',
+  },
   c106: {cost_nanousd: 8_696_000, why: 'a surcharge by the host that is called is put into prices of one’s own'},
   c109: {cost_nanousd: 2_870_000, why: 'a discount by contract is put into prices of one’s own'},
   c110: {cost_nanousd: 810, why: 'a discount by contract and a surcharge by region are put into prices of one’s own'},

@@ -1,6 +1,6 @@
 import {isObject, object, parsed} from '../../base/json-object.ts'
 import {cameAs} from '../as-came.ts'
-import type {RawObject} from '../openai/usage.ts'
+import {begunUsage, type RawObject} from '../openai/usage.ts'
 import {
   InvalidResponse,
   type Json,
@@ -80,7 +80,7 @@ class OwnStream implements StreamTranslator {
     if (type === 'message_start') {
       const {model, usage} = object(event.message)
       this.model = typeof model === 'string' && model !== '' ? model : null
-      this.#usage_so_far = mergedUsage(this.#usage_so_far, usage)
+      this.#usage_so_far = mergedUsage(this.#usage_so_far, begunUsage(usage))
       this.#waiting = [event]
       this.#has_start = true
       return NOTHING

@@ -1,6 +1,6 @@
 import {isObject, object, parseJson} from '../../base/json-object.ts'
 import {asksUsage, chunk, finishReason, usageChunk} from '../chat.ts'
-import type {RawObject} from '../openai/usage.ts'
+import {begunUsage, type RawObject} from '../openai/usage.ts'
 import type {Json, StreamEvent, StreamTranslator, TranslationContext} from '../translation.ts'
 import {failureIn} from './errors.ts'
 import {type Refusals, refusalsIn} from './refusals.ts'
@@ -105,7 +105,7 @@ class MessagesStream implements StreamTranslator {
     if (!isObject(message)) return this.#malformed('message_start')
     const {id, model, usage} = message
     this.#message = {id: typeof id === 'string' ? id : null, model: typeof model === 'string' && model !== '' ? model : null}
-    this.#usage_so_far = mergedUsage(this.#usage_so_far, usage)
+    this.#usage_so_far = mergedUsage(this.#usage_so_far, begunUsage(usage))
     this.#has_start = true
     // Nothing is decided yet: Anthropic may still be overloaded, and another provider be tried, while the client has not a byte.
     return NOTHING

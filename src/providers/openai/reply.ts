@@ -5,7 +5,7 @@ import {emptyUsage, imageUnit, UNIT, type Usage} from '../../schema/usage.ts'
 import {usageByHop} from '../anthropic/hops.ts'
 import {refusalsIn} from '../anthropic/refusals.ts'
 import {keyBytes, objectAt, stringEnd, valueAt} from './scan.ts'
-import {count, mergeRawUsage, type RawObject, readUsage} from './usage.ts'
+import {begunUsage, count, mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
 /** What an answer tells of itself. */
 export interface ReplyFacts {
@@ -72,7 +72,7 @@ export function rawUsageIn(json: RawObject): RawObject | null {
   const places = [
     object(json.x_groq).usage,
     object(choice).usage, // Moonshot
-    object(json.message).usage, // Anthropic, message_start
+    json.type === 'message_start' ? begunUsage(object(json.message).usage) : object(json.message).usage, // Anthropic
     object(json.response).usage, // OpenAI, response.completed
     isObject(billed_units) ? {billed_units} : null, // Cohere
     json.usage_info, // Mistral, OCR

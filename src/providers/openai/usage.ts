@@ -73,9 +73,21 @@ function readMode({service_tier, speed}: RawObject, usage: Usage) {
 export function mergeRawUsage(earlier: RawObject | null, later: unknown): RawObject | null {
   if (!isObject(later)) return earlier
   if (earlier === null && isWhole(later)) return later
-  return merged(earlier ?? NOTHING, later, (before, value) =>
+  const before_it = earlier !== null && BEGUN in earlier && later.output_tokens === 0 ? {...earlier, output_tokens: null} : earlier
+  const all = merged(before_it ?? NOTHING, later, (before, value) =>
     isObject(value) && isObject(before) ? merged(before, value, greater) : greater(before, value),
   )
+  return BEGUN in later ? {...all, [BEGUN]: true} : all
+}
+
+const BEGUN = Symbol('begun')
+
+/**
+ * Usage of a message that has just begun (`message_start`). Its output is a first guess, a token or some: a later report that there was none, as
+ * of a refusal, takes its place.
+ */
+export function begunUsage(usage: unknown): unknown {
+  return isObject(usage) ? {...usage, [BEGUN]: true} : usage
 }
 
 function merged(earlier: RawObject, later: RawObject, put: (before: unknown, value: unknown) => unknown): RawObject {

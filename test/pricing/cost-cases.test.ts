@@ -45,7 +45,7 @@ const CASES = readFileSync(join(import.meta.dirname, 'cost-cases.jsonl'), 'utf8'
 interface Otherwise {
   readonly cost_nanousd: number
   readonly is_unpriced?: true
-  readonly source?: 'unmetered'
+  readonly source?: 'unmetered' | 'estimated'
   readonly why: string
 }
 

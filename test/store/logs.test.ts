@@ -138,8 +138,8 @@ describe.each(KINDS)('rows of the log on %s', kind => {
     await insertHour(db, {hour: hour(5), model: 'often', unpriced: 0, requests: 8})
     await insertHour(db, {hour: hour(5), model: 'foreign', unpriced: 8, organisation_id: 'elsewhere', workspace_id: 'ws-9'})
     const since = '2026-01-01T02:59:00.000Z'
-    const often = {provider: 'openai', model: 'often', requests: 5, last_seen: hour(4), units: []}
-    const rare = {provider: 'openai', model: 'rare', requests: 1, last_seen: hour(2), units: []}
+    const often = {provider: 'openai', model: 'often', requests: 5, last_seen: hour(4), units: [], parts: []}
+    const rare = {provider: 'openai', model: 'rare', requests: 1, last_seen: hour(2), units: [], parts: []}
     expect(await unpricedModels(db, ORGANISATION, since, PAGE)).toEqual({total: 2, rows: [often, rare]})
     expect(await unpricedModels(db, ORGANISATION, since, {current_page: 1, page_size: 1})).toEqual({total: 2, rows: [rare]})
     expect((await unpricedModels(db, {...ORGANISATION, workspace_id: 'ws-2'}, since, PAGE)).rows).toEqual([{...often, requests: 3}])

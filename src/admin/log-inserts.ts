@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {newTimeId} from '../base/ids.ts'
-import {NOTHING_OWED} from '../charge/charged.ts'
+import {charged, NOTHING_OWED} from '../charge/charged.ts'
 import {intent} from '../charge/intent.ts'
 import {logRow} from '../charge/log-row.ts'
 import {settlement, type WorkEnd} from '../charge/settlement.ts'
@@ -64,7 +64,7 @@ function settlementOf(
   const provider = request.provider ?? hostOf(request.url)
   const used = usage && usageOfKind(provider, usage)
   const price = model === null ? undefined : pricing.lookup(provider, model)
-  const charged = used ? cost(used, price, {at: at_ms}) : NOTHING_OWED
+  const owed = used ? cost(used, price, {at: at_ms}) : NOTHING_OWED
   const usage_unknown = membersThatMayCost(provider, used?.unknown ?? [])
   const charge = intent({
     kind: 'call',
@@ -87,7 +87,7 @@ function settlementOf(
     model,
     usage: used ?? {},
     usage_source: used ? 'provider' : 'none',
-    charged: {...charged, unpriced: charged.unpriced || (usage_unknown.length > 0 && charged.cost_nanousd > 0), usage_unknown},
+    charged: charged(owed, usage_unknown, usage_unknown.length > 0 && owed.cost_nanousd > 0),
     delivered: true,
     // no attempt of ours: the ledger has no entry of it
     has_entry: false,

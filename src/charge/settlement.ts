@@ -70,7 +70,7 @@ export function settlement(intent: Intent, end: WorkEnd, log: LogRecord | null, 
   }
 }
 
-/** The row of `settled` once more, with what guardrails said after it was written. No entry: that stands already. */
+/** The row of `settled` once more, with what guardrails found after it was written. No entry: that stands already. */
 export function amended(settled: Settlement, log: LogRecord, hook_results: HookResults | undefined): Settlement {
   return {...settled, attempt: 0, counter_keys: NO_KEYS, log: {...log, hook_results}}
 }

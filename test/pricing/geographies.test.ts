@@ -7,6 +7,7 @@ import {dearestGeography, type Price} from '../../src/pricing/price.ts'
 import {Tally} from '../../src/pricing/tally.ts'
 import {toPublicPricing} from '../../src/pricing/view.ts'
 import {factsOf} from '../../src/providers/openai/reply.ts'
+import {usageOfKind} from '../../src/providers/service-tiers.ts'
 
 const at = Date.parse('2026-11-21T12:00:00Z')
 const counts = {
@@ -20,7 +21,8 @@ const SEARCHES = 20_000_000
 const TOKENS = 3121 * 5000 + 9000 * 500 + 512 * 6250 + 777 * 25_000
 
 function charged(price: Price | undefined, more: object) {
-  const {usage, hops} = factsOf('messages', {model: 'm', usage: {...counts, ...more}})
+  const {usage: read, hops} = factsOf('messages', {model: 'm', usage: {...counts, ...more}})
+  const usage = read && usageOfKind('anthropic', read)
   if (!hops) return cost(usage!, price, {at})
   const tally = new Tally()
   tally.addHops({usage: usage!, hops}, () => price, {at})

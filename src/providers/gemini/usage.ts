@@ -13,12 +13,16 @@ import {generationOf} from './place.ts'
  * A part never counts for more than the whole it is part of. Video and documents cost what text does.
  */
 export function readUsage(metadata: unknown, searches = 0): Usage | null {
-  if (!isObject(metadata)) return null
-  const {responseTokenCount, responseTokensDetails} = metadata
-  if (metadata.candidatesTokenCount === undefined && responseTokenCount !== undefined) {
-    const {responseTokenCount: _count, responseTokensDetails: _details, ...rest} = metadata
-    return readUsage({...rest, candidatesTokenCount: responseTokenCount, candidatesTokensDetails: responseTokensDetails}, searches)
-  }
+  return isObject(metadata) ? usageIn(inOneWording(metadata), searches) : null
+}
+
+function inOneWording(metadata: Json): Json {
+  const {responseTokenCount, responseTokensDetails, ...rest} = metadata
+  if (metadata.candidatesTokenCount !== undefined || responseTokenCount === undefined) return metadata
+  return {...rest, candidatesTokenCount: responseTokenCount, candidatesTokensDetails: responseTokensDetails}
+}
+
+function usageIn(metadata: Json, searches: number): Usage | null {
   const {promptTokenCount, candidatesTokenCount, totalTokenCount} = metadata
   if ([promptTokenCount, candidatesTokenCount, totalTokenCount].every(each => count(each) === null)) return null
   if ([promptTokenCount, candidatesTokenCount, metadata.thoughtsTokenCount].some(isImpossible)) return null

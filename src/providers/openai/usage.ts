@@ -164,8 +164,8 @@ function readOpenAi(raw: RawObject, endpoint: EndpointName, usage: Usage): boole
   if (input === null && output === null && total === null) return false
   readInput(raw, input ?? (output === null ? total! : 0), usage)
   const untold = input === null || output === null || total === null ? 0 : Math.max(0, total - input - output)
-  const is_told = readOutput(raw, output ?? 0, untold, endpoint, usage)
-  if (untold > 0 && !is_told) usage.remainder = untold
+  const has_rest = readOutput(raw, output ?? 0, untold, endpoint, usage)
+  if (untold > 0 && !has_rest) usage.remainder = untold
   return true
 }
 

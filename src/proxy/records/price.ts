@@ -1,4 +1,4 @@
-import {type Charged, NOTHING_OWED} from '../../charge/charged.ts'
+import {type Charged, charged, NOTHING_OWED} from '../../charge/charged.ts'
 import type {Cost} from '../../pricing/cost.ts'
 import {DEFAULT} from '../../pricing/file.ts'
 import {isSameModel} from '../../pricing/names.ts'
@@ -63,12 +63,12 @@ export function costOf(
 export function withUnknown(
   {slug}: Priced['provider'],
   {unknown}: Partial<Usage>,
-  {cost_nanousd, unpriced, unpriced_units, mode_unpriced}: Omit<Cost, 'parts'>,
+  cost: Omit<Cost, 'parts'>,
   {prices}: Pick<ProxyServices, 'prices'>,
 ): Charged {
   const usage_unknown = unknown ? membersThatMayCost(slug, unknown) : NOTHING_OWED.usage_unknown
-  const flags = usage_unknown.length > 0 && (cost_nanousd > 0 || prices.charges(slug))
-  return {cost_nanousd, unpriced: unpriced || flags, unpriced_units, mode_unpriced, usage_unknown}
+  const flags = usage_unknown.length > 0 && (cost.cost_nanousd > 0 || prices.charges(slug))
+  return charged(cost, usage_unknown, flags)
 }
 
 /** The same of a call whose parts are charged by themselves, each at the price of its own model, which is the call's where it is that model. */

@@ -128,10 +128,10 @@ export const ENDINGS: readonly Case[] = [
   {
     ...of,
     name: 'a claim that is no count is not one',
-    reply: {choices: [], usage: {prompt_tokens: -5, completion_tokens: 7, total_tokens: 1e300}},
-    usage: {output_text_tokens: 7},
-    sum: '7 × 10000',
-    cost_nanousd: 70_000,
+    reply: {choices: [], usage: {prompt_tokens: 3, completion_tokens: 7, total_tokens: 1e300}},
+    usage: {input_uncached_tokens: 3, output_text_tokens: 7},
+    sum: '3 × 2500 + 7 × 10000',
+    cost_nanousd: 77_500,
   },
   {
     ...of,

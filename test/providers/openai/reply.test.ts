@@ -6,7 +6,7 @@ import {fixtures} from './fixtures.ts'
 
 describe.each(fixtures('reply.json'))('$name', ({endpoint, bytes, facts}) => {
   test('is read for its usage and its model', () => {
-    expect(readReply(endpoint, bytes)).toEqual({usage: facts.usage && {...emptyUsage(), ...facts.usage}, model: facts.model})
+    expect(readReply(endpoint, bytes)).toEqual({usage: facts.usage && {...emptyUsage(), ...facts.usage}, hops: null, model: facts.model})
   })
 })
 

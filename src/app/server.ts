@@ -189,6 +189,8 @@ function mountProxy(server: FastifyInstance, proxy: CallProxy) {
     // before anything reads the content type: who calls is known first, and a provider may take any
     scope.addHook('onRequest', async (request, reply) => {
       if (request.routeOptions.url !== '/v1/*' && !isRootDoor(request.url.split('?', 1)[0]!)) return notFound(request, reply)
+      // a body that came with its head is here then, so that a refusal leaves the connection open
+      await null
       reply.hijack()
       proxy.handle(request.raw, reply.raw)
     })

@@ -4,9 +4,7 @@
  */
 export const UNKNOWN_USAGE: Readonly<Record<string, string>> = {
   'openai usage.type': 'informative: which shape the rest has',
-  'anthropic usage.iterations.type': 'informative: the numbers beside it flag the entry',
-  'anthropic usage.iterations.model': 'informative: the numbers beside it flag the entry',
-  'anthropic usage.fallback_credit.status.type': 'to be read: a credit that was redeemed makes the call cheaper',
+  'anthropic usage.fallback_credit.status.type': 'informative: but for redeemed, which is read',
   'anthropic usage.list_cost.currency': 'informative: the currency of what the vendor says it costs',
   'anthropic model_usage.speed': 'informative: the numbers beside it flag the entry',
   'google usageMetadata.serviceTier': 'informative: beside a type of traffic that is read first',

@@ -1,4 +1,4 @@
-import {rawUsageOf, usageOf} from '../../../src/providers/vendor-operations/raw-usage.ts'
+import {rawUsageOf, usageByHopOf, usageOf} from '../../../src/providers/vendor-operations/raw-usage.ts'
 import type {UsageMember} from './usage-types.ts'
 
 type Tree = {[name: string]: unknown}
@@ -31,7 +31,9 @@ function replyWith(place: string, usage: Tree): Tree {
 /** What is charged by; what no reader knows is noted beside it. */
 function read(place: string, usage: Tree): string {
   const raw = rawUsageOf(replyWith(place, usage))
-  return JSON.stringify(raw && {...usageOf(raw), unknown: undefined})
+  if (!raw) return 'null'
+  const found = usageByHopOf(raw, null)
+  return JSON.stringify([{...found.usage, unknown: undefined}, found.hops])
 }
 
 /** Whether anything of a usage there is read. */

@@ -51,7 +51,10 @@ interface Otherwise {
 
 const OTHERWISE: Readonly<Record<string, Otherwise>> = {
   c013: {cost_nanousd: 2_462_500, why: 'searches of search models are annotations of the text, which no reader counts yet'},
-  c014: {cost_nanousd: 5_364_000, why: 'flex has no rates of its own in a row: it is charged as a batch, half the price'},
+  c014: {
+    cost_nanousd: 5_364_000,
+    why: 'flex tokens are “priced at Batch API rates” (https://developers.openai.com/api/docs/guides/flex-processing), and batch rates are half',
+  },
   c058: {cost_nanousd: 1_086_000, why: 'the fee of a router by the token is in no row: the model that answered is charged'},
   c077: {cost_nanousd: 0, is_unpriced: true, why: 'a picture of quality and size auto is the default one, which has no rate: flagged'},
   c085: {cost_nanousd: 1_300_000, why: 'a started second counts as a whole one'},

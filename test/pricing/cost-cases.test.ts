@@ -198,7 +198,7 @@ describe('prices worked out by hand', () => {
   test('there are 74, of every dialect', () => expect([CASES.length, new Set(CASES.map(({id}) => id)).size]).toEqual([74, 74]))
 
   const named = CASES.map(each => [each.id, each.provider, each.model, each] as const)
-  test.each(named.filter(([id]) => !OTHERWISE[id]))('doors 13-14: %s %s %s', async (id, _provider, _model, each) => {
+  test.each(named.filter(([id]) => !OTHERWISE[id]))('doors 13-14: %s %s %s', async (_id, _provider, _model, each) => {
     const {cost_nanousd, source} = await costOf(each)
     if (each.cost_nanousd === null) expect(source).toBe('estimated')
     else expect(String(cost_nanousd)).toBe(each.cost_nanousd)

@@ -11,8 +11,12 @@ const DECODED_BYTES = 4096
 /** What stands around a text at most: a role, a name, what begins and ends a message; quotes and a bar between values of an `enum`. */
 const AROUND_VALUE = 3
 const AROUND_KEY = 1
-/** Members at the top that no model reads. */
-const UNREAD: ReadonlySet<string> = new Set(['metadata'])
+/** Members at the top that no model reads: they say how to answer, whom to charge, what to keep (OpenAI, chat, completions, embeddings, responses). */
+const UNREAD: ReadonlySet<string> = new Set(
+  `background best_of dimensions encoding_format frequency_penalty include logit_bias logprobs max_completion_tokens max_output_tokens max_tokens
+  metadata modalities model n parallel_tool_calls presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort safety_identifier seed
+  service_tier store stream stream_options temperature top_k top_logprobs top_p truncation user`.split(/\s+/),
+)
 /** Members at the top where each number is a token by itself. */
 const LISTS_OF_TOKENS: ReadonlySet<string> = new Set(['input', 'prompt'])
 const LONGEST_KEY = 24
@@ -127,7 +131,7 @@ class JsonCount {
     this.#at = is_end ? at + 1 : Math.max(at, from + 1)
     const is_key = is_end && this.#isKey()
     if (is_key && this.#depth === 1) this.#top = text.length <= LONGEST_KEY ? text : ''
-    if (this.#isUnread && !is_key) {
+    if (this.#isUnread && (!is_key || this.#depth === 1)) {
       this.#is_inside = !is_end
       return
     }

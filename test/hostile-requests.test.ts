@@ -189,3 +189,36 @@ describe('a slash behind a route, or two before it, opens nothing', () => {
     }
   })
 })
+
+describe('a header of ours that has no effect as it was sent', () => {
+  const cases: Record<string, readonly [name: string, value: string, expected: string]> = {
+    'metadata that is no JSON': ['metadata', 'team=a', 'one JSON object'],
+    'metadata that is a list': ['metadata', '["a"]', 'one JSON object'],
+    'a refresh that is neither': ['cache-force-refresh', 'maybe', 'true or false'],
+    'a switch that is empty': ['debug', '1', 'true or false'],
+  }
+  test.each(Object.entries(cases))('%s: named in the answer and in the row', async (_, [name, value, expected]) => {
+    const says = `x-gateway-${name} has no effect: expected ${expected}`
+    const headers = {'x-gateway-api-key': WORKSPACE_KEY, 'x-gateway-provider': '@demo', [`x-gateway-${name}`]: value}
+    const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {...headers, 'content-type': 'application/json'},
+      body: CHAT,
+    })
+    expect([reply.status, reply.headers.get('x-gateway-config-warning')]).toEqual([200, says])
+    const id = reply.headers.get('x-gateway-trace-id')
+    const rows = await gateway.logs()
+    expect(rows.find(row => row.trace_id === id)?.warning).toBe(says)
+  })
+
+  test('one that has its effect is not named', async () => {
+    const heard = await answer(
+      request(
+        'POST /v1/chat/completions',
+        `${KEY}${JSON_TYPE}x-gateway-metadata: {"team":"a"}\r\nx-gateway-cache-force-refresh: TRUE\r\n`,
+        CHAT,
+      ),
+    )
+    expect([statusOf(heard), heard.includes('config-warning')]).toEqual([200, false])
+  })
+})

@@ -1,4 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http'
+import {parsedObject} from '../base/json-object.ts'
 
 /**
  * Every header of ours, by its name after the prefix: what it carries and what it does.
@@ -51,7 +52,7 @@ export const RESPONSE_HEADERS = {
   'last-used-option-index': 'Which target of the config answered, as a JSON path.',
   provider: 'The kind of provider that answered.',
   'gateway-exception': '`true` when the gateway itself failed.',
-  'config-warning': 'What in the config had no effect.',
+  'config-warning': 'What in the config or in a header of ours had no effect.',
   'ratelimit-limit': 'With 429: what the rate limit lets through in a window.',
   'ratelimit-remaining': 'With 429: what is left of it.',
   'ratelimit-reset': 'With 429: seconds until the next window.',
@@ -82,6 +83,24 @@ export function ownHeaders(headers: IncomingHttpHeaders): OwnHeaders {
     }
   }
   return {prefix: prefix ?? 'x-gateway', values}
+}
+
+const NOTHING_IGNORED: readonly string[] = []
+
+/** Headers of ours whose values are not what they take, so that they have no effect: a sentence of each for who sent it. */
+export function ignoredHeaders({prefix, values}: OwnHeaders): readonly string[] {
+  let ignored = NOTHING_IGNORED
+  for (const name in values) {
+    const takes = REQUEST_HEADERS[name as OwnHeader]?.takes
+    const expected =
+      takes === 'boolean' && !/^\s*(?:true|false)\s*$/i.test(values[name]!)
+        ? 'true or false'
+        : takes === 'json' && parsedObject(values[name]!) === undefined
+          ? 'one JSON object'
+          : null
+    if (expected) ignored = [...ignored, `${prefix}-${name} has no effect: expected ${expected}`]
+  }
+  return ignored
 }
 
 /** True for headers of ours, in either spelling. */

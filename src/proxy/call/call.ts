@@ -8,7 +8,7 @@ import {intent} from '../../charge/intent.ts'
 import {DIRECT, logRow} from '../../charge/log-row.ts'
 import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {SECRET_HEADERS} from '../../schema/headers.ts'
+import {ignoredHeaders, SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CallKind} from '../../schema/principal.ts'
 import type {CalledPrompt, Intent, LogBodies, LogRecord} from '../../schema/records.ts'
 import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
@@ -67,6 +67,8 @@ export interface Call {
   guardrails: CallGuardrails | null
   /** The sealed address that it calls; null for nearly all. */
   link: Link | null
+  /** Headers of ours that have no effect as they were sent, as answer and row say it. */
+  readonly ignored: readonly string[]
   /** What of the reply was changed for the client, as its row has it. */
   changes: readonly string[]
   /** Of a file for batches that was held against lists: the models of its rows. */
@@ -125,6 +127,7 @@ export function openCall(kind: CallKind, incoming: InboundRequest, caller: Calle
     plan_ms: 0,
     guardrails: null,
     link: null,
+    ignored: ignoredHeaders(incoming.own),
     changes: [],
     row_models: null,
     attempts: 0,
@@ -199,7 +202,7 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     response_bytes: ending.response_bytes,
     metadata: keptMetadata(call),
     error: ending.error,
-    warning: call.changes.length === 0 ? route.warning : [route.warning ?? [], call.changes].flat().join('; '),
+    warning: withWarnings(withWarnings(route.warning, call.ignored), call.changes),
     auth_ms: call.auth_ms,
     plan_ms: call.plan_ms,
     connect_ms: ending.connect_ms,
@@ -262,6 +265,11 @@ export function isSecret(name: string): boolean {
 const SECRET_NAME = /(?:^|-)(?:api-?key|token|secret|password|private-key|credentials?)(?:-|$)/
 /** Our headers that may carry a credential inside: a config names keys, a service account is one. */
 const SECRET_OWN = /^x-(?:gateway|portkey)-(?:config|.*(?:-key|-secret|-token|-json|-key-id|-passphrase))$/
+
+/** A warning with further ones behind it; mostly there is none. */
+export function withWarnings(warning: string | null, more: readonly string[]): string | null {
+  return more.length === 0 ? warning : [warning ?? [], more].flat().join('; ')
+}
 
 /**
  * The metadata of a call (reference: metadata): `baggage`, then the request's header, then the key's, then the workspace's; later

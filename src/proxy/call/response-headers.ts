@@ -1,7 +1,7 @@
 import {HOP_BY_HOP, isOwn, type Prefix, setsOwnCookie} from '../../schema/headers.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import type {Call, RouteInfo} from './call.ts'
+import {type Call, type RouteInfo, withWarnings} from './call.ts'
 
 /** Headers of the provider that do not go on: they speak of its connection, or we say them ourselves. */
 const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
@@ -44,7 +44,8 @@ export function answerHeaders(
     const {route, retry_attempt_count} = how
     headers.push(ours.provider, target.provider.slug, ours.retry_attempt_count, String(retry_attempt_count))
     headers.push(ours.cache_status, route.cache_status, ours.last_used_option_index, route.option_path)
-    if (route.warning) headers.push(ours.config_warning, printable(route.warning))
+    const warning = withWarnings(route.warning, call.ignored)
+    if (warning) headers.push(ours.config_warning, printable(warning))
   }
   if (how.timing) headers.push('server-timing', timing(call, how.timing))
   headers.push(...how.services.cors(call.incoming.headers.origin))

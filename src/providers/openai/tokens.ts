@@ -113,7 +113,7 @@ export function countBodyTokens(body: Buffer, {framed}: {readonly framed: boolea
   if (body.length > MAX_PARSED_BYTES) return null
   const json = parsed(body.toString('utf8'))
   if (!isObject(json)) return null
-  const heard = {tokens: framed && Array.isArray(json.messages) ? json.messages.length * FRAME_TOKENS : 0}
+  const heard: Heard = {tokens: framed && Array.isArray(json.messages) ? json.messages.length * FRAME_TOKENS : 0, texts: 0}
   const spoken = SPOKEN.filter(name => Object.hasOwn(json, name))
   for (const name of spoken) hear(json[name], heard, 0)
   return spoken.length > 0 ? heard.tokens : null
@@ -122,9 +122,19 @@ export function countBodyTokens(body: Buffer, {framed}: {readonly framed: boolea
 /** To parse a longer body would keep everybody waiting: its length says about as much. */
 const MAX_PARSED_BYTES = 8 << 20
 
-function hear(value: unknown, heard: {tokens: number}, depth: number): void {
+interface Heard {
+  tokens: number
+  texts: number
+}
+
+/** Texts that are looked into; of further ones the length says about as much. */
+const MAX_TEXTS = 20_000
+const CHARACTERS_A_TOKEN = 4
+
+function hear(value: unknown, heard: Heard, depth: number): void {
   if (typeof value === 'string') {
-    if (!/^(data:|https?:\/\/\S+$)/.test(value)) heard.tokens += countTokens(value)
+    if (++heard.texts > MAX_TEXTS) heard.tokens += Math.ceil(value.length / CHARACTERS_A_TOKEN)
+    else if (!/^(data:|https?:\/\/\S+$)/.test(value)) heard.tokens += countTokens(value)
   } else if (Array.isArray(value)) {
     // A prompt may come as tokens already.
     if (typeof value[0] === 'number') heard.tokens += value.length

@@ -1,6 +1,7 @@
 import {encode as o200k} from 'gpt-tokenizer/encoding/o200k_base'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {promptTokens} from '../../src/providers/media/prompt.ts'
+import {countJson} from '../../src/providers/tokens/count.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, type Heard, json} from '../support/provider.ts'
 
@@ -329,7 +330,9 @@ describe('an answer in one piece under a strict limit', () => {
 
   test('counts cost: what is held is priced, and what was not used is given back', async () => {
     const body = ask({max_tokens: 1000})
-    const held = promptOf(body) * INPUT_USD + 1000 * OUTPUT_USD
+    // its bound does not fit, its tokens do
+    const prompt = await countJson(Buffer.from(JSON.stringify(body)), 'o200k_base')
+    const held = prompt * INPUT_USD + 1000 * OUTPUT_USD
     const {headers} = await keyWith(dollars(Number((held + 2 * NANO).toFixed(9))))
     const cost = 10 * INPUT_USD + 5 * OUTPUT_USD
     expect((await gateway.chat(body, headers)).status).toBe(200)

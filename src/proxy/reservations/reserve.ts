@@ -35,30 +35,31 @@ export function reserveAttempt(
   const dearest: Dearest = classes => dearestOf(classes, price, at_ms, services)
   const worth = reservedUsage(call, target.provider.slug, out, dearest)
   if (!worth) return null
-  return openCounted(claims, inDearestGeography(worth, price), price, {call, provider: target.provider.slug, model: out.model}, services)
+  const of = {call, provider: target.provider.slug, model: out.model}
+  const opens = (usage: ReservedUsage) => open(claims, inDearestGeography(usage, price), price, of, services)
+  const failed = (fault: unknown) => services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a prompt could not be counted')
+  return openCounted(worth, opens, failed)
 }
 
 /** Opens it by the bound of its prompt; where a limit has too little left for that, by a count of the prompt's tokens. */
 function openCounted(
-  claims: readonly LimitClaim[],
   worth: ReservedUsage,
-  price: Price | undefined,
-  of: Of,
-  services: ProxyServices,
+  opens: (usage: ReservedUsage) => MaybePromise<GrowingReservation>,
+  onFault: (fault: unknown) => void,
 ): MaybePromise<GrowingReservation> {
   const {recount} = worth
   const again = (refusal: unknown): MaybePromise<GrowingReservation> => {
     if (!recount || !isUsedUp(refusal)) throw refusal
     const counted = recount()
-    if (!(counted instanceof Promise)) return open(claims, counted, price, of, services)
+    if (!(counted instanceof Promise)) return opens(counted)
     const failed = (fault: unknown): never => {
-      services.log.error({fault, trace_id: of.call.incoming.trace.trace_id}, 'a prompt could not be counted')
+      onFault(fault)
       throw refusal
     }
-    return counted.then(usage => open(claims, usage, price, of, services), failed)
+    return counted.then(opens, failed)
   }
   try {
-    const opened = open(claims, worth, price, of, services)
+    const opened = opens(worth)
     return opened instanceof Promise ? opened.catch(again) : opened
   } catch (fault) {
     return again(fault)
@@ -72,17 +73,7 @@ const COMPARED_TOKENS = 1000
 function inDearestGeography(worth: ReservedUsage, price: Price | undefined): ReservedUsage {
   const name = price ? dearestGeography(price) : null
   if (name === null) return worth
-  const served = (of: ReservedUsage): ReservedUsage => ({
-    ...of,
-    forms: of.forms.map(form => ({...form, units: {...form.units, [geographyUnit(name)]: 1}})),
-  })
-  const {recount} = worth
-  if (!recount) return served(worth)
-  const again = () => {
-    const counted = recount()
-    return counted instanceof Promise ? counted.then(served) : served(counted)
-  }
-  return {...served(worth), recount: again}
+  return {...worth, forms: worth.forms.map(form => ({...form, units: {...form.units, [geographyUnit(name)]: 1}}))}
 }
 
 /** The price of the dearest of the models that a request may run; of the first where that has none. */

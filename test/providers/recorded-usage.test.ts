@@ -1,4 +1,4 @@
-import {existsSync, globSync, readFileSync} from 'node:fs'
+import {globSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, expect, test} from 'vitest'
 import {isObject, object, parsed} from '../../src/base/json-object.ts'
@@ -8,7 +8,7 @@ import {rawUsageOf, usageOf} from '../../src/providers/vendor-operations/raw-usa
 import {generated} from '../support/ring.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures')
-const CASES = join(import.meta.dirname, '../../../shared/cases/costs/cases.jsonl')
+const CASES = join(import.meta.dirname, '../pricing/cost-cases.jsonl')
 
 /** Recordings of OpenAI's words that are another kind's. */
 const OF_KIND: Readonly<Record<string, string>> = {
@@ -69,22 +69,18 @@ describe('doors 11: what providers were recorded to say of usage', () => {
     expect(all.filter(({unknown}) => unknown.length > 0)).toEqual([])
   })
 
-  /** Figures that have a rate of their own, which no price list of ours has: they are flagged. */
-  const FLAGGED: Readonly<Record<string, readonly string[]>> = {
-    c068: ['num_sources_used'], // a rate for each source of a live search (docs.x.ai, live search)
-  }
-
-  test.skipIf(!existsSync(CASES))('and neither do cases of what calls cost, but those with a reason', () => {
+  test('and neither do cases of what calls cost', () => {
     const cases = readFileSync(CASES, 'utf8')
       .split('\n')
       .filter(line => line !== '')
       .map(line => object(parsed(line)))
-    const flagged = cases.flatMap(({id, provider, reply_usage}) => {
-      const raw = rawUsageOf(object(reply_usage))
+    expect(cases.length).toBeGreaterThan(70)
+    const flagged = cases.flatMap(({id, provider, reply}) => {
+      const raw = rawUsageOf(object(reply))
       const usage = raw && usageOf(raw)
       const unknown = usage ? membersThatMayCost(String(provider), withRemainder(String(provider), usage).unknown ?? []) : []
       return unknown.length > 0 ? [[String(id), unknown]] : []
     })
-    expect(Object.fromEntries(flagged)).toEqual(FLAGGED)
+    expect(Object.fromEntries(flagged)).toEqual({})
   })
 })

@@ -27,8 +27,21 @@ ${shelves.join(',\n')}
 /** Served in the US alone, models from Claude Opus 4.6 on cost a tenth more a token at their maker (platform.claude.com/docs, Data residency, pricing). */
 const US_ALONE = /^claude-(?:opus-4-[6-9]|sonnet-4-[6-9]|(?:opus|sonnet|haiku|fable)-[5-9](?:-\d)?)$/
 
+/** OpenAI's hosts by region; they cost a tenth more a token for models released from March 5, 2026 on, and no more for others (developers.openai.com, Data residency). */
+const OPENAI_REGIONS = ['ae', 'au', 'ca', 'eu', 'gb', 'in', 'jp', 'kr', 'sg', 'us']
+const UPLIFTED = /^gpt-(?:5\.[4-9]|[6-9]|image-2|realtime-2)/
+const BEFORE =
+  /^(?:ft:)?(?:gpt-(?:3\.5|4|5(?:\.[1-3])?(?:-|$)|audio|image-1|realtime(?:-mini)?$)|o[134]-?|text-|whisper|ada|babbage|curie|davinci|computer-use|codex-mini|chatgpt-4o)/
+
+/** xAI's host in the United States serves this model, at a tenth more a token (docs.x.ai, Regional endpoints). */
+const XAI_US = /^grok-4\.6$/
+
 function geographiesOf(provider: string, model: string): Pick<CatalogueRow, 'geographies'> {
-  return provider === 'anthropic' && US_ALONE.test(model) ? {geographies: {us: 1.1}} : {}
+  if (provider === 'anthropic' && US_ALONE.test(model)) return {geographies: {us: 1.1}}
+  if (provider === 'x-ai' && XAI_US.test(model)) return {geographies: {us: 1.1}}
+  if (provider !== 'openai') return {}
+  const by = UPLIFTED.test(model) ? 1.1 : BEFORE.test(model) ? 1 : null
+  return by === null ? {} : {geographies: Object.fromEntries(OPENAI_REGIONS.map(region => [region, by]))}
 }
 
 /** The text of `docs/pricing-conflicts.md`. */

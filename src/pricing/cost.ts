@@ -1,4 +1,14 @@
-import {geographyOf, INPUT_CLASSES, isCharged, isEmptyUsage, modeOf, type TokenClass, UNIT, type Usage} from '../schema/usage.ts'
+import {
+  geographyOf,
+  geographyUnit,
+  INPUT_CLASSES,
+  isCharged,
+  isEmptyUsage,
+  modeOf,
+  type TokenClass,
+  UNIT,
+  type Usage,
+} from '../schema/usage.ts'
 import {roundHalfEven, scaleDecimal} from './decimal.ts'
 import {
   CLASS_OF_RATE,
@@ -50,7 +60,8 @@ export function cost(usage: Partial<Usage>, price: Price | undefined, options: C
   if (!price) return usage.units ? {...UNPRICED, unpriced_units: unpricedUnits(usage.units, undefined)} : UNPRICED
   const period = periodAt(price, options.at)
   const terms = chargedTerms(price, period, options.batch ?? Boolean(usage.units?.[UNIT.batch_requests]))
-  return costInNumbers(usage, terms) ?? costInBigInts(usage, terms)
+  const found = costInNumbers(usage, terms) ?? costInBigInts(usage, terms)
+  return price.mode === undefined || found.mode_unpriced !== null ? found : {...found, mode_unpriced: price.mode}
 }
 
 /** What is laid on usage: terms, and the part of them that is charged (a batch without a price of its own: half). */
@@ -58,11 +69,12 @@ export interface ChargedTerms {
   readonly terms: Terms
   readonly halved: boolean
   readonly geographies?: Geographies | undefined
+  readonly served_in?: string | undefined
 }
 
-export function chargedTerms({geographies}: Price, period: PricePeriod, batch: boolean): ChargedTerms {
+export function chargedTerms({geographies, served_in}: Price, period: PricePeriod, batch: boolean): ChargedTerms {
   const terms = termsOf(period, batch)
-  return geographies ? {...terms, geographies} : terms
+  return geographies || served_in ? {...terms, geographies, served_in} : terms
 }
 
 export function termsOf(period: PricePeriod, batch: boolean): ChargedTerms {
@@ -71,7 +83,8 @@ export function termsOf(period: PricePeriod, batch: boolean): ChargedTerms {
 }
 
 /** The cost in plain numbers; undefined when a product might not be exact, or when units are charged. Equal to `costInBigInts`. */
-export function costInNumbers(usage: Partial<Usage>, {terms, halved, geographies}: ChargedTerms): Cost | undefined {
+export function costInNumbers(usage: Partial<Usage>, {terms, halved, geographies, served_in}: ChargedTerms): Cost | undefined {
+  if (served_in !== undefined) return undefined
   if (geographies && hasUnits(usage.units)) return undefined
   if (terms.units && (hasUnits(usage.units) || terms.units[UNIT.requests] !== undefined)) return undefined
   const values = vectorFor(terms, usage)
@@ -123,11 +136,11 @@ export function nanoOf(shares: readonly Share[]): number {
 /** What each class of tokens and each unit of `usage` costs, exactly, and which of them have no price. */
 export function sharesOf(
   usage: Partial<Usage>,
-  {terms, halved, geographies}: ChargedTerms,
+  {terms, halved, geographies, served_in}: ChargedTerms,
 ): {readonly shares: readonly (Share & {readonly name: string})[]; readonly unpriced_units: readonly string[]} {
   const values = vectorFor(terms, usage)
   const whole = halved ? 2n : 1n
-  const {numerator, denominator} = multiplierOf(usage, geographies)
+  const {numerator, denominator} = multiplierOf(usage, geographies, served_in)
   const shares: {name: string; pico: bigint; per: bigint}[] = []
   const unpriced_units: string[] = []
   CLASSES.forEach((name, index) => {
@@ -146,13 +159,17 @@ export function sharesOf(
     shares.push({name, pico: BigInt(count) * pico, per: per * whole})
   }
   unpriced_units.push(...unpricedUnits(units, terms.units, geographies))
+  if (served_in !== undefined && !Object.hasOwn(geographies ?? {}, served_in) && !isEmptyUsage(usage))
+    unpriced_units.push(geographyUnit(served_in))
   return {shares, unpriced_units}
 }
 
 const ONCE = {numerator: 1n, denominator: 1n}
 
 /** What tokens are multiplied by, as they were served in one geography. */
-function multiplierOf({units}: Partial<Usage>, geographies: Geographies | undefined) {
+function multiplierOf({units}: Partial<Usage>, geographies: Geographies | undefined, served_in: string | undefined) {
+  if (served_in !== undefined && geographies && Object.hasOwn(geographies, served_in))
+    return scaleDecimal(String(geographies[served_in]), 0) ?? ONCE
   for (const unit in geographies && units) {
     const name = units![unit] ? geographyOf(unit) : null
     const by = name !== null && Object.hasOwn(geographies!, name) ? scaleDecimal(String(geographies![name]), 0) : undefined

@@ -62,6 +62,10 @@ export interface Price {
   /** US cents of fine-tuning it; no call is charged by it. */
   readonly finetune?: Finetune
   readonly geographies?: Geographies
+  /** The geography of the host that this call goes to: its multiplier holds for every token, and without one the call is flagged. */
+  readonly served_in?: string
+  /** How this call is served, where that may cost more than the price says: the call is charged by it, and marked. */
+  readonly mode?: string
 }
 
 /** By geography, what the price of every token is multiplied by where a request is served there and nowhere else: `{us: 1.1}`. Units cost the same. */

@@ -61,6 +61,7 @@ export class Tally {
     const {shares, unpriced_units} = terms
       ? sharesOf(usage, terms)
       : {shares: [], unpriced_units: unpricedUnits(usage.units ?? {}, undefined)}
+    this.#mode ??= price?.mode
     this.#unpriced ||= !price || unpriced_units.length > 0
     for (const unit of unpriced_units) this.#unpriced_units.add(unit)
     for (const {pico, per} of shares) this.#picos.set(per, (this.#picos.get(per) ?? 0n) + pico)

@@ -80,8 +80,13 @@ export function toPublicPricing(price: Price, at_ms: number): PublicPricing {
     calculate: formulas(period.rates),
     currency: 'USD',
     ...(price.finetune && {finetune_config: price.finetune}),
-    ...(price.geographies && {geographies: price.geographies}),
+    ...(hasMultiplier(price) && {geographies: price.geographies}),
   }
+}
+
+/** One that costs the same everywhere needs no mention. */
+function hasMultiplier({geographies = {}}: Price): boolean {
+  return Object.values(geographies).some(by => by !== 1)
 }
 
 /** The prices that hold for longer prompts, as in force at `at_ms`, shortest first. */

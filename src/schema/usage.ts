@@ -65,6 +65,8 @@ export const UNIT = {
   priority_requests: 'priority_requests',
   /** 1 for a request that was answered faster than others, at a price of its own (Anthropic's speed fast). */
   fast_requests: 'fast_requests',
+  /** Tokens of a prompt for which another model was chosen (Azure's model router). */
+  routing_units: 'routing_units',
   /** 1 for a request that a credit of an earlier refusal was redeemed on (Anthropic): it is billed for less than the list says. */
   fallback_credit_requests: 'fallback_credit_requests',
   /** Refused before any output under a policy that nobody knows: whether it is billed is not known either. */

@@ -191,6 +191,7 @@ describe('a call is charged as it was served, and a mode without a price of its 
       const used = usedBy({
         kind: provider,
         operation: null,
+        model: null,
         reply_headers: {},
         endpoint,
         method: 'POST',

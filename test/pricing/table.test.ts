@@ -32,6 +32,7 @@ for (const [name, cases] of Object.entries(TABLES)) {
       const used = usedBy({
         kind: said.provider,
         operation: null,
+        model: null,
         reply_headers: {},
         endpoint: said.endpoint,
         method: 'POST',

@@ -1,35 +1,60 @@
 import {type Charged, charged, NOTHING_OWED} from '../../charge/charged.ts'
 import type {Cost} from '../../pricing/cost.ts'
 import {DEFAULT} from '../../pricing/file.ts'
-import {isSameModel} from '../../pricing/names.ts'
-import type {Price} from '../../pricing/price.ts'
+import {BEDROCK_REGION, isSameModel} from '../../pricing/names.ts'
+import {type Price, periodAt} from '../../pricing/price.ts'
 import {Tally} from '../../pricing/tally.ts'
+import {isRouter} from '../../providers/call-fees.ts'
 import {membersThatMayCost} from '../../providers/informative-members.ts'
+import {geographyOfHost, regionalMode} from '../../providers/regional-hosts.ts'
 import type {Hop} from '../../schema/hops.ts'
 import {UNIT, type Usage} from '../../schema/usage.ts'
 import type {ManagedProvider, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
-type Priced = Pick<Target, 'provider' | 'managed' | 'options'>
+type Priced = Pick<Target, 'provider' | 'managed' | 'options' | 'destination'>
 
 /**
  * The price of a call, as of its admission: of the model asked for, else of the one the provider said it was. For each, in this order: the
- * integration's own price, the model's, that of the model which the integration says it is made of, the provider's default.
+ * integration's own price, the model's, that of the model which the integration says it is made of, the provider's default. Of a router,
+ * which hands calls on, the other way round: what answered is charged, and the router's fee.
  */
 export function priceOf(
-  {provider, managed}: Priced,
+  target: Priced,
   model: string | null,
   said_model: string | null,
   at_ms: number,
   services: ProxyServices,
 ): Price | undefined {
-  return (
-    (model === null ? undefined : named(provider.slug, managed, model, at_ms, services)) ??
-    (said_model === null ? undefined : named(provider.slug, managed, said_model, at_ms, services))
-  )
+  const own = model === null ? undefined : named(target, model, at_ms, services)
+  if (own && !isRouter(target.provider.slug, model)) return own
+  const said = said_model === null ? undefined : named(target, said_model, at_ms, services)
+  return own && said ? withFee(said, own, at_ms) : (own ?? said)
 }
 
-function named(
+/** The price of the model that a router chose, with the fee of the router, which stands in its own price. */
+function withFee(price: Price, router: Price, at_ms: number): Price {
+  const fee = periodAt(router, at_ms).units?.[UNIT.routing_units]
+  if (fee === undefined) return price
+  const period = periodAt(price, at_ms)
+  return {...price, periods: [{...period, units: {...period.units, [UNIT.routing_units]: fee}}]}
+}
+
+/** As the host of the target makes it: what is served in one geography alone may cost more there. */
+function named(target: Priced, model: string, at_ms: number, services: ProxyServices): Price | undefined {
+  const {provider, managed, destination, options} = target
+  const price = listed(provider.slug, managed, model, at_ms, services)
+  if (!price) return undefined
+  const geography = destination && geographyOfHost(provider.slug, destination.origin)
+  if (geography) return !price.geographies && OPERATORS.has(price.source) ? price : {...price, served_in: geography}
+  const mode = regionalMode(provider.slug, options)
+  return mode === null || OPERATORS.has(price.source) || BEDROCK_REGION.test(price.model) ? price : {...price, mode}
+}
+
+/** Sources of prices that an operator wrote for the place they call: without a multiplier they are meant as they are. */
+const OPERATORS: ReadonlySet<string> = new Set(['set', 'custom', 'local'])
+
+function listed(
   provider: string,
   managed: ManagedProvider | null,
   model: string,
@@ -85,12 +110,12 @@ export function costByHops(
 
 /** The price of a part of a call, by its model. */
 export function hopPrices(
-  {provider, managed}: Priced,
+  target: Priced,
   {model, price, at_ms}: {readonly model: string | null; readonly price: Price | undefined; readonly at_ms: number},
   services: ProxyServices,
 ): (hop_model: string | null) => Price | undefined {
   return hop_model =>
-    hop_model === null || (model !== null && isSameModel(provider.slug, model, hop_model))
+    hop_model === null || (model !== null && isSameModel(target.provider.slug, model, hop_model))
       ? price
-      : named(provider.slug, managed, hop_model, at_ms, services)
+      : named(target, hop_model, at_ms, services)
 }

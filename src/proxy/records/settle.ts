@@ -216,6 +216,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
     method: incoming.method,
     path: incoming.route.path,
     operation,
+    model: request.model,
     request_body: body.kind === 'json' ? body.bytes : null,
     mode_in: may_ask ? (Buffer.isBuffer(sent) ? sent : body.bytes) : null,
     asked_bytes: 'bytes' in body ? body.bytes.length : null,

@@ -1,3 +1,4 @@
+import {withCallFees} from '../../providers/call-fees.ts'
 import {underWay} from '../../providers/openai/background.ts'
 import {requestedMode} from '../../providers/openai/mode.ts'
 import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
@@ -70,6 +71,8 @@ export function speaks({endpoint, operation}: Pick<AskedFor, 'endpoint' | 'opera
 
 /** What is known of an attempt once it ended. */
 export interface EndedAttempt extends AskedFor {
+  /** Of the request that left. */
+  readonly model: string | null
   /** The body that was sent, where it is JSON; null for all others. */
   readonly request_body: Buffer | null
   /** The body that left, where it may ask for a mode of service; null where nothing in it does. */
@@ -113,6 +116,12 @@ const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
 
 /** The usage that the provider reported; where it should have and did not, an estimate from the text, marked as one. */
 export function usedBy(ended: EndedAttempt): AttemptUsage {
+  const used = reportedBy(ended)
+  const usage = withCallFees(ended.kind, [ended.model, used.said_model], used.usage)
+  return usage === used.usage ? used : {...used, usage}
+}
+
+function reportedBy(ended: EndedAttempt): AttemptUsage {
   const {endpoint, request_body, asked_bytes, status, outcome, plain} = ended
   if (status === null && ended.is_unanswered) return {usage: promptOf(ended, asked_bytes ?? 0), source: 'estimated', said_model: null}
   if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}

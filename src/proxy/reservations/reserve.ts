@@ -3,6 +3,7 @@ import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {CounterReservation, LimitClaim} from '../../limits/index.ts'
 import {dearestGeography, type Price} from '../../pricing/price.ts'
 import {requestedMode} from '../../providers/openai/mode.ts'
+import {isPlacedByHost} from '../../providers/regional-hosts.ts'
 import {NO_MODE, usageOfKind} from '../../providers/service-tiers.ts'
 import {spent} from '../../schema/spent.ts'
 import {emptyUsage, geographyUnit, modeOf, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
@@ -69,9 +70,9 @@ function openCounted(
 /** So many tokens tell which class costs most: few enough for the price of short prompts. */
 const COMPARED_TOKENS = 1000
 
-/** A workspace at the provider may choose the geography, which no request shows. */
+/** A workspace at the provider may choose the geography, which no request shows. Where the host says it, the price has it. */
 function inDearestGeography(worth: ReservedUsage, price: Price | undefined): ReservedUsage {
-  const name = price ? dearestGeography(price) : null
+  const name = price && !isPlacedByHost(price.provider) ? dearestGeography(price) : null
   if (name === null) return worth
   return {...worth, forms: worth.forms.map(form => ({...form, units: {...form.units, [geographyUnit(name)]: 1}}))}
 }

@@ -1,3 +1,4 @@
+import {withCallFees} from '../../providers/call-fees.ts'
 import {promptTokens, textCount} from '../../providers/media/prompt.ts'
 import {soundSeconds, toolTokens} from '../../providers/media/tokens.ts'
 import {requestUnits} from '../../providers/openai/observe.ts'
@@ -75,7 +76,7 @@ function usageOf(call: Call, provider: string, out: UpstreamRequest, dearest: De
       const is_shown = is_text && 'stream' in body && body.stream && !hidesOutput(model, request.thinks)
       const first = is_shown ? Math.min(SLICE_TOKENS, most) : most
       const output_class = dearest(output_classes)
-      const form = {...emptyUsage(), ...all, [output_class]: first, units: request.tool_units}
+      const form = withCallFees(provider, [out.model], {...emptyUsage(), ...all, [output_class]: first, units: request.tool_units})
       return {forms: [form], prompt: all, output_class, first, most, unbounded, text}
     }
     case 'embed':

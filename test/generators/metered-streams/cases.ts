@@ -77,7 +77,10 @@ export function nameOf({way, end, label, report, options, is_limited, last, step
 const ABSURD = 2 ** 63
 
 /** Of each event what it reports, and what comes behind the last. `asked`: usage was requested of the provider. */
-export function reportsOf({way, report, steps, bill}: Case, asked: boolean): {told: ReadonlyMap<number, Counts>; late: Counts | null} {
+export function reportsOf(
+  {way, report, steps, pieces, bill}: Case,
+  asked: boolean,
+): {told: ReadonlyMap<number, Counts>; late: Counts | null} {
   const usual = way.words.usual(steps, bill)
   const home = Math.max(...usual.keys())
   const nothing = {told: new Map<number, Counts>(), late: null}
@@ -88,6 +91,11 @@ export function reportsOf({way, report, steps, bill}: Case, asked: boolean): {to
   const each = (of: (index: number) => Counts) => ({told: new Map(carriers.map((at, index) => [at, of(index)])), late: null})
   const as = (counts: Counts) => ({told: new Map([...usual, [home, counts]]), late: null})
   const at = (...entries: readonly (readonly [number, Counts])[]) => ({told: new Map(entries), late: null})
+  /** The tokens of the pieces that have come with a step. */
+  const outputBy = (step: number) => {
+    const texts = steps.slice(0, step + 1).filter(({place}) => place === 'text').length
+    return pieces.slice(0, texts).reduce((sum, piece) => sum + tokensOf(piece), 0)
+  }
   switch (report) {
     case 'as documented':
       return way.on_request && !asked ? nothing : {told: usual, late: null}
@@ -96,7 +104,7 @@ export function reportsOf({way, report, steps, bill}: Case, asked: boolean): {to
     case 'last':
       return at([steps[last]!.place === 'usage' ? before : last, bill])
     case 'so far with each event':
-      return each(index => ({input: bill.input, output: Math.ceil((bill.output * (index + 1)) / carriers.length)}))
+      return each(index => ({input: bill.input, output: index === carriers.length - 1 ? bill.output : outputBy(carriers[index]!)}))
     case 'twice':
       return at([before, bill], [home, bill])
     case 'falling':

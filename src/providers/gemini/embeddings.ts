@@ -21,9 +21,9 @@ export function studioEmbeddings(place: GeminiHost): Translation {
     request(request, context): Translated {
       const model = modelOf(request, context)
       const {taskType, title, dimensions} = settings(request)
-      const requests = textsOf(request.input).map(text =>
-        present({model: `models/${model}`, content: {parts: [{text}]}, taskType, title, outputDimensionality: dimensions}),
-      )
+      const named = {model: `models/${model}`}
+      const more = present({taskType, title, outputDimensionality: dimensions})
+      const requests = textsOf(request.input).map(text => ({...named, content: {parts: [{text}]}, ...more}))
       return {path: place.path(context, model, 'batchEmbedContents'), body: {requests}}
     },
     reply(response, context, request): TranslatedResponse {
@@ -40,7 +40,8 @@ export function vertexEmbeddings(place: GeminiHost): Translation {
     request(request, context): Translated {
       const model = modelOf(request, context)
       const {taskType, title, dimensions} = settings(request)
-      const instances = textsOf(request.input).map(content => present({content, task_type: taskType, title}))
+      const more = present({task_type: taskType, title})
+      const instances = textsOf(request.input).map(content => ({content, ...more}))
       const parameters = present({outputDimensionality: dimensions, autoTruncate: request.auto_truncate})
       return {
         path: place.path(context, model, 'predict'),

@@ -59,10 +59,13 @@ const TOKENS = /^other [^ .]*\.?tokens\./
 /** Members of a delta whose name another kind of text has. */
 const TAKEN: ReadonlySet<string> = new Set(['text', 'arguments', 'block_text', 'block_thinking', 'other', 'tool_input'])
 
+const NOTHING: readonly Delta[] = []
+
 function chat(event: JsonObject, nests: boolean): readonly Delta[] {
   return listOf(own(event, 'choices')).flatMap((choice, place) => {
-    const index = indexOf(choice, place)
     const delta = own(choice, 'delta')
+    if (delta === undefined || delta === null) return NOTHING
+    const index = indexOf(choice, place)
     const path = ['choices', place, 'delta']
     // What a provider adds of its own, such as a reasoning by another name, comes in pieces as well.
     const texts = keysOf(delta).filter(key => !TAKEN.has(key) && /^\w{1,40}$/.test(key))

@@ -1,43 +1,30 @@
 import {afterAll, beforeAll, expect, test, vi} from 'vitest'
-import type {Claim, Counters} from '../../src/ports/counters/index.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
 import {type Case, caseAt, ROUTE_NAMES} from './strict-reservations/cases.ts'
+import {type Counts, countAnew, counted} from './strict-reservations/counted.ts'
 import {Random} from './strict-reservations/random.ts'
-
-interface Counts {
-  tokens: number
-  cost_nanousd: number
-}
-
-/** What the attempts of the call under way reserved, and what they used in the end. */
-const counted = vi.hoisted(() => ({reserved: {tokens: 0, cost_nanousd: 0}, used: null as {tokens: number; cost_nanousd: number} | null}))
 
 vi.mock('../../src/ports/counters/open.ts', async original => {
   const {openCounters} = await original<typeof import('../../src/ports/counters/open.ts')>()
+  const {listening} = await import('./strict-reservations/counted.ts')
   return {openCounters: async (...of: Parameters<typeof openCounters>) => listening(await openCounters(...of))}
 })
 
-/** The same counters; what passes through them is added up. */
-function listening(counters: Counters): Counters {
-  const take = (work: Counters['reserve'] | Counters['extend']) => (id: string, claims: readonly Claim[], deadline_ms: number) => {
-    for (const {amount, type} of claims) {
-      if (type === 'tokens') counted.reserved.tokens += amount
-      else if (type === 'cost') counted.reserved.cost_nanousd += amount
-    }
-    return work(id, claims, deadline_ms)
-  }
-  const settle: Counters['settle'] = (id, actual) => {
-    const {tokens, cost_nanousd} = actual as Counts
-    if (!counted.used || tokens + cost_nanousd > 0) counted.used = {tokens, cost_nanousd}
-    return counters.settle(id, actual)
-  }
-  return {...counters, reserve: take(counters.reserve) as Counters['reserve'], extend: take(counters.extend) as Counters['extend'], settle}
-}
-
 const CASES = forRing({own: 242, ci: 2090, full: 20_900})
 const PLENTY = 1e9
+const BEDROCK = {
+  aws_auth_type: 'accessKey',
+  aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+  aws_secret_access_key: 'x'.repeat(40),
+  aws_region: 'us-east-1',
+}
+/** What the catalogue has no price of. */
+const PRICED = [
+  ['openai', 'tts-1', 'characters', 0.0015],
+  ['cohere', 'rerank-v3.5', 'search_units', 0.2],
+] as const
 let provider: FakeProvider
 let gateway: TestGateway
 let key: string
@@ -45,7 +32,12 @@ let key: string
 beforeAll(async () => {
   provider = await fakeProvider()
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
-  for (const kind of ['openai', 'anthropic', 'google']) await gateway.provider(kind, kind, provider.url)
+  for (const kind of ['openai', 'anthropic', 'google', 'cohere', 'mistral-ai']) await gateway.provider(kind, kind, provider.url)
+  await gateway.provider('bedrock', 'bedrock', provider.url, {configurations: {...BEDROCK, custom_host: provider.url}})
+  for (const [kind, model, unit, cents] of PRICED)
+    await gateway.admin('PUT', `/model-configs/pricing/${kind}/${model}`, {
+      pricing_config: {pay_as_you_go: {additional_units: {[unit]: {price: cents}}}},
+    })
   const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
   const usage_limits = (['tokens', 'cost'] as const).map(type => ({
     type,
@@ -69,9 +61,9 @@ function answer({reply}: Case) {
   })
 }
 
-async function call({path, body, headers, provider: slug}: Case): Promise<{status: number; text: string}> {
+async function call({path, body, headers, is_own_path, provider: slug}: Case): Promise<{status: number; text: string}> {
   const is_form = body instanceof FormData
-  const reply = await gateway.call(`/v1${path}`, {
+  const reply = await gateway.call(is_own_path ? path : `/v1${path}`, {
     method: 'POST',
     headers: {
       'x-gateway-api-key': key,
@@ -90,8 +82,7 @@ test('whatever a call asks for, it uses no more than strict limits reserved for 
   for (let at = 0; at < CASES; at++) {
     const one = caseAt(at, random)
     answer(one)
-    counted.reserved = {tokens: 0, cost_nanousd: 0}
-    counted.used = null
+    countAnew()
     const {status, text} = await call(one)
     const told = `case ${at}, ${one.name}: ${status} ${status === 200 ? '' : text.slice(0, 300)}`
     if (one.is_unbounded) {

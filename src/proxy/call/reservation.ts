@@ -21,6 +21,8 @@ export interface Reservation {
   readonly held: {readonly tokens: number; readonly cost_nanousd: number}
   /** Grows with a stream. Null when it may go on; a refusal ends it. */
   reach(stream: StreamProgress): MaybePromise<Refusal | null>
+  /** Holds at least what `usage` comes to. Null once it does; a refusal where a limit has too little left. */
+  hold(usage: Usage): MaybePromise<Refusal | null>
   /** The work goes on behind the call: it stays held until that is charged, and `settle` does nothing any more. */
   keep(): void
   /** Ends it with what was used. */

@@ -105,7 +105,7 @@ function welcome(
     work,
     handshake: opened.headers,
     times: dialling.times,
-    admit: (turn, least) => admitTurn(turn, least, facts, offer, targets, services),
+    admit: (turn, most) => admitTurn(turn, most, facts, offer, targets, services),
     services,
     live,
   })
@@ -120,7 +120,7 @@ function welcome(
 /** A turn is a call: the key, the provider and the limits of both are looked at anew. */
 async function admitTurn(
   turn: Call,
-  least: Usage,
+  most: Usage,
   facts: SessionInfo,
   {credentials, incoming}: UpgradeRequest,
   targets: FindTarget,
@@ -134,7 +134,7 @@ async function admitTurn(
     const admissions = admission ? [admission] : []
     const target_admissions = await admitTarget(target, facts.model, turn, services)
     try {
-      return {admissions, target_admissions, holding: await holdingOf({admissions, target_admissions}, turn, least, facts, services)}
+      return {admissions, target_admissions, holding: await holdingOf({admissions, target_admissions}, turn, most, facts, services)}
     } catch (fault) {
       for (const each of target_admissions) each.release()
       throw fault
@@ -145,21 +145,17 @@ async function admitTurn(
   }
 }
 
-/** An answer is 4096 tokens long at most, and dearest as sound (OpenAI, Realtime API). */
-const MAX_ANSWER_TOKENS = 4096
-
 async function holdingOf(
   by: Parameters<typeof strictLimitsOf>[0],
   turn: Call,
-  least: Usage,
+  most: Usage,
   {target, model, said_model}: SessionInfo,
   services: ProxyServices,
 ): Promise<GrowingReservation | null> {
   const claims = strictLimitsOf(by)
   if (!claims) return null
-  const usage = {...least, audio_out_tokens: least.audio_out_tokens + MAX_ANSWER_TOKENS}
   const of = {call: turn, provider: target.provider.slug, model: model ?? said_model, attempt: turn.attempts}
-  return reserveTurn(claims, [usage], priceOf(target, model, said_model, turn.incoming.at_ms, services), of, services)
+  return reserveTurn(claims, [most], priceOf(target, model, said_model, turn.incoming.at_ms, services), of, services)
 }
 
 /** The provider did not open: its own answer goes to the client, or the reason why there is none. */

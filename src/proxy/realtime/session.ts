@@ -183,7 +183,6 @@ export class RealtimeSession implements LiveCall {
   #leads(type: string | null, {payload, bytes}: {readonly payload: Buffer | null; readonly bytes: number}, pass: () => void) {
     this.#estimate.sent(type, payload, bytes)
     const lead = leadOf(type)
-    if (lead === 'quiet' || this.#turns.stands(lead)) return pass()
     const event_id = lead === 'asked' && payload ? text(eventIn(payload).event_id) : null
     this.#turns.lead(lead, event_id, fault => (fault ? this.#refuse(fault) : pass()))
   }
@@ -236,6 +235,7 @@ export class RealtimeSession implements LiveCall {
         const event = eventIn(payload)
         this.#learn(event)
         this.#transcripts.learn(event)
+        if (type === 'session.created') this.#estimate.told(payload)
         return done()
       }
       case 'conversation.item.input_audio_transcription.completed':

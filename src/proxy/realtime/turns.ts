@@ -25,13 +25,15 @@ interface Turn {
   /** The `event_id` of the request, so that an error can be assigned to it. */
   event_id: string | null
   readonly opened_at: number
+  /** What had been sent when it was admitted. */
+  readonly sent: TurnUsage['mark']
   first_byte_at: number
 }
 
-/** Limits a turn that uses `least` at least, by whoever calls now: throws a Refusal. */
+/** Limits a turn that uses `most` at most, by whoever calls now: throws a Refusal. */
 export type Admit = (
   call: Call,
-  least: Usage,
+  most: Usage,
 ) => Promise<{readonly admissions: Admission[]; readonly target_admissions: Admission[]; readonly holding: GrowingReservation | null}>
 
 export interface TurnParts {
@@ -68,8 +70,8 @@ export class Turns {
     this.#parts = parts
   }
 
-  /** True when a message of this lead can leave at once. */
-  stands(lead: 'heard' | 'asked'): boolean {
+  /** True when a message of this lead needs no turn of its own. */
+  #stands(lead: 'heard' | 'asked'): boolean {
     return lead === 'heard' ? this.#waiting.length > 0 : this.#waiting.length >= MAX_WAITING
   }
 
@@ -81,15 +83,30 @@ export class Turns {
     return this.#running.size > 0 || this.#opening > 0 || this.#waiting.some(({is_asked}) => is_asked)
   }
 
-  /** Opens a turn for a message that is about to leave; `done` with null once its intent is written. */
-  lead(lead: 'heard' | 'asked', event_id: string | null, done: (fault: Refusal | null) => void): void {
+  /**
+   * A message is about to leave: strict limits hold what it adds to the turn that waits, and a turn is opened where it may lead to one; `done` with
+   * null once that is so.
+   */
+  lead(lead: 'quiet' | 'heard' | 'asked', event_id: string | null, done: (fault: Refusal | null) => void): void {
+    const held = this.#waiting.at(-1)?.call.reservation?.hold(this.#most) ?? null
+    const go = (fault: Refusal | null) => (fault || lead === 'quiet' ? done(fault) : this.#lead(lead, event_id, done))
+    if (held instanceof Promise) void held.then(go)
+    else go(held)
+  }
+
+  get #most(): Usage {
+    const {facts, estimate} = this.#parts
+    return estimate.most(this.#before, facts.model ?? facts.said_model)
+  }
+
+  #lead(lead: 'heard' | 'asked', event_id: string | null, done: (fault: Refusal | null) => void) {
     const heard = this.#waiting.find(turn => !turn.is_asked)
     if (lead === 'asked' && heard) {
       heard.is_asked = true
       heard.event_id = event_id
       return done(null)
     }
-    if (this.stands(lead)) return done(null)
+    if (this.#stands(lead)) return done(null)
     this.#open(lead === 'asked', event_id, true, (turn, fault) => {
       if (turn) this.#waiting.push(turn)
       done(fault)
@@ -200,8 +217,8 @@ export class Turns {
     const failure = text(response.status) === 'failed' ? object(object(response.status_details).error) : null
     const reported = readUsage(object(response.usage), 'realtime')
     const guess = estimate.usage
-    estimate.reset()
-    if (reported) this.#before = reported
+    estimate.reset(turn.sent)
+    this.#before = reported ?? addUsage(this.#before, guess)
     const usage = reported ?? (failure || isEmptyUsage(guess) ? null : guess)
     const input = conversation?.inputOf(response)
     if (input) call.body = {kind: 'json', bytes: input, members: NO_MEMBERS, model: null, stream: true, asks_usage: false, user: null}
@@ -234,18 +251,19 @@ export class Turns {
       if (this.#opening === 0) this.#after?.()
     }
     const call = innerCall(facts, services)
+    const sent = estimate.mark
     const record = (refused: Refusal | null) => {
       const work = openWork(call, facts, estimate.usage, services)
       if (refused === null) this.counter_keys = work.intent.counter_keys
       work.begin(fault => {
-        if (!fault) return done({call, work, is_asked, event_id, opened_at: performance.now(), first_byte_at: 0}, refused)
+        if (!fault) return done({call, work, is_asked, event_id, opened_at: performance.now(), sent, first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
         call.reservation?.settle(NOTHING_SPENT)
         services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
         done(null, new Refusal('journal.full', {}, {cause: fault}))
       })
     }
-    admit(call, addUsage(this.#before, estimate.usage))
+    admit(call, this.#most)
       .then(
         ({admissions, target_admissions, holding}) => {
           call.admissions = admissions

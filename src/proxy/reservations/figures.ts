@@ -22,6 +22,14 @@ export const SPOKEN_TOKENS_A_LETTER = 2
 /** Sound of a session as it is sent by default: 24 kHz, 16 bits, one channel, a token each 100 ms heard and each 50 ms spoken (OpenAI, Realtime costs). */
 export const HEARD_BYTES_A_TOKEN = 4800
 export const SPOKEN_BYTES_A_TOKEN = 2400
+/** The same sound as telephones send it, 8 kHz and 8 bits (G.711), has so many times fewer bytes. */
+export const TELEPHONE_FACTOR = 6
+
+/** Of one answer in a session, in tokens (OpenAI, Realtime API and models: 4096, and 32,000 of the models since gpt-realtime-2). */
+const SHORT_ANSWERS = /^gpt-(?:4o(?:-mini)?-realtime-preview|realtime(?:-mini|-1\.5)?)(?:-\d{4}-\d{2}-\d{2})?$/
+export function mostSessionTokens(model: string | null): number {
+  return model !== null && SHORT_ANSWERS.test(model) ? 4096 : 32_000
+}
 
 /** The longest document that is read at once (Mistral, OCR). */
 export const MAX_PAGES = 1000

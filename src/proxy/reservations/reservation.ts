@@ -89,6 +89,11 @@ export class GrowingReservation implements Reservation {
     this.#hold.keep()
   }
 
+  hold(usage: Usage): MaybePromise<Refusal | null> {
+    const needed = spent(totals(usage).total_tokens, this.#costOf(usage))
+    return this.#hold.covers(needed) ? null : this.#hold.reach(needed)
+  }
+
   settle(actual: Spent): void {
     this.#hold.settle(actual)
   }

@@ -5,12 +5,14 @@ import type {Random} from './random.ts'
 /** A call, and what its provider answers and bills. */
 export interface Case {
   readonly name: string
-  readonly provider: 'openai' | 'anthropic' | 'google'
+  readonly provider: 'openai' | 'anthropic' | 'google' | 'cohere' | 'mistral-ai' | 'bedrock'
   readonly path: string
   readonly body: object | FormData
   readonly headers?: Record<string, string>
   /** A whole answer; a list: the events of a stream. */
   readonly reply: object | readonly object[]
+  /** Its path is the vendor's own. */
+  readonly is_own_path?: boolean
   /** Nobody can know what it may use: it has to be refused. */
   readonly is_unbounded?: boolean
 }
@@ -268,7 +270,124 @@ const ROUTES: Readonly<Record<string, (random: Random) => Case>> = {
     const reply = {text: 'hi', duration: seconds, usage: {type: 'duration', seconds}}
     return {name: 'whisper-1', provider: 'openai', path: '/audio/transcriptions', body, reply}
   },
+  speech: random => {
+    const model = 'gpt-4o-mini-tts'
+    const input = random.text(1 + random.below(60))
+    const speed = random.of([1, 1, 0.25, 0.5, 4])
+    const letters = Buffer.byteLength(input)
+    const input_tokens = count('', [input])
+    // slow speech: as long as a reading takes, a token each 50 ms
+    const output_tokens = 1 + random.below(Math.ceil((letters * SPOKEN_A_LETTER) / Math.min(1, speed)))
+    const usage = {input_tokens, output_tokens, total_tokens: input_tokens + output_tokens}
+    return {
+      name: `${model} at ${speed}`,
+      provider: 'openai',
+      path: '/audio/speech',
+      body: {model, voice: 'alloy', input, stream_format: 'sse', ...(speed !== 1 && {speed})},
+      reply: [
+        {type: 'speech.audio.delta', audio: 'AAAA'},
+        {type: 'speech.audio.done', usage},
+      ],
+    }
+  },
+  'speech by its letters': random => {
+    const input = random.text(1 + random.below(60))
+    return {
+      name: 'tts-1',
+      provider: 'openai',
+      path: '/audio/speech',
+      body: {model: 'tts-1', voice: 'alloy', input},
+      reply: {audio: 'charged by what was asked'},
+    }
+  },
+  rerank: random => {
+    const query = random.text()
+    const documents = random.many(1 + random.below(250), () => random.text(random.of([1, 4, 200])))
+    // a document of more than 500 tokens, with the query, is cut into several (Cohere, pricing)
+    const chunks = documents.reduce((sum, text) => sum + Math.max(1, Math.ceil(count('', [query, text]) / 500)), 0)
+    const search_units = Math.ceil(chunks / 100)
+    return {
+      name: `${documents.length} documents, ${search_units} units`,
+      provider: 'cohere',
+      path: '/rerank',
+      body: {model: 'rerank-v3.5', query, documents},
+      reply: {
+        id: 'r',
+        results: documents.slice(0, 3).map((_, index) => ({index, relevance_score: 0.5})),
+        meta: {billed_units: {search_units}},
+      },
+    }
+  },
+  ocr: random => {
+    const pages_processed = 1 + random.below(1000)
+    return {
+      name: `${pages_processed} pages`,
+      provider: 'mistral-ai',
+      path: '/ocr',
+      body: {model: 'mistral-ocr-latest', document: {type: 'document_url', document_url: 'https://x.example/a.pdf'}},
+      reply: {pages: [], model: 'mistral-ocr-2505', usage_info: {pages_processed, doc_size_bytes: 9}},
+    }
+  },
+  'pass-through to Gemini': random => {
+    const model = random.of(['gemini-2.5-flash', 'gemini-2.5-pro'])
+    const asked = random.text()
+    const max = 100 + random.below(2000)
+    const n = random.chance(0.3) ? 1 + random.below(3) : 1
+    const promptTokenCount = count('', [asked])
+    const thoughtsTokenCount = random.below(max)
+    const candidatesTokenCount = (max - thoughtsTokenCount) * n
+    const usageMetadata = {
+      ...{promptTokenCount, candidatesTokenCount, thoughtsTokenCount},
+      totalTokenCount: promptTokenCount + candidatesTokenCount + thoughtsTokenCount,
+    }
+    const streamed = random.chance(0.5)
+    const piece = {
+      candidates: [{index: 0, content: {parts: [{text: 'Yes.'}], role: 'model'}, finishReason: 'STOP'}],
+      usageMetadata,
+      modelVersion: model,
+    }
+    return {
+      name: `${model}${streamed ? ' streamed' : ''}`,
+      provider: 'google',
+      path: `/v1beta/models/${model}:${streamed ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+      is_own_path: true,
+      body: {
+        contents: [{role: 'user', parts: [{text: asked}]}],
+        generationConfig: {maxOutputTokens: max, ...(n > 1 && {candidateCount: n})},
+      },
+      reply: streamed ? [piece] : piece,
+    }
+  },
+  'pass-through to Bedrock': random => {
+    const model = 'amazon.nova-lite-v1:0'
+    const asked = random.text()
+    const maxTokens = 1 + random.below(2000)
+    const inputTokens = count('', [asked])
+    const cached = random.chance(0.3) ? Math.floor(inputTokens / 2) : 0
+    return {
+      name: `${model}${cached ? ' written to a cache' : ''}`,
+      provider: 'bedrock',
+      path: `/model/${model}/converse`,
+      body: {
+        messages: [{role: 'user', content: [{text: asked}, ...(cached ? [{cachePoint: {type: 'default'}}] : [])]}],
+        inferenceConfig: {maxTokens},
+      },
+      reply: {
+        output: {message: {role: 'assistant', content: [{text: 'Yes.'}]}},
+        stopReason: 'end_turn',
+        usage: {
+          inputTokens: inputTokens - cached,
+          outputTokens: maxTokens,
+          totalTokens: inputTokens + maxTokens,
+          ...(cached && {cacheReadInputTokens: 0, cacheWriteInputTokens: cached}),
+        },
+      },
+    }
+  },
 }
+
+/** Tokens of speech for a byte of text: 20 a second, and 10 letters a second, of which each has a byte at least. */
+const SPOKEN_A_LETTER = 2
 export const ROUTE_NAMES = Object.keys(ROUTES)
 
 export function caseAt(at: number, random: Random): Case {

@@ -3,6 +3,7 @@ import {join} from 'node:path'
 import {describe, expect, test} from 'vitest'
 import {isObject, object, parsed} from '../../src/base/json-object.ts'
 import {membersThatMayCost} from '../../src/providers/informative-members.ts'
+import {readReply} from '../../src/providers/openai/reply.ts'
 import {withRemainder} from '../../src/providers/remainders.ts'
 import {rawUsageOf, usageOf} from '../../src/providers/vendor-operations/raw-usage.ts'
 import {generated} from '../support/ring.ts'
@@ -82,5 +83,16 @@ describe('doors 11: what providers were recorded to say of usage', () => {
       return unknown.length > 0 ? [[String(id), unknown]] : []
     })
     expect(Object.fromEntries(flagged)).toEqual({})
+  })
+
+  test.each([100, 100_000])('usage of tools beside the usage of a picture is read, also where the reply has %i bytes of it', bytes => {
+    const reply = {
+      created: 1,
+      svg_usage: {total_tokens: 70, input_tokens: 30},
+      data: [{b64_json: 'A'.repeat(bytes)}],
+      usage: {input_tokens: 10, output_tokens: 20, total_tokens: 30},
+    }
+    const {usage} = readReply('imageGenerate', Buffer.from(JSON.stringify(reply)))
+    expect([usage?.input_uncached_tokens, usage?.unknown]).toEqual([10, ['svg_usage.total_tokens', 'svg_usage.input_tokens']])
   })
 })

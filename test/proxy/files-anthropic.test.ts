@@ -10,6 +10,8 @@ const MODEL = 'claude-sonnet-4-20250514'
 let twin: FakeProvider
 let gateway: TestGateway
 let batch: Record<string, unknown> | null = null
+/** Of the batch that is begun next. */
+let batch_id = BATCH
 let results: Buffer = Buffer.alloc(0)
 let uploaded: Heard | null = null
 
@@ -35,7 +37,7 @@ function answer(heard: Heard, response: Parameters<typeof json>[0]) {
   if (heard.method === 'POST' && path === '/messages/batches') {
     const {requests} = JSON.parse(heard.body.toString())
     batch = {
-      id: BATCH,
+      id: batch_id,
       type: 'message_batch',
       processing_status: 'in_progress',
       request_counts: {processing: requests.length, succeeded: 0, errored: 0, canceled: 0, expired: 0},
@@ -49,12 +51,12 @@ function answer(heard: Heard, response: Parameters<typeof json>[0]) {
   }
   if (path.startsWith('/messages/batches?'))
     return json(response, {data: batch ? [batch] : [], has_more: false, first_id: null, last_id: null})
-  if (path === `/messages/batches/${BATCH}` && batch) return json(response, batch)
-  if (path === `/messages/batches/${BATCH}/cancel` && batch) {
+  if (path === `/messages/batches/${batch_id}` && batch) return json(response, batch)
+  if (path === `/messages/batches/${batch_id}/cancel` && batch) {
     Object.assign(batch, {processing_status: 'canceling', cancel_initiated_at: '2025-01-02T03:05:05Z'})
     return json(response, batch)
   }
-  if (path === `/messages/batches/${BATCH}/results`)
+  if (path === `/messages/batches/${batch_id}/results`)
     return void response.writeHead(200, {'content-type': 'application/x-jsonl'}).end(results)
   if (heard.method === 'POST' && path === '/files') {
     uploaded = heard
@@ -175,6 +177,41 @@ test('a batch, from its file to its output', async () => {
   // (10 x 3 + 3 x 15 US dollars a million) / 2, once
   const charged = (await gateway.logs()).filter(({cost}) => Number(cost) > 0)
   expect(charged).toMatchObject([{cost: 0.00375, total_units: 13, ai_model: MODEL}])
+})
+
+test('rows are charged as Anthropic bills them: each model that ran, and what no client’s words can show', async () => {
+  batch_id = 'msgbatch_0billed'
+  const file = await upload([row('a-1', 'Hello')])
+  await client().batches.create({input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h'})
+  Object.assign(batch!, {processing_status: 'ended', request_counts: {processing: 0, succeeded: 2, errored: 0, canceled: 0, expired: 0}})
+  Object.assign(batch!, {
+    results_url: `https://api.anthropic.com/v1/messages/batches/${batch_id}/results`,
+    ended_at: '2025-01-02T04:04:05Z',
+  })
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: MODEL,
+    content: [{type: 'text', text: 'Hi.'}],
+    stop_reason: 'end_turn',
+  }
+  const iterations = [
+    {type: 'message', input_tokens: 1000, output_tokens: 100},
+    {type: 'compaction', input_tokens: 5000, output_tokens: 50},
+  ]
+  results = asLines([
+    {custom_id: 'a-1', result: {type: 'succeeded', message: {...message, usage: {input_tokens: 1000, output_tokens: 100, iterations}}}},
+    {
+      custom_id: 'a-2',
+      result: {type: 'succeeded', message: {...message, content: 'no list', usage: {input_tokens: 1000, output_tokens: 100}}},
+    },
+  ])
+  await client().batches.retrieve(batch_id)
+  // (7000 x 3 + 250 x 15 US dollars a million) / 2
+  batch_id = BATCH
+  const [charged] = (await gateway.logs()).filter(({cost}) => Number(cost) > 0.1)
+  expect(charged).toMatchObject({cost: 1.2375, total_units: 7250, unpriced: false})
 })
 
 test('a batch that is cancelled, and one that is not there', async () => {

@@ -1,7 +1,7 @@
 import {afterAll, afterEach, beforeAll, describe, expect, test, vi} from 'vitest'
 import {closeFrame} from '../../src/base/websocket/index.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
-import {MODEL, type RealtimeGateway, startRealtime} from '../support/realtime.ts'
+import {MODEL, OWN_KEY, type RealtimeGateway, startRealtime} from '../support/realtime.ts'
 import {type Peer, rawClient} from '../support/realtime-provider.ts'
 
 // Until the server takes upgrades itself, sessions stand on what the gateway's data plane was made of.
@@ -162,4 +162,10 @@ describe('a strict limit holds for a turn', () => {
     expect(await second(ANSWER + 60 + 5000)).toBe(false)
     expect(await second(ANSWER + 60 + 16_000)).toBe(true)
   })
+})
+
+test('doors 16: a session of translation, whose minutes nothing counts yet, is refused', async () => {
+  const url = here.http.replace('/realtime', '/realtime/translations?model=@voice/gpt-realtime-translate')
+  const {peer, status, body} = await rawClient(url, OWN_KEY)
+  expect([peer, status, body]).toEqual([null, 404, expect.stringContaining('/v1/realtime/translations')])
 })

@@ -132,9 +132,21 @@ function readBulky(endpoint: EndpointName, body: Buffer): ReplyFacts {
   const raw_usage = usage_at < 0 ? undefined : objectAt(body, valueAt(body, USAGE, usage_at))
   const model_at = valueAt(body, MODEL)
   const model = model_at < 0 || body[model_at] !== 34 ? null : parsed(body.toString('utf8', model_at, stringEnd(body, model_at) + 1))
-  const usage = isObject(raw_usage) ? readUsage(raw_usage, endpoint) : null
+  const usage = isObject(raw_usage) ? readUsage(withBeside(raw_usage, besideIn(body)), endpoint) : null
   return {usage, model: modelIn({model})}
 }
+
+/** What stands beside the usage of an answer that is too long to be read whole. */
+function besideIn(body: Buffer): RawObject {
+  return Object.fromEntries(
+    BESIDE_BYTES.flatMap(([name, bytes]) => {
+      const at = body.lastIndexOf(bytes)
+      const value = at < 0 ? undefined : objectAt(body, valueAt(body, bytes, at))
+      return isObject(value) ? [[name, value]] : []
+    }),
+  )
+}
+const BESIDE_BYTES = BESIDE.map(name => [name, keyBytes(name)] as const)
 
 function unitsWithout(endpoint: EndpointName, reply: RawObject): Usage | null {
   const usage = emptyUsage()

@@ -19,6 +19,17 @@ export function batchDialect(words: string | undefined): BatchDialect | null {
   return words !== undefined && Object.hasOwn(DIALECTS, words) ? DIALECTS[words as keyof typeof DIALECTS] : null
 }
 
+/**
+ * Kinds whose results are charged as they wrote them, also where the batch was begun by the unified routes: OpenAI's rows have no place for all of
+ * what they bill (several models in one request).
+ */
+const READ_AS_WRITTEN: Readonly<Record<string, BatchWords>> = {anthropic: 'anthropic'}
+
+/** How the results of a kind's batch are charged; null: by OpenAI's rows. */
+export function chargedBatchDialect(kind: string, words: string | undefined): BatchDialect | null {
+  return batchDialect(words ?? (Object.hasOwn(READ_AS_WRITTEN, kind) ? READ_AS_WRITTEN[kind] : undefined))
+}
+
 /** The batches that a whole reply tells of. */
 export function batchesInReply(words: BatchWords, body: Buffer): readonly VendorBatch[] {
   const reply = object(parsed(body.toString()))

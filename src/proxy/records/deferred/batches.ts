@@ -1,6 +1,6 @@
 import {isObject, parsed} from '../../../base/json-object.ts'
 import {UpstreamFault} from '../../../providers/operation.ts'
-import {batchDialect} from '../../../providers/vendor-batches/index.ts'
+import {chargedBatchDialect} from '../../../providers/vendor-batches/index.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {ENDPOINTS} from '../../../schema/endpoints.ts'
 import {UNIT} from '../../../schema/usage.ts'
@@ -35,7 +35,7 @@ export function toldOfBatches(answered: CompletedAttempt, services: ProxyService
 async function cameTo(answered: CompletedAttempt, work: Deferred, batch: Batch, services: ProxyServices): Promise<DeferredUsage | null> {
   const {target, request} = answered
   const {charge} = work
-  const dialect = batchDialect(charge.words)
+  const dialect = chargedBatchDialect(target.provider.slug, charge.words)
   if (dialect) return cameToOf(answered, work, dialect, services)
   const at_ms = Date.parse(charge.intent.admitted_at)
   // Rows that pass as they are name their models: what the request that begins the batch calls one runs nothing.

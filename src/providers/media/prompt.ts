@@ -41,6 +41,11 @@ export function promptTokens(body: Buffer, provider: string, model: string, coun
   return sums
 }
 
+/** The same of words in a session: those are of OpenAI's models. */
+export function sessionTokens(words: Buffer): PromptTokens {
+  return promptTokens(words, 'openai', 'gpt-realtime')
+}
+
 /** Counts the tokens of the text in `body` for `promptTokens`, as the model reads it; null for a model whose vocabulary is not public. */
 export function textCount(body: Buffer, model: string): (() => MaybePromise<number>) | null {
   const encoding = encodingOf(model)

@@ -27,7 +27,7 @@ const CHARACTERS_A_TOKEN = 4
 
 /**
  * Usage and model of a whole JSON answer to `endpoint`; nulls for what it does not tell, and for bytes that are no JSON object. Pictures
- * without token counts are told by `requestUnits`, which knows what was asked; for multipart requests they are counted here.
+ * without token counts are counted by `requestUnits`, which knows the request; for multipart requests they are counted here.
  */
 export function readReply(endpoint: EndpointName, body: Buffer): ReplyFacts {
   if (body.length > WHOLE_BYTES && BULKY.has(endpoint)) return readBulky(endpoint, body)

@@ -235,7 +235,7 @@ export class RealtimeSession implements LiveCall {
         const event = eventIn(payload)
         this.#learn(event)
         this.#transcripts.learn(event)
-        if (type === 'session.created') this.#estimate.told(payload)
+        if (type === 'session.created') this.#estimate.addWords(payload)
         return done()
       }
       case 'conversation.item.input_audio_transcription.completed':

@@ -28,8 +28,8 @@ export function priceOf(
 ): Price | undefined {
   const own = model === null ? undefined : named(target, model, at_ms, services)
   if (own && !isRouter(target.provider.slug, model)) return own
-  const said = said_model === null ? undefined : named(target, said_model, at_ms, services)
-  return own && said ? withFee(said, own, at_ms) : (own ?? said)
+  const answered = said_model === null ? undefined : named(target, said_model, at_ms, services)
+  return own && answered ? withFee(answered, own, at_ms) : (own ?? answered)
 }
 
 /** The price of the model that a router chose, with the fee of the router, which stands in its own price. */

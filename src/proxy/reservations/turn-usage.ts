@@ -1,5 +1,5 @@
 import {topLevel} from '../../base/json.ts'
-import {promptTokens} from '../../providers/media/prompt.ts'
+import {sessionTokens} from '../../providers/media/prompt.ts'
 import {estimateTokens} from '../../providers/openai/observe.ts'
 import {keyBytes, stringBytes} from '../../providers/openai/scan.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
@@ -13,9 +13,6 @@ const AUDIO = keyBytes('audio')
 const TEXTS = ['text', 'instructions', 'output', 'arguments'].map(keyBytes)
 /** Formats of sound from telephones, in the words of both versions of the API. */
 const TELEPHONE = ['g711', 'audio/pcmu', 'audio/pcma'].map(word => Buffer.from(word))
-/** Sessions are of OpenAI's models, whose vocabulary this is. */
-const KIND = 'openai'
-const MODEL = 'gpt-realtime'
 
 /** What was sent that no answer has been charged for: the most that it comes to, in tokens. */
 interface Sent {
@@ -42,18 +39,18 @@ export class TurnUsage {
     } else if (SAYS.has(type)) {
       this.#heard(stringBytes(payload, AUDIO))
       for (const key of TEXTS) this.#text_in += stringBytes(payload, key)
-      this.told(payload)
+      this.addWords(payload)
     }
   }
 
   /** An event says to the model all that is in it: a client's, or the provider's own of how the session begins. */
-  told(payload: Buffer): void {
+  addWords(payload: Buffer): void {
     if (TELEPHONE.some(word => payload.includes(word))) this.#sound_factor = TELEPHONE_FACTOR
     const sound_bytes = stringBytes(payload, AUDIO)
     const {text, images, sound} = this.#sent
     const words = wordsIn(payload)
     // beside sound there are few words: a byte is a token at most
-    const more = sound_bytes > 0 ? {text: words.length - sound_bytes, images: 0} : promptTokens(words, KIND, MODEL)
+    const more = sound_bytes > 0 ? {text: words.length - sound_bytes, images: 0} : sessionTokens(words)
     this.#sent = {text: text + more.text, images: images + more.images, sound}
   }
 
@@ -108,7 +105,7 @@ export class TurnUsage {
   }
 }
 
-/** What an event says, without the event itself; all of it where that cannot be told. */
+/** What an event says, without the event itself; all of it where it is no event. */
 function wordsIn(payload: Buffer): Buffer {
   try {
     const members = topLevel(payload, NO_KEYS)

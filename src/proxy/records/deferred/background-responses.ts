@@ -24,7 +24,7 @@ export function toldOfResponses(answered: CompletedAttempt, services: ProxyServi
   return ended && {begun: null, ended: new Map([[ended.id, async work => cameTo(answered, work, ended, services)]])}
 }
 
-/** The id of the response that goes on being made behind a stream that was left before it told its usage; null for all others. */
+/** The id of the response that goes on being made behind a stream that was left before it reported its usage; null for all others. */
 export function leftInBackground(source: CompletedAttempt['result']['source']): string | null {
   return source && source.usage === null ? (source.background_id ?? null) : null
 }

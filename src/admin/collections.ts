@@ -72,6 +72,7 @@ export const collections = [
   }),
   operation({
     id: 'collections.delete',
+    refuses: [409],
     tag,
     method: 'DELETE',
     path: '/collections/:collectionId',

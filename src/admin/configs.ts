@@ -88,6 +88,7 @@ export const configs = [
   }),
   operation({
     id: 'configs.delete',
+    refuses: [409],
     tag,
     method: 'DELETE',
     path: '/configs/:slug',

@@ -82,6 +82,7 @@ export const guardrails = [
   }),
   operation({
     id: 'guardrails.delete',
+    refuses: [409],
     tag,
     method: 'DELETE',
     path: '/guardrails/:guardrailId',

@@ -99,6 +99,7 @@ export const invites = [
   }),
   operation({
     id: 'invites.accept',
+    refuses: [401],
     tag,
     method: 'POST',
     path: '/invites/accept',

@@ -82,6 +82,15 @@ export function withOpenapi<const List extends readonly AnyOperation[]>(operatio
   return [...operations, description] as const
 }
 
+/** The answer of an update with `changes` or `dry_run` (src/admin/changes.ts, Shown). */
+const ChangesBody = z.strictObject({
+  before: z.looseObject({}),
+  after: z.looseObject({}),
+  changed: z.array(z.string()),
+  dry_run: z.literal(true).optional(),
+})
+const CHANGES = schemaOf(ChangesBody, 'output')
+
 /** An operation as the document shows it, with an example of everything that is sent and answered. */
 function described(each: AnyOperation, tells_changes: boolean) {
   const noun = each.id.split('.', 1)[0]!
@@ -103,7 +112,9 @@ function described(each: AnyOperation, tells_changes: boolean) {
       200: {
         description: 'Done',
         headers: TRACE_ID,
-        content: each.file_type ? file(each.file_type) : json(reply, exampleOf(reply, '', noun)),
+        content: each.file_type
+          ? file(each.file_type)
+          : json(tells_changes ? {anyOf: [reply, CHANGES]} : reply, exampleOf(reply, '', noun)),
       },
       ...refusals(each),
     },

@@ -83,6 +83,8 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly file_type?: string
   /** What is not found is answered with `{"error": sentence}`, as the reference does here alone. */
   readonly bare_404?: true
+  /** Statuses of refusals beside those that its scopes, parameters and body bring. */
+  readonly refuses?: readonly (401 | 409)[]
   /** Loads what this operation alone needs; awaited before its transaction, in which nothing but the database is. */
   ready?(): Promise<void>
   /** Its body for the OpenAPI document, where that says more than is read by; called after `ready`. */

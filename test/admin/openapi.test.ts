@@ -1,6 +1,6 @@
 import {get, type IncomingMessage} from 'node:http'
 import {gunzipSync} from 'node:zlib'
-import {expect, test} from 'vitest'
+import {describe, expect, test} from 'vitest'
 import {openapi} from '../../src/admin/openapi.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import {ALL_CHECKS} from '../../src/guardrails/registry.ts'
@@ -100,4 +100,40 @@ test('the document is made once, and served compressed to who takes that, and no
   const known = await fetched({'if-none-match': plain.etag})
   expect([known.status, known.bytes.length, known.etag]).toEqual([304, 0, plain.etag])
   await admin.close()
+})
+
+describe('what generators of clients stumble over is not in the document', () => {
+  interface Node {
+    readonly nullable?: unknown
+    readonly type?: unknown
+    readonly enum?: readonly unknown[]
+    readonly default?: unknown
+    readonly properties?: Readonly<Record<string, unknown>>
+  }
+  const nodes: {readonly node: Node; readonly at: string}[] = []
+  const walk = (node: unknown, at: string) => {
+    if (typeof node !== 'object' || node === null) return
+    if (!Array.isArray(node)) nodes.push({node, at})
+    for (const [key, value] of Object.entries(node)) if (!/^examples?$/.test(key)) walk(value, `${at}/${key}`)
+  }
+  walk(document, '')
+  const found = (is_wrong: (node: Node) => unknown) => nodes.filter(({node}) => is_wrong(node)).map(({at}) => at)
+
+  test('two names in one schema that differ in case and underscores alone', () => {
+    const plain = (name: string) => name.replaceAll('_', '').toLowerCase()
+    expect(
+      found(({properties}) => properties && new Set(Object.keys(properties).map(plain)).size < Object.keys(properties).length),
+    ).toEqual([])
+  })
+
+  test('null that no type stands beside, or that an enum does not list', () => {
+    expect(nodes.filter(({node}) => node.nullable === true).length).toBeGreaterThan(100)
+    expect(found(({nullable, type}) => nullable === true && type === undefined)).toEqual([])
+    expect(found(({nullable, enum: values}) => nullable === true && Array.isArray(values) && !values.includes(null))).toEqual([])
+  })
+
+  test('a default that is none of the values', () => {
+    expect(found(node => Array.isArray(node.enum) && 'default' in node && !node.enum.includes(node.default))).toEqual([])
+    expect(found(node => node.default === null && node.nullable !== true && node.type !== undefined)).toEqual([])
+  })
 })

@@ -1,5 +1,6 @@
+import {maybe} from './schemas.ts'
+
 /** What calls of models say, as providers take it: the ranges are theirs and nothing here is enforced by the gateway (spec: endpoints). */
-const maybe = (schema: object) => ({...schema, nullable: true})
 const text = {type: 'string'}
 const flag = {type: 'boolean'}
 const whole = (minimum: number, maximum?: number) => ({type: 'integer', minimum, ...(maximum !== undefined && {maximum})})

@@ -46,7 +46,7 @@ function fits(value: unknown, schema: Schema): boolean {
   if (forms) return forms.some(form => fits(value, form))
   if (schema.enum) return schema.enum.includes(value)
   if (schema.format === 'uuid') return false
-  if (value === null) return schema.nullable === true
+  if (value === null) return schema.nullable === true || schema.type === undefined
   switch (schema.type) {
     case undefined:
       return true

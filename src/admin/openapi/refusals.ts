@@ -10,7 +10,10 @@ const ErrorBody = z.strictObject({
 /** See `bare_404`. */
 const BareErrorBody = z.strictObject({error: z.string()})
 
-export const ERROR_SCHEMAS = {Error: schemaOf(ErrorBody, 'output'), BareError: schemaOf(BareErrorBody, 'output')}
+export const ERROR_SCHEMAS = {
+  Error: schemaOf(ErrorBody, 'output'),
+  BareError: schemaOf(BareErrorBody, 'output'),
+}
 
 type RefusalExample = readonly [RefusalCode, Readonly<Record<string, string | number>>]
 
@@ -52,6 +55,7 @@ const REPLIES = {
     ],
   },
   TooLarge: {description: 'AB01: the body is too large.', says: [['body.too_large', {limit_mb: 64}]]},
+  HeadTooLarge: {description: 'AB01: the request line and the headers are too large.', says: [['request.head_too_large', {limit_kb: 32}]]},
   Internal: {description: 'AB04: a fault of the gateway; its log has the cause under the trace id.', says: [['internal', {}]]},
   Busy: {description: 'AB04: it takes longer than a read may.', says: [['read.too_long', {}]]},
 } as const satisfies Record<string, {description: string; says: readonly RefusalExample[]}>
@@ -63,6 +67,7 @@ const BY_STATUS: Readonly<Record<number, keyof typeof REPLIES>> = {
   404: 'NotFound',
   409: 'Conflict',
   413: 'TooLarge',
+  431: 'HeadTooLarge',
   500: 'Internal',
   503: 'Busy',
 }
@@ -75,15 +80,15 @@ export function refusals(operation: AnyOperation) {
 }
 
 /** The refusals that an operation can meet. */
-function statuses({params, query, body, scopes}: AnyOperation): number[] {
-  return [
+function statuses({params, query, body, scopes, refuses = []}: AnyOperation): readonly number[] {
+  const usual = [
     ...(params || query || body ? [400] : []),
     ...(scopes ? [401, 403] : [403]),
     ...(params || query || body ? [404] : []),
     ...(body ? [409, 413] : []),
-    500,
-    503,
+    ...[431, 500, 503],
   ]
+  return [...new Set([...usual, ...refuses])]
 }
 
 function to(name: string) {

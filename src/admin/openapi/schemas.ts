@@ -29,15 +29,52 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
     target: 'openapi-3.0',
     io,
     unrepresentable: 'any',
-    override: ({jsonSchema}) => shorten(jsonSchema),
+    override: ({jsonSchema}) => settle(jsonSchema),
   }) as Schema
 }
 
-/** Leaves out what a format says already, and the bounds of numbers that JSON readers have anyway. */
-function shorten(schema: {format?: unknown; pattern?: unknown; minimum?: unknown; maximum?: unknown}) {
+/** A schema while it is made. */
+interface Made {
+  type?: unknown
+  format?: unknown
+  pattern?: unknown
+  minimum?: unknown
+  maximum?: unknown
+  nullable?: unknown
+  enum?: unknown
+  anyOf?: unknown
+  properties?: object
+}
+
+/**
+ * Leaves out what a format says already, the bounds of numbers that JSON readers have anyway, and the second spelling of a member; null is said as
+ * `maybe` does.
+ */
+function settle(schema: Made) {
   if (schema.format) delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  for (const name of spelledTwice(Object.keys(schema.properties ?? {}))) delete (schema.properties as Record<string, unknown>)[name]
+  if (schema.nullable !== true) return
+  delete schema.nullable
+  Object.assign(schema, maybe(schema))
+}
+
+/**
+ * A schema that takes null as well: OpenAPI 3.0.3 wants `nullable` beside a `type`, so in each of several forms, and null among the values of an
+ * enum. One without a type takes null anyway.
+ */
+export function maybe(schema: object): object {
+  const {type, enum: values, anyOf} = schema as Schema
+  if (anyOf) return {...schema, anyOf: anyOf.map(maybe)}
+  if (type === undefined) return schema
+  return {...schema, nullable: true, ...(values && !values.includes(null) && {enum: [...values, null]})}
+}
+
+/** Of names that differ in case and underscores alone, all but that in snake case: generators make one name of both. */
+export function spelledTwice(names: readonly string[]): readonly string[] {
+  const plain = (name: string) => name.replaceAll('_', '').toLowerCase()
+  return names.filter(name => /[A-Z]/.test(name) && names.some(other => other !== name && plain(other) === plain(name)))
 }
 
 /** A body of JSON with an example of it. */

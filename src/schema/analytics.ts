@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {LogFilters, listInQuery, Word} from './logs.ts'
 import {pageParams} from './paging.ts'
+import {oneOf} from './query-lists.ts'
 import {Time} from './times.ts'
 
 const Times = {time_of_generation_min: Time, time_of_generation_max: Time}
@@ -33,7 +34,12 @@ export type AnalyticsGroup = (typeof GROUPS)[number]
 /** Clients also say `workspaces`, as the other groups of the reference are named. */
 export const GroupPath = z.strictObject({groupBy: z.preprocess(value => (value === 'workspaces' ? 'workspace' : value), z.enum(GROUPS))})
 /** Without `columns` there is the count alone. */
-export const ColumnsQuery = z.strictObject({...LogFilters, ...Times, ...pageParams(), columns: listInQuery(z.enum(COLUMNS)).optional()})
+export const ColumnsQuery = z.strictObject({
+  ...LogFilters,
+  ...Times,
+  ...pageParams(),
+  columns: listInQuery(z.enum(COLUMNS), oneOf(COLUMNS)).optional(),
+})
 
 const Count = z.int().nonnegative()
 const Amount = z.number()

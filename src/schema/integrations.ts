@@ -3,6 +3,7 @@ import {OneRateLimitChange, OneUsageLimitChange} from './limit-changes.ts'
 import {RateLimitView, UsageLimitStanding, UsageLimitView} from './limits.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
+import {LISTED_TEXT, listPattern} from './query-lists.ts'
 import {SecretMapping, secretMappings} from './secret-mappings.ts'
 import {Tags, TagsQuery} from './tags.ts'
 
@@ -136,6 +137,7 @@ export const ModelsRemoval = z.strictObject({
     .string()
     .min(1)
     .max(65_536)
+    .meta({pattern: listPattern(LISTED_TEXT, 1000)})
     .transform(text => [...new Set(text.split(',').map(slug => slug.trim()))].filter(Boolean))
     .pipe(z.array(ModelSlug).min(1, 'expected the slugs of models, parted by commas').max(1000)),
 })

@@ -2,6 +2,8 @@ import {z} from 'zod'
 import {parseJson} from '../base/json-object.ts'
 import {Metadata} from './metadata.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
+import {LISTED_TEXT, listPattern} from './query-lists.ts'
+import {JSON_OBJECT} from './tags.ts'
 import {Time} from './times.ts'
 import {USAGE_SOURCES} from './usage.ts'
 
@@ -41,12 +43,16 @@ export const LogFilters = {
   cost_max: Cents,
   ai_model: listInQuery(Word).optional(),
   /** `provider__model` each. */
-  ai_org_model: listInQuery(Word.refine(text => text.indexOf('__') > 0, 'expected provider__model').transform(providerAndModel)).optional(),
+  ai_org_model: listInQuery(
+    Word.refine(text => text.indexOf('__') > 0, 'expected provider__model').transform(providerAndModel),
+    '[^,]+__[^,]*',
+  ).optional(),
   status_code: listInQuery(
     z
       .string()
       .refine(text => /^[1-5]\d\d$/.test(text), 'expected an HTTP status, 100 to 599')
       .transform(Number),
+    '[1-5]\\d\\d',
   ).optional(),
   /** Slugs or ids of providers. */
   virtual_keys: listInQuery(Word).optional(),
@@ -56,7 +62,7 @@ export const LogFilters = {
   trace_id: listInQuery(Word).optional(),
   span_id: Word.optional(),
   /** A JSON object of texts: rows that carry all of them. */
-  metadata: z.string().max(MAX_LIST_LENGTH).transform(readJson).pipe(Metadata).optional(),
+  metadata: z.string().max(MAX_LIST_LENGTH).meta({pattern: JSON_OBJECT}).transform(readJson).pipe(Metadata).optional(),
   /** No row names a prompt yet: none is found by this. */
   prompt_slug: Word.optional(),
   /** Of the mean of what was thought of the trace: value times weight. */
@@ -217,10 +223,11 @@ function numberInQuery(least: number, most: number) {
 }
 
 /** Values by commas. */
-export function listInQuery<T extends z.ZodType<unknown, string>>(item: T) {
+export function listInQuery<T extends z.ZodType<unknown, string>>(item: T, pattern = LISTED_TEXT) {
   return z
     .string()
     .max(MAX_LIST_LENGTH)
+    .meta({pattern: listPattern(pattern, MAX_LISTED)})
     .transform(text => text.split(',').map(each => each.trim()))
     .pipe(z.array(item).max(MAX_LISTED))
 }

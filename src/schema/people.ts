@@ -8,4 +8,4 @@ export const WorkspaceRole = z.enum(WORKSPACE_ROLES)
 export const GivenRole = z.enum(['admin', 'member'])
 
 /** An address in lower case: two spellings are one person. */
-export const Email = z.string().trim().toLowerCase().pipe(z.email().max(255))
+export const Email = z.string().trim().toLowerCase().meta({format: 'email'}).pipe(z.email().max(255))

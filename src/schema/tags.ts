@@ -18,10 +18,14 @@ export const Tags = z
   .refine(tags => Object.keys(tags).length <= MOST, `expected at most ${MOST} tags`)
 export type Tags = z.output<typeof Tags>
 
+/** JSON of an object, as far as a pattern says it in every language. */
+export const JSON_OBJECT = '^\\s*\\{'
+
 /** The `tags` of a list's query: a JSON object. Rows that carry all of its pairs are listed. */
 export const TagsQuery = z
   .string()
   .max(16_384)
+  .meta({pattern: JSON_OBJECT})
   .transform((text, issues): unknown => {
     try {
       return parseJson(text)

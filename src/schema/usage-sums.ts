@@ -1,11 +1,14 @@
 import {z} from 'zod'
+import {listPattern, oneOf} from './query-lists.ts'
 import {Time} from './times.ts'
 import {USAGE_DIMENSIONS} from './usage-dimensions.ts'
 
+const MOST = 4
 const Dimensions = z
   .string()
+  .meta({pattern: listPattern(oneOf(USAGE_DIMENSIONS), MOST)})
   .transform(text => [...new Set(text.split(',').map(each => each.trim()))])
-  .pipe(z.array(z.enum(USAGE_DIMENSIONS)).min(1).max(4))
+  .pipe(z.array(z.enum(USAGE_DIMENSIONS)).min(1).max(MOST))
 
 export const UsageQuery = z.strictObject({
   by: Dimensions,

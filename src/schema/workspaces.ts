@@ -6,6 +6,7 @@ import {Metadata} from './metadata.ts'
 import {ModelListInput, ModelListView} from './model-lists.ts'
 import {Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
+import {listPattern, oneOf} from './query-lists.ts'
 import {MemberView} from './users.ts'
 
 const STATUSES = ['active', 'archived'] as const
@@ -68,6 +69,7 @@ export const WorkspacesQuery = z.strictObject({
   status: z
     .string()
     .max(100)
+    .meta({pattern: listPattern(oneOf(STATUSES), STATUSES.length)})
     .transform((text, {addIssue}) => {
       const words = text.split(',').map(word => word.trim())
       if (words.every(word => STATUSES.some(status => status === word))) return words as (typeof STATUSES)[number][]

@@ -137,3 +137,21 @@ describe('what generators of clients stumble over is not in the document', () =>
     expect(found(node => node.default === null && node.nullable !== true && node.type !== undefined)).toEqual([])
   })
 })
+
+test('filters say what they take: lists by commas, addresses, words, JSON', () => {
+  const schemaOf = (path: string, name: string): {pattern?: string; format?: string} =>
+    document.paths[path].get.parameters.find((each: {name: string}) => each.name === name).schema
+  const takes = (path: string, name: string, value: string) => new RegExp(schemaOf(path, name).pattern!).test(value)
+  const long = 'x'.repeat(256)
+  expect([takes('/logs', 'ai_model', 'gpt-4o, o3'), takes('/logs', 'ai_model', `a,${long}`), takes('/logs', 'ai_model', 'a,,b')]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(takes('/logs', 'ai_model', Array(101).fill('a').join())).toBe(false)
+  expect([takes('/logs', 'status_code', '200,404'), takes('/logs', 'status_code', '20')]).toEqual([true, false])
+  expect([takes('/admin/usage', 'by', 'key,day'), takes('/admin/usage', 'by', 'color')]).toEqual([true, false])
+  expect([takes('/admin/workspaces', 'status', 'active,archived'), takes('/admin/workspaces', 'status', 'gone')]).toEqual([true, false])
+  expect([takes('/integrations', 'tags', '{"team":"search"}'), takes('/integrations', 'tags', 'team')]).toEqual([true, false])
+  expect(schemaOf('/admin/users', 'email').format).toBe('email')
+})

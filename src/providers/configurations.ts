@@ -1,7 +1,10 @@
 import {z} from 'zod'
+import {OPTIONS, type OptionRow} from './option-table.ts'
+import {GRAMMARS} from './options.ts'
 
 const text = z.string().min(1).max(2048)
 const version = z.string().min(1).max(30)
+const Flag = z.union([z.boolean(), z.enum(['true', 'false'])])
 /** A private key in PEM form. */
 const pem = z.string().min(1).max(16_384)
 const word = z
@@ -33,7 +36,7 @@ const Anywhere = {
     .optional(),
 }
 const AzureLogin = {
-  azure_auth_mode: z.enum(['default', 'entra', 'managed', 'workload', 'gateway']),
+  azure_auth_mode: z.enum(['default', 'entra', 'managed', 'workload', 'gateway']).default('default'),
   azure_entra_tenant_id: text.optional(),
   azure_entra_client_id: text.optional(),
   azure_entra_client_secret: text.optional(),
@@ -87,16 +90,26 @@ const VERTEX: Needs = [
 /** The settings of kinds that need more than a key (reference: admin API, the unions of `configurations`). */
 const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
   'azure-openai': kind(
-    {...AzureLogin, azure_resource_name: text, azure_deployment_config: z.array(AzureDeployment).min(1).max(100)},
+    'azure-openai',
+    {
+      ...AzureLogin,
+      azure_resource_name: text,
+      azure_deployment_config: z.array(AzureDeployment).min(1).max(100).optional(),
+      azure_api_version: version.optional(),
+      azure_deployment_id: text.optional(),
+      azure_model_name: text.optional(),
+    },
     AZURE,
-  ),
+  ).superRefine(namesDeployments),
   'azure-ai': kind(
+    'azure-ai',
     {...AzureLogin, azure_foundry_url: text, azure_api_version: version.optional(), azure_deployment_name: text.optional()},
     AZURE,
   ),
-  bedrock: kind({...AwsLogin, ...BedrockFiles}, AWS),
-  sagemaker: kind({...AwsLogin, ...SageMaker}, AWS),
+  bedrock: kind('bedrock', {...AwsLogin, ...BedrockFiles}, AWS),
+  sagemaker: kind('sagemaker', {...AwsLogin, ...SageMaker}, AWS),
   'vertex-ai': kind(
+    'vertex-ai',
     {
       vertex_auth_type: z.enum(['basic', 'serviceAccount', 'workload']),
       vertex_region: text,
@@ -110,18 +123,18 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
   ).transform(({skipPtuCostAttribution: skip, ...settings}) =>
     skip === undefined ? settings : {...settings, vertex_skip_ptu_cost_attribution: skip},
   ),
-  'workers-ai': kind({workers_ai_account_id: text}),
-  huggingface: kind({huggingface_base_url: text.optional()}),
-  'bedrock-mantle': kind(AwsLogin, AWS),
-  'claude-platform-aws': kind({...AwsLogin, anthropic_aws_workspace_id: text}, AWS),
-  cortex: kind({
+  'workers-ai': kind('workers-ai', {workers_ai_account_id: text}),
+  huggingface: kind('huggingface', {huggingface_base_url: text.optional()}),
+  'bedrock-mantle': kind('bedrock-mantle', AwsLogin, AWS),
+  'claude-platform-aws': kind('claude-platform-aws', {...AwsLogin, anthropic_aws_workspace_id: text}, AWS),
+  cortex: kind('cortex', {
     snowflake_account: text,
     snowflake_token_type: z.enum(['PROGRAMMATIC_ACCESS_TOKEN', 'KEYPAIR_JWT', 'OAUTH']).optional(),
     snowflake_user: text.optional(),
     snowflake_private_key: pem.optional(),
     snowflake_key_passphrase: text.optional(),
   }),
-  oracle: kind({
+  oracle: kind('oracle', {
     oracle_region: text,
     oracle_compartment_id: text,
     oracle_serving_mode: z.enum(['ON_DEMAND', 'DEDICATED']).optional(),
@@ -132,16 +145,18 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
     oracle_private_key: pem.optional(),
     oracle_key_passphrase: text.optional(),
   }),
-  databricks: kind({databricks_workspace: text, databricks_serving_endpoint_name: text.optional()}),
-  byteplus: kind({byteplus_region: text.optional()}),
-  'fireworks-ai': kind({fireworks_account_id: text.optional()}),
-  'stability-ai': kind({
+  databricks: kind('databricks', {databricks_workspace: text, databricks_serving_endpoint_name: text.optional()}),
+  byteplus: kind('byteplus', {byteplus_region: text.optional()}),
+  'fireworks-ai': kind('fireworks-ai', {fireworks_account_id: text.optional()}),
+  'stability-ai': kind('stability-ai', {
     stability_client_id: text.optional(),
     stability_client_user_id: text.optional(),
     stability_client_version: text.optional(),
   }),
 }
-const COMPATIBLE = kind({openai_organization: word.optional(), openai_project: word.optional()})
+/** Kinds without settings of their own: OpenAI-compatible ones, and those whose options are for requests alone. */
+const COMPATIBLE = {openai_organization: word.optional(), openai_project: word.optional()}
+const compatible = new Map<string, z.ZodType<Record<string, unknown>>>()
 
 /** Members that are sealed, and masked wherever they are shown. */
 export const SECRET_SETTINGS: readonly string[] = [
@@ -162,7 +177,25 @@ export const HOST_SETTINGS: readonly string[] = ['custom_host', 'azure_foundry_u
 
 /** The schema of an integration's `configurations` for a kind of provider; without one of its own, that of OpenAI-compatible kinds. */
 export function settingsOf(slug: string): z.ZodType<Record<string, unknown>> {
-  return Object.hasOwn(OWN, slug) ? OWN[slug]! : COMPATIBLE
+  if (Object.hasOwn(OWN, slug)) return OWN[slug]!
+  const schema = compatible.get(slug) ?? kind(slug, COMPATIBLE)
+  if (compatible.size < MAX_KINDS) compatible.set(slug, schema)
+  return schema
+}
+const MAX_KINDS = 500
+
+/** Options of a kind that are for the request alone: neither where it goes nor what signs it, and no secret. */
+function requestOptions(slug: string, shape: z.ZodRawShape): z.ZodRawShape {
+  const rows = Object.entries<OptionRow>(OPTIONS).filter(
+    ([name, {providers, decides, secret, takes}]) =>
+      providers.includes(slug) && !decides && !secret && takes !== 'json' && !(name in shape),
+  )
+  return Object.fromEntries(rows.map(([name, {takes}]) => [name, takes === 'flag' ? Flag.optional() : ofForm(takes).optional()]))
+}
+
+function ofForm(takes: OptionRow['takes']) {
+  const [form, expected] = GRAMMARS[takes]
+  return z.string().regex(form, `expected ${expected}`)
 }
 
 /** The fields of a virtual key that say, in older names, what `configurations` says. */
@@ -196,12 +229,21 @@ export function newerSettings(settings: OlderSettings): Record<string, unknown> 
   }
 }
 
-function kind(shape: z.ZodRawShape, needs?: Needs): z.ZodType<Record<string, unknown>> {
-  return z.strictObject({...shape, ...Anywhere}).superRefine((settings: Record<string, unknown>, issues) => {
-    const [member, ways] = needs ?? []
-    for (const needed of member ? (ways?.[String(settings[member])] ?? []) : []) {
-      if (settings[needed] === undefined)
-        issues.addIssue({code: 'custom', path: [needed], message: `is needed where ${member} is ${settings[member as string]}`})
-    }
-  })
+/** Deployments are listed, or the version of the API is given, with one deployment for all models or each named as its model. */
+function namesDeployments({azure_deployment_config, azure_api_version}: Record<string, unknown>, issues: z.RefinementCtx) {
+  if (azure_deployment_config !== undefined || azure_api_version !== undefined) return
+  const message = 'is required (a list), or azure_api_version where deployments are named as their models'
+  issues.addIssue({code: 'custom', path: ['azure_deployment_config'], message})
+}
+
+function kind(slug: string, shape: z.ZodRawShape, needs?: Needs): z.ZodType<Record<string, unknown>> {
+  return z
+    .strictObject({...shape, ...requestOptions(slug, shape), ...Anywhere})
+    .superRefine((settings: Record<string, unknown>, issues) => {
+      const [member, ways] = needs ?? []
+      for (const needed of member ? (ways?.[String(settings[member])] ?? []) : []) {
+        if (settings[needed] === undefined)
+          issues.addIssue({code: 'custom', path: [needed], message: `is needed where ${member} is ${settings[member as string]}`})
+      }
+    })
 }

@@ -1,5 +1,7 @@
 import {describe, expect, test} from 'vitest'
 import {newerSettings, SECRET_SETTINGS, settingsOf} from '../../src/providers/configurations.ts'
+import {OPTIONS} from '../../src/providers/option-table.ts'
+import {list} from '../../src/providers/registry.ts'
 
 const paths = (kind: string, said: unknown) =>
   settingsOf(kind)
@@ -94,4 +96,44 @@ describe('older fields', () => {
   test('nothing said is nothing set', () => {
     expect(newerSettings({resourceName: null, deploymentName: undefined})).toEqual({})
   })
+})
+
+describe('Azure OpenAI by a few settings, as `providers create --set` sends them', () => {
+  const settings = (more: object) => settingsOf('azure-openai').safeParse({azure_resource_name: 'my-models', ...more})
+
+  test.each([
+    [{azure_api_version: '2024-10-21'}],
+    [{azure_api_version: 'v1', azure_deployment_id: 'my-gpt'}],
+    [{azure_api_version: '2024-10-21', azure_auth_mode: 'managed', azure_model_name: 'gpt-4o'}],
+  ])('%j are enough', more => {
+    expect(settings(more)).toMatchObject({success: true, data: {azure_auth_mode: 'default', ...more}})
+  })
+
+  test.each([[{}], [{azure_deployment_id: 'my-gpt'}]])('%j are not: the sentence says what is', more => {
+    const {error} = settings(more)
+    expect(error!.issues).toMatchObject([{path: ['azure_deployment_config'], message: expect.stringContaining('azure_api_version')}])
+  })
+})
+
+describe('an integration takes every option of its kind that is for requests alone', () => {
+  const VALUES: Readonly<Record<string, unknown>> = {
+    flag: true,
+    ocid: 'ocid1.compartment.oc1..aaaa',
+    segment: 'v1',
+    line: 'a-line',
+    label: 'a',
+  }
+  const rows = list().flatMap(({slug}) =>
+    Object.entries(OPTIONS)
+      .filter(([, {providers, takes, ...row}]) => providers.includes(slug) && !('secret' in row) && !('decides' in row) && takes !== 'json')
+      .map(([name, {takes}]) => [slug, name, VALUES[takes]] as const),
+  )
+  test.each(rows)('%s %s', (slug, name, value) => {
+    const of_this = (said: object) =>
+      (settingsOf(slug).safeParse(said).error?.issues ?? []).filter(({path, code}) => path[0] === name || code === 'unrecognized_keys')
+    const enums = name === 'oracle_serving_mode' ? 'ON_DEMAND' : value
+    expect(of_this({[name]: enums})).toEqual([])
+    expect(of_this({[name]: {}}).length).toBe(1)
+  })
+  test('and there are some', () => expect(rows.length).toBeGreaterThan(30))
 })

@@ -1,4 +1,5 @@
 import type {IncomingMessage} from 'node:http'
+import {isUnversioned} from '../proxy/inbound/routes.ts'
 
 const SCHEME = /^https?:\/\//i
 
@@ -12,4 +13,10 @@ export function toOriginForm(request: Pick<IncomingMessage, 'url' | 'headers'>):
   const [, authority = '', path = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/i.exec(url) ?? []
   request.url = path.startsWith('/') ? path : `/${path}`
   request.headers.host = authority.slice(authority.lastIndexOf('@') + 1)
+}
+
+/** A call whose base lacks the version (`POST /chat/completions`), as if it had it: clients differ in whether they write it themselves. */
+export function toVersionedForm(request: Pick<IncomingMessage, 'url'>): void {
+  const {url = ''} = request
+  if (!url.startsWith('/v1') && isUnversioned(url)) request.url = `/v1${url}`
 }

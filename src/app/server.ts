@@ -17,7 +17,7 @@ import type {CallProxy} from '../proxy/proxy.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import type {Settings} from '../settings/index.ts'
 import {openGovernor} from './connections.ts'
-import {toOriginForm} from './origin-form.ts'
+import {toOriginForm, toVersionedForm} from './origin-form.ts'
 import {MAX_HEADER_BYTES, refuseRequest, refuseUnread} from './refused-requests.ts'
 
 export interface ServerParts {
@@ -106,6 +106,7 @@ function listener(settings: Settings, answer: RequestListener) {
 
 function opens(request: IncomingMessage): boolean {
   toOriginForm(request)
+  toVersionedForm(request)
   return opensSession(request)
 }
 
@@ -116,6 +117,7 @@ function opens(request: IncomingMessage): boolean {
 function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
   return (request: IncomingMessage, response) => {
     toOriginForm(request)
+    toVersionedForm(request)
     if (isUnified(request.method, request.url) || isOfAnthropicClient(request)) proxy.handle(request, response)
     else answer(request, response)
   }

@@ -44,6 +44,18 @@ export function withoutRepeat(base_path: string, path: string): string {
   return path
 }
 
+/**
+ * `path` as a kind without deployments has it: clients made for Azure write the model as one, and their version of the API (`/openai/deployments/MODEL/
+ * chat/completions?api-version=…`). The model stands in their body as well.
+ */
+export function withoutDeployment({slug}: Provider, path: string): string {
+  const found = HAS_DEPLOYMENTS.has(slug) ? null : DEPLOYMENT.exec(path)
+  return found ? found[1]! : path
+}
+const HAS_DEPLOYMENTS: ReadonlySet<string> = new Set(['azure-openai', 'azure-ai'])
+const DEPLOYMENT =
+  /^(?:\/openai)?\/deployments\/[^/?]+(\/(?:chat\/completions|completions|embeddings|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations)))(?:\?api-version=[\w.-]*)?$/
+
 /** What is no name of an operation: versions, and `openai` before OpenAI's words. */
 const PREFIX = /^(?:\/[\w.-]+)*(?:\/v\d+(?:(?:alpha|beta)\d*)?|\/openai)$/
 

@@ -27,6 +27,23 @@ are known, and a POST that brings no usage is logged as \`unmetered\`.
 A model in the path is the one that is executed. \`@slug/\` may be written before it there, as in a body. Versions and prefixes that repeat the
 base URL's own are written once.
 
+## Base of each client
+
+A client takes the gateway's address, with or without \`/v1\`: both lead to the same place. \`KEY\` is a gateway key.
+
+| Client | Base | Key |
+| --- | --- | --- |
+| OpenAI SDKs, LangChain, Hugging Face, other OpenAI-compatible clients | \`http://HOST:8787/v1\` | \`api_key\`, sent as \`Authorization: Bearer KEY\` |
+| \`AzureOpenAI\` | \`azure_endpoint\`: \`http://HOST:8787\` | \`api_key\`, sent as \`api-key\` |
+| Anthropic SDKs | \`http://HOST:8787\` | \`api_key\`, sent as \`x-api-key\` |
+| Google GenAI SDKs | \`http_options.base_url\`: \`http://HOST:8787\` | \`api_key\`, sent as \`x-goog-api-key\` |
+| boto3 (Bedrock Runtime) | \`endpoint_url\`: \`http://HOST:8787\` | \`AWS_BEARER_TOKEN_BEDROCK=KEY\` |
+| Cohere SDKs | \`base_url\`: \`http://HOST:8787\` | \`api_key\`, sent as \`Authorization: Bearer KEY\` |
+| Mistral and Together SDKs | \`http://HOST:8787\` | \`api_key\`, sent as \`Authorization: Bearer KEY\` |
+| Ollama clients | \`host\`: \`http://HOST:8787\` | header \`Authorization: Bearer KEY\` |
+
+Azure's clients name a deployment in the path. Kinds without deployments take the model of the body.
+
 ## Addresses in replies
 
 Some replies hold an address that the vendor's own client calls by itself. The client gets an address of the gateway instead, so that the next call

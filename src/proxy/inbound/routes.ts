@@ -57,6 +57,18 @@ function rewritten(method: string, path: string, query: string): Route | null {
   return endpoint ? {endpoint: later(endpoint, plain), path: plain, query} : null
 }
 
+const UNVERSIONED = new Set(ENDPOINTS.filter(({path}) => !/[:*]/.test(path)).map(({path}) => path))
+/** Bedrock's clients write no version, and take the gateway's address as it is. */
+const OF_BEDROCK = /^\/model\/[^/]+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)\/?$/
+
+/** True for a path of the table, or of Bedrock's clients, that lacks its `/v1`. */
+export function isUnversioned(url: string): boolean {
+  const path = url.split('?', 1)[0]!
+  if (UNVERSIONED.has(path) || OF_BEDROCK.test(path)) return true
+  const plain = plainPath(path)
+  return UNVERSIONED.has(plain) || patterned.some(each => each.pattern.test(plain))
+}
+
 /** True for a request line of the table that stands there letter by letter and is the data plane's alone. */
 export function isUnified(method: string | undefined, url: string | undefined): boolean {
   if (method !== 'POST' || !url?.startsWith('/v1/')) return false

@@ -2,7 +2,7 @@ import type {Dispatcher} from 'undici'
 import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
-import {loginOf, pathFor, usualHeaders, variantOf, withoutRepeat} from '../../providers/base-urls/base-url.ts'
+import {loginOf, pathFor, usualHeaders, variantOf, withoutDeployment, withoutRepeat} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
@@ -148,7 +148,9 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
     method: (words?.request.method ?? incoming.method) as Dispatcher.HttpMethod,
     path: call.link
       ? linkedPath(call.link, target, destination)
-      : pathOf(destination?.basePath ?? '', words?.dialect ? words.request.path : pathFor(provider, reach, options), is_passthrough),
+      : words?.dialect
+        ? joinPath(destination?.basePath ?? '', words.request.path)
+        : pathOf(provider, destination?.basePath ?? '', pathFor(provider, reach, options), is_passthrough),
     headers,
     body: anew ? anew.body : withPurpose(bodyOf(call, named, changed, metering), headers, call),
     model,
@@ -167,8 +169,8 @@ function holdsLinks({operation}: Call): boolean {
 }
 
 /** By a vendor's own path a client may write what the base has. */
-function pathOf(base_path: string, path: string, is_passthrough: boolean): string {
-  return joinPath(base_path, is_passthrough ? withoutRepeat(base_path, path) : path)
+function pathOf(provider: Provider, base_path: string, path: string, is_passthrough: boolean): string {
+  return joinPath(base_path, is_passthrough ? withoutRepeat(base_path, withoutDeployment(provider, path)) : path)
 }
 
 /** A list of models is read whole: what the caller may not call is not in it. */

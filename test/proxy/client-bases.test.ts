@@ -329,3 +329,33 @@ test('the documentation says how each kind of client is pointed here', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/doors.md'), 'utf8')
   for (const header of ['`Authorization: Bearer KEY`', '`api-key`', '`x-api-key`', '`x-goog-api-key`']) expect(page).toContain(header)
 })
+
+describe('boto3’s invoke_model', () => {
+  const reply = {...message, model: 'claude-sonnet-4-5'}
+  const body = JSON.stringify({anthropic_version: 'bedrock-2023-05-31', max_tokens: 9, messages})
+  const MODEL = 'anthropic.claude-sonnet-4-5-20250929-v1%3A0'
+  const invoke = async (path: string, headers: Record<string, string>) => {
+    Object.assign(documented, {at: `/model/${MODEL}/invoke`, reply})
+    provider.heard.length = 0
+    // a Buffer, for fetch gives a text a content type of its own
+    const response = await fetch(gateway.url + path, {
+      method: 'POST',
+      body: Buffer.from(body),
+      headers: {authorization: `Bearer ${WORKSPACE_KEY}`, ...headers},
+    })
+    return [response.status, (await response.json()) as object, provider.heard.map(({path: at, body: sent}) => [at, sent.toString()])]
+  }
+
+  test.each(['', '/v1'])('sends no content type, from G%s: its body is JSON', async base => {
+    expect(await invoke(`${base}/model/${MODEL}/invoke`, {'x-gateway-provider': '@bedrock'})).toEqual([
+      200,
+      reply,
+      [[`/model/${MODEL}/invoke`, body]],
+    ])
+    expect((await gateway.logs())[0]).toMatchObject({total_units: 11})
+  })
+
+  test.each(['@bedrock/', '%40bedrock%2F'])('takes modelId="%sMODEL"', async slug => {
+    expect(await invoke(`/model/${slug}${MODEL}/invoke`, {})).toEqual([200, reply, [[`/model/${MODEL}/invoke`, body]]])
+  })
+})

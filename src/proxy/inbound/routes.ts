@@ -59,7 +59,7 @@ function rewritten(method: string, path: string, query: string): Route | null {
 
 const UNVERSIONED = new Set(ENDPOINTS.filter(({path}) => !/[:*]/.test(path)).map(({path}) => path))
 /** Bedrock's clients write no version, and take the gateway's address as it is. */
-const OF_BEDROCK = /^\/model\/[^/]+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)\/?$/
+const OF_BEDROCK = /^\/model\/(?:@[^/]+\/)?[^/]+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)\/?$/
 
 /** True for a path of the table, or of Bedrock's clients, that lacks its `/v1`. */
 export function isUnversioned(url: string): boolean {

@@ -4,6 +4,7 @@ import {isObject, parsed as jsonIn, parseJson, TooDeep} from '../../base/json-ob
 import {cameAs, writtenAsCame} from '../../providers/as-came.ts'
 import {errorBody} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
+import {withLimitMembers} from '../../providers/limit-members.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {
@@ -63,7 +64,7 @@ export function translateRequest(call: Call, target: Target, provider: Provider,
     created_s: Math.floor(incoming.at_ms / 1000),
   }
   try {
-    const chat_request = client ? client.toChat(fields, context) : fields
+    const chat_request = client ? withLimitMembers(provider, client.toChat(fields, context)) : fields
     return {...words, context, chat_request, client_request: fields, request: translation.request(chat_request, context), held}
   } catch (fault) {
     if (!(fault instanceof UnsupportedInput) && !(fault instanceof RangeError)) throw fault

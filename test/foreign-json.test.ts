@@ -60,6 +60,7 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/admin/audit.ts': {masked: PARSED},
   'src/admin/mcp/connection.ts': {shown: PARSED},
   'src/admin/openapi/examples.ts': {exampleOf: OURS, fits: OURS, fitsMembers: OURS, recordOf: OURS},
+  'src/admin/openapi/schemas.ts': {maybe: OURS},
   'src/base/json-splice.ts': {spliced: PARSED, splicedList: PARSED, splicedObject: PARSED},
   'src/base/log.ts': {plainFault: OURS},
   'src/cache/merge.ts': {mergeDelta: PARSED, mergeItem: PARSED, merged: PARSED, mergedList: PARSED, mergedObject: PARSED},

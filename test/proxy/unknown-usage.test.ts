@@ -61,11 +61,12 @@ const DOORS: Readonly<Record<string, Door>> = {
     body: {model: 'gpt-4o-mini', messages, stream: true, stream_options: {include_usage: true}},
     reply: more =>
       [
-        {choices: [{index: 0, delta: {content: 'Noon.'}, finish_reason: 'stop'}]},
-        {model: 'gpt-4o-mini', choices: [], usage: {...tokens, ...more}},
+        JSON.stringify({choices: [{index: 0, delta: {content: 'Noon.'}, finish_reason: 'stop'}]}),
+        JSON.stringify({model: 'gpt-4o-mini', choices: [], usage: {...tokens, ...more}}),
+        '[DONE]',
       ]
-        .map(event => `data: ${JSON.stringify(event)}\n\n`)
-        .join('') + 'data: [DONE]\n\n',
+        .map(event => `data: ${event}\n\n`)
+        .join(''),
   },
   Responses: {
     slug: 'openai',

@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {keyFault} from '../../base/json-keys.ts'
+import {findingKeyFault, keyFault} from '../../base/json-keys.ts'
 import {parsed, TooDeep} from '../../base/json-object.ts'
 import {isTooDeep} from '../../base/json-shape.ts'
 import {spliced} from '../../base/json-splice.ts'
@@ -9,6 +9,7 @@ import type {CheckContext} from '../../guardrails/check.ts'
 import {type Coverage, coverageOf} from '../../guardrails/coverage.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type JsonValue} from '../../guardrails/json.ts'
+import {readingJson} from '../../guardrails/json-text.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
 import {type PhaseOutcome, runHooks} from '../../guardrails/run.ts'
 import {DEEPEST} from '../../guardrails/strings.ts'
@@ -56,6 +57,9 @@ export async function evaluateRequest(
 export function guardAnswer(guards: TargetGuardrails, call: Call, place: Place, services: ProxyServices): CallGuardrails {
   return new GuardedVisit(guards, call, place, services)
 }
+
+/** A longer answer is read with pauses, so that no other call waits for it. */
+const LONG_ANSWER_BYTES = 1 << 18
 
 /** The guardrails of a call at one target: their results so far, and the body they leave. */
 class GuardedVisit implements CallGuardrails {
@@ -225,10 +229,11 @@ class GuardedVisit implements CallGuardrails {
     if (!this.judges_answers) return this.#judged(reply, upstream_status, reply.bytes, reply.bytes)
     if (this.#coverage !== 'dialect') return this.#evaluateStrings(reply, upstream_status)
     const text = reply.bytes.toString()
-    const json = parsed(text)
+    const is_long = reply.bytes.length > LONG_ANSWER_BYTES
+    const json = is_long ? ((await inTimeSlices(readingJson(text))) as JsonValue | undefined) : parsed(text)
     if (json === undefined && isTooDeep(text)) throw this.unreadable(`${new TooDeep().message}, so that guardrails cannot judge it`)
     if (!isObject(json)) throw this.unreadable('it is not a JSON object, so that guardrails cannot judge it')
-    const fault = keyFault(text, DEEPEST)
+    const fault = is_long ? await inTimeSlices(findingKeyFault(text, DEEPEST)) : keyFault(text, DEEPEST)
     if (fault) throw this.unreadable(`it ${KEY_FAULTS[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
     const outcome = await this.judge(this.guards.output, json, upstream_status)
     if (outcome.is_denied) return this.#deniedAnswer(reply)

@@ -49,7 +49,8 @@ export function readPriceFile(rows: unknown, provider: string, source: string): 
     if (model !== DEFAULT) models.set(model.toLowerCase(), readRow(row, {provider, model, source, calculate}))
   }
   const fallback = base === undefined ? undefined : readRow(base, {provider, model: DEFAULT, source, calculate})
-  return {models, fallback: fallback && isWorth(fallback) ? fallback : undefined}
+  // lists hold a default of nothing for its formulas; who sets one by itself means that calls cost nothing
+  return {models, fallback: fallback && (source === 'set' ? namesSome(fallback) : isWorth(fallback)) ? fallback : undefined}
 }
 
 type RowOptions = Parameters<typeof readPricingConfig>[1]
@@ -80,6 +81,10 @@ function within<T>(model: string, work: () => T): T {
     if (!(error instanceof PricingConfigError) || error.path === model) throw error
     throw new PricingConfigError(`${model}.pricing_config${error.path === '' ? '' : `.${error.path}`}`, error.reason)
   }
+}
+
+function namesSome({periods}: Price): boolean {
+  return periods.some(({rates, units = {}}) => Object.keys(rates).length + Object.keys(units).length > 0)
 }
 
 function isWorth({periods}: Price): boolean {

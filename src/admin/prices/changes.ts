@@ -127,7 +127,9 @@ async function priceSet(call: OperationCall<typeof PriceWritePath, undefined, ty
   const {prices, digest} = readList({providers: {[provider]: {[model]: {pricing_config: body.pricing_config}}}}, 'set', 'the price')
   const [after] = prices
   if (!after)
-    throw new Refusal('body.invalid', {issues: 'pricing_config: prices nothing; expected a price above 0 for the default of a provider.'})
+    throw new Refusal('body.invalid', {
+      issues: 'pricing_config: prices nothing; expected a price for the default of a provider, 0 where its calls cost nothing.',
+    })
   return one(call, {provider, model, change: 'added', before: null, after}, digest, effective_at)
 }
 

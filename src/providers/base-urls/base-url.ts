@@ -56,6 +56,15 @@ const HAS_DEPLOYMENTS: ReadonlySet<string> = new Set(['azure-openai', 'azure-ai'
 const DEPLOYMENT =
   /^(?:\/openai)?\/deployments\/[^/?]+(\/(?:chat\/completions|completions|embeddings|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations)))(?:\?api-version=[\w.-]*)?$/
 
+/** Routes of engines that stand beside `/v1` (llama.cpp's server, Ollama, vLLM, SGLang, TGI, LM Studio, KoboldCpp): their own words, and how they are. */
+const BESIDE_V1 =
+  /^\/(?:api|props|slots|metrics|health|ping|version|info|load|tokenize|detokenize|apply-template|infill|completion|embedding|generate|generate_stream|get_model_info|get_server_info|server_info|lora-adapters)(?:[/?]|$)/
+
+/** The path of the base for `path`: that of an engine may be written with `/v1`, which its own routes do not have. */
+export function baseFor({is_engine}: Provider, base_path: string, path: string): string {
+  return is_engine && BESIDE_V1.test(path) ? base_path.replace(/\/v1$/, '') : base_path
+}
+
 /** What is no name of an operation: versions, and `openai` before OpenAI's words. */
 const PREFIX = /^(?:\/[\w.-]+)*(?:\/v\d+(?:(?:alpha|beta)\d*)?|\/openai)$/
 

@@ -2,7 +2,7 @@ import type {Dispatcher} from 'undici'
 import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
-import {loginOf, pathFor, usualHeaders, variantOf, withoutDeployment, withoutRepeat} from '../../providers/base-urls/base-url.ts'
+import {baseFor, loginOf, pathFor, usualHeaders, variantOf, withoutDeployment, withoutRepeat} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
@@ -170,7 +170,8 @@ function holdsLinks({operation}: Call): boolean {
 
 /** By a vendor's own path a client may write what the base has. */
 function pathOf(provider: Provider, base_path: string, path: string, is_passthrough: boolean): string {
-  return joinPath(base_path, is_passthrough ? withoutRepeat(base_path, withoutDeployment(provider, path)) : path)
+  if (!is_passthrough) return joinPath(base_path, path)
+  return joinPath(baseFor(provider, base_path, path), withoutRepeat(base_path, withoutDeployment(provider, path)))
 }
 
 /** A list of models is read whole: what the caller may not call is not in it. */

@@ -43,3 +43,54 @@ test.each(ways)('O1: a limit of Anthropic’s clients reaches %s, which reads %s
 test('there are engines, and every one of them is played', () => {
   expect(ENGINES.length).toBeGreaterThan(20)
 })
+
+const OWN_ROUTES = [
+  '/completion',
+  '/tokenize',
+  '/props',
+  '/slots',
+  '/metrics',
+  '/infill',
+  '/api/chat',
+  '/generate',
+  '/lora-adapters',
+] as const
+
+test.each(['', '/v1'])('O6: routes of an engine’s own are reached from a custom host that ends in "%s"', async base => {
+  const root = provider.url.replace(/\/v1$/, '')
+  for (const [at, path] of OWN_ROUTES.entries()) {
+    const slug = `own-${base.slice(1)}-${at}`
+    await gateway.provider(slug, 'llama-cpp', root + base)
+    provider.heard.length = 0
+    const reply = await gateway.call(`/v1${path}`, {
+      method: 'POST',
+      headers: {'content-type': 'application/json', 'x-gateway-provider': `@${slug}`},
+      body: '{}',
+    })
+    expect([reply.status, provider.heard.map(heard => heard.path)], path).toEqual([200, [path]])
+  }
+})
+
+test('O6: and OpenAI’s below it', async () => {
+  provider.heard.length = 0
+  await gateway.chat({model: 'm', messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-provider': '@llama-cpp'})
+  await gateway.call('/v1/chat/completions/input_tokens', {
+    method: 'POST',
+    headers: {'content-type': 'application/json', 'x-gateway-provider': '@llama-cpp'},
+    body: '{}',
+  })
+  expect(provider.heard.map(heard => heard.path)).toEqual(['/v1/chat/completions', '/v1/chat/completions/input_tokens'])
+})
+
+test('O8: a price of nothing for all models of an engine is a price', async () => {
+  const chat = async () => {
+    const reply = await gateway.chat({model: 'of-the-house', messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-provider': '@vllm'})
+    expect(reply.status, await reply.text()).toBe(200)
+    return (await gateway.logs())[0]!
+  }
+  expect(await chat()).toMatchObject({unpriced: true})
+  await expect(gateway.admin('PUT', '/model-configs/pricing/vllm/default', {pricing_config: {}})).rejects.toThrow('prices nothing')
+  const pricing_config = {pay_as_you_go: {request_token: {price: 0}, response_token: {price: 0}}}
+  await gateway.admin('PUT', '/model-configs/pricing/vllm/default', {pricing_config})
+  expect(await chat()).toMatchObject({unpriced: false, cost: 0})
+})

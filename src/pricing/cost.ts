@@ -59,7 +59,10 @@ const EXACT = 2 ** 53
 export function cost(usage: Partial<Usage>, price: Price | undefined, options: CostOptions): Cost {
   if (!price) return usage.units ? {...UNPRICED, unpriced_units: unpricedUnits(usage.units, undefined)} : UNPRICED
   const period = periodAt(price, options.at)
-  const terms = chargedTerms(price, period, options.batch ?? Boolean(usage.units?.[UNIT.batch_requests]))
+  const batch = options.batch ?? Boolean(usage.units?.[UNIT.batch_requests])
+  // most calls are served anywhere, and use tokens alone
+  const is_placed = price.served_in !== undefined || (price.geographies !== undefined && hasUnits(usage.units))
+  const terms = is_placed ? chargedTerms(price, period, batch) : termsOf(period, batch)
   const found = costInNumbers(usage, terms) ?? costInBigInts(usage, terms)
   return price.mode === undefined || found.mode_unpriced !== null ? found : {...found, mode_unpriced: price.mode}
 }

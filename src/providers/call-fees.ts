@@ -5,18 +5,18 @@ import {INPUT_CLASSES, isEmptyUsage, UNIT, type Usage} from '../schema/usage.ts'
  * learn.microsoft.com, Model router frequently asked questions, pricing.
  */
 const ROUTER = /^(?:model-router(?:-\d{4}-\d{2}-\d{2})?|auto)$/
-const ROUTERS: Readonly<Record<string, RegExp>> = {'azure-openai': ROUTER, 'azure-ai': ROUTER}
+const WITH_ROUTERS: ReadonlySet<string> = new Set(['azure-openai', 'azure-ai'])
 
 /**
  * Models that search the web in every call before they answer, and do not count it in their usage. Source: developers.openai.com, Web search,
  * Chat Completions ("the model always retrieves information from the web before responding").
  */
 const SEARCHER = /-search-(?:preview|api)\b/
-const SEARCHERS: Readonly<Record<string, RegExp>> = {openai: SEARCHER, 'azure-openai': SEARCHER}
+const WITH_SEARCHERS: ReadonlySet<string> = new Set(['openai', 'azure-openai'])
 
 /** Whether a model hands calls on to others, which are charged beside it. */
 export function isRouter(kind: string, model: string | null): boolean {
-  return matches(ROUTERS, kind, model)
+  return model !== null && WITH_ROUTERS.has(kind) && ROUTER.test(model)
 }
 
 /**
@@ -24,13 +24,11 @@ export function isRouter(kind: string, model: string | null): boolean {
  * request, and that of the answer.
  */
 export function withCallFees(kind: string, models: readonly (string | null)[], usage: Usage): Usage {
-  if (!Object.hasOwn(ROUTERS, kind) && !Object.hasOwn(SEARCHERS, kind)) return usage
-  if (models.some(model => isRouter(kind, model))) return withUnit(usage, UNIT.routing_units, promptOf(usage))
-  return models.some(model => matches(SEARCHERS, kind, model)) ? withUnit(usage, UNIT.web_search, 1) : usage
-}
-
-function matches(table: Readonly<Record<string, RegExp>>, kind: string, model: string | null): boolean {
-  return model !== null && Object.hasOwn(table, kind) && table[kind]!.test(model)
+  if (WITH_SEARCHERS.has(kind))
+    for (const model of models) if (model?.includes('-search-') && SEARCHER.test(model)) return withUnit(usage, UNIT.web_search, 1)
+  if (WITH_ROUTERS.has(kind))
+    for (const model of models) if (isRouter(kind, model)) return withUnit(usage, UNIT.routing_units, promptOf(usage))
+  return usage
 }
 
 function withUnit(usage: Usage, unit: string, amount: number): Usage {

@@ -61,7 +61,8 @@ interface End {
   readonly leaves_after_ms?: number
 }
 
-const contains = {'default.contains': {words: ['zebra', 'EMAIL'], operator: 'none'}}
+/** Its last text has one of these words, wherever the address stands: the call is denied for it. */
+const contains = {'default.contains': {words: ['zebra', 'EMAIL', 'now'], operator: 'none'}}
 /** Every way in which a call can end, before its guardrails ran, in them, and behind them. */
 const ENDS: Readonly<Record<string, () => End>> = {
   answered: () => ({answer: good}),
@@ -110,6 +111,7 @@ test.each(Object.keys(ENDS))('of a call that was %s nothing rests in clear', asy
   const {answer, config = {provider: '@a'}, headers = {}, body = {}, leaves_after_ms} = ENDS[name]!()
   provider.answer(answer)
   gateway.lines.length = 0
+  const statuses: number[] = []
   const ask = async (leaf: Leaf) => {
     const leaving = leaves_after_ms === undefined ? undefined : AbortSignal.timeout(leaves_after_ms)
     const sent = {...withLeaf({...BODY, stream: false}, leaf, CANARY), ...body}
@@ -121,11 +123,15 @@ test.each(Object.keys(ENDS))('of a call that was %s nothing rests in clear', asy
     const init = {method: 'POST', body: JSON.stringify(sent), headers: at, ...(leaving && {signal: leaving})}
     await gateway
       .call('/v1/chat/completions', init)
-      .then(response => response.text())
+      .then(response => {
+        statuses.push(response.status)
+        return response.text()
+      })
       .catch(() => undefined)
   }
   const leaves = chosen()
   for (let at = 0; at < leaves.length; at += 8) await Promise.all(leaves.slice(at, at + 8).map(ask))
+  if (/^denied (?!, and answered)/.test(name)) expect(statuses.filter(status => status === 446).length).toBeGreaterThan(leaves.length / 2)
   const rows = await gateway.logs()
   expect(rows.length).toBeGreaterThan(0)
   expect(JSON.stringify(rows)).not.toContain(WORD)

@@ -213,7 +213,7 @@ test('a segment that is removed while the disk is full takes settlements, refuse
   const ask = asking(journal)
   for (const id of ['a:1', 'b:1']) await ask.intent(id)
   await disk.fill()
-  for (const name of readdirSync(folder)) rmSync(join(folder, name))
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), {force: true})
   journal.check()
   expect(journal.status()).toMatchObject({accepting: false, files_removed: 1})
   expect(await ask.settle('a:1')).toBeUndefined()

@@ -13,7 +13,7 @@ const COLUMNS: readonly TableColumn<ProviderListing>[] = [
   {title: 'native', value: row => (row.native === 'all' ? 'all' : row.native.join(' '))},
   {title: 'translated', value: row => row.translated.join(' ')},
   {title: 'in its own calls', value: row => row.in_calls.join(' ')},
-  {title: 'by way of chat', value: row => row.through_chat.join(' ')},
+  {title: 'by way of chat', value: row => [...row.through_chat, ...row.where_served].join(' ')},
 ]
 
 /** `gateway providers catalog`: what a provider can be made of. Known to the program itself; no data directory is opened. */

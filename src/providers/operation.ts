@@ -71,6 +71,8 @@ export interface ProviderRequest {
   readonly accepts?: readonly number[]
   /** Takes back what was begun: made even when the client has gone. */
   readonly tidies?: true
+  /** Ends the call, its answer included, after so long; none when left out: as long as the client waits. */
+  readonly within_ms?: number
 }
 
 /** The answer to it. A body that is not read is to be dropped. */

@@ -1,6 +1,7 @@
 import type {Dispatcher} from 'undici'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {RequestAuth} from './auth/login.ts'
+import type {PromptCounter} from './engines/prompt-counters.ts'
 import type {OutgoingHeaders} from './headers.ts'
 import type {ModelLister} from './models/listed.ts'
 import type {ProviderOperations} from './operation.ts'
@@ -83,6 +84,10 @@ export interface Provider {
   readonly models?: ModelLister
   /** An engine of one's own: its host alone knows its models. */
   readonly is_engine?: true
+  /** Endpoints in other clients' words that newer versions of this engine serve: whether the one at a host does is to be found out. */
+  readonly may_serve?: readonly EndpointName[]
+  /** Routes of an engine that count the tokens of a prompt. */
+  readonly prompt_counters?: readonly PromptCounter[]
   /** Headers of the client that go on as they are, on unified endpoints too; lower case. */
   readonly hands_on?: readonly string[]
   /** The header by which this vendor's own clients are known: from them, files, models and the like mean the vendor's own operations. */

@@ -29,6 +29,7 @@ import {type InboundRequest, messageOf, parseRequest, readCredentials} from './i
 import {ResponseWriter} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
 import {CallRunner} from './run/call-runner.ts'
+import {EngineRoutes} from './run/engine-routes.ts'
 import {ModelLists} from './run/list-models.ts'
 import {enterPrompt, isPrompted, Prompts} from './run/prompt.ts'
 import {noteRefusal} from './run/refused-row.ts'
@@ -56,6 +57,7 @@ export function createProxy(services: ProxyServices): CallProxy {
   const plans = new PlanCache(services)
   const prompts = new Prompts(services)
   const models = new ModelLists(services, plans)
+  const routes = new EngineRoutes(services)
   const registry = new CallRegistry(count => services.metrics.live(count))
   const realtime = createRealtime({
     services,
@@ -67,7 +69,7 @@ export function createProxy(services: ProxyServices): CallProxy {
     handleUpgrade: realtime.handleUpgrade,
     handle(request, response) {
       const relay = new ResponseWriter(response, registry)
-      void proxy(request, relay, {services, plans, registry}, {prompts, models})
+      void proxy(request, relay, {services, plans, registry, routes}, {prompts, models})
     },
     forget() {
       plans.forget()

@@ -181,6 +181,7 @@ function charge(tally: Tally, each: CostCase, reply: Readonly<Record<string, unk
     kind: each.provider,
     reply_headers: {},
     text_bytes: plain.length,
+    text_pieces: 0,
     is_cut_stream: false,
   })
   if (source === 'none') return source

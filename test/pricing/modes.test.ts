@@ -204,6 +204,7 @@ describe('a call is charged as it was served, and a mode without a price of its 
         reply_facts: read,
         plain: reply ? Buffer.from(JSON.stringify(reply)) : null,
         text_bytes: 5,
+        text_pieces: 0,
         is_cut_stream: false,
       })
       const charged = cost(used.usage, PRICE, {at})

@@ -45,6 +45,7 @@ for (const [name, cases] of Object.entries(TABLES)) {
         reply_facts: read,
         plain,
         text_bytes: read?.text_bytes ?? plain?.length ?? 0,
+        text_pieces: read?.pieces ?? 0,
         is_cut_stream: said.stream !== undefined && said.outcome !== undefined && said.outcome !== 'ok',
       })
       expect({usage: counted(used.usage), source: used.source}).toEqual({usage: said.usage, source: said.source ?? 'provider'})

@@ -78,7 +78,7 @@ test('what a translator throws breaks its stream alone, and is told to the log',
       chat_request: {},
       client_request: {},
     } as unknown as RequestTranslation
-    const stream = new TranslatedStream('chatComplete', translating, encoding, one => told.push(one))
+    const stream = new TranslatedStream('chatComplete', translating, {encoding, onFault: one => told.push(one)})
     await through(stream, [encoding ? gzipSync(WHOLE) : WHOLE])
     expect(stream.fault?.message).toContain('its stream is not what it documents')
     expect(told).toEqual([fault])

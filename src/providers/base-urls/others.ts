@@ -41,6 +41,11 @@ export function belowV1({endpoint, path, query, base_path = ''}: EndpointRequest
   return (base_path.endsWith('/v1') ? path : `/v1${path}`) + query
 }
 
+/** The same for engines that may stand behind a path of their operator's: a base URL that is a host alone means its `/v1`. */
+export function rootMeansV1(reach: EndpointRequest): string | undefined {
+  return reach.base_path === '' || reach.base_path === '/' ? belowV1(reach) : undefined
+}
+
 /** Each of these options as a header of its own. */
 export function headersFrom(rows: Readonly<Partial<Record<OptionName, string>>>): (options: Options) => OutgoingHeaders {
   return options => {

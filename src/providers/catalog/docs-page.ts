@@ -26,7 +26,12 @@ const HEAD = `# Providers
 - **In calls of its own**: files, batches and fine-tuning. The gateway sends one or more different requests for each
   client call ([files and batches](files.md)).
 - **By way of chat**: the gateway translates Anthropic's \`/messages\` and OpenAI's \`/responses\` to chat, if the provider
-  supports only chat.
+  supports only chat. Newer versions of some local engines have these routes themselves. The gateway finds that out with
+  an empty request to the engine, which makes it no work. It remembers a route for ten minutes, and that there is none for
+  one minute.
+- **Counts of local engines.** llama.cpp's server and vLLM count prompts with the model's own tokenizer. The gateway uses
+  their counts for \`/messages/count_tokens\`, and for the prompt of a call that its client left. Where an engine reports
+  no usage, the log has an estimate, and clients of \`/messages\` and \`/responses\` get the same figures.
 - **Pass-through**: every other path is appended to the provider's base URL and forwarded unchanged with the right
   credential. \`/v1/proxy/PATH\` always is. If a provider with its own format lacks a unified endpoint, the call gets 400.
 
@@ -49,6 +54,7 @@ function section(provider: Provider): string {
     ['Native', row.native === 'all' ? 'every unified endpoint' : listed(row.native)],
     ['Translated', listed(row.translated)],
     ['In calls of its own', listed(row.in_calls)],
+    ['Where the engine serves it, else by way of chat', listed(row.where_served)],
     ['By way of chat', listed(row.through_chat)],
     ['Realtime', row.realtime ? `${code('GET /realtime')} by WebSocket` : ''],
     ['Pass-through', 'everything else'],

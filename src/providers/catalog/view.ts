@@ -21,6 +21,8 @@ export interface ProviderListing {
   readonly translated: readonly EndpointName[]
   /** Endpoints that take calls of the provider's own kind, one or several: files, batches, fine-tuning. */
   readonly in_calls: readonly EndpointName[]
+  /** Endpoints of other clients that newer versions of an engine serve: where the one at a host does not, by way of chat. */
+  readonly where_served: readonly EndpointName[]
   /** Endpoints of other clients that are served by way of chat. */
   readonly through_chat: readonly EndpointName[]
   /** By WebSocket. */
@@ -40,6 +42,7 @@ const BY_CHAT = ['messages', 'createModelResponse'] as const satisfies readonly 
 
 export function catalogueRow(provider: Provider): ProviderListing {
   const {slug, name, auth, login, endpoints, translations, models, operations: errands, base_url_template: place_says, base_url} = provider
+  const {may_serve = []} = provider
   const in_calls = [...Object.keys(errands?.endpoints ?? {}), ...(models ? ['listModels'] : [])] as EndpointName[]
   const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(each => !in_calls.includes(each))
   const has = (endpoint: EndpointName) => translated.includes(endpoint) || supports(provider, endpoint)
@@ -53,7 +56,8 @@ export function catalogueRow(provider: Provider): ProviderListing {
     native: endpoints === 'all' ? 'all' : endpoints.filter(each => !translated.includes(each) && !in_calls.includes(each)),
     translated,
     in_calls,
-    through_chat: has('chatComplete') ? BY_CHAT.filter(each => !has(each)) : [],
+    where_served: may_serve,
+    through_chat: has('chatComplete') ? BY_CHAT.filter(each => !has(each) && !may_serve.includes(each)) : [],
     realtime: provider.realtime !== undefined,
     options: optionsFor(slug).map(option => {
       const {secret = false, in_header = true, does} = OPTIONS[option]

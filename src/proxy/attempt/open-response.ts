@@ -9,6 +9,7 @@ import {member} from '../inbound/body.ts'
 import {openStream, type ProviderStream, type Stream, TELLS_END} from '../upstream/stream.ts'
 import {TranslatedStream} from '../upstream/translated-stream.ts'
 import {isEventStream, VendorStream, vendorFraming} from '../upstream/vendor-stream.ts'
+import {estimateOf} from './estimate.ts'
 import type {AttemptParts} from './host.ts'
 import {holdsLinks, ownAddresses} from './reply-links.ts'
 
@@ -99,9 +100,15 @@ export function openResponse(
     return {status, headers, encoding, content_length, stream: null, source: null, guarded: null, checkStart, is_rewritten, fault: null}
   }
   const source = translating
-    ? new TranslatedStream(endpoint, translating, encoding, fault =>
-        services.log.error({fault, trace_id: call.incoming.trace.trace_id, provider: request.provider.slug}, 'a stream could not be read'),
-      )
+    ? new TranslatedStream(endpoint, translating, {
+        encoding,
+        estimate: estimateOf(parts),
+        onFault: fault =>
+          services.log.error(
+            {fault, trace_id: call.incoming.trace.trace_id, provider: request.provider.slug},
+            'a stream could not be read',
+          ),
+      })
     : streamOf(call, framing!, encoding, () =>
         openStream(endpoint, {
           provider: request.provider.slug,

@@ -9,6 +9,7 @@ import type {RewrittenResponse} from '../records/attempt-result.ts'
 import type {Copy} from '../upstream/body-copy.ts'
 import {decodeWhole} from '../upstream/decode.ts'
 import {JSON_TYPE, type TranslatedReply, translated} from '../upstream/translate.ts'
+import {estimateOf} from './estimate.ts'
 import type {AttemptParts} from './host.ts'
 import type {OpenResponse} from './open-response.ts'
 import {holdsLinks, withOwnAddresses} from './reply-links.ts'
@@ -32,7 +33,9 @@ export function rewriteResponse(
     try {
       if (plain === null && (has_links || call.is_shaped))
         throw new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: ENCODED})
-      const reply = request.translating ? translated(request.translating, status, plain ?? body, header_usage) : untranslated(plain ?? body)
+      const reply = request.translating
+        ? translated(request.translating, status, plain ?? body, header_usage, estimateOf(parts))
+        : untranslated(plain ?? body)
       const {guardrails} = call
       const is_error = status >= 300
       if (!guardrails || (is_error && !guardrails.judges_errors))

@@ -16,6 +16,7 @@ import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
 import type {AttemptResult} from './attempt-result.ts'
 import {leftInBackground} from './deferred/background-responses.ts'
 import {chargeDeferred} from './deferred/charge.ts'
+import {leftPrompt} from './left-prompt.ts'
 import {costByHops, costOf, priceOf} from './price.ts'
 import {type AttemptUsage, speaks, usedBy} from './usage.ts'
 
@@ -49,16 +50,24 @@ export interface Settling {
 
 /** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
 export function settle(settling: Settling, services: ProxyServices, done: () => void): void {
-  const charged = chargeDeferred(settling, services)
-  if (charged) void charged.then(() => write(settling, services, done))
-  else write(settling, services, done)
+  const is_unanswered = isUnanswered(settling, services)
+  const waits = chargeDeferred(settling, services) ?? leftPrompt(settling, is_unanswered)
+  if (!waits) return write(settling, {is_unanswered, prompt_tokens: null}, services, done)
+  void waits.then(found => write(settling, {is_unanswered, prompt_tokens: found ?? null}, services, done))
 }
 
-function write(settling: Settling, services: ProxyServices, done: () => void): void {
+/** What only its end tells of a call that was left. */
+interface LeftCall {
+  readonly is_unanswered: boolean
+  /** As its engine counted them. */
+  readonly prompt_tokens: number | null
+}
+
+function write(settling: Settling, left: LeftCall, services: ProxyServices, done: () => void): void {
   const {call, target, request, work, result, plain, has_row, is_last, spend} = settling
-  const is_unanswered = isUnanswered(settling, services)
+  const {is_unanswered} = left
   if (is_unanswered) call.unanswered_at = target
-  const {usage, source, said_model, hops} = usageOf(settling, is_unanswered)
+  const {usage, source, said_model, hops} = usageOf(settling, left)
   const {at_ms} = call.incoming
   const price = isCounted(source) ? priceOf(target, request.model, said_model, at_ms, services) : undefined
   const charged = !isCounted(source)
@@ -110,10 +119,10 @@ function noteObject({call, target, request, result}: Settling, plain: Buffer, {s
  * True where the provider may have worked on the request, and may charge for it, although no answer began: it was written whole, and then given up by
  * us, or the connection broke after so long that the model was at work. Of the tries at one target the first alone is charged.
  */
-function isUnanswered({call, target, result}: Settling, {settings}: ProxyServices): boolean {
+function isUnanswered({call, target, request, result}: Settling, {settings}: ProxyServices): boolean {
   const {statuses, fault, times} = result
   if (statuses.provider !== null || !fault || times.written_at === 0 || !settings.charge_unanswered) return false
-  if (target.provider.is_engine || !speaks(call) || call.unanswered_at === target) return false
+  if ((target.provider.is_engine && !request.countPrompt) || !speaks(call) || call.unanswered_at === target) return false
   return GIVEN_UP.has(fault.code) || (fault.code === 'upstream.broken' && performance.now() - times.written_at >= AT_WORK_MS)
 }
 
@@ -205,7 +214,7 @@ function lateHooks({guardrails}: Call): LateHooks | null {
 }
 
 /** The usage that the provider reported, or an estimate where it reported none. */
-function usageOf({call, target, request, result, plain}: Settling, is_unanswered: boolean): AttemptUsage {
+function usageOf({call, target, request, result, plain}: Settling, {is_unanswered, prompt_tokens}: LeftCall): AttemptUsage {
   const {endpoint, operation, body, incoming} = call
   const {body: sent} = request
   const {stream, source, statuses, headers, outcome, rewritten, received_bytes, copy} = result
@@ -218,6 +227,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
     operation,
     model: request.model,
     request_body: body.kind === 'json' ? body.bytes : null,
+    prompt_tokens,
     mode_in: may_ask ? (Buffer.isBuffer(sent) ? sent : body.bytes) : null,
     asked_bytes: 'bytes' in body ? body.bytes.length : null,
     status: statuses.provider,
@@ -225,6 +235,7 @@ function usageOf({call, target, request, result, plain}: Settling, is_unanswered
     reply_facts: stream ?? rewritten,
     plain,
     reply_headers: headers,
+    text_pieces: stream ? stream.pieces : 0,
     text_bytes: stream ? stream.text_bytes : copy.isCut ? received_bytes : (plain?.length ?? received_bytes),
     is_skimmed: copy.isCut,
     is_unanswered,

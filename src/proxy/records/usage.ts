@@ -1,8 +1,7 @@
 import {withCallFees} from '../../providers/call-fees.ts'
 import {underWay} from '../../providers/openai/background.ts'
 import {requestedMode} from '../../providers/openai/mode.ts'
-import {estimateTokens, type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
-import {countBodyTokens} from '../../providers/openai/tokens.ts'
+import {type ReplyFacts, readReply, requestUnits} from '../../providers/openai/observe.ts'
 import {NO_MODE, usageOfKind} from '../../providers/service-tiers.ts'
 import {batchesInReply} from '../../providers/vendor-batches/index.ts'
 import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
@@ -11,6 +10,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Hop} from '../../schema/hops.ts'
 import type {Outcome} from '../../schema/records.ts'
 import {emptyUsage, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
+import {type AskedText, answerTokens, promptOf, type SeenText, textTokens} from './estimate.ts'
 
 /** Endpoints whose answers use up tokens or units. The rest cost nothing. */
 const USES: ReadonlySet<EndpointName> = new Set([
@@ -70,15 +70,11 @@ export function speaks({endpoint, operation}: Pick<AskedFor, 'endpoint' | 'opera
 }
 
 /** What is known of an attempt once it ended. */
-export interface EndedAttempt extends AskedFor {
+export interface EndedAttempt extends AskedFor, AskedText, SeenText {
   /** Of the request that left. */
   readonly model: string | null
-  /** The body that was sent, where it is JSON; null for all others. */
-  readonly request_body: Buffer | null
   /** The body that left, where it may ask for a mode of service; null where nothing in it does. */
   readonly mode_in: Buffer | null
-  /** Its length, where it is kept; null where it passed unread. */
-  readonly asked_bytes: number | null
   readonly status: number | null
   readonly outcome: Outcome
   /** What a stream or a translation found; null where the whole answer is read here. */
@@ -91,8 +87,6 @@ export interface EndedAttempt extends AskedFor {
   readonly reply_headers: Readonly<Record<string, string>>
   /** True where `plain` lacks what is long in it: its text is not there to be counted. */
   readonly is_skimmed?: boolean
-  /** About how many bytes of text came: of a stream what the model wrote, else the answer. */
-  readonly text_bytes: number
   /** The request was written whole, and no answer began: its prompt may have been read all the same. */
   readonly is_unanswered?: boolean
   /** Its response goes on being made, and is charged once it ended. */
@@ -123,7 +117,7 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
 
 function reportedBy(ended: EndedAttempt): AttemptUsage {
   const {endpoint, request_body, asked_bytes, status, outcome, plain} = ended
-  if (status === null && ended.is_unanswered) return {usage: promptOf(ended, asked_bytes ?? 0), source: 'estimated', said_model: null}
+  if (status === null && ended.is_unanswered) return {usage: ofKind(ended, promptOf(ended)), source: 'estimated', said_model: null}
   if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
   const facts = ended.reply_facts ?? wholeFacts(ended)
   const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
@@ -133,24 +127,17 @@ function reportedBy(ended: EndedAttempt): AttemptUsage {
   if (facts.usage) {
     const usage = ofKind(ended, facts.usage)
     const cut = ended.is_cut_stream && !facts.hops
-    return {usage: cut ? withText(usage, ended.text_bytes) : usage, source, said_model: facts.model, hops: facts.hops}
+    return {usage: cut ? withText(usage, ended) : usage, source, said_model: facts.model, hops: facts.hops}
   }
   const unmetered: AttemptUsage = isUnmetered(ended) ? {...nothing, source: 'unmetered'} : nothing
   if (!USES.has(endpoint) && !speaks(ended)) return unmetered
   const units = request_body && requestUnits(endpoint, request_body)
   if (units) return {usage: units, source, said_model: facts.model}
   if (!speaks(ended) || asked_bytes === null) return unmetered
-  const answered = plain && !ended.is_skimmed ? countBodyTokens(plain, {framed: false}) : null
-  const output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? estimateTokens(ended.text_bytes))
-  const usage = {...promptOf(ended, asked_bytes), output_text_tokens}
+  const answered = plain && !ended.is_skimmed ? answerTokens(plain) : null
+  const output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? textTokens(ended))
+  const usage = {...ofKind(ended, promptOf(ended)), output_text_tokens}
   return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
-}
-
-/** The prompt, estimated from its text. */
-function promptOf(ended: EndedAttempt, asked_bytes: number): Usage {
-  const {request_body} = ended
-  const counted = request_body && countBodyTokens(request_body, {framed: true})
-  return ofKind(ended, {...emptyUsage(), input_uncached_tokens: counted ?? estimateTokens(asked_bytes)})
 }
 
 /** As its kind of provider means it; where the answer does not tell how it was served, what the request wants counts. */
@@ -175,7 +162,7 @@ function isUnmetered({endpoint, operation}: EndedAttempt): boolean {
 }
 
 /** A stream that was cut off had reported little of its answer: the text that was seen counts. */
-function withText(usage: Usage, text_bytes: number): Usage {
-  const unsaid = estimateTokens(text_bytes) - totals(usage).completion_tokens
+function withText(usage: Usage, seen: SeenText): Usage {
+  const unsaid = textTokens(seen) - totals(usage).completion_tokens
   return unsaid > 0 ? {...usage, output_text_tokens: usage.output_text_tokens + unsaid} : usage
 }

@@ -28,7 +28,7 @@ export function serveCount(call: Call, target: Target, route: RouteInfo, service
   if (call.is_passthrough || endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
   const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
   const has = (name: 'messagesCountTokens' | 'chatComplete') =>
-    provider.translations?.endpoints[name] !== undefined || supports(provider, name)
+    provider.operations?.endpoints[name] !== undefined || provider.translations?.endpoints[name] !== undefined || supports(provider, name)
   if (has('messagesCountTokens') || !has('chatComplete')) return false
   serve(call, target, route, {bytes: Buffer.from(JSON.stringify(countTokens(wholeOf(body)))), is_stream: false}, services)
   return true

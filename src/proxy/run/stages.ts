@@ -25,6 +25,7 @@ export const STAGES: readonly RunStage<TargetRun>[] = [
   resolve,
   checkTarget,
   guard,
+  findRoutes,
   countTokens,
   lookUp,
   serveCached,
@@ -85,6 +86,15 @@ function guard(run: TargetRun): MaybePromise<StageResult> {
     if (readsLong(run)) await parsedWhole(call.body as JsonBody)
     checkModel(target, call, services.seen)
     return undefined
+  })
+}
+
+/** Of an engine it is found out first whether it serves the words of this client itself. */
+function findRoutes(run: TargetRun): MaybePromise<StageResult> {
+  const {call, target, credentials, plane} = run
+  if (!target.provider.may_serve) return undefined
+  return keep(plane.routes.serving(call, target, credentials), serving => {
+    run.target = serving
   })
 }
 

@@ -12,6 +12,7 @@ import type {PlanCache, ResolvedPlan} from '../targets/plan-cache.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
 import type {CacheParticipant} from './cache.ts'
+import type {EngineRoutes} from './engine-routes.ts'
 import type {StagedRun} from './pipeline.ts'
 
 /** What all calls share. */
@@ -19,6 +20,7 @@ export interface Plane {
   readonly services: ProxyServices
   readonly plans: PlanCache
   readonly registry: CallRegistry
+  readonly routes: EngineRoutes
 }
 
 /** A call that is ready for its targets. */

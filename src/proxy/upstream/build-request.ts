@@ -25,6 +25,7 @@ import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} fro
 import {authenticated, authorized, checkOwnIdentity, type PendingAuth} from './credentials.ts'
 import {MultiRequest, type OperationContext, plainId} from './multi-request.ts'
 import {ownModel, ownModels} from './own-models.ts'
+import {promptCounter} from './prompt-counter.ts'
 import {JSON_TYPE, type RequestTranslation, translateRequest, written} from './translate.ts'
 
 /** What leaves for the provider. */
@@ -47,6 +48,8 @@ export interface UpstreamRequest {
   readonly operation: MultiRequest | null
   /** Reads the output of the batches that the answer tells of; null where it tells of none. */
   readonly output: MultiRequest | null
+  /** Counts its prompt; null where its provider has nothing that does. */
+  readonly countPrompt: ((within_ms: number) => Promise<number | null>) | null
   /** A login that is yet to be made, for these very bytes; null where the headers hold what is needed. */
   readonly login: PendingAuth | null
 }
@@ -159,6 +162,7 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
     translating: words,
     operation: null,
     output: outputOf({call, target, provider, model, credentials}, services),
+    countPrompt: provider.prompt_counters ? promptCounter({call, target, provider, model, credentials}, words, services) : null,
     login,
   }
 }
@@ -206,6 +210,7 @@ function errandOf(errand: ProviderOperation, of: OperationContext, services: Pro
     translating: null,
     operation: new MultiRequest(errand, of, services),
     output: outputOf(of, services),
+    countPrompt: null,
     login: null,
   }
 }

@@ -5,7 +5,7 @@ import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {parsedObject} from '../../base/json-object.ts'
 import {maskedUrl} from '../../base/masked-url.ts'
-import {pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
+import {baseFor, pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import {type ProviderRequest, type Upstream, UpstreamFault, type UpstreamReply} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {InvalidResponse, type Json} from '../../providers/translation.ts'
@@ -57,7 +57,7 @@ export class SubRequests implements Upstream {
     const {destination, path} = request.signed ? this.#signed(request.path) : this.#placed(request)
     const body = bodyOf(request.body, provider.slug, this.onMoved)
     const headers = await this.#headers(request, destination, path, body)
-    const signal = request.tidies ? AbortSignal.timeout(LONGEST_TIDYING_MS) : this.#signal
+    const signal = this.#signalOf(request)
     signal.throwIfAborted()
     this.url = maskedUrl(destination.origin + path.split('?', 1)[0])
     services.log.debug({method, url: this.url, call_id: call.id, trace_id: call.incoming.trace.trace_id}, 'an errand calls')
@@ -80,9 +80,15 @@ export class SubRequests implements Upstream {
     }
   }
 
+  #signalOf({tidies, within_ms}: ProviderRequest): AbortSignal {
+    if (tidies) return AbortSignal.timeout(LONGEST_TIDYING_MS)
+    return within_ms === undefined ? this.#signal : AbortSignal.any([this.#signal, AbortSignal.timeout(within_ms)])
+  }
+
   #placed(request: ProviderRequest): Place {
     const destination = this.#destination(request)
-    return {destination, path: joinPath(destination.basePath, this.#below(request))}
+    const path = this.#below(request)
+    return {destination, path: joinPath(baseFor(this.#of.provider, destination.basePath, path), path)}
   }
 
   #signed(text: string): Place {

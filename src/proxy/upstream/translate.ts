@@ -2,7 +2,7 @@ import {Readable} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
 import {isObject, parsed as jsonIn, parseJson, TooDeep} from '../../base/json-object.ts'
 import {cameAs, writtenAsCame} from '../../providers/as-came.ts'
-import {errorBody} from '../../providers/chat.ts'
+import {errorBody, usageIn} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
 import {withLimitMembers} from '../../providers/limit-members.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
@@ -23,7 +23,7 @@ import type {Call} from '../call/call.ts'
 import {type JsonBody, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {Target} from '../targets/target.ts'
-import {type DetachedFiles, detachInlineFiles} from './inline-files.ts'
+import {type DetachedFiles, detachInlineFiles} from './body/inline-files.ts'
 
 /** A call in the provider's words, and what its answer is turned back with. */
 export interface RequestTranslation extends DialectPair {
@@ -34,6 +34,16 @@ export interface RequestTranslation extends DialectPair {
   readonly request: Translated
   /** What puts the large files back that were held out of `client_request`; null where there are none. */
   readonly held: DetachedFiles | null
+}
+
+/** What is estimated of a call whose usage nobody reports: the client gets what is written of it. */
+export interface UsageEstimate {
+  /** Before the answer: the prompt alone. */
+  prompt(): Usage
+  /** At the end of a stream, of the text that came. */
+  streamed(text: {readonly text_bytes: number; readonly text_pieces: number}): Usage
+  /** Of a whole answer, as the provider sent it. */
+  whole(answer: Buffer): Usage
 }
 
 /** A whole answer in the client's words. */
@@ -111,8 +121,14 @@ export function writtenText(json: unknown, provider: string): string {
 }
 
 /** A whole answer, good or not, in the client's words. */
-export function translated(of: RequestTranslation, status: number, plain: Buffer, header_usage: Usage | null = null): TranslatedReply {
-  if (status < 300) return translateReply(of, plain, header_usage)
+export function translated(
+  of: RequestTranslation,
+  status: number,
+  plain: Buffer,
+  header_usage: Usage | null = null,
+  estimate: UsageEstimate | null = null,
+): TranslatedReply {
+  if (status < 300) return translateReply(of, plain, header_usage, estimate)
   return {bytes: translateFault(of, status, plain), content_type: JSON_TYPE, usage: null, model: null}
 }
 
@@ -121,13 +137,15 @@ function translateReply(
   {translation, client, context, chat_request, client_request}: RequestTranslation,
   plain: Buffer,
   header_usage: Usage | null,
+  estimate: UsageEstimate | null,
 ): TranslatedReply {
   try {
     const response = parsed(plain)
     const {body, model, hops, ...counted} = translation.reply(response, context, chat_request, header_usage)
     const usage = counted.usage ?? header_usage
     if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model, hops}
-    const answer = client ? client.fromChat(body, context, client_request) : body
+    const counted_body = client && !usage && estimate ? {...body, usage: usageIn(estimate.whole(plain))} : body
+    const answer = client ? client.fromChat(counted_body, context, client_request) : body
     return {bytes: answer === response ? plain : Buffer.from(writtenAsCame(answer)), content_type: JSON_TYPE, usage, model, hops}
   } catch (cause) {
     if (!(cause instanceof InvalidResponse) && !(cause instanceof RangeError) && !(cause instanceof UnsupportedInput)) throw cause

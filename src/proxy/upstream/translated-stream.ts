@@ -2,6 +2,7 @@ import {BadFrame} from '../../base/aws-event-stream.ts'
 import {Refusal} from '../../base/errors.ts'
 import {dataLines} from '../../base/sse.ts'
 import {writtenAsCame} from '../../providers/as-came.ts'
+import {usageIn} from '../../providers/chat.ts'
 import {faultEvent} from '../../providers/openai/error.ts'
 import {TextCounter} from '../../providers/openai/text-counter.ts'
 import type {ClientStream, Json, ProviderFault, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
@@ -11,10 +12,18 @@ import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
 import {type Framer, framerOf} from './framer.ts'
 import type {ProviderStream, Stream} from './stream.ts'
-import type {RequestTranslation} from './translate.ts'
+import type {RequestTranslation, UsageEstimate} from './translate.ts'
 
 const NOTHING = Buffer.alloc(0)
 const DONE = 'data: [DONE]\n\n'
+
+interface StreamReading {
+  readonly encoding?: string | null
+  /** Gets what a reader threw. */
+  readonly onFault?: (fault: unknown) => void
+  /** Null where nothing is estimated of such a call. */
+  readonly estimate?: UsageEstimate | null
+}
 
 /**
  * A stream in the provider's words on its way to a client of other words. What ends it for the client waits for its end at the provider,
@@ -37,16 +46,17 @@ export class TranslatedStream implements ProviderStream {
   /** Null where the provider's bytes come as they are. */
   readonly #decoder: Tap | null
   readonly #onFault: (fault: unknown) => void
+  readonly #estimate: UsageEstimate | null
+  #has_prompt = false
   /** Why the provider's bytes cannot be read on. */
   #broken: string | null = null
 
-  /** `onFault` gets what a reader threw. */
   constructor(
     endpoint: EndpointName,
     {translation, client, context, chat_request, client_request}: RequestTranslation,
-    encoding: string | null = null,
-    onFault: (fault: unknown) => void = () => undefined,
+    {encoding = null, onFault = () => undefined, estimate = null}: StreamReading = {},
   ) {
+    this.#estimate = estimate
     this.#onFault = onFault
     this.#endpoint = endpoint
     this.#provider = context.provider
@@ -72,7 +82,9 @@ export class TranslatedStream implements ProviderStream {
   #end(then: (rest: Buffer) => void) {
     this.#guarded(() => this.#framer.end())
     this.#guarded(() => this.#write(this.#translator.end()))
-    if (!this.#broken && !this.#translator.failed && this.#translator.finished) this.#text += this.#writer ? this.#writer.end() : DONE
+    const is_whole = !this.#broken && !this.#translator.failed && this.#translator.finished
+    if (is_whole) this.#tellEstimate()
+    if (is_whole) this.#text += this.#writer ? this.#writer.end() : DONE
     then(this.#taken())
   }
 
@@ -154,7 +166,9 @@ export class TranslatedStream implements ProviderStream {
     if (typeof event === 'string') this.#broken ??= event
     else if (!this.#is_faulty) {
       if (event.name !== 'ping') this.#events++
+      const before = this.#translator.text_bytes
       const chunks = this.#translator.event(event)
+      if (this.#translator.text_bytes > before) this.#pieces++
       this.#counter?.count(chunks, this.#translator.text_bytes)
       this.#write(chunks)
     }
@@ -168,9 +182,23 @@ export class TranslatedStream implements ProviderStream {
   #write(chunks: readonly Json[]) {
     for (const chunk of chunks) {
       this.#has_begun = true
-      this.#pieces++
-      this.#text += this.#writer ? this.#writer.chunk(chunk) : `${dataLines(writtenAsCame(chunk))}\n`
+      this.#text += this.#writer ? this.#writer.chunk(this.#withPrompt(chunk)) : `${dataLines(writtenAsCame(chunk))}\n`
     }
+  }
+
+  /** The beginning of a message tells its prompt, which these providers count behind their last word. */
+  #withPrompt(chunk: Json): Json {
+    if (this.#has_prompt || this.#endpoint !== 'messages' || !this.#estimate) return chunk
+    this.#has_prompt = true
+    return this.#translator.usage ? chunk : {...chunk, usage: usageIn(this.#estimate.prompt())}
+  }
+
+  /** Where nobody counted, the client gets the estimate that is written of the call. */
+  #tellEstimate() {
+    const {usage, text_bytes} = this.#translator
+    if (!this.#writer || !this.#estimate || usage) return
+    const estimated = usageIn(this.#estimate.streamed({text_bytes, text_pieces: this.#pieces}))
+    this.#text += this.#writer.chunk({choices: [], usage: estimated})
   }
 
   #taken(): Buffer {

@@ -164,8 +164,10 @@ function readersOf(dialect: Dialect): readonly Reader[] {
     const framed = stream.framing === 'sse' ? event : stream.framing === 'json_array' ? (text: string) => bytes(`[${text}]`) : null
     const take = (client: RequestTranslation['client']) => (text: string) => {
       let thrown: unknown
-      const follower = new TranslatedStream(endpoint as EndpointName, of(client), null, fault => {
-        thrown = fault
+      const follower = new TranslatedStream(endpoint as EndpointName, of(client), {
+        onFault: fault => {
+          thrown = fault
+        },
       })
       if (framed) follower.take(framed(text), () => undefined)
       if (thrown) throw thrown

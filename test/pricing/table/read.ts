@@ -16,7 +16,7 @@ export function readBy({
   reply,
   stream,
   status = 200,
-}: Answer): (ReplyFacts & {text_bytes?: number}) | null {
+}: Answer): (ReplyFacts & {text_bytes?: number; pieces?: number}) | null {
   const kind = find(provider)
   if (!kind) throw new Error(`no provider is called ${provider}`)
   const words = translationFor(kind, endpoint)

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto'
-import {parsed} from '../../base/json-object.ts'
-import type {Json} from '../../providers/translation.ts'
+import {parsed} from '../../../base/json-object.ts'
+import type {Json} from '../../../providers/translation.ts'
 
 /** Shorter bodies are parsed as they are. */
 const MIN_BODY_BYTES = 256 << 10

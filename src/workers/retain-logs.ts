@@ -1,3 +1,4 @@
+import {isBusy} from '../store/busy.ts'
 import type {FlushTarget} from '../store/flush/index.ts'
 import {deleteOlder} from '../store/retention.ts'
 import {keepFrom} from '../store/retention-start.ts'
@@ -41,10 +42,22 @@ export async function retainLogs({target, now_ms, clock, budget_ms, rest, ...day
   ]
   const until = clock() + budget_ms
   for (const [most_days, drop] of rules) {
-    while (await drop(now_ms - most_days * DAY_MS)) {
+    while (await whenFree(() => drop(now_ms - most_days * DAY_MS))) {
       if (clock() >= until) return false
       await rest()
     }
   }
   return true
+
+  /** Another connection may hold the lock of the file for a moment: the server writes there too. */
+  async function whenFree(work: () => Promise<boolean>): Promise<boolean> {
+    for (;;) {
+      try {
+        return await work()
+      } catch (fault) {
+        if (!isBusy(fault) || clock() >= until) throw fault
+        await rest()
+      }
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import {utimesSync} from 'node:fs'
 import {join} from 'node:path'
+import Sqlite from 'better-sqlite3'
 import {describe, expect, onTestFinished, test} from 'vitest'
 import {newTimeId} from '../../src/base/ids.ts'
 import {PACKS_FOLDER} from '../../src/store/bodies/index.ts'
@@ -43,9 +44,9 @@ describe.each(KINDS)('retention on %s', kind => {
       hours: (await db.selectFrom('traffic.usage_hourly').select('hour').orderBy('hour', 'desc').execute()).length,
       entries: (await db.selectFrom('traffic.ledger_entries').select('call_id').execute()).length,
     })
-    const retain = (days: typeof DAYS, budget_ms = 1, clock = () => 0) =>
-      retainLogs({target, now_ms: NOW_MS, clock, budget_ms, rest: async () => {}, ...days})
-    return {left, retain}
+    const retain = (days: typeof DAYS, budget_ms = 1, clock = () => 0, rest = async () => {}) =>
+      retainLogs({target, now_ms: NOW_MS, clock, budget_ms, rest, ...days})
+    return {left, retain, folder: database.folder}
   }
 
   test('each kind goes when its time is over, and the ledger never', async () => {
@@ -55,6 +56,22 @@ describe.each(KINDS)('retention on %s', kind => {
     expect(await retain(DAYS)).toBe(true)
     expect(await retain({...DAYS, log_retention_days: 1})).toBe(true)
     expect(await left()).toEqual({bodies: [0], logs: [0], hours: 6, entries: 8})
+  })
+
+  test.runIf(kind === 'sqlite')('a lock that another connection holds for a moment is waited for, within the time', async () => {
+    const {left, retain, folder} = await setUp([0, 400])
+    const other = new Sqlite(join(folder, 'traffic.db'))
+    onTestFinished(() => void other.close())
+    let rests = 0
+    const rest = async () => {
+      if (++rests === 3) other.exec('rollback')
+    }
+    other.exec('begin immediate')
+    expect(await retain(DAYS, 1, () => 0, rest)).toBe(true)
+    expect(await left()).toEqual({bodies: [0], logs: [0], hours: 1, entries: 2})
+    other.exec('begin immediate')
+    let now = 0
+    await expect(retain({...DAYS, log_retention_days: 0}, 2, () => now++, rest)).rejects.toThrow('database is locked')
   })
 
   test('it stops when its time is used up and goes on from there, oldest first', async () => {

@@ -1,6 +1,7 @@
 import {join} from 'node:path'
 import Sqlite from 'better-sqlite3'
 import {CompiledQuery, type DatabaseConnection, Kysely, SqliteDialect, type SqliteDialectConfig, SqliteDriver} from 'kysely'
+import {isBusy} from '../busy.ts'
 import type {Database, Db, Store} from '../database.ts'
 import {notedWrites} from '../noted-writes.ts'
 
@@ -109,8 +110,7 @@ async function whileBusy<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      const busy = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')
-      if (!busy || Date.now() - started > BUSY_FOR_MS) throw error
+      if (!isBusy(error) || Date.now() - started > BUSY_FOR_MS) throw error
       await new Promise(resolve => setTimeout(resolve, 15))
     }
   }

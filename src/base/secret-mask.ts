@@ -17,12 +17,15 @@ export class SecretMask {
   /** The forms without those that hold another: where none of these stands, none stands. */
   readonly #least: readonly string[]
   readonly #search: Needles
+  /** A shorter text holds none of them. */
+  readonly shortest: number
 
   private constructor(forms: readonly string[]) {
     this.#forms = forms
     this.#least = forms.filter(form => !forms.some(other => other !== form && form.includes(other)))
     this.#search = new Needles(this.#least.map(form => Buffer.from(form, 'latin1')))
     this.#needles = forms.map(form => Buffer.from(form, 'latin1'))
+    this.shortest = Math.min(...this.#least.map(({length}) => length))
   }
 
   /** Null where none of `secrets` is long enough to be one. */
@@ -35,6 +38,16 @@ export class SecretMask {
   text(text: string): string {
     if (!this.#least.some(form => text.includes(form))) return text
     return this.#forms.reduce((left, form) => left.replaceAll(form, '*'.repeat(form.length)), text)
+  }
+
+  /** Whether any of them stands in `bytes`. */
+  isIn(bytes: Buffer): boolean {
+    return this.#search.isIn(bytes)
+  }
+
+  /** Whether any of them stands in the name of a header, which has no capitals. */
+  isInName(name: string): boolean {
+    return name.length >= this.shortest && this.#least.some(form => name.includes(form.toLowerCase()))
   }
 
   /** The same of bytes; the same bytes where there are none. */

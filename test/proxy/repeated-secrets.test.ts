@@ -87,6 +87,21 @@ describe.each(KINDS)('%s', kind => {
     },
   )
 
+  test('a header whose name holds it is left out, for the caller and in the log', async () => {
+    for (const status of [200, 401]) {
+      provider.answer((_heard, response) => {
+        const named = {[`X-${KEY.toUpperCase()}`]: '1', [`${KEY}-x`]: '2', 'x-other': '3'}
+        response.writeHead(status, {'content-type': 'application/json', ...named}).end(JSON.stringify(chatReply('m')))
+      })
+      for (const [path, body] of ASKS) {
+        const {head} = await ask(kind, path, body)
+        if (kind === 'openai' && path === '/v1/chat/completions') expect(head).toContain('x-other')
+        expectNone('headers', head.toLowerCase())
+        expectNone('log', (await kept()).toLowerCase())
+      }
+    }
+  })
+
   test('an error in a 200, and in an event, is masked too', async () => {
     const error = JSON.stringify({type: 'error', error: {message: `your key ${KEY} is bad`, type: 'x'}})
     for (const [path, body] of ASKS) {

@@ -16,8 +16,12 @@ const SEAM_BYTES = 16
 export class ResponseMask {
   readonly #mask: SecretMask
   #filter: MaskFilter | null = null
-  /** The end of the last chunk, where it was cut within an event. */
-  #seam: Buffer | null = null
+  /** The last chunk, where it was cut within an event. */
+  #last: Buffer | null = null
+  /** The length of the answer, while none of it has come; −1: it is not known. */
+  #whole_length = -1
+  /** The whole answer, where no secret stands in it. */
+  #clean: Buffer | null = null
   /** Nothing is looked for in bytes that are encoded: who reads them decodes them first. */
   #is_encoded = false
 
@@ -25,24 +29,35 @@ export class ResponseMask {
     this.#mask = mask
   }
 
-  /** The head has come; its headers are masked in place. */
+  /** The head has come; its headers are masked in place. One whose name holds a secret is left out. */
   open(status: number, headers: Record<string, string | string[]>): void {
     let all = ''
-    for (const name in headers) all += `${String(headers[name])}\n`
-    const has_secret = this.#mask.text(all) !== all
+    for (const name in headers) {
+      if (this.#mask.isInName(name)) {
+        delete headers[name]
+        continue
+      }
+      const value = headers[name]!
+      // an array counts its members: its text is longer than any of them
+      const text = typeof value === 'string' ? value : String(value)
+      if (text.length >= this.#mask.shortest) all += `${text}\n`
+    }
+    const has_secret = all !== '' && this.#mask.text(all) !== all
     for (const name in has_secret ? headers : NO_HEADERS) {
       const value = headers[name]!
       headers[name] = typeof value === 'string' ? this.#mask.text(value) : value.map(each => this.#mask.text(each))
     }
     this.#is_encoded = encodingIn(headers) !== null
     this.#filter = status >= 300 && !this.#is_encoded ? this.#mask.filter() : null
-    this.#seam = null
+    this.#last = null
+    const length = headers['content-length']
+    this.#whole_length = typeof length === 'string' ? Number(length) : -1
   }
 
   /** The next bytes as they may go on; some may wait for the next. */
   take(chunk: Buffer): Buffer {
     if (this.#filter) return this.#filter.push(chunk)
-    if (this.#is_encoded || !this.#tellsError(chunk)) return chunk
+    if (this.#is_encoded || this.#isCleanWhole(chunk) || !this.#tellsError(chunk)) return chunk
     this.#filter = this.#mask.filter()
     return this.#filter.push(chunk)
   }
@@ -60,7 +75,7 @@ export class ResponseMask {
 
   /** A copy as it may be kept. */
   kept(bytes: Buffer): Buffer {
-    return this.#mask.bytes(bytes)
+    return bytes === this.#clean ? bytes : this.#mask.bytes(bytes)
   }
 
   /** A fault in the words of the provider, as it may be told. */
@@ -70,12 +85,21 @@ export class ResponseMask {
     return new Refusal(fault.code, Object.fromEntries(details), {cause: fault.cause}) as T
   }
 
+  /** Most answers come in one piece and hold no secret: then it does not matter whether they tell an error. */
+  #isCleanWhole(chunk: Buffer): boolean {
+    const is_whole = chunk.length === this.#whole_length
+    this.#whole_length = -1
+    if (!is_whole || this.#mask.isIn(chunk)) return false
+    this.#clean = chunk
+    return true
+  }
+
   #tellsError(chunk: Buffer): boolean {
-    const seam = this.#seam
-    if (chunk[chunk.length - 1] === LF) this.#seam = null
-    else this.#seam = (chunk.length < SEAM_BYTES && seam ? Buffer.concat([seam, chunk]) : chunk).subarray(-SEAM_BYTES)
+    const last = this.#last
+    if (chunk[chunk.length - 1] === LF) this.#last = null
+    else this.#last = chunk.length < SEAM_BYTES && last ? Buffer.concat([last.subarray(-SEAM_BYTES), chunk]) : chunk
     if (hasValue(chunk, ERROR)) return true
-    return seam !== null && hasValue(Buffer.concat([seam, chunk.subarray(0, SEAM_BYTES)]), ERROR)
+    return last !== null && hasValue(Buffer.concat([last.subarray(-SEAM_BYTES), chunk.subarray(0, SEAM_BYTES)]), ERROR)
   }
 }
 

@@ -20,8 +20,8 @@ export function logRow(known: KnownOfRow): LogRecord {
     parent_span_id: known.parent_span_id ?? null,
     span_name: known.span_name ?? null,
     method: known.method ?? '',
-    url: maskedUrl(known.url ?? ''),
-    upstream_url: masked(known.upstream_url),
+    url: maskUrl(known.url ?? ''),
+    upstream_url: known.upstream_url == null ? null : maskUpstreamUrl(known.upstream_url),
     response_status: known.response_status ?? 0,
     is_stream: known.is_stream ?? false,
     is_passthrough: known.is_passthrough ?? false,
@@ -48,6 +48,20 @@ export function logRow(known: KnownOfRow): LogRecord {
 }
 
 const NO_METADATA = {}
+const maskUrl = lastMasked()
+const maskUpstreamUrl = lastMasked()
+
+/** Masks URLs. Most calls go where the last one went: a comparison costs less than a search. */
+function lastMasked(): (url: string) => string {
+  let last = ''
+  let kept = ''
+  return url => {
+    if (url === last) return kept
+    kept = maskedUrl(url)
+    last = url
+    return kept
+  }
+}
 
 function masked(text: string | null | undefined): string | null {
   return text === null || text === undefined ? null : maskedUrl(text)

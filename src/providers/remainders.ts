@@ -20,8 +20,8 @@ const TOTAL = 'total_tokens'
 
 /** `usage` with its remainder put where its kind of provider says that it belongs, or else among what nobody knows. */
 export function withRemainder(kind: string, usage: Usage): Usage {
+  if (!usage.remainder) return usage
   const {remainder, ...rest} = usage
-  if (!remainder) return usage
   const is = Object.hasOwn(REMAINDERS, kind) ? REMAINDERS[kind] : undefined
   if (is === 'reasoning') return {...rest, output_reasoning_tokens: rest.output_reasoning_tokens + remainder}
   if (is === 'sound' && usage.units[UNIT.audio_seconds]) return rest

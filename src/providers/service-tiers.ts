@@ -80,14 +80,7 @@ export function usageOfKind(
   requested: RequestedMode = NO_MODE,
   headers: Readonly<Record<string, string>> = {},
 ): Usage {
-  if (
-    reported.remainder === undefined &&
-    reported.tier === undefined &&
-    reported.speed === undefined &&
-    requested === NO_MODE &&
-    !HEADERS[kind]
-  )
-    return reported
+  if (requested === NO_MODE && isPlain(kind, reported)) return reported
   const {tier, speed, ...usage} = withRemainder(kind, reported)
   const header = HEADERS[kind] === undefined ? undefined : tierWord(headers[HEADERS[kind]])
   const units = {...usage.units}
@@ -102,6 +95,12 @@ export function usageOfKind(
   if (pace === 'fast') units[UNIT.fast_requests] = 1
   else if (pace !== null && pace !== 'standard') mode ??= pace
   return mode === null ? {...usage, units} : {...usage, units, mode}
+}
+
+/** Served as standard, as nearly every call is, with nothing to be put elsewhere: the report holds as it is. */
+function isPlain(kind: string, {remainder, tier, speed}: Usage): boolean {
+  if (remainder !== undefined || speed !== undefined || HEADERS[kind]) return false
+  return tier === undefined || (tier !== OPEN && tierClass(kind, tier) === 'standard')
 }
 
 function chosen(word: string | null | undefined): string | null {

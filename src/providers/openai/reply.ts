@@ -89,12 +89,18 @@ export function rawUsageIn(json: RawObject): RawObject | null {
 const BESIDE = ['tool_usage', 'svg_usage', 'per_model_usage', 'model_usage'] as const
 
 function withBeside(raw_usage: RawObject, json: RawObject): RawObject {
+  if (!hasBeside(json) && !(isObject(json.response) && hasBeside(json.response))) return raw_usage
   let all = raw_usage
   for (const name of BESIDE) {
     const value = json[name] ?? object(json.response)[name]
     if (typeof value === 'object' && value !== null) all = {...all, [name]: value}
   }
   return all
+}
+
+/** Written out: almost no answer has one of them, and each is looked for in every one. */
+function hasBeside({tool_usage, svg_usage, per_model_usage, model_usage}: RawObject): boolean {
+  return tool_usage !== undefined || svg_usage !== undefined || per_model_usage !== undefined || model_usage !== undefined
 }
 
 /** The model an answer or an event names; null when it names none. */

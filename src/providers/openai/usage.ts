@@ -21,7 +21,7 @@ const IMAGES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit',
 export function readUsage(raw: RawObject, endpoint: EndpointName): Usage | null {
   const usage = emptyUsage()
   const billed = object(raw.billed_units)
-  if (WHOLES.some(key => isImpossible(raw[key]) || isImpossible(billed[key]))) return null
+  if (hasImpossible(raw) || (raw.billed_units !== undefined && hasImpossible(billed))) return null
   const counted = isAnthropic(raw, endpoint)
     ? readAnthropic(raw, usage)
     : readOpenAi(raw.prompt_tokens === undefined && raw.input_tokens === undefined ? {...raw, ...billed} : raw, endpoint, usage)
@@ -55,7 +55,11 @@ function outputParts(parts: string): string {
   return ['reasoning_tokens', 'audio_tokens', 'image_tokens'].map(name => `${parts}.${name}`).join(' ')
 }
 
-const WHOLES = ['prompt_tokens', 'input_tokens', 'completion_tokens', 'output_tokens'] as const
+/** Of a whole input or output. Written out: every report is asked for each. */
+function hasImpossible({prompt_tokens, input_tokens, completion_tokens, output_tokens}: RawObject): boolean {
+  return isImpossible(prompt_tokens) || isImpossible(input_tokens) || isImpossible(completion_tokens) || isImpossible(output_tokens)
+}
+
 const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
 /** How it was served, in the provider's words. */
 function readMode({service_tier, speed}: RawObject, usage: Usage) {

@@ -218,6 +218,20 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
 
 const MAY_HOLD_QUERY = /[?#]|%(?:25)*(?:3f|23)/i
 
+/** Short texts are looked through by hand, which is faster: dates, lengths and ids change with every call. */
+function mayHoldQuery(text: string): boolean {
+  if (text.length > MAX_LAST_CHARS) return MAY_HOLD_QUERY.test(text)
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUESTION_MARK || code === HASH || code === PERCENT) return MAY_HOLD_QUERY.test(text)
+  }
+  return false
+}
+
+const HASH = 0x23
+const PERCENT = 0x25
+const QUESTION_MARK = 0x3f
+
 /** Headers as they may be kept: ours and the well-known secrets masked, and those that the settings or the request name. */
 export function maskedHeaders(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -227,7 +241,7 @@ export function maskedHeaders(
   for (const name in headers) {
     const value = headers[name]
     if (value === undefined) continue
-    const text = String(value)
+    const text = typeof value === 'string' ? value : String(value)
     kept[name] = isSecret(name) || also.has(name) ? MASK : maskedValue(name, text)
   }
   return kept
@@ -242,7 +256,7 @@ function maskedValue(name: string, text: string): string {
   const last = lastValues.get(name)
   if (last?.text === text) return last.kept
   // a referrer, a location: what stands in them is a URL
-  const kept = MAY_HOLD_QUERY.test(text) ? maskedUrl(text) : text
+  const kept = mayHoldQuery(text) ? maskedUrl(text) : text
   if (text.length > MAX_LAST_CHARS) return kept
   if (last) {
     last.text = text

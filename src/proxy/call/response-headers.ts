@@ -68,8 +68,20 @@ function namesUnder(prefix: Prefix) {
 
 /** Phases in milliseconds (W3C Server Timing). */
 function timing(call: Call, {connect_ms, first_byte_ms}: NonNullable<How['timing']>): string {
-  return `auth;dur=${call.auth_ms.toFixed(2)}, plan;dur=${call.plan_ms.toFixed(2)}, connect;dur=${connect_ms.toFixed(2)}, upstream;dur=${first_byte_ms.toFixed(2)}`
+  const [auth, plan] = [hundredths(call.auth_ms), hundredths(call.plan_ms)]
+  return `auth;dur=${auth}, plan;dur=${plan}, connect;dur=${hundredths(connect_ms)}, upstream;dur=${hundredths(first_byte_ms)}`
 }
+
+/** With two digits behind the point. `toFixed` reckons exactly, which takes several times as long, and each answer has four of these. */
+function hundredths(ms: number): string {
+  if (!(ms >= 0 && ms < LONGEST_MS)) return ms.toFixed(2)
+  const all = Math.round(ms * 100)
+  const rest = all % 100
+  return `${(all - rest) / 100}.${DIGITS[rest]}`
+}
+
+const LONGEST_MS = 1e9
+const DIGITS = Array.from({length: 100}, (_, rest) => String(rest).padStart(2, '0'))
 
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 1000)

@@ -14,6 +14,8 @@ export interface Route {
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
 const fixed = new Map(ENDPOINTS.filter(({path}) => !/[:*]/.test(path)).map(each => [`${each.method} ${each.path}`, each]))
+/** Fixed paths that are posted to, with their `/v1`: nearly every request is one of these. */
+const posted = new Map([...fixed.values()].filter(({method}) => method === 'POST').map(each => [`/v1${each.path}`, each]))
 const patterned = ENDPOINTS.filter(({path}) => /[:*]/.test(path)).map(each => ({...each, pattern: pattern(each.path)}))
 
 /**
@@ -25,7 +27,8 @@ export function route(method: string, url: string, administered: (path: string) 
   const whole = mark < 0 ? url : url.slice(0, mark)
   const query = mark < 0 ? '' : url.slice(mark)
   const path = pathBelow(whole)
-  const known = fixed.get(`${method} ${path}`)
+  const direct = method === 'POST' ? posted.get(whole) : undefined
+  const known = direct ?? fixed.get(`${method} ${path}`)
   if (known) return {endpoint: later(known, path), path, query}
   if (!METHODS.has(method)) throw notServed(method, whole, path, administered(path))
   if (path.startsWith('/proxy/')) return {endpoint: undefined, path: path.slice(6), query}
@@ -71,14 +74,15 @@ export function isUnversioned(url: string): boolean {
 
 /** True for a request line of the table that stands there letter by letter and is the data plane's alone. */
 export function isUnified(method: string | undefined, url: string | undefined): boolean {
-  if (method !== 'POST' || !url?.startsWith('/v1/')) return false
-  const endpoint = fixed.get(`POST ${url.slice(3)}`)
+  if (method !== 'POST' || url === undefined) return false
+  const endpoint = posted.get(url)
   return endpoint !== undefined && !endpoint.later
 }
 
 /** True for a path of the table whose calls hold JSON, and so are read whole before anything else is done. */
 export function isReadWhole(path: string): boolean {
-  return isUnified('POST', path) && fixed.get(`POST ${path.slice(3)}`)?.body === 'json'
+  const endpoint = posted.get(path)
+  return endpoint !== undefined && !endpoint.later && endpoint.body === 'json'
 }
 
 /** True for an offer to open a session where sessions are; any other is passed over, and the request served as it is. */

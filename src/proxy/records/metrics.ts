@@ -126,7 +126,7 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
     const known = statuses.get(place) ?? new Set()
     statuses.set(place, known)
     if (typeof code === 'number' && !known.has(code)) {
-      if (known.size >= MAX_STATUSES) return seriesOf(facts, OTHER, model)
+      if (known.size >= MAX_STATUSES) return seriesBy(facts, OTHER, model)
       known.add(code)
     }
     const labels = labelsOf(facts, code, with_model ? model : null)
@@ -134,7 +134,17 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
     return series.get(OTHERS) ?? begun(OTHERS, others)
   }
 
+  /** Most calls are counted where the last one was: their labels are compared, no key is made. */
+  let last: {readonly facts: Facts; readonly code: number | string; readonly model: string; readonly one: CallSeries} | null = null
+
   function seriesOf(facts: Facts, code: number | string, model: string): CallSeries {
+    if (last && code === last.code && model === last.model && hasSameLabels(facts, last.facts)) return last.one
+    const one = seriesBy(facts, code, model)
+    last = {facts, code, model, one}
+    return one
+  }
+
+  function seriesBy(facts: Facts, code: number | string, model: string): CallSeries {
     const method = METHODS.has(facts.method) ? facts.method : OTHER
     const key = `${method} ${facts.endpoint} ${code} ${facts.provider} ${facts.is_stream} ${facts.cache_status} ${model}`
     return series.get(key) ?? found(key, facts, code, model)
@@ -173,6 +183,16 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
 }
 
 type Facts = Parameters<CallMetrics['ended']>[0]
+
+function hasSameLabels(one: Facts, other: Facts): boolean {
+  return (
+    one.endpoint === other.endpoint &&
+    one.provider === other.provider &&
+    one.method === other.method &&
+    one.is_stream === other.is_stream &&
+    one.cache_status === other.cache_status
+  )
+}
 
 /** The key of what has labels of its own no more. */
 const OTHERS = ''

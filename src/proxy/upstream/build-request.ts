@@ -76,7 +76,9 @@ export function upstreamUrl({
   destination,
   path,
 }: Pick<UpstreamRequest, 'operation' | 'destination' | 'path'>): string | null {
-  return errand?.url ?? (destination ? destination.origin + path.split('?', 1)[0] : null)
+  if (errand?.url || !destination) return errand?.url ?? null
+  const mark = path.indexOf('?')
+  return destination.origin + (mark < 0 ? path : path.slice(0, mark))
 }
 
 /** Endpoints of other dialects: a provider that has neither them nor chat cannot serve them. */

@@ -45,12 +45,32 @@ function addAll(head: HeadFacts, headers: NonNullable<Dispatcher.DispatchOptions
   }
 }
 
+/** What each plain header held last, and its line: most come with the same value again, and a comparison costs less than to check it. */
+const lastLines = new Map<string, {value: string; line: string}>()
+const MAX_LAST_LINES = 200
+const MAX_LAST_CHARS = 512
+
 function add(head: HeadFacts, name: string, value: unknown): void {
   if (value === undefined) return
+  const last = lastLines.get(name)
+  if (last?.value === value) {
+    head.lines += last!.line
+    return
+  }
   const meaning = NAMES.get(name) ?? meaningOf(name)
   if (Array.isArray(value) && meaning === 'plain') for (const one of value) head.lines += `${name}: ${textOf(name, one)}\r\n`
-  else if (meaning === 'plain') head.lines += `${name}: ${textOf(name, value)}\r\n`
+  else if (meaning === 'plain') head.lines += plainLine(name, value, last)
   else addMeant(head, meaning, name, textOf(name, value))
+}
+
+function plainLine(name: string, value: unknown, last: {value: string; line: string} | undefined): string {
+  const line = `${name}: ${textOf(name, value)}\r\n`
+  if (typeof value !== 'string' || value.length > MAX_LAST_CHARS) return line
+  if (last) {
+    last.value = value
+    last.line = line
+  } else if (lastLines.size < MAX_LAST_LINES) lastLines.set(name, {value, line})
+  return line
 }
 
 function addMeant(head: HeadFacts, meaning: Exclude<Meaning, 'plain'>, name: string, text: string): void {

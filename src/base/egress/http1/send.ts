@@ -7,27 +7,42 @@ import type {HttpExchange, Streamed} from './call.ts'
 export const TAKES_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH'])
 /** Up to here it is cheaper to copy a body behind its head than to send both by one `writev`. */
 const MAX_COPIED_BYTES = 3 * 1024
+const NOTHING = Buffer.alloc(0)
 
 /** Sends a call whose body is bytes or none. */
 export function sendBytes(socket: Socket, call: HttpExchange): void {
   const {head, bytes, handler} = call
-  const written: Written = fault => fault || handler.onRequestSent?.()
-  if (bytes === null) sendNothing(socket, call, written)
+  if (bytes === null) return sendNothing(socket, call, whenWritten(handler))
+  const text = `${head}content-length: ${bytes.length}\r\n\r\n`
+  if (bytes.length <= MAX_COPIED_BYTES) sendCopied(socket, text, bytes, handler)
   else {
-    const text = `${head}content-length: ${bytes.length}\r\n\r\n`
-    if (bytes.length <= MAX_COPIED_BYTES) {
-      const whole = Buffer.allocUnsafe(text.length + bytes.length)
-      whole.write(text, 'latin1')
-      bytes.copy(whole, text.length)
-      socket.write(whole, written)
-    } else {
-      socket.cork()
-      socket.write(text, 'latin1')
-      socket.write(bytes, written)
-      socket.uncork()
-    }
-    handler.onBodySent?.(bytes)
+    socket.cork()
+    socket.write(text, 'latin1')
+    socket.write(bytes, whenWritten(handler))
+    socket.uncork()
   }
+  handler.onBodySent?.(bytes)
+}
+
+/**
+ * Most requests are short, and their socket takes them at once. Node calls a callback of such a write in a turn of its own, which costs more than
+ * to look whether anything waits. A write that failed leaves nothing waiting either, and a socket that is not writable.
+ */
+function sendCopied(socket: Socket, head: string, bytes: Buffer, handler: HttpExchange['handler']): void {
+  const whole = Buffer.allocUnsafe(head.length + bytes.length)
+  whole.write(head, 'latin1')
+  bytes.copy(whole, head.length)
+  const is_direct = !('encrypted' in socket) && !socket.connecting && socket.writableLength === 0
+  if (!is_direct) socket.write(whole, whenWritten(handler))
+  else {
+    socket.write(whole)
+    if (socket.writableLength > 0) socket.write(NOTHING, whenWritten(handler))
+    else if (socket.writable) handler.onRequestSent?.()
+  }
+}
+
+function whenWritten(handler: HttpExchange['handler']): Written {
+  return fault => fault || handler.onRequestSent?.()
 }
 
 /** Sends a call whose body comes in pieces, no faster than the socket takes them; chunked unless its length is known. */

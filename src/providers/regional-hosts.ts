@@ -2,14 +2,20 @@
  * Hosts whose name says where calls are served, and nowhere else, by kind of provider: `eu.api.openai.com`. Sources: developers.openai.com,
  * Data residency; docs.x.ai, Regional endpoints.
  */
-const REGIONAL: Readonly<Record<string, RegExp>> = {
-  openai: /^https:\/\/([a-z]{2})\.api\.openai\.com$/,
-  'x-ai': /^https:\/\/([a-z]{2})\.api\.x\.ai$/,
+const REGIONAL: Readonly<Record<string, {readonly origin: RegExp; readonly length: number}>> = {
+  openai: regional('api.openai.com'),
+  'x-ai': regional('api.x.ai'),
+}
+
+function regional(host: string) {
+  return {origin: new RegExp(`^https://([a-z]{2})\\.${host.replaceAll('.', '\\.')}$`), length: `https://xx.${host}`.length}
 }
 
 /** The geography (two letters) that the host of a kind says, as a price's `geographies` name it; null where it says none. */
 export function geographyOfHost(kind: string, origin: string): string | null {
-  return (Object.hasOwn(REGIONAL, kind) && REGIONAL[kind]!.exec(origin)?.[1]) || null
+  const known = Object.hasOwn(REGIONAL, kind) ? REGIONAL[kind]! : null
+  // nearly every call goes to another host, and the length tells that
+  return known?.length === origin.length ? (known.origin.exec(origin)?.[1] ?? null) : null
 }
 
 /** Whether the host alone says where a model of that kind is served: no answer does, and a request to another host is served anywhere. */

@@ -69,16 +69,14 @@ export function estimateTokens(bytes: number): number {
 export function rawUsageIn(json: RawObject): RawObject | null {
   const [choice] = Array.isArray(json.choices) ? json.choices : []
   const {billed_units} = object(json.meta)
-  const places = [
-    object(json.x_groq).usage,
-    object(choice).usage, // Moonshot
-    json.type === 'message_start' ? begunUsage(object(json.message).usage) : object(json.message).usage, // Anthropic
-    object(json.response).usage, // OpenAI, response.completed
-    isObject(billed_units) ? {billed_units} : null, // Cohere
-    json.usage_info, // Mistral, OCR
-    json.usage,
-  ]
-  const raw_usage = places.reduce<RawObject | null>(mergeRawUsage, null)
+  const in_message = object(json.message).usage
+  let raw_usage = mergeRawUsage(null, object(json.x_groq).usage)
+  raw_usage = mergeRawUsage(raw_usage, object(choice).usage) // Moonshot
+  raw_usage = mergeRawUsage(raw_usage, json.type === 'message_start' ? begunUsage(in_message) : in_message) // Anthropic
+  raw_usage = mergeRawUsage(raw_usage, object(json.response).usage) // OpenAI, response.completed
+  if (isObject(billed_units)) raw_usage = mergeRawUsage(raw_usage, {billed_units}) // Cohere
+  raw_usage = mergeRawUsage(raw_usage, json.usage_info) // Mistral, OCR
+  raw_usage = mergeRawUsage(raw_usage, json.usage)
   // The tier stands beside the usage; only with it does it say anything.
   const service_tier = json.service_tier ?? object(json.response).service_tier
   const tiered = raw_usage && typeof service_tier === 'string' ? {...raw_usage, service_tier} : raw_usage

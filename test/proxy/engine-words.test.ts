@@ -268,6 +268,29 @@ describe('O2: calls that were left', () => {
     expect(row.req_units).toBeGreaterThan(5)
   })
 
+  test('a call that goes on elsewhere after a timeout waits for no count, and nothing is guessed for the engine', async () => {
+    const engine = engineAnswer(ENGINE_MODELS.vllm)
+    const [silent, other] = [await engineProvider(ENGINE_MODELS.vllm), await engineProvider(ENGINE_MODELS.vllm)]
+    let chats = 0
+    provider.answer((heard, response, request) => {
+      if (heard.path === '/v1/chat/completions' && ++chats === 1) return
+      if (heard.path !== '/tokenize') engine(heard, response, request)
+    })
+    const targets = [{provider: `@${silent}`, request_timeout: 100}, {provider: `@${other}`}]
+    const config = JSON.stringify({strategy: {mode: 'fallback', on_status_codes: [408]}, targets})
+    const headers = {'content-type': 'application/json', 'x-gateway-config': config}
+    const asked = {method: 'POST', headers, body: JSON.stringify({model: 'm', messages: MESSAGES})}
+    expect((await gateway.call('/v1/chat/completions', asked)).status).toBe(200)
+    expect(pathsOf(provider.heard)).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
+    const rows = (await gateway.logs()).slice(0, 2)
+    expect(rows.map(row => [row.outcome, row.req_units])).toEqual(
+      expect.arrayContaining([
+        ['ok', COUNT],
+        ['timeout', 0],
+      ]),
+    )
+  })
+
   test('a counter that is silent holds the row two seconds at most', async () => {
     const engine = engineAnswer(ENGINE_MODELS.vllm, 5)
     provider.answer((heard, response, request) => (heard.path === '/tokenize' ? undefined : engine(heard, response, request)))

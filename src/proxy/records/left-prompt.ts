@@ -9,14 +9,17 @@ const MOST_AT_ONCE = 16
 let counting = 0
 
 /**
- * The prompt of a call that was left before its engine reported any usage, counted by the engine; null where nothing is to be counted, or too many are
- * being counted. Never rejects: without a count the prompt is estimated.
+ * The prompt of a call that its client left before its engine reported any usage, counted by the engine; null where nothing is to be counted, or too
+ * many are being counted. Never rejects: without a count the prompt is estimated. Where the call goes on elsewhere nothing waits for a count.
  */
-export function leftPrompt(
-  {request, result}: {readonly request: UpstreamRequest; readonly result: AttemptResult},
-  is_unanswered: boolean,
-): Promise<number | null> | null {
-  if (!request.countPrompt || !(is_unanswered || isLeft(result)) || counting >= MOST_AT_ONCE) return null
+export function leftPrompt({
+  request,
+  result,
+}: {
+  readonly request: UpstreamRequest
+  readonly result: AttemptResult
+}): Promise<number | null> | null {
+  if (!request.countPrompt || !isLeft(result) || isReported(result) || counting >= MOST_AT_ONCE) return null
   counting++
   return request
     .countPrompt(WITHIN_MS)
@@ -26,7 +29,13 @@ export function leftPrompt(
     })
 }
 
-/** An answer had begun, and nothing of its usage came. */
-function isLeft({outcome, statuses, stream}: AttemptResult): boolean {
-  return outcome !== 'ok' && stream !== null && stream.usage === null && (statuses.provider ?? 500) < 300
+/** Its client is gone, or reads no more. */
+export function isLeft({fault}: Pick<AttemptResult, 'fault'>): boolean {
+  return fault?.code === 'client.gone' || fault?.code === 'client.slow'
+}
+
+/** Nothing is to be estimated: the engine told its usage, gave an error, or was not sent the request. */
+function isReported({stream, statuses, times}: AttemptResult): boolean {
+  if (statuses.provider === null) return times.written_at === 0
+  return statuses.provider >= 300 || (stream !== null && stream.usage !== null)
 }

@@ -16,7 +16,7 @@ import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
 import type {AttemptResult} from './attempt-result.ts'
 import {leftInBackground} from './deferred/background-responses.ts'
 import {chargeDeferred} from './deferred/charge.ts'
-import {leftPrompt} from './left-prompt.ts'
+import {isLeft, leftPrompt} from './left-prompt.ts'
 import {costByHops, costOf, priceOf} from './price.ts'
 import {type AttemptUsage, speaks, usedBy} from './usage.ts'
 
@@ -51,7 +51,7 @@ export interface Settling {
 /** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
 export function settle(settling: Settling, services: ProxyServices, done: () => void): void {
   const is_unanswered = isUnanswered(settling, services)
-  const waits = chargeDeferred(settling, services) ?? leftPrompt(settling, is_unanswered)
+  const waits = chargeDeferred(settling, services) ?? leftPrompt(settling)
   if (!waits) return write(settling, {is_unanswered, prompt_tokens: null}, services, done)
   void waits.then(found => write(settling, {is_unanswered, prompt_tokens: found ?? null}, services, done))
 }
@@ -122,7 +122,9 @@ function noteObject({call, target, request, result}: Settling, plain: Buffer, {s
 function isUnanswered({call, target, request, result}: Settling, {settings}: ProxyServices): boolean {
   const {statuses, fault, times} = result
   if (statuses.provider !== null || !fault || times.written_at === 0 || !settings.charge_unanswered) return false
-  if ((target.provider.is_engine && !request.countPrompt) || !speaks(call) || call.unanswered_at === target) return false
+  if (!speaks(call) || call.unanswered_at === target) return false
+  // Nobody bills an engine of the house: what it counts of a call that was left is kept, and nothing is guessed for it.
+  if (target.provider.is_engine) return request.countPrompt !== null && isLeft(result)
   return GIVEN_UP.has(fault.code) || (fault.code === 'upstream.broken' && performance.now() - times.written_at >= AT_WORK_MS)
 }
 

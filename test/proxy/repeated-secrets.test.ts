@@ -102,6 +102,20 @@ describe.each(KINDS)('%s', kind => {
     }
   })
 
+  test('what a guardrail quotes of a good answer is masked in the log', async () => {
+    provider.answer((_heard, response) => {
+      response.writeHead(200, {'content-type': 'application/json'}).end(JSON.stringify(chatReply('m', `here it is: ${KEY}`)))
+    })
+    const check = {id: 'default.contains', parameters: {words: ['zzzz'], operator: 'none'}}
+    const guardrail = {checks: [check], deny: true}
+    const config = JSON.stringify({provider: '@m-openai', output_guardrails: [guardrail]})
+    const {status, text} = await ask('openai', ASKS[0][0], ASKS[0][1], {'x-gateway-config': config})
+    expect([status, text.includes(KEY)]).toEqual([200, true])
+    await expect.poll(kept, {timeout: 5000}).toContain('here it is: ***')
+    await expect.poll(kept, {timeout: 5000}).toContain('textExcerpt')
+    expectNone('log', await kept())
+  })
+
   test('an error in a 200, and in an event, is masked too', async () => {
     const error = JSON.stringify({type: 'error', error: {message: `your key ${KEY} is bad`, type: 'x'}})
     for (const [path, body] of ASKS) {

@@ -96,7 +96,8 @@ export class AttemptRecorder {
       if (is_last && outcome.outcome === 'ok' && !fault)
         cache?.storeResponse(result, this.copy.isCut ? null : plain, mask ? bytes => mask.kept(bytes) : undefined)
       const work = this.#work
-      settle({call, target, request, work, intent: work.intent, result, plain, route, is_last, has_row: !is_retried, spend}, services, done)
+      const has_row = !is_retried
+      settle({call, target, request, work, intent: work.intent, result, plain, route, is_last, has_row, spend, mask}, services, done)
     }
     if (!stream && outcome.outcome === 'ok') return this.copy.plain(encoding, write)
     if (!mask) return write(null)

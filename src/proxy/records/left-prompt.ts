@@ -34,7 +34,7 @@ export function isLeft({fault}: Pick<AttemptResult, 'fault'>): boolean {
   return fault?.code === 'client.gone' || fault?.code === 'client.slow'
 }
 
-/** Nothing is to be estimated: the engine told its usage, gave an error, or was not sent the request. */
+/** Nothing is to be estimated: the engine reported its usage, gave an error, or was not sent the request. */
 function isReported({stream, statuses, times}: AttemptResult): boolean {
   if (statuses.provider === null) return times.written_at === 0
   return statuses.provider >= 300 || (stream !== null && stream.usage !== null)

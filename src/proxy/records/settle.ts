@@ -1,4 +1,5 @@
 import type {Refusal} from '../../base/errors.ts'
+import {parseJson} from '../../base/json-object.ts'
 import {NOTHING_OWED} from '../../charge/charged.ts'
 import type {WorkEnd} from '../../charge/settlement.ts'
 import {ChargedWork, type LateHooks, type WorkRow} from '../../charge/work.ts'
@@ -6,6 +7,7 @@ import {mayAskMode} from '../../providers/openai/mode.ts'
 import {estimateTokens} from '../../providers/openai/observe.ts'
 import {hasParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
+import type {HookResults} from '../../schema/guardrails.ts'
 import type {Intent, LogRecord, Outcome} from '../../schema/records.ts'
 import type {Spent} from '../../schema/spent.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
@@ -46,6 +48,8 @@ export interface Settling {
   readonly is_last: boolean
   /** Called with what counts against limits. */
   readonly spend: (actual: Spent) => void
+  /** Takes what was sent as a secret out of what is kept; null where nothing was. */
+  readonly mask: {kept(bytes: Buffer): Buffer} | null
 }
 
 /** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
@@ -95,7 +99,7 @@ function write(settling: Settling, left: LeftCall, services: ProxyServices, done
     bodies: has_row ? bodiesOf(call, {headers: result.headers, ...loggedBody(call.endpoint, result, plain, services)}, services) : null,
     spend,
     counted_as: is_last ? 'call' : 'part',
-    hooks: lateHooks(call),
+    hooks: lateHooks(call, settling.mask),
   }
   work.settle(end, row, done)
   if (plain && is_last && result.outcome === 'ok') noteObject(settling, plain, services)
@@ -211,8 +215,16 @@ function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: No
 }
 
 /** The log takes what they say of the way in place of what it had. */
-function lateHooks({guardrails}: Call): LateHooks | null {
-  return guardrails?.late ? {late: guardrails.late, results: () => guardrails.logged} : null
+function lateHooks({guardrails}: Call, mask: Settling['mask'] = null): LateHooks | null {
+  return guardrails?.late ? {late: guardrails.late, results: () => masked(guardrails.logged, mask)} : null
+}
+
+/** Guardrails quote what they judged, and an answer may repeat the provider's credential. */
+function masked(results: HookResults | undefined, mask: Settling['mask']): HookResults | undefined {
+  if (!results || !mask) return results
+  const bytes = Buffer.from(JSON.stringify(results))
+  const kept = mask.kept(bytes)
+  return kept === bytes ? results : (parseJson(kept.toString()) as HookResults)
 }
 
 /** The usage that the provider reported, or an estimate where it reported none. */
@@ -246,7 +258,7 @@ function usageOf({call, target, request, result, plain}: Settling, {is_unanswere
   })
 }
 
-function rowOf({call, request, result, route, is_last}: Settling, now: number): LogRecord {
+function rowOf({call, request, result, route, is_last, mask}: Settling, now: number): LogRecord {
   const {started} = call.incoming
   const {queued_at, sent_at, first_byte_at, last_byte_at} = result.times
   const upstream_ms = sent_at && last_byte_at ? last_byte_at - sent_at : 0
@@ -260,6 +272,7 @@ function rowOf({call, request, result, route, is_last}: Settling, now: number): 
     first_byte_ms: first_byte_at ? first_byte_at - started : null,
     last_byte_ms: now - started,
     overhead_ms: now - started - upstream_ms,
+    hook_results: masked(call.guardrails?.logged, mask),
   })
 }
 

@@ -1,6 +1,9 @@
-/** What makes readers of one JSON text take it for different things: a key that stands twice in one object, or a nesting deeper than all read. */
+/**
+ * What makes readers of one JSON text take it for different things: a key that stands twice in one object, or a nesting deeper than all read. Or an
+ * object with more members than can be gone through while others wait.
+ */
 export interface KeyFault {
-  readonly kind: 'repeated' | 'deep'
+  readonly kind: 'repeated' | 'deep' | 'wide'
   /** `messages[0].content`: the way to the key, or to where it gets too deep. */
   readonly path: string
 }
@@ -18,9 +21,12 @@ interface Open {
   at: string | number
 }
 
-/** The first such fault in `text`, which is JSON; null: there is none. One pass, however deep. */
-export function keyFault(text: string, deepest: number): KeyFault | null {
-  const finding = findingKeyFault(text, deepest)
+/** What an answer of a provider is looked into: none that a model wrote has an object with so many members. */
+export const WIDEST_OF_ANSWERS = 10_000
+
+/** The first such fault in `text`, which is JSON; null: there is none. One pass, however deep. `widest`: the most members of an object. */
+export function keyFault(text: string, deepest: number, widest = Number.POSITIVE_INFINITY): KeyFault | null {
+  const finding = findingKeyFault(text, deepest, widest)
   for (;;) {
     const step = finding.next()
     if (step.done) return step.value
@@ -31,7 +37,7 @@ export function keyFault(text: string, deepest: number): KeyFault | null {
 const UNITS_AT_ONCE = 64 << 10
 
 /** The same with pauses. */
-export function* findingKeyFault(text: string, deepest: number): Generator<undefined, KeyFault | null> {
+export function* findingKeyFault(text: string, deepest: number, widest = Number.POSITIVE_INFINITY): Generator<undefined, KeyFault | null> {
   let pause_at = UNITS_AT_ONCE
   const open: Open[] = []
   let is_key = false
@@ -46,6 +52,7 @@ export function* findingKeyFault(text: string, deepest: number): Generator<undef
         if (end < 0) return null
         const within = is_key ? open.at(-1) : undefined
         if (within && isRepeated(within, keyOf(text, at, end))) return {kind: 'repeated', path: pathOf(open)}
+        if (within?.set && within.set.size > widest) return {kind: 'wide', path: pathOf(open)}
         at = end
         break
       }

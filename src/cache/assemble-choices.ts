@@ -2,7 +2,7 @@ import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
 import {type JsonRecord, without} from './exact-json.ts'
 import {Inexact, mergeDelta, put} from './merge.ts'
-import {isFailure} from './rules.ts'
+import {isFailure, MAX_MEMBERS} from './rules.ts'
 
 interface Choice {
   /** What the chunks say of it besides what it says: why it ended, filters, probabilities. */
@@ -20,6 +20,7 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
   const top: JsonRecord = {}
   const choices = new Map<number, Choice>()
   let is_done = false
+  let members = 0
 
   return {
     take(chunk) {
@@ -28,8 +29,9 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
         return
       }
       if (is_done) throw new Inexact('something follows the end')
-      const {choices: deltas, ...rest} = chunk
-      mergeTop(top, rest)
+      const {choices: deltas} = chunk
+      members += mergeTop(top, chunk)
+      if (members > MAX_MEMBERS) throw new Inexact('the chunks have too many members')
       if (deltas === undefined || deltas === null) return
       if (!Array.isArray(deltas)) throw new Inexact('choices is no list')
       for (const [place, choice] of deltas.entries()) takeChoice(choice, place)
@@ -48,6 +50,7 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
 
   function takeChoice(choice: unknown, place: number) {
     if (!isObject(choice)) throw new Inexact('a choice is no object')
+    if (isWide(choice) || isWide(choice.delta)) throw new Inexact('a choice has too many members')
     const {index = place, logprobs, ...rest} = choice
     if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0 || index >= MAX_CHOICES) {
       throw new Inexact('a choice has no index')
@@ -72,6 +75,10 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
     if (part === 'text') return fields
     return {message: blocks.length > 0 ? {...fields, content_blocks: blocks} : fields}
   }
+}
+
+function isWide(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > MAX_MEMBERS
 }
 
 /** A provider's error in mid-stream becomes the reason why a choice ended (reference: stream shapes). */
@@ -104,21 +111,28 @@ function typeOf(delta: JsonRecord): string | undefined {
   return 'data' in delta ? 'redacted_thinking' : undefined
 }
 
-/** Of what stands in every chunk, the first word counts where chunks are stamped; else the last that says something. */
-function mergeTop(top: JsonRecord, chunk: JsonRecord) {
-  for (const [key, value] of Object.entries(chunk)) {
-    if (PADDING.has(key)) continue
+/**
+ * Of what stands in every chunk, the first word counts where chunks are stamped; else the last that says something. Gives how many members are new:
+ * more than `MAX_MEMBERS` are not gone through.
+ */
+function mergeTop(top: JsonRecord, chunk: JsonRecord): number {
+  let added = 0
+  for (const key in chunk) {
+    if (NO_PART.has(key)) continue
+    if (!Object.hasOwn(top, key) && ++added > MAX_MEMBERS) return added
+    const value = chunk[key]
     const is_said = Object.hasOwn(top, key) && !NOTHING.has(top[key])
     if (STAMPS.has(key) && is_said) continue
     putLatest(top, key, value)
   }
+  return added
 }
 
 /** Before the first chunk of the answer some providers send one that is blank. */
 const NOTHING: ReadonlySet<unknown> = new Set([null, '', 0])
 const STAMPS: ReadonlySet<string> = new Set(['id', 'created', 'model', 'object'])
-/** Makes chunks of one length; no part of the answer. */
-const PADDING: ReadonlySet<string> = new Set(['obfuscation'])
+/** What is put together apart, and what makes chunks of one length and is no part of the answer. */
+const NO_PART: ReadonlySet<string> = new Set(['choices', 'obfuscation'])
 
 function putLatest(record: JsonRecord, key: string, value: unknown) {
   const says = value !== null && value !== '' && !(isObject(value) && Object.keys(value).length === 0)

@@ -1,4 +1,6 @@
+import {keyFault} from '../base/json-keys.ts'
 import {isObject} from '../base/json-object.ts'
+import {MAX_JSON_DEPTH} from '../base/json-shape.ts'
 import {readFields, SseFramer} from '../base/sse.ts'
 import {createChoices} from './assemble-choices.ts'
 import {createMessage} from './assemble-messages.ts'
@@ -6,7 +8,7 @@ import {createResponse} from './assemble-responses.ts'
 import type {Assembly} from './assembly.ts'
 import {type JsonRecord, parseExactly} from './exact-json.ts'
 import {Inexact} from './merge.ts'
-import type {StreamedEndpoint} from './rules.ts'
+import {MAX_MEMBERS, type StreamedEndpoint} from './rules.ts'
 
 export interface Assembler {
   /** The next bytes of the stream, cut anywhere. They are not kept. */
@@ -88,8 +90,13 @@ function eventsIn(raw: Buffer): (JsonRecord | 'done')[] {
   })
 }
 
+/** A shorter event has few members. */
+const LONG_EVENT_CHARS = 16 << 10
+
 function eventIn(text: string, event: string | null): JsonRecord | 'done' | undefined {
   if (text.trim() === '[DONE]') return 'done'
+  if (text.length > LONG_EVENT_CHARS && keyFault(text, MAX_JSON_DEPTH, MAX_MEMBERS)?.kind === 'wide')
+    throw new Inexact('an event has too many members')
   const json = parseExactly(text)
   if (!isObject(json)) return undefined
   const type = json.type ?? event

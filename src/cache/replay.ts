@@ -3,7 +3,7 @@ import {parseExactly} from './exact-json.ts'
 import {replayChat, replayText} from './replay-choices.ts'
 import {replayMessage} from './replay-messages.ts'
 import {replayResponse} from './replay-responses.ts'
-import type {StreamedEndpoint} from './rules.ts'
+import {MAX_MEMBERS, type StreamedEndpoint} from './rules.ts'
 
 export interface ReplayOptions {
   /** The client asked for usage in an event of its own (`stream_options.include_usage`); else the last chunk of the answer carries it. */
@@ -16,7 +16,7 @@ export interface ReplayOptions {
  */
 export function replay(endpoint: StreamedEndpoint, answer: Buffer, {include_usage = false}: ReplayOptions = {}): Buffer | null {
   const json = parseExactly(answer.toString('utf8'))
-  if (!isObject(json)) return null
+  if (!isObject(json) || Object.keys(json).length > MAX_MEMBERS) return null
   switch (endpoint) {
     case 'chatComplete':
       return plain(replayChat(json, include_usage))

@@ -20,6 +20,9 @@ const CACHEABLE: ReadonlySet<EndpointName> = new Set([
 /** Of these a stored answer can be replayed as a stream, and a stream be put together. */
 const STREAMED = ['chatComplete', 'complete', 'messages', 'createModelResponse'] as const
 
+/** The most members of an answer that is put together of a stream, or streamed: none that a model wrote has so many. */
+export const MAX_MEMBERS = 1_000
+
 export type StreamedEndpoint = (typeof STREAMED)[number]
 
 export function isStreamed(endpoint: EndpointName): endpoint is StreamedEndpoint {

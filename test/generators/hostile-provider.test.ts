@@ -20,17 +20,11 @@ import {type HostileRoute, KINDS, type ProviderKind, ROUTES, secretOf} from './h
 
 /** Faults that are known and not yet mended: the case, a part of the route's name, and what is wrong. */
 const KNOWN: readonly (readonly [name: string, route: string, fault: RegExp])[] = [
-  // the value of a header is masked, its name is not
-  ['echo-key-in-header-name', '', /^the (?:answer|log) tells sk-hostile-/],
-  // many small things in one answer are gone through in one turn, and by guardrails several times
-  ['event-of-many-keys', '', /^held the event loop/],
-  ['events-20000', '', /^held the event loop/],
-  ['keys-30000', '', /^held the event loop/],
+  // a whole answer of some megabytes is parsed, and translated, in one go
   ['choices-20000', '', /^held the event loop/],
-  ['comments-200000', '', /^held the event loop/],
 ]
-/** The same in files: the name of that header, and what a guardrail quotes of an answer that it judged. */
-const KNOWN_IN_FILES = /x-sk-hostile-\w+-[\da-f]+|"textExcerpt":"(?:[^"\\]|\\.)*"/gi
+/** The most that such an answer may hold it, of what is allowed elsewhere. */
+const MOST_KNOWN = 4
 
 /** A good answer reaches its caller unchanged (docs/security.md, repeated secrets): its body may have what the provider put there, and nothing else may. */
 const GOOD_ECHOES = /^echo-(?:key-(?:in-(?:page|text|gzip|two-chunks|bad-json|stream|stream-comment|stream-pieces)|as-member)|head-in-200)$/
@@ -170,7 +164,9 @@ test('a hostile provider costs nobody but its own caller anything', {
     const allowed_ms = Math.max(HOLD_MS, 20 * pace())
     let least_ms = Number.POSITIVE_INFINITY
     for (let turn = 0; turn < TURNS && least_ms > allowed_ms; turn++) least_ms = Math.min(least_ms, await one(call))
-    if (least_ms > allowed_ms) told(call, `held the event loop ${least_ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed`)
+    if (least_ms > MOST_KNOWN * allowed_ms) faults.push(`${call.name}, ${call.route.name}: held the event loop ${least_ms.toFixed(1)} ms`)
+    else if (least_ms > allowed_ms)
+      told(call, `held the event loop ${least_ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed`)
   }
   watch.close()
 
@@ -191,9 +187,7 @@ test('a hostile provider costs nobody but its own caller anything', {
   }
   for (const line of gateway.lines) {
     if (SECRETS.some(secret => line.includes(secret))) faults.push(`the process log tells a secret: ${line}`)
-    // on a busy machine the store is locked for a while; that is tried again, and is nothing that a provider does
-    if (/"level":"?(?:error|fatal|50|60)/.test(line) && !line.includes('database is locked'))
-      faults.push(`the process log tells a fault: ${line.slice(0, 1000)}`)
+    if (/"level":"?(?:error|fatal|50|60)/.test(line)) faults.push(`the process log tells a fault: ${line.slice(0, 1000)}`)
   }
   for (const name of ['polluted', 'msg']) if (name in {}) faults.push(`every object has the member ${name}`)
 
@@ -229,7 +223,7 @@ function secretsIn(at: string): readonly string[] {
   return readdirSync(at, {recursive: true, withFileTypes: true}).flatMap(entry => {
     if (!entry.isFile()) return []
     const path = join(entry.parentPath, entry.name)
-    const text = readFileSync(path, 'latin1').replaceAll(KNOWN_IN_FILES, '')
+    const text = readFileSync(path, 'latin1')
     return SECRETS.filter(secret => text.includes(secret)).map(secret => {
       const at = text.indexOf(secret)
       return `${entry.name} holds ${JSON.stringify(text.slice(Math.max(0, at - AROUND), at + secret.length + AROUND))}`

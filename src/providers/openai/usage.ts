@@ -55,7 +55,7 @@ function outputParts(parts: string): string {
   return ['reasoning_tokens', 'audio_tokens', 'image_tokens'].map(name => `${parts}.${name}`).join(' ')
 }
 
-/** Of a whole input or output. Written out: every report is asked for each. */
+/** Of a whole input or output. Written out: each is looked for in every report. */
 function hasImpossible({prompt_tokens, input_tokens, completion_tokens, output_tokens}: RawObject): boolean {
   return isImpossible(prompt_tokens) || isImpossible(input_tokens) || isImpossible(completion_tokens) || isImpossible(output_tokens)
 }

@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {findingKeyFault, keyFault} from '../../base/json-keys.ts'
+import {findingKeyFault, keyFault, WIDEST_OF_ANSWERS} from '../../base/json-keys.ts'
 import {parsed, TooDeep} from '../../base/json-object.ts'
 import {isTooDeep} from '../../base/json-shape.ts'
 import {spliced} from '../../base/json-splice.ts'
@@ -233,7 +233,9 @@ class GuardedVisit implements CallGuardrails {
     const json = is_long ? ((await inTimeSlices(readingJson(text))) as JsonValue | undefined) : parsed(text)
     if (json === undefined && isTooDeep(text)) throw this.unreadable(`${new TooDeep().message}, so that guardrails cannot judge it`)
     if (!isObject(json)) throw this.unreadable('it is not a JSON object, so that guardrails cannot judge it')
-    const fault = is_long ? await inTimeSlices(findingKeyFault(text, DEEPEST)) : keyFault(text, DEEPEST)
+    const fault = is_long
+      ? await inTimeSlices(findingKeyFault(text, DEEPEST, WIDEST_OF_ANSWERS))
+      : keyFault(text, DEEPEST, WIDEST_OF_ANSWERS)
     if (fault) throw this.unreadable(`it ${KEY_FAULTS[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
     const outcome = await this.judge(this.guards.output, json, upstream_status)
     if (outcome.is_denied) return this.#deniedAnswer(reply)
@@ -376,4 +378,4 @@ const FIRST_ERROR = 300
 /** The longest answer that is held back to tell results of its request in it. */
 const MAX_TOLD_BYTES = 1 << 20
 
-const KEY_FAULTS = {repeated: 'names twice', deep: 'is nested too deep at'} as const
+const KEY_FAULTS = {repeated: 'names twice', deep: 'is nested too deep at', wide: 'has too many members at'} as const

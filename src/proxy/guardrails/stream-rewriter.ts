@@ -1,4 +1,4 @@
-import {keyFault} from '../../base/json-keys.ts'
+import {keyFault, WIDEST_OF_ANSWERS} from '../../base/json-keys.ts'
 import {parseJson} from '../../base/json-object.ts'
 import {readFields} from '../../base/sse.ts'
 import {at, isObject, type JsonObject} from '../../guardrails/json.ts'
@@ -226,8 +226,9 @@ export function isLast(endpoint: EndpointName, {event, name, bytes}: Read): bool
 function parsed(text: string): JsonObject | null | undefined {
   if (text.trim() === '[DONE]') return null
   try {
+    if (keyFault(text, DEEPEST, WIDEST_OF_ANSWERS)) return undefined
     const value: unknown = parseJson(text)
-    return isObject(value) && !keyFault(text, DEEPEST) ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -20,6 +20,11 @@ const CHUNKED = 2
 const UNTIL_CLOSE = 3
 /** Heads of status 1xx before the reply; none means more than one or two. */
 const MAX_NEWS = 16
+/** Smaller pieces are not timed. */
+const HEAVY_BYTES = 8 * 1024
+/** What comes of one answer is worked on for so long at a time; then others have their turn. */
+const TURN_MS = 8
+
 /** One head is read at a time, and is of no use when its call has it. */
 const head = new ReplyHead()
 
@@ -53,6 +58,10 @@ export class HttpConnection implements ConnectionTarget {
   #held: Buffer | null = null
   #is_reading = false
   #is_sending = false
+  /** Milliseconds that were worked on what came in this turn of the event loop. */
+  #worked_ms = 0
+  /** It reads nothing until others had their turn. */
+  #is_resting = false
   #has_ended = false
   #is_closed = false
   /** The socket has emitted `close`. */
@@ -111,15 +120,39 @@ export class HttpConnection implements ConnectionTarget {
     this.#socket.pause()
   }
 
+  /** A socket is read many times in one turn of the event loop, where much has come: between two of them others have theirs. */
+  #rest() {
+    this.#is_resting = true
+    this.#socket.pause()
+    setImmediate(() => {
+      this.#worked_ms = 0
+      this.#is_resting = false
+      if (!this.#is_closed && !this.#call?.paused) this.#socket.resume()
+    })
+  }
+
+  #timed(began_at: number) {
+    if (this.#worked_ms === 0) setImmediate(() => this.#endTurn())
+    this.#worked_ms += Math.max(performance.now() - began_at, Number.MIN_VALUE)
+    if (this.#worked_ms >= TURN_MS && !this.#is_closed) this.#rest()
+  }
+
+  #endTurn() {
+    if (!this.#is_resting) this.#worked_ms = 0
+  }
+
   /** Goes on with what was held, then with what comes. */
   resume(call: HttpExchange): void {
-    if (this.#is_reading) return void this.#socket.resume()
+    if (this.#is_reading) {
+      if (!this.#is_resting) this.#socket.resume()
+      return
+    }
     const held = this.#held ?? NOTHING
     this.#held = null
     this.#read(call, held, 0, held.length, false)
     if (this.#is_closed || this.#call?.paused) return
     if (this.#has_ended) this.#atEnd()
-    else this.#socket.resume()
+    else if (!this.#is_resting) this.#socket.resume()
   }
 
   #sendStream(call: HttpExchange, stream: NonNullable<HttpExchange['stream']>) {
@@ -143,6 +176,12 @@ export class HttpConnection implements ConnectionTarget {
   #take(bytes: Buffer, length: number, is_lent: boolean) {
     const call = this.#call
     if (!call) return this.#close() // unsolicited
+    const began_at = length < HEAVY_BYTES ? 0 : performance.now()
+    this.#takeOf(call, bytes, length, is_lent)
+    if (began_at > 0) this.#timed(began_at)
+  }
+
+  #takeOf(call: HttpExchange, bytes: Buffer, length: number, is_lent: boolean) {
     if (this.#begun) {
       const whole = Buffer.concat([this.#begun, bytes.subarray(0, length)])
       this.#begun = null

@@ -324,3 +324,37 @@ test('lines at rest keep no process', async () => {
   await pool.close()
   expect(seen).toEqual(['unref', 'ref', 'unref'])
 })
+
+test('work on an answer of which much has come at once leaves others their turn', async () => {
+  const there = wired()
+  const bytes = 16 * 1024
+  const pieces = Array.from({length: 20}, (_, at) => Buffer.alloc(bytes, 0x61 + at))
+  let in_turn = 0
+  let most_in_turn = 0
+  const {call} = control(
+    there.pool,
+    {},
+    {
+      onResponseData() {
+        most_in_turn = Math.max(most_in_turn, ++in_turn)
+        for (const until = performance.now() + 5; performance.now() < until; );
+      },
+    },
+  )
+  const wire = await there.wire(0)
+  wire.push(`HTTP/1.1 200 OK\r\ncontent-length: ${pieces.length * bytes}\r\n\r\n`)
+  await turn()
+  for (const piece of pieces) wire.push(piece)
+  let is_over = false
+  void call.then(() => {
+    is_over = true
+  })
+  while (!is_over) {
+    await turn()
+    in_turn = 0
+  }
+  const {body, end} = await call
+  expect([body, end]).toEqual([Buffer.concat(pieces).toString(), 'whole'])
+  // two pieces take longer than a turn may, and a turn of ours may see the end of one and the beginning of the next
+  expect(most_in_turn).toBeLessThanOrEqual(4)
+})

@@ -242,19 +242,23 @@ export function maskedHeaders(
     const value = headers[name]
     if (value === undefined) continue
     const text = typeof value === 'string' ? value : String(value)
-    kept[name] = isSecret(name) || also.has(name) ? MASK : maskedValue(name, text)
+    kept[name] = also.has(name) ? MASK : maskedValue(name, text)
   }
   return kept
 }
 
-/** What each header held last, and how it is kept: most come with the same value again, and a comparison costs less than a search. */
-const lastValues = new Map<string, {text: string; kept: string}>()
+/** What each header held last, and how it is kept: most come with the same value again, and a comparison costs less than a search. Null: a secret, always masked. */
+const lastValues = new Map<string, {text: string | null; kept: string}>()
 const MAX_LAST_VALUES = 200
 const MAX_LAST_CHARS = 512
 
 function maskedValue(name: string, text: string): string {
   const last = lastValues.get(name)
-  if (last?.text === text) return last.kept
+  if (last && (last.text === text || last.text === null)) return last.kept
+  if (isSecret(name)) {
+    if (lastValues.size < MAX_LAST_VALUES) lastValues.set(name, {text: null, kept: MASK})
+    return MASK
+  }
   // a referrer, a location: what stands in them is a URL
   const kept = mayHoldQuery(text) ? maskedUrl(text) : text
   if (text.length > MAX_LAST_CHARS) return kept

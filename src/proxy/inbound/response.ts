@@ -4,7 +4,13 @@ import type {ClientResponse} from '../../base/ingress/response.ts'
 import type {ErrorResponse} from './error-response.ts'
 
 const ONE_PIECE_BYTES = 8 << 10
-const uncork = (socket: Socket) => socket.uncork()
+/** Sockets whose answers leave at the end of this turn. */
+const corked: Socket[] = []
+
+function uncorkAll() {
+  for (const socket of corked) socket.uncork()
+  corked.length = 0
+}
 
 /** Where the bytes of an answer come from. */
 export interface ClientEvents {
@@ -120,7 +126,7 @@ export class ResponseWriter {
     const {socket} = this.#response
     if (!socket) return
     socket.cork()
-    process.nextTick(uncork, socket)
+    if (corked.push(socket) === 1) process.nextTick(uncorkAll)
   }
 
   #writeHead() {

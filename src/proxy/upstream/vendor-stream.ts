@@ -147,7 +147,7 @@ const BY_TYPE: readonly (readonly [RegExp, VendorFraming])[] = [
 
 /** Media types have no case (RFC 9110, section 8.3.1). */
 export function isEventStream(content_type: string): boolean {
-  return EVENT_STREAM.test(content_type)
+  return content_type !== 'application/json' && EVENT_STREAM.test(content_type)
 }
 
 /** True for a type that says whether a reply is a stream, and which. Others say nothing of it. */

@@ -52,6 +52,7 @@ forbid something run. Others are logged there as \`skipped: true\`, with the rea
   whole conversation with each call, with tools, metadata, file names and tool calls.
   [Fields that are never checked](#fields-that-are-never-checked) lists the few exceptions.
 - A checked body is refused (400) if any object in it has the same key twice. The forwarded body is always the checked one.
+- An answer, or an event of a stream, is refused if an object in it has more than 10,000 members.
 
 ## Every route
 

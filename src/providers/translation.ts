@@ -116,8 +116,11 @@ export interface ClientDialect {
   toChat(request: Json, context: TranslationContext): Json
   /** A whole chat completion in the client's words. */
   fromChat(completion: Json, context: TranslationContext, request: Json): Json
-  /** Chunks of a chat stream in the client's words, framed: bytes to write. */
-  openStream(context: TranslationContext, request: Json): ClientStream
+  /**
+   * Chunks of a chat stream in the client's words, framed: bytes to write. `prompt`: the estimate of the request, for clients that read it at the
+   * beginning, where no provider has counted yet.
+   */
+  openStream(context: TranslationContext, request: Json, prompt?: () => Usage | null): ClientStream
   /** An error as this client's library reads it; `fault` is OpenAI-shaped. */
   error(status: number, fault: ProviderFault): Json
   /** Whether an error is in this client's words already, so that it stays as it came. */

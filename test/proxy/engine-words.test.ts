@@ -202,6 +202,24 @@ describe('O3: what the log estimates, the client is told', () => {
     expect(usage.input_tokens).toBeGreaterThan(0)
   })
 
+  test('the usage that an engine tells wins over an estimate that is higher, too', async () => {
+    const usage = {prompt_tokens: 1, completion_tokens: 1, total_tokens: 2}
+    provider.answer((heard, response, request) => {
+      if (heard.path !== '/v1/chat/completions') return engineAnswer(engine)(heard, response, request)
+      const chunk = (choices: readonly unknown[], more = {}) =>
+        response.write(`data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more})}\n\n`)
+      response.writeHead(200, {'content-type': 'text/event-stream'})
+      for (const content of ['a', 'b', 'c']) chunk([{index: 0, delta: {content}, finish_reason: null}])
+      chunk([{index: 0, delta: {}, finish_reason: 'stop'}])
+      chunk([], {usage})
+      response.end('data: [DONE]\n\n')
+    })
+    const {reply, trace} = await post(await engineProvider(engine), '/v1/messages', {max_tokens: 30, stream: true, messages: MESSAGES})
+    const {final} = usageInEvents(await reply.text())
+    expect([final.input_tokens, final.output_tokens]).toEqual([1, 1])
+    expect(await rowOf(trace)).toMatchObject({usage_source: 'provider', req_units: 1, res_units: 1})
+  })
+
   test('the usage that an engine tells wins over an estimate', async () => {
     provider.answer(engineAnswer({...ENGINE_MODELS.ollama, routes: []}))
     const {reply, trace} = await post(await engineProvider(ENGINE_MODELS.ollama), '/v1/messages', {
@@ -209,8 +227,9 @@ describe('O3: what the log estimates, the client is told', () => {
       stream: true,
       messages: MESSAGES,
     })
-    const {final} = usageInEvents(await reply.text())
+    const {started, final} = usageInEvents(await reply.text())
     expect([final.input_tokens, final.output_tokens]).toEqual([COUNT, 30])
+    expect(started).toMatchObject({input_tokens: expect.any(Number), output_tokens: 0})
     expect(await rowOf(trace)).toMatchObject({usage_source: 'provider', req_units: COUNT, res_units: 30})
   })
 })

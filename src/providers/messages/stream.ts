@@ -1,3 +1,4 @@
+import type {Usage} from '../../schema/usage.ts'
 import {type ClientStream, InvalidResponse, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
 import {streamError} from './error.ts'
 import {type BlockStep, ChatFollower, type Opening} from './follower.ts'
@@ -8,20 +9,22 @@ import {messageUsage} from './usage.ts'
  * Chat chunks as the events of a message stream (docs.anthropic.com, Streaming Messages). The usage comes behind the finish reason, so
  * `message_delta` and `message_stop` are told at the end.
  */
-export function openMessageStream(context: TranslationContext): ClientStream {
-  return new MessageStream(context)
+export function openMessageStream(context: TranslationContext, _request: Json = {}, prompt: () => Usage | null = () => null): ClientStream {
+  return new MessageStream(context, prompt)
 }
 
 class MessageStream implements ClientStream {
   readonly #context: TranslationContext
+  readonly #prompt: () => Usage | null
   readonly #follower: ChatFollower
   #has_begun = false
   #is_over = false
   #index = -1
   #kind: Opening['kind'] = 'text'
 
-  constructor(context: TranslationContext) {
+  constructor(context: TranslationContext, prompt: () => Usage | null) {
     this.#context = context
+    this.#prompt = prompt
     this.#follower = new ChatFollower(context)
   }
 
@@ -57,7 +60,7 @@ class MessageStream implements ClientStream {
     if (this.#has_begun) return ''
     this.#has_begun = true
     const head = messageHead(this.#follower, this.#context)
-    const usage = messageUsage(this.#follower.usage)
+    const usage = messageUsage(this.#follower.usage ?? this.#prompt())
     return event({type: 'message_start', message: {...head, content: [], stop_reason: null, stop_sequence: null, usage}})
   }
 

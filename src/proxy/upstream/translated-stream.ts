@@ -47,7 +47,6 @@ export class TranslatedStream implements ProviderStream {
   readonly #decoder: Tap | null
   readonly #onFault: (fault: unknown) => void
   readonly #estimate: UsageEstimate | null
-  #has_prompt = false
   /** Why the provider's bytes cannot be read on. */
   #broken: string | null = null
 
@@ -61,7 +60,7 @@ export class TranslatedStream implements ProviderStream {
     this.#endpoint = endpoint
     this.#provider = context.provider
     this.#translator = translation.stream!.open(context, chat_request)
-    this.#writer = client?.openStream(context, client_request) ?? null
+    this.#writer = client?.openStream(context, client_request, () => estimate?.prompt() ?? null) ?? null
     this.#framer = framerOf(translation.stream!.framing, event => this.#onEvent(event))
     this.#decoder = encoding === null ? null : tap(encoding, plain => this.#guarded(() => this.#framer.push(plain)))
     if (encoding !== null && !this.#decoder) this.#broken = `the stream is encoded as ${encoding}, which cannot be read`
@@ -182,15 +181,8 @@ export class TranslatedStream implements ProviderStream {
   #write(chunks: readonly Json[]) {
     for (const chunk of chunks) {
       this.#has_begun = true
-      this.#text += this.#writer ? this.#writer.chunk(this.#withPrompt(chunk)) : `${dataLines(writtenAsCame(chunk))}\n`
+      this.#text += this.#writer ? this.#writer.chunk(chunk) : `${dataLines(writtenAsCame(chunk))}\n`
     }
-  }
-
-  /** The beginning of a message tells its prompt, which these providers count behind their last word. */
-  #withPrompt(chunk: Json): Json {
-    if (this.#has_prompt || this.#endpoint !== 'messages' || !this.#estimate) return chunk
-    this.#has_prompt = true
-    return this.#translator.usage ? chunk : {...chunk, usage: usageIn(this.#estimate.prompt())}
   }
 
   /** Where nobody counted, the client gets the estimate that is written of the call. */

@@ -151,7 +151,7 @@ function set(): Command {
     )
 }
 
-/** Dollars for a million tokens, in the words of the reference: cents for one. */
+/** Dollars for a million tokens, in the words of price files (docs/pricing.md, Use your own price files), which have cents for one. */
 const TOKEN_OPTIONS = {
   input: 'request_token',
   output: 'response_token',

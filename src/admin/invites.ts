@@ -32,7 +32,7 @@ import {openSession} from './session-rows.ts'
 import {type CallerScope, found, invalid} from './tenancy.ts'
 
 const tag = 'User-invites'
-/** How long an invite can be accepted (reference: users, invites, workspaces, members). */
+/** How long an invite can be accepted (docs/access.md, Add people). */
 const LIFETIME_MS = 2 * 86_400_000
 const SESSION_S = 3600
 type One = OperationCall<typeof InviteParams>

@@ -109,7 +109,7 @@ async function bodiesOf(app: OperationCall['app'], row: LogRow): Promise<{bodies
   }
 }
 
-/** The requested rows, by filters in the words of the reference. */
+/** The requested rows, by the filters of its query. */
 export function filterOf(scope: LogScope, query: Filters): LogFilter {
   return {
     ...scope,
@@ -143,7 +143,7 @@ function nanousd(cents: number | undefined, to: 'up' | 'down'): number | undefin
   return Number((numerator + (to === 'up' ? denominator - 1n : 0n)) / denominator)
 }
 
-/** A row in the reference's words. What is not in a store of objects will be there as the settings say. Both cost and a cent are whole numbers, so that their quotient is the double nearest to the true cost. */
+/** A row as clients read it. What is not in a store of objects will be there as the settings say. Both cost and a cent are whole numbers, so that their quotient is the double nearest to the true cost. */
 export function metricsOf(
   row: LogRow,
   {log_store_file_path_format}: Pick<Settings, 'log_store_file_path_format'>,

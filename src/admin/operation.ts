@@ -81,7 +81,7 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly takes_nul?: true
   /** Its reply is a file of this type, and not what `reply` says. */
   readonly file_type?: string
-  /** What is not found is answered with `{"error": sentence}`, as the reference does here alone. */
+  /** What is not found is answered with `{"error": sentence}`, here alone. */
   readonly bare_404?: true
   /** Statuses of refusals beside those that its scopes, parameters and body bring. */
   readonly refuses?: readonly (401 | 409)[]

@@ -30,7 +30,7 @@ export function withoutEchoes(schema: z.ZodType | undefined, body: unknown, {par
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => !echoes(name, value)))
 }
 
-/** A body with the names of the reference where its client has others; a member under both names is left, and refused. */
+/** A body with the names of its schema where its client has others; a member under both names is left, and refused. */
 export function respelled({spellings = {}}: AnyOperation, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const meant = (name: string) => {

@@ -1,6 +1,6 @@
 /**
  * Every refusal the service can utter: code → status, sentence, and the codes that travel with it.
- * `admin` is the control plane's errorCode (AB01-AB09), `type` and `code` the data plane's (reference: entry and target checks).
+ * `admin` is the control plane's errorCode (AB01-AB09), `type` and `code` the data plane's (decisions: errors).
  * Words in `{}` are filled from `details`.
  */
 // biome-ignore format: a table is read by its lines

@@ -39,7 +39,7 @@ function randomHex16(): string {
   return pool.slice(used - 16, used)
 }
 
-/** `<prefix><stub of name>-<6 hex>`: lower case, other characters to `-`, cut to `most` (reference: ids and slugs). */
+/** `<prefix><stub of name>-<6 hex>`: lower case, other characters to `-`, cut to `most` (decisions: envelopes and ids). */
 export function newSlug(prefix: string, name: string, most: number): string {
   const stub = name
     .toLowerCase()

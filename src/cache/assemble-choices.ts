@@ -81,7 +81,7 @@ function isWide(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length > MAX_MEMBERS
 }
 
-/** A provider's error in mid-stream becomes the reason why a choice ended (reference: stream shapes). */
+/** A provider's error in mid-stream becomes the reason why a choice ended. */
 const isEnd = (reason: unknown) => typeof reason === 'string' && reason !== '' && !isFailure(reason)
 
 const MAX_CHOICES = 128

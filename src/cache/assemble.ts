@@ -32,7 +32,7 @@ const MAX_STREAM_BYTES = 32 << 20
 const MAX_EVENT_BYTES = 4 << 20
 
 /**
- * Makes of a stream the answer that the same call would have had without one (reference: cache, streaming store). There is none when
+ * Makes of a stream the answer that the same call would have had without one. There is none when
  * the stream was cut, reported an error, was longer than `most_bytes`, or left open what the whole would be.
  */
 export function createAssembler(endpoint: StreamedEndpoint, most_bytes = MAX_STREAM_BYTES): Assembler {

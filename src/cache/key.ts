@@ -5,7 +5,7 @@ import type {CacheKey} from '../ports/cache/index.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import {canonical} from './canonical.ts'
 
-/** Everything that makes two calls the same, and nothing else (reference: cache, simple key). */
+/** Everything that makes two calls the same, and nothing else (decisions: configs). */
 export interface KeyParts {
   readonly organisation_id: string
   readonly workspace_id: string

@@ -11,7 +11,7 @@ export interface ReplayOptions {
 }
 
 /**
- * A stored answer as the server-sent events that `endpoint` would have streamed (reference: cache, streaming replay), whole; what
+ * A stored answer as the server-sent events that `endpoint` would have streamed, whole; what
  * `assemble` makes of them is the same answer again. Null when the answer is not of the endpoint's shape: then it is no hit.
  */
 export function replay(endpoint: StreamedEndpoint, answer: Buffer, {include_usage = false}: ReplayOptions = {}): Buffer | null {

@@ -3,7 +3,7 @@ import type {EndpointName} from '../schema/endpoints.ts'
 /** What `x-gateway-cache-status` says. */
 export type CacheStatus = 'HIT' | 'MISS' | 'REFRESH' | 'DISABLED'
 
-/** Endpoints whose answers may be kept: those that answer JSON to JSON and change nothing (reference: cache, never cached). */
+/** Endpoints whose answers may be kept: those that answer JSON to JSON and change nothing. */
 const CACHEABLE: ReadonlySet<EndpointName> = new Set([
   'chatComplete',
   'complete',

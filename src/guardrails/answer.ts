@@ -44,7 +44,7 @@ export function withResults(body: JsonValue, hook_results: HookResults | null): 
   return hook_results && isObject(body) ? withKey(body, 'hook_results', hook_results as unknown as JsonValue) : body
 }
 
-/** The event of a stream that carries results: before the first chunk, and after the last (reference: streaming). */
+/** The event of a stream that carries results: before the first chunk, and after the last. */
 export function resultsEvent(endpoint: EndpointName, hook_results: Partial<HookResults>): string {
   const data = `data: ${JSON.stringify({hook_results})}\n\n`
   return endpoint === 'messages' ? `event: hook_results\n${data}` : data

@@ -45,7 +45,7 @@ export interface Attached {
 const MAX_HOOKS = 50
 
 /**
- * Every form in which guardrails are attached (reference: attachment forms) as hooks ready to run. The defaults, the config's own among them,
+ * Every form in which guardrails are attached (docs/guardrails.md, Attach a guardrail) as hooks ready to run. The defaults, the config's own among them,
  * come last and whole: a guardrail that the config attaches too runs once, as the default says.
  */
 export function attach(keys: AttachKeys, {path = '', defaults, saved, registry = BUILT_IN}: AttachOptions): Attached {

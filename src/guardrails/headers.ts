@@ -31,7 +31,7 @@ export const headersParameter = z
   .describe('Headers to send, an object or its JSON.')
   .meta({writeOnly: true})
 
-/** Names of the client's headers to hand on (reference: webhook contract). */
+/** Names of the client's headers to hand on (docs/guardrails.md, `default.webhook`). */
 export const forwardedParameter = z
   .array(z.string())
   .default([])

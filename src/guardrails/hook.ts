@@ -41,7 +41,7 @@ export interface HookFault {
   readonly message: string
 }
 
-/** The form of a raw hook (reference: hook object). */
+/** The form of a raw hook (docs/guardrails.md, Attach a guardrail). */
 export const RawHook = GuardrailActions.extend({
   id: z.string().max(255).optional(),
   type: z.enum(['guardrail', 'mutator']).optional(),

@@ -41,7 +41,7 @@ interface Ran {
 }
 
 /**
- * Runs the hooks of a phase on `view`, side by side (reference: evaluation). Each sees the body as it came; what they want changed is
+ * Runs the hooks of a phase on `view`, side by side (docs/guardrails.md, How a guardrail runs). Each sees the body as it came; what they want changed is
  * done when all have ended. No check's failure is thrown: it is in its result.
  */
 export async function runHooks(hooks: readonly Hook[], view: View, context: CheckContext): Promise<PhaseOutcome> {

@@ -7,7 +7,7 @@ import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} f
 export interface Slot {
   readonly path: JsonPath
   readonly text: string
-  /** What verdicts on prose are about (reference: text extraction); the others belong to the conversation. */
+  /** What verdicts on prose are about (docs/guardrails.md, What a check reads); the others belong to the conversation. */
   readonly is_judged: boolean
 }
 

@@ -20,7 +20,7 @@ export interface View {
   readonly endpoint: EndpointName
   readonly side: Side
   readonly body: JsonValue
-  /** The conversation: the texts that verdicts on prose are about and that are not empty (reference: text extraction), a line break between two. */
+  /** The conversation: the texts that verdicts on prose are about and that are not empty (docs/guardrails.md, What a check reads), a line break between two. */
   readonly text: string
   readonly texts: readonly string[]
   /** Every string that is forwarded, but for those in `LEFT_ALONE`. */

@@ -9,7 +9,7 @@ const YES = true
 const NO = false
 
 /**
- * What a role may do (reference: roles and RBAC matrix): resource, actions, then owner and admin of the organisation, admin, manager and
+ * What a role may do (docs/access.md, Permissions): resource, actions, then owner and admin of the organisation, admin, manager and
  * member of a workspace. A member of the organisation may do in each workspace what he may as a member of that, and nothing besides.
  */
 // biome-ignore format: a table is read by its lines

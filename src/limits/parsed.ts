@@ -5,7 +5,7 @@ import {rateClaim} from './rate.ts'
 
 type ClaimAt = (time_ms: number) => LimitClaim
 
-/** The limits of one entity, read once: budgets are checked before rates (reference: check order). */
+/** The limits of one entity, read once: budgets are checked before rates (docs/limits.md, Errors that a caller sees). */
 interface Parsed {
   readonly budgets: readonly ClaimAt[]
   readonly rates: readonly ClaimAt[]

@@ -63,7 +63,7 @@ const pay_as_you_go = z.strictObject({
 /** Formulas are read by hand (`readFormula`), which is bounded in depth. */
 const calculate = z.strictObject({request: z.unknown().optional(), response: z.unknown().optional()})
 
-/** The shape of a pricing config: prices in US cents a token or unit (reference: data plane §12). */
+/** The shape of a pricing config: prices in US cents a token or unit (docs/pricing.md, Use your own price files). */
 export const pricing_config = z.strictObject({
   type: z.literal('static').optional(),
   pay_as_you_go: pay_as_you_go.optional(),

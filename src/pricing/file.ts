@@ -37,7 +37,7 @@ const catalogue_row = z.union([
 ])
 
 /**
- * The rows of a provider as prices. A row is `{"pricing_config": {...}}` (reference: data plane §12) or a row of the catalogue. Throws a
+ * The rows of a provider as prices. A row is `{"pricing_config": {...}}` (docs/pricing.md, Use your own price files) or a row of the catalogue. Throws a
  * PricingConfigError that leads to the field: `gpt-4o.pricing_config.pay_as_you_go.request_token.price`.
  */
 export function readPriceFile(rows: unknown, provider: string, source: string): PriceFile {

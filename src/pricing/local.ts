@@ -7,7 +7,7 @@ import type {Price} from './price.ts'
 import type {PriceLayer} from './prices.ts'
 
 export interface LocalOptions {
-  /** `MODEL_CONFIGS_PRICING_LOCAL_PATH`: a folder of `{provider}.json` in the reference's file format. */
+  /** `MODEL_CONFIGS_PRICING_LOCAL_PATH`: a folder of `{provider}.json` (docs/pricing.md, Use your own price files). */
   readonly directory: string
   /** Called once for each bad file each time it is read: at most once an hour. */
   readonly warn: (sentence: string) => void

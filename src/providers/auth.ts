@@ -20,7 +20,7 @@ export function optional(auth: Auth): Auth {
   return {...auth, required: false, says: `${auth.says}, if there is one`}
 }
 
-/** An Entra token that the options hold goes before the key (reference: auth conversion, Azure OpenAI). */
+/** An Entra token that the options hold goes before the key. */
 export function withAzureToken(auth: Auth): Auth {
   const token = (options: Options | undefined) => (options ? optionIn(options, 'azure_ad_token') : undefined)
   return {

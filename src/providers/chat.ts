@@ -4,7 +4,7 @@ import type {Json, ProviderFault, TranslationContext} from './translation.ts'
 /** OpenAI's finish reasons. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
-/** A provider's finish reason in OpenAI's words; with `strict` off it is shown as it is. Missing or unknown: `stop` (reference: finish reasons). */
+/** A provider's finish reason in OpenAI's words; with `strict` off it is shown as it is. Missing or unknown: `stop`. */
 export function finishReason(reason: unknown, map: Readonly<Record<string, FinishReason>>, strict: boolean): string {
   const word = typeof reason === 'string' ? reason : ''
   if (!strict && word) return word
@@ -30,7 +30,7 @@ export function envelope(context: TranslationContext, identity: Named, object: k
   }
 }
 
-/** A `chat.completion` (OpenAI API reference: the chat completion object) with one choice or several. */
+/** A `chat.completion` (OpenAI API reference, the chat completion object) with one choice or several. */
 export function completion(
   context: TranslationContext,
   result: Named & {readonly choices: readonly Json[]; readonly usage: Usage | null},

@@ -87,7 +87,7 @@ const VERTEX: Needs = [
   {basic: ['vertex_project_id'], workload: ['vertex_project_id'], serviceAccount: ['vertex_service_account_json']},
 ]
 
-/** The settings of kinds that need more than a key (reference: admin API, the unions of `configurations`). */
+/** The settings of kinds that need more than a key (docs/providers.md, One by one). */
 const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
   'azure-openai': kind(
     'azure-openai',

@@ -54,7 +54,7 @@ const RATED_CALLS = 1000
 
 /**
  * Circuit breakers: a leaf that fails too often is left out until its cooldown is over, and starts anew then, without a probe
- * (reference: circuit breaker). The `most` used last are remembered; one that is forgotten is closed.
+ * (docs/configs.md, Circuit breaker). The `most` used last are remembered; one that is forgotten is closed.
  */
 export function createCircuits({most = 10_000} = {}): Circuits {
   const circuits = new LRUCache<string, Circuit>({max: most})

@@ -42,7 +42,7 @@ export function createStickyMemory({most = 50_000} = {}): StickyMemory {
 /**
  * The index of the child that a load balance gives this call to: by weight, 0 being off, among those not in `left_out`. -1 when all
  * weights are 0. A sticky one gives callers of the same hash fields the same child for `ttl_s` from the first time on, and
- * another one when theirs is left out or gone (reference: load balance).
+ * another one when theirs is left out or gone (docs/configs.md, loadbalance).
  */
 export function choose(branch: LoadBalanceBranch, left_out: readonly boolean[] | null, on: Choosing): number {
   const {children, sticky} = branch

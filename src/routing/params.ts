@@ -12,7 +12,7 @@ export function hasParams({default_params, override_params, drop_params}: Params
 /**
  * The body as the target wants it: `default_params` where a key is absent, then `override_params` over it, then what `drop_params`
  * names taken away; a path that leads nowhere is ignored. `body` stays as it was, and shares with the new one what did not change
- * (reference: inheritance, parameter order at a leaf).
+ * (docs/configs.md, Inheritance).
  */
 export function applyParams(body: Body, target: Params): Body {
   const {default_params, override_params} = target

@@ -27,7 +27,7 @@ export interface PlanTarget extends Common {
   readonly target: TargetSpec
 }
 
-/** What a leaf says, inheritance applied: provider, credentials and name its own, the rest nearest or merged (reference: inheritance). */
+/** What a leaf says, inheritance applied: provider, credentials and name its own, the rest nearest or merged (docs/configs.md, Inheritance). */
 export interface TargetSpec extends ConfigTarget {
   readonly retry?: RetryRule
   readonly cache?: CacheRule
@@ -88,7 +88,7 @@ export interface RoutingFacts {
   readonly pathname: string
 }
 
-/** When a circuit opens, and for how long (reference: circuit breaker). */
+/** When a circuit opens, and for how long (docs/configs.md, Circuit breaker). */
 export interface BreakerRule {
   readonly failure_threshold: number | null
   readonly failure_threshold_percentage: number | null

@@ -21,7 +21,7 @@ const FIRST_WAIT_MS = 1000
 
 /**
  * The retries of one visit to a leaf: 1, 2, 4, 8, 16 s apart, without jitter, or as a 429 says where the rule wants that
- * (reference: retry).
+ * (docs/configs.md, Retry).
  */
 export class Retries {
   made = 0
@@ -60,7 +60,7 @@ export class Retries {
 
 /**
  * How long a provider asks to be left alone, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, `retry-after` in whole seconds,
- * the first that can be read. Null when none can: an HTTP date (RFC 9110 §10.2.3) is not obeyed (reference: retry).
+ * the first that can be read. Null when none can: an HTTP date (RFC 9110 §10.2.3) is not obeyed.
  */
 export function retryAfterMs(headers: Readonly<Record<string, string>>): number | null {
   return wholeNumber(headers['retry-after-ms']) ?? wholeNumber(headers['x-ms-retry-after-ms']) ?? seconds(headers['retry-after'])

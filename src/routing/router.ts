@@ -28,7 +28,7 @@ export interface Try {
 /** The last result goes to the client. */
 export interface Return {
   readonly kind: 'return'
-  /** Retries at the target that answered; -1 when it was still failing and they were spent (reference: response headers). */
+  /** Retries at the target that answered; -1 when it was still failing and they were spent. */
   readonly retry_attempt_count: number
   /** Of the target that answered, in the config as it was written. */
   readonly option_path: string
@@ -48,7 +48,7 @@ export interface RoutingContext extends Choosing {
   readonly circuits: Circuits
 }
 
-/** Starts the routing of a call (reference: execution semantics). The plan is only read; state shared between calls is in `context`. */
+/** Starts the routing of a call (docs/configs.md, Strategies). The plan is only read; state shared between calls is in `context`. */
 export function startRouting(plan: Plan, context: RoutingContext): Router {
   return new RouterRun(plan, context)
 }
@@ -197,7 +197,7 @@ function hasMore(position: FallbackPosition): boolean {
   return following(position) < position.branch.children.length
 }
 
-/** What makes a fallback go on (reference: fallback). */
+/** What makes a fallback go on (docs/configs.md, fallback). */
 function hasFailed({on_status_codes}: FallbackBranch, status: number): boolean {
   return on_status_codes ? on_status_codes.has(status) : status < 200 || status > 299
 }

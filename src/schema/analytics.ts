@@ -6,7 +6,7 @@ import {Time} from './times.ts'
 
 const Times = {time_of_generation_min: Time, time_of_generation_max: Time}
 
-/** What a graph is of: calls of a time, both ends included (reference: filters of analytics). */
+/** What a graph is of: calls of a time, both ends included (docs/analytics.md, Graphs). */
 export const GraphQuery = z.strictObject({...LogFilters, ...Times})
 export type GraphQuery = z.output<typeof GraphQuery>
 export const GroupsQuery = z.strictObject({...LogFilters, ...Times, ...pageParams()})
@@ -31,7 +31,7 @@ export type Column = (typeof COLUMNS)[number]
 export const GROUPS = ['ai_service', 'model', 'status_code', 'api_key', 'config', 'workspace', 'provider', 'prompt'] as const
 export type AnalyticsGroup = (typeof GROUPS)[number]
 
-/** Clients also say `workspaces`, as the other groups of the reference are named. */
+/** Clients also say `workspaces`, in the plural. */
 export const GroupPath = z.strictObject({groupBy: z.preprocess(value => (value === 'workspaces' ? 'workspace' : value), z.enum(GROUPS))})
 /** Without `columns` there is the count alone. */
 export const ColumnsQuery = z.strictObject({

@@ -92,7 +92,7 @@ export const KeyView = z.strictObject({
   models: ModelListView,
   /** When its usage was last set to zero by hand. */
   last_reset_at: z.iso.datetime().nullable(),
-  /** A number in the reference; a reset is done when it is requested, and none is ever pending. */
+  /** A reset is done when it is requested: none is ever pending. */
   reset_usage: z.literal(0),
   scopes: z.array(z.string()),
   defaults: z.strictObject({

@@ -3,7 +3,7 @@ import {nearest} from '../base/nearest.ts'
 import {compileRegex, type Regex, RegexFault} from '../base/regex.ts'
 import {below, type ConfigFindings, type ConfigReader, isFull, kindOf, refuse, warn} from './config-readers.ts'
 
-/** A query of a condition, read (reference: conditional queries). */
+/** A query of a condition, read (docs/configs.md, conditional). */
 export type Query = Combined | Compared
 
 export interface Combined {

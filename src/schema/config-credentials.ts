@@ -19,7 +19,7 @@ const names = expecting(
   (value: string | readonly string[]) => (typeof value === 'string' ? value : value.join(',')),
 )
 
-/** What a provider needs beside its key, and secrets, by key; each names the target it is for (reference: node schema, request headers). */
+/** What a provider needs beside its key, and secrets, by key; each names the target it is for (docs/configs.md, Keys). */
 export const CREDENTIAL_KEYS = {
   api_key: token,
   ...of(word, 'openai_organization openai_project openai_beta'),

@@ -57,7 +57,7 @@ export const ROOT_KEYS = {
   fetch_integrated_models: flag,
 } as const satisfies Readonly<Record<string, ConfigReader>>
 
-/** The keys of a node, each with its reader, but for `strategy` and `targets` (reference: config object, node schema). */
+/** The keys of a node, each with its reader, but for `strategy` and `targets` (docs/configs.md, Keys). */
 export const NODE_KEYS: Readonly<Record<string, ConfigReader>> = {
   name,
   ...OWN_KEYS,
@@ -118,7 +118,7 @@ function params(value: unknown, path: string, found: Parameters<ConfigReader>[2]
   return read
 }
 
-/** Headers that no client may have forwarded: they open cloud metadata services (reference: forward headers). */
+/** Headers that no client may have forwarded: they open cloud metadata services. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set(['metadata-flavor', 'x-aws-ec2-metadata-token', 'x-google-metadata-request'])
 
 function headerName(value: unknown, path: string, found: Parameters<ConfigReader>[2]): unknown {

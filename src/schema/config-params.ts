@@ -6,7 +6,7 @@ export type ParamStep = {readonly member: string} | {readonly element: number} |
 const LONGEST = 512
 const MAX_STEPS = 32
 
-/** `a.b`, `tools[0].x`, `messages[*].content[*].y` apart; undefined for what is no such path (reference: inheritance, drop_params). */
+/** `a.b`, `tools[0].x`, `messages[*].content[*].y` apart; undefined for what is no such path (docs/configs.md, Keys). */
 export function parseParamPath(path: string): readonly ParamStep[] | undefined {
   if (path.length > LONGEST || path.startsWith('.')) return undefined
   const steps: ParamStep[] = []

@@ -28,7 +28,7 @@ export interface CacheSaid {
   readonly max_age?: number
 }
 
-/** A circuit breaker (reference: circuit breaker). */
+/** A circuit breaker (docs/configs.md, Circuit breaker). */
 export interface BreakerSaid {
   readonly failure_threshold?: number
   /** Of calls, 0-100. */
@@ -46,7 +46,7 @@ export interface StickySaid {
   readonly ttl?: number
 }
 
-/** Retried where a config names no codes (reference: retry). */
+/** Retried where a config names no codes (docs/configs.md, Retry). */
 export const RETRIED: readonly number[] = [429, 500, 502, 503, 504, 529]
 export const MIN_COOLDOWN_MS = 30_000
 export const STICKY_TTL_S = 3600

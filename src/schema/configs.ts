@@ -34,7 +34,7 @@ const Row = z.object({
 export const ConfigRow = Row.extend({object: z.literal('config')})
 /** With the routing itself; an `api_key` in it is masked. */
 export const ConfigView = ConfigRow.extend({version_id: z.uuid(), config: z.record(z.string(), z.unknown())})
-/** One version: the config is a JSON text here (reference: configs). */
+/** One version: the config is a JSON text here. */
 export const ConfigVersion = Row.extend({
   config: z.string(),
   format: z.literal('json'),
@@ -56,14 +56,14 @@ export const ConfigUpdate = ConfigCreate.omit({slug: true})
   .partial()
   .extend({status: z.enum(['active', 'archived']).optional()})
 
-/** The limits where no setting says otherwise (reference: limits and errors). */
+/** The limits where no setting says otherwise (docs/configs.md, Targets). */
 export const CONFIG_LIMITS: ConfigLimits = {root: 100, conditional_root: 1000, nested: 50}
 
 /**
  * A config as a client wrote it, read: camelCase turned to snake_case outside of what is not ours, every key and value checked, or
  * all that is wrong with it (20 issues at most). Keys without effect are warned of and left out; a circuit breaker has one only in
  * a config that is `saved`. Pure; whether the providers and hosts it names exist and may be called is not judged here.
- * Source: decisions (configs), reference (config object).
+ * The page for users is docs/configs.md (decisions: configs).
  */
 export function readConfig(
   value: unknown,
@@ -83,7 +83,7 @@ export function readConfig(
 
 /**
  * The target a config leads to first, with what it inherits: the nearest timeout, host, headers to forward and strictness, and
- * override_params laid over one another. Provider, credentials and name are its own (reference: inheritance). Of a config of
+ * override_params laid over one another. Provider, credentials and name are its own (docs/configs.md, Inheritance). Of a config of
  * several targets that is one of them; `compile` in routing knows all.
  */
 export function targetOf(config: GatewayConfig): {readonly target: ConfigTarget; readonly path: string} {

@@ -1,5 +1,5 @@
 /**
- * The unified routes of the data plane: what a method and a path under `/v1` mean (reference: data plane, routes).
+ * The unified routes of the data plane: what a method and a path under `/v1` mean (docs/doors.md, Unified routes).
  * `name` is the endpoint's name everywhere: in guardrails, in rate-limit conditions, in logs.
  */
 export interface Endpoint {

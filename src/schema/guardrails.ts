@@ -20,7 +20,7 @@ const feedback = z.strictObject({
 })
 const outcome = z.strictObject({feedback: feedback.optional()})
 
-/** What a saved guardrail does with its verdict (reference: control plane, guardrails). */
+/** What a saved guardrail does with its verdict (docs/guardrails.md, How a guardrail runs). */
 export const GuardrailActions = z.strictObject({
   deny: z.boolean().optional(),
   async: z.boolean().optional(),
@@ -52,7 +52,7 @@ export interface HookFeedback {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** One check's part of `hook_results` (reference: data plane, hook_results shape). */
+/** One check's part of `hook_results`. */
 export interface CheckResult {
   readonly id: string
   readonly verdict: boolean

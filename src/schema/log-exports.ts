@@ -36,7 +36,7 @@ const Whole = z.int().nonnegative().optional()
 const Amount = z.number().nonnegative().optional()
 const Feedback = z.number().min(-10).max(10).optional()
 
-/** As queries of the log take them, in the types of JSON (reference: filters of exports). Lists are by commas. */
+/** As queries of the log take them, in the types of JSON. Lists are by commas. */
 export const ExportFilters = z
   .strictObject({
     time_of_generation_min: Text,

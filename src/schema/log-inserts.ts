@@ -5,7 +5,7 @@ const MAX_AT_ONCE = 500
 const Headers = z.record(z.string().min(1).max(256), z.string().max(65_536))
 const Body = z.record(z.string(), z.unknown())
 
-/** A call that was made without the gateway (reference: insertion of logs). */
+/** A call that was made without the gateway (docs/analytics.md, Import calls made elsewhere). */
 const One = z.strictObject({
   request: z.strictObject({
     url: z.string().min(1).max(8192),

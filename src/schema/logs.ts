@@ -27,7 +27,7 @@ const WorkspaceFields = {
   workspace_slug: Word.optional(),
 }
 
-/** What narrows a list of log rows; lists are by commas (reference: filters of exports and analytics). */
+/** What narrows a list of log rows; lists are by commas. */
 export const LogFilters = {
   ...WorkspaceFields,
   time_of_generation_min: Time.optional(),
@@ -88,7 +88,7 @@ const Text = z.string().nullable()
 const Count = z.int().nonnegative()
 const Phase = z.number().nonnegative()
 
-/** One target called, its retries inside, in numbers (reference: record of the log). */
+/** One target called, its retries inside, in numbers (core rule 2). */
 export const LogMetrics = z.strictObject({
   id: z.string(),
   organisation_id: z.string(),

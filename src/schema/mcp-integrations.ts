@@ -115,7 +115,7 @@ const GlobalAccess = z.strictObject({enabled: z.boolean()})
 export const McpIntegrationRow = z.strictObject({...Row, workspaces_count: z.int(), metadata: McpMetadataBrief})
 export const McpIntegrationView = z.strictObject({...Row, global_workspace_access: GlobalAccess.nullable()})
 
-/** The envelope of these lists (reference: list conventions). */
+/** The envelope of these lists (decisions: envelopes and ids). */
 export function mcpListOf<T extends z.ZodType>(item: T) {
   return z.strictObject({data: z.array(item), total: z.int(), has_more: z.boolean()})
 }
@@ -151,7 +151,7 @@ export const McpAccessUpdate = z
     {path: ['workspaces'], message: 'an empty list is taken with global_workspace_access or override_existing_workspace_access alone'},
   )
 
-/** `page` counts from 1 (reference: list conventions). */
+/** `page` counts from 1 (decisions: envelopes and ids). */
 export const McpPage = {page: wholeInQuery(1, 1_000_000).default(1), page_size: wholeInQuery(1, 500).default(100)}
 
 export const McpCapabilitiesQuery = z.strictObject({...McpPage, type: z.enum(CAPABILITY_TYPES).optional()})

@@ -3,7 +3,7 @@ import {Name} from './names.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
 import {Email, GivenRole, OrganisationRole, WORKSPACE_ROLES, WorkspaceRole} from './people.ts'
 
-/** The page of lists of people; their parameters are in camel case (reference: list conventions). */
+/** The page of lists of people; their parameters are in camel case (decisions: envelopes and ids). */
 export function camelPage() {
   return {currentPage: wholeInQuery(0, 1_000_000).default(0), pageSize: wholeInQuery(1, 1000).default(100)}
 }

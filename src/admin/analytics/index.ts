@@ -33,7 +33,7 @@ import * as rows from './row-graphs.ts'
 
 const SCOPES = ['analytics.view']
 
-/** The paths of the reference that the `portkey-ai` SDK spells otherwise. */
+/** Paths that the `portkey-ai` SDK spells otherwise. */
 const SPELLED: Readonly<Record<string, string>> = {
   'users/requests': 'users-requests',
   'errors/rate': 'errors-rate',

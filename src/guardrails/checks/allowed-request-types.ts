@@ -4,7 +4,7 @@ import {check, failed, judged} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 import {quoted, shared, split, texts} from '../lists.ts'
 
-/** The routes' names (reference: admin-api, guardrails). */
+/** The routes' names (docs/doors.md, Unified routes). */
 export const REQUEST_TYPES: readonly string[] = [...ENDPOINTS.map(({name}) => name), 'proxy']
 
 const types = (what: string) =>

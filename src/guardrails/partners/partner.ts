@@ -62,7 +62,7 @@ export interface PartnerOptions<Shape extends z.ZodRawShape, Name extends string
   readonly credentials: Readonly<Record<Name, Credential>>
   readonly shape: Shape
   readonly parameter_aliases?: Readonly<Record<string, string>>
-  /** Milliseconds; 5000 (reference: partners). */
+  /** Milliseconds; 5000 (docs/guardrails.md, Partners). */
   readonly timeout_ms?: number
   /** One call, or one for each text. */
   ask(call: PartnerCall<z.output<z.ZodObject<Shape>>, Name>): PartnerAsk | readonly PartnerAsk[] | Promise<PartnerAsk>
@@ -84,7 +84,7 @@ const AT_ONCE = 5
 const MAX_LABELS = 50
 const LONGEST_LABEL = 100
 
-/** A check that asks a partner's API: POST of JSON, a verdict, perhaps a redaction (reference: partners). */
+/** A check that asks a partner's API: POST of JSON, a verdict, perhaps a redaction (docs/guardrails.md, Partners). */
 export function partner<Shape extends z.ZodRawShape, Name extends string>(options: PartnerOptions<Shape, Name>): PartnerCheck {
   const {id, title, about, sides, kind, aliases = [], parameter_aliases = {}, timeout_ms = TIMEOUT_MS} = options
   const made = check({

@@ -12,7 +12,7 @@ export interface BlobKeyParts {
   readonly retention_days: number
 }
 
-/** `30/ORGANISATION/LOG.json`, or `30/ORGANISATION/WORKSPACE/2026/03/04/05/LOG.json` (reference: log store, path formats). */
+/** `30/ORGANISATION/LOG.json`, or `30/ORGANISATION/WORKSPACE/2026/03/04/05/LOG.json` (docs/log-store.md, Objects). */
 export function objectKey(format: PathFormat, {log_id, organisation_id, workspace_slug, created_at, retention_days}: BlobKeyParts): string {
   const root = `${retention_days}/${organisation_id}`
   if (format === 'v1') return `${root}/${log_id}.json`

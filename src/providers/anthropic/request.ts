@@ -12,7 +12,7 @@ const TIERS: Readonly<Record<string, string>> = {auto: 'auto', priority: 'auto',
 const JSON_ONLY = 'Answer with one valid JSON object and nothing else: no prose around it and no code fence.'
 
 /**
- * An OpenAI chat request as a Messages request (reference: provider notes, Anthropic). Members that it has no word for are dropped
+ * An OpenAI chat request as a Messages request. Members that it has no word for are dropped
  * (penalties, seed, logit_bias, logprobs, store ...); what would make another answer of it is refused: several choices, audio, functions
  * in their old form.
  */

@@ -2,7 +2,7 @@ import {isObject} from '../../base/json-object.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
 import type {ConversationTurn} from './content.ts'
 
-/** What an effort may think, in tokens (reference: provider notes, thinking). `minimal` is the least that Anthropic takes. */
+/** What an effort may think, in tokens. `minimal` is the least that Anthropic takes. */
 const BUDGET_TOKENS: Readonly<Record<string, number>> = {minimal: 1024, low: 1024, medium: 8192, high: 16384, xhigh: 32768, max: 32768}
 const MIN_BUDGET_TOKENS = 1024
 /** `max_tokens` is required there and optional here. Claude 3 writes 4096 tokens at the most, 3.5 8192, every later model more. */

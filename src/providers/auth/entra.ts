@@ -50,7 +50,7 @@ function gatewayMode({identity}: Logins): string {
   return mode
 }
 
-/** Foundry's own API asks for another audience than the rest (reference: Azure OpenAI; Microsoft Learn, Foundry, Entra ID). */
+/** Foundry's own API asks for another audience than the rest (Microsoft Learn, Foundry, Entra ID). */
 function scopeOf(host: string): string {
   return host.endsWith('.inference.ml.azure.com') ? 'https://ml.azure.com/.default' : 'https://cognitiveservices.azure.com/.default'
 }

@@ -19,7 +19,7 @@ export function s3Place(options: Options): string {
   return `https://s3.${region(options)}.${domain(options)}`
 }
 
-/** SageMaker's runtime (reference: catalogue). */
+/** SageMaker's runtime (docs/providers.md, Amazon SageMaker). */
 export function sagemakerPlace(options: Options): string {
   return `https://runtime.sagemaker.${region(options)}.${domain(options)}`
 }
@@ -29,7 +29,7 @@ export function apiAwsPlace(service: string, path: string): (options: Options) =
   return options => `https://${service}.${region(options)}.api.aws${path}`
 }
 
-/** `amzn_sagemaker_target_model` → `x-amzn-sagemaker-target-model` (reference: SageMaker). */
+/** `amzn_sagemaker_target_model` → `x-amzn-sagemaker-target-model` (docs/providers.md, Amazon SageMaker). */
 export function sagemakerHeaders(options: Options): OutgoingHeaders {
   const headers: OutgoingHeaders = {}
   for (const name of Object.keys(options)) {

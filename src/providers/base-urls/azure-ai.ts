@@ -5,7 +5,7 @@ import {withParameter} from './base-url.ts'
 
 const EXTRA = new Set(['drop', 'error', 'pass-through'])
 
-/** The URL of a Foundry resource or model, or of a serverless or managed endpoint by its name and region (reference: Azure AI inference). */
+/** The URL of a Foundry resource or model, or of a serverless or managed endpoint by its name and region (docs/providers.md, Azure AI Foundry). */
 export function azureAiPlace(options: Options, reach?: EndpointRequest): string {
   const url = optionIn(options, 'azure_foundry_url')?.replace(/\/$/, '')
   if (url !== undefined && reach?.endpoint === 'rerank') return rerankPlace(url)
@@ -26,7 +26,7 @@ function rerankPlace(url: string): string {
   return hostname.endsWith('.models.ai.azure.com') && pathname === '/' ? `${origin}/v1` : url
 }
 
-/** Claude on Foundry is served below `/anthropic`, in Anthropic's words (reference: Azure AI). */
+/** Claude on Foundry is served below `/anthropic`, in Anthropic's words. */
 export function isClaude(options: Options): boolean {
   const url = optionIn(options, 'azure_foundry_url')
   return url !== undefined && /\/anthropic(?:\/|$)/i.test(url)

@@ -4,7 +4,7 @@ import type {OptionName} from '../option-table.ts'
 import {type Options, optionIn} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
 
-/** Anthropic's libraries write `/v1` themselves: with a base URL that ends in it, it stands twice (reference: pass-through URL building). */
+/** Anthropic's libraries write `/v1` themselves: with a base URL that ends in it, it stands twice (docs/doors.md). */
 export function onceV1({path, query}: EndpointRequest): string | undefined {
   return path.startsWith('/v1/') ? path.slice('/v1'.length) + query : undefined
 }
@@ -16,7 +16,7 @@ export function fireworksPlace(_options: Options, reach?: EndpointRequest): stri
     : 'https://api.fireworks.ai/inference/v1'
 }
 
-/** Text to 3D is of the second version (reference: catalogue). */
+/** Text to 3D is of the second version. */
 export function meshyPlace(_options: Options, reach?: EndpointRequest): string {
   return reach?.path.includes('text-to-3d') ? 'https://api.meshy.ai/openapi/v2' : 'https://api.meshy.ai/openapi/v1'
 }

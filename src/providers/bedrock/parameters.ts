@@ -5,7 +5,7 @@ import {type Json, type TranslationContext, UnsupportedInput} from '../translati
 import {defined, definedOrNone, member, numberAt, objectAt, refuse, stopAt, textAt} from './ask.ts'
 import {foundationModel, vendor} from './model.ts'
 
-/** Tokens of thinking for OpenAI's words of effort, for models that count it (reference: thinking format). */
+/** Tokens of thinking for OpenAI's words of effort, for models that count it. */
 const THINKING_TOKENS: Readonly<Record<string, number>> = {low: 1024, medium: 8192, high: 16384, xhigh: 32768}
 const MIN_THINKING_TOKENS = 1024
 const KNOW_EFFORT: ReadonlySet<string | null> = new Set(['anthropic', 'amazon', 'openai'])

@@ -4,7 +4,7 @@ import {InvalidResponse, type Json, type TranslatedResponse, type TranslationCon
 import {defined as kept} from './ask.ts'
 import {readUsage} from './usage.ts'
 
-/** Stop reasons of Converse (reference: finish reasons); a full context is no more room. */
+/** Stop reasons of Converse; a full context is no more room. */
 export const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',

@@ -11,7 +11,7 @@ import {InvalidResponse} from '../translation.ts'
 const PART_BYTES = 8 << 20
 export const S3 = 's3'
 
-/** Amazon S3 (API reference: PutObject, CreateMultipartUpload, HeadObject, GetObject, DeleteObject, ListObjectsV2). */
+/** Amazon S3 (API reference, PutObject, CreateMultipartUpload, HeadObject, GetObject, DeleteObject, ListObjectsV2). */
 export function s3Store({ask}: Upstream, options: Options): ObjectStore {
   return {
     async put(place, {content, content_type}) {

@@ -69,7 +69,7 @@ function mantleVariant(model: string): Provider | undefined {
   return /^openai\.gpt-(?!oss)/.test(model) ? mantleGpt : undefined
 }
 
-/** Clouds: a place that options say, and logins beside the key (reference: data plane, catalogue and provider notes). */
+/** Clouds: a place that options say, and logins beside the key (docs/providers.md). */
 export const clouds: readonly Provider[] = [
   compatibleRow(
     'azure-openai',

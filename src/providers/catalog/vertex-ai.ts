@@ -16,7 +16,7 @@ import {type More, nativeRow} from './row.ts'
 
 const SLUG = 'vertex-ai'
 const NAME = 'Google Vertex AI'
-/** Tell Google what kind of throughput a call is for (reference: request headers). */
+/** Tell Google what kind of throughput a call is for. */
 const hands_on = ['x-vertex-ai-llm-request-type', 'x-vertex-ai-llm-shared-request-type']
 const shared: More = {
   baseUrlOf: vertexPlace,
@@ -78,7 +78,7 @@ const open: Provider = {
   },
 }
 
-/** Vertex AI: Gemini, and by the publisher that a model's name begins with the models of others (reference: Vertex routing). */
+/** Vertex AI: Gemini, and by the publisher that a model's name begins with the models of others. */
 export const vertexAi: Provider = nativeRow(SLUG, NAME, null, {
   ...shared,
   translations: mapped(

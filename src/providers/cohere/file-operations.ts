@@ -29,7 +29,7 @@ const STATUSES: Readonly<Record<string, BatchStatus>> = {
 const USUAL_INPUT_TYPE = 'search_document'
 
 /**
- * Files are datasets of texts to embed, batches are embed jobs (docs.cohere.com, API reference: datasets, embed-jobs). What a job writes is a
+ * Files are datasets of texts to embed, batches are embed jobs (docs.cohere.com, API reference, datasets, embed-jobs). What a job writes is a
  * dataset in Avro, which is given as it is stored.
  */
 export const cohereErrands: ProviderOperations = {

@@ -8,7 +8,7 @@ import {arrayIn, objectIn, stringIn, usageOf, word} from '../unified/read.ts'
 import {saidCall} from '../unified/tools.ts'
 import {knownMembers, withUnknown} from '../unknown-members.ts'
 
-/** Cohere's finish reasons (reference: finish reasons; the last two are older models'). */
+/** Cohere's finish reasons (the last two are older models'). */
 export const FINISH: Readonly<Record<string, FinishReason>> = {
   COMPLETE: 'stop',
   STOP_SEQUENCE: 'stop',

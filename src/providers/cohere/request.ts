@@ -101,7 +101,7 @@ function format(request: Json): Json | undefined {
   throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
 }
 
-/** Tokens to think with, by effort (reference: thinking format). */
+/** Tokens to think with, by effort. */
 const BUDGET: Readonly<Record<string, number>> = {minimal: 1024, low: 1024, medium: 8192, high: 16384, xhigh: 32768}
 
 function thinking(request: Json): Json | undefined {

@@ -14,7 +14,7 @@ export function chatRequest(request: Json, context: TranslationContext, place: G
   return {path: place.path(context, model, action), body: generateBody(request, context, place, model)}
 }
 
-/** The body of a request. Members that Gemini has no counterpart for are left out (reference: transform engine). */
+/** The body of a request. Members that Gemini has no counterpart for are left out. */
 export function generateBody(request: Json, context: TranslationContext, place: GeminiHost, model: string): Json {
   const needs_signatures = (generationOf(model) ?? 0) >= 3
   const config = generationConfig(request, context, model)

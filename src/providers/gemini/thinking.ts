@@ -3,7 +3,7 @@ import {type Json, UnsupportedInput} from '../translation.ts'
 import {generationOf} from './place.ts'
 import {present} from './read.ts'
 
-/** Tokens to think with, for models that take a budget (reference: provider notes, effort). */
+/** Tokens to think with, for models that take a budget. */
 const BUDGETS: Readonly<Record<string, number>> = {none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576}
 
 /**

@@ -3,7 +3,7 @@ import {type Json, UnsupportedInput} from '../translation.ts'
 import {present, word} from './read.ts'
 import {cleanSchema} from './schema.ts'
 
-/** Tools that Google runs itself, by the names that clients use (reference: provider notes, Gemini). */
+/** Tools that Google runs itself, by the names that clients use. */
 const GOOGLES: Readonly<Record<string, string>> = {
   googleSearch: 'googleSearch',
   google_search: 'googleSearch',

@@ -10,7 +10,7 @@ const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high', 'xhigh',
 const LONGEST_USER = 64
 
 /**
- * A Messages request in chat's words (reference: messages on any provider). `thinking` stays as it is, for dialects that read it; others
+ * A Messages request in chat's words (docs/architecture.md, Providers and dialects). `thinking` stays as it is, for dialects that read it; others
  * are told an effort (`withEffort`). Left out without a word, as they only guide Anthropic's own service: `top_k`, `container`,
  * `mcp_servers`, `service_tier`, `anthropic_beta` and whatever is not known here.
  */

@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import type {Json} from '../translation.ts'
 
-/** Up to so many tokens of thinking an effort is `low`, then `medium`, then `high` (reference: thinking format). */
+/** Up to so many tokens of thinking an effort is `low`, then `medium`, then `high`. */
 const LOW_TOKENS = 4096
 const MEDIUM_TOKENS = 16_384
 /** Models of OpenAI that take no effort: the client's is dropped. */

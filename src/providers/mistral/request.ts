@@ -22,7 +22,7 @@ const UNKNOWN = new Set(
   web_search_options safety_identifier max_completion_tokens seed safe_mode`.split(/\s+/),
 )
 
-/** An OpenAI chat request in Mistral's words (reference: Mistral). Source: docs.mistral.ai, API, chat completion. */
+/** An OpenAI chat request in Mistral's words. Source: docs.mistral.ai, API, chat completion. */
 export function chatRequest(request: Json, context: TranslationContext): Translated {
   if (context.options.mistral_fim_completion === 'true')
     return fillRequest({...request, prompt: request.prompt ?? lastText(request)}, context)
@@ -43,7 +43,7 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
   return {path: '/chat/completions', body}
 }
 
-/** What the last message says: the prompt of a chat that is to be filled in (reference: the header `mistral-fim-completion`). */
+/** What the last message says: the prompt of a chat that is to be filled in (docs/providers.md, Mistral AI). */
 function lastText(request: Json): string {
   const last = messagesIn(request).at(-1)
   return last ? textIn(last.raw.content, `${last.field}.content`) : ''

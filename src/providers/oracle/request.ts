@@ -8,7 +8,7 @@ const SETTINGS = `temperature seed top_p>topP top_k>topK frequency_penalty>frequ
   n>numGenerations logit_bias>logitBias top_logprobs>logProbs parallel_tool_calls>isParallelToolCalls metadata`.replace(/\s+/g, ' ')
 
 /**
- * An OpenAI chat request for Oracle's generic format (reference: Oracle). Source: docs.oracle.com, Generative AI inference, ChatDetails and
+ * An OpenAI chat request for Oracle's generic format. Source: docs.oracle.com, Generative AI inference, ChatDetails and
  * GenericChatRequest. The compartment and the serving mode come from the integration or the headers.
  */
 export function chatRequest(request: Json, context: TranslationContext): Translated {

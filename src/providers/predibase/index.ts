@@ -7,7 +7,7 @@ import {normaliseStream} from '../unified/near-openai-stream.ts'
 const near = {finish: {eos_token: 'stop', stop_sequence: 'stop'}} as const
 
 /**
- * OpenAI's chat at a path of each tenant and base model (reference: Predibase): the model is `base` or `base:adapter`, the tenant is `user`.
+ * OpenAI's chat at a path of each tenant and base model: the model is `base` or `base:adapter`, the tenant is `user`.
  * Source: docs.predibase.com, OpenAI-compatible endpoints.
  */
 function request(input: Json, context: TranslationContext): Translated {

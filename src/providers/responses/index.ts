@@ -3,7 +3,7 @@ import {toResponse} from './reply.ts'
 import {responsesToChat} from './request.ts'
 import {openResponseStream} from './stream.ts'
 
-/** OpenAI Responses (OpenAI API reference: Responses) on any provider that has chat. */
+/** OpenAI Responses (OpenAI API reference, Responses) on any provider that has chat. */
 export const responsesClient: ClientDialect = {
   toChat: responsesToChat,
   fromChat: toResponse,

@@ -3,7 +3,7 @@ import {type ClientStream, InvalidResponse, type Json, type ProviderFault, type 
 import {Item, type ItemStatus} from './item.ts'
 import {endedResponse, failedResponse, incompleteReason, openResponse} from './reply.ts'
 
-/** Chat chunks as the events of a response (OpenAI API reference: Responses, streaming events), numbered from 0. */
+/** Chat chunks as the events of a response (OpenAI API reference, Responses, streaming events), numbered from 0. */
 export function openResponseStream(context: TranslationContext, request: Json): ClientStream {
   return new ResponseStream(context, request)
 }

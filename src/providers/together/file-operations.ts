@@ -46,7 +46,7 @@ const TUNE_STATUSES: Readonly<Record<string, TuneStatus>> = {
 /** What Together calls OpenAI's purposes. */
 const PURPOSES: Readonly<Record<string, string>> = {batch: 'batch-api'}
 
-/** Files, batches and fine-tuning of Together AI (docs.together.ai, API reference: files, batches, fine-tunes). Rows are OpenAI's. */
+/** Files, batches and fine-tuning of Together AI (docs.together.ai, API reference, files, batches, fine-tunes). Rows are OpenAI's. */
 export const togetherErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(input, {ask}) {

@@ -4,7 +4,7 @@ import {callOut, type FunctionCall} from './tools.ts'
 /** A piece of a model's answer, in order. */
 export type MessagePiece = {readonly type: 'text'; readonly text: string} | {readonly type: 'thinking'; readonly thinking: string}
 
-/** An assistant's message: text joined, thinking beside it as `content_blocks` where `strict` is off (reference: thinking format). */
+/** An assistant's message: text joined, thinking beside it as `content_blocks` where `strict` is off. */
 export function messageOut(pieces: readonly MessagePiece[], calls: readonly FunctionCall[], strict: boolean, more: Json = {}): Json {
   const text = pieces.map(piece => (piece.type === 'text' ? piece.text : '')).join('')
   return {

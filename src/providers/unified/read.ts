@@ -13,7 +13,7 @@ export interface ChatMessage {
   readonly field: string
 }
 
-/** The messages, `developer` as `system`: no provider but OpenAI knows it (reference: transform engine). */
+/** The messages, `developer` as `system`: no provider but OpenAI knows it. */
 export function messagesIn(request: Json): readonly ChatMessage[] {
   if (!Array.isArray(request.messages)) throw new UnsupportedInput('messages', 'expected an array of messages')
   return request.messages.map((message: unknown, at) => {

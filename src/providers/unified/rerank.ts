@@ -11,7 +11,7 @@ export interface Document {
   readonly raw: unknown
 }
 
-/** The documents of a unified rerank (reference: unified rerank): strings, or objects with a text or with the fields to be ranked by. */
+/** The documents of a unified rerank: strings, or objects with a text or with the fields to be ranked by. */
 export function documentsIn(request: Json): readonly Document[] {
   const {documents, rank_fields} = request
   if (!Array.isArray(documents) || documents.length === 0) throw new UnsupportedInput('documents', 'expected an array of documents')

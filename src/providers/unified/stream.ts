@@ -7,7 +7,7 @@ import type {FunctionCall} from './tools.ts'
 
 /**
  * Writes a chat stream for a translator: the role goes first, a call's id and name go once, arguments that never came are an empty
- * object, thinking goes as `content_blocks` and only where `strict` is off (reference: response conventions, stream shapes).
+ * object, thinking goes as `content_blocks` and only where `strict` is off.
  */
 export interface ChatWriter {
   /** What the provider calls the answer and the model; the first that says so wins, before anything is written. */

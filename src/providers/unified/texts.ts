@@ -16,7 +16,7 @@ export function textChoice(index: number, text: string, finish_reason: string | 
   return {text, index, logprobs: null, finish_reason}
 }
 
-/** OpenAI's `text_completion`, whole or a chunk of it: they have one shape (reference: stream shapes). */
+/** OpenAI's `text_completion`, whole or a chunk of it: they have one shape. */
 export function textCompletion(
   context: TranslationContext,
   result: Named & {readonly choices: readonly Json[]; readonly usage?: Usage | null},

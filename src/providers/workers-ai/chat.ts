@@ -71,7 +71,7 @@ function contentOut(content: unknown, field: string): unknown {
   })
 }
 
-/** A whole answer: a `response` with calls beside it, or a chat completion as OpenAI's (reference: Workers AI). */
+/** A whole answer: a `response` with calls beside it, or a chat completion as OpenAI's. */
 export function chatReply(reply: unknown, context: TranslationContext): TranslatedResponse {
   const result = resultIn(reply)
   if (Array.isArray(result.choices)) {

@@ -68,7 +68,7 @@ export interface CallGuardrails {
   readonly late: Promise<void> | null
   /** Puts back in the answer what was taken out of the request; null: nothing was. */
   readonly restore: Restore | null
-  /** True when hook results are sent in streams, beside the provider's events (reference: guardrails, streaming). */
+  /** True when hook results are sent in streams, beside the provider's events (docs/guardrails.md, Streams, cache and placeholders). */
   readonly tells_in_streams: boolean
   /** An answer begins: results of one before it no longer count. */
   begin(): void

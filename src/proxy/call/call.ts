@@ -290,7 +290,7 @@ export function withWarnings(warning: string | null, more: readonly string[]): s
 }
 
 /**
- * The metadata of a call (reference: metadata): `baggage`, then the request's header, then the key's, then the workspace's; later
+ * The metadata of a call: `baggage`, then the request's header, then the key's, then the workspace's; later
  * ones win; what is not a JSON object counts as empty. As it came: what conditions, routing and keys of counters are made from. Rows of the
  * log have it bounded (`storedMetadata`).
  */

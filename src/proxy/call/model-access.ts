@@ -10,7 +10,7 @@ import {furtherModels} from './request-models.ts'
 
 /**
  * Refuses (412) a call that names a model which a list does not allow, the one that answers or any other that the provider may execute for it,
- * or that runs one and does not say which (reference: model not allowed).
+ * or that runs one and does not say which (docs/models.md, Restrict models).
  */
 export function checkModel(
   target: Target,

@@ -8,7 +8,7 @@ const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 
 
 export interface How {
   readonly route: RouteInfo
-  /** Retries at the target that answered; -1 when they were spent on failures (reference: response headers). */
+  /** Retries at the target that answered; -1 when they were spent on failures. */
   readonly retry_attempt_count: number
   readonly is_stream: boolean
   /** True when bytes are taken out on the way, so that the provider's length no longer holds. */

@@ -94,7 +94,7 @@ function bearerToken(authorization: string | undefined): string | null {
   return match ? match[1]! : null
 }
 
-/** Our headers win over W3C `traceparent`; without either the ids are made (reference: trace tree). */
+/** Our headers win over W3C `traceparent`; without either the ids are made. */
 function readTrace(headers: IncomingHttpHeaders, own: OwnHeaders, request_line: string, now_ms: number): Trace {
   const values = own.values
   const w3c =

@@ -22,7 +22,7 @@ import type {UpgradeRequest} from './upgrade-request.ts'
 import {type Dialled, UpstreamConnection} from './upstream-connection.ts'
 import {namedModel, PATH, type SessionRequest} from './upstream-request.ts'
 
-/** Where a session goes; a config counts as a single target (reference: realtime). `slug` is the `@slug` of the model. */
+/** Where a session goes; a config counts as a single target. `slug` is the `@slug` of the model. */
 export interface FindTarget {
   find(incoming: UpgradeRequest['incoming'], caller: Caller, slug: string | null): Target | Promise<Target>
 }

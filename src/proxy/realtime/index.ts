@@ -11,7 +11,7 @@ export interface Realtime {
 }
 
 /**
- * `GET /v1/realtime` (reference: realtime): a session is opened with the provider, then with the client, and frames pass both ways as they
+ * `GET /v1/realtime`: a session is opened with the provider, then with the client, and frames pass both ways as they
  * are. Sessions are live calls: `live` drains them, and ends those that are left with 1001.
  */
 export function createRealtime(parts: RealtimeParts): Realtime {

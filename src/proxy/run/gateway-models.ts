@@ -176,7 +176,7 @@ class ModelFacts {
       kind,
       max_output_tokens: from_host ? from_host.max_output_tokens : listedOutputTokens(base ?? model),
       pricing: pricingOf(kind, offered, this.at_ms, this.#services),
-      // the names that the reference gives to a model
+      // the name of the model at its provider (docs/models.md, List models)
       more: {...from_host?.more, slug: model, canonical_slug: model},
     }
   }

@@ -107,7 +107,7 @@ interface ListQuery {
   page(models: readonly GatewayModel[]): readonly GatewayModel[]
 }
 
-/** Query: ai_service, provider, limit, offset, sort, order (reference: `/models` without a provider). */
+/** Query: ai_service, provider, limit, offset, sort, order (docs/models.md, List models). */
 function readQuery(query: URLSearchParams): ListQuery {
   const [provider, ai_service] = [query.get('provider')?.replace(/^@/, ''), query.get('ai_service')?.replace(/^@/, '')]
   const sort = oneOf(query, 'sort', SORTS) ?? 'name'

@@ -61,7 +61,7 @@ export interface Target {
   readonly is_passthrough: boolean
 }
 
-/** Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (reference: resolution of provider per leaf). */
+/** Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (docs/configs.md, Targets). */
 export async function resolveTarget(
   leaf: PlanTarget,
   selectors: TargetSelectors,
@@ -190,7 +190,7 @@ export function resolveDestination(
   return services.destination(found.url, managed?.trusts_host ? {integration_id: managed.integration_id, host: found.url} : 'caller')
 }
 
-/** The provider is the one that the call names: its header, else the slug of its model (reference: resolution of provider per leaf). */
+/** The provider is the one that the call names: its header, else the slug of its model (docs/configs.md, Keys). */
 function passedThrough({provider}: TargetSelectors, of_model: ProviderName | null): ProviderName | null {
   return (provider?.[0] === '@' ? nameOf(provider) : null) ?? of_model
 }

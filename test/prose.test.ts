@@ -3,9 +3,12 @@ import {resolve} from 'node:path'
 import {expect, test} from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...readdirSync(resolve(ROOT, 'docs')).map(name => `docs/${name}`)].filter(
-  name => name.endsWith('.md'),
-)
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync(resolve(ROOT, 'docs'), {recursive: true, encoding: 'utf8'}).map(name => `docs/${name}`),
+].filter(name => name.endsWith('.md'))
 
 /** Sentences above this fail. Most should stay below 25 words. */
 const MAX_WORDS = 38

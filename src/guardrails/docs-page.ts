@@ -9,7 +9,7 @@ import {SAVED} from './page-saved.ts'
 import {PARTNERS} from './partners/index.ts'
 import {CHECKS} from './registry.ts'
 
-/** docs/guardrails.md, out of the checks themselves. */
+/** The page docs/guardrails.md: it is printed from the checks themselves. */
 export function guardrailsPage(): string {
   const modes = EXAMPLES.map(({title, about, config}) => `### ${title}\n\n${about}\n\n${json(config)}`)
   const checks = ['## Checks', TABLE_NOTE, ...CHECKS.map(chapter)]

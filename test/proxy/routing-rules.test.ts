@@ -204,7 +204,7 @@ test('an overload behind the preamble of a Responses stream falls back', async (
   expect(told.path).toBe('config.targets[1]')
 })
 
-// the head alone decides, although a timeout holds for the whole answer and the client has none of it (decisions: wire)
+// a timeout holds for the whole answer, and until its body begins the client has none of it (decisions: wire)
 test('an answer whose body does not come in time falls back while the client has no byte', async () => {
   routed.a.answer((_, response) => {
     response.writeHead(200, {'content-type': 'application/json', 'content-length': '100'}).flushHeaders()

@@ -12,7 +12,9 @@ const PROVIDERS: Readonly<Record<string, string | null>> = {
   mistral: 'mistral-ai',
   reka: 'reka-ai',
   together: 'together-ai',
-  ...Object.fromEntries(['clients', 'configs', 'pii', 'sigv4', 'suites', 'fireworks', 'messages', 'responses'].map(name => [name, null])),
+  ...Object.fromEntries(
+    ['clients', 'configs', 'pii', 'sigv4', 'suites', 'fireworks', 'engines', 'messages', 'responses'].map(name => [name, null]),
+  ),
 }
 /** What a provider cannot be asked without. */
 const OPTIONS: Readonly<Record<string, Json>> = {

@@ -38,7 +38,7 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
     safe_prompt: request.safe_prompt ?? request.safe_mode ?? undefined,
     tools: tools.length > 0 ? tools.map(tool => ({type: 'function', function: tool})) : undefined,
     tool_choice: tools.length > 0 ? chosen(choice, request) : undefined,
-    stream: context.is_stream,
+    ...(context.is_stream ? {stream: true} : {}),
   }
   return {path: '/chat/completions', body}
 }

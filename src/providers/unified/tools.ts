@@ -8,7 +8,8 @@ export interface Tool {
   readonly description: string | undefined
   /** JSON Schema of its arguments; a function without one takes none. */
   readonly parameters: Json
-  readonly strict: boolean
+  /** As the client says it; undefined where it is silent. */
+  readonly strict: boolean | undefined
 }
 
 /** Which tools the model may or must call: `{name}` is the one it must. */
@@ -27,7 +28,7 @@ export function toolsIn(request: Json): readonly Tool[] {
       name,
       description: typeof description === 'string' ? description : undefined,
       parameters: isObject(parameters) ? parameters : {type: 'object', properties: {}},
-      strict: strict === true,
+      strict: typeof strict === 'boolean' ? strict : undefined,
     }
   })
 }

@@ -225,7 +225,7 @@ export const ROWS: readonly Row[] = [
     'https://milvus.test/v2/vectordb/entities/search',
     bearer,
   ),
-  post('mistral-ai', {body: chat}, 'https://api.mistral.ai/v1/chat/completions', bearer, {...chat, stream: false}),
+  post('mistral-ai', {body: chat}, 'https://api.mistral.ai/v1/chat/completions', bearer, chat),
   post('mistral-ai', asEmbedding, 'https://api.mistral.ai/v1/embeddings', bearer),
   post('nomic', asEmbedding, 'https://api-atlas.nomic.ai/v1/embedding/text', bearer, {model: 'm', texts: ['Hi']}),
   post(
@@ -335,7 +335,7 @@ export const ROWS: readonly Row[] = [
     {body: {...HI, model: 'mistralai.mistral-small-2503'}, options: {vertex_project_id: 'p'}},
     'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/publishers/mistralai/models/mistral-small-2503:rawPredict',
     bearer,
-    {...HI, model: 'mistral-small-2503', stream: false},
+    {...HI, model: 'mistral-small-2503'},
   ),
   post(
     'vertex-ai',

@@ -32,7 +32,7 @@ export const mistralWords: TwinWords = {
   read(body, is_stream) {
     onlyKnown(body, KNOWN)
     check(body.model === MODEL, 'the model is another')
-    check(body.stream === is_stream, 'stream is not what was asked')
+    check((body.stream ?? false) === is_stream, 'stream is not what was asked')
     const understood = readMessages(body.messages)
     for (const {calls} of understood.turns)
       for (const {id} of calls) check(/^[a-zA-Z0-9]{9}$/.test(id), `the id ${id} is none of Mistral's`)

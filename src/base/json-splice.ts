@@ -6,9 +6,16 @@ import {isObject, parsed} from './json-object.ts'
  */
 export function spliced(text: string, from: unknown, to: unknown, write: (value: unknown) => string = JSON.stringify): string {
   if (Object.is(from, to)) return text
-  if (isObject(from) && isObject(to)) return splicedObject(text, from, to, write)
+  if (isObject(from) && isObject(to)) return isWide(to) ? write(to) : splicedObject(text, from, to, write)
   if (Array.isArray(from) && Array.isArray(to) && from.length === to.length) return splicedList(text, from, to, write)
   return write(to)
+}
+
+/** An object with more members is written anew: to look for each in its text would keep others waiting. No answer of a model has so many. */
+const WIDEST = 5_000
+
+function isWide(object: Members): boolean {
+  return Object.keys(object).length > WIDEST
 }
 
 /** The text of the member `key` of an object in JSON, the last where it stands several times; undefined where there is none. */

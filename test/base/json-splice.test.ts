@@ -75,3 +75,10 @@ describe('fact 10: a change leaves the bytes around it as they came', () => {
     expect(performance.now() - started).toBeLessThan(2000)
   })
 })
+
+test('an object with more members than are gone through is written anew', () => {
+  const members = Array.from({length: 5_001}, (_, at) => `"k${at}":1.0`).join(',')
+  const from = JSON.parse(`{${members}}`) as Members
+  expect(spliced(`{${members}}`, from, {...from, k1: 2})).toBe(JSON.stringify({...from, k1: 2}))
+  expect(spliced(`{${members}}`, from, from)).toBe(`{${members}}`)
+})

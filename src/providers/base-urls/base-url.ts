@@ -36,12 +36,22 @@ export function pathFor(provider: Provider, reach: EndpointRequest, options: Opt
  * that has it, or `/v1/…` below one that ends so.
  */
 export function withoutRepeat(base_path: string, path: string): string {
-  const segments = base_path.split('/').filter(Boolean)
-  for (let from = 0; from < segments.length; from++) {
-    const end = `/${segments.slice(from).join('/')}`
-    if (PREFIX.test(end) && path.startsWith(`${end}/`)) return withoutRepeat(base_path, path.slice(end.length))
-  }
+  for (const end of endsOf(base_path)) if (path.startsWith(end)) return withoutRepeat(base_path, path.slice(end.length - 1))
   return path
+}
+
+/** The ends of a base's path that a client may repeat, each with a slash behind it. Bases are few: they are worked out once. */
+const ends_by_base = new Map<string, readonly string[]>()
+const MAX_BASES = 1_000
+
+function endsOf(base_path: string): readonly string[] {
+  const known = ends_by_base.get(base_path)
+  if (known) return known
+  const segments = base_path.split('/').filter(Boolean)
+  const ends = segments.map((_, from) => `/${segments.slice(from).join('/')}`).filter(end => PREFIX.test(end))
+  const made = ends.map(end => `${end}/`)
+  if (ends_by_base.size < MAX_BASES) ends_by_base.set(base_path, made)
+  return made
 }
 
 /**

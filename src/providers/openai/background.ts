@@ -1,4 +1,5 @@
 import {isObject, parsed} from '../../base/json-object.ts'
+import {Needles} from '../../base/needles.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {factsOf, type ReplyFacts} from './reply.ts'
@@ -14,12 +15,12 @@ export interface EndedResponse extends ReplyFacts {
 const MADE_BEHIND: Readonly<Record<string, EndpointName>> = {response: 'createModelResponse', 'thread.run': 'chatComplete'}
 /** Its states (the same pages, `status`). */
 const UNDER_WAY: readonly string[] = ['queued', 'in_progress', 'requires_action', 'cancelling']
-const UNDER_WAY_BYTES = UNDER_WAY.map(state => Buffer.from(`"${state}"`))
+const UNDER_WAY_WORDS = new Needles(UNDER_WAY.map(state => Buffer.from(`"${state}"`)))
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'incomplete', 'cancelled', 'expired'])
 
 /** The id of a response or run that goes on being made behind this whole answer; null for all other answers, which are not parsed. */
 export function underWay(body: Buffer): string | null {
-  if (!UNDER_WAY_BYTES.some(state => body.includes(state))) return null
+  if (!UNDER_WAY_WORDS.isIn(body)) return null
   const response = responseIn(body)
   return response && UNDER_WAY.includes(String(response.status)) ? response.id : null
 }

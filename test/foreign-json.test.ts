@@ -87,7 +87,7 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/providers/openai/tokens.ts': {hear: COUNTED},
   'src/providers/oracle/request.ts': {chatRequest: NAMESAKE},
   'src/providers/unified/fault.ts': {wordsOf: COUNTED},
-  'src/providers/unknown-members.ts': {look: COUNTED},
+  'src/providers/unknown-members.ts': {look: COUNTED, within: COUNTED},
   'src/proxy/guardrails/nested-pieces.ts': {walk: COUNTED},
   'src/proxy/guardrails/stream-strings.ts': {withoutLogprobs: PARSED},
   'src/proxy/realtime/judging/kept.ts': {numbersOf: PARSED},

@@ -33,7 +33,7 @@ export function knownMembers(paths: string): KnownMembers {
  */
 export function unknownMembers(usage: object, known: KnownMembers): readonly string[] | undefined {
   const walk: Walk = {left: MAX_MEMBERS, found: undefined}
-  look(usage, known, '', 0, walk)
+  look(usage, known, '', '', 0, walk)
   return walk.found
 }
 
@@ -55,27 +55,37 @@ interface Walk {
   found: string[] | undefined
 }
 
-function look(value: object, known: KnownMembers | null | undefined, path: string, depth: number, walk: Walk) {
-  const is_list = Array.isArray(value)
-  for (const name in value) {
-    if (walk.left-- <= 0) {
-      add(MORE, walk)
-      return
+/** `path` and `name` are put together only where something is found: nearly every report is known. */
+function look(value: object, known: KnownMembers | null | undefined, path: string, name: string, depth: number, walk: Walk) {
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      if (walk.left-- <= 0) return add(MORE, walk)
+      const entry: unknown = value[at]
+      if (typeof entry === 'number') {
+        if (entry !== 0 && known !== null) add(joined(path, name), walk)
+      } else if (typeof entry === 'object' && entry !== null) within(entry, known, path, name, depth, walk)
     }
-    const member: unknown = (value as Record<string, unknown>)[name]
+    return
+  }
+  for (const key in value) {
+    if (walk.left-- <= 0) return add(MORE, walk)
+    const member: unknown = (value as Record<string, unknown>)[key]
     if (typeof member === 'number') {
-      if (member !== 0 && (is_list ? known !== null : known?.get(name) === undefined)) add(is_list ? path : joined(path, name), walk)
+      if (member !== 0 && known?.get(key) === undefined) add(joined(joined(path, name), key), walk)
     } else if (typeof member === 'object' && member !== null) {
-      const inside = is_list ? known : known?.get(name)
-      const at = is_list ? path : joined(path, name)
-      if (depth < MAX_DEPTH) look(member, inside, at, depth + 1, walk)
-      else add(at, walk)
+      within(member, known?.get(key), name === '' ? path : joined(path, name), key, depth, walk)
     }
   }
 }
 
+function within(value: object, known: KnownMembers | null | undefined, path: string, name: string, depth: number, walk: Walk) {
+  if (depth < MAX_DEPTH) look(value, known, path, name, depth + 1, walk)
+  else add(joined(path, name), walk)
+}
+
 function joined(path: string, name: string): string {
-  return path === '' ? name : `${path}.${name}`
+  if (path === '' || name === '') return path || name
+  return `${path}.${name}`
 }
 
 function add(path: string, walk: Walk) {

@@ -85,9 +85,10 @@ const widened = new WeakMap<Target, Map<EndpointName, Target>>()
 function withEndpoint(target: Target, endpoint: EndpointName): Target {
   const known = widened.get(target) ?? new Map<EndpointName, Target>()
   widened.set(target, known)
+  const found = known.get(endpoint)
+  if (found) return found
   const {provider} = target
-  const endpoints = [...(provider.endpoints as readonly EndpointName[]), endpoint]
-  const made = known.get(endpoint) ?? {...target, provider: {...provider, endpoints}}
+  const made = {...target, provider: {...provider, endpoints: [...(provider.endpoints as readonly EndpointName[]), endpoint]}}
   known.set(endpoint, made)
   return made
 }

@@ -15,8 +15,8 @@ import {
   SelfView,
 } from '../schema/api-keys.ts'
 import {changedRateLimits, changedUsageLimits} from '../schema/limit-changes.ts'
-import {keepRateLimits, keepUsageLimits, rateLimitViews, reactivates} from '../schema/limits.ts'
-import {changedModelList, readModelList} from '../schema/model-lists.ts'
+import {keepRateLimits, keepUsageLimits, reactivates} from '../schema/limits.ts'
+import {changedModelList} from '../schema/model-lists.ts'
 import {Handle} from '../schema/names.ts'
 import {type KeptOrganisationSettings, keyRules, readSettings} from '../schema/organisations.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
@@ -28,8 +28,9 @@ import type {ApiKeyKind, ApiKeysTable} from '../store/tables/identity.ts'
 import {findOrganisationUser} from '../store/users.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {type Action, isOwnOnly, KINDS, scopeFor, visibilityOf} from './key-reach.ts'
-import {checkGrant, expiryUnder, keepKeyDefaults, readKeyDefaults} from './key-rules.ts'
-import {type Budgeted, type EntityLimitStatus as BudgetStanding, standingOf, standingsOf} from './limit-status.ts'
+import {checkGrant, expiryUnder, keepKeyDefaults} from './key-rules.ts'
+import {budgetsOf, keyView} from './key-view.ts'
+import {standingOf, standingsOf} from './limit-status.ts'
 import {newKey} from './new-key.ts'
 import {type OperationCall, operation} from './operation.ts'
 import {organisationView} from './organisation-views.ts'
@@ -89,7 +90,7 @@ export const apiKeys = [
     reply: KeyView,
     async handle(call) {
       const key = await keyOf(call, 'read')
-      return view(key, call.now, await standingOf(call.app, budgetsOf(key)))
+      return keyView(key, call.now, await standingOf(call.app, budgetsOf(key)))
     },
   }),
   operation({
@@ -181,7 +182,7 @@ async function listed(call: OperationCall<undefined, typeof KeysQuery>) {
   const reach = {...visibilityOf(call.actor, 'list'), workspace_id: workspace?.id ?? null}
   const page = await store.listKeys(call.db, reach, call.query)
   const standings = await standingsOf(call.app, page.rows, budgetsOf)
-  return list(page, row => view(row, call.now, standings.get(row)!))
+  return list(page, row => keyView(row, call.now, standings.get(row)!))
 }
 
 async function updated(call: One<typeof KeyUpdate>) {
@@ -253,7 +254,7 @@ async function ownDetails(call: OperationCall<undefined, typeof SelfQuery>): Pro
   const organisation = query.include_organisation === 'true' ? await findOrganisation(db, organisation_id) : undefined
   const workspace = workspace_id === null ? undefined : await findWorkspace(db, organisation_id, workspace_id)
   return {
-    ...view(row, now, await standingOf(app, budgetsOf(row))),
+    ...keyView(row, now, await standingOf(app, budgetsOf(row))),
     ...(organisation && {organisation: organisationView(organisation)}),
     ...(query.include_workspace === 'true' && {
       workspace: workspace ? {id: workspace.id, slug: workspace.slug, name: workspace.name, status: workspace.status} : null,
@@ -339,37 +340,4 @@ function statusAfter(before: ApiKeysTable, body: z.output<typeof KeyUpdate>, lim
 
 function listText(texts: readonly string[] | null | undefined): string | null {
   return texts?.length ? JSON.stringify(texts) : null
-}
-
-function budgetsOf({id, name, workspace_id, usage_limits, last_reset_at}: ApiKeysTable): Budgeted {
-  return {entity: 'key', id, name, workspace_id: workspace_id ?? '', usage: usage_limits, last_reset_at}
-}
-
-function view(row: ApiKeysTable, now: string, {usage_limits, is_exhausted}: BudgetStanding): z.input<typeof KeyView> {
-  const past = row.expires_at !== null && row.expires_at <= now
-  return {
-    id: row.id,
-    key: row.key_masked,
-    name: row.name,
-    description: row.description,
-    type: row.kind,
-    organisation_id: row.organisation_id,
-    workspace_id: row.workspace_id,
-    user_id: row.user_id,
-    status: past || row.status === 'archived' || row.status === 'expired' ? 'expired' : is_exhausted ? 'exhausted' : 'active',
-    created_at: row.created_at,
-    last_updated_at: row.last_updated_at,
-    creation_mode: row.creation_mode,
-    rate_limits: rateLimitViews(row.rate_limits),
-    usage_limits: usage_limits[0] ?? null,
-    models: readModelList(row.models),
-    last_reset_at: row.last_reset_at,
-    reset_usage: 0,
-    scopes: JSON.parse(row.scopes) as string[],
-    defaults: readKeyDefaults(row.defaults),
-    alert_emails: row.alert_emails === null ? [] : (JSON.parse(row.alert_emails) as string[]),
-    expires_at: row.expires_at,
-    key_transition_expires_at: (row.previous_key_expires_at ?? '') > now ? row.previous_key_expires_at! : null,
-    object: 'api-key',
-  }
 }

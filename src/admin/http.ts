@@ -3,7 +3,7 @@ import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
 import {vouchFor} from '../base/ingress/govern.ts'
-import {checkDepth, wayToNeverKey} from '../base/json-shape.ts'
+import {wayToNeverKey} from '../base/json-shape.ts'
 import {storeRefusal} from '../base/store-fault.ts'
 import {may} from '../identity/may.ts'
 import {ownHeaders} from '../schema/headers.ts'
@@ -18,6 +18,7 @@ import {isTooLong} from '../store/too-long.ts'
 import {auditRow} from './audit.ts'
 import {ANONYMOUS, callerByHeaders, inWorkspace, needsWorkspace} from './caller.ts'
 import {askedOf, changesText, DryRun, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
+import {onlyJson} from './json-bodies.ts'
 import {KeptReply} from './kept-reply.ts'
 import {type AnyOperation, Download, type OperationCall} from './operation.ts'
 import type {Actor, AdminServices} from './services.ts'
@@ -309,30 +310,6 @@ function checkReply(operation: AnyOperation, reply: unknown) {
   const result = operation.reply.safeParse(reply)
   if (!result.success)
     throw new Error(`${operation.id} answers other than it says: ${explain(result.error, operation.reply, reply, {root: 'the reply'})}`)
-}
-
-/** Bodies are JSON or empty; a body that is empty is none, whatever its type says (clients send one with DELETE). */
-function onlyJson(scope: FastifyInstance) {
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i, {parseAs: 'string'}, async (_: FastifyRequest, text: string) =>
-    parseJson(text),
-  )
-  scope.addContentTypeParser('*', {parseAs: 'buffer'}, async (request: FastifyRequest, body: Buffer) => {
-    if (body.length === 0) return undefined
-    throw new Refusal('body.content_type', {content_type: request.headers['content-type'] ?? '(none)', expected: 'application/json'})
-  })
-}
-
-function parseJson(text: string): unknown {
-  if (text.trim() === '') return undefined
-  checkDepth(text, 'The request body')
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    // The library quotes what it read, which may be a secret.
-    const reason = (error as SyntaxError).message.replace(/, (?:\.\.\.)?"[\s\S]*is not valid JSON$/, '')
-    throw new Refusal('body.not_json', {reason})
-  }
 }
 
 function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply, services: AdminServices) {

@@ -1,12 +1,10 @@
 import {join} from 'node:path'
-import type {FastifyInstance, FastifyRequest} from 'fastify'
 import {type FirstRun, firstRun} from '../admin/first-run.ts'
 import {mountAdmin} from '../admin/http.ts'
 import {ExportJobs} from '../admin/log-exports/jobs.ts'
-import {OPERATIONS, OPERATOR_OPERATIONS} from '../admin/registry.ts'
-import type {Actor, AdminServices} from '../admin/services.ts'
+import {OPERATIONS} from '../admin/registry.ts'
+import type {AdminServices} from '../admin/services.ts'
 import {after} from '../base/after.ts'
-import {Refusal} from '../base/errors.ts'
 import type {Log} from '../base/log.ts'
 import {sqliteBinding, version} from '../base/runtime.ts'
 import {createSeal, type Seal} from '../base/seal.ts'
@@ -19,7 +17,6 @@ import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from '.
 import type {Invalidation, Store} from '../store/database.ts'
 import {openStore, type StoreOptions} from '../store/dialect/index.ts'
 import {MigrationFault, migrate, migrationState} from '../store/migrate.ts'
-import {findOrganisation, organisations} from '../store/organisations.ts'
 import {checkSeal} from '../store/seal-check.ts'
 import {ANYTHING} from '../store/tables/invalidation.ts'
 import {openReads} from '../workers/reader.ts'
@@ -33,6 +30,7 @@ import {openExplaining} from './explain-services.ts'
 import {openClock} from './house-clock.ts'
 import {type LogStore, openLogStore} from './log-store.ts'
 import {openLogStoreWork} from './log-store-work.ts'
+import {type InjectedRequest, injectInto, openOperatorServer} from './operator-server.ts'
 import {openSources, prepareSources} from './price-sources.ts'
 import {reload} from './reload.ts'
 import {Revocations} from './revocations.ts'
@@ -65,13 +63,7 @@ export interface App {
   /** Backups and steps of the migration, in sentences for the operator. */
   readonly notes: readonly string[]
   /** Calls an operation with the operator's rights. */
-  inject(request: {
-    readonly method: string
-    readonly url: string
-    readonly body?: unknown
-    /** Id or slug; the first organisation where none is named. */
-    readonly organisation?: string | undefined
-  }): Promise<{readonly status: number; readonly body: unknown}>
+  inject(request: InjectedRequest): Promise<{readonly status: number; readonly body: unknown}>
   /** Takes connections; says where. */
   listen(): Promise<{readonly url: string}>
   /** Resolves when the log holds every call that has ended. */
@@ -166,14 +158,14 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     opened.push(exports)
     if (role === 'server' && settings.data_exports_enabled) await exports.resume()
     const services: AdminServices = {...without_exports, exports}
-    const operator = operatorServer(store, services, settings, log)
+    const operator = openOperatorServer(store, services, settings, log)
     opened.push(operator)
     if (role === 'operator') await operator.open()
     if (plane) {
       opened.push({close: async () => revocations.close()})
       await revocations.start(() => forget(ANYTHING))
     }
-    if (options.demo && role === 'server') await makeDemo(async request => call(await operator.open(), request))
+    if (options.demo && role === 'server') await makeDemo(async request => injectInto(await operator.open(), request))
     const governor = plane && openGovernor(settings, log)
     const server =
       plane &&
@@ -194,7 +186,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
       settings,
       first_run,
       notes,
-      inject: async request => call(await operator.open(), request),
+      inject: async request => injectInto(await operator.open(), request),
       async listen() {
         if (!server) throw new Error('An operator does not listen.')
         const url = await server.listen({host: settings.host, port: settings.port})
@@ -314,62 +306,6 @@ function exportJobs(services: AdminServices, folder: string, role: AppOptions['r
     failed: (fault, export_id) => log.error({fault, export_id}, 'an export of the log failed'),
     waits: role === 'operator',
   })
-}
-
-/**
- * A server that never listens: the operator's commands go through the same operations, with the operator's rights. A gateway that serves
- * hardly needs it, and it is made when it is requested.
- */
-function operatorServer(store: Store, services: AdminServices, settings: Settings, log: Log) {
-  let opened: Promise<FastifyInstance> | undefined
-  return {
-    open: () => (opened ??= openOperatorServer(store, services, settings, log)),
-    close: async () => (await opened)?.close(),
-  }
-}
-
-async function openOperatorServer(store: Store, services: AdminServices, settings: Settings, log: Log): Promise<FastifyInstance> {
-  const [first] = await organisations(store.db)
-  if (!first) throw new DataDirFault('The database holds no organisation yet. Start gateway serve once.')
-  const actorOf = async ({headers}: FastifyRequest): Promise<Actor> => {
-    const named = headers[ORGANISATION_HEADER]
-    const organisation = typeof named === 'string' ? await findOrganisation(store.db, named) : first
-    if (!organisation) throw new Refusal('row.not_found', {object: 'organisation'})
-    const organisation_id = organisation.id
-    return {type: 'operator', id: null, kind: 'operator', organisation_id, workspace_id: null, user_id: null, scopes: 'all'}
-  }
-  return createServer({
-    settings,
-    log,
-    version,
-    admin: instance => mountAdmin(instance, [...OPERATIONS, ...OPERATOR_OPERATIONS], services, {actorOf}),
-    unready: () => null,
-  })
-}
-
-/** Which organisation the operator means; heard by the server that never listens alone. */
-const ORGANISATION_HEADER = 'x-gateway-operator-organisation'
-
-/** What needs no key needs no database either: prices are known without a data directory. */
-export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' | 'close'> {
-  const services = {settings, store: {}, now: () => new Date()} as AdminServices
-  const open = OPERATIONS.filter(operation => operation.scopes === null && !operation.audit)
-  const server = createServer({settings, log, version, admin: instance => mountAdmin(instance, open, services), unready: () => null})
-  return {inject: request => call(server, request), close: async () => server.close()}
-}
-
-async function call(server: FastifyInstance, {method, url, body, organisation}: Parameters<App['inject']>[0]) {
-  const reply = await server.inject({
-    method: method as 'GET',
-    url,
-    headers: {
-      ...(organisation !== undefined && {[ORGANISATION_HEADER]: organisation}),
-      ...(body !== undefined && {'content-type': 'application/json'}),
-    },
-    ...(body !== undefined && {payload: JSON.stringify(body)}),
-  })
-  const is_json = String(reply.headers['content-type']).startsWith('application/json')
-  return {status: reply.statusCode, body: reply.body === '' ? undefined : is_json ? (JSON.parse(reply.body) as unknown) : reply.body}
 }
 
 /** `work` that is done once for all who ask while it is under way: a page of metrics takes megabytes. */

@@ -2,6 +2,7 @@ import type {Socket} from 'node:net'
 import {Refusal} from '../errors.ts'
 import {type Coming, type ConnectionState, Governed, Queue, STATES} from './governed.ts'
 import {refusalText} from './refusal-text.ts'
+import {isFlushed, leftOf} from './sent-bytes.ts'
 
 export interface GovernorOptions {
   /** From the first byte of a request to the end of its head. */
@@ -348,20 +349,6 @@ export class Governor {
   #restart(one: Governed) {
     one.since_ms = one.moved_ms = this.#clock_ms + SWEEP_MS
   }
-}
-
-/** All that was written to it is with the kernel. */
-const isFlushed = ({socket}: Governed) => socket.writableLength === 0
-
-interface Handle {
-  readonly bytesWritten: number
-  readonly writeQueueSize: number
-}
-
-/** Bytes of answers that have left. A socket says what was written to it alone: how much of that waits, its handle knows, as node:net asks it. */
-function leftOf(raw: Socket): number {
-  const {_handle: handle} = raw as Socket & {readonly _handle?: Handle | null}
-  return handle ? handle.bytesWritten - handle.writeQueueSize : 0
 }
 
 /** Who came to its state first: by turns, because all who come between two looks come at the same time. */

@@ -1,8 +1,8 @@
 import {isSound} from '../../guardrails/event-texts.ts'
 import {isList, type JsonObject, type JsonPath, type JsonValue, listOf, own, withAll} from '../../guardrails/json.ts'
 import {isLeftAlone} from '../../guardrails/left-alone.ts'
+import {type Delta, nestedPieces} from '../../guardrails/nested-pieces.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {type Delta, nestedPieces} from './nested-pieces.ts'
 
 /** Kinds of texts that stand in an element of the answer under another name than their own. */
 const PLACES: Readonly<Record<string, JsonPath>> = {

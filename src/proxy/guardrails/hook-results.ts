@@ -6,12 +6,29 @@ import type {CheckResult, HookResult, HookResults, RanHook, StreamMode} from '..
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 
 /** A cached answer with the results of this call's request. */
-export function withHookResults({shown, tells_in_streams, endpoint}: CallGuardrails, bytes: Buffer, is_stream: boolean): Buffer {
-  if (!is_stream) return withResults(bytes, shown)
-  if (!tells_in_streams || !shown?.before_request_hooks.length) return bytes
-  return Buffer.concat([Buffer.from(resultsEvent(endpoint, {before_request_hooks: shown.before_request_hooks})), bytes])
+export function withHookResults(guarded: CallGuardrails, bytes: Buffer, is_stream: boolean): Buffer {
+  if (!is_stream) return withResults(bytes, guarded.shown)
+  const first = requestResults(guarded)
+  return first.length ? Buffer.concat([first, bytes]) : bytes
 }
 
+/** What a stream sends in front of its first bytes: the results of the request; empty where it sends none. */
+export function requestResults({shown, tells_in_streams, endpoint}: CallGuardrails): Buffer {
+  if (!tells_in_streams || !shown?.before_request_hooks.length) return NOTHING
+  return Buffer.from(resultsEvent(endpoint, {before_request_hooks: shown.before_request_hooks}))
+}
+
+/** What a stream sends behind its answer, once `late` results have come; null where it sends none. */
+export function answerResults(guarded: CallGuardrails, late: Promise<void> | undefined): Promise<Buffer> | null {
+  const {tells_in_streams, judges_answers, endpoint} = guarded
+  if (!tells_in_streams || !judges_answers) return null
+  return (late ?? Promise.resolve()).then(() => {
+    const {shown} = guarded
+    return shown ? Buffer.from(resultsEvent(endpoint, {after_request_hooks: shown.after_request_hooks})) : NOTHING
+  })
+}
+
+const NOTHING = Buffer.alloc(0)
 const NO_KEYS: ReadonlySet<string> = new Set()
 
 /** An answer with the results in it, every other byte as it was; what is no JSON object stays. */

@@ -1,6 +1,6 @@
 import {type JsonObject, type JsonPath, type JsonValue, own} from '../../guardrails/json.ts'
+import type {Delta} from '../../guardrails/nested-pieces.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import type {Delta} from './nested-pieces.ts'
 import {type EventString, kindsOf, type TokenStrings} from './stream-strings.ts'
 
 /** A string that comes again may be the next piece of a text, `42` and `42`, or a constant of the provider's: it is a piece so often. */

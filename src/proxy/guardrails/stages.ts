@@ -1,3 +1,4 @@
+import type {Hook} from '../../guardrails/hook.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import type {Stream} from '../upstream/stream.ts'
 
@@ -69,3 +70,10 @@ export interface GuardedStreamOptions {
 
 /** What is held back of a stream: nothing, events until a placeholder in them is whole, what was not judged yet, or all until the verdict. */
 export type HoldMode = 'nothing' | 'events' | 'window' | 'all'
+
+/** `deciding`: the hooks that may hold it back. */
+export function holdModeOf(deciding: readonly Hook[], restores: boolean): HoldMode {
+  if (deciding.some(hook => hook.stream_mode === 'buffer')) return 'all'
+  if (deciding.length) return 'window'
+  return restores ? 'events' : 'nothing'
+}

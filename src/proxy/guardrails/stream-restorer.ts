@@ -3,11 +3,11 @@ import {readFields} from '../../base/sse.ts'
 import {replay} from '../../cache/replay.ts'
 import {isStreamed} from '../../cache/rules.ts'
 import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
+import type {Delta} from '../../guardrails/nested-pieces.ts'
 import type {Restore, Restorer} from '../../guardrails/pii/restore.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {deltasOf, isJsonSlot, withoutPieces, withTexts} from './deltas.ts'
-import type {Delta} from './nested-pieces.ts'
 import {eventBytes, type QueuedEvent} from './stream-rewriter.ts'
 
 /** A text of the stream, and an event that brought a piece of it: what is left of the text goes the same way. */

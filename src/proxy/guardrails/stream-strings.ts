@@ -1,10 +1,10 @@
 import {at, isList, isObject, type JsonObject, type JsonPath, type JsonValue, listOf, own} from '../../guardrails/json.ts'
+import type {Delta} from '../../guardrails/nested-pieces.ts'
 import {DATA_KEYS, ECHOED, mapEveryString, mapStrings} from '../../guardrails/strings.ts'
 import {isGuarded, slotsOf} from '../../guardrails/texts.ts'
 import {viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {ECHO, withoutPieces} from './deltas.ts'
-import type {Delta} from './nested-pieces.ts'
 
 /** A string of an event that is no piece of a text that its dialect streams: it repeats what was streamed, or holds what comes nowhere else. */
 export interface EventString {

@@ -1,13 +1,13 @@
 import type {Refusal} from '../../base/errors.ts'
-import {resultsEvent} from '../../guardrails/answer.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import type {PhaseOutcome} from '../../guardrails/run.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {partOf} from '../targets/guardrails.ts'
 import {CountedStream, type Stream} from '../upstream/stream.ts'
+import {answerResults, requestResults} from './hook-results.ts'
 import {JudgedFailure} from './judged-failure.ts'
 import {EventQueue, MAX_PREAMBLE_EVENTS} from './queue.ts'
-import {type GuardedStreamOptions, type HoldMode, isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
+import {type GuardedStreamOptions, type HoldMode, holdModeOf, isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
 import {replayed, StreamRestorer} from './stream-restorer.ts'
 import {type QueuedEvent, StreamRewriter} from './stream-rewriter.ts'
 import {StreamText} from './stream-text.ts'
@@ -69,13 +69,7 @@ export class GuardedStream extends CountedStream implements Stream {
     this.#after = hooks.filter(hook => !this.#deciding.includes(hook))
     this.#partial = this.#deciding.filter(hook => hook.stream_mode === 'window').flatMap(partOf)
     this.#restoring = guarded.restore && new StreamRestorer(endpoint, guarded.restore)
-    this.#holds = this.#deciding.some(hook => hook.stream_mode === 'buffer')
-      ? 'all'
-      : this.#deciding.length
-        ? 'window'
-        : this.#restoring
-          ? 'events'
-          : 'nothing'
+    this.#holds = holdModeOf(this.#deciding, this.#restoring !== null)
     this.#failure = new JudgedFailure(inner, guarded, this.#deciding, status)
     this.#step_chars = Math.ceil(Math.min(...this.#deciding.map(hook => hook.stream_window_chars)) / 2)
     this.#text = new StreamText(endpoint)
@@ -156,12 +150,7 @@ export class GuardedStream extends CountedStream implements Stream {
 
   /** What follows the answer, where hook results are sent in streams; null: nothing does. */
   trailer(): Promise<Buffer> | null {
-    const {tells_in_streams, judges_answers, endpoint} = this.#guarded
-    if (!tells_in_streams || !judges_answers) return null
-    return (this.#late ?? Promise.resolve()).then(() => {
-      const {shown} = this.#guarded
-      return shown ? Buffer.from(resultsEvent(endpoint, {after_request_hooks: shown.after_request_hooks})) : NOTHING
-    })
+    return answerResults(this.#guarded, this.#late)
   }
 
   faultEvent(fault: Refusal): Buffer {
@@ -197,7 +186,7 @@ export class GuardedStream extends CountedStream implements Stream {
     return this.is_held && this.#has_sent && this.#inner.ends_on_fault && this.#inner.failed !== null
   }
 
-  /** True once all that came was judged, and has left: what is rewritten has been taken out of the queue before it leaves. */
+  /** True once all that came was judged, and has left the queue. */
   get #isAllOut(): boolean {
     return this.#is_judged && !waits(this.#stage) && this.#queue.events.length === 0
   }
@@ -214,9 +203,7 @@ export class GuardedStream extends CountedStream implements Stream {
   #prefix(): Buffer {
     if (this.#has_sent) return NOTHING
     this.#has_sent = true
-    const {shown, tells_in_streams, endpoint} = this.#guarded
-    if (!tells_in_streams || !shown?.before_request_hooks.length) return NOTHING
-    return Buffer.from(resultsEvent(endpoint, {before_request_hooks: shown.before_request_hooks}))
+    return requestResults(this.#guarded)
   }
 
   #pass(send: Buffer, hold: Buffer | null) {
@@ -341,7 +328,7 @@ export class GuardedStream extends CountedStream implements Stream {
     this.#sendNothing()
   }
 
-  /** A rewritten answer of which nothing has left yet, as the stream it would have been. What comes behind it is dropped. */
+  /** A rewritten answer as a stream, while nothing of it has left. What comes behind it is dropped. */
   #replay({view}: PhaseOutcome) {
     this.#queue.clear()
     if (this.#has_sent) return this.#send([])

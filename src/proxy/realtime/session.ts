@@ -1,6 +1,6 @@
 import type {Duplex} from 'node:stream'
 import type {Refusal} from '../../base/errors.ts'
-import {CLOSE, type Closing, closeFrame, readClose, type SocketFault, textFrame, type WirePiece} from '../../base/websocket/index.ts'
+import {CLOSE, type Closing, readClose, textFrame, type WirePiece} from '../../base/websocket/index.ts'
 import type {ChargedWork} from '../../charge/work.ts'
 import type {HookResult} from '../../schema/guardrails.ts'
 import type {Outcome} from '../../schema/records.ts'
@@ -17,6 +17,17 @@ import {type AnswerVerdict, ProviderLane} from './judging/provider-lane.ts'
 import {turnVerdict} from './judging/turn-verdict.ts'
 import {type Pass, Pipe} from './pipe.ts'
 import {type SessionInfo, settle} from './records.ts'
+import {
+  clientBroke,
+  clientClosed,
+  clientLeft,
+  closedByUs,
+  providerBroke,
+  providerClosed,
+  providerLeft,
+  refused,
+  type SessionEnd,
+} from './session-end.ts'
 import {Transcripts} from './transcripts.ts'
 import {type Admit, Turns} from './turns.ts'
 
@@ -101,7 +112,7 @@ export class RealtimeSession implements LiveCall {
       provider,
       {
         judge: (piece, pass) => this.#judgeClient(piece, pass),
-        broke: fault => this.#clientBroke(fault),
+        broke: fault => this.#end(clientBroke(fault)),
         failed: fault => this.#failed(fault),
         ended: () => this.#clientLeft(),
       },
@@ -113,7 +124,7 @@ export class RealtimeSession implements LiveCall {
       client,
       {
         judge: (piece, pass) => this.#judgeProvider(piece, pass),
-        broke: fault => this.#providerBroke(fault),
+        broke: fault => this.#end(providerBroke(facts.target.provider.slug, fault)),
         failed: fault => this.#failed(fault),
         ended: () => this.#finish(() => this.#providerLeft()),
       },
@@ -144,7 +155,7 @@ export class RealtimeSession implements LiveCall {
     const {full_since: provider_full} = this.#fromClient
     if (client_full && now - client_full > client_write_timeout_ms) {
       this.#client_gone = true
-      this.#end('aborted', `The client took no bytes for ${client_write_timeout_ms} ms.`, null, GOING)
+      this.#end(clientLeft(`The client took no bytes for ${client_write_timeout_ms} ms.`))
     } else if (provider_full && now - provider_full > idle_ms) {
       this.#ours('timeout', CLOSE.internal_error, `The provider took no bytes for ${idle_ms} ms.`)
     } else if (now - Math.max(this.#fromClient.heard_at, this.#fromProvider.heard_at) > idle_ms) {
@@ -198,7 +209,8 @@ export class RealtimeSession implements LiveCall {
 
   #judgeProvider(piece: WirePiece, pass: Pass) {
     const {bytes, ended} = piece
-    if (ended?.kind === 'close') return this.#finish(() => this.#providerCloses(bytes, readClose(ended.payload)))
+    if (ended?.kind === 'close')
+      return this.#finish(() => this.#end(providerClosed(bytes, readClose(ended.payload), this.#phase === 'closing')))
     if (this.#answers && (ended === null || ended.kind === 'message')) return this.#answers.take(piece, pass)
     if (ended?.kind !== 'message' || !ended.is_text || !ended.payload) return pass()
     this.#account(typeOf(ended.payload), ended.payload, null, pass)
@@ -260,51 +272,14 @@ export class RealtimeSession implements LiveCall {
     facts.said_model = modelOf(event) ?? facts.said_model
   }
 
-  /** The provider's close frame goes to the client once all is settled, and is answered by us: the client's answer may never come. */
-  #providerCloses(bytes: Buffer, closing: Closing) {
-    const answer = this.#phase === 'closing' ? null : closeFrame('client', {code: closing.code, reason: ''})
-    const is_fine =
-      closing.code === CLOSE.normal || closing.code === CLOSE.going_away || closing.code === CLOSE.none || this.#phase === 'closing'
-    this.#end(
-      is_fine ? 'ok' : 'failed',
-      is_fine ? null : `The provider closed the session with ${closing.code}${closing.reason ? `: ${closing.reason}` : ''}.`,
-      bytes,
-      answer,
-      is_fine ? 101 : 502,
-    )
-  }
-
   #providerLeft() {
-    if (this.#client_closing) return this.#end('ok', null, closeFrame('server', {code: this.#client_closing.code, reason: ''}), null)
-    const error = `The provider ${this.#parts.facts.target.provider.slug} ended the connection without closing the session.`
-    this.#end('failed', error, closeFrame('server', {code: CLOSE.internal_error, reason: error}), null, 502)
+    this.#end(this.#client_closing ? clientClosed(this.#client_closing) : providerLeft(this.#parts.facts.target.provider.slug))
   }
 
   #clientLeft() {
     if (this.#phase === 'closing') return // its close frame went on; the provider's answer is still settled in its order
     this.#client_gone = true
-    this.#end('aborted', 'The client ended the connection without closing the session.', null, GOING)
-  }
-
-  #clientBroke(fault: SocketFault) {
-    this.#end(
-      'failed',
-      `The client broke the WebSocket protocol: ${fault.message}.`,
-      closeFrame('server', {code: fault.code, reason: fault.message}),
-      GOING,
-      400,
-    )
-  }
-
-  #providerBroke(fault: SocketFault) {
-    const error = `The provider ${this.#parts.facts.target.provider.slug} broke the WebSocket protocol: ${fault.message}.`
-    this.#end(
-      'failed',
-      error,
-      closeFrame('server', {code: CLOSE.internal_error, reason: error}),
-      closeFrame('client', {code: fault.code, reason: fault.message}),
-      502,
-    )
+    this.#end(clientLeft('The client ended the connection without closing the session.'))
   }
 
   /** Our own fault: the client learns no more than that. */
@@ -316,22 +291,16 @@ export class RealtimeSession implements LiveCall {
 
   /** A turn is refused: the client gets an event, and the close code. */
   #refuse(fault: Refusal) {
-    const code = fault.code === 'internal' ? CLOSE.internal_error : fault.status >= 500 ? CLOSE.try_again_later : CLOSE.policy
-    const frames = [closeFrame('server', {code, reason: fault.message})]
-    if (!this.#fromProvider.is_mid_message) frames.unshift(errorEvent(fault, this.#parts.facts.call.id))
-    this.#end('failed', fault.message, Buffer.concat(frames), closeFrame('client', {code: CLOSE.normal, reason: ''}), fault.status)
+    this.#end(refused(fault, this.#fromProvider.is_mid_message ? null : this.#parts.facts.call.id))
   }
 
   /** We close both sides. */
   #ours(outcome: Outcome, code: number, reason: string) {
-    this.#end(outcome, reason, closeFrame('server', {code, reason}), closeFrame('client', {code: CLOSE.going_away, reason: ''}))
+    this.#end(closedByUs(outcome, code, reason))
   }
 
-  /**
-   * The one end: settles the turns and the session, then writes the last frames (null: none) and closes both sockets. The row shows 101
-   * unless something failed.
-   */
-  #end(outcome: Outcome, error: string | null, toClient: Buffer | null, toProvider: Buffer | null, shown_status = 101) {
+  /** The one end: settles the turns and the session, then writes the last frames and closes both sockets. */
+  #end({outcome, error, to_client, to_provider, shown_status}: SessionEnd) {
     if (!this.#isOpen) return
     this.#phase = 'settling'
     this.#fromClient.stop()
@@ -357,20 +326,20 @@ export class RealtimeSession implements LiveCall {
           bodies: {headers: handshake, body: null, cut: false},
         },
         services,
-        () => this.#leave(toClient, toProvider),
+        () => this.#leave(to_client, to_provider),
       )
     const over = () => this.#turns.over(outcome, error, delivered, () => this.#transcripts.over(settled))
     this.#answers ? this.#answers.abandon(over) : over()
   }
 
-  #leave(toClient: Buffer | null, toProvider: Buffer | null) {
+  #leave(to_client: Buffer | null, to_provider: Buffer | null) {
     const {client, provider} = this.#parts
     this.#phase = 'ending'
     this.#until = performance.now() + (this.#is_stopping ? STOP_MS : LINGER_MS)
     client.once('close', () => this.#closed())
     provider.once('close', () => this.#closed())
-    leave(client, toClient, this.#fromProvider.is_mid_frame || this.#client_gone)
-    leave(provider, toProvider, this.#fromClient.is_mid_frame)
+    leave(client, to_client, this.#fromProvider.is_mid_frame || this.#client_gone)
+    leave(provider, to_provider, this.#fromClient.is_mid_frame)
     this.#closed()
   }
 
@@ -388,8 +357,6 @@ export class RealtimeSession implements LiveCall {
 }
 
 const NOTHING = Buffer.alloc(0)
-/** The close code for a provider whose client is gone. */
-const GOING = closeFrame('client', {code: CLOSE.going_away, reason: ''})
 
 /** Writes the last frame and ends the connection; cuts it where a frame of another message stands half written. */
 function leave(socket: Duplex, last: Buffer | null, cut: boolean) {

@@ -1,5 +1,5 @@
-import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from '../../guardrails/json.ts'
-import {isLeftAlone} from '../../guardrails/left-alone.ts'
+import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from './json.ts'
+import {isLeftAlone} from './left-alone.ts'
 
 /** A piece of text in an event of a stream: which of the answer's texts it belongs to, and where it stands. */
 export interface Delta {

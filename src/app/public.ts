@@ -1,0 +1,17 @@
+import {mountAdmin} from '../admin/http.ts'
+import {OPERATIONS} from '../admin/registry.ts'
+import type {AdminServices} from '../admin/services.ts'
+import type {Log} from '../base/log.ts'
+import {version} from '../base/runtime.ts'
+import type {Settings} from '../settings/index.ts'
+import type {App} from './app.ts'
+import {injectInto} from './operator-server.ts'
+import {createServer} from './server.ts'
+
+/** What needs no key needs no database either: prices are known without a data directory. */
+export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' | 'close'> {
+  const services = {settings, store: {}, now: () => new Date()} as AdminServices
+  const open = OPERATIONS.filter(operation => operation.scopes === null && !operation.audit)
+  const server = createServer({settings, log, version, admin: instance => mountAdmin(instance, open, services), unready: () => null})
+  return {inject: request => injectInto(server, request), close: async () => server.close()}
+}

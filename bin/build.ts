@@ -34,7 +34,9 @@ async function main(): Promise<void> {
     const out = resolve(flags.out ?? (isHost(arch) ? 'dist/gateway' : `dist/gateway-linux-${arch}`))
     mkdirSync(dirname(out), {recursive: true})
     const node = flags.node ?? lockedNode(root, arch)
-    await timed(basename(out), () => makeExecutable({bundles, node, out, work, sameArch: isHost(arch), sqlite: sqliteLibrary(arch)}))
+    await timed(basename(out), () =>
+      makeExecutable({bundles, node, out, work, sameArch: isHost(arch), sqlite: sqliteLibrary(arch)}),
+    )
     chmodSync(out, 0o755)
     const bytes = statSync(out).size
     console.log(`${out}: ${(bytes / 1e6).toFixed(1)} MB`)
@@ -59,7 +61,12 @@ function readFlags(): {arches: readonly Arch[]; node: string | undefined; out: s
 
 function flagsOrUsage() {
   try {
-    const options = {arch: {type: 'string'}, node: {type: 'string'}, out: {type: 'string'}, all: {type: 'boolean'}} as const
+    const options = {
+      arch: {type: 'string'},
+      node: {type: 'string'},
+      out: {type: 'string'},
+      all: {type: 'boolean'},
+    } as const
     return parseArgs({options}).values
   } catch (error) {
     return usage(error instanceof Error ? error.message : String(error))

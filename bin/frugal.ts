@@ -1,12 +1,16 @@
 import {readlinkSync} from 'node:fs'
 
 /**
- * glibc gives each thread memory of its own and keeps what was freed for next time: after a load that is 30 MB which nobody uses. With one arena
- * what one thread freed serves another (mallopt(3)); the threads here seldom allocate at once.
+ * glibc gives each thread memory of its own and keeps what was freed for next time: after a load that is 30 MB which
+ * nobody uses. With one arena what one thread freed serves another (mallopt(3)); the threads here seldom allocate at
+ * once.
  */
 const ONE_ARENA = {MALLOC_ARENA_MAX: '1'}
 
-/** Begins this process anew, under its own number, as glibc reads its settings only then. An operator who sets this one has chosen. */
+/**
+ * Begins this process anew, under its own number, as glibc reads its settings only then. An operator who sets this one
+ * has chosen.
+ */
 export function beginFrugally(): void {
   const {env, execve, pid, execPath, argv0, argv} = process
   if (!execve || env.MALLOC_ARENA_MAX !== undefined) return

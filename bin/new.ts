@@ -14,6 +14,9 @@ process.exitCode = code
 function formatted(paths: readonly string[]): void {
   if (paths.length === 0) return
   const biome = join(root, 'node_modules/.bin/biome')
-  const {status, stderr, error} = spawnSync(process.execPath, [biome, 'check', '--write', ...paths], {cwd: root, encoding: 'utf8'})
+  const {status, stderr, error} = spawnSync(process.execPath, [biome, 'check', '--write', ...paths], {
+    cwd: root,
+    encoding: 'utf8',
+  })
   if (error || status !== 0) console.error(`gateway: biome could not format these files: ${error?.message ?? stderr}`)
 }

@@ -7,9 +7,15 @@ import {fetchTexts} from './prices/packages.ts'
 
 const root = join(import.meta.dirname, '..')
 const FILE = join(root, 'src/providers/outputs/most.json')
-const models = z.record(z.string(), z.record(z.string(), z.object({id: z.string().min(1), maxTokens: z.int().positive()})))
+const models = z.record(
+  z.string(),
+  z.record(z.string(), z.object({id: z.string().min(1), maxTokens: z.int().positive()})),
+)
 
-/** Builds src/providers/outputs/most.json from the pinned package of prices that says it; with --check, fails when it is stale. */
+/**
+ * Builds src/providers/outputs/most.json from the pinned package of prices that says it; with --check, fails when it is
+ * stale.
+ */
 const text = build(fetchTexts(join(root, '.cross/prices'))['pi-ai'][0]!)
 if (!process.argv.includes('--check')) writeFileSync(FILE, text)
 else if (!existsSync(FILE) || readFileSync(FILE, 'utf8') !== text) {

@@ -14,13 +14,16 @@ const root = join(import.meta.dirname, '..')
 const CATALOGUE = join(root, 'src/pricing/data/catalogue.json')
 const CONFLICTS = join(root, 'docs/pricing-conflicts.md')
 
-const {values} = parseArgs({options: {check: {type: 'boolean'}, date: {type: 'string'}, help: {type: 'boolean', short: 'h'}}})
+const {values} = parseArgs({
+  options: {check: {type: 'boolean'}, date: {type: 'string'}, help: {type: 'boolean', short: 'h'}},
+})
 if (values.help) console.log(HELP)
 else process.exitCode = main(values.check ?? false, values.date)
 
 function main(check: boolean, date: string | undefined): number {
   const committed = [CATALOGUE, CONFLICTS].map(file => (existsSync(file) ? readFileSync(file, 'utf8') : ''))
-  const as_of = date ?? (committed[0] ? (JSON.parse(committed[0]) as CatalogueFile).as_of : new Date().toISOString().slice(0, 10))
+  const as_of =
+    date ?? (committed[0] ? (JSON.parse(committed[0]) as CatalogueFile).as_of : new Date().toISOString().slice(0, 10))
   if (!/^\d{4}-\d{2}-\d{2}$/.test(as_of)) {
     console.error(`--date is ${as_of}; expected YYYY-MM-DD`)
     return 2
@@ -36,6 +39,8 @@ function main(check: boolean, date: string | undefined): number {
   writeFileSync(CONFLICTS, conflicts)
   const {models} = JSON.parse(catalogue) as CatalogueFile
   const pairs = Object.values(models).reduce((sum, rows) => sum + Object.keys(rows).length, 0)
-  console.log(`${pairs} models of ${Object.keys(models).length} providers, ${Math.ceil(catalogue.length / 1024)} KB, as of ${as_of}`)
+  console.log(
+    `${pairs} models of ${Object.keys(models).length} providers, ${Math.ceil(catalogue.length / 1024)} KB, as of ${as_of}`,
+  )
   return 0
 }

@@ -1,5 +1,5 @@
-// The one way into every npm script. Plain JavaScript for whatever Node npm came with (18 or later): it installs what is
-// missing, finds the Node that the project is locked to, and hands over to it.
+// The one way into every npm script. Plain JavaScript for whatever Node npm came with (18 or later): it installs what
+// is missing, finds the Node that the project is locked to, and hands over to it.
 import {spawn, spawnSync} from 'node:child_process'
 import {existsSync, readFileSync} from 'node:fs'
 import {join, resolve} from 'node:path'
@@ -14,9 +14,10 @@ const CHECKS = [
   ['tsc', '--noEmit', '-p', '.'],
 ]
 /**
- * Node strips types by WebAssembly, in each thread anew. V8 replaces a wrapper of it once it was called often, and then frees what other threads left behind, which may be
- * gone with its thread: the process dies. With this flag no wrapper is replaced (a breakpoint on Runtime_TierUpWasmToJSWrapper is met without it, and never with it).
- * The executable has it too (bin/build/executable.ts).
+ * Node strips types by WebAssembly, in each thread anew. V8 replaces a wrapper of it once it was called often, and then
+ * frees what other threads left behind, which may be gone with its thread: the process dies. With this flag no wrapper
+ * is replaced (a breakpoint on Runtime_TierUpWasmToJSWrapper is met without it, and never with it). The executable has
+ * it too (bin/build/executable.ts).
  */
 const KEEPS_WRAPPERS = '--no-wasm-generic-wrapper'
 /** What each npm script runs, in order; a step is a tool of node_modules/.bin or a file for Node, and its arguments. */
@@ -45,8 +46,8 @@ for (const [tool, ...words] of script(args)) {
 }
 
 /**
- * True when node_modules holds what package-lock.json asks for. npm writes node_modules/.package-lock.json as the last act of
- * an install; a package left out there must be optional (made for another platform).
+ * True when node_modules holds what package-lock.json asks for. npm writes node_modules/.package-lock.json as the last
+ * act of an install; a package left out there must be optional (made for another platform).
  */
 function isInstalled() {
   try {
@@ -76,11 +77,15 @@ function install() {
   const [command, ...before] = inside ? [process.execPath, process.env.npm_execpath] : ['npm']
   // npm hands its options to scripts as npm_config_*: an outer --omit or --ignore-scripts would make half an install.
   const {npm_config_omit, npm_config_ignore_scripts, ...env} = process.env
-  const {status, error} = spawnSync(command, [...before, 'ci', '--include=dev', '--include=optional', '--loglevel=error'], {
-    cwd: root,
-    stdio: 'inherit',
-    env,
-  })
+  const {status, error} = spawnSync(
+    command,
+    [...before, 'ci', '--include=dev', '--include=optional', '--loglevel=error'],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env,
+    },
+  )
   if (status === 0) return
   if (error) console.error(`gateway: npm could not be started: ${error.message}`)
   fail(

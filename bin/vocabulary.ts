@@ -10,8 +10,16 @@ const WORDS = 6000
 const LONGEST_WORD = 14
 const ASCII = 128
 
-/** Builds src/providers/tokens/vocabulary.json and the whole tables beside it from the public vocabularies; with --check, fails when one is stale. */
-const files: readonly (readonly [name: string, bytes: Buffer, pack: (bytes: Buffer) => Buffer, unpack: (bytes: Buffer) => Buffer])[] = [
+/**
+ * Builds src/providers/tokens/vocabulary.json and the whole tables beside it from the public vocabularies; with
+ * --check, fails when one is stale.
+ */
+const files: readonly (readonly [
+  name: string,
+  bytes: Buffer,
+  pack: (bytes: Buffer) => Buffer,
+  unpack: (bytes: Buffer) => Buffer,
+])[] = [
   ['vocabulary.json', Buffer.from(build()), bytes => bytes, bytes => bytes],
   ['o200k_base.br', table(o200k), packed, brotliDecompressSync],
   ['cl100k_base.br', table(cl100k), packed, brotliDecompressSync],
@@ -40,7 +48,9 @@ function build(): string {
   const narrow = new Set(namesOf(cl100k))
   const both = namesOf(o200k).filter(name => narrow.has(name))
   const known = new Set(both)
-  const words = both.filter(name => /^ (?:[A-Z]?[a-z]+|[A-Z]+)$/.test(name) && name.length > 3 && name.length <= LONGEST_WORD + 1)
+  const words = both.filter(
+    name => /^ (?:[A-Z]?[a-z]+|[A-Z]+)$/.test(name) && name.length > 3 && name.length <= LONGEST_WORD + 1,
+  )
   const pairs = Buffer.alloc((ASCII * ASCII) / 8)
   for (let one = 0; one < ASCII; one++) {
     for (let other = 0; other < ASCII; other++) {

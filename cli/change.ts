@@ -25,7 +25,10 @@ interface ReportedChange {
 
 const isReported = (reply: object): reply is ReportedChange => 'changed' in reply
 
-/** Performs an update and says each field that it changed, before and after. `what` is the thing by its name: `the API key blue`. */
+/**
+ * Performs an update and says each field that it changed, before and after. `what` is the thing by its name: `the API
+ * key blue`.
+ */
 export async function change<Id extends OperationId>(
   gateway: Gateway,
   operation: Id,
@@ -41,7 +44,10 @@ export async function change<Id extends OperationId>(
   if (!isReported(reply)) return print.done(reply, `Changed ${what}.`)
   if (print.json) return print.json_reply(reply)
   const lines = [...linesOf(reply), ...(resetsUsage(input) ? ['used: counted from zero again'] : [])]
-  print.done(reply, lines.length ? `${dryRun ? 'Would change' : 'Changed'} ${what}.` : `Nothing changed: ${what} is so already.`)
+  print.done(
+    reply,
+    lines.length ? `${dryRun ? 'Would change' : 'Changed'} ${what}.` : `Nothing changed: ${what} is so already.`,
+  )
   const used = await usedOf(gateway, operation, input, reply)
   if (!print.quiet) for (const text of withBudgetNote(lines, reply, used)) print.line(`  ${text}`)
   for (const text of warningsOf(reply, used, what, dryRun === true)) print.note(text)
@@ -79,7 +85,8 @@ async function usedOf(
   {params, query}: Input,
   {before, after}: ReportedChange,
 ): Promise<readonly BudgetWords[]> {
-  if (!('usage_limits' in after) || !changesBetween(before, after).some(({field}) => field.startsWith('usage_limits'))) return []
+  if (!('usage_limits' in after) || !changesBetween(before, after).some(({field}) => field.startsWith('usage_limits')))
+    return []
   const {workspace_id} = query ?? {}
   const reply = await perform(operation.replace(/\.update$/, '.get'), {
     ...(params && {params}),
@@ -89,7 +96,11 @@ async function usedOf(
 }
 
 /** What of a changed budget is unchanged, and what is used of it: so that nobody has to ask. */
-function withBudgetNote(lines: readonly string[], {before, after}: ReportedChange, used: readonly BudgetWords[]): string[] {
+function withBudgetNote(
+  lines: readonly string[],
+  {before, after}: ReportedChange,
+  used: readonly BudgetWords[],
+): string[] {
   return lines.map(text => {
     const [, prefix] = /^(token )?budget: /.exec(text) ?? []
     if (!/^(token )?budget: /.test(text)) return text
@@ -101,7 +112,10 @@ function withBudgetNote(lines: readonly string[], {before, after}: ReportedChang
       old.alert === now.alert && (now.alert === null ? 'no alert' : `alert at ${money(now, now.alert)}`),
       old.enforcement === now.enforcement && now.enforcement,
     ].filter(Boolean)
-    const notes = [stays.length && `${stays.join(', ')}: unchanged`, known?.used !== undefined && `used ${money(known, known.used)}`]
+    const notes = [
+      stays.length && `${stays.join(', ')}: unchanged`,
+      known?.used !== undefined && `used ${money(known, known.used)}`,
+    ]
     return `${text}        (${notes.filter(Boolean).join('; ')})`
   })
 }

@@ -2,7 +2,8 @@ import type {z} from 'zod'
 import type {SchemasOf} from '../src/admin/operation.ts'
 import type {Operations} from '../src/admin/registry.ts'
 
-// Types alone come from the administration: the registry is loaded when a command connects, so that the others start without it.
+// Types alone come from the administration: the registry is loaded when a command connects, so that the others start
+// without it.
 
 export type OperationId = keyof Operations
 type Schemas<Id extends OperationId> = SchemasOf<Operations[Id]>
@@ -18,20 +19,32 @@ export type ReplyOf<Id extends OperationId> = z.output<Schemas<Id>['reply']>
 
 /** A row of the list that an operation replies. */
 export type RowOf<Id extends OperationId> = RowIn<ReplyOf<Id>>
-type RowIn<Reply> = Reply extends {data: readonly (infer Row)[]} ? Row : Reply extends readonly (infer Row)[] ? Row : never
+type RowIn<Reply> = Reply extends {data: readonly (infer Row)[]}
+  ? Row
+  : Reply extends readonly (infer Row)[]
+    ? Row
+    : never
 
 /** The nouns that have such an operation: `NounWith<'list'>` is `'api_keys' | 'labels' | ...`. */
-export type NounWith<Verb extends string> = {[Id in OperationId]: Id extends `${infer Noun}.${Verb}` ? Noun : never}[OperationId]
+export type NounWith<Verb extends string> = {
+  [Id in OperationId]: Id extends `${infer Noun}.${Verb}` ? Noun : never
+}[OperationId]
 
-/** What an operation takes: its path parameters, its query, its body. A part of which nothing is required may be left out. */
+/**
+ * What an operation takes: its path parameters, its query, its body. A part of which nothing is required may be left
+ * out.
+ */
 export type InputOf<Id extends OperationId> = PartOf<'params', Schemas<Id>['params']> &
   PartOf<'query', Schemas<Id>['query']> &
   PartOf<'body', Schemas<Id>['body']>
 type PartOf<Name extends string, Schema> = [Schema] extends [z.ZodType] ? Named<Name, z.input<Schema>> : object
-type Named<Name extends string, T> = object extends T ? {readonly [_ in Name]?: AsTyped<T>} : {readonly [_ in Name]: AsTyped<T>}
+type Named<Name extends string, T> = object extends T
+  ? {readonly [_ in Name]?: AsTyped<T>}
+  : {readonly [_ in Name]: AsTyped<T>}
 
 /** A body of which the compiler can check all. */
-export type BodyOf<Id extends OperationId> = InputOf<Id> extends {readonly body?: infer Body} ? Exclude<Body, Unchecked | undefined> : never
+export type BodyOf<Id extends OperationId> =
+  InputOf<Id> extends {readonly body?: infer Body} ? Exclude<Body, Unchecked | undefined> : never
 
 /** The names of its path parameters. */
 export type ParamOf<Id extends OperationId> = Extract<keyof z.input<NonNullable<Schemas<Id>['params']>>, string>
@@ -40,7 +53,11 @@ export type ParamOf<Id extends OperationId> = Extract<keyof z.input<NonNullable<
 export type AsTyped<T> = T extends string
   ? string
   : T extends object
-    ? Unchecked | (T extends readonly (infer Each)[] ? readonly AsTyped<Each>[] : {readonly [Name in keyof T]: AsTyped<T[Name]>})
+    ?
+        | Unchecked
+        | (T extends readonly (infer Each)[]
+            ? readonly AsTyped<Each>[]
+            : {readonly [Name in keyof T]: AsTyped<T[Name]>})
     : T
 
 declare const UNCHECKED: unique symbol

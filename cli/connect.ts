@@ -51,10 +51,20 @@ export async function withGateway(command: Command, work: (gateway: Gateway) => 
 
 /** What was not found is best looked for in the list, where there is one beside the command. */
 function withHint(fault: unknown, {parent}: Command, place: string): unknown {
-  if (!(fault instanceof CommandFault) || fault.status !== 404 || fault.next || !parent?.commands.some(each => each.name() === 'list'))
+  if (
+    !(fault instanceof CommandFault) ||
+    fault.status !== 404 ||
+    fault.next ||
+    !parent?.commands.some(each => each.name() === 'list')
+  )
     return fault
   const {message, exit, code, status} = fault
-  return new CommandFault(message, {exit, code, status, next: `gateway ${parent.name()} list${place} shows what there is.`})
+  return new CommandFault(message, {
+    exit,
+    code,
+    status,
+    next: `gateway ${parent.name()} list${place} shows what there is.`,
+  })
 }
 
 /** A gateway reached by `transport`, spoken to in `operations`. */
@@ -65,7 +75,9 @@ export function gatewayOver(
     world,
     print,
     options,
-  }: Pick<CommandSession, 'world' | 'print'> & {readonly options?: Pick<GlobalOptions, 'dataDir' | 'url' | 'organisation'>},
+  }: Pick<CommandSession, 'world' | 'print'> & {
+    readonly options?: Pick<GlobalOptions, 'dataDir' | 'url' | 'organisation'>
+  },
 ): Gateway {
   const ask = async (request: Request) => {
     const {status, body} = await transport.send(request)
@@ -77,7 +89,10 @@ export function gatewayOver(
     // whatever is replied that is no refusal is JSON of an object or a list
     if (operation) return (await ask(requestOf(operation, input))) as object
     if (transport.kind === 'there' && OPERATORS.test(id))
-      throw usageFault('This is done on the data directory of the gateway, not at a URL.', 'Leave --url out, and run it on that machine.')
+      throw usageFault(
+        'This is done on the data directory of the gateway, not at a URL.',
+        'Leave --url out, and run it on that machine.',
+      )
     throw new CommandFault(`This version of gateway does not offer ${id}.`, {
       exit: EXIT.failure,
       code: 'not_available',
@@ -101,7 +116,10 @@ export function gatewayOver(
 const OPERATORS = /^(organisations|sessions)\.|^users\.create$/
 
 /** The HTTP request of an operation. */
-export function requestOf({method, path}: Pick<AnyOperation, 'method' | 'path'>, {params = {}, query = {}, body}: Input): Request {
+export function requestOf(
+  {method, path}: Pick<AnyOperation, 'method' | 'path'>,
+  {params = {}, query = {}, body}: Input,
+): Request {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => {
     const value = params[name]
     if (value === undefined || value === '') throw usageFault(`${name} is missing.`)
@@ -109,7 +127,8 @@ export function requestOf({method, path}: Pick<AnyOperation, 'method' | 'path'>,
   })
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== null) search.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+    if (value !== undefined && value !== null)
+      search.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
   return {method, path: `/v1${filled}${search.size ? `?${search}` : ''}`, ...(body !== undefined && {body})}
 }
 
@@ -127,14 +146,29 @@ async function connect(session: CommandSession): Promise<Transport> {
 
 /** Where there is no data directory, the whole line to type stands beside the one that makes a directory. */
 function unfound(fault: unknown, {argv, options}: CommandSession): unknown {
-  if (!(fault instanceof CommandFault) || fault.code !== 'data_directory' || fault.next || options.dataDir !== undefined) return fault
+  if (
+    !(fault instanceof CommandFault) ||
+    fault.code !== 'data_directory' ||
+    fault.next ||
+    options.dataDir !== undefined
+  )
+    return fault
   const {message, exit, code} = fault
-  return new CommandFault(message, {exit, code, next: `For example: ${typedAgain(argv, ' --data-dir DIR')}`, cause: fault})
+  return new CommandFault(message, {
+    exit,
+    code,
+    next: `For example: ${typedAgain(argv, ' --data-dir DIR')}`,
+    cause: fault,
+  })
 }
 
-/** The URL to talk to; undefined for the data directory. A flag goes before the environment, whichever of the two it names. */
+/**
+ * The URL to talk to; undefined for the data directory. A flag goes before the environment, whichever of the two it
+ * names.
+ */
 function urlOf({options}: CommandSession, {url}: Settings, origin: string): string | undefined {
-  if (options.url !== undefined && options.dataDir !== undefined) throw usageFault('--url and --data-dir are both given; keep one.')
+  if (options.url !== undefined && options.dataDir !== undefined)
+    throw usageFault('--url and --data-dir are both given; keep one.')
   const here = url === undefined || (options.dataDir !== undefined && origin !== 'flag')
   if (here && options.apiKey !== undefined)
     throw usageFault('--api-key is for a gateway at a URL, and none is named.', 'Add --url, or leave the key out.')
@@ -144,7 +178,8 @@ function urlOf({options}: CommandSession, {url}: Settings, origin: string): stri
 /** The fault of a refusal, with the gateway's own sentence. */
 export function refused(status: number, body: unknown, kind: Transport['kind']): CommandFault {
   const {message, code} = saidOf(body)
-  const next = status === 401 && kind === 'there' ? 'The key is read from GATEWAY_API_KEY or --api-key-file.' : undefined
+  const next =
+    status === 401 && kind === 'there' ? 'The key is read from GATEWAY_API_KEY or --api-key-file.' : undefined
   const unknown = kind === 'there' ? 'Is it a gateway that answers at this address?' : ''
   return new CommandFault(message ?? `The answer was ${status} without a reason. ${unknown}`.trim(), {
     exit: exitOf(status),
@@ -163,7 +198,11 @@ function saidOf(body: unknown): {message: string | undefined; code: string | und
   }
   const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
   return {
-    message: text(error_body.data?.message) ?? text(error_body.error?.message) ?? text(error_body.message) ?? text(error_body.error),
+    message:
+      text(error_body.data?.message) ??
+      text(error_body.error?.message) ??
+      text(error_body.message) ??
+      text(error_body.error),
     code: text(error_body.data?.errorCode) ?? text(error_body.error?.code) ?? text(error_body.error?.type),
   }
 }

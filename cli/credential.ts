@@ -1,8 +1,8 @@
 import type {Gateway} from './connect.ts'
 
 /**
- * Warns where an integration was made without a credential that its kind needs, and says how to give it one: its calls would be refused, and
- * nothing says so before. A host of one's own may need none.
+ * Warns where an integration was made without a credential that its kind needs, and says how to give it one: its calls
+ * would be refused, and nothing says so before. A host of one's own may need none.
  */
 export async function warnOfNoCredential(
   gateway: Gateway,
@@ -12,7 +12,10 @@ export async function warnOfNoCredential(
 ) {
   const options = (given.configurations ?? {}) as Record<string, string>
   if (given.key !== undefined || 'custom_host' in options) return
-  const [{find}, {needsKey}] = await Promise.all([import('../src/providers/registry.ts'), import('../src/providers/base-urls/base-url.ts')])
+  const [{find}, {needsKey}] = await Promise.all([
+    import('../src/providers/registry.ts'),
+    import('../src/providers/base-urls/base-url.ts'),
+  ])
   const provider = find(kind)
   if (!provider || !needsKey(provider, options)) return
   const settings = provider.login ? ' (or its login: --set NAME=VALUE, --configurations FILE)' : ''

@@ -1,4 +1,14 @@
-import {closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import {dirname} from 'node:path'
 import type {SettingSources} from '../src/settings/index.ts'
 import type {CreateApp} from './open.ts'
@@ -27,11 +37,17 @@ export interface Environment {
   readFile(path: string): string
   /** The names in a folder; undefined where the path is no folder. Throws as node:fs does where there is nothing. */
   listFolder(path: string): readonly string[] | undefined
-  /** Writes a new file, readable by its owner alone where `secret`; throws as node:fs does, also where there is one already. */
+  /**
+   * Writes a new file, readable by its owner alone where `secret`; throws as node:fs does, also where there is one
+   * already.
+   */
   writeNewFile(path: string, text: string, secret?: boolean): void
   /** Writes a file, for its owner alone; throws as node:fs does. */
   writeFile(path: string, text: string): void
-  /** Writes a file in place of the one that may be there, whole or not at all, with the folders it stands in; throws as node:fs does. */
+  /**
+   * Writes a file in place of the one that may be there, whole or not at all, with the folders it stands in; throws as
+   * node:fs does.
+   */
   replaceFile(path: string, text: string): void
   /** Takes a file away; throws as node:fs does. */
   removeFile(path: string): void
@@ -55,7 +71,10 @@ export interface Environment {
 }
 
 /** The files of this machine. */
-export const DISK: Pick<Environment, 'readFile' | 'listFolder' | 'writeNewFile' | 'writeFile' | 'replaceFile' | 'removeFile'> = {
+export const DISK: Pick<
+  Environment,
+  'readFile' | 'listFolder' | 'writeNewFile' | 'writeFile' | 'replaceFile' | 'removeFile'
+> = {
   readFile: path => readFileSync(path, 'utf8'),
   listFolder: path => (statSync(path).isDirectory() ? readdirSync(path) : undefined),
   writeNewFile: (path, text, secret = false) => writeFileSync(path, text, {flag: 'wx', mode: secret ? 0o600 : 0o644}),
@@ -68,7 +87,10 @@ export const DISK: Pick<Environment, 'readFile' | 'listFolder' | 'writeNewFile' 
   removeFile: path => rmSync(path),
 }
 
-/** The process we are. A reader that goes away (`gateway logs list | head`) is no fault: what is written after it is dropped. */
+/**
+ * The process we are. A reader that goes away (`gateway logs list | head`) is no fault: what is written after it is
+ * dropped.
+ */
 export function processEnvironment(): Environment {
   return {
     stdout: sinkOf(process.stdout),

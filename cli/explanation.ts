@@ -2,12 +2,18 @@ import type {ExplainedChoice, ExplainedTarget, ExplainedWay, Explanation} from '
 import {plain} from './width.ts'
 
 /**
- * An explanation as a tree of the config. A number is the turn of a target when all before it fail; `→` marks those that the call goes to
- * as it was called, `×` those that refuse. Of conditions `✓` holds, `✗` does not, `·` is not evaluated.
+ * An explanation as a tree of the config. A number is the turn of a target when all before it fail; `→` marks those
+ * that the call goes to as it was called, `×` those that refuse. Of conditions `✓` holds, `✗` does not, `·` is not
+ * evaluated.
  */
 export function explanationLines(explanation: Explanation): string[] {
   const {call, config, seed, at, way, failing, warnings} = explanation
-  const facts = [`${call.method} ${call.path}`, call.endpoint, call.model && `model ${call.model}`, call.is_stream && 'a stream']
+  const facts = [
+    `${call.method} ${call.path}`,
+    call.endpoint,
+    call.model && `model ${call.model}`,
+    call.is_stream && 'a stream',
+  ]
   const circumstances = [config && `config ${config.slug ?? config.id ?? 'as given'}`, `seed ${seed}`, at && `at ${at}`]
   return [
     facts.filter(Boolean).join(', '),
@@ -24,7 +30,8 @@ export function explanationLines(explanation: Explanation): string[] {
 /** `config.targets[0] 429, after 1000 ms 200; answered with 200`. */
 export function wayLine({visits, end}: ExplainedWay): string {
   const targets = visits.map(
-    ({target, tries}) => `${target} ${tries.map(({wait_ms, status}) => (wait_ms ? `after ${wait_ms} ms ${status}` : status)).join(', ')}`,
+    ({target, tries}) =>
+      `${target} ${tries.map(({wait_ms, status}) => (wait_ms ? `after ${wait_ms} ms ${status}` : status)).join(', ')}`,
   )
   const ending = end.refusal ? `refused with ${end.status}: ${end.refusal.message}` : `answered with ${end.status}`
   return [...targets, ending].join('; ')
@@ -42,7 +49,11 @@ function treeLines({branches, targets, way, failing}: Explanation): string[] {
   const choices = new Map([...choicesOf(failing), ...choicesOf(way)].map(choice => [choice.path, choice]))
   for (const {path, name, mode} of branches) {
     const choice = choices.get(path)
-    nodes.set(path, {title: `${stepOf(path)} ${nameOf(name)}${mode}`, lines: choice ? choiceLines(choice) : [], children: []})
+    nodes.set(path, {
+      title: `${stepOf(path)} ${nameOf(name)}${mode}`,
+      lines: choice ? choiceLines(choice) : [],
+      children: [],
+    })
   }
   const turns = new Map(failing.visits.map(({target}, index) => [target, index + 1]))
   const wanted = new Set(way.visits.map(({target}) => target))
@@ -80,7 +91,9 @@ function choiceLines(choice: ExplainedChoice): string[] {
     return [`weights ${weights}`, `${drawn}${choice.to === null ? '' : `, which is ${stepOf(choice.to)}`}`, ...sticky]
   }
   if (choice.mode !== 'conditional') return []
-  const verdicts = choice.conditions.map(({text, holds, to}) => `${holds === null ? '·' : holds ? '✓' : '✗'} ${text}: ${stepOf(to)}`)
+  const verdicts = choice.conditions.map(
+    ({text, holds, to}) => `${holds === null ? '·' : holds ? '✓' : '✗'} ${text}: ${stepOf(to)}`,
+  )
   if (choice.conditions.some(({holds}) => holds)) return verdicts
   return [...verdicts, choice.to === null ? 'none holds, and there is no default' : `none holds: ${stepOf(choice.to)}`]
 }
@@ -112,13 +125,17 @@ function bodyLines({form, bytes, changes, translated}: Body): string[] {
   if (form === 'none') return ['no body']
   if (form === 'translated') return [`body in the provider's words, ${bytes} bytes: ${JSON.stringify(translated)}`]
   const lines = changes.map(({key, change, value, because}) =>
-    change === 'removed' ? `  ${key} is removed (${because})` : `  ${key} is ${change}: ${JSON.stringify(value)} (${because})`,
+    change === 'removed'
+      ? `  ${key} is removed (${because})`
+      : `  ${key} is ${change}: ${JSON.stringify(value)} (${because})`,
   )
   return [`body ${form}, ${bytes} bytes`, ...lines]
 }
 
 function cacheLine({mode, status, max_age_s, digest}: ExplainedTarget['cache']): string {
-  return digest === null ? `cache ${mode}, not for this call` : `cache ${mode}, ${status}, ${max_age_s} s, key ${digest}`
+  return digest === null
+    ? `cache ${mode}, not for this call`
+    : `cache ${mode}, ${status}, ${max_age_s} s, key ${digest}`
 }
 
 function priceLines({price, unpriced}: ExplainedTarget): string[] {

@@ -80,7 +80,11 @@ export function faultOf(error: unknown): CommandFault {
   const known = SYSTEM[code]
   if (known) return new CommandFault(known, {exit: EXIT.failure, code: code.toLowerCase(), cause: error})
   const message = error instanceof Error ? error.message : String(error)
-  return new CommandFault(`Something went wrong inside the gateway: ${message}`, {exit: EXIT.failure, code: 'internal', cause: error})
+  return new CommandFault(`Something went wrong inside the gateway: ${message}`, {
+    exit: EXIT.failure,
+    code: 'internal',
+    cause: error,
+  })
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -33,8 +33,8 @@ interface Schema {
 }
 
 /**
- * The inputs of an operation, from its schemas: those of the path first, then the query, then the body. A name that stands twice is
- * a flag once, for the place that comes first; the other is given in the body's JSON.
+ * The inputs of an operation, from its schemas: those of the path first, then the query, then the body. A name that
+ * stands twice is a flag once, for the place that comes first; the other is given in the body's JSON.
  */
 export function fieldsOf(operation: AnyOperation): InputField[] {
   const fields = new Map<string, InputField>()
@@ -60,8 +60,8 @@ export function usageOf({flag, kind, choices}: InputField): string {
 }
 
 /**
- * The input that `words` say: words without hyphens fill the path in order; `--flag value`, `--flag=value`, and `--flag-file FILE`
- * for any of them. What the words say goes over what `body` holds.
+ * The input that `words` say: words without hyphens fill the path in order; `--flag value`, `--flag=value`, and
+ * `--flag-file FILE` for any of them. What the words say goes over what `body` holds.
  */
 export function readInput(
   fields: readonly InputField[],
@@ -80,7 +80,8 @@ export function readInput(
     const word = rest.shift()!
     if (!word.startsWith('--')) {
       const next = path.find(({name}) => !(name in input.params))
-      if (!next) throw usageFault(`There is one word too many: ${word.slice(0, 80)}.`, 'Fields are given as --name value.')
+      if (!next)
+        throw usageFault(`There is one word too many: ${word.slice(0, 80)}.`, 'Fields are given as --name value.')
       input.params[next.name] = word
       continue
     }
@@ -105,7 +106,10 @@ function find(fields: readonly InputField[], option: string): {field: InputField
     flag,
     fields.map(each => each.flag),
   )
-  throw usageFault(`The operation has no field --${option.slice(0, 80)}.`, near ? `The nearest is --${near}.` : 'See its --help.')
+  throw usageFault(
+    `The operation has no field --${option.slice(0, 80)}.`,
+    near ? `The nearest is --${near}.` : 'See its --help.',
+  )
 }
 
 /** A switch takes the next word only where that says true or false. */
@@ -158,7 +162,9 @@ function formOf(schema: Schema, place: Place): Pick<InputField, 'kind' | 'nullab
   const all = alternatives(schema)
   const types = new Set(all.flatMap(({type = []}) => type as string | string[]))
   const nullable = types.delete('null')
-  const choices = all.flatMap(each => each.enum ?? ('const' in each ? [each.const] : [])).filter(word => typeof word === 'string')
+  const choices = all
+    .flatMap(each => each.enum ?? ('const' in each ? [each.const] : []))
+    .filter(word => typeof word === 'string')
   const [type, ...others] = types
   const items = all.find(each => each.type === 'array')?.items
   // A path and a query are texts whatever they mean; so is what a schema leaves open there.

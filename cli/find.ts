@@ -29,8 +29,9 @@ export interface Seeking {
 }
 
 /**
- * The data directory that a command means which names none: the usual one if it is there, else the one that is served here, else the one that is
- * installed. Undefined where there is nothing of the kind. Several, or a command that deletes, have to be named.
+ * The data directory that a command means which names none: the usual one if it is there, else the one that is served
+ * here, else the one that is installed. Undefined where there is nothing of the kind. Several, or a command that
+ * deletes, have to be named.
  */
 export async function findGateway({world, env, name, argv, usual, note}: Seeking): Promise<string | undefined> {
   if (existsSync(resolve(usual))) return undefined
@@ -40,7 +41,8 @@ export async function findGateway({world, env, name, argv, usual, note}: Seeking
   if (served.length > 1) throw unnamed(`${served.length} gateways are served here: name the one you mean.`, lines)
   const [one] = served
   if (one) {
-    if (deletes({name, argv})) throw unnamed(`A gateway is served from ${one.data_dir}; what deletes has to name it.`, lines)
+    if (deletes({name, argv}))
+      throw unnamed(`A gateway is served from ${one.data_dir}; what deletes has to name it.`, lines)
     note(`Working on ${one.data_dir}, which is served at ${one.url}.`)
     return one.data_dir
   }
@@ -50,18 +52,27 @@ export async function findGateway({world, env, name, argv, usual, note}: Seeking
   const again = typedAgain(argv, ` --data-dir ${quoted(data_dir)}`)
   if (!isOpen(data_dir)) {
     const line = user ? `sudo -u ${user} ${again}` : again
-    throw unnamed(`The gateway of this machine keeps its data in ${data_dir}${user ? `, which belongs to the user ${user}` : ''}.`, [line])
+    throw unnamed(
+      `The gateway of this machine keeps its data in ${data_dir}${user ? `, which belongs to the user ${user}` : ''}.`,
+      [line],
+    )
   }
-  if (deletes({name, argv})) throw unnamed(`A gateway is installed with its data in ${data_dir}; what deletes has to name it.`, [again])
+  if (deletes({name, argv}))
+    throw unnamed(`A gateway is installed with its data in ${data_dir}; what deletes has to name it.`, [again])
   note(`Working on ${data_dir}, where the gateway of this machine is installed.`)
   return data_dir
 }
 
 function unnamed(message: string, lines: readonly string[]): CommandFault {
-  return new CommandFault(`${message}\n${lines.map(line => `  ${line}`).join('\n')}`, {exit: EXIT.failure, code: 'gateway_unnamed'})
+  return new CommandFault(`${message}\n${lines.map(line => `  ${line}`).join('\n')}`, {
+    exit: EXIT.failure,
+    code: 'gateway_unnamed',
+  })
 }
 
-async function installedHere({readFile}: Environment): Promise<{readonly data_dir: string; readonly user: string | undefined} | undefined> {
+async function installedHere({
+  readFile,
+}: Environment): Promise<{readonly data_dir: string; readonly user: string | undefined} | undefined> {
   let text: string
   try {
     text = readFile(CLIENT_FILE)

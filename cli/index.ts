@@ -6,8 +6,8 @@ import {buildProgram, TAKE_SETTINGS} from './program.ts'
 import {placeIn} from './session.ts'
 
 /**
- * Runs one command line (without the program's name) and gives its exit code: 0 ok, 1 failure, 2 wrong command line or input,
- * 3 not found, 4 refused. Answers go to stdout, remarks and faults to stderr.
+ * Runs one command line (without the program's name) and gives its exit code: 0 ok, 1 failure, 2 wrong command line or
+ * input, 3 not found, 4 refused. Answers go to stdout, remarks and faults to stderr.
  */
 export async function main(argv: readonly string[], world: Environment = processEnvironment()): Promise<number> {
   const program = buildProgram(await settingsFlags(argv))
@@ -69,7 +69,9 @@ function ended(error: CommanderError, command: Command): Stop | CommandFault {
   return usageFault(sentence(error), `See: ${pathOf(command)} --help`)
 }
 
-/** Commander's complaint as a sentence, without the values that were typed: one of them may be a key in the wrong place. */
+/**
+ * Commander's complaint as a sentence, without the values that were typed: one of them may be a key in the wrong place.
+ */
 function sentence({code, message}: CommanderError): string {
   let text = message.replace(/^error: /, '')
   if (code === 'commander.unknownOption') text = text.replace(/(unknown option '--?[^'=]{1,80})[^']*'/, "$1'")

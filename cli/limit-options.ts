@@ -20,7 +20,10 @@ export function withLimits(command: Command, {clears = false} = {}): Command {
     .optionsGroup('Limits:')
     .option('--budget <usd>', `most that may be spent, in US dollars${none}`)
     .option('--token-budget <n>', `most tokens that may be used${none}`)
-    .option('--reset <period>', `when a budget starts again: weekly, monthly, or days such as 30d${clears ? none : ' (default: never)'}`)
+    .option(
+      '--reset <period>',
+      `when a budget starts again: weekly, monthly, or days such as 30d${clears ? none : ' (default: never)'}`,
+    )
     .option('--alert <n>', `amount of the budget at which to alert${none}`)
     .option('--rate <rate...>', `most requests, for example 60rpm (rpm, rph, rpd)${none}`)
     .option('--token-rate <rate...>', `most tokens, for example 90000rpm${none}`)
@@ -44,8 +47,12 @@ export function limitsOf(options: LimitOptions) {
   const terms = {...(typeof reset === 'string' && readReset(reset)), ...(typeof alert === 'string' && alertOf(alert))}
   const credit_limit = amount ? readNumber(amount, budget ? '--budget' : '--token-budget') : 0
   const budgets = amount ? [{type: tokenBudget === undefined ? 'cost' : 'tokens', credit_limit, ...terms, ...held}] : []
-  const rates = [...(rate || []).map(each => readRate(each, 'requests')), ...tokenRate.map(each => readRate(each, 'tokens'))]
-  if (held.enforcement && !budgets.length && !rates.length) throw usageFault('--enforcement says more of a limit: add one.')
+  const rates = [
+    ...(rate || []).map(each => readRate(each, 'requests')),
+    ...tokenRate.map(each => readRate(each, 'tokens')),
+  ]
+  if (held.enforcement && !budgets.length && !rates.length)
+    throw usageFault('--enforcement says more of a limit: add one.')
   return {
     ...(budgets.length && {usage_limits: budgets}),
     ...(rates.length && {rate_limits: rates.map(each => ({...each, ...held}))}),
@@ -56,15 +63,16 @@ export function limitsOf(options: LimitOptions) {
 type RateRow = ReplyOf<'api_keys.get'>['rate_limits'][number]
 
 /**
- * What an update changes of limits, as the operations take it: what was not given stays. `current` reads the rate limits, called
- * only where several are given at once.
+ * What an update changes of limits, as the operations take it: what was not given stays. `current` reads the rate
+ * limits, called only where several are given at once.
  */
 export async function limitChangesOf(options: LimitOptions, current: () => Promise<readonly RateRow[]>) {
   const {rate, tokenRate} = options
   const held = enforcementOf(options)
   const budget = budgetChange(options)
   const rates = await rateChanges(options, current)
-  if (held.enforcement && !budget && !rate && !tokenRate) throw usageFault('--enforcement says more of a limit: add one.')
+  if (held.enforcement && !budget && !rate && !tokenRate)
+    throw usageFault('--enforcement says more of a limit: add one.')
   return {
     ...(options.budget === false ? {usage_limits: null} : budget && {usage_limits: {...budget, ...held}}),
     ...(rates !== undefined && {rate_limits: rates}),
@@ -88,8 +96,12 @@ function budgetChange(options: LimitOptions) {
     throw usageFault('--no-budget takes reset and alert away too: leave them out.')
   const change = {
     ...(amount !== undefined && {type: tokenBudget === undefined ? 'cost' : 'tokens'}),
-    ...(amount !== undefined && {credit_limit: amount === NONE ? null : readNumber(amount, budget ? '--budget' : '--token-budget')}),
-    ...(reset === false || reset === NONE ? {periodic_reset: null, periodic_reset_days: null} : reset !== undefined && readReset(reset)),
+    ...(amount !== undefined && {
+      credit_limit: amount === NONE ? null : readNumber(amount, budget ? '--budget' : '--token-budget'),
+    }),
+    ...(reset === false || reset === NONE
+      ? {periodic_reset: null, periodic_reset_days: null}
+      : reset !== undefined && readReset(reset)),
     ...(alert === false || alert === NONE ? {alert_threshold: null} : alert !== undefined && alertOf(alert)),
   }
   return Object.keys(change).length ? change : undefined

@@ -6,14 +6,18 @@ import {humanLines} from './log-lines.ts'
 import {type OpenApp, openApp} from './open.ts'
 import type {Transport} from './transport.ts'
 
-/** The gateway of this machine's data directory, with the operator's rights; no server need run, one that does sees the change. */
+/**
+ * The gateway of this machine's data directory, with the operator's rights; no server need run, one that does sees the
+ * change.
+ */
 export async function openLocal(world: Environment, settings: Settings, organisation?: string): Promise<Transport> {
   const {createLog} = await import('../src/base/log.ts')
   const log = createLog('warn', settings.service_name, humanLines(world.stderr))
   const app = await openApp(world, settings, {role: 'operator', log}).catch(fault => withoutData(fault, settings, log))
   return {
     kind: 'here',
-    send: ({method, path, body}) => app.inject({method, url: path, organisation, ...(body === undefined ? {} : {body})}),
+    send: ({method, path, body}) =>
+      app.inject({method, url: path, organisation, ...(body === undefined ? {} : {body})}),
     close: () => app.close(),
   }
 }

@@ -10,7 +10,8 @@ export function withModels(command: Command, {clears = false} = {}): Command {
   command
     .option('--allow-models <glob...>', 'models that may be called, such as gpt-4o* or @slug/*')
     .option('--deny-models <glob...>', 'models that may not be called; it wins over --allow-models')
-  if (clears) command.option('--no-allow-models', 'all that are not denied may').option('--no-deny-models', 'none is denied')
+  if (clears)
+    command.option('--no-allow-models', 'all that are not denied may').option('--no-deny-models', 'none is denied')
   return command
 }
 
@@ -18,6 +19,9 @@ export function withModels(command: Command, {clears = false} = {}): Command {
 export function modelsOf({allowModels: allow, denyModels: deny}: ModelOptions) {
   if (allow === undefined && deny === undefined) return {}
   return {
-    models: {...(allow !== undefined && {allow: allow ? [...allow] : null}), ...(deny !== undefined && {deny: deny ? [...deny] : null})},
+    models: {
+      ...(allow !== undefined && {allow: allow ? [...allow] : null}),
+      ...(deny !== undefined && {deny: deny ? [...deny] : null}),
+    },
   }
 }

@@ -17,7 +17,9 @@ export interface OpenOptions {
 
 export type CreateApp = (settings: Settings, options: OpenOptions) => Promise<OpenApp>
 
-/** Puts the gateway together; what is wrong with its directory, database or keys comes as a fault that says what to do. */
+/**
+ * Puts the gateway together; what is wrong with its directory, database or keys comes as a fault that says what to do.
+ */
 export async function openApp(
   {createApp: given}: {readonly createApp?: CreateApp},
   settings: Settings,
@@ -25,25 +27,28 @@ export async function openApp(
 ): Promise<OpenApp> {
   if (options.role === 'operator') checkDirectory(settings.data_dir)
   // Only here and only now: a command that needs no gateway must not wait for its libraries.
-  const [{createApp}, {DataDirFault}, {MigrationFault}, {SealFault}, {TemplateFault}, {SettingsFault}] = await Promise.all([
-    given ? {createApp: given} : import('../src/app/app.ts'),
-    import('../src/store/data-dir.ts'),
-    import('../src/store/migrate.ts'),
-    import('../src/base/seal.ts'),
-    import('../src/base/mustache/parse.ts'),
-    import('../src/settings/index.ts'),
-  ])
+  const [{createApp}, {DataDirFault}, {MigrationFault}, {SealFault}, {TemplateFault}, {SettingsFault}] =
+    await Promise.all([
+      given ? {createApp: given} : import('../src/app/app.ts'),
+      import('../src/store/data-dir.ts'),
+      import('../src/store/migrate.ts'),
+      import('../src/base/seal.ts'),
+      import('../src/base/mustache/parse.ts'),
+      import('../src/settings/index.ts'),
+    ])
   try {
     return await createApp(settings, options)
   } catch (cause) {
-    if (cause instanceof SettingsFault) throw new CommandFault(cause.message, {exit: EXIT.usage, code: 'settings', cause})
+    if (cause instanceof SettingsFault)
+      throw new CommandFault(cause.message, {exit: EXIT.usage, code: 'settings', cause})
     const codes = [
       [DataDirFault, 'data_directory'],
       [MigrationFault, 'migration'],
       [SealFault, 'sealing_key'],
       [TemplateFault, 'mail_template'],
     ] as const
-    for (const [Kind, code] of codes) if (cause instanceof Kind) throw new CommandFault(cause.message, {exit: EXIT.failure, code, cause})
+    for (const [Kind, code] of codes)
+      if (cause instanceof Kind) throw new CommandFault(cause.message, {exit: EXIT.failure, code, cause})
     throw cause
   }
 }

@@ -47,7 +47,9 @@ export interface PageOptions {
 }
 
 export function withPage(command: Command): Command {
-  return command.option('--limit <n>', 'rows of a page, 1000 at most', '100').option('--page <n>', 'page to show, from 1', '1')
+  return command
+    .option('--limit <n>', 'rows of a page, 1000 at most', '100')
+    .option('--page <n>', 'page to show, from 1', '1')
 }
 
 /** The page as lists take it: theirs count from 0. */
@@ -113,8 +115,15 @@ export async function secretOf(
     return key
   }
   if (keyStdin && world.stdinIsTTY)
-    throw usageFault('--key-stdin reads a pipe, and stdin is the terminal.', 'For example: cat key.txt | gateway ... --key-stdin')
-  const text = keyStdin ? await world.readStdin() : keyFile === undefined ? undefined : fileText(world, keyFile, '--key-file')
+    throw usageFault(
+      '--key-stdin reads a pipe, and stdin is the terminal.',
+      'For example: cat key.txt | gateway ... --key-stdin',
+    )
+  const text = keyStdin
+    ? await world.readStdin()
+    : keyFile === undefined
+      ? undefined
+      : fileText(world, keyFile, '--key-file')
   if (text?.trim() === '') throw usageFault(`${keyStdin ? 'Stdin' : keyFile} is empty; it should hold the key.`)
   return text?.trim()
 }

@@ -41,7 +41,8 @@ export function printDiff(print: Printer, diff: Diff, {whole = false} = {}): voi
   const {changes} = diff
   const rows = whole ? changes : changes.slice(0, MAX_ROWS)
   if (rows.length) print.list(diff, rows, COLUMNS)
-  if (rows.length < changes.length) print.note(`${rows.length} of ${changes.length} changes are shown; --all shows the others.`)
+  if (rows.length < changes.length)
+    print.note(`${rows.length} of ${changes.length} changes are shown; --all shows the others.`)
 }
 
 /** `3000 prices: 12 added, 5 changed, 1 removed` */

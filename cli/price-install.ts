@@ -17,7 +17,10 @@ export interface KeyOption {
 }
 
 export function withPublicKey(command: Command): Command {
-  return command.option('--public-key <file>', 'key that signed the bundle (default: GATEWAY_BUNDLE_PUBLIC_KEY of the gateway)')
+  return command.option(
+    '--public-key <file>',
+    'key that signed the bundle (default: GATEWAY_BUNDLE_PUBLIC_KEY of the gateway)',
+  )
 }
 
 /** What was installed, and since when it holds. */
@@ -51,7 +54,11 @@ export function printWithdrawn(
 }
 
 /** Installs a bundle that was read. */
-export function applyBundle(gateway: Gateway, {bundle, origin}: PriceSource & {kind: 'bundle'}, options: KeyOption): Promise<Installed> {
+export function applyBundle(
+  gateway: Gateway,
+  {bundle, origin}: PriceSource & {kind: 'bundle'},
+  options: KeyOption,
+): Promise<Installed> {
   return gateway.call('bundles.apply', {body: {bundle, origin, ...publicKeyOf(gateway, options), ...from(options)}})
 }
 

@@ -7,7 +7,9 @@ import {CommandFault, EXIT, fileReason, usageFault} from './fault.ts'
 import type {Progress} from './progress.ts'
 import {readJson} from './words.ts'
 
-/** What a source of prices holds: a list, or a signed bundle of one. `origin` is shown to people, without credentials. */
+/**
+ * What a source of prices holds: a list, or a signed bundle of one. `origin` is shown to people, without credentials.
+ */
 export type PriceSource =
   | {readonly kind: 'list'; readonly prices: Unchecked; readonly origin: string}
   | {readonly kind: 'bundle'; readonly bundle: Unchecked; readonly origin: string}
@@ -35,7 +37,9 @@ export async function readSource(world: Environment, source: string, request: So
   } catch (cause) {
     throw usageFault(`${source} cannot be read: ${fileReason(cause)}.`)
   }
-  return names ? readFolder(world, source, names, request.progress) : documentOf(readFile(world, source), source, source)
+  return names
+    ? readFolder(world, source, names, request.progress)
+    : documentOf(readFile(world, source), source, source)
 }
 
 function readFolder(world: Environment, folder: string, names: readonly string[], progress: Progress): PriceSource {
@@ -76,10 +80,17 @@ async function readUrl(url: string, {providers, progress, settings}: SourceAcces
   const get = async (place: string) => {
     const {request} = await import('undici')
     try {
-      const reply = await request(place, {dispatcher, signal: AbortSignal.timeout(PATIENCE_MS), headers: {accept: 'application/json'}})
+      const reply = await request(place, {
+        dispatcher,
+        signal: AbortSignal.timeout(PATIENCE_MS),
+        headers: {accept: 'application/json'},
+      })
       return {status: reply.statusCode, text: await reply.body.text()}
     } catch (cause) {
-      throw failed(`${shown(place)} could not be read: ${cause instanceof Error ? cause.message || cause.name : String(cause)}.`, cause)
+      throw failed(
+        `${shown(place)} could not be read: ${cause instanceof Error ? cause.message || cause.name : String(cause)}.`,
+        cause,
+      )
     }
   }
   try {

@@ -48,13 +48,16 @@ export function createPrinter(world: Environment, options: PrintOptions): Printe
         for (const row of rows) line(cellText(value(row)))
         return
       }
-      if (!rows.length) return note(total > 0 ? `Nothing on this page: there are ${total} in all.` : 'There is nothing yet.')
+      if (!rows.length)
+        return note(total > 0 ? `Nothing on this page: there are ${total} in all.` : 'There is nothing yet.')
       for (const text of tableLines(rows, columns, {columns: world.stdout.columns, style})) line(text)
       if (total > rows.length) note(`${rows.length} of ${total} are shown; --page and --limit show others.`)
     },
     view(reply, object, without = ['object']) {
       if (json) return json_reply(reply)
-      const pairs = Object.entries(object).flatMap(([name, value]) => (without.includes(name) ? [] : [[name, valueText(value)] as const]))
+      const pairs = Object.entries(object).flatMap(([name, value]) =>
+        without.includes(name) ? [] : [[name, valueText(value)] as const],
+      )
       for (const text of pairLines(pairs, style)) line(text)
     },
     made(reply, essential, sentence) {
@@ -74,7 +77,8 @@ export function printFault(world: Environment, fault: CommandFault, json: boolea
   const whole = next ? `${message} ${next}` : message
   if (json) return world.stderr.write(`${JSON.stringify({error: {message: whole, code, status}}, null, 2)}\n`)
   world.stderr.write(`gateway: ${whole.split('\n').map(plain).join('\n')}\n`)
-  if (code === 'internal' && fault.cause instanceof Error && fault.cause.stack) world.stderr.write(`${fault.cause.stack}\n`)
+  if (code === 'internal' && fault.cause instanceof Error && fault.cause.stack)
+    world.stderr.write(`${fault.cause.stack}\n`)
 }
 
 /** A member of an object as one line. */
@@ -84,7 +88,14 @@ export function valueText(value: unknown): string {
   return cellText(value as Cell)
 }
 
-const STATES: Readonly<Record<string, string>> = {active: '32', enabled: '32', exhausted: '33', expired: '31', archived: '2', disabled: '2'}
+const STATES: Readonly<Record<string, string>> = {
+  active: '32',
+  enabled: '32',
+  exhausted: '33',
+  expired: '31',
+  archived: '2',
+  disabled: '2',
+}
 
 function painted(kind: 'title' | 'cell', text: string): string {
   const code = kind === 'title' ? '1' : STATES[text]

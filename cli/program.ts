@@ -51,7 +51,9 @@ export const TAKE_SETTINGS: readonly string[] = ['serve', 'init', 'migrate', 'co
 /** The command tree. `flags` are those of the settings, for the commands that take them. */
 export function buildProgram(flags: readonly FlagOption[]): Command {
   const root = new Command('gateway')
-    .description('A self-hosted AI gateway. Commands work on the data directory of this machine, or with --url on a gateway elsewhere.')
+    .description(
+      'A self-hosted AI gateway. Commands work on the data directory of this machine, or with --url on a gateway elsewhere.',
+    )
     .version(version, '-V, --version', 'Say the version')
     .option('--data-dir <path>', 'data directory of this machine (GATEWAY_DATA_DIR; default: ./.gateway)')
     .option('--settings <file>', 'settings file (GATEWAY_SETTINGS_FILE; default: settings.yaml in the data directory)')
@@ -62,7 +64,10 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     .option('--json', 'print replies as JSON, and errors as JSON on stderr')
     .option('-q, --quiet', 'print only what matters: the key, the slugs')
     .option('--no-color', 'no colours (NO_COLOR)')
-    .addHelpText('after', '\nExamples:\n  $ gateway serve --demo\n  $ gateway keys create blue --expires 90d\n  $ gateway logs tail')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ gateway serve --demo\n  $ gateway keys create blue --expires 90d\n  $ gateway logs tail',
+    )
   root.commandsGroup('The gateway:')
   for (const command of [serve(flags), init(flags), migrate(flags), config(flags)]) root.addCommand(command)
   root.commandsGroup('What it holds:')
@@ -99,7 +104,8 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
   ])
     root.addCommand(command)
   root.commandsGroup('Who may do what:')
-  for (const command of [organisations(), users(), invites(), members(), groups(), sessions(), scopes(), audit()]) root.addCommand(command)
+  for (const command of [organisations(), users(), invites(), members(), groups(), sessions(), scopes(), audit()])
+    root.addCommand(command)
   root.commandsGroup('More:').helpCommand('help [command]', 'Show the help of a command')
   for (const command of [api(), completion(), versionCommand()]) root.addCommand(command)
   return root

@@ -14,7 +14,10 @@ const EVERY_MS = 100
 const CLEAR_LINE = '\r\x1b[K'
 
 /** A bar on stderr, where that is a terminal and remarks are wanted; nothing elsewhere. */
-export function progressOn({stderr, now}: Pick<Environment, 'stderr' | 'now'>, {quiet, json}: Pick<Printer, 'quiet' | 'json'>): Progress {
+export function progressOn(
+  {stderr, now}: Pick<Environment, 'stderr' | 'now'>,
+  {quiet, json}: Pick<Printer, 'quiet' | 'json'>,
+): Progress {
   if (!stderr.isTTY || quiet || json) return {step: () => undefined, end: () => undefined}
   let drawn_ms = Number.NEGATIVE_INFINITY
   return {

@@ -24,8 +24,8 @@ export function withPrompt(command: Command): Command {
 }
 
 /**
- * The fields as the operations take them. A file may say `messages` as a list, in place of the `string` that holds it as JSON, and `provider`,
- * which the operations call `virtual_key`.
+ * The fields as the operations take them. A file may say `messages` as a list, in place of the `string` that holds it
+ * as JSON, and `provider`, which the operations call `virtual_key`.
  */
 export async function promptFields(
   {world}: Gateway,
@@ -33,7 +33,9 @@ export async function promptFields(
 ): Promise<Record<string, unknown> & Unchecked> {
   const result = file === undefined ? {} : await structuredFrom(world, file, '--file')
   if (typeof result !== 'object' || result === null || Array.isArray(result))
-    throw usageFault(`${file === '-' ? 'Stdin' : file} should hold an object with messages, parameters, model and provider.`)
+    throw usageFault(
+      `${file === '-' ? 'Stdin' : file} should hold an object with messages, parameters, model and provider.`,
+    )
   const {messages, provider: named, ...rest}: Readonly<Record<string, unknown>> = {...result}
   const fields: Record<string, unknown> = {
     ...rest,
@@ -47,7 +49,11 @@ export async function promptFields(
 }
 
 /** The collection that was named, else the workspace's default one. */
-export async function collectionFor(gateway: Gateway, named: string | undefined, {workspace}: WorkspaceOption): Promise<string> {
+export async function collectionFor(
+  gateway: Gateway,
+  named: string | undefined,
+  {workspace}: WorkspaceOption,
+): Promise<string> {
   if (named !== undefined) return named
   const workspace_id = await workspaceFor(gateway, workspace)
   const {data} = await gateway.call('collections.list', {query: {workspace_id, page_size: 1000}})
@@ -66,7 +72,10 @@ export function withVariables(command: Command): Command {
   return command
     .argument('<name>', 'which prompt; name@3, name@latest or name@label for another than the published version')
     .option('--var <name=value...>', 'variables that are texts')
-    .option('--file <file>', 'JSON or YAML with the whole body: variables, and parameters in place of the saved ones; or - for stdin')
+    .option(
+      '--file <file>',
+      'JSON or YAML with the whole body: variables, and parameters in place of the saved ones; or - for stdin',
+    )
 }
 
 /** The body of a call of a prompt. */

@@ -10,7 +10,10 @@ export interface There {
 const CONNECT_TIMEOUT_MS = 10_000
 const MAX_REPLY_BYTES = 256 * 2 ** 20
 
-/** A gateway at a URL, called with an API key. Redirects are not followed: the key goes nowhere but to the address it was given for. */
+/**
+ * A gateway at a URL, called with an API key. Redirects are not followed: the key goes nowhere but to the address it
+ * was given for.
+ */
 export async function openThere({url, api_key}: There): Promise<Transport> {
   const {Agent, request} = await import('undici')
   const dispatcher = new Agent({connect: {timeout: CONNECT_TIMEOUT_MS}, maxResponseSize: MAX_REPLY_BYTES})
@@ -69,8 +72,10 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
   UND_ERR_BODY_TIMEOUT: 'the answer stopped half way',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed (NODE_EXTRA_CA_CERTS names authorities to trust)',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an unknown authority (NODE_EXTRA_CA_CERTS names authorities to trust)',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is of an unknown authority (NODE_EXTRA_CA_CERTS names authorities to trust)',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'its certificate is of an unknown authority (NODE_EXTRA_CA_CERTS names authorities to trust)',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate is of an unknown authority (NODE_EXTRA_CA_CERTS names authorities to trust)',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 }

@@ -15,17 +15,25 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Where notes are: of this login, else of the user; the first is written to. */
 function foldersOf({XDG_RUNTIME_DIR, XDG_STATE_HOME, HOME}: Environment): string[] {
   const state = XDG_STATE_HOME || (HOME ? join(HOME, '.local', 'state') : '')
-  return [XDG_RUNTIME_DIR, state].flatMap(folder => (folder?.startsWith('/') ? [join(folder, 'gateway', 'served')] : []))
+  return [XDG_RUNTIME_DIR, state].flatMap(folder =>
+    folder?.startsWith('/') ? [join(folder, 'gateway', 'served')] : [],
+  )
 }
 
-/** Leaves a note of what is served, and gives what takes it away. Nothing hangs on it: where it cannot be written there is none. */
+/**
+ * Leaves a note of what is served, and gives what takes it away. Nothing hangs on it: where it cannot be written there
+ * is none.
+ */
 export function leaveNote(env: Environment, served: Served): () => void {
   for (const folder of foldersOf(env)) {
     const path = join(folder, `${served.pid}.json`)
     try {
       mkdirSync(folder, {recursive: true, mode: 0o700})
       rmSync(path, {force: true})
-      writeFileSync(path, `${JSON.stringify({...served, data_dir: resolve(served.data_dir)})}\n`, {mode: 0o600, flag: 'wx'})
+      writeFileSync(path, `${JSON.stringify({...served, data_dir: resolve(served.data_dir)})}\n`, {
+        mode: 0o600,
+        flag: 'wx',
+      })
       chmodSync(path, 0o600)
       return () => rmSync(path, {force: true})
     } catch {
@@ -36,8 +44,8 @@ export function leaveNote(env: Environment, served: Served): () => void {
 }
 
 /**
- * The directories that are served here now, each once. A note counts if it is this user's or root's, its process lives and holds the lock of
- * the directory; what does not is taken away.
+ * The directories that are served here now, each once. A note counts if it is this user's or root's, its process lives
+ * and holds the lock of the directory; what does not is taken away.
  */
 export async function servedHere(env: Environment): Promise<Served[]> {
   const found = new Map<string, Served>()
@@ -87,6 +95,9 @@ function isAlive(pid: number): boolean {
 
 async function isHeld(data_dir: string): Promise<boolean> {
   if (!existsSync(join(data_dir, 'run', 'serve.lock.db'))) return false
-  const [{isOwned}, {sqliteBinding}] = await Promise.all([import('../src/store/data-dir.ts'), import('../src/base/runtime.ts')])
+  const [{isOwned}, {sqliteBinding}] = await Promise.all([
+    import('../src/store/data-dir.ts'),
+    import('../src/base/runtime.ts'),
+  ])
   return isOwned(data_dir, sqliteBinding())
 }

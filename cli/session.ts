@@ -25,7 +25,9 @@ export interface CommandSession {
   readonly sources: SettingSources
   /** Reads and checks the settings; faults are of exit code 2. */
   settings(): Promise<{settings: Settings; origins: Awaited<ReturnType<typeof readAll>>['origins']}>
-  /** The same for a command that works on a gateway: one that names none finds the one that is served or installed here. */
+  /**
+   * The same for a command that works on a gateway: one that names none finds the one that is served or installed here.
+   */
   found(): ReturnType<CommandSession['settings']>
   /** The command line, without the program's name. */
   readonly argv: readonly string[]
@@ -38,15 +40,26 @@ export function placeIn(root: Command, world: Environment, argv: readonly string
   worlds.set(root, {world, argv})
 }
 
-/** The session of a command that is about to act. `flags` are settings given to this command, by flag without its hyphens. */
-export async function openSession(command: Command, flags: Readonly<Record<string, string | undefined>> = {}): Promise<CommandSession> {
+/**
+ * The session of a command that is about to act. `flags` are settings given to this command, by flag without its
+ * hyphens.
+ */
+export async function openSession(
+  command: Command,
+  flags: Readonly<Record<string, string | undefined>> = {},
+): Promise<CommandSession> {
   let root = command
   while (root.parent) root = root.parent
   const placed = worlds.get(root)
   if (!placed) throw new Error('The command tree is in no world.')
   const {world, argv} = placed
   const options = root.opts<GlobalOptions>()
-  const given = {'data-dir': options.dataDir, settings: options.settings, url: options.url, 'api-key-file': options.apiKeyFile}
+  const given = {
+    'data-dir': options.dataDir,
+    settings: options.settings,
+    url: options.url,
+    'api-key-file': options.apiKeyFile,
+  }
   const sources = await world.sources({...flags, ...given})
   const {NO_COLOR, TERM} = sources.env
   const color = world.stdout.isTTY && options.color && !NO_COLOR && TERM !== 'dumb'
@@ -61,7 +74,14 @@ export async function openSession(command: Command, flags: Readonly<Record<strin
     const {data_dir, url} = read.settings
     if (url !== undefined || read.origins.GATEWAY_DATA_DIR !== 'default') return read
     const {findGateway} = await import('./find.ts')
-    const there = await findGateway({world, env: sources.env, name: command.name(), argv, usual: data_dir, note: print.note})
+    const there = await findGateway({
+      world,
+      env: sources.env,
+      name: command.name(),
+      argv,
+      usual: data_dir,
+      note: print.note,
+    })
     return there === undefined ? read : readAll({...sources, argv: {...sources.argv, 'data-dir': there}})
   }
   return {world, options, print, sources, argv, settings, found}

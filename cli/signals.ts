@@ -14,7 +14,10 @@ export interface Signals {
   off(): void
 }
 
-/** Listens from now on. A hang-up stops what a terminal began, and has what a service manager began read its settings again. */
+/**
+ * Listens from now on. A hang-up stops what a terminal began, and has what a service manager began read its settings
+ * again.
+ */
 export function awaitSignal(world: Environment, log: Log, env: Readonly<Record<string, string | undefined>>): Signals {
   const {promise: heard, resolve} = Promise.withResolvers<string>()
   const had_terminal = world.hasTerminal()

@@ -10,7 +10,10 @@ export async function structuredFrom(world: Environment, path: string, option: s
   return unchecked(await structured(text, source))
 }
 
-/** A config as it is named on the command line: the slug of a saved one, or what a file holds, whose name has a dot or a slash. */
+/**
+ * A config as it is named on the command line: the slug of a saved one, or what a file holds, whose name has a dot or a
+ * slash.
+ */
 export async function configFrom(world: Environment, named: string, option: string): Promise<string | Unchecked> {
   return named === '-' || /[./\\]/.test(named) ? structuredFrom(world, named, option) : named
 }
@@ -26,7 +29,9 @@ async function structured(text: string, source: string): Promise<unknown> {
   const document = parseDocument(text, {prettyErrors: false, lineCounter: lines})
   const [wrong] = document.errors
   if (wrong)
-    throw usageFault(`${source} is neither JSON nor YAML: line ${lines.linePos(wrong.pos[0]).line} cannot be read (${wrong.code}).`)
+    throw usageFault(
+      `${source} is neither JSON nor YAML: line ${lines.linePos(wrong.pos[0]).line} cannot be read (${wrong.code}).`,
+    )
   try {
     return document.toJS({maxAliasCount: 100}) as unknown
   } catch {

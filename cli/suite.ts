@@ -42,7 +42,10 @@ const Case = z.strictObject({
 })
 export type SuiteCase = z.output<typeof Case>
 
-/** Cases of one config: a file beside the suite (its name has a dot or a slash), the slug of a saved one, or the config itself. */
+/**
+ * Cases of one config: a file beside the suite (its name has a dot or a slash), the slug of a saved one, or the config
+ * itself.
+ */
 const Suite = z.strictObject({config: Config, cases: z.array(Case).min(1).max(10_000)})
 export type Suite = z.output<typeof Suite>
 
@@ -67,7 +70,9 @@ export function readSuite(value: unknown, source: string): Suite {
 
 /** Holds what was found against what a case expects. */
 export function judge({name, expect}: SuiteCase, explanation: Explanation): CaseResult {
-  const differences = (Object.keys(expect) as (keyof Expected)[]).flatMap(field => difference(field, expect, explanation))
+  const differences = (Object.keys(expect) as (keyof Expected)[]).flatMap(field =>
+    difference(field, expect, explanation),
+  )
   return {name, ok: !differences.length, differences}
 }
 
@@ -85,7 +90,10 @@ function difference(field: keyof Expected, expected: Expected, {way, targets}: E
     is_same ? [] : [{field, expected: formatValue(expected[field]), found: formatValue(found)}]
   switch (field) {
     case 'target':
-      return differs(answering ? wordOf(answering) : refusalOf(end), answering !== undefined && isCalled(answering, expected.target!))
+      return differs(
+        answering ? wordOf(answering) : refusalOf(end),
+        answering !== undefined && isCalled(answering, expected.target!),
+      )
     case 'order': {
       const targets = visits.map(({target}) => named(target)!)
       const {order = []} = expected
@@ -96,7 +104,8 @@ function difference(field: keyof Expected, expected: Expected, {way, targets}: E
     }
     case 'refused': {
       const {refused} = expected
-      const is_same = typeof refused === 'boolean' ? refused === (end.refusal !== null) : end.refusal?.status === refused
+      const is_same =
+        typeof refused === 'boolean' ? refused === (end.refusal !== null) : end.refusal?.status === refused
       return differs(end.refusal ? refusalOf(end) : false, is_same)
     }
     case 'status':

@@ -27,10 +27,14 @@ const GAP = '  '
 const LEAST = 6
 
 /**
- * The lines of an aligned table, titles first. Where it is too wide, the widest columns that may be cut are cut, then optional ones are left
- * out, then whole ones are cut too: no line is wider than the terminal.
+ * The lines of an aligned table, titles first. Where it is too wide, the widest columns that may be cut are cut, then
+ * optional ones are left out, then whole ones are cut too: no line is wider than the terminal.
  */
-export function tableLines<Row>(rows: readonly Row[], all: readonly TableColumn<Row>[], {columns: room, style}: TableOptions): string[] {
+export function tableLines<Row>(
+  rows: readonly Row[],
+  all: readonly TableColumn<Row>[],
+  {columns: room, style}: TableOptions,
+): string[] {
   const columns = room === undefined ? all : fitting(rows, all, room)
   const cells = rows.map(row => columns.map(({value}) => cellText(value(row))))
   const titles = columns.map(({title}) => title.toUpperCase())
@@ -51,7 +55,10 @@ export function tableLines<Row>(rows: readonly Row[], all: readonly TableColumn<
 }
 
 /** The lines of names and values, one pair a line, the values under one another. */
-export function pairLines(pairs: readonly (readonly [name: string, value: string])[], style: TableOptions['style']): string[] {
+export function pairLines(
+  pairs: readonly (readonly [name: string, value: string])[],
+  style: TableOptions['style'],
+): string[] {
   const widest = Math.max(0, ...pairs.map(([name]) => width(name)))
   return pairs.map(([name, value]) => `${style('title', pad(name, widest))}${GAP}${style('cell', value)}`.trimEnd())
 }
@@ -63,8 +70,14 @@ export function cellText(value: Cell): string {
   return plain(String(value))
 }
 
-/** The columns that have room: those that are optional are left out while even the narrowest of the others have none. */
-function fitting<Row>(rows: readonly Row[], all: readonly TableColumn<Row>[], room: number): readonly TableColumn<Row>[] {
+/**
+ * The columns that have room: those that are optional are left out while even the narrowest of the others have none.
+ */
+function fitting<Row>(
+  rows: readonly Row[],
+  all: readonly TableColumn<Row>[],
+  room: number,
+): readonly TableColumn<Row>[] {
   let columns = all
   for (;;) {
     const widths = widthsOf(rows, columns)
@@ -77,10 +90,13 @@ function fitting<Row>(rows: readonly Row[], all: readonly TableColumn<Row>[], ro
 }
 
 function widthsOf<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): number[] {
-  return columns.map(({title, least = 0, value}) => Math.max(width(title), least, ...rows.map(row => width(cellText(value(row))))))
+  return columns.map(({title, least = 0, value}) =>
+    Math.max(width(title), least, ...rows.map(row => width(cellText(value(row))))),
+  )
 }
 
-const totalOf = (widths: readonly number[]) => widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1)
+const totalOf = (widths: readonly number[]) =>
+  widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1)
 // a number that is cut would say another
 const isCuttable = ({whole, align}: Pick<TableColumn<never>, 'whole' | 'align'>) => !whole && align !== 'right'
 

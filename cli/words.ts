@@ -1,7 +1,12 @@
 import {usageFault} from './fault.ts'
 
 const MINUTE_MS = 60_000
-const UNITS_MS: Readonly<Record<string, number>> = {m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS, w: 7 * 1440 * MINUTE_MS}
+const UNITS_MS: Readonly<Record<string, number>> = {
+  m: MINUTE_MS,
+  h: 60 * MINUTE_MS,
+  d: 1440 * MINUTE_MS,
+  w: 7 * 1440 * MINUTE_MS,
+}
 const MAX_MS = 100 * 366 * 1440 * MINUTE_MS
 
 /** A moment in words: `90d`, `12h`, `2w`, `30m` from `now_ms` on, a date, or `never` (null). ISO 8601 UTC. */
@@ -9,7 +14,11 @@ export function readExpiry(text: string, now_ms: number): string | null {
   if (text === 'never') return null
   const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(text) ?? []
   const at_ms =
-    count && unit ? now_ms + Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
+    count && unit
+      ? now_ms + Number(count) * UNITS_MS[unit]!
+      : /^\d{4}-\d\d-\d\d(T.+)?$/.test(text)
+        ? Date.parse(text)
+        : Number.NaN
   if (Number.isNaN(at_ms))
     throw usageFault(`--expires ${text} is no time: expected 90d, 12h, 2w, 30m, a date such as 2030-12-31, or never.`)
   if (at_ms <= now_ms) throw usageFault(`--expires ${text} is not in the future.`)
@@ -20,8 +29,11 @@ export function readExpiry(text: string, now_ms: number): string | null {
 /** A moment that prices begin at: a date, which begins at midnight UTC, or a time with its zone. ISO 8601 UTC. */
 export function readMoment(value: string, option: string): string {
   const text = /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value
-  const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(at_ms)) throw usageFault(`${option} ${value} is no time: expected a date such as 2030-12-31, or 2030-12-31T18:00:00Z.`)
+  const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN
+  if (Number.isNaN(at_ms))
+    throw usageFault(`${option} ${value} is no time: expected a date such as 2030-12-31, or 2030-12-31T18:00:00Z.`)
   return new Date(at_ms).toISOString()
 }
 
@@ -29,7 +41,11 @@ export function readMoment(value: string, option: string): string {
 export function readSince(text: string, now_ms: number, option = '--since'): string {
   const [, count, unit] = /^(\d{1,5})([mhdw])$/.exec(text) ?? []
   const at_ms =
-    count && unit ? now_ms - Number(count) * UNITS_MS[unit]! : /^\d{4}-\d\d-\d\d(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
+    count && unit
+      ? now_ms - Number(count) * UNITS_MS[unit]!
+      : /^\d{4}-\d\d-\d\d(T.+)?$/.test(text)
+        ? Date.parse(text)
+        : Number.NaN
   if (Number.isFinite(at_ms) && at_ms <= now_ms && at_ms >= 0) return new Date(at_ms).toISOString()
   throw usageFault(`${option} ${text} is no time in the past: expected 30m, 24h, 7d, 2w, or a date such as 2026-01-31.`)
 }
@@ -45,7 +61,9 @@ export function readDuration(text: string, option: string): number {
 export function readRate(text: string, type: 'requests' | 'tokens') {
   const [, value, unit] = /^(\d{1,15})(rpm|rph|rpd)$/.exec(text) ?? []
   if (value && unit) return {type, unit, value: Number(value)}
-  throw usageFault(`${text} is no rate: expected a number and rpm, rph or rpd (a minute, hour, day), for example 60rpm.`)
+  throw usageFault(
+    `${text} is no rate: expected a number and rpm, rph or rpd (a minute, hour, day), for example 60rpm.`,
+  )
 }
 
 /** How often a budget starts again: `weekly`, `monthly` or every so many days, `30d`. */

@@ -12,8 +12,9 @@ interface WorkspaceRow {
 const DEFAULT = 'default'
 
 /**
- * The slug of the workspace that a command is about: the one given by slug, id, name, or the word `default`. Where none is given, the
- * only one there is. Undefined where a key may not list workspaces and none is given: the gateway then takes the key's own.
+ * The slug of the workspace that a command is about: the one given by slug, id, name, or the word `default`. Where none
+ * is given, the only one there is. Undefined where a key may not list workspaces and none is given: the gateway then
+ * takes the key's own.
  */
 export async function workspaceFor(gateway: Gateway, workspace: string | undefined): Promise<string | undefined> {
   const all = await activeWorkspaces(gateway)
@@ -35,10 +36,15 @@ function named(all: readonly WorkspaceRow[], workspace: string): string {
   if (exact) return exact.slug
   const called = all.filter(({name}) => name === workspace)
   if (called.length === 1) return called[0]!.slug
-  if (called.length > 1) throw usageFault(`${called.length} workspaces have the name ${workspace}: give a slug.`, known(called))
+  if (called.length > 1)
+    throw usageFault(`${called.length} workspaces have the name ${workspace}: give a slug.`, known(called))
   const usual = workspace === DEFAULT && all.find(({is_default}) => is_default)
   if (usual) return usual.slug
-  throw new CommandFault(`No workspace is called ${workspace}.`, {exit: EXIT.not_found, code: 'workspace_not_found', next: known(all)})
+  throw new CommandFault(`No workspace is called ${workspace}.`, {
+    exit: EXIT.not_found,
+    code: 'workspace_not_found',
+    next: known(all),
+  })
 }
 
 async function activeWorkspaces({call}: Gateway): Promise<readonly WorkspaceRow[] | undefined> {

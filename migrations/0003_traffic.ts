@@ -18,7 +18,9 @@ export const traffic: Migration = {
       db.schema
         .createTable('traffic.ledger_entries')
         // SQLite: another name of the rowid, which costs nothing
-        .addColumn('sequence', integer, c => (kind === 'sqlite' ? c.primaryKey() : c.primaryKey().generatedAlwaysAsIdentity()))
+        .addColumn('sequence', integer, c =>
+          kind === 'sqlite' ? c.primaryKey() : c.primaryKey().generatedAlwaysAsIdentity(),
+        )
         .addColumn('call_id', text, c => c.notNull())
         .addColumn('attempt', integer, c => c.notNull())
         .addColumn('trace_id', text, c => c.notNull())
@@ -115,7 +117,14 @@ export const traffic: Migration = {
         .addColumn('prompt_tokens', integer, c => c.notNull())
         .addColumn('completion_tokens', integer, c => c.notNull())
         .addColumn('cost_nanousd', integer, c => c.notNull())
-        .addPrimaryKeyConstraint('usage_hourly_key', ['hour', 'workspace_id', 'api_key_id', 'provider_slug', 'provider', 'model']),
+        .addPrimaryKeyConstraint('usage_hourly_key', [
+          'hour',
+          'workspace_id',
+          'api_key_id',
+          'provider_slug',
+          'provider',
+          'model',
+        ]),
     ).execute()
     await strict(
       kind,

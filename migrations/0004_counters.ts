@@ -2,9 +2,9 @@ import {type Kysely, sql} from 'kysely'
 import {index, type Migration, types} from './support.ts'
 
 /**
- * What limits stand on: sums by key and by workspace are found without reading everybody's hours, and on PostgreSQL the counters
- * that several processes share, with the two functions that claim and settle them in one statement. On SQLite one process serves,
- * and its counters are in memory.
+ * What limits stand on: sums by key and by workspace are found without reading everybody's hours, and on PostgreSQL the
+ * counters that several processes share, with the two functions that claim and settle them in one statement. On SQLite
+ * one process serves, and its counters are in memory.
  */
 export const counters: Migration = {
   name: '0004_counters',
@@ -40,9 +40,9 @@ async function shared(db: Kysely<unknown>) {
 }
 
 /**
- * Claims: a JSON list of {key, type, amount, most, ends_at_ms, rebuilds, shadow}, `most` being what may be used before. Without a
- * deadline it extends. Rows are locked in the order of their keys, so that two claims never wait for each other in a circle.
- * Answers {word, now_ms, places}: places count from 0, in the order of the claims.
+ * Claims: a JSON list of {key, type, amount, most, ends_at_ms, rebuilds, shadow}, `most` being what may be used before.
+ * Without a deadline it extends. Rows are locked in the order of their keys, so that two claims never wait for each
+ * other in a circle. Answers {word, now_ms, places}: places count from 0, in the order of the claims.
  */
 const RESERVE = `
 create function traffic.reserve_counters(reservation text, claims jsonb, until_ms bigint) returns jsonb language plpgsql as $$

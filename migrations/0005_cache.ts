@@ -2,8 +2,9 @@ import {sql} from 'kysely'
 import {index, type Migration, types} from './support.ts'
 
 /**
- * Answers that several processes share on PostgreSQL. The table is not logged: after a crash it is empty, as a cache may be, and no
- * replica is sent its bodies. On SQLite the cache is a file of its own that no migration knows (`src/store/cache.ts`).
+ * Answers that several processes share on PostgreSQL. The table is not logged: after a crash it is empty, as a cache
+ * may be, and no replica is sent its bodies. On SQLite the cache is a file of its own that no migration knows
+ * (`src/store/cache.ts`).
  */
 export const cache: Migration = {
   name: '0005_cache',

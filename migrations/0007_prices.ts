@@ -1,8 +1,9 @@
 import {index, type Migration, strict, types} from './support.ts'
 
 /**
- * Prices that were installed here. A revision holds from `effective_at` until it is withdrawn; a price of it that is null takes the
- * model's price of an earlier revision away. Rows are never changed: what a call was charged at can be read for ever.
+ * Prices that were installed here. A revision holds from `effective_at` until it is withdrawn; a price of it that is
+ * null takes the model's price of an earlier revision away. Rows are never changed: what a call was charged at can be
+ * read for ever.
  */
 export const prices: Migration = {
   name: '0007_prices',

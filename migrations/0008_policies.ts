@@ -38,8 +38,8 @@ export const policies: Migration = {
 }
 
 /**
- * What the entities of policies used, added up as entries arrive: by the day, a day that was reset by hand from then on by itself; and for
- * rates the last window alone.
+ * What the entities of policies used, added up as entries arrive: by the day, a day that was reset by hand from then on
+ * by itself; and for rates the last window alone.
  */
 export const policyUsage: Migration = {
   name: '0008_policy_usage',

@@ -2,8 +2,8 @@ import {sql} from 'kysely'
 import {index, type Migration, strict, types} from './support.ts'
 
 /**
- * Who does the work in the background, and from when on what is deleted in time is kept whole: the ledger is held against log rows and
- * hourly sums from there on. A database that is upgraded has deleted up to its oldest row.
+ * Who does the work in the background, and from when on what is deleted in time is kept whole: the ledger is held
+ * against log rows and hourly sums from there on. A database that is upgraded has deleted up to its oldest row.
  */
 export const workers: Migration = {
   name: '0009_workers',
@@ -30,8 +30,12 @@ export const workers: Migration = {
     const entered = sql`(select max(admitted_at) from traffic.ledger_entries), '0000'`
     const oldest_log = sql`(select created_at from traffic.logs order by id limit 1)`
     const oldest_hour = sql`(select hour from traffic.usage_hourly order by hour limit 1)`
-    await sql`insert into traffic.meta (key, value) values ('kept_from/logs', coalesce(${oldest_log}, ${entered}))`.execute(db)
-    await sql`insert into traffic.meta (key, value) values ('kept_from/hours', coalesce(${oldest_hour}, ${entered}))`.execute(db)
+    await sql`insert into traffic.meta (key, value) values ('kept_from/logs', coalesce(${oldest_log}, ${entered}))`.execute(
+      db,
+    )
+    await sql`insert into traffic.meta (key, value) values ('kept_from/hours', coalesce(${oldest_hour}, ${entered}))`.execute(
+      db,
+    )
   },
 }
 

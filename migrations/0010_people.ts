@@ -1,7 +1,10 @@
 import {type Kysely, sql} from 'kysely'
 import {index, type Kind, type Migration, strict, types} from './support.ts'
 
-/** People: users, their roles, invites and sessions; settings of organisations and workspaces; keys in transition; the chain of the audit log. */
+/**
+ * People: users, their roles, invites and sessions; settings of organisations and workspaces; keys in transition; the
+ * chain of the audit log.
+ */
 export const people: Migration = {
   name: '0010_people',
   area: 'control',

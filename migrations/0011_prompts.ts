@@ -120,14 +120,24 @@ const UNIVERSAL = [
 /** The labels that everyone has, and a default collection for each workspace that is there. */
 async function seed(db: Kysely<Seeded>) {
   const at = '2026-01-01T00:00:00.000Z'
-  const everyones = {organisation_id: null, workspace_id: null, description: null, status: 'active', created_at: at, last_updated_at: at}
+  const everyones = {
+    organisation_id: null,
+    workspace_id: null,
+    description: null,
+    status: 'active',
+    created_at: at,
+    last_updated_at: at,
+  }
   for (const [id, name, color_code] of UNIVERSAL) {
     await db
       .insertInto('labels')
       .values({...everyones, id, name, color_code})
       .execute()
   }
-  for (const {id: workspace_id, organisation_id, created_at} of await db.selectFrom('workspaces').selectAll().execute()) {
+  for (const {id: workspace_id, organisation_id, created_at} of await db
+    .selectFrom('workspaces')
+    .selectAll()
+    .execute()) {
     const id = randomUUID()
     const place = {id, slug: `default-${id.slice(0, 8)}`, organisation_id, workspace_id, parent_collection_id: null}
     const row = {...place, name: 'Default', is_default: 1, status: 'active', created_at, last_updated_at: created_at}

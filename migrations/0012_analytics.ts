@@ -2,8 +2,8 @@ import {type CreateTableBuilder, sql} from 'kysely'
 import {index, type Kind, type Migration, strict, types} from './support.ts'
 
 /**
- * What analytics read: sums of the log by the hour, a sketch of its latencies, feedback, and columns that rows are summed by.
- * Nothing is counted anew: hours that were over before are read from their rows.
+ * What analytics read: sums of the log by the hour, a sketch of its latencies, feedback, and columns that rows are
+ * summed by. Nothing is counted anew: hours that were over before are read from their rows.
  */
 export const analytics: Migration = {
   name: '0012_analytics',
@@ -140,6 +140,9 @@ export const analyticsObjects: Migration = {
 }
 
 /** Rows that lie in the order of their key: a range of hours is one stretch of the file. */
-function clustered<T extends string, C extends string>(kind: Kind, table: CreateTableBuilder<T, C>): CreateTableBuilder<T, C> {
+function clustered<T extends string, C extends string>(
+  kind: Kind,
+  table: CreateTableBuilder<T, C>,
+): CreateTableBuilder<T, C> {
   return kind === 'sqlite' ? table.modifyEnd(sql`strict, without rowid`) : table
 }

@@ -3,7 +3,10 @@ import {index, type Kind, type Migration, strict, types} from './support.ts'
 
 const ACTIVE = "status <> 'archived'"
 
-/** Secret references, MCP integrations and servers, deployments, and groups of a directory with the workspaces they are mapped to. */
+/**
+ * Secret references, MCP integrations and servers, deployments, and groups of a directory with the workspaces they are
+ * mapped to.
+ */
 export const registry: Migration = {
   name: '0013_registry',
   area: 'control',

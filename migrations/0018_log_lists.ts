@@ -2,8 +2,8 @@ import {sql} from 'kysely'
 import type {Migration} from './support.ts'
 
 /**
- * What the index of the log by time holds beside time. SQLite reads a row's values from its first on, so those that lists are filtered by and
- * no sum knows come first; and rows of one user are counted by it too.
+ * What the index of the log by time holds beside time. SQLite reads a row's values from its first on, so those that
+ * lists are filtered by and no sum knows come first; and rows of one user are counted by it too.
  */
 const BESIDE = [
   'metadata',
@@ -25,6 +25,8 @@ export const logLists: Migration = {
   async up(db, kind) {
     if (kind === 'postgres') return // has no such index (0016)
     await sql`drop index traffic.logs_by_time`.execute(db)
-    await sql`create index traffic.logs_by_time on logs (workspace_id, created_at, id, ${sql.raw(BESIDE.join(', '))})`.execute(db)
+    await sql`create index traffic.logs_by_time on logs (workspace_id, created_at, id, ${sql.raw(BESIDE.join(', '))})`.execute(
+      db,
+    )
   },
 }

@@ -18,7 +18,14 @@ export const unpricedUnits: Migration = {
         .addColumn('model', text, c => c.notNull())
         .addColumn('unit', text, c => c.notNull())
         .addColumn('requests', integer, c => c.notNull())
-        .addPrimaryKeyConstraint('unpriced_hourly_key', ['hour', 'workspace_id', 'api_key_id', 'provider', 'model', 'unit']),
+        .addPrimaryKeyConstraint('unpriced_hourly_key', [
+          'hour',
+          'workspace_id',
+          'api_key_id',
+          'provider',
+          'model',
+          'unit',
+        ]),
     ).execute()
   },
 }

@@ -2,8 +2,8 @@ import {sql} from 'kysely'
 import type {Migration} from './support.ts'
 
 /**
- * A counter that was restored from the ledger has a revision, another after each restoration and correction, so that what it was found to
- * differ by is put right once. Those that are there were restored before, and are restored again.
+ * A counter that was restored from the ledger has a revision, another after each restoration and correction, so that
+ * what it was found to differ by is put right once. Those that are there were restored before, and are restored again.
  */
 export const counterRevisions: Migration = {
   name: '0021_counter_revisions',

@@ -6,6 +6,7 @@ export const modelLists: Migration = {
   area: 'control',
   async up(db, kind) {
     const {text} = types(kind)
-    for (const table of ['api_keys', 'workspaces']) await db.schema.alterTable(table).addColumn('models', text).execute()
+    for (const table of ['api_keys', 'workspaces'])
+      await db.schema.alterTable(table).addColumn('models', text).execute()
   },
 }

@@ -14,7 +14,16 @@ interface SumsTable {
 }
 
 const COUNTS = ['requests', 'prompt_tokens', 'completion_tokens', 'cost_nanousd']
-const INTEGERS: ReadonlySet<string> = new Set([...COUNTS, 'failures', 'unpriced', 'successes', 'duration_ms', 'grain', 'status', 'bucket'])
+const INTEGERS: ReadonlySet<string> = new Set([
+  ...COUNTS,
+  'failures',
+  'unpriced',
+  'successes',
+  'duration_ms',
+  'grain',
+  'status',
+  'bucket',
+])
 
 const TABLES: readonly SumsTable[] = [
   {
@@ -39,7 +48,18 @@ const TABLES: readonly SumsTable[] = [
   {
     name: 'log_hourly',
     constraint: 'log_hourly_key',
-    key: ['workspace_id', 'grain', 'hour', 'api_key_id', 'provider_slug', 'provider', 'model', 'config_id', 'status', 'cache_status'],
+    key: [
+      'workspace_id',
+      'grain',
+      'hour',
+      'api_key_id',
+      'provider_slug',
+      'provider',
+      'model',
+      'config_id',
+      'status',
+      'cache_status',
+    ],
     others: [...COUNTS, 'successes', 'duration_ms'],
     indexes: [['hour']],
     clustered: true,
@@ -55,8 +75,8 @@ const TABLES: readonly SumsTable[] = [
 ]
 
 /**
- * Indexes know a model by its first 255 bytes and its hash: an index of PostgreSQL takes no row over 2,704 bytes, and one call with a longer
- * model stopped the ledger.
+ * Indexes know a model by its first 255 bytes and its hash: an index of PostgreSQL takes no row over 2,704 bytes, and
+ * one call with a longer model stopped the ledger.
  */
 export const modelKeys: Migration = {
   name: '0024_model_keys',
@@ -102,14 +122,19 @@ export const boundedCounters: Migration = {
   async up(db, kind) {
     if (kind === 'sqlite') return // its counters are in memory
     await sql`alter table traffic.counters add column policy_id text`.execute(db)
-    await sql`update traffic.counters set policy_id = substring(key from '^[a-z]+/[a-z]+/[0-9]+/policy/([^/]+)/')`.execute(db)
+    await sql`update traffic.counters set policy_id = substring(key from '^[a-z]+/[a-z]+/[0-9]+/policy/([^/]+)/')`.execute(
+      db,
+    )
     await index(db, kind, 'traffic.counters', ['policy_id'], {where: 'policy_id is not null'})
     await sql.raw(RESERVE).execute(db)
     await sql.raw(SETTLE).execute(db)
   },
 }
 
-/** As in 0004, with the policy of a claim, and with `full` where no further counter of it may be made. Answers also which were made. */
+/**
+ * As in 0004, with the policy of a claim, and with `full` where no further counter of it may be made. Answers also
+ * which were made.
+ */
 const RESERVE = `
 create or replace function traffic.reserve_counters(reservation text, claims jsonb, until_ms bigint) returns jsonb language plpgsql as $$
 declare
@@ -203,10 +228,13 @@ async function altered(db: Kysely<unknown>, table: SumsTable) {
   await sql`alter table ${name} add column model_key text`.execute(db)
   await sql`update ${name} set model_key = model where octet_length(model) <= 255`.execute(db)
   const {rows} = await sql<{model: string}>`select distinct model from ${name} where model_key is null`.execute(db)
-  for (const {model} of rows) await sql`update ${name} set model_key = ${indexed(model)} where model = ${model}`.execute(db)
+  for (const {model} of rows)
+    await sql`update ${name} set model_key = ${indexed(model)} where model = ${model}`.execute(db)
   await sql`alter table ${name} alter column model_key set not null`.execute(db)
   await sql`alter table ${name} drop constraint ${sql.ref(table.constraint)}`.execute(db)
-  await sql`alter table ${name} add constraint ${sql.ref(table.constraint)} primary key (${sql.raw(keyOf(table).join(', '))})`.execute(db)
+  await sql`alter table ${name} add constraint ${sql.ref(table.constraint)} primary key (${sql.raw(keyOf(table).join(', '))})`.execute(
+    db,
+  )
 }
 
 /** SQLite changes no primary key: the rows move into a table that has the other one. */
@@ -224,7 +252,9 @@ async function rebuilt(db: Kysely<unknown>, table: SumsTable) {
   await sql`insert into ${to} (model_key, ${names}) select model, ${names} from ${from} where ${short}`.execute(db)
   const {rows} = await sql<{model: string}>`select distinct model from ${from} where not (${short})`.execute(db)
   for (const {model} of rows)
-    await sql`insert into ${to} (model_key, ${names}) select ${indexed(model)}, ${names} from ${from} where model = ${model}`.execute(db)
+    await sql`insert into ${to} (model_key, ${names}) select ${indexed(model)}, ${names} from ${from} where model = ${model}`.execute(
+      db,
+    )
   await sql`drop table ${from}`.execute(db)
   await sql`alter table ${to} rename to ${sql.ref(table.name)}`.execute(db)
   for (const on of table.indexes) await index(db, kind, `traffic.${table.name}`, on)

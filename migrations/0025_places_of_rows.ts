@@ -1,6 +1,9 @@
 import {type Migration, types} from './support.ts'
 
-/** What a provider and a model say of their place beside their integration, sealed where it is secret, and whether who wrote it may name one. */
+/**
+ * What a provider and a model say of their place beside their integration, sealed where it is secret, and whether who
+ * wrote it may name one.
+ */
 export const placesOfRows: Migration = {
   name: '0025_places_of_rows',
   area: 'control',

@@ -20,11 +20,16 @@ export function types(kind: Kind) {
 }
 
 /** SQLite tables are STRICT: a column holds its type or the write fails. */
-export function strict<T extends string, C extends string>(kind: Kind, table: CreateTableBuilder<T, C>): CreateTableBuilder<T, C> {
+export function strict<T extends string, C extends string>(
+  kind: Kind,
+  table: CreateTableBuilder<T, C>,
+): CreateTableBuilder<T, C> {
   return kind === 'sqlite' ? table.modifyEnd(sql`strict`) : table
 }
 
-/** `create index`, in the words of either kind: on an attached SQLite file the index carries the schema, not the table. */
+/**
+ * `create index`, in the words of either kind: on an attached SQLite file the index carries the schema, not the table.
+ */
 export async function index(
   db: Kysely<unknown>,
   kind: Kind,

@@ -18,7 +18,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, {recursive: true, force: true}))
 
 const log = createLog('silent', 'gateway')
-const settingsOf = (env: Record<string, string> = {}) => readSettings({env: {GATEWAY_DATA_DIR: folder, PORT: '0', ...env}}).settings
+const settingsOf = (env: Record<string, string> = {}) =>
+  readSettings({env: {GATEWAY_DATA_DIR: folder, PORT: '0', ...env}}).settings
 const ask = {method: 'POST', body: JSON.stringify({model: 'echo', messages: [{role: 'user', content: 'hi'}]})}
 const AT_DEMO = {'x-gateway-provider': '@demo', 'content-type': 'application/json'}
 
@@ -39,8 +40,12 @@ test('a start that is refused for its data directory leaves no timer', async () 
 test('a command beside the server writes while calls go on, and the server knows it at once', async () => {
   const gateway = await startGateway({}, {folder})
   const operator = await createApp(settingsOf(), {role: 'operator', log})
-  const [workspace] = ((await operator.inject({method: 'GET', url: '/v1/admin/workspaces'})).body as {data: {id: string}[]}).data
-  const calls = Promise.all(Array.from({length: 50}, () => gateway.call('/v1/chat/completions', {...ask, headers: AT_DEMO})))
+  const [workspace] = (
+    (await operator.inject({method: 'GET', url: '/v1/admin/workspaces'})).body as {data: {id: string}[]}
+  ).data
+  const calls = Promise.all(
+    Array.from({length: 50}, () => gateway.call('/v1/chat/completions', {...ask, headers: AT_DEMO})),
+  )
   const made = await Promise.all(
     Array.from({length: 20}, (_, at) =>
       operator.inject({
@@ -53,7 +58,8 @@ test('a command beside the server writes while calls go on, and the server knows
   expect(made.map(({status}) => status)).toEqual(made.map(() => 200))
   expect((await calls).map(({status}) => status)).toEqual(Array.from({length: 50}, () => 200))
   const {id, key} = made[0]!.body as {id: string; key: string}
-  const status = async () => (await gateway.call('/v1/chat/completions', {...ask, headers: {...AT_DEMO, 'x-gateway-api-key': key}})).status
+  const status = async () =>
+    (await gateway.call('/v1/chat/completions', {...ask, headers: {...AT_DEMO, 'x-gateway-api-key': key}})).status
   expect(await status()).toBe(200)
   await operator.inject({method: 'DELETE', url: `/v1/api-keys/${id}`})
   await expect.poll(status).toBe(401)
@@ -73,20 +79,24 @@ test('the operator opens no journal, and needs a data directory that is there', 
 test('what the directory holds is its owner’s alone', async () => {
   await (await startGateway({}, {folder: join(folder, 'new')})).close()
   const mode = (path: string) => statSync(join(folder, 'new', path)).mode & 0o777
-  expect([mode('.'), mode('keys/sealing.key'), mode('gateway.db'), mode('traffic.db')]).toEqual([0o700, 0o600, 0o600, 0o600])
+  expect([mode('.'), mode('keys/sealing.key'), mode('gateway.db'), mode('traffic.db')]).toEqual([
+    0o700, 0o600, 0o600, 0o600,
+  ])
 })
 
 test('a data directory that cannot be made says so', async () => {
   writeFileSync(join(folder, 'file'), '')
-  await expect(createApp(settingsOf({GATEWAY_DATA_DIR: join(folder, 'file/sub')}), {role: 'server', log})).rejects.toThrow(
-    /cannot be written.*--data-dir/,
-  )
+  await expect(
+    createApp(settingsOf({GATEWAY_DATA_DIR: join(folder, 'file/sub')}), {role: 'server', log}),
+  ).rejects.toThrow(/cannot be written.*--data-dir/)
 })
 
 test('a database of a newer version, or sealed with another key, is refused', async () => {
   await (await startGateway({}, {folder})).close()
   const sealing = Buffer.alloc(32, 7).toString('base64')
-  await expect(createApp(settingsOf({GATEWAY_SEALING_KEY: sealing}), {role: 'server', log})).rejects.toThrow(/sealing key is not the one/)
+  await expect(createApp(settingsOf({GATEWAY_SEALING_KEY: sealing}), {role: 'server', log})).rejects.toThrow(
+    /sealing key is not the one/,
+  )
   const db = new Sqlite(join(folder, 'gateway.db'))
   db.prepare("insert into migrations values ('9999_from_tomorrow', '2030-01-01')").run()
   db.close()
@@ -97,7 +107,12 @@ test('a write waits for a lock that another process holds, and is made once', as
   const gateway = await startGateway({}, {folder})
   const other = new Sqlite(join(folder, 'gateway.db'))
   other.exec('begin immediate')
-  const waiting = gateway.admin('POST', '/integrations', {name: 'late', slug: 'late', ai_provider_id: 'openai', key: 'k'})
+  const waiting = gateway.admin('POST', '/integrations', {
+    name: 'late',
+    slug: 'late',
+    ai_provider_id: 'openai',
+    key: 'k',
+  })
   const called = await gateway.call('/v1/chat/completions', {...ask, headers: AT_DEMO})
   expect(called.status).toBe(200)
   other.exec('rollback')
@@ -120,7 +135,10 @@ test('a port in use is an error with its code', async () => {
 
 test('health says what it is, readiness ends with the drain, metrics count calls and name no tenant', async () => {
   const gateway = await startGateway({}, {folder})
-  expect(await (await fetch(`${gateway.url}/v1/health`)).json()).toMatchObject({status: 'success', version: expect.any(String)})
+  expect(await (await fetch(`${gateway.url}/v1/health`)).json()).toMatchObject({
+    status: 'success',
+    version: expect.any(String),
+  })
   expect((await fetch(`${gateway.url}/livez`)).status).toBe(200)
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
   await gateway.call('/v1/chat/completions', {...ask, headers: AT_DEMO})

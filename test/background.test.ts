@@ -26,7 +26,16 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
   const listed = async () => (await gateway.admin<{data: {name: string; runs: number}[]}>('GET', '/admin/workers')).data
   await expect
     .poll(async () => (await listed()).filter(({runs}) => runs > 0).map(({name}) => name))
-    .toEqual(['alerts', 'budgets', 'deferred', 'export-retention', 'journal-flush', 'key-expiry', 'log-retention', 'reconcile'])
+    .toEqual([
+      'alerts',
+      'budgets',
+      'deferred',
+      'export-retention',
+      'journal-flush',
+      'key-expiry',
+      'log-retention',
+      'reconcile',
+    ])
   const text = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(text).toContain('gateway_worker_runs_total{worker="log-retention",outcome="ok"} 1')
   expect(text).toMatch(/^gateway_worker_last_success_timestamp_seconds\{worker="alerts"\} \d/m)
@@ -38,8 +47,11 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
 test('where the settings name a place with prices, each process asks it again', async () => {
   const gateway = await startGateway({MODEL_CONFIGS_PRICING_LOG_STORE_PATH: priceFolder()})
   onTestFinished(() => gateway.close())
-  const listed = async () => (await gateway.admin<{data: {name: string; runs: number; holder: string}[]}>('GET', '/admin/workers')).data
-  await expect.poll(async () => (await listed()).find(({name}) => name === 'price-refresh')).toMatchObject({runs: 1, failures: 0})
+  const listed = async () =>
+    (await gateway.admin<{data: {name: string; runs: number; holder: string}[]}>('GET', '/admin/workers')).data
+  await expect
+    .poll(async () => (await listed()).find(({name}) => name === 'price-refresh'))
+    .toMatchObject({runs: 1, failures: 0})
 })
 
 test('prices of providers that integrations name are read again within the hour after they changed, without a call', async () => {
@@ -48,10 +60,14 @@ test('prices of providers that integrations name are read again within the hour 
   const {target} = await spending(database)
   const folder = priceFolder()
   const write = (cents: number) =>
-    writeFileSync(join(folder, 'openai.json'), JSON.stringify({m: {pricing_config: {pay_as_you_go: {request_token: {price: cents}}}}}))
+    writeFileSync(
+      join(folder, 'openai.json'),
+      JSON.stringify({m: {pricing_config: {pay_as_you_go: {request_token: {price: cents}}}}}),
+    )
   let now_ms = Date.parse('2026-03-04T12:00:00.000Z')
   const log = createLog('info', 'gateway', () => {})
-  const open = (env: Record<string, string>) => openSources({settings: readSettings({env}).settings, db: store.db, log, now: () => now_ms})
+  const open = (env: Record<string, string>) =>
+    openSources({settings: readSettings({env}).settings, db: store.db, log, now: () => now_ms})
   const {pricing, refreshes, close: closeSources} = await open({MODEL_CONFIGS_PRICING_LOG_STORE_PATH: folder})
   const none = await open({})
   onTestFinished(async () => {
@@ -104,7 +120,9 @@ describe('what goes on beside calls', () => {
       await expect
         .poll(async () => {
           await timers.pass(0, async () => {})
-          return runs().every((count, at) => count > before[at]! || background.schedule.counts()[at]!.name === 'log-retention')
+          return runs().every(
+            (count, at) => count > before[at]! || background.schedule.counts()[at]!.name === 'log-retention',
+          )
         })
         .toBe(true)
     }
@@ -113,7 +131,12 @@ describe('what goes on beside calls', () => {
 
   test('a budget is told of by mail once, through a restart', async () => {
     const {received, settings} = await mailServer()
-    const env = {SMTP_HOST: '127.0.0.1', SMTP_PORT: String(settings.port), SMTP_FROM: settings.from, SMTP_TLS_CA: settings.ca!}
+    const env = {
+      SMTP_HOST: '127.0.0.1',
+      SMTP_PORT: String(settings.port),
+      SMTP_FROM: settings.from,
+      SMTP_TLS_CA: settings.ca!,
+    }
     const {key, spend, start, minute, statusOf, lines} = await setUp(env)
     await key('blue', {credit_limit: 1}, {alert_emails: JSON.stringify(['someone@example.com'])})
     await spend('blue', 1, '2026-03-04T11:00:00.000Z')
@@ -144,7 +167,13 @@ describe('what goes on beside calls', () => {
       .execute()
     await store.db
       .insertInto('traffic.policy_usage')
-      .values({policy_id: 'p-1', entity_id: 'e', since_at: '2026-03-04T00:00:00.000Z', value_key: 'metadata._user:bob', used: 1e9})
+      .values({
+        policy_id: 'p-1',
+        entity_id: 'e',
+        since_at: '2026-03-04T00:00:00.000Z',
+        value_key: 'metadata._user:bob',
+        used: 1e9,
+      })
       .execute()
     const told = async () => {
       const rows = await store.db.selectFrom('mails').select(['recipient', 'subject']).execute()
@@ -153,7 +182,8 @@ describe('what goes on beside calls', () => {
     const of_key = 'The API key blue has used up its budget'
     const without = start({
       mailer,
-      settings: readSettings({env: {POLICY_ENABLED: 'OFF', SMTP_HOST: '127.0.0.1', SMTP_FROM: 'a@example.com'}}).settings,
+      settings: readSettings({env: {POLICY_ENABLED: 'OFF', SMTP_HOST: '127.0.0.1', SMTP_FROM: 'a@example.com'}})
+        .settings,
     })
     await minute(without)
     await without.close()
@@ -198,12 +228,16 @@ describe('what goes on beside calls', () => {
     const background = start({refreshPrices})
     await minute(background).catch(() => undefined)
     expect(done).toEqual(['read'])
-    expect(background.schedule.counts()).toContainEqual(expect.objectContaining({name: 'price-refresh', runs: 1, failures: 1}))
+    expect(background.schedule.counts()).toContainEqual(
+      expect.objectContaining({name: 'price-refresh', runs: 1, failures: 1}),
+    )
     await background.close()
   })
 
   test('templates that cannot be used keep the gateway from starting', async () => {
     const {start} = await setUp({SMTP_HOST: '127.0.0.1', SMTP_FROM: 'a@example.com', EMAIL_TEMPLATES_PATH: '/dev/null'})
-    expect(() => start()).toThrow(/The template apikey-usage-threshold-alert.txt of EMAIL_TEMPLATES_PATH cannot be read: ENOTDIR/)
+    expect(() => start()).toThrow(
+      /The template apikey-usage-threshold-alert.txt of EMAIL_TEMPLATES_PATH cannot be read: ENOTDIR/,
+    )
   })
 })

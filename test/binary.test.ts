@@ -57,7 +57,9 @@ describe('the executable for this machine', () => {
       })
       return Math.min(...times_ms)
     }
-    expect(best_ms(gateway, ['version'])).toBeLessThan(Math.max(MAX_START_MS, MAX_START * best_ms(process.execPath, ['-e', '0'])))
+    expect(best_ms(gateway, ['version'])).toBeLessThan(
+      Math.max(MAX_START_MS, MAX_START * best_ms(process.execPath, ['-e', '0'])),
+    )
   })
 
   test('serves a call of the demo provider, made with a key of its own, and logs it', async () => {
@@ -78,7 +80,10 @@ describe('the executable for this machine', () => {
     expect(reply).toMatchObject({status: 200, body: expect.stringContaining('Is anybody there?')})
 
     for (const path of ['/docs', '/docs/explorer.js', '/docs/swagger-ui.js', '/docs/swagger-ui.css'])
-      expect(await network.fetch(URL + path), path).toMatchObject({status: 200, body: expect.stringMatching(/swagger-?ui/i)})
+      expect(await network.fetch(URL + path), path).toMatchObject({
+        status: 200,
+        body: expect.stringMatching(/swagger-?ui/i),
+      })
 
     expect(settingsOfMalloc(server.pid!)).toEqual(['MALLOC_ARENA_MAX=1'])
     server.kill('SIGTERM')
@@ -92,7 +97,10 @@ describe('the executable for this machine', () => {
   })
 
   test('leaves it to the operator how memory is given back', async () => {
-    const server = network.start(['/usr/bin/env', 'MALLOC_ARENA_MAX=4', gateway, 'serve', '--data-dir', join(folder, 'data')], folder)
+    const server = network.start(
+      ['/usr/bin/env', 'MALLOC_ARENA_MAX=4', gateway, 'serve', '--data-dir', join(folder, 'data')],
+      folder,
+    )
     expect((await network.fetch(`${URL}/livez`)).status).toBe(200)
     expect(settingsOfMalloc(server.pid!)).toEqual(['MALLOC_ARENA_MAX=4'])
     server.kill('SIGTERM')
@@ -109,7 +117,9 @@ describe('the executable for arm64, emulated', () => {
   const gateway = join(dist, process.arch === 'arm64' ? 'gateway' : 'gateway-linux-arm64')
   const command = process.arch === 'arm64' ? [gateway] : emulated(gateway)
   if (!command)
-    console.log('skipped: qemu-aarch64-static or the arm64 C library (libc6-arm64-cross, libstdc++6-arm64-cross) is not installed')
+    console.log(
+      'skipped: qemu-aarch64-static or the arm64 C library (libc6-arm64-cross, libstdc++6-arm64-cross) is not installed',
+    )
 
   test.skipIf(!command && !process.env.CI)('says its version', async () => {
     expect(statSync(gateway).size).toBeLessThan(MAX_BYTES)
@@ -128,6 +138,8 @@ describe('the executable for arm64, emulated', () => {
 
 function emulated(program: string): readonly string[] | undefined {
   const libraries = '/usr/aarch64-linux-gnu'
-  const {stdout} = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static || command -v qemu-aarch64'], {encoding: 'utf8'})
+  const {stdout} = spawnSync('sh', ['-c', 'command -v qemu-aarch64-static || command -v qemu-aarch64'], {
+    encoding: 'utf8',
+  })
   return stdout && existsSync(libraries) ? [stdout.trim(), '-L', libraries, program] : undefined
 }

@@ -4,8 +4,9 @@ import {describe, expect, test} from 'vitest'
 import {parseAst} from 'vitest/node'
 
 /**
- * What work cost is written by one folder, `src/charge`: settlements and rows of the log are made there alone, with one default for each of
- * their fields. An object made elsewhere with a member of this name would be another. Each exception stands here with its reason.
+ * What work cost is written by one folder, `src/charge`: settlements and rows of the log are made there alone, with one
+ * default for each of their fields. An object made elsewhere with a member of this name would be another. Each
+ * exception stands here with its reason.
  */
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')

@@ -14,7 +14,8 @@ const filesOf = (folders: readonly string[]) =>
 const CODE = ['src', 'cli', 'bin']
 /** Comments of the code, each on one line. */
 const comments = filesOf(CODE).flatMap(file => commentsOf(read(file)).map(text => ({file, text})))
-const everywhere = filesOf([...CODE, 'test']).map(file => ({file, text: read(file)}))
+/** All files, a comment of several lines on one. */
+const everywhere = filesOf([...CODE, 'test']).map(file => ({file, text: read(file).replace(/\n\s*(?:\*|\/\/) /g, ' ')}))
 
 const RULES = /core rules? ((?:\d+(?:, | and )?)+)/g
 /** A subject ends at punctuation. */
@@ -32,15 +33,18 @@ test('every core rule that a comment cites has a heading in docs/rules.md', () =
 test('every decision that a comment cites has a page, and every page is listed', () => {
   const pages = readdirSync(join(ROOT, 'docs/decisions')).filter(name => name !== 'README.md')
   const cited = everywhere.flatMap(({file, text}) =>
-    [...text.matchAll(DECISION)].map(([, subject]) => ({file, page: `${subject!.trim().toLowerCase().replace(/[ _]/g, '-')}.md`})),
+    [...text.matchAll(DECISION)].map(([, subject]) => ({
+      file,
+      page: `${subject!.trim().toLowerCase().replace(/[ _]/g, '-')}.md`,
+    })),
   )
   expect(cited.length).toBeGreaterThan(20)
   expect(cited.filter(({page}) => !pages.includes(page))).toEqual([])
   // no page is left over, and the list of pages has each of them once
   expect(pages.filter(page => !cited.some(each => each.page === page))).toEqual([])
-  expect([...read('docs/decisions/README.md').matchAll(/^\| .*\]\((.+\.md)\) \|$/gm)].map(([, page]) => page).toSorted()).toEqual(
-    pages.toSorted(),
-  )
+  expect(
+    [...read('docs/decisions/README.md').matchAll(/^\| .*\]\((.+\.md)\) \|$/gm)].map(([, page]) => page).toSorted(),
+  ).toEqual(pages.toSorted())
 })
 
 test('no comment cites a page outside the repository as "reference: "', () => {
@@ -56,9 +60,16 @@ test('every page of docs that a comment names exists, and has the section that i
 })
 
 test('comments are found in all their forms', () => {
-  const text = ['/** One: a', ' * b.', ' */', "const a = 'https://x' // two", '// three', '  // four', '  /* five */', 'const b = 1'].join(
-    '\n',
-  )
+  const text = [
+    '/** One: a',
+    ' * b.',
+    ' */',
+    "const a = 'https://x' // two",
+    '// three',
+    '  // four',
+    '  /* five */',
+    'const b = 1',
+  ].join('\n')
   expect(commentsOf(text)).toEqual(['One: a b.', 'two', 'three four', 'five'])
   expect(citationsOf('A (docs/one.md, First part). B (docs/two.md).')).toEqual([
     {page: 'docs/one.md', section: 'First part). B (docs/two.md).'},
@@ -68,17 +79,18 @@ test('comments are found in all their forms', () => {
 
 /** The texts of comments; lines of one comment are joined. */
 function commentsOf(text: string): string[] {
-  return [...text.matchAll(/^[ \t]*\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|[ \t]\/\/ .*$/gm)].map(([comment]) =>
-    comment
-      .split('\n')
-      .map(line =>
-        line
-          .replace(/^\s*(?:\/\*+|\*+\/|\*|\/\/)?/, '')
-          .replace(/\*\/$/, '')
-          .trim(),
-      )
-      .filter(Boolean)
-      .join(' '),
+  return [...text.matchAll(/^[ \t]*\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|[ \t]\/\/ .*$/gm)].map(
+    ([comment]) =>
+      comment
+        .split('\n')
+        .map(line =>
+          line
+            .replace(/^\s*(?:\/\*+|\*+\/|\*|\/\/)?/, '')
+            .replace(/\*\/$/, '')
+            .trim(),
+        )
+        .filter(Boolean)
+        .join(' '),
   )
 }
 
@@ -87,7 +99,10 @@ function citationsOf(text: string): {readonly page: string; readonly section: st
   return [...text.matchAll(/(?=(docs\/[\w/-]+\.md)(?:, (.*))?)/g)].map(([, page, section]) => ({page: page!, section}))
 }
 
-/** True if `text` begins with a heading of the page, which ends there; what a heading has in parentheses may be left out. */
+/**
+ * True if `text` begins with a heading of the page, which ends there; what a heading has in parentheses may be left
+ * out.
+ */
 function hasSection(page: string, text: string): boolean {
   const headings = [...read(page).matchAll(/^#{2,} (.+)$/gm)].map(([, heading]) => heading!)
   return headings

@@ -11,31 +11,36 @@ const CHAT = {model: 'echo', max_tokens: 5, messages: [{role: 'user', content: '
 
 const earlyInAMinute = () => Math.ceil(Date.now() / 60_000) * 60_000 + 5_000
 
-test.each([-HOUR_MS, -DAY_MS])('a clock that is set by %d ms locks no key, keeps no answer longer, and is told of once', async step_ms => {
-  const on = machine(earlyInAMinute())
-  const gateway = await startGateway({}, on)
-  const {key} = await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {
-    name: 'rated',
-    scopes: ['completions.write'],
-    workspace_id: (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data[0]!.id,
-    rate_limits: [{type: 'requests', unit: 'rpm', value: 2}],
-  })
-  const rated = async () => (await gateway.chat(CHAT, {'x-gateway-provider': '@demo', 'x-gateway-api-key': key})).status
-  const config = JSON.stringify({provider: '@demo', cache: {mode: 'simple', max_age: 60}})
-  const cached = async () => (await gateway.chat(CHAT, {'x-gateway-config': config})).headers.get('x-gateway-cache-status')
-  expect([await rated(), await rated(), await rated()]).toEqual([200, 200, 429])
-  expect([await cached(), await cached()]).toEqual(['MISS', 'HIT'])
-  on.set(step_ms)
-  expect([await rated(), await cached()]).toEqual([429, 'HIT'])
-  on.pass(67_000)
-  expect([await rated(), await rated(), await rated()]).toEqual([200, 200, 429])
-  expect([await cached(), await cached()]).toEqual(['MISS', 'HIT'])
-  await expect.poll(() => gateway.lines.filter(line => line.includes('clock')).length, {timeout: 5_000}).toBe(1)
-  on.set(-step_ms)
-  expect(await rated()).toBe(429)
-  await expect.poll(() => gateway.lines.filter(line => line.includes('clock')).length, {timeout: 5_000}).toBe(2)
-  await gateway.close()
-})
+test.each([-HOUR_MS, -DAY_MS])(
+  'a clock that is set by %d ms locks no key, keeps no answer longer, and is told of once',
+  async step_ms => {
+    const on = machine(earlyInAMinute())
+    const gateway = await startGateway({}, on)
+    const {key} = await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {
+      name: 'rated',
+      scopes: ['completions.write'],
+      workspace_id: (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data[0]!.id,
+      rate_limits: [{type: 'requests', unit: 'rpm', value: 2}],
+    })
+    const rated = async () =>
+      (await gateway.chat(CHAT, {'x-gateway-provider': '@demo', 'x-gateway-api-key': key})).status
+    const config = JSON.stringify({provider: '@demo', cache: {mode: 'simple', max_age: 60}})
+    const cached = async () =>
+      (await gateway.chat(CHAT, {'x-gateway-config': config})).headers.get('x-gateway-cache-status')
+    expect([await rated(), await rated(), await rated()]).toEqual([200, 200, 429])
+    expect([await cached(), await cached()]).toEqual(['MISS', 'HIT'])
+    on.set(step_ms)
+    expect([await rated(), await cached()]).toEqual([429, 'HIT'])
+    on.pass(67_000)
+    expect([await rated(), await rated(), await rated()]).toEqual([200, 200, 429])
+    expect([await cached(), await cached()]).toEqual(['MISS', 'HIT'])
+    await expect.poll(() => gateway.lines.filter(line => line.includes('clock')).length, {timeout: 5_000}).toBe(1)
+    on.set(-step_ms)
+    expect(await rated()).toBe(429)
+    await expect.poll(() => gateway.lines.filter(line => line.includes('clock')).length, {timeout: 5_000}).toBe(2)
+    await gateway.close()
+  },
+)
 
 test('a process that starts after the clock went back goes on from what the ledger saw', async () => {
   const on = machine(earlyInAMinute())

@@ -20,13 +20,20 @@ describe('slow clients', () => {
   const LIMIT_MS = 400
   let gateway: TestGateway
   beforeAll(async () => {
-    gateway = await startGateway({CLIENT_HEAD_TIMEOUT_MS: String(LIMIT_MS), CLIENT_BODY_IDLE_TIMEOUT_MS: String(LIMIT_MS)})
+    gateway = await startGateway({
+      CLIENT_HEAD_TIMEOUT_MS: String(LIMIT_MS),
+      CLIENT_BODY_IDLE_TIMEOUT_MS: String(LIMIT_MS),
+    })
   })
   afterAll(() => gateway.close())
 
-  const form = '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nwhisper\r\n--b\r\nContent-Disposition: form-data; name="file"'
+  const form =
+    '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nwhisper\r\n--b\r\nContent-Disposition: form-data; name="file"'
   const cases: Record<string, readonly [says: string, hears: RegExp]> = {
-    'half a head': ['POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\n', /408 [\s\S]*connection: close[\s\S]*CLIENT_HEAD_TIMEOUT_MS/i],
+    'half a head': [
+      'POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\n',
+      /408 [\s\S]*connection: close[\s\S]*CLIENT_HEAD_TIMEOUT_MS/i,
+    ],
     'half a chat': [
       `POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\n${KEYS}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{"mod`,
       /408 [\s\S]*connection: close[\s\S]*"type":"timeout_error"/i,
@@ -61,7 +68,13 @@ describe('slow clients', () => {
         const has_time = /nobody|nothing/.test(name) // for the rest of a request that was answered
         const isDone = () => hears.test(client.heard()) && (has_time || client.isOver())
         while (!isDone() && performance.now() - started < 15_000) await new Promise(resolve => setTimeout(resolve, 10))
-        return {name, waited: has_time || performance.now() - started >= LIMIT_MS, is_done: isDone(), heard: client.heard(), hears}
+        return {
+          name,
+          waited: has_time || performance.now() - started >= LIMIT_MS,
+          is_done: isDone(),
+          heard: client.heard(),
+          hears,
+        }
       }),
     )
     for (const {hears, ...client} of told)
@@ -84,7 +97,9 @@ describe('slow clients', () => {
       `POST /v1/proxy/odd HTTP/1.1\r\nHost: h\r\nx-gateway-api-key: ${WORKSPACE_KEY}\r\nx-gateway-provider: @waits\r\n` +
         'Content-Type: application/octet-stream\r\nContent-Length: 999\r\n\r\nabc',
     )
-    await expect.poll(client.heard).toMatch(/^HTTP\/1\.1 408 [\s\S]*connection: close[\s\S]*CLIENT_BODY_IDLE_TIMEOUT_MS/i)
+    await expect
+      .poll(client.heard)
+      .toMatch(/^HTTP\/1\.1 408 [\s\S]*connection: close[\s\S]*CLIENT_BODY_IDLE_TIMEOUT_MS/i)
     await expect.poll(client.isOver).toBe(true)
     await expect.poll(() => is_cut).toBe(true)
     await expect.poll(async () => (await gateway.logs())[0]).toMatchObject({response_status_code: 408})
@@ -114,7 +129,9 @@ describe('settings that contradict each other are refused, with both names', () 
   test('and more connections than there are descriptors', () => {
     const {settings} = readSettings({env: {MAX_CONNECTIONS: '1000'}})
     const log = {warn: () => undefined} as never
-    expect(() => openGovernor(settings, log, 1000)).toThrow('MAX_CONNECTIONS=1000 is more than this process can have: it may open 1000')
+    expect(() => openGovernor(settings, log, 1000)).toThrow(
+      'MAX_CONNECTIONS=1000 is more than this process can have: it may open 1000',
+    )
     expect(openGovernor(settings, log, 1064).options.connections).toBe(1000)
     expect(openGovernor(readSettings({env: {}}).settings, log, 400).options.connections).toBe(136)
   })
@@ -182,14 +199,22 @@ describe('an offer to speak HTTP/2', () => {
   })
 
   test.skipIf(!speaksHttp2())('of curl --http2 is served', async () => {
-    const headers = ['content-type: application/json', `x-gateway-api-key: ${WORKSPACE_KEY}`, 'x-gateway-provider: @demo']
+    const headers = [
+      'content-type: application/json',
+      `x-gateway-api-key: ${WORKSPACE_KEY}`,
+      'x-gateway-provider: @demo',
+    ]
     const argv = ['-sS', '--http2', '-w', ' %{http_version} %{http_code}', ...headers.flatMap(header => ['-H', header])]
     const {stdout} = await run('curl', [...argv, '-d', CHAT, `${gateway.url}/v1/chat/completions`])
     expect(stdout).toMatch(/You said: Hello[\s\S]* 1\.1 200$/)
   })
 
   test.skipIf(RING === 'own' || !finds('java'))('of Java’s HttpClient is served', {timeout: 60_000}, async () => {
-    const {stdout} = await run('java', [join(import.meta.dirname, 'fixtures/clients/Chat.java'), gateway.url, WORKSPACE_KEY])
+    const {stdout} = await run('java', [
+      join(import.meta.dirname, 'fixtures/clients/Chat.java'),
+      gateway.url,
+      WORKSPACE_KEY,
+    ])
     expect(stdout.split('\n')[0]).toMatch(/^HTTP_1_1 200 .*You said: Hello/)
     expect(stdout.split('\n')[1]).toMatch(/^HTTP_1_1 200 /)
   })

@@ -16,25 +16,34 @@ const chat = ({url}: Served) =>
   fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     body: CHAT,
-    headers: {'content-type': 'application/json', 'x-gateway-api-key': WORKSPACE_KEY, 'x-gateway-provider': '@demo', connection: 'close'},
+    headers: {
+      'content-type': 'application/json',
+      'x-gateway-api-key': WORKSPACE_KEY,
+      'x-gateway-provider': '@demo',
+      connection: 'close',
+    },
   })
 
-test.skipIf(RING === 'own')('600 half heads at 400 descriptors: a fresh client is served', {timeout: 120_000}, async () => {
-  const gateway = await serve({}, {descriptors: 400})
-  const port = Number(new URL(gateway.url).port)
-  const before = await dial(port)
-  for (let opened = 0; opened < 600; opened += 50) {
-    const halves = await Promise.all(Array.from({length: 50}, () => dial(port)))
-    for (const half of halves) half.write('POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\n')
-    const reply = await chat(gateway)
-    expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('You said: Hello')])
-  }
-  const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
-  expect(metrics).toContain('gateway_connections_limit 136\n')
-  expect(metrics).toMatch(/^gateway_connections\{state="head"\} 1[0-3]\d$/m)
-  expect(before.isOver()).toBe(true) // it said nothing, and was the oldest
-  expect(await gateway.stop()).toMatchObject({code: 0})
-})
+test.skipIf(RING === 'own')(
+  '600 half heads at 400 descriptors: a fresh client is served',
+  {timeout: 120_000},
+  async () => {
+    const gateway = await serve({}, {descriptors: 400})
+    const port = Number(new URL(gateway.url).port)
+    const before = await dial(port)
+    for (let opened = 0; opened < 600; opened += 50) {
+      const halves = await Promise.all(Array.from({length: 50}, () => dial(port)))
+      for (const half of halves) half.write('POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\n')
+      const reply = await chat(gateway)
+      expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('You said: Hello')])
+    }
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
+    expect(metrics).toContain('gateway_connections_limit 136\n')
+    expect(metrics).toMatch(/^gateway_connections\{state="head"\} 1[0-3]\d$/m)
+    expect(before.isOver()).toBe(true) // it said nothing, and was the oldest
+    expect(await gateway.stop()).toMatchObject({code: 0})
+  },
+)
 
 /** What a socket may be at when the process is told to end. */
 const SAYS: Record<string, string> = {
@@ -53,7 +62,11 @@ const SAYS: Record<string, string> = {
   'an answer that nobody takes': asks('much'),
 }
 /** These are calls under way: they last until the drain limit. */
-const LASTS = ['a call that the provider does not answer', 'an answer that does not go on', 'an answer that nobody takes']
+const LASTS = [
+  'a call that the provider does not answer',
+  'an answer that does not go on',
+  'an answer that nobody takes',
+]
 
 /** A call to the provider of the test, which does as `model` says. */
 function asks(model: string) {
@@ -78,7 +91,10 @@ async function unendingProvider() {
 
 test.skipIf(RING === 'own')('whatever is open, SIGTERM ends the process in its time', {timeout: 600_000}, async () => {
   const rounds = forRing({own: 0, ci: 1, full: 20})
-  const mixes = fc.sample(fc.array(fc.constantFrom(...Object.keys(SAYS)), {minLength: 1, maxLength: 40}), {numRuns: rounds, seed: seed()})
+  const mixes = fc.sample(fc.array(fc.constantFrom(...Object.keys(SAYS)), {minLength: 1, maxLength: 40}), {
+    numRuns: rounds,
+    seed: seed(),
+  })
   if (rounds === 1) mixes[0] = Object.keys(SAYS)
   const provider = await unendingProvider()
   for (const mix of mixes) {
@@ -93,7 +109,8 @@ test.skipIf(RING === 'own')('whatever is open, SIGTERM ends the process in its t
       client.write(SAYS[name]!.replace('{provider}', provider.url))
       clients.push(client)
     }
-    const waits = (client: RawClient, name: string) => /^an? (answer|page)/.test(name) && !client.socket.isPaused() && client.heard() === ''
+    const waits = (client: RawClient, name: string) =>
+      /^an? (answer|page)/.test(name) && !client.socket.isPaused() && client.heard() === ''
     await expect.poll(() => clients.filter((client, place) => waits(client, mix[place]!)).length).toBe(0)
     await expect.poll(() => provider.heard.length).toBe(asked)
     const ended = await gateway.stop()

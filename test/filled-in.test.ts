@@ -4,7 +4,17 @@ import {expect, test} from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
 /** The folders that `npm run new` writes into. */
-const FOLDERS = ['src', 'cli', 'migrations', 'docs', 'test/admin', 'test/fixtures', 'test/guardrails', 'test/providers', 'README.md']
+const FOLDERS = [
+  'src',
+  'cli',
+  'migrations',
+  'docs',
+  'test/admin',
+  'test/fixtures',
+  'test/guardrails',
+  'test/providers',
+  'README.md',
+]
 /** In two pieces, so that this file holds none. */
 const HOLE = new RegExp('FILL[ -]' + 'IN\\b')
 

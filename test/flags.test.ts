@@ -9,20 +9,24 @@ import {run} from './cli/support.ts'
 import {ADMIN_KEY, startGateway, type TestGateway, WORKSPACE_KEY} from './support/gateway.ts'
 
 /** Operations that are gone while a flag is off, and how they say so (decisions: flags off). */
-const GONE: Readonly<Record<FlagName, {readonly paths: RegExp; readonly status: number; readonly errorCode: string}>> = {
-  guardrails: {paths: NEVER(), status: 403, errorCode: 'AB03'},
-  api_access: {paths: /^/, status: 403, errorCode: 'AB03'},
-  data_exports: {paths: /^\/logs\/exports(\/|$)/, status: 403, errorCode: 'AB03'},
-  usage_limits: {paths: NEVER(), status: 403, errorCode: 'AB03'},
-  audit_logs: {paths: NEVER(), status: 403, errorCode: 'AB03'},
-  scim: {paths: /^\/scim\//, status: 404, errorCode: 'AB08'},
-  policy: {paths: /^\/policies\//, status: 403, errorCode: 'AB03'},
-}
+const GONE: Readonly<Record<FlagName, {readonly paths: RegExp; readonly status: number; readonly errorCode: string}>> =
+  {
+    guardrails: {paths: NEVER(), status: 403, errorCode: 'AB03'},
+    api_access: {paths: /^/, status: 403, errorCode: 'AB03'},
+    data_exports: {paths: /^\/logs\/exports(\/|$)/, status: 403, errorCode: 'AB03'},
+    usage_limits: {paths: NEVER(), status: 403, errorCode: 'AB03'},
+    audit_logs: {paths: NEVER(), status: 403, errorCode: 'AB03'},
+    scim: {paths: /^\/scim\//, status: 404, errorCode: 'AB08'},
+    policy: {paths: /^\/policies\//, status: 403, errorCode: 'AB03'},
+  }
 function NEVER() {
   return /$^/
 }
 
-/** What a gateway does with everything on, by what is tried; numbers are the status of the answer or the exit code of the command. */
+/**
+ * What a gateway does with everything on, by what is tried; numbers are the status of the answer or the exit code of
+ * the command.
+ */
 const ON = {
   'a call': 200,
   'a call that a guardrail of its config denies': 446,
@@ -64,7 +68,10 @@ type Probe = keyof typeof ON
 
 /** What is different when a flag is `OFF`; all else is as it was. */
 const OFF: Readonly<Record<FlagName, Partial<Record<Probe, unknown>>>> = {
-  guardrails: {'a call that a guardrail of its config denies': 200, 'a call that a default guardrail of its workspace denies': 200},
+  guardrails: {
+    'a call that a guardrail of its config denies': 200,
+    'a call that a default guardrail of its workspace denies': 200,
+  },
   api_access: {
     'GET /v1/configs with a key': 403,
     'GET /v1/model-configs/pricing without a key': 403,
@@ -96,7 +103,11 @@ const OFF: Readonly<Record<FlagName, Partial<Record<Probe, unknown>>>> = {
     'rows that GET /audit-logs shows': 'none',
     'gateway audit list': 'no rows',
   },
-  scim: {'GET /v1/scim/workspaces with a key': 404, 'GET /v1/scim/workspaces without a key': 404, 'GET /v1/scim/v2/Users': 404},
+  scim: {
+    'GET /v1/scim/workspaces with a key': 404,
+    'GET /v1/scim/workspaces without a key': 404,
+    'GET /v1/scim/v2/Users': 404,
+  },
   policy: {
     'a call over a rate policy': 200,
     'a call over a usage policy': 200,
@@ -140,9 +151,13 @@ describe('a gateway over one data directory', () => {
       const wrong: string[] = []
       for (const {method, path, id} of OPERATIONS) {
         const said = await ask(gateway, method, `/v1${path.replace(/:\w+/g, 'none')}`)
-        const is_gone = status === 404 ? said.message.startsWith('Nothing is served at') : said.message.includes(`${FLAGS[name].env}=OFF`)
+        const is_gone =
+          status === 404
+            ? said.message.startsWith('Nothing is served at')
+            : said.message.includes(`${FLAGS[name].env}=OFF`)
         if (is_gone !== paths.test(path)) wrong.push(`${id}: ${said.status} ${said.message}`)
-        if (is_gone && (said.status !== status || said.errorCode !== errorCode)) wrong.push(`${id}: ${said.status} ${said.errorCode}`)
+        if (is_gone && (said.status !== status || said.errorCode !== errorCode))
+          wrong.push(`${id}: ${said.status} ${said.errorCode}`)
       }
       expect(wrong).toEqual([])
     },
@@ -169,7 +184,8 @@ async function seed(gateway: TestGateway): Promise<Seeded> {
     const body = {name, workspace_id, scopes: ['completions.write'], ...limits}
     return (await admin<{key: string}>('POST', '/api-keys/workspace/service', body)).key
   }
-  const workspace = async (name: string, more: object = {}) => (await admin<{id: string}>('POST', '/admin/workspaces', {name, ...more})).id
+  const workspace = async (name: string, more: object = {}) =>
+    (await admin<{id: string}>('POST', '/admin/workspaces', {name, ...more})).id
 
   const checks = [{id: 'default.contains', parameters: {words: [DENIED], operator: 'none'}}]
   const guardrail = async (workspace_id: string) => {
@@ -189,8 +205,21 @@ async function seed(gateway: TestGateway): Promise<Seeded> {
   })
   const policy = {workspace_id: home, group_by: [{key: 'api_key'}]}
   const of = (value: string) => [{key: 'metadata.team', value}]
-  await admin('POST', '/policies/rate-limits', {...policy, name: 'Rate', conditions: of('rated'), type: 'requests', unit: 'rpd', value: 0})
-  await admin('POST', '/policies/usage-limits', {...policy, name: 'Usage', conditions: of('budgeted'), type: 'tokens', credit_limit: 0})
+  await admin('POST', '/policies/rate-limits', {
+    ...policy,
+    name: 'Rate',
+    conditions: of('rated'),
+    type: 'requests',
+    unit: 'rpd',
+    value: 0,
+  })
+  await admin('POST', '/policies/usage-limits', {
+    ...policy,
+    name: 'Usage',
+    conditions: of('budgeted'),
+    type: 'tokens',
+    credit_limit: 0,
+  })
 
   const spent = await key('Spent', {usage_limits: {type: 'tokens', credit_limit: 1}})
   expect(await call(gateway, spent)).toBe(200)
@@ -215,7 +244,10 @@ async function seed(gateway: TestGateway): Promise<Seeded> {
 }
 
 async function call(gateway: TestGateway, key: string, {text = 'Hello', model = '@demo/echo', headers = {}} = {}) {
-  const reply = await gateway.chat({model, messages: [{role: 'user', content: text}]}, {'x-gateway-api-key': key, ...headers})
+  const reply = await gateway.chat(
+    {model, messages: [{role: 'user', content: text}]},
+    {'x-gateway-api-key': key, ...headers},
+  )
   await reply.text()
   return reply.status
 }
@@ -228,7 +260,8 @@ async function tried(gateway: TestGateway, env: Record<string, string>): Promise
     (await fetch(gateway.url + path, {headers: key === undefined ? {} : {'x-gateway-api-key': key}})).status
   const here = (...argv: string[]) => run([...argv, '--data-dir', folder, '--json'], {env, now_ms: Date.now()})
   const code = async (...argv: string[]) => (await here(...argv)).code
-  const rows = async (...argv: string[]) => (JSON.parse((await here(...argv)).stdout) as {records: unknown[]}).records.length
+  const rows = async (...argv: string[]) =>
+    (JSON.parse((await here(...argv)).stdout) as {records: unknown[]}).records.length
   const home = await homeOf(gateway)
   const limits = await gateway.admin<{data: {entity: string}[]}>('GET', `/limits?workspace_id=${home}`)
   const day = 86_400_000
@@ -246,7 +279,11 @@ async function tried(gateway: TestGateway, env: Record<string, string>): Promise
     'a guardrail tried by POST /guardrails/test': (
       await gateway.app.inject({
         ...{method: 'POST', url: '/v1/guardrails/test'},
-        body: {guardrail, workspace_id: home, request: {body: {model: 'm', messages: [{role: 'user', content: DENIED}]}}},
+        body: {
+          guardrail,
+          workspace_id: home,
+          request: {body: {model: 'm', messages: [{role: 'user', content: DENIED}]}},
+        },
       })
     ).status,
     'a call with a key that may make none': await call(gateway, keys.limited),
@@ -272,7 +309,8 @@ async function tried(gateway: TestGateway, env: Record<string, string>): Promise
     'GET /livez': await get('/livez'),
     'GET /metrics': await get('/metrics'),
     'rows that a write leaves in the audit log': left,
-    'rows that GET /audit-logs shows': (await gateway.admin<{total: number}>('GET', `/audit-logs?${of}`)).total > 0 ? 'some' : 'none',
+    'rows that GET /audit-logs shows':
+      (await gateway.admin<{total: number}>('GET', `/audit-logs?${of}`)).total > 0 ? 'some' : 'none',
     'gateway configs list': await code('configs', 'list'),
     'gateway guardrails list': await code('guardrails', 'list'),
     'gateway policies rate list': await code('policies', 'rate', 'list'),
@@ -301,7 +339,11 @@ function audited(): number {
 async function ask(gateway: TestGateway, method: string, path: string) {
   for (const key of [ADMIN_KEY, WORKSPACE_KEY]) {
     const body = method === 'GET' ? {} : {body: '{}', headers: {'content-type': 'application/json'}}
-    const reply = await fetch(gateway.url + path, {method, ...body, headers: {...body.headers, 'x-gateway-api-key': key}})
+    const reply = await fetch(gateway.url + path, {
+      method,
+      ...body,
+      headers: {...body.headers, 'x-gateway-api-key': key},
+    })
     const said = await reply.text()
     const {data = {}} = said.startsWith('{') ? JSON.parse(said) : {}
     const {message = '', errorCode = ''} = data as {message?: string; errorCode?: string}

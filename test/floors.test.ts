@@ -115,7 +115,9 @@ test('a provider is named in providers only', () => {
   const places = ['src/providers/', 'src/pricing/', 'src/guardrails/partners/', 'cli/importers/', 'bin/']
   const allowed = (file: string) => places.some(place => file.startsWith(place))
   const named = /['"`](openai|azure-openai|anthropic|bedrock|vertex-ai|google|cohere|mistral-ai|groq|ollama|demo)['"`]/
-  expect(code.filter(({file, text}) => !allowed(file) && named.test(withoutComments(text))).map(({file}) => file)).toEqual([])
+  expect(
+    code.filter(({file, text}) => !allowed(file) && named.test(withoutComments(text))).map(({file}) => file),
+  ).toEqual([])
 })
 
 function walk(folder: string): string[] {

@@ -4,8 +4,8 @@ import {expect, test} from 'vitest'
 import {recursionsIn} from './support/recursion.ts'
 
 /**
- * JSON of others is parsed by one function, `parseJson`, which refuses what is nested too deep; what walks its values may call itself
- * then. Each exception stands here with its reason.
+ * JSON of others is parsed by one function, `parseJson`, which refuses what is nested too deep; what walks its values
+ * may call itself then. Each exception stands here with its reason.
  */
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
@@ -45,7 +45,9 @@ const PARSES: Readonly<Record<string, string>> = {
 test('JSON of others is parsed by the function that bounds its depth', () => {
   const parsing = code.filter(({text}) => /(?<!`)JSON\.parse\(/.test(text)).map(({file}) => file)
   expect(
-    parsing.filter(file => !Object.keys(PARSES).some(known => file === known || (known.endsWith('/') && file.startsWith(known)))),
+    parsing.filter(
+      file => !Object.keys(PARSES).some(known => file === known || (known.endsWith('/') && file.startsWith(known))),
+    ),
   ).toEqual([])
   expect(Object.keys(PARSES).filter(known => !parsing.some(file => file.startsWith(known)))).toEqual([])
 })
@@ -63,7 +65,13 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/admin/openapi/schemas.ts': {maybe: OURS},
   'src/base/json-splice.ts': {spliced: PARSED, splicedList: PARSED, splicedObject: PARSED},
   'src/base/log.ts': {plainFault: OURS},
-  'src/cache/merge.ts': {mergeDelta: PARSED, mergeItem: PARSED, merged: PARSED, mergedList: PARSED, mergedObject: PARSED},
+  'src/cache/merge.ts': {
+    mergeDelta: PARSED,
+    mergeItem: PARSED,
+    merged: PARSED,
+    mergedList: PARSED,
+    mergedObject: PARSED,
+  },
   'src/guardrails/event-texts.ts': {below: COUNTED, hasSound: COUNTED, within: COUNTED},
   'src/guardrails/docs-page.ts': {rowsOf: OURS, typed: OURS},
   'src/guardrails/json-schema/canonical.ts': {canonical: COUNTED},
@@ -81,7 +89,14 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/pricing/list.ts': {sorted: PARSED},
   'src/prompts/prompt.ts': {treeOf: COUNTED, filled: 'trees of `treeOf`', walk: 'trees of `treeOf`'},
   'src/providers/gemini/candidate.ts': {'this.called': 'the same call once more, when it is whole'},
-  'src/providers/gemini/schema.ts': {chosen: COUNTED, clean: COUNTED, down: COUNTED, plain: COUNTED, referred: COUNTED, resolve: NAMESAKE},
+  'src/providers/gemini/schema.ts': {
+    chosen: COUNTED,
+    clean: COUNTED,
+    down: COUNTED,
+    plain: COUNTED,
+    referred: COUNTED,
+    resolve: NAMESAKE,
+  },
   'src/providers/messages/count.ts': {add: COUNTED, addBlock: COUNTED},
   'src/providers/messages/parts.ts': {document: PARSED, nested: PARSED, partsOf: PARSED},
   'src/providers/openai/tokens.ts': {hear: COUNTED},
@@ -118,6 +133,8 @@ test('what calls itself over JSON has a bound', () => {
 })
 
 test('text of others goes into a URL by the function that refuses half a character', () => {
-  const encoding = code.filter(({file, text}) => file.startsWith('src/providers/') && text.includes('encodeURIComponent'))
+  const encoding = code.filter(
+    ({file, text}) => file.startsWith('src/providers/') && text.includes('encodeURIComponent'),
+  )
   expect(encoding.map(({file}) => file)).toEqual([])
 })

@@ -22,11 +22,18 @@ const RETIRED_FILES = new Set(
   kept-from leaving lenient lent letters limited live notices outgoing own-identity passage reader-orders register relay rest restoring retelling
   set-aside shelf space standing standings there uploader-orders used visit worth`.split(/\s+/),
 )
-/** Exported types of one name in several files that mean the same: a port and what implements it, for layers that may not import each other. */
+/**
+ * Exported types of one name in several files that mean the same: a port and what implements it, for layers that may
+ * not import each other.
+ */
 const ONE_MEANING = ['Admission', 'EntityLimit', 'LedgerUsage', 'Limits', 'Prices']
 
 const exported = files.flatMap(file =>
-  [...readFileSync(resolve(root, file), 'utf8').matchAll(/^export (?:abstract )?(?:class|interface|type) ([A-Z]\w*)/gm)].map(match => ({
+  [
+    ...readFileSync(resolve(root, file), 'utf8').matchAll(
+      /^export (?:abstract )?(?:class|interface|type) ([A-Z]\w*)/gm,
+    ),
+  ].map(match => ({
     file,
     name: match[1]!,
   })),
@@ -38,7 +45,9 @@ test('no type has a name that was given up', () => {
 
 test('no file has a name that was given up', () => {
   // a check of letters is about letters, and `pricing/kept.ts` keeps prices
-  expect(files.filter(file => RETIRED_FILES.has(basename(file, '.ts')) && !file.startsWith('src/guardrails/checks/'))).toEqual([])
+  expect(
+    files.filter(file => RETIRED_FILES.has(basename(file, '.ts')) && !file.startsWith('src/guardrails/checks/')),
+  ).toEqual([])
 })
 
 test('an exported type has a name of its own', () => {
@@ -47,7 +56,10 @@ test('an exported type has a name of its own', () => {
   expect(shared.toSorted()).toEqual(ONE_MEANING)
 })
 
-/** Verbs that stood for many things: what a request holds, what a provider sent, who was called. A few of them are right, in sentences for people. */
+/**
+ * Verbs that stood for many things: what a request holds, what a provider sent, who was called. A few of them are
+ * right, in sentences for people.
+ */
 const VAGUE_VERBS = /\b(?:said|asked|told)\b/gi
 const MAX_VAGUE_VERBS = 200
 

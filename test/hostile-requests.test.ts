@@ -17,7 +17,8 @@ afterAll(() => gateway.close())
 async function answer(text: string): Promise<string> {
   const client = await dial(Number(new URL(gateway.url).port))
   client.write(text)
-  for (let waited = 0; !client.isOver() && waited < 5000; waited += 10) await new Promise(resolve => setTimeout(resolve, 10))
+  for (let waited = 0; !client.isOver() && waited < 5000; waited += 10)
+    await new Promise(resolve => setTimeout(resolve, 10))
   return client.heard()
 }
 
@@ -149,7 +150,10 @@ describe('a slash behind a route, or two before it, opens nothing', () => {
     documents: [WORDS],
     document: {type: 'document_url', document_url: `data:text/plain,${WORDS}`},
   }
-  const DENY = {provider: '@demo', input_guardrails: [{'default.contains': {words: ['forbidden'], operator: 'none'}, deny: true}]}
+  const DENY = {
+    provider: '@demo',
+    input_guardrails: [{'default.contains': {words: ['forbidden'], operator: 'none'}, deny: true}],
+  }
   const NAMES = [
     'chatComplete',
     'complete',

@@ -1,6 +1,16 @@
 import {spawnSync} from 'node:child_process'
 import {createHash} from 'node:crypto'
-import {chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join, resolve} from 'node:path'
 import {afterEach, beforeEach, describe, expect, test} from 'vitest'
@@ -58,14 +68,20 @@ describe('without a service', () => {
   test('an executable that is not the one in SHA256SUMS is refused, and nothing is installed', () => {
     writeFileSync(join(release, 'gateway'), `${STAND_IN}echo more\n`)
     const {status, stderr} = install('--no-service')
-    expect(stderr).toMatch(/gateway has the SHA-256 [0-9a-f]{64}, but .*SHA256SUMS says [0-9a-f]{64}; nothing was installed/)
+    expect(stderr).toMatch(
+      /gateway has the SHA-256 [0-9a-f]{64}, but .*SHA256SUMS says [0-9a-f]{64}; nothing was installed/,
+    )
     expect(status).toBe(1)
     expect([existsSync(prefix), existsSync(data)]).toEqual([false, false])
   })
 
   test.each([
     ['missing', () => rmSync(join(release, 'SHA256SUMS')), /SHA256SUMS is missing/],
-    ['silent about it', () => writeFileSync(join(release, 'SHA256SUMS'), `${'0'.repeat(64)}  other\n`), /does not name gateway/],
+    [
+      'silent about it',
+      () => writeFileSync(join(release, 'SHA256SUMS'), `${'0'.repeat(64)}  other\n`),
+      /does not name gateway/,
+    ],
   ])('an executable is refused when SHA256SUMS is %s', (_, spoil, sentence) => {
     spoil()
     const {status, stderr} = install('--no-service')
@@ -76,19 +92,28 @@ describe('without a service', () => {
 
   test('an executable for another processor is refused', () => {
     put('not a program')
-    expect(install('--no-service')).toMatchObject({status: 1, stderr: expect.stringContaining('does not run on this machine')})
+    expect(install('--no-service')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('does not run on this machine'),
+    })
     expect(existsSync(prefix)).toBe(false)
   })
 
   test('no executable and no sources: the reason is said', () => {
     rmSync(join(release, 'gateway'))
-    expect(install('--no-service')).toMatchObject({status: 1, stderr: expect.stringContaining('no executable lies beside')})
+    expect(install('--no-service')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('no executable lies beside'),
+    })
   })
 
   test('uninstalling keeps the data, and doing it twice is no error', () => {
     install('--no-service')
     writeFileSync(join(data, 'gateway.db'), 'rows')
-    expect(install('--uninstall')).toMatchObject({status: 0, stdout: expect.stringContaining(`kept the data in ${data}`)})
+    expect(install('--uninstall')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(`kept the data in ${data}`),
+    })
     expect([existsSync(join(prefix, 'bin/gateway')), existsSync(join(data, 'gateway.db'))]).toEqual([false, true])
     expect(install('--uninstall')).toMatchObject({status: 0, stdout: expect.stringContaining('nothing installed')})
   })
@@ -96,7 +121,10 @@ describe('without a service', () => {
   test('purging removes a data directory, and nothing that is not one', () => {
     install('--no-service')
     writeFileSync(join(data, 'letters.txt'), 'dear')
-    expect(install('--uninstall', '--purge')).toMatchObject({status: 1, stderr: expect.stringContaining('it was left alone')})
+    expect(install('--uninstall', '--purge')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('it was left alone'),
+    })
     expect(existsSync(join(data, 'letters.txt'))).toBe(true)
     writeFileSync(join(data, 'gateway.db'), 'rows')
     expect(install('--uninstall', '--purge').status).toBe(0)
@@ -108,7 +136,8 @@ describe('the command line', () => {
   test('--help explains every option', () => {
     const {status, stdout} = sh(['--help'])
     expect(status).toBe(0)
-    for (const option of ['--prefix', '--data-dir', '--no-service', '--uninstall', '--purge']) expect(stdout).toContain(option)
+    for (const option of ['--prefix', '--data-dir', '--no-service', '--uninstall', '--purge'])
+      expect(stdout).toContain(option)
   })
 
   test.each([
@@ -123,7 +152,10 @@ describe('the command line', () => {
   })
 })
 
-/** The rest looks into a mount namespace of its own, where the folders of systemd are empty ones and its commands only take notes. */
+/**
+ * The rest looks into a mount namespace of its own, where the folders of systemd are empty ones and its commands only
+ * take notes.
+ */
 const canUnshare = existsSync('/etc/systemd/system') && spawnSync('unshare', ['-rm', 'true']).status === 0
 describe.skipIf(!canUnshare)('with a service', () => {
   test('a hardened unit is written, enabled and started as its own user', () => {
@@ -132,7 +164,13 @@ describe.skipIf(!canUnshare)('with a service', () => {
     expect(status).toBe(0)
     expect(unit).toContain(`ExecStart=${prefix}/bin/gateway serve --data-dir ${data}\n`)
     expect(unit).toContain(`ReadWritePaths=${data}\n`)
-    for (const line of ['Type=notify', 'User=gateway', 'NoNewPrivileges=yes', 'ProtectSystem=strict', 'LimitNOFILE=65536']) {
+    for (const line of [
+      'Type=notify',
+      'User=gateway',
+      'NoNewPrivileges=yes',
+      'ProtectSystem=strict',
+      'LimitNOFILE=65536',
+    ]) {
       expect(unit).toContain(`${line}\n`)
     }
     expect(calls).toEqual([
@@ -216,7 +254,11 @@ function inNamespace(command: string) {
     TMPDIR: folder,
     GATEWAY_CLIENT_FILE: join(folder, 'client.yaml'),
   }
-  const {status, stdout, stderr} = spawnSync('unshare', ['-rm', '/bin/sh', '-c', whole], {cwd: release, encoding: 'utf8', env})
+  const {status, stdout, stderr} = spawnSync('unshare', ['-rm', '/bin/sh', '-c', whole], {
+    cwd: release,
+    encoding: 'utf8',
+    env,
+  })
   const calls = existsSync(notes) ? readFileSync(notes, 'utf8').trim().split('\n') : []
   return {status, stdout, stderr, calls, unit: existsSync(unit) ? readFileSync(unit, 'utf8') : undefined}
 }

@@ -37,7 +37,8 @@ async function gatewayOn(kind: 'sqlite' | 'postgres', env: Record<string, string
   if (kind === 'postgres') {
     const {options, close} = await testStore(kind, {migrated: false})
     onTestFinished(() => close())
-    if (options.kind !== 'postgres' || !('connectionString' in options.connection)) throw new Error('a store of another kind')
+    if (options.kind !== 'postgres' || !('connectionString' in options.connection))
+      throw new Error('a store of another kind')
     more.DATABASE_URL = options.connection.connectionString
     more.GATEWAY_SEALING_KEY = Buffer.alloc(32, 3).toString('base64')
   }
@@ -72,7 +73,9 @@ describe.each(KINDS)('a log store, on %s', kind => {
       })
       expect(object.toString()).not.toContain(WORKSPACE_KEY)
       const got = () => twin.heard.filter(({method}) => method === 'GET').length
-      await expect.poll(async () => ((await gateway.admin('GET', `/logs/${id}`)) as {_id: string})._id && got(), SOON).toBe(1)
+      await expect
+        .poll(async () => ((await gateway.admin('GET', `/logs/${id}`)) as {_id: string})._id && got(), SOON)
+        .toBe(1)
       const shown = await gateway.admin('GET', `/logs/${id}`)
       expect(shown).toMatchObject({
         log_format: 'v2',
@@ -84,9 +87,14 @@ describe.each(KINDS)('a log store, on %s', kind => {
 
       const workspace_id = (await gateway.admin<{data: {slug: string}[]}>('GET', '/admin/workspaces')).data[0]!.slug
       const exported = async (requested_data: readonly string[]) => {
-        const {id: job} = await gateway.admin<{id: string}>('POST', '/logs/exports', {filters: {}, requested_data, workspace_id})
+        const {id: job} = await gateway.admin<{id: string}>('POST', '/logs/exports', {
+          filters: {},
+          requested_data,
+          workspace_id,
+        })
         await gateway.admin('POST', `/logs/exports/${job}/start`)
-        const state = () => gateway.admin<{id: string; status: string; description: string}>('GET', `/logs/exports/${job}`)
+        const state = () =>
+          gateway.admin<{id: string; status: string; description: string}>('GET', `/logs/exports/${job}`)
         await expect.poll(async () => (await state()).status, SOON).not.toBe('in_progress')
         return state()
       }
@@ -128,7 +136,10 @@ describe.each(KINDS)('a log store, on %s', kind => {
       await twin.up()
       await expect.poll(() => twin.objects.size, SOON).toBe(3)
       await expect.poll(() => told(gateway, 'the log store takes bodies again').length, SOON).toBe(1)
-      expect(await gateway.admin('GET', `/logs/${ids[1]}`)).toMatchObject({request: {body: asking('two')}, log_format: 'v1'})
+      expect(await gateway.admin('GET', `/logs/${ids[1]}`)).toMatchObject({
+        request: {body: asking('two')},
+        log_format: 'v1',
+      })
       expect(gateway.lines.join('\n')).not.toContain(S3_KEY.secret)
     },
     LONG_MS,
@@ -151,11 +162,15 @@ test(
     const folder = mkdtempSync(join(tmpdir(), 'gateway-killed-'))
     onTestFinished(() => rmSync(folder, {recursive: true, force: true}))
     const serve = async () => {
-      const child = spawn(process.execPath, ['bin/gateway.ts', 'serve', '--demo', '--port', '0', '--data-dir', folder], {
-        cwd: resolve(import.meta.dirname, '..'),
-        stdio: ['ignore', 'ignore', 'pipe'],
-        env: {...process.env, ...env, GATEWAY_BOOTSTRAP_WORKSPACE_KEY: WORKSPACE_KEY},
-      })
+      const child = spawn(
+        process.execPath,
+        ['bin/gateway.ts', 'serve', '--demo', '--port', '0', '--data-dir', folder],
+        {
+          cwd: resolve(import.meta.dirname, '..'),
+          stdio: ['ignore', 'ignore', 'pipe'],
+          env: {...process.env, ...env, GATEWAY_BOOTSTRAP_WORKSPACE_KEY: WORKSPACE_KEY},
+        },
+      )
       onTestFinished(() => void child.kill('SIGKILL'))
       const url = await new Promise<string>((done, failed) => {
         createInterface({input: child.stderr}).on('line', line => {
@@ -188,7 +203,9 @@ test(
     const second = await serve()
     await expect.poll(() => [twin.objects.size, listPacks(join(folder, PACKS_FOLDER)).length], SOON).toEqual([2, 0])
     expect([...twin.objects.keys()]).toEqual(expect.arrayContaining(before))
-    const said = [...twin.objects.values()].map(object => JSON.parse(object.toString()).request.body.messages[0].content)
+    const said = [...twin.objects.values()].map(
+      object => JSON.parse(object.toString()).request.body.messages[0].content,
+    )
     expect(said.sort()).toEqual(['one', 'two'])
     second.child.kill('SIGTERM')
     expect(await once(second.child, 'exit')).toEqual([0, null])

@@ -39,7 +39,12 @@ test('while another process holds traffic.db calls go on, what shows them is 503
     expect({path, status, body}).toMatchObject({
       path,
       status: 503,
-      body: {data: {message: expect.stringContaining('The log and the ledger cannot be brought up to date now'), errorCode: 'AB04'}},
+      body: {
+        data: {
+          message: expect.stringContaining('The log and the ledger cannot be brought up to date now'),
+          errorCode: 'AB04',
+        },
+      },
     })
     expect(took_ms).toBeLessThan(20 * DEADLINE_MS)
   }
@@ -51,7 +56,8 @@ test('while another process holds traffic.db calls go on, what shows them is 503
 test('a disk that is full refuses a change with the reason, and says when to come again', async () => {
   const admin = await startAdmin({kind: 'sqlite'})
   onTestFinished(() => admin.close())
-  await sql`pragma main.max_page_count = 1`.execute(admin.store.db) // no less than there are: the next one finds no room
+  // no less than there are: the next one finds no room
+  await sql`pragma main.max_page_count = 1`.execute(admin.store.db)
   const {status, body, headers} = await admin.asAdmin('POST', '/v1/configs', {
     name: 'large',
     workspace_id: admin.workspace_id,
@@ -59,7 +65,10 @@ test('a disk that is full refuses a change with the reason, and says when to com
   })
   expect([status, body, headers.get('retry-after')]).toEqual([
     503,
-    {success: false, data: {message: 'The database cannot be written now: its disk is full. Nothing was changed.', errorCode: 'AB04'}},
+    {
+      success: false,
+      data: {message: 'The database cannot be written now: its disk is full. Nothing was changed.', errorCode: 'AB04'},
+    },
     '2',
   ])
   expect(admin.faults).toEqual([])

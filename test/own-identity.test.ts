@@ -59,7 +59,10 @@ afterAll(async () => {
   rmSync(folder, {recursive: true})
 })
 
-/** What the settings make of the gateway: their own addresses are called as they are, the clouds' fixed ones lead to this machine. */
+/**
+ * What the settings make of the gateway: their own addresses are called as they are, the clouds' fixed ones lead to
+ * this machine.
+ */
 function gatewayOf(env: Record<string, string>) {
   const {settings} = readSettings({env, readFile: () => ''})
   const named = credentialOrigins(settings)
@@ -94,8 +97,14 @@ const HI = {messages: [{role: 'user', content: 'Hi'}]}
 describe('at Azure', () => {
   const AZURE = {azure_resource_name: 'res', azure_deployment_id: 'dep', azure_api_version: '2024-10-21'}
   const ask = async (logins: ReturnType<typeof gatewayOf>['logins'], azure_auth_mode: string) =>
-    (await sent('azure-openai', {options: {...AZURE, azure_auth_mode}, body: {model: 'gpt-4o', ...HI}, key: null, logins})).headers
-      .authorization
+    (
+      await sent('azure-openai', {
+        options: {...AZURE, azure_auth_mode},
+        body: {model: 'gpt-4o', ...HI},
+        key: null,
+        logins,
+      })
+    ).headers.authorization
   const host = () => new URL(origin).host
 
   test('as an application with a secret: one call for all who ask, and another shortly before the token dies', async () => {
@@ -107,9 +116,16 @@ describe('at Azure', () => {
       AZURE_ENTRA_CLIENT_SECRET: 'hush',
     })
     answers = {[`${host()}/tenant/oauth2/v2.0/token`]: () => ({access_token: `token${heard.length}`, expires_in: 3600})}
-    expect(await Promise.all(Array.from({length: 20}, () => ask(logins, 'gateway')))).toEqual(Array(20).fill('Bearer token1'))
+    expect(await Promise.all(Array.from({length: 20}, () => ask(logins, 'gateway')))).toEqual(
+      Array(20).fill('Bearer token1'),
+    )
     expect(heard.map(({body}) => Object.fromEntries(new URLSearchParams(body)))).toEqual([
-      {client_id: 'client', client_secret: 'hush', grant_type: 'client_credentials', scope: 'https://cognitiveservices.azure.com/.default'},
+      {
+        client_id: 'client',
+        client_secret: 'hush',
+        grant_type: 'client_credentials',
+        scope: 'https://cognitiveservices.azure.com/.default',
+      },
     ])
     clock.now_ms += 54 * 60_000
     expect(await ask(logins, 'gateway')).toBe('Bearer token1')
@@ -178,7 +194,12 @@ describe('at AWS', () => {
     `<SessionToken>t</SessionToken><Expiration>2026-01-02T04:04:05Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`
   const ask = async ({logins, settings}: ReturnType<typeof gatewayOf>, options: Record<string, string>) => {
     const whole = {...placeDefaults(settings), aws_region: 'eu-west-1', ...options}
-    const {url, headers} = await sent('bedrock', {options: whole, body: {model: 'amazon.nova-lite-v1:0', ...HI}, key: null, logins})
+    const {url, headers} = await sent('bedrock', {
+      options: whole,
+      body: {model: 'amazon.nova-lite-v1:0', ...HI},
+      key: null,
+      logins,
+    })
     return [new URL(url).host, /Credential=(\w+)\//.exec(String(headers.authorization))?.[1]]
   }
   const form = ({body}: Heard) => Object.fromEntries(new URLSearchParams(body))
@@ -203,7 +224,10 @@ describe('at AWS', () => {
       {Action: 'AssumeRole', RoleArn: 'arn:aws:iam::1:role/source', ExternalId: 'external'},
       {Action: 'AssumeRole', RoleArn: 'arn:aws:iam::2:role/target'},
     ])
-    expect(heard.map(({headers}) => /Credential=(\w+)\//.exec(String(headers.authorization))?.[1])).toEqual(['AKIDGATEWAY', 'ASIASOURCE'])
+    expect(heard.map(({headers}) => /Credential=(\w+)\//.exec(String(headers.authorization))?.[1])).toEqual([
+      'AKIDGATEWAY',
+      'ASIASOURCE',
+    ])
     expect(await ask(gateway, {aws_auth_type: 'serviceRole', aws_endpoint_domain: 'other.example.com'})).toEqual([
       'bedrock-runtime.eu-west-1.other.example.com',
       'ASIASOURCE',
@@ -211,24 +235,40 @@ describe('at AWS', () => {
   })
 
   test('as a pod of EKS, by the token of its file', async () => {
-    const gateway = gatewayOf({AWS_WEB_IDENTITY_TOKEN_FILE: file('eks', 'pod-token\n'), AWS_ROLE_ARN: 'arn:aws:iam::1:role/pod'})
+    const gateway = gatewayOf({
+      AWS_WEB_IDENTITY_TOKEN_FILE: file('eks', 'pod-token\n'),
+      AWS_ROLE_ARN: 'arn:aws:iam::1:role/pod',
+    })
     answers = {'sts.eu-west-1.amazonaws.com/': () => STS('ASIAPOD')}
-    expect(await ask(gateway, {aws_auth_type: 'serviceRole'})).toEqual(['bedrock-runtime.eu-west-1.amazonaws.com', 'ASIAPOD'])
+    expect(await ask(gateway, {aws_auth_type: 'serviceRole'})).toEqual([
+      'bedrock-runtime.eu-west-1.amazonaws.com',
+      'ASIAPOD',
+    ])
     expect(heard.map(form)).toMatchObject([{Action: 'AssumeRoleWithWebIdentity', WebIdentityToken: 'pod-token'}])
   })
 
   test('as a container, with the token of its file', async () => {
     const credentials = {AccessKeyId: 'ASIABOX', SecretAccessKey: 's', Token: 't', Expiration: '2026-01-02T04:04:05Z'}
-    answers = {[`${new URL(origin).host}/v1/credentials`]: () => credentials, '169.254.170.2/v2/credentials/x': () => credentials}
+    answers = {
+      [`${new URL(origin).host}/v1/credentials`]: () => credentials,
+      '169.254.170.2/v2/credentials/x': () => credentials,
+    }
     const pod = gatewayOf({
       AWS_CONTAINER_CREDENTIALS_FULL_URI: `${origin}/v1/credentials`,
       AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file('box', 'box-token'),
     })
-    expect(await ask(pod, {aws_auth_type: 'serviceRole'})).toEqual(['bedrock-runtime.eu-west-1.amazonaws.com', 'ASIABOX'])
-    expect(heard[0]!.headers.authorization).toBe('box-token')
-    expect((await ask(gatewayOf({AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/v2/credentials/x'}), {aws_auth_type: 'serviceRole'}))[1]).toBe(
+    expect(await ask(pod, {aws_auth_type: 'serviceRole'})).toEqual([
+      'bedrock-runtime.eu-west-1.amazonaws.com',
       'ASIABOX',
-    )
+    ])
+    expect(heard[0]!.headers.authorization).toBe('box-token')
+    expect(
+      (
+        await ask(gatewayOf({AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/v2/credentials/x'}), {
+          aws_auth_type: 'serviceRole',
+        })
+      )[1],
+    ).toBe('ASIABOX')
   })
 
   test.each(['ON', 'OFF'])('as an instance, AWS_IMDS_V1=%s', async AWS_IMDS_V1 => {
@@ -262,7 +302,8 @@ describe('at Google Cloud', () => {
   const AUDIENCE = '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/aws'
   const ask = async (logins: ReturnType<typeof gatewayOf>['logins']) => {
     const options = {vertex_auth_type: 'workload', vertex_project_id: 'p'}
-    return (await sent('vertex-ai', {options, body: {model: 'gemini-2.5-flash', ...HI}, key: null, logins})).headers.authorization
+    return (await sent('vertex-ai', {options, body: {model: 'gemini-2.5-flash', ...HI}, key: null, logins})).headers
+      .authorization
   }
 
   test('by an identity at AWS, exchanged, and then the account that is named', async () => {
@@ -274,11 +315,16 @@ describe('at Google Cloud', () => {
       AWS_ASSUME_ROLE_REGION: 'eu-west-1',
     })
     answers = {
-      'sts.googleapis.com/v1/token': () => ({access_token: `exchanged${heard.length}`, expires_in: 3600, token_type: 'Bearer'}),
-      'iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/gateway%40p.iam.gserviceaccount.com:generateAccessToken': () => ({
-        accessToken: `account${heard.length}`,
-        expireTime: new Date(clock.now_ms + 3_600_000).toISOString(),
+      'sts.googleapis.com/v1/token': () => ({
+        access_token: `exchanged${heard.length}`,
+        expires_in: 3600,
+        token_type: 'Bearer',
       }),
+      'iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/gateway%40p.iam.gserviceaccount.com:generateAccessToken':
+        () => ({
+          accessToken: `account${heard.length}`,
+          expireTime: new Date(clock.now_ms + 3_600_000).toISOString(),
+        }),
     }
     expect(await Promise.all(Array.from({length: 10}, () => ask(logins)))).toEqual(Array(10).fill('Bearer account2'))
     const [exchange, account] = heard
@@ -296,7 +342,10 @@ describe('at Google Cloud', () => {
       method: string
       headers: {key: string; value: string}[]
     }
-    expect([url, method]).toEqual(['https://sts.eu-west-1.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15', 'POST'])
+    expect([url, method]).toEqual([
+      'https://sts.eu-west-1.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
+      'POST',
+    ])
     const said = Object.fromEntries(headers.map(({key, value}) => [key, value]))
     expect(said).toMatchObject({
       host: 'sts.eu-west-1.amazonaws.com',
@@ -307,21 +356,33 @@ describe('at Google Cloud', () => {
       /^AWS4-HMAC-SHA256 Credential=AKIDGATEWAY\/20260102\/eu-west-1\/sts\/aws4_request, SignedHeaders=host;x-amz-date;x-goog-cloud-target-resource, Signature=[0-9a-f]{64}$/,
     )
     expect(account!.headers.authorization).toBe('Bearer exchanged1')
-    expect(JSON.parse(account!.body)).toEqual({scope: ['https://www.googleapis.com/auth/cloud-platform'], lifetime: '3600s'})
+    expect(JSON.parse(account!.body)).toEqual({
+      scope: ['https://www.googleapis.com/auth/cloud-platform'],
+      lifetime: '3600s',
+    })
     clock.now_ms += 3_400_000
     expect(await ask(logins)).toBe('Bearer account4')
   })
 
   test('by the token of a file, as the pool’s own principal', async () => {
-    const {logins} = gatewayOf({GCP_AUTH_MODE: 'wif', GCP_WIF_AUDIENCE: AUDIENCE, GCP_WIF_TOKEN_FILE: file('gcp', 'oidc-token\n')})
+    const {logins} = gatewayOf({
+      GCP_AUTH_MODE: 'wif',
+      GCP_WIF_AUDIENCE: AUDIENCE,
+      GCP_WIF_TOKEN_FILE: file('gcp', 'oidc-token\n'),
+    })
     answers = {'sts.googleapis.com/v1/token': () => ({access_token: 'exchanged', expires_in: 3600})}
     expect(await ask(logins)).toBe('Bearer exchanged')
-    expect(JSON.parse(heard[0]!.body)).toMatchObject({subjectToken: 'oidc-token', subjectTokenType: 'urn:ietf:params:oauth:token-type:jwt'})
+    expect(JSON.parse(heard[0]!.body)).toMatchObject({
+      subjectToken: 'oidc-token',
+      subjectTokenType: 'urn:ietf:params:oauth:token-type:jwt',
+    })
   })
 
   test('a refusal is told in Google’s words, without the token', async () => {
     const {logins} = gatewayOf({GCP_WIF_AUDIENCE: AUDIENCE, GCP_WIF_TOKEN_FILE: file('gcp', 'oidc-token')})
-    answers = {'sts.googleapis.com/v1/token': () => ({error: 'invalid_grant', error_description: 'The audience is not known.'})}
+    answers = {
+      'sts.googleapis.com/v1/token': () => ({error: 'invalid_grant', error_description: 'The audience is not known.'}),
+    }
     await expect(ask(logins)).rejects.toThrow(/invalid_grant: The audience is not known/)
   })
 })
@@ -336,13 +397,19 @@ test.each<[env: Record<string, string>, sentence: string]>([
     {AZURE_AUTH_MODE: 'workload', AZURE_TENANT_ID: 't', AZURE_CLIENT_ID: 'c'},
     'AZURE_AUTH_MODE=workload needs AZURE_FEDERATED_TOKEN_FILE as well.',
   ],
-  [{AWS_ASSUME_ROLE_ACCESS_KEY_ID: 'x'}, 'AWS_ASSUME_ROLE_ACCESS_KEY_ID needs AWS_ASSUME_ROLE_SECRET_ACCESS_KEY as well.'],
+  [
+    {AWS_ASSUME_ROLE_ACCESS_KEY_ID: 'x'},
+    'AWS_ASSUME_ROLE_ACCESS_KEY_ID needs AWS_ASSUME_ROLE_SECRET_ACCESS_KEY as well.',
+  ],
   [
     {AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID: 'x'},
     'AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID would have no effect without AWS_ASSUME_ROLE_SOURCE_ARN.',
   ],
   [{GCP_AUTH_MODE: 'wif'}, 'GCP_AUTH_MODE=wif needs GCP_WIF_AUDIENCE as well.'],
-  [{GCP_AUTH_MODE: 'workload', GCP_WIF_AUDIENCE: 'a'}, 'GCP_WIF_AUDIENCE would have no effect with GCP_AUTH_MODE=workload.'],
+  [
+    {GCP_AUTH_MODE: 'workload', GCP_WIF_AUDIENCE: 'a'},
+    'GCP_WIF_AUDIENCE would have no effect with GCP_AUTH_MODE=workload.',
+  ],
   [{GCP_WIF_TOKEN_FILE: '/a'}, 'GCP_WIF_TOKEN_FILE needs GCP_WIF_AUDIENCE as well.'],
 ])('%o is refused', (env, sentence) => {
   expect(() => readSettings({env, readFile: () => ''})).toThrow(expect.objectContaining({sentences: [sentence]}))

@@ -69,7 +69,9 @@ test('no sentence of the README and docs uses a retired phrase', () => {
   const found = SENTENCES.flatMap(each => {
     const prose = each.text.replace(/`[^`]*`|"[^"]*"|“[^”]*”/g, '``')
     if (!ANY_RETIRED.test(prose)) return []
-    return RETIRED.filter(([phrase]) => phrase.test(prose)).map(([phrase, instead]) => `${phrase} (${instead}): ${shown(each)}`)
+    return RETIRED.filter(([phrase]) => phrase.test(prose)).map(
+      ([phrase, instead]) => `${phrase} (${instead}): ${shown(each)}`,
+    )
   })
   expect(found).toEqual([])
 })
@@ -97,7 +99,8 @@ function sentencesOf(page: string): Sentence[] {
     if (!isProse || /^\s*([-*]|\d+\.) |^\|/.test(raw)) end()
     if (!isProse) continue
     if (!raw.startsWith('|')) block.push({line, text: raw.replace(/^\s*([-*]|\d+\.) /, '').trim()})
-    else if (!GENERATED_TABLES.has(page)) for (const cell of raw.split(/(?<!\\)\|/)) found.push(...split(page, [{line, text: cell.trim()}]))
+    else if (!GENERATED_TABLES.has(page))
+      for (const cell of raw.split(/(?<!\\)\|/)) found.push(...split(page, [{line, text: cell.trim()}]))
   }
   end()
   return found

@@ -32,7 +32,10 @@ test('settings that may change are taken over, the others wait for a restart, an
   const {app, url, log, read} = await serving()
   expect(app.reload(read({}))).toEqual({taken: [], need_restart: []})
   const next = read({LOG_LEVEL: 'error', CLIENT_HEAD_TIMEOUT_MS: '300', DRAIN_TIMEOUT_MS: '700', SERVICE_NAME: 'other'})
-  expect(app.reload(next)).toEqual({taken: ['DRAIN_TIMEOUT_MS', 'CLIENT_HEAD_TIMEOUT_MS', 'LOG_LEVEL'], need_restart: ['SERVICE_NAME']})
+  expect(app.reload(next)).toEqual({
+    taken: ['DRAIN_TIMEOUT_MS', 'CLIENT_HEAD_TIMEOUT_MS', 'LOG_LEVEL'],
+    need_restart: ['SERVICE_NAME'],
+  })
   expect([log.level, app.settings.drain_timeout_ms, app.settings.service_name]).toEqual(['error', 700, 'gateway'])
   const client = new Client(url)
   client.send('GET /livez HTTP/1.1\r\n')
@@ -47,7 +50,9 @@ test('a new certificate is shown to who connects, open connections go on, and a 
   expect(app.reload(read({TLS_CERT: OTHER[0], TLS_KEY: OTHER[1]})).taken).toEqual(['TLS_KEY', 'TLS_CERT'])
   expect((await shown(url))[0]).not.toBe(first)
   expect(is_open()).toBe(true)
-  expect(() => app.reload(readSettings({env: {GATEWAY_DATA_DIR: app.settings.data_dir, PORT: '0'}}).settings)).toThrow('restart')
+  expect(() => app.reload(readSettings({env: {GATEWAY_DATA_DIR: app.settings.data_dir, PORT: '0'}}).settings)).toThrow(
+    'restart',
+  )
 })
 
 /** The certificate that is shown to a new connection, and whether that is still open. */

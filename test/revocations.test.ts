@@ -9,7 +9,12 @@ const silent = () => Promise.reject(new StoreSilent('PostgreSQL', 'no answer cam
 /** Revocations over a store that answers with `version`, or as `answer` says. */
 function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {
   const timers = new Timers(1_000_000)
-  const store = {version: 1, answer: undefined as (() => Promise<number>) | undefined, patience: [] as number[], reconnect: () => {}}
+  const store = {
+    version: 1,
+    answer: undefined as (() => Promise<number>) | undefined,
+    patience: [] as number[],
+    reconnect: () => {},
+  }
   let forgotten = 0
   const revocations = new Revocations({
     store: {

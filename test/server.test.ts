@@ -33,14 +33,24 @@ test('browsers of allowed origins may call, and others are told nothing', async 
   const preflight = (from: string) =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'OPTIONS',
-      headers: {origin: from, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-gateway-api-key'},
+      headers: {
+        origin: from,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'x-gateway-api-key',
+      },
     })
   const allowed = await preflight(origin)
-  expect([allowed.status, allowed.headers.get('access-control-allow-origin'), allowed.headers.get('access-control-allow-headers')]).toEqual(
-    [204, origin, 'x-gateway-api-key'],
-  )
+  expect([
+    allowed.status,
+    allowed.headers.get('access-control-allow-origin'),
+    allowed.headers.get('access-control-allow-headers'),
+  ]).toEqual([204, origin, 'x-gateway-api-key'])
   expect((await preflight('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull()
-  const reply = await fetch(`${gateway.url}/v1/chat/completions`, {method: 'POST', headers: {...headers, origin}, body: ask})
+  const reply = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {...headers, origin},
+    body: ask,
+  })
   expect([reply.status, reply.headers.get('access-control-allow-origin')]).toEqual([200, origin])
   const admin = await fetch(`${gateway.url}/v1/api-keys`, {headers: {...headers, origin}})
   expect(admin.headers.get('access-control-allow-origin')).toBe(origin)

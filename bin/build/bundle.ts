@@ -11,7 +11,10 @@ export type Bundles = {
   readonly inputs: readonly string[]
 }
 
-/** Companions of the packages we use that are not installed: each is asked for inside a try, or only by an option we never set. */
+/**
+ * Companions of the packages we use that are not installed: each is asked for inside a try, or only by an option we
+ * never set.
+ */
 const OPTIONAL = ['pg-native', 'pino-pretty', 'supports-color']
 
 /** Makes one CommonJS file of the program and one of each worker thread, in `folder`. */
@@ -57,15 +60,19 @@ function options(version: string) {
   } satisfies BuildOptions
 }
 
-/** In the executable `require` reaches Node's own modules only: an import left in the bundle would fail when it is run. */
+/**
+ * In the executable `require` reaches Node's own modules only: an import left in the bundle would fail when it is run.
+ */
 function refuseLeftovers(imports: readonly {path: string; external?: boolean}[]): void {
-  const left = imports.filter(({path, external}) => external && !isBuiltin(path) && !OPTIONAL.includes(path)).map(({path}) => path)
+  const left = imports
+    .filter(({path, external}) => external && !isBuiltin(path) && !OPTIONAL.includes(path))
+    .map(({path}) => path)
   if (left.length > 0) throw new Error(`the bundle still asks for ${[...new Set(left)].join(', ')}`)
 }
 
 /**
- * esbuild escapes what is beyond ASCII everywhere but in regular expressions. V8 would keep a program with one character beyond Latin-1
- * in two bytes for each of its characters.
+ * esbuild escapes what is beyond ASCII everywhere but in regular expressions. V8 would keep a program with one
+ * character beyond Latin-1 in two bytes for each of its characters.
  */
 function inLatin1(program: string): string {
   return program.replace(/[^\0-\xff]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

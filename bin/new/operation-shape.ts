@@ -27,7 +27,8 @@ export interface Shape {
 }
 
 export function shapeOf(id: string, draft: Draft): Shape {
-  if (!ID.test(id)) throw new Unfit(`${JSON.stringify(id)} is not an operation id: use noun.verb, for example widgets.list.`)
+  if (!ID.test(id))
+    throw new Unfit(`${JSON.stringify(id)} is not an operation id: use noun.verb, for example widgets.list.`)
   if (Object.hasOwn(PERFORMED_BY, id)) throw new Unfit(`The operation ${id} exists already.`)
   const [noun, verb] = id.split('.') as [string, string]
   const isTaken = ['src/admin', 'src/schema'].some(folder => draft.has(`${folder}/${dashed(noun)}.ts`))

@@ -67,7 +67,8 @@ function schemaFile({noun, verb, has_body, param}: Shape): string {
   const view = `/** FILL IN: the fields of one of them. */
 export const ${name}View = z.strictObject({id: z.uuid()})
 `
-  const list = verb === 'list' ? `\nexport const ${name}List = z.strictObject({total: z.int(), data: z.array(${name}View)})\n` : ''
+  const list =
+    verb === 'list' ? `\nexport const ${name}List = z.strictObject({total: z.int(), data: z.array(${name}View)})\n` : ''
   const params = param
     ? `\nexport const ${name}Params = z.strictObject({${param}: z.uuid().describe('Id of the ${singular(noun).replaceAll('_', ' ')}.')})\n`
     : ''

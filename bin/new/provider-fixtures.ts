@@ -25,7 +25,13 @@ export const CASE = {
 }
 
 export const FAULT_CASE = {
-  faults: [[401, 'FILL IN: the body of a refusal, as it is', {message: 'PROVIDER error: FILL IN: what the client is told of it'}]],
+  faults: [
+    [
+      401,
+      'FILL IN: the body of a refusal, as it is',
+      {message: 'PROVIDER error: FILL IN: what the client is told of it'},
+    ],
+  ],
 }
 
 export function caseFile(fixture: object, {provider}: Hole): string {

@@ -19,7 +19,11 @@ export function writeProvider(name: string, {own_wire}: {readonly own_wire: bool
   if (find(slug)) throw new Unfit(`The provider ${slug} exists already.`)
   const steps = own_wire ? withDialect(slug, draft) : compatible(slug, draft)
   draft.replace(REGISTRY_TEST, /`(?=\.split\(\/\\s\+\/\)\n\ntest\()/, () => ` ${slug}\``)
-  draft.replace('README.md', /catalogue has (\d+) providers/, (_, count) => `catalogue has ${Number(count) + 1} providers`)
+  draft.replace(
+    'README.md',
+    /catalogue has (\d+) providers/,
+    (_, count) => `catalogue has ${Number(count) + 1} providers`,
+  )
   return [
     ...steps,
     'npm test -- test/providers/catalog/page.test.ts -u      # writes docs/providers.md; read its row',

@@ -14,7 +14,10 @@ const READERS: Readonly<Record<SourceName, (texts: readonly string[]) => Reading
   aicost: readAicost,
 }
 
-/** The catalogue and the conflict report that `texts` make on the UTC date `as_of`. Pure: the same texts make the same bytes. */
+/**
+ * The catalogue and the conflict report that `texts` make on the UTC date `as_of`. Pure: the same texts make the same
+ * bytes.
+ */
 export function build(texts: SourceTexts, as_of: string): {catalogue: string; conflicts: string} {
   const readings = SOURCE_NAMES.map(name => READERS[name](texts[name]))
   const merged = merge(

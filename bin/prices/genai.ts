@@ -29,7 +29,10 @@ const match: z.ZodType<Match> = z.lazy(() =>
   ]),
 )
 const amount = z.number().nonnegative()
-const tiered = z.strictObject({base: amount, tiers: z.array(z.strictObject({start: z.int().positive(), price: amount}))})
+const tiered = z.strictObject({
+  base: amount,
+  tiers: z.array(z.strictObject({start: z.int().positive(), price: amount})),
+})
 const prices = z.record(z.string(), z.union([amount, tiered]))
 const constraint = z.discriminatedUnion('type', [
   z.strictObject({type: z.literal('start_date'), start_date: z.iso.date()}),
@@ -71,12 +74,16 @@ const UNITS: Readonly<Record<string, {name: string; unit: 'dollars_per_thousand'
 /** The offers of `@pydantic/genai-prices`, read from the text of its `dist/index.js`. */
 export function readGenaiPrices([text = '']: readonly string[]): Reading {
   const refused: Refused[] = []
-  const offers = providers.parse(readLiteralAfter(text, /^(?:const|var|let) \w+ = (?=\[\s*\{\s*id:)/m)).flatMap(({id: provider, models}) =>
-    models.flatMap(entry => {
-      const periods = readPeriods(entry, (what, why) => refused.push({source: SOURCE, provider, model: entry.id, what, why}))
-      return periods ? placesOf(provider, entry).map(place => toOffer(place, entry, periods)) : []
-    }),
-  )
+  const offers = providers
+    .parse(readLiteralAfter(text, /^(?:const|var|let) \w+ = (?=\[\s*\{\s*id:)/m))
+    .flatMap(({id: provider, models}) =>
+      models.flatMap(entry => {
+        const periods = readPeriods(entry, (what, why) =>
+          refused.push({source: SOURCE, provider, model: entry.id, what, why}),
+        )
+        return periods ? placesOf(provider, entry).map(place => toOffer(place, entry, periods)) : []
+      }),
+    )
   return {offers, refused}
 }
 
@@ -90,11 +97,13 @@ interface Place {
 function placesOf(provider: string, {id}: Model): readonly Place[] {
   const routed = GENAI_ROUTED.exec(provider)?.[1]
   if (routed) return [{provider: 'huggingface', suffix: `:${routed}`}]
-  // OpenRouter's ids begin with an author; the source keeps the bare names too, often beside them, and nobody can call those.
+  // OpenRouter's ids begin with an author; the source keeps the bare names too, often beside them, and nobody can call
+  // those.
   if (provider === 'openrouter' && !id.includes('/')) return []
   if (provider === 'azure' && /^(?:phi|mai|wizardlm)-/.test(id)) return [{provider: 'azure-ai', suffix: ''}]
   if (provider === 'google') {
-    // One list for all of googleapis.com: Claude and model-as-a-service are Vertex AI, open Gemma the Gemini API, the rest is on both.
+    // One list for all of googleapis.com: Claude and model-as-a-service are Vertex AI, open Gemma the Gemini API, the
+    // rest is on both.
     const vertex_only = id.startsWith('claude-') || id.endsWith('-maas')
     const slugs = vertex_only ? ['vertex-ai'] : id.startsWith('gemma-') ? ['google'] : ['google', 'vertex-ai']
     return slugs.map(slug => ({provider: slug, suffix: ''}))
@@ -106,7 +115,8 @@ function placesOf(provider: string, {id}: Model): readonly Place[] {
 function toOffer({provider, suffix}: Place, entry: Model, periods: readonly PricePeriod[]): Offer {
   const matches = (id: string) => id.endsWith(suffix) && accepts(entry.match, suffix ? id.slice(0, -suffix.length) : id)
   const equal = equalsOf(entry.match)
-  // "regional.anthropic..." is how the source names every Bedrock region but the global one: the id itself has no such word.
+  // "regional.anthropic..." is how the source names every Bedrock region but the global one: the id itself has no such
+  // word.
   const named = entry.id.replace(/^regional\./, '')
   const usable = !named.endsWith('-') && (provider === 'bedrock' || accepts(entry.match, named))
   const id = usable ? named : equal[0]
@@ -141,22 +151,32 @@ function accepts(rule: Match, id: string): boolean {
 function readPeriods(entry: Model, refuse: (what: string, why: string) => void): PricePeriod[] | undefined {
   const dated = Array.isArray(entry.prices) ? entry.prices : [{prices: entry.prices}]
   const free = saysFree(entry.id, entry.name, entry.price_comments)
-  const periods = dated.map(({constraint: when, prices: terms}) => ({...readWhen(when), ...readTerms(terms, free, refuse)}))
+  const periods = dated.map(({constraint: when, prices: terms}) => ({
+    ...readWhen(when),
+    ...readTerms(terms, free, refuse),
+  }))
   return periods.every(({rates, units}) => Object.keys(rates).length === 0 && !units) ? undefined : periods
 }
 
 function readWhen(when: z.infer<typeof constraint> | undefined): Pick<PricePeriod, 'from' | 'hours'> {
   if (!when) return {}
-  return when.type === 'start_date' ? {from: when.start_date} : {hours: [minuteOf(when.start_time), minuteOf(when.end_time)]}
+  return when.type === 'start_date'
+    ? {from: when.start_date}
+    : {hours: [minuteOf(when.start_time), minuteOf(when.end_time)]}
 }
 
 function minuteOf(time: string): number {
   const [, hour, minute] = /^(\d\d):(\d\d):00Z$/.exec(time) ?? []
-  if (hour === undefined || minute === undefined) throw new Error(`${SOURCE}: the time ${time} is not a whole minute in UTC`)
+  if (hour === undefined || minute === undefined)
+    throw new Error(`${SOURCE}: the time ${time} is not a whole minute in UTC`)
   return Number(hour) * 60 + Number(minute)
 }
 
-function readTerms(terms: Prices, free: boolean, refuse: (what: string, why: string) => void): Omit<PricePeriod, 'from' | 'hours'> {
+function readTerms(
+  terms: Prices,
+  free: boolean,
+  refuse: (what: string, why: string) => void,
+): Omit<PricePeriod, 'from' | 'hours'> {
   if (Object.keys(terms).length === 0) return {rates: free ? {input: 0, output: 0} : {}}
   const rates: Partial<Record<RateName, number>> = {}
   const units: Record<string, UnitRate> = {}
@@ -181,7 +201,8 @@ function readTerms(terms: Prices, free: boolean, refuse: (what: string, why: str
     }
     const unit = UNITS[key]
     if (unit === null) continue
-    if (unit === undefined || typeof price !== 'number') throw new Error(`${SOURCE} prices ${key}, which bin/prices/genai.ts does not know`)
+    if (unit === undefined || typeof price !== 'number')
+      throw new Error(`${SOURCE} prices ${key}, which bin/prices/genai.ts does not know`)
     const pico = picoOf(price, unit.unit)
     if (typeof pico === 'number') units[unit.name] = unit.per ? [pico, unit.per] : pico
     else refuse(key, pico.why)

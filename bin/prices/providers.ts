@@ -1,6 +1,6 @@
 /**
- * What each source calls a provider → our slug. `null` leaves it out: a subscription whose notional prices nobody pays per token, or
- * an engine that runs at home. A provider that is in no table stops the build.
+ * What each source calls a provider → our slug. `null` leaves it out: a subscription whose notional prices nobody pays
+ * per token, or an engine that runs at home. A provider that is in no table stops the build.
  */
 type Slugs = Readonly<Record<string, string | null>>
 
@@ -14,7 +14,10 @@ export const GENAI_SLUGS: Slugs = {
   novita: 'novita-ai', perplexity: 'perplexity-ai', together: 'together-ai', voyageai: 'voyage', zai: 'z-ai', zhipuai: 'zhipu',
 }
 
-/** `huggingface_together` is Hugging Face's router over another provider: our slug is huggingface, and a caller writes `model:together`. */
+/**
+ * `huggingface_together` is Hugging Face's router over another provider: our slug is huggingface, and a caller writes
+ * `model:together`.
+ */
 export const GENAI_ROUTED = /^huggingface_(.+)$/
 
 // biome-ignore format: a table is read by its lines
@@ -60,6 +63,7 @@ export const AICOST_SLUGS: Slugs = {
 /** Our slug for `provider`, null when it is left out. */
 export function slugOf(slugs: Slugs, provider: string, source: string): string | null {
   const slug = Object.hasOwn(slugs, provider) ? slugs[provider] : undefined
-  if (slug === undefined) throw new Error(`${source} has a provider "${provider}" that no table of bin/prices/providers.ts names`)
+  if (slug === undefined)
+    throw new Error(`${source} has a provider "${provider}" that no table of bin/prices/providers.ts names`)
   return slug
 }

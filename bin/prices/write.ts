@@ -3,11 +3,16 @@ import {type PricePeriod, RATE_NAMES, type Rates, type Terms} from '../../src/pr
 import type {Conflict, Entry, Merged} from './merge.ts'
 import {type Refused, SOURCE_NAMES, SOURCES} from './offer.ts'
 
-/** The text of `catalogue.json`: one model a line, everything sorted, so that a diff shows what changed and nothing else. */
+/**
+ * The text of `catalogue.json`: one model a line, everything sorted, so that a diff shows what changed and nothing
+ * else.
+ */
 export function writeCatalogue(merged: Merged, as_of: string): string {
   const providers = [...merged.shelves].filter(([, entries]) => entries.length > 0).sort(byKey)
   const shelves = providers.map(([provider, entries]) => {
-    const rows = entries.map(entry => [entry.model, {...toRow(entry), ...geographiesOf(provider, entry.model)}] as const).sort(byKey)
+    const rows = entries
+      .map(entry => [entry.model, {...toRow(entry), ...geographiesOf(provider, entry.model)}] as const)
+      .sort(byKey)
     const lines = rows.map(([model, row]) => `      ${JSON.stringify(model)}: ${JSON.stringify(row)}`)
     return `    ${JSON.stringify(provider)}: {\n${lines.join(',\n')}\n    }`
   })
@@ -24,10 +29,16 @@ ${shelves.join(',\n')}
 `
 }
 
-/** Served in the US alone, models from Claude Opus 4.6 on cost a tenth more a token at their maker (platform.claude.com/docs, Data residency, pricing). */
+/**
+ * Served in the US alone, models from Claude Opus 4.6 on cost a tenth more a token at their maker
+ * (platform.claude.com/docs, Data residency, pricing).
+ */
 const US_ALONE = /^claude-(?:opus-4-[6-9]|sonnet-4-[6-9]|(?:opus|sonnet|haiku|fable)-[5-9](?:-\d)?)$/
 
-/** OpenAI's hosts by region; they cost a tenth more a token for models released from March 5, 2026 on, and no more for others (developers.openai.com, Data residency). */
+/**
+ * OpenAI's hosts by region; they cost a tenth more a token for models released from March 5, 2026 on, and no more for
+ * others (developers.openai.com, Data residency).
+ */
 const OPENAI_REGIONS = ['ae', 'au', 'ca', 'eu', 'gb', 'in', 'jp', 'kr', 'sg', 'us']
 const UPLIFTED = /^gpt-(?:5\.[4-9]|[6-9]|image-2|realtime-2)/
 const BEFORE =
@@ -114,7 +125,8 @@ function toRow({offer, aliases}: Entry): CatalogueRow {
     ...(offer.dated && {dated: true as const}),
   }
   const [only] = offer.periods
-  if (offer.periods.length === 1 && only && !only.from && !only.hours) return {source: offer.source, ...toTerms(only), ...extra}
+  if (offer.periods.length === 1 && only && !only.from && !only.hours)
+    return {source: offer.source, ...toTerms(only), ...extra}
   return {source: offer.source, periods: offer.periods.map(toPeriod), ...extra}
 }
 

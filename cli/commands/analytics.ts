@@ -106,7 +106,9 @@ function graph({word, operation, about, number, unit}: Drawn): Command {
         return {label: labelOf(point), value, text: inWords(value, unit)}
       })
       for (const text of barLines(bars, world.stdout.columns ?? ROOM)) print.line(text)
-      const summary = Object.entries(reply.summary).map(([name, value]) => `${name} ${inWords(value, unitOf(name, unit))}`)
+      const summary = Object.entries(reply.summary).map(
+        ([name, value]) => `${name} ${inWords(value, unitOf(name, unit))}`,
+      )
       if (summary.length) print.note(summary.join(', '))
     }),
   )
@@ -115,13 +117,17 @@ function graph({word, operation, about, number, unit}: Drawn): Command {
 /** A number of a point; of a list, what its counts come to; of rescues, retries too. */
 function numberOf(point: Point, number: string): number {
   const count = (value: unknown): number =>
-    Array.isArray(value) ? value.reduce((sum: number, each: {count?: number}) => sum + (each.count ?? 0), 0) : Number(value ?? 0)
+    Array.isArray(value)
+      ? value.reduce((sum: number, each: {count?: number}) => sum + (each.count ?? 0), 0)
+      : Number(value ?? 0)
   return count(point[number]) + (number === 'fallback' ? count(point.retry) : 0)
 }
 
 function labelOf(point: Point): string {
   if (point.timestamp)
-    return point.timestamp.endsWith('T00:00:00.000Z') ? point.timestamp.slice(0, 10) : point.timestamp.slice(0, 16).replace('T', ' ')
+    return point.timestamp.endsWith('T00:00:00.000Z')
+      ? point.timestamp.slice(0, 10)
+      : point.timestamp.slice(0, 16).replace('T', ' ')
   return String(point.status_code ?? point.score ?? point.ai_model ?? '')
 }
 
@@ -165,7 +171,11 @@ export function groupsBy(noun: 'analytics' | 'logs', about: string): Command {
     `gateway ${noun} by api_key --columns cost,p95_latency,success_rate`,
   ])
     .argument('<group>', 'ai_service, model, status_code, api_key, config, workspace, provider or prompt')
-    .option('--columns <names>', 'by commas: cost, total_tokens, avg_latency, p95_latency, success_rate, last_seen ...', USUAL_COLUMNS)
+    .option(
+      '--columns <names>',
+      'by commas: cost, total_tokens, avg_latency, p95_latency, success_rate, last_seen ...',
+      USUAL_COLUMNS,
+    )
   return withPage(withTime(command)).action((groupBy: string, options: GroupOptions, self: Command) =>
     withGateway(self, async gateway => {
       const query = {...(await timeOf(gateway, options)), ...pageOf(options), columns: options.columns}
@@ -206,7 +216,9 @@ function grouped(
 }
 
 function metadata(): Command {
-  const command = leaf('by-metadata', 'Calls by the value of a key of their metadata', ['gateway analytics by-metadata team --since 30d'])
+  const command = leaf('by-metadata', 'Calls by the value of a key of their metadata', [
+    'gateway analytics by-metadata team --since 30d',
+  ])
   return withPage(withTime(command.argument('<key>', 'for example team'))).action(
     (metadataKey: string, options: GroupOptions, self: Command) =>
       withGateway(self, async gateway => {

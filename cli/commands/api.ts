@@ -37,7 +37,10 @@ export function api(): Command {
     'echo \'{"name":"research"}\' | gateway api POST /admin/workspaces --body -',
   ])
     .argument('[operation]', 'id of an operation, or a method: GET, POST, PUT, DELETE')
-    .argument('[words...]', 'the path, or fields of the operation as --name value (--name-file FILE reads one from a file)')
+    .argument(
+      '[words...]',
+      'the path, or fields of the operation as --name value (--name-file FILE reads one from a file)',
+    )
     .option('--body <file>', 'JSON body from a file, or - for stdin')
     .option('--list', 'list the operations, and the command of each')
     .option('--document', 'print the OpenAPI document of all operations')
@@ -47,7 +50,8 @@ export function api(): Command {
     .action(async (operation: string | undefined, words: readonly string[], options: ApiOptions, self: Command) => {
       const asks_help = [operation, ...words].some(word => word === '--help' || word === '-h')
       if (options.list) return list(self)
-      if (options.document) return withGateway(self, async ({call, print}) => print.json_reply(await call('openapi.get')))
+      if (options.document)
+        return withGateway(self, async ({call, print}) => print.json_reply(await call('openapi.get')))
       if (operation === undefined || operation.startsWith('-')) {
         if (asks_help) return void self.outputHelp()
         throw usageFault('Name an operation, or a method and a path.', 'gateway api --list shows the operations.')
@@ -60,7 +64,14 @@ export function api(): Command {
 async function list(self: Command) {
   const {print} = await openSession(self)
   const {OPERATIONS} = await import('../../src/admin/registry.ts')
-  const reply = OPERATIONS.map(({id, method, path, summary, scopes}) => ({id, method, path, summary, scopes, command: PERFORMED_BY[id]}))
+  const reply = OPERATIONS.map(({id, method, path, summary, scopes}) => ({
+    id,
+    method,
+    path,
+    summary,
+    scopes,
+    command: PERFORMED_BY[id],
+  }))
   print.list(reply, OPERATIONS, COLUMNS)
 }
 
@@ -72,7 +83,9 @@ async function help(self: Command, id: string) {
   const usages = fields.map(usageOf)
   const widest = Math.max(0, ...usages.map(usage => usage.length))
   const path = fields.filter(({place}) => place === 'params').map(({name}) => ` <${name}>`)
-  const example = fields.filter(({required, place}) => required && place !== 'params').map(field => ` ${usageOf(field)}`)
+  const example = fields
+    .filter(({required, place}) => required && place !== 'params')
+    .map(field => ` ${usageOf(field)}`)
   const lines = [
     `${operation.summary} (${operation.method} /v1${operation.path}): gateway ${PERFORMED_BY[id]}`,
     '',
@@ -87,7 +100,9 @@ async function help(self: Command, id: string) {
           ),
         ]
       : []),
-    ...(operation.body ? ['', 'Any field can be read from a file: --name-file FILE. --body FILE gives the whole body, - for stdin.'] : []),
+    ...(operation.body
+      ? ['', 'Any field can be read from a file: --name-file FILE. --body FILE gives the whole body, - for stdin.']
+      : []),
     '',
     'Examples:',
     `  $ gateway api ${id}${path.join('')}${example.join('')}`,
@@ -108,7 +123,10 @@ function call(self: Command, id: string, words: readonly string[], {body}: ApiOp
 function request(self: Command, method: string, words: readonly string[], {body}: ApiOptions) {
   const [path, ...more] = words
   if (path === undefined || !path.startsWith('/') || more.length)
-    throw usageFault(`After ${method} stands one path, for example /configs.`, 'A body is given with --body FILE, or --body - for stdin.')
+    throw usageFault(
+      `After ${method} stands one path, for example /configs.`,
+      'A body is given with --body FILE, or --body - for stdin.',
+    )
   return withGateway(self, async gateway => {
     const given = body === undefined ? undefined : await jsonFrom(gateway.world, body, '--body')
     const versioned = path === '/v1' || path.startsWith('/v1/') ? path : `/v1${path}`
@@ -116,7 +134,10 @@ function request(self: Command, method: string, words: readonly string[], {body}
   })
 }
 
-/** The reply as it is: this command has no other words for it. A reply that is no JSON (a stream of events) is printed as text. */
+/**
+ * The reply as it is: this command has no other words for it. A reply that is no JSON (a stream of events) is printed
+ * as text.
+ */
 async function say({ask, print}: Gateway, request: Parameters<Gateway['ask']>[0]) {
   const reply = await ask(request)
   if (typeof reply === 'string') print.line(reply.trimEnd())

@@ -59,7 +59,9 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
   if (options.dryRun || !steps.length)
     return print.done(
       replyOf(steps, called, false),
-      steps.length ? `${countsOf(steps, 'planned')} Nothing was changed.` : `${resources.length} resources: nothing differs.`,
+      steps.length
+        ? `${countsOf(steps, 'planned')} Nothing was changed.`
+        : `${resources.length} resources: nothing differs.`,
     )
   const gone = steps.filter(({action}) => action === 'delete').length
   if (gone) await confirmed(world, `Apply this, and take away ${gone} of what the gateway has`, options)
@@ -122,7 +124,9 @@ function printSteps(print: Printer, steps: readonly ApplyStep[], called: Called)
     const [sign, color] = SIGNS[action]
     const line = `${sign} ${plain(called(resource))}`
     print.line(print.color ? `\x1b[${color}m${line}\x1b[0m` : line)
-    if (!print.quiet) for (const {path, before, after} of differences) print.line(`    ${plain(path)}: ${short(before)} → ${short(after)}`)
+    if (!print.quiet)
+      for (const {path, before, after} of differences)
+        print.line(`    ${plain(path)}: ${short(before)} → ${short(after)}`)
   }
 }
 
@@ -142,8 +146,16 @@ function countsOf(steps: readonly ApplyStep[], state: keyof typeof WORDS): strin
   return `${counted.join(', ')}.`
 }
 
-/** Tells the secrets of new keys: in the file, or where it cannot be written, and without one, on stdout. Gives what is left for a reply in JSON. */
-function tellKeys(world: Environment, print: Printer, keys: readonly CreatedKey[], file: string | undefined): readonly CreatedKey[] {
+/**
+ * Tells the secrets of new keys: in the file, or where it cannot be written, and without one, on stdout. Gives what is
+ * left for a reply in JSON.
+ */
+function tellKeys(
+  world: Environment,
+  print: Printer,
+  keys: readonly CreatedKey[],
+  file: string | undefined,
+): readonly CreatedKey[] {
   if (!keys.length) return []
   if (file !== undefined) {
     try {

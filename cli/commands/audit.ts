@@ -71,7 +71,10 @@ function verify(): Command {
       if (reply.holds) return print.done(reply, `The chain holds: ${reply.rows} rows.${older}`)
       if (print.json) print.json_reply(reply)
       const sentence = reply.breaks.map(({text}) => text).join(' ')
-      throw new CommandFault(`The audit log is not what was recorded. ${sentence}`, {exit: EXIT.failure, code: 'audit_broken'})
+      throw new CommandFault(`The audit log is not what was recorded. ${sentence}`, {
+        exit: EXIT.failure,
+        code: 'audit_broken',
+      })
     }),
   )
 }
@@ -96,14 +99,17 @@ function exported(): Command {
 
 function queryOf({world}: Gateway, {since, before, filter}: RangeOptions) {
   const end_time = before === undefined ? new Date(world.now()).toISOString() : momentOf(before, '--before')
-  const start_time = since === undefined ? new Date(Date.parse(end_time) - 30 * DAY_MS).toISOString() : momentOf(since, '--since')
+  const start_time =
+    since === undefined ? new Date(Date.parse(end_time) - 30 * DAY_MS).toISOString() : momentOf(since, '--since')
   return {...(filter && readPairs(filter, '--filter')), start_time, end_time}
 }
 
 function momentOf(text: string, option: string): string {
   const at_ms = /^\d{4}-\d\d-\d\d(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(at_ms))
-    throw usageFault(`${option} ${text} is no time: expected a date such as 2030-12-31, or a moment such as 2030-12-31T08:00:00Z.`)
+    throw usageFault(
+      `${option} ${text} is no time: expected a date such as 2030-12-31, or a moment such as 2030-12-31T08:00:00Z.`,
+    )
   return new Date(at_ms).toISOString()
 }
 

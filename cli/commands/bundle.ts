@@ -6,7 +6,14 @@ import type {Environment} from '../environment.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {fileText, group, leaf} from '../options.ts'
 import {countsOf, type Diff, printDiff} from '../price-diff.ts'
-import {applyBundle, type KeyOption, printInstalled, printWithdrawn, publicKeyOf, withPublicKey} from '../price-install.ts'
+import {
+  applyBundle,
+  type KeyOption,
+  printInstalled,
+  printWithdrawn,
+  publicKeyOf,
+  withPublicKey,
+} from '../price-install.ts'
 import {readSource} from '../price-source.ts'
 import {progressOn} from '../progress.ts'
 import {type CommandSession, openSession} from '../session.ts'
@@ -14,11 +21,19 @@ import {readJson, readWhole} from '../words.ts'
 
 /** `gateway bundle`: prices signed at one place and carried by hand to another. */
 export function bundle(): Command {
-  return group('bundle', 'Signed bundles of prices, for gateways without a network', [keygen(), create(), verify(), apply(), rollback()])
+  return group('bundle', 'Signed bundles of prices, for gateways without a network', [
+    keygen(),
+    create(),
+    verify(),
+    apply(),
+    rollback(),
+  ])
 }
 
 function keygen(): Command {
-  return leaf('keygen', 'Make a pair of keys: one signs bundles, the other is given to gateways', ['gateway bundle keygen --out prices'])
+  return leaf('keygen', 'Make a pair of keys: one signs bundles, the other is given to gateways', [
+    'gateway bundle keygen --out prices',
+  ])
     .requiredOption('--out <name>', 'writes NAME.key, which is secret, and NAME.pub')
     .action(async ({out}: {readonly out: string}, self: Command) => {
       const {world, print} = await openSession(self)
@@ -59,7 +74,9 @@ function create(): Command {
       const prices = await listOf(session, options)
       const read = await checkedList(prices)
       const serial =
-        options.serial === undefined ? Math.floor(world.now() / 1000) : readWhole(options.serial, '--serial', 1, Number.MAX_SAFE_INTEGER)
+        options.serial === undefined
+          ? Math.floor(world.now() / 1000)
+          : readWhole(options.serial, '--serial', 1, Number.MAX_SAFE_INTEGER)
       const created_at = new Date(world.now()).toISOString()
       const contents = [{kind: 'prices', content: prices}]
       const key = fileText(world, options.key, '--key')
@@ -80,7 +97,9 @@ async function listOf(session: CommandSession, {prices, provider = []}: CreateOp
   }
   const {settings} = await session.settings()
   const progress = progressOn(session.world, session.print)
-  const source = await readSource(session.world, prices, {providers: provider, progress, settings}).finally(() => progress.end())
+  const source = await readSource(session.world, prices, {providers: provider, progress, settings}).finally(() =>
+    progress.end(),
+  )
   if (source.kind === 'bundle') throw usageFault(`${prices} is a bundle already.`)
   return source.prices
 }
@@ -130,17 +149,22 @@ function verify(): Command {
       if (options.offline) return verifyHere(file, options, self)
       await withGateway(self, async gateway => {
         const {call, print, world} = gateway
-        const verification = await call('bundles.verify', {body: {bundle: bundleIn(world, file), ...publicKeyOf(gateway, options)}})
+        const verification = await call('bundles.verify', {
+          body: {bundle: bundleIn(world, file), ...publicKeyOf(gateway, options)},
+        })
         if (print.json) return print.json_reply(verification)
         if (verification.prices) printDiff(print, verification.prices, {whole: options.all === true})
-        print.line(`${sentence(verification)} ${verification.prices ? `${countsOf(verification.prices)}. ` : ''}Nothing was installed.`)
+        print.line(
+          `${sentence(verification)} ${verification.prices ? `${countsOf(verification.prices)}. ` : ''}Nothing was installed.`,
+        )
       })
     })
 }
 
 async function verifyHere(file: string, {publicKey}: VerifyOptions, self: Command): Promise<void> {
   const {world, print} = await openSession(self)
-  if (publicKey === undefined) throw usageFault('--offline needs --public-key: no gateway is asked for the keys it trusts.')
+  if (publicKey === undefined)
+    throw usageFault('--offline needs --public-key: no gateway is asked for the keys it trusts.')
   const {bundle, key_id} = guarded(() => openBundle(bundleIn(world, file), fileText(world, publicKey, '--public-key')))
   const {contents: _, ...fields} = bundle
   print.done({...fields, key_id}, sentence({...fields, key_id}))
@@ -156,7 +180,9 @@ interface ApplyOptions extends KeyOption {
 
 function apply(): Command {
   return withPublicKey(
-    leaf('apply', 'Install a bundle: all of it or nothing', ['gateway bundle apply prices.bundle --public-key prices.pub']),
+    leaf('apply', 'Install a bundle: all of it or nothing', [
+      'gateway bundle apply prices.bundle --public-key prices.pub',
+    ]),
   )
     .argument('<file>', 'the bundle')
     .option('--from <time>', 'when its prices begin to hold: 2030-12-31, or a time with its zone (default: now)')
@@ -172,9 +198,10 @@ function apply(): Command {
 }
 
 function rollback(): Command {
-  return leaf('rollback', 'Withdraw the bundle that was installed last; what was charged stays', ['gateway bundle rollback']).action(
-    (_: unknown, self: Command) =>
-      withGateway(self, async gateway => printWithdrawn(gateway, await gateway.call('bundles.rollback', {body: {}}))),
+  return leaf('rollback', 'Withdraw the bundle that was installed last; what was charged stays', [
+    'gateway bundle rollback',
+  ]).action((_: unknown, self: Command) =>
+    withGateway(self, async gateway => printWithdrawn(gateway, await gateway.call('bundles.rollback', {body: {}}))),
   )
 }
 

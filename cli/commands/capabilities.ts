@@ -37,7 +37,10 @@ export function capabilitiesCommand<Name extends ToolServers>(noun: Noun<Name>):
     ]),
     noun,
   )
-    .option('--type <type>', 'tool, prompt, resource or resource_template; of what is switched, tool where none is said')
+    .option(
+      '--type <type>',
+      'tool, prompt, resource or resource_template; of what is switched, tool where none is said',
+    )
     .option('--enable <name...>', 'switch these on')
     .option('--disable <name...>', 'switch these off')
     .action((name: string, {type, enable = [], disable = []}: Options, self: Command) =>
@@ -45,9 +48,11 @@ export function capabilitiesCommand<Name extends ToolServers>(noun: Noun<Name>):
         const {params} = await inputOf(gateway, noun, name, {})
         const both = enable.find(each => disable.includes(each))
         if (both !== undefined) throw usageFault(`${both} is both enabled and disabled; keep one.`)
-        const format = (names: readonly string[], enabled: boolean) => names.map(each => ({name: each, type: type ?? 'tool', enabled}))
+        const format = (names: readonly string[], enabled: boolean) =>
+          names.map(each => ({name: each, type: type ?? 'tool', enabled}))
         const capabilities = [...format(enable, true), ...format(disable, false)]
-        if (capabilities.length) await gateway.perform(`${operations}.update_capabilities`, {params, body: {capabilities}})
+        if (capabilities.length)
+          await gateway.perform(`${operations}.update_capabilities`, {params, body: {capabilities}})
         const query = {type, page_size: 500}
         const reply = await listed<CapabilityRow>(gateway, `${operations}.list_capabilities`, {params, query})
         gateway.print.list(reply, reply.data, COLUMNS, reply.total)
@@ -58,11 +63,13 @@ export function capabilitiesCommand<Name extends ToolServers>(noun: Noun<Name>):
 /** Shows what a server of tools reports of itself. */
 export function metadataCommand<Name extends ToolServers>(noun: Noun<Name>): Command {
   const {command, operations, example} = noun
-  return named(leaf('metadata', 'Show what the server told of itself, and when', [`gateway ${command} metadata ${example}`]), noun).action(
-    (name: string, _: object, self: Command) =>
-      withGateway(self, async gateway => {
-        const reply = await gateway.perform(`${operations}.get_metadata`, await inputOf(gateway, noun, name, {}))
-        gateway.print.view(reply, reply)
-      }),
+  return named(
+    leaf('metadata', 'Show what the server told of itself, and when', [`gateway ${command} metadata ${example}`]),
+    noun,
+  ).action((name: string, _: object, self: Command) =>
+    withGateway(self, async gateway => {
+      const reply = await gateway.perform(`${operations}.get_metadata`, await inputOf(gateway, noun, name, {}))
+      gateway.print.view(reply, reply)
+    }),
   )
 }

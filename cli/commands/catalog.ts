@@ -16,7 +16,10 @@ const COLUMNS: readonly TableColumn<ProviderListing>[] = [
   {title: 'by way of chat', value: row => [...row.through_chat, ...row.where_served].join(' ')},
 ]
 
-/** `gateway providers catalog`: what a provider can be made of. Known to the program itself; no data directory is opened. */
+/**
+ * `gateway providers catalog`: what a provider can be made of. Known to the program itself; no data directory is
+ * opened.
+ */
 export function catalog(): Command {
   return leaf('catalog', 'List every kind of provider: host, authentication, what is native and what is translated', [
     'gateway providers catalog',
@@ -35,10 +38,11 @@ export function catalog(): Command {
 
 /** `gateway providers capabilities`: what the sources say that models take and give. */
 export function capabilities(): Command {
-  return leaf('capabilities', 'Show what the models of a kind of provider can do, as the sources of capabilities say it', [
-    'gateway providers capabilities openai',
-    'gateway providers capabilities anthropic --json',
-  ])
+  return leaf(
+    'capabilities',
+    'Show what the models of a kind of provider can do, as the sources of capabilities say it',
+    ['gateway providers capabilities openai', 'gateway providers capabilities anthropic --json'],
+  )
     .argument('<kind>', 'kind of provider')
     .action((provider: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {

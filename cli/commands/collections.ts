@@ -40,14 +40,15 @@ function create(): Command {
   ])
     .argument('<name>', 'what to call it; its slug follows from it')
     .option('--parent <slug>', 'collection it stands in')
-  return withWorkspace(command, 'workspace it is for').action((name: string, options: WorkspaceOption & {parent?: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const {parent: parent_collection_id, workspace} = options
-      const of_parent = parent_collection_id !== undefined && workspace === undefined
-      const workspace_id = of_parent ? undefined : await workspaceFor(gateway, workspace)
-      const reply = await gateway.call('collections.create', {body: {name, parent_collection_id, workspace_id}})
-      gateway.print.made(reply, reply.slug, `Created the collection ${name}: ${reply.slug}`)
-    }),
+  return withWorkspace(command, 'workspace it is for').action(
+    (name: string, options: WorkspaceOption & {parent?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const {parent: parent_collection_id, workspace} = options
+        const of_parent = parent_collection_id !== undefined && workspace === undefined
+        const workspace_id = of_parent ? undefined : await workspaceFor(gateway, workspace)
+        const reply = await gateway.call('collections.create', {body: {name, parent_collection_id, workspace_id}})
+        gateway.print.made(reply, reply.slug, `Created the collection ${name}: ${reply.slug}`)
+      }),
   )
 }
 
@@ -69,7 +70,9 @@ function list(): Command {
 }
 
 function rename(): Command {
-  const command = leaf('rename', 'Rename a collection; its slug stays', ['gateway collections rename support-1a2b3c "Support desk"'])
+  const command = leaf('rename', 'Rename a collection; its slug stays', [
+    'gateway collections rename support-1a2b3c "Support desk"',
+  ])
   return named(command, noun)
     .argument('<new-name>', 'what to call it')
     .action((slug: string, name: string, _: object, self: Command) =>

@@ -37,7 +37,10 @@ const configNoun: Noun<'configs'> = {
   ],
 }
 
-const VERSIONS: readonly TableColumn<VersionOf<'configs'>>[] = [...VERSION_COLUMNS, {title: 'config', value: row => row.config}]
+const VERSIONS: readonly TableColumn<VersionOf<'configs'>>[] = [
+  ...VERSION_COLUMNS,
+  {title: 'config', value: row => row.config},
+]
 
 /** `gateway configs`: saved routing. */
 export function configs(): Command {
@@ -68,14 +71,20 @@ function create(): Command {
     .argument('<name>', 'what to call it; its slug follows from it')
     .requiredOption('--config <file>', 'JSON file with the routing, or - for stdin')
     .option('--default', 'for calls of the workspace that name none')
-  return withWorkspace(command, 'workspace it is for').action((name: string, options: WriteOptions & {config: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const config = await jsonFrom(gateway.world, options.config, '--config')
-      const workspace_id = await workspaceFor(gateway, options.workspace)
-      const body = {name, config, ...(workspace_id !== undefined && {workspace_id}), ...(options.default && {isDefault: 1 as const})}
-      const reply = await gateway.call('configs.create', {body})
-      gateway.print.made(reply, reply.data.slug, `Saved the config ${name}: ${reply.data.slug}`)
-    }),
+  return withWorkspace(command, 'workspace it is for').action(
+    (name: string, options: WriteOptions & {config: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const config = await jsonFrom(gateway.world, options.config, '--config')
+        const workspace_id = await workspaceFor(gateway, options.workspace)
+        const body = {
+          name,
+          config,
+          ...(workspace_id !== undefined && {workspace_id}),
+          ...(options.default && {isDefault: 1 as const}),
+        }
+        const reply = await gateway.call('configs.create', {body})
+        gateway.print.made(reply, reply.data.slug, `Saved the config ${name}: ${reply.data.slug}`)
+      }),
   )
 }
 
@@ -98,8 +107,12 @@ function update(): Command {
           ...(options.config !== undefined && {config: await jsonFrom(gateway.world, options.config, '--config')}),
           ...(options.default !== undefined && {isDefault: options.default ? (1 as const) : (0 as const)}),
         }
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway configs update --help')
-        const reply = await gateway.call('configs.update', {...(await inputOf(gateway, configNoun, slug, options)), body})
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway configs update --help')
+        const reply = await gateway.call('configs.update', {
+          ...(await inputOf(gateway, configNoun, slug, options)),
+          body,
+        })
         gateway.print.done(reply, `Changed the config ${slug}.`)
       }),
     )
@@ -132,6 +145,9 @@ function lint(): Command {
       if (print.json) print.json_reply(linted)
       else for (const {path, message} of issues) print.line(`${path}: ${message}`)
       const count = issues.length === 1 ? 'one thing is' : `${issues.length} things are`
-      throw new CommandFault(`The config would not be saved: ${count} wrong with it.`, {exit: EXIT.failure, code: 'config_refused'})
+      throw new CommandFault(`The config would not be saved: ${count} wrong with it.`, {
+        exit: EXIT.failure,
+        code: 'config_refused',
+      })
     })
 }

@@ -39,7 +39,9 @@ async function bringUp(self: Command, flags: readonly FlagOption[]): Promise<voi
   const log = createLog('warn', settings.service_name, humanLines(world.stderr))
   const app = await openApp(world, settings, {role: 'server', log})
   try {
-    const shown = app.first_run && tellFirstRun(app.first_run, settings.data_dir, world, {terminal: world.stdout.isTTY && !print.json})
+    const shown =
+      app.first_run &&
+      tellFirstRun(app.first_run, settings.data_dir, world, {terminal: world.stdout.isTTY && !print.json})
     const path = shown?.to === 'file' ? shown.path : null
     const data_dir = resolve(settings.data_dir)
     const sentences = [
@@ -47,7 +49,10 @@ async function bringUp(self: Command, flags: readonly FlagOption[]): Promise<voi
       app.first_run ? `The data directory ${data_dir} is ready.` : `The data directory ${data_dir} is up to date.`,
       ...(path ? [`The first keys are in ${path}.`] : []),
     ]
-    print.done({data_dir, first_run: app.first_run !== undefined, keys_file: path, notes: app.notes}, sentences.join('\n'))
+    print.done(
+      {data_dir, first_run: app.first_run !== undefined, keys_file: path, notes: app.notes},
+      sentences.join('\n'),
+    )
   } finally {
     await app.close()
   }
@@ -72,7 +77,8 @@ async function listSteps(self: Command, flags: readonly FlagOption[]): Promise<v
     ...pending.map(({name}) => ({name, state: 'pending' as const})),
   ]
   session.print.list(steps, steps, STEP_COLUMNS)
-  if (pending.length) session.print.note(`${pending.length} to do: gateway migrate, or the next gateway serve, does it.`)
+  if (pending.length)
+    session.print.note(`${pending.length} to do: gateway migrate, or the next gateway serve, does it.`)
 }
 
 async function stepsOf(settings: Settings) {

@@ -42,7 +42,9 @@ interface WriteOptions extends AllowedOptions {
 }
 
 function create(): Command {
-  const command = leaf('create', 'Register a deployment', ['gateway deployments create eu-1 --type production --only research'])
+  const command = leaf('create', 'Register a deployment', [
+    'gateway deployments create eu-1 --type production --only research',
+  ])
     .argument('<slug>', 'slug to give it')
     .requiredOption('--type <type>', 'production or non-production')
   return writes(command).action((slug: string, options: WriteOptions & {type: string}, self: Command) =>
@@ -55,14 +57,15 @@ function create(): Command {
 }
 
 function update(): Command {
-  const command = named(leaf('update', 'Change a deployment', ['gateway deployments update eu-1 --everywhere']), noun).option(
-    '--type <type>',
-    'production or non-production',
-  )
+  const command = named(
+    leaf('update', 'Change a deployment', ['gateway deployments update eu-1 --everywhere']),
+    noun,
+  ).option('--type <type>', 'production or non-production')
   return writes(command).action((slug: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = await written(gateway, options)
-      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway deployments update --help')
+      if (!Object.keys(body).length)
+        throw usageFault('Nothing to change was said.', 'See: gateway deployments update --help')
       const reply = await gateway.call('deployments.update', {params: {deploymentId: slug}, body})
       gateway.print.done(reply, `Changed the deployment ${slug}.`)
     }),

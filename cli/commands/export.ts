@@ -20,7 +20,10 @@ export function exportCommand(): Command {
     .action((options: ExportOptions, self: Command) => withGateway(self, gateway => writeAll(gateway, options)))
 }
 
-async function writeAll(gateway: Parameters<Parameters<typeof withGateway>[1]>[0], {dir, kind}: ExportOptions): Promise<void> {
+async function writeAll(
+  gateway: Parameters<Parameters<typeof withGateway>[1]>[0],
+  {dir, kind}: ExportOptions,
+): Promise<void> {
   const [{snapshot}, {KINDS}, {kindsNamed}, {written}, {exportedFiles}] = await Promise.all([
     import('../resources/snapshot.ts'),
     import('../resources/kinds.ts'),
@@ -31,7 +34,9 @@ async function writeAll(gateway: Parameters<Parameters<typeof withGateway>[1]>[0
   const {world, print} = gateway
   const kinds = kind ? kindsNamed(kind) : new Set(KINDS.map(({name}) => name))
   const progress = progressOn(world, print)
-  const now = await snapshot(gateway, kinds, (folder, at, of) => progress.step(at, of, folder)).finally(() => progress.end())
+  const now = await snapshot(gateway, kinds, (folder, at, of) => progress.step(at, of, folder)).finally(() =>
+    progress.end(),
+  )
   const {files, stale} = exportedFiles(world, dir, now, kinds)
   let changed = 0
   for (const {path, resource, before} of files) {
@@ -41,7 +46,8 @@ async function writeAll(gateway: Parameters<Parameters<typeof withGateway>[1]>[0
     changed++
   }
   for (const path of stale) world.removeFile(join(dir, path))
-  for (const name of now.closed) if (kinds.has(name)) print.note(`${name}: left out, as this key may not read all of it.`)
+  for (const name of now.closed)
+    if (kinds.has(name)) print.note(`${name}: left out, as this key may not read all of it.`)
   for (const name of now.doubled) print.note(`${name}: left out, as there are several of this name.`)
   const reply = {files: files.map(({path}) => path), written: changed, removed: stale}
   if (print.quiet && !print.json) for (const {path} of files) print.line(join(dir, path))

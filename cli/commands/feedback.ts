@@ -16,7 +16,9 @@ export function feedback(): Command {
 }
 
 function withSaying(command: Command): Command {
-  return command.option('--weight <n>', 'from 0 to 1; 1 without it').option('--metadata <name=value...>', 'texts that go with it')
+  return command
+    .option('--weight <n>', 'from 0 to 1; 1 without it')
+    .option('--metadata <name=value...>', 'texts that go with it')
 }
 
 function bodyOf(value: string, {weight, metadata}: SayOptions) {
@@ -48,12 +50,17 @@ function add(): Command {
 }
 
 function change(): Command {
-  const command = leaf('change', 'Say it anew', ['gateway feedback change 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11 --value 3'])
+  const command = leaf('change', 'Say it anew', [
+    'gateway feedback change 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11 --value 3',
+  ])
     .argument('<id>', 'id of the feedback')
     .requiredOption('--value <n>', 'from -10 to 10')
   return withSaying(command).action((id: string, options: SayOptions & {value: string}, self: Command) =>
     withGateway(self, async ({call, print}) => {
-      print.done(await call('feedback.update', {params: {id}, body: bodyOf(options.value, options)}), 'The feedback was changed.')
+      print.done(
+        await call('feedback.update', {params: {id}, body: bodyOf(options.value, options)}),
+        'The feedback was changed.',
+      )
     }),
   )
 }

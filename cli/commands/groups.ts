@@ -1,7 +1,15 @@
 import type {Command} from 'commander'
 import {unchecked} from '../client.ts'
 import {withGateway} from '../connect.ts'
-import {type ConfirmOption, confirmed, group, leaf, type WorkspaceOption, withConfirm, withWorkspace} from '../options.ts'
+import {
+  type ConfirmOption,
+  confirmed,
+  group,
+  leaf,
+  type WorkspaceOption,
+  withConfirm,
+  withWorkspace,
+} from '../options.ts'
 import type {TableColumn} from '../table.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 
@@ -21,7 +29,11 @@ const COLUMNS: readonly TableColumn<MappingRow>[] = [
 
 /** `gateway groups`: what groups of a directory may do in workspaces. */
 export function groups(): Command {
-  return group('groups', 'Groups of a directory (SCIM), and the role their people have in workspaces', [map(), list(), unmap()])
+  return group('groups', 'Groups of a directory (SCIM), and the role their people have in workspaces', [
+    map(),
+    list(),
+    unmap(),
+  ])
 }
 
 function map(): Command {
@@ -30,13 +42,14 @@ function map(): Command {
   ])
     .argument('<group>', 'name of the group')
     .option('--role <role>', 'admin, manager or member', 'member')
-  return withWorkspace(command, 'which workspace').action((name: string, options: WorkspaceOption & {role: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const workspace_id = await workspaceFor(gateway, options.workspace)
-      const body = unchecked({scim_group_name: name, role: options.role, workspace_id})
-      const reply = await gateway.call('scim_mappings.create', {body})
-      gateway.print.made(reply, reply.id, `The group ${name} is ${options.role} there: ${reply.id}`)
-    }),
+  return withWorkspace(command, 'which workspace').action(
+    (name: string, options: WorkspaceOption & {role: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const workspace_id = await workspaceFor(gateway, options.workspace)
+        const body = unchecked({scim_group_name: name, role: options.role, workspace_id})
+        const reply = await gateway.call('scim_mappings.create', {body})
+        gateway.print.made(reply, reply.id, `The group ${name} is ${options.role} there: ${reply.id}`)
+      }),
   )
 }
 
@@ -45,20 +58,24 @@ function list(): Command {
     '--role <role>',
     'only admins, managers or members',
   )
-  return withWorkspace(command, 'only those of this workspace').action((options: WorkspaceOption & {role?: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const query = {workspace_id: await workspaceIfSaid(gateway, options.workspace), role: options.role, page_size: 1000}
-      const reply = await gateway.call('scim_mappings.list', {query})
-      gateway.print.list(reply, reply.mappings, COLUMNS, reply.total_count)
-    }),
+  return withWorkspace(command, 'only those of this workspace').action(
+    (options: WorkspaceOption & {role?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const query = {
+          workspace_id: await workspaceIfSaid(gateway, options.workspace),
+          role: options.role,
+          page_size: 1000,
+        }
+        const reply = await gateway.call('scim_mappings.list', {query})
+        gateway.print.list(reply, reply.mappings, COLUMNS, reply.total_count)
+      }),
   )
 }
 
 function unmap(): Command {
-  const command = leaf('unmap', 'Take the role from a group', ['gateway groups unmap 0b5f6c1e-8a55-4e0b-9d5c-3a8f0c1d2e3f']).argument(
-    '<id>',
-    'id of the mapping, as the list has it',
-  )
+  const command = leaf('unmap', 'Take the role from a group', [
+    'gateway groups unmap 0b5f6c1e-8a55-4e0b-9d5c-3a8f0c1d2e3f',
+  ]).argument('<id>', 'id of the mapping, as the list has it')
   return withConfirm(command).action((id: string, options: ConfirmOption, self: Command) =>
     withGateway(self, async gateway => {
       await confirmed(gateway.world, `Delete the mapping ${id}`, options)

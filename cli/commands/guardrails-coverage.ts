@@ -29,25 +29,33 @@ const ANY = {
 
 /** `gateway guardrails coverage`: what is judged of each operation, what is skipped, and why. */
 export function coverage(): Command {
-  const command = leaf('coverage', 'Say what a guardrail judges of each operation of a provider, what it skips, and why', [
-    'gateway guardrails coverage pg-house-1a2b3c',
-    'gateway guardrails coverage --file-guardrail guardrail.yaml --json',
-    'gateway guardrails coverage',
-  ])
+  const command = leaf(
+    'coverage',
+    'Say what a guardrail judges of each operation of a provider, what it skips, and why',
+    [
+      'gateway guardrails coverage pg-house-1a2b3c',
+      'gateway guardrails coverage --file-guardrail guardrail.yaml --json',
+      'gateway guardrails coverage',
+    ],
+  )
   withGuardrail(command)
-  return withWorkspace(command, 'workspace of the guardrail').action((name: string | undefined, options: CoverageOptions, self: Command) =>
-    withGateway(self, async gateway => {
-      const {print} = gateway
-      const is_named = name !== undefined || options.fileGuardrail !== undefined
-      const guardrail = is_named ? await guardrailOf(gateway, name, options) : unchecked(ANY)
-      const body = {guardrail, workspace_id: await workspaceFor(gateway, options.workspace)}
-      const covered = await gateway.call('guardrails.coverage', {body})
-      print.list(covered, covered.operations, COLUMNS)
-      if (print.json || print.quiet) return
-      const {bodies, over_mb} = covered.unreadable
-      const outcome = bodies === 'deny' ? 'are denied where a guardrail denies or redacts' : 'pass, and the log says skipped'
-      print.line(`Calls with other files, sound, or bodies over ${over_mb} MB ${outcome} (UNREADABLE_BODIES=${bodies}).`)
-    }),
+  return withWorkspace(command, 'workspace of the guardrail').action(
+    (name: string | undefined, options: CoverageOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const {print} = gateway
+        const is_named = name !== undefined || options.fileGuardrail !== undefined
+        const guardrail = is_named ? await guardrailOf(gateway, name, options) : unchecked(ANY)
+        const body = {guardrail, workspace_id: await workspaceFor(gateway, options.workspace)}
+        const covered = await gateway.call('guardrails.coverage', {body})
+        print.list(covered, covered.operations, COLUMNS)
+        if (print.json || print.quiet) return
+        const {bodies, over_mb} = covered.unreadable
+        const outcome =
+          bodies === 'deny' ? 'are denied where a guardrail denies or redacts' : 'pass, and the log says skipped'
+        print.line(
+          `Calls with other files, sound, or bodies over ${over_mb} MB ${outcome} (UNREADABLE_BODIES=${bodies}).`,
+        )
+      }),
   )
 }
 

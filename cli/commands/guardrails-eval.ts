@@ -28,7 +28,10 @@ const COLUMNS: readonly TableColumn<EvaluatedCheck>[] = [
   ...COUNTS.map(title => ({title, value: (row: EvaluatedCheck) => row[title], align: 'right'}) as const),
 ]
 
-/** `gateway guardrails eval`: what a guardrail would have done with calls that were made. Pages of the operation, added up. */
+/**
+ * `gateway guardrails eval`: what a guardrail would have done with calls that were made. Pages of the operation, added
+ * up.
+ */
 export function evaluate(): Command {
   const command = leaf('eval', 'Say which calls of the log a guardrail would have denied; no model is asked', [
     'gateway guardrails eval pg-house-1a2b3c --since 7d',
@@ -38,21 +41,22 @@ export function evaluate(): Command {
     .requiredOption('--since <time>', 'how far back: 30m, 24h, 7d, 2w, or a date such as 2026-01-31')
     .option('--side <side>', 'input or output (default: both)')
     .option('--limit <n>', 'rows of the log to read at most, the newest first', '10000')
-  return withWorkspace(command, 'workspace whose calls they are').action((name: string | undefined, options: EvalOptions, self: Command) =>
-    withGateway(self, async gateway => {
-      const {world, print} = gateway
-      const request = {
-        guardrail: await guardrailOf(gateway, name, options),
-        since: readSince(options.since, world.now()),
-        ...(options.side !== undefined && {sides: [sideOf(options.side)]}),
-        workspace_id: await workspaceFor(gateway, options.workspace),
-      }
-      const whole = await evaluated(gateway, request, readWhole(options.limit, '--limit', 1, 10_000_000))
-      print.list(whole, whole.checks, COLUMNS)
-      if (print.json || print.quiet) return
-      for (const line of whole.checks.flatMap(exampleLines)) print.line(plain(line))
-      print.note(summary(whole))
-    }),
+  return withWorkspace(command, 'workspace whose calls they are').action(
+    (name: string | undefined, options: EvalOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const {world, print} = gateway
+        const request = {
+          guardrail: await guardrailOf(gateway, name, options),
+          since: readSince(options.since, world.now()),
+          ...(options.side !== undefined && {sides: [sideOf(options.side)]}),
+          workspace_id: await workspaceFor(gateway, options.workspace),
+        }
+        const whole = await evaluated(gateway, request, readWhole(options.limit, '--limit', 1, 10_000_000))
+        print.list(whole, whole.checks, COLUMNS)
+        if (print.json || print.quiet) return
+        for (const line of whole.checks.flatMap(exampleLines)) print.line(plain(line))
+        print.note(summary(whole))
+      }),
   )
 }
 
@@ -75,7 +79,8 @@ async function evaluated(gateway: Gateway, request: EvaluationRequest, limit: nu
       const {next, ...page} = await gateway.call('guardrails.evaluate', {body})
       whole = whole ? sum(whole, page) : page
       before = next
-      const done = next === null ? 1 : Math.max((to_ms - Date.parse(next)) / (to_ms - from_ms), (limit - left + PAGE) / limit)
+      const done =
+        next === null ? 1 : Math.max((to_ms - Date.parse(next)) / (to_ms - from_ms), (limit - left + PAGE) / limit)
       progress.step(Math.round(done * 100), 100, `${whole.calls} calls, ${whole.denied} denied`)
     }
   } finally {
@@ -85,12 +90,18 @@ async function evaluated(gateway: Gateway, request: EvaluationRequest, limit: nu
 }
 
 function sum(whole: Whole, page: Whole): Whole {
-  const sums = Object.fromEntries(SUMS.map(name => [name, whole[name] + page[name]])) as Pick<Whole, (typeof SUMS)[number]>
+  const sums = Object.fromEntries(SUMS.map(name => [name, whole[name] + page[name]])) as Pick<
+    Whole,
+    (typeof SUMS)[number]
+  >
   const fresh = page.checks.filter(check => !whole.checks.some(known => isSame(known, check)))
   const known = whole.checks.map(check => {
     const more = page.checks.find(each => isSame(check, each))
     if (!more) return check
-    const counts = Object.fromEntries(COUNTS.map(name => [name, check[name] + more[name]])) as Pick<EvaluatedCheck, (typeof COUNTS)[number]>
+    const counts = Object.fromEntries(COUNTS.map(name => [name, check[name] + more[name]])) as Pick<
+      EvaluatedCheck,
+      (typeof COUNTS)[number]
+    >
     return {...check, ...counts, examples: [...check.examples, ...more.examples].slice(0, MAX_EXAMPLES)}
   })
   return {...whole, ...sums, checks: [...known, ...fresh]}

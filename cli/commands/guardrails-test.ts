@@ -18,27 +18,38 @@ interface TestOptions extends WorkspaceOption, GuardrailOption {
 
 /** `gateway guardrails test`: what a guardrail makes of a call that is not made. */
 export function test(): Command {
-  const command = leaf('test', 'Say what a guardrail makes of a call and of its answer; no model is asked. Exits with 1 when it denies', [
-    'gateway guardrails test pg-house-1a2b3c --file request.json',
-    'gateway guardrails test --file-guardrail guardrail.yaml --file request.json --response answer.json --json',
-  ])
+  const command = leaf(
+    'test',
+    'Say what a guardrail makes of a call and of its answer; no model is asked. Exits with 1 when it denies',
+    [
+      'gateway guardrails test pg-house-1a2b3c --file request.json',
+      'gateway guardrails test --file-guardrail guardrail.yaml --file request.json --response answer.json --json',
+    ],
+  )
   withGuardrail(command)
-    .requiredOption('--file <file>', 'JSON or YAML with the body of a chat call, or with method, path, headers and body; or - for stdin')
+    .requiredOption(
+      '--file <file>',
+      'JSON or YAML with the body of a chat call, or with method, path, headers and body; or - for stdin',
+    )
     .option('--response <file>', 'JSON or YAML with the body of an answer to judge too')
-  return withWorkspace(command, 'workspace the call comes from').action((name: string | undefined, options: TestOptions, self: Command) =>
-    withGateway(self, async gateway => {
-      const {world, print} = gateway
-      const body = {
-        guardrail: await guardrailOf(gateway, name, options),
-        request: requestIn(await structuredFrom(world, options.file, '--file')),
-        ...(options.response !== undefined && {response: {body: await structuredFrom(world, options.response, '--response')}}),
-        workspace_id: await workspaceFor(gateway, options.workspace),
-      }
-      const tested = await gateway.call('guardrails.test', {body})
-      if (print.json) print.json_reply(tested)
-      else tell(tested, gateway)
-      if (tested.is_denied) throw new CommandFault('The guardrail denies it.', {exit: EXIT.failure, code: 'guardrail_denied'})
-    }),
+  return withWorkspace(command, 'workspace the call comes from').action(
+    (name: string | undefined, options: TestOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const {world, print} = gateway
+        const body = {
+          guardrail: await guardrailOf(gateway, name, options),
+          request: requestIn(await structuredFrom(world, options.file, '--file')),
+          ...(options.response !== undefined && {
+            response: {body: await structuredFrom(world, options.response, '--response')},
+          }),
+          workspace_id: await workspaceFor(gateway, options.workspace),
+        }
+        const tested = await gateway.call('guardrails.test', {body})
+        if (print.json) print.json_reply(tested)
+        else tell(tested, gateway)
+        if (tested.is_denied)
+          throw new CommandFault('The guardrail denies it.', {exit: EXIT.failure, code: 'guardrail_denied'})
+      }),
   )
 }
 
@@ -62,7 +73,9 @@ function tell({sides}: GuardrailTested, {print}: Gateway) {
 function checkLine({id, verdict, error, skipped, transformed, execution_time, data}: CheckResult): string {
   if (skipped) return `- ${id}: does not run here`
   const {explanation, textExcerpt: excerpt} = (data ?? {}) as {explanation?: string; textExcerpt?: string}
-  const facts = [`${execution_time} ms`, error && 'could not judge', transformed && 'changed the body'].filter(Boolean).join(', ')
+  const facts = [`${execution_time} ms`, error && 'could not judge', transformed && 'changed the body']
+    .filter(Boolean)
+    .join(', ')
   const shown = !verdict && excerpt ? ` ${JSON.stringify(excerpt)}` : ''
   return `${verdict ? '✓' : error ? '!' : '✗'} ${id} (${facts})${explanation ? ` ${explanation}` : ''}${shown}`
 }

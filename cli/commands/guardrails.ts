@@ -76,13 +76,14 @@ function create(): Command {
     .argument('<name>', 'what to call it; its slug follows from it')
     .requiredOption('--file <file>', 'JSON or YAML with checks and actions, or - for stdin')
     .option('--shared', 'for every workspace of the organisation')
-  return withWorkspace(command, 'workspace it is for').action((name: string, options: WriteOptions & {file: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const guardrail = await guardrailIn(gateway, options.file)
-      const body = {actions: {}, ...guardrail, name, ...(await placeOf(gateway, options))}
-      const reply = await gateway.call('guardrails.create', {body})
-      gateway.print.made(reply, reply.slug, `Saved the guardrail ${name}: ${reply.slug}`)
-    }),
+  return withWorkspace(command, 'workspace it is for').action(
+    (name: string, options: WriteOptions & {file: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const guardrail = await guardrailIn(gateway, options.file)
+        const body = {actions: {}, ...guardrail, name, ...(await placeOf(gateway, options))}
+        const reply = await gateway.call('guardrails.create', {body})
+        gateway.print.made(reply, reply.slug, `Saved the guardrail ${name}: ${reply.slug}`)
+      }),
   )
 }
 
@@ -93,7 +94,8 @@ async function placeOf(gateway: Gateway, {shared, workspace}: WriteOptions) {
   }
   if (workspace !== undefined) throw usageFault('--shared and --workspace are both given; keep one.')
   const {data} = await gateway.call('api_keys.list', {query: {page_size: 1}})
-  if (!data[0]) throw usageFault('The organisation is not known, for it has no API key.', 'See: gateway keys create --help')
+  if (!data[0])
+    throw usageFault('The organisation is not known, for it has no API key.', 'See: gateway keys create --help')
   return {organisation_id: data[0].organisation_id}
 }
 
@@ -111,7 +113,8 @@ function update(): Command {
       withGateway(self, async gateway => {
         const guardrail = options.file === undefined ? {} : await guardrailIn(gateway, options.file)
         const body = {...guardrail, ...(options.name !== undefined && {name: options.name})}
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway guardrails update --help')
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway guardrails update --help')
         const reply = await gateway.call('guardrails.update', {...(await inputOf(gateway, noun, slug, options)), body})
         gateway.print.done(reply, `Changed the guardrail ${slug}.`)
       }),
@@ -119,15 +122,21 @@ function update(): Command {
 }
 
 function defaults(): Command {
-  const command = leaf('defaults', 'Show, or change, the shared guardrails that run on every call of the organisation', [
-    'gateway guardrails defaults',
-    'gateway guardrails defaults --input-guardrails pg-house-1a2b3c --no-output-guardrails',
-  ])
+  const command = leaf(
+    'defaults',
+    'Show, or change, the shared guardrails that run on every call of the organisation',
+    [
+      'gateway guardrails defaults',
+      'gateway guardrails defaults --input-guardrails pg-house-1a2b3c --no-output-guardrails',
+    ],
+  )
   return withDefaultGuardrails(command, 'it').action((options: DefaultGuardrailOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = defaultGuardrailsOf(options)
       const {call} = gateway
-      const reply = Object.keys(body).length ? await call('organisation_defaults.update', {body}) : await call('organisation_defaults.get')
+      const reply = Object.keys(body).length
+        ? await call('organisation_defaults.update', {body})
+        : await call('organisation_defaults.get')
       gateway.print.view(reply, reply)
     }),
   )

@@ -16,18 +16,30 @@ interface ImportOptions {
 
 /** `gateway import`: another gateway's configuration as files of this one. */
 export function importCommand(): Command {
-  return leaf('import', 'Turn the configuration of another gateway into YAML files for gateway apply; what is lost is said', [
-    'gateway import litellm.yaml --from litellm --dir resources',
-    'gateway import one-api.db --from one-api --dir resources --secrets-file one-api.env',
-  ])
-    .argument('<file>', 'a config.yaml of LiteLLM, configs of Portkey as JSON, the SQLite database of one-api or its lists as JSON')
-    .addOption(new Option('--from <gateway>', 'whose it is').choices(['litellm', 'portkey', 'one-api']).makeOptionMandatory())
+  return leaf(
+    'import',
+    'Turn the configuration of another gateway into YAML files for gateway apply; what is lost is said',
+    [
+      'gateway import litellm.yaml --from litellm --dir resources',
+      'gateway import one-api.db --from one-api --dir resources --secrets-file one-api.env',
+    ],
+  )
+    .argument(
+      '<file>',
+      'a config.yaml of LiteLLM, configs of Portkey as JSON, the SQLite database of one-api or its lists as JSON',
+    )
+    .addOption(
+      new Option('--from <gateway>', 'whose it is').choices(['litellm', 'portkey', 'one-api']).makeOptionMandatory(),
+    )
     .option('--dir <folder>', 'folder to write the files to', 'resources')
     .option('-w, --workspace <slug>', 'workspace that it is for', 'default')
     .option('--secrets-file <file>', 'new file for the secrets in it, as NAME=value lines (default: they are left out)')
     .action(async (file: string, options: ImportOptions, self: Command) => {
       const {world, print} = await openSession(self)
-      const [{written}, {pathOf, textIf}] = await Promise.all([import('../resources/document.ts'), import('../resources/folder.ts')])
+      const [{written}, {pathOf, textIf}] = await Promise.all([
+        import('../resources/document.ts'),
+        import('../resources/folder.ts'),
+      ])
       const {resources, losses, secrets} = await importedFrom(world, file, options)
       const files = resources.map(resource => ({path: join(options.dir, pathOf(resource)), text: written(resource)}))
       const there = files.find(({path, text}) => (textIf(world, path) ?? text) !== text)
@@ -56,13 +68,21 @@ export function importCommand(): Command {
 
 async function importedFrom(world: Environment, file: string, {from, workspace}: ImportOptions): Promise<Imported> {
   if (from === 'litellm')
-    return (await import('../importers/litellm.ts')).fromLitellm(await structuredFrom(world, file, 'The file'), workspace)
+    return (await import('../importers/litellm.ts')).fromLitellm(
+      await structuredFrom(world, file, 'The file'),
+      workspace,
+    )
   if (from === 'portkey') {
     const name = basename(file).replace(/\.[^.]*$/, '')
-    return (await import('../importers/portkey.ts')).fromPortkey(await structuredFrom(world, file, 'The file'), workspace, name)
+    return (await import('../importers/portkey.ts')).fromPortkey(
+      await structuredFrom(world, file, 'The file'),
+      workspace,
+      name,
+    )
   }
   const {fromOneApi} = await import('../importers/one-api.ts')
-  if (/\.(json|ya?ml)$/.test(file) || file === '-') return fromOneApi(await structuredFrom(world, file, 'The file'), workspace)
+  if (/\.(json|ya?ml)$/.test(file) || file === '-')
+    return fromOneApi(await structuredFrom(world, file, 'The file'), workspace)
   const {foreignTables} = await import('../../src/store/import-source.ts')
   try {
     return fromOneApi(foreignTables(file, ['channels', 'tokens', 'users', 'redemptions', 'options']), workspace)

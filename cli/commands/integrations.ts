@@ -3,7 +3,16 @@ import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {withGateway} from '../connect.ts'
 import {warnOfNoCredential} from '../credential.ts'
 import {usageFault} from '../fault.ts'
-import {group, jsonFrom, leaf, type SecretOptions, secretOf, type WorkspaceOption, withSecret, withWorkspace} from '../options.ts'
+import {
+  group,
+  jsonFrom,
+  leaf,
+  type SecretOptions,
+  secretOf,
+  type WorkspaceOption,
+  withSecret,
+  withWorkspace,
+} from '../options.ts'
 import type {TableColumn} from '../table.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
@@ -48,10 +57,14 @@ interface WriteOptions extends SecretOptions, PlaceOptions {
 }
 
 function create(): Command {
-  const command = leaf('create', "Create an integration: the organisation's, or with --workspace that workspace's own", [
-    'gateway integrations create shared-openai --kind openai --key-file openai.key',
-    'vault read -field=key models/openai | gateway integrations create shared-openai --kind openai --key-stdin',
-  ])
+  const command = leaf(
+    'create',
+    "Create an integration: the organisation's, or with --workspace that workspace's own",
+    [
+      'gateway integrations create shared-openai --kind openai --key-file openai.key',
+      'vault read -field=key models/openai | gateway integrations create shared-openai --kind openai --key-stdin',
+    ],
+  )
     .argument('<slug>', 'slug to give it')
     .requiredOption('--kind <provider>', 'kind of provider')
   writes(withWorkspace(command, 'of this workspace alone; it gets a provider of this slug'))
@@ -64,7 +77,9 @@ function create(): Command {
       gateway.print.made(reply, reply.slug, `Created the integration ${reply.slug}.`)
       await warnOfNoCredential(gateway, options.kind, reply.slug, body)
       if (!workspace_id)
-        gateway.print.note(`Open it to a workspace: ${gateway.typed(`integrations workspaces ${reply.slug} --open WORKSPACE`)}`)
+        gateway.print.note(
+          `Open it to a workspace: ${gateway.typed(`integrations workspaces ${reply.slug} --open WORKSPACE`)}`,
+        )
     }),
   )
 }
@@ -82,7 +97,8 @@ function update(): Command {
       const params = {slug}
       const current = async () => (await gateway.call('integrations.get', {params})).configurations
       const body = await written(options, gateway, current)
-      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway integrations update --help')
+      if (!Object.keys(body).length)
+        throw usageFault('Nothing to change was said.', 'See: gateway integrations update --help')
       await change(gateway, 'integrations.update', {params, body}, `the integration ${slug}`, options)
     }),
   )
@@ -197,7 +213,10 @@ function workspaces(): Command {
         const input = await inputOf(gateway, integrationNoun, slug, {})
         const {open = [], close = [], all, provider} = options
         if (open.length || close.length || all) {
-          const row = async (name: string, enabled: boolean) => ({id: (await workspaceFor(gateway, name)) ?? name, enabled})
+          const row = async (name: string, enabled: boolean) => ({
+            id: (await workspaceFor(gateway, name)) ?? name,
+            enabled,
+          })
           const rows = await Promise.all([...open.map(name => row(name, true)), ...close.map(name => row(name, false))])
           const body = {
             ...(rows.length && {workspaces: rows}),

@@ -57,10 +57,10 @@ function create(): Command {
 }
 
 function list(): Command {
-  const command = leaf('list', 'List invites', ['gateway invites list', 'gateway invites list --status pending']).option(
-    '--status <status>',
-    'only pending, accepted, cancelled or expired ones',
-  )
+  const command = leaf('list', 'List invites', [
+    'gateway invites list',
+    'gateway invites list --status pending',
+  ]).option('--status <status>', 'only pending, accepted, cancelled or expired ones')
   return withPage(command).action((options: PageOptions & {status?: string}, self: Command) =>
     withGateway(self, async ({call, print}) => {
       const query = {...camelPageOf(options), status: options.status}
@@ -137,6 +137,8 @@ function accept(): Command {
 async function placeOf(gateway: Gateway, place: string) {
   const [, name, role] = /^(.+):(\w+)$/.exec(place) ?? []
   if (!name || !role)
-    throw usageFault(`--workspace ${place} says no role: expected a workspace and admin, manager or member, as research:member.`)
+    throw usageFault(
+      `--workspace ${place} says no role: expected a workspace and admin, manager or member, as research:member.`,
+    )
   return {id: (await workspaceFor(gateway, name)) ?? name, role}
 }

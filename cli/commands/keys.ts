@@ -68,12 +68,13 @@ interface CreateOptions extends WriteOptions, WorkspaceOption {
 }
 
 function self(): Command {
-  return leaf('self', 'Show the API key that asks, at a URL', ['gateway keys self --url https://gateway.example.com']).action(
-    (_: object, self: Command) =>
-      withGateway(self, async ({call, print}) => {
-        const reply = await call('api_keys.self')
-        print.view(reply, reply)
-      }),
+  return leaf('self', 'Show the API key that asks, at a URL', [
+    'gateway keys self --url https://gateway.example.com',
+  ]).action((_: object, self: Command) =>
+    withGateway(self, async ({call, print}) => {
+      const reply = await call('api_keys.self')
+      print.view(reply, reply)
+    }),
   )
 }
 
@@ -109,7 +110,10 @@ function create(): Command {
 
 function update(): Command {
   const command = named(
-    leaf('update', 'Change an API key', ['gateway keys update blue --rate 120rpm', 'gateway keys update blue --expires never --no-budget']),
+    leaf('update', 'Change an API key', [
+      'gateway keys update blue --rate 120rpm',
+      'gateway keys update blue --expires never --no-budget',
+    ]),
     keyNoun,
   )
     .option('--name <name>', 'a new name')
@@ -128,7 +132,8 @@ function update(): Command {
           ...written(options, gateway),
           ...(await limitChangesOf(options, current)),
         }
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway keys update --help')
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway keys update --help')
         await change(gateway, 'api_keys.update', {...input, body}, `the API key ${name}`, options)
       }),
   )
@@ -173,14 +178,19 @@ function written(options: WriteOptions, {world}: Gateway) {
 
 function kindOf({admin, user}: CreateOptions) {
   if (admin && user !== undefined) throw usageFault('--admin and --user are both given; keep one.')
-  return admin ? {type: 'organisation', subtype: 'service'} : {type: 'workspace', subtype: user === undefined ? 'service' : 'user'}
+  return admin
+    ? {type: 'organisation', subtype: 'service'}
+    : {type: 'workspace', subtype: user === undefined ? 'service' : 'user'}
 }
 
 async function homeOf(gateway: Gateway, {admin, user, workspace}: CreateOptions) {
   if (admin && workspace !== undefined) throw usageFault('An admin key is of no workspace: leave --workspace out.')
   if (admin) return {}
   const workspace_id = await workspaceFor(gateway, workspace)
-  return {...(workspace_id !== undefined && {workspace_id}), ...(user !== undefined && {user_id: await userFor(gateway, user)})}
+  return {
+    ...(workspace_id !== undefined && {workspace_id}),
+    ...(user !== undefined && {user_id: await userFor(gateway, user)}),
+  }
 }
 
 async function scopesFor({admin, user, scope}: CreateOptions): Promise<readonly string[]> {
@@ -201,7 +211,10 @@ async function keyId({call, typed}: Gateway, name: string): Promise<string> {
   }
   if (found.length === 1) return found[0]!.id
   if (found.length > 1)
-    throw usageFault(`${found.length} API keys have the name ${name}: give an id.`, `They are: ${found.map(({id}) => id).join(', ')}.`)
+    throw usageFault(
+      `${found.length} API keys have the name ${name}: give an id.`,
+      `They are: ${found.map(({id}) => id).join(', ')}.`,
+    )
   throw new CommandFault(`No API key has the name or id ${name}.`, {
     exit: EXIT.not_found,
     code: 'key_not_found',

@@ -41,7 +41,9 @@ interface WriteOptions extends WorkspaceOption {
 }
 
 function create(): Command {
-  const command = leaf('create', 'Create a label', ['gateway labels create canary --description "for a few callers" --color "#bf8700"'])
+  const command = leaf('create', 'Create a label', [
+    'gateway labels create canary --description "for a few callers" --color "#bf8700"',
+  ])
     .argument('<name>', 'the label')
     .option('--description <text>', 'what it is for')
     .option('--color <code>', 'its colour, for consoles')
@@ -77,7 +79,12 @@ async function idOf(gateway: Gateway, label: string): Promise<string> {
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(label)) return label
   const {data} = await gateway.call('labels.list', {query: {search: label, page_size: 1000}})
   const found = data.filter(({name}) => name === label)
-  if (found.length > 1) throw usageFault(`Several workspaces have a label ${label}: give an id.`, 'See: gateway labels list')
+  if (found.length > 1)
+    throw usageFault(`Several workspaces have a label ${label}: give an id.`, 'See: gateway labels list')
   if (found[0]) return found[0].id
-  throw new CommandFault(`No label is called ${label}.`, {exit: EXIT.not_found, code: 'label_not_found', next: 'See: gateway labels list'})
+  throw new CommandFault(`No label is called ${label}.`, {
+    exit: EXIT.not_found,
+    code: 'label_not_found',
+    next: 'See: gateway labels list',
+  })
 }

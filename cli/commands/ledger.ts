@@ -58,13 +58,17 @@ function verify(): Command {
 function say(report: LedgerReport, print: Printer) {
   const {entries, writers, recovered, sums, logs, set_aside, breaks} = report
   if (print.json) return print.json_reply(replyOf(report))
-  print.line(`${counted(entries, 'entry', 'entries')} of ${counted(writers, 'writer', 'writers')} ${breaks.length ? 'were read' : 'hold'}.`)
-  if (sums.from) print.line(`${counted(sums.checked, 'hourly sum', 'hourly sums')} from ${sums.from} on were held against them.`)
+  print.line(
+    `${counted(entries, 'entry', 'entries')} of ${counted(writers, 'writer', 'writers')} ${breaks.length ? 'were read' : 'hold'}.`,
+  )
+  if (sums.from)
+    print.line(`${counted(sums.checked, 'hourly sum', 'hourly sums')} from ${sums.from} on were held against them.`)
   if (sums.at_bound > 0)
     print.line(
       `${counted(sums.at_bound, 'of them stands', 'of them stand')} at the most that 64 bits hold; what was used beyond is in the entries alone.`,
     )
-  if (logs.from) print.line(`${counted(logs.checked, 'log row', 'log rows')} from ${logs.from} on were held against them.`)
+  if (logs.from)
+    print.line(`${counted(logs.checked, 'log row', 'log rows')} from ${logs.from} on were held against them.`)
   for (const {text} of breaks.slice(1)) print.line(text)
   if (set_aside.records > 0) print.line(asidesOf(set_aside))
   if (recovered.entries === 0) return
@@ -72,12 +76,18 @@ function say(report: LedgerReport, print: Printer) {
   print.line(
     `${counted(recovered.entries, 'entry is', 'entries are')} recovered, ${cost}: estimates of calls that an end of the process cut off.`,
   )
-  for (const line of tableLines(recovered.newest.slice(0, MAX_LISTED), COLUMNS, {columns: undefined, style: (_, text) => text}))
+  for (const line of tableLines(recovered.newest.slice(0, MAX_LISTED), COLUMNS, {
+    columns: undefined,
+    style: (_, text) => text,
+  }))
     print.line(line)
 }
 
 function asidesOf({records, uncharged, last_at}: LedgerReport['set_aside']): string {
-  const cost = uncharged === 0 ? 'what they cost is in the ledger' : `the cost of ${uncharged.toLocaleString('en-US')} is not in the ledger`
+  const cost =
+    uncharged === 0
+      ? 'what they cost is in the ledger'
+      : `the cost of ${uncharged.toLocaleString('en-US')} is not in the ledger`
   const told = `${counted(records, 'record', 'records')} of the journal could not be entered as they are, the last at ${last_at}; ${cost}.`
   return `${told} They are kept in journal/set-aside.jsonl of the data directory that recorded them.`
 }

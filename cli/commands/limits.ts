@@ -64,7 +64,9 @@ async function show(gateway: Gateway, options: StatusOptions): Promise<void> {
   for (const {corrected, label, type} of reply.data) {
     if (!corrected) continue
     const by = `${amountOf(type, Math.abs(corrected.by))} ${corrected.by < 0 ? 'less' : 'more'}`
-    gateway.print.note(`The counter of ${label} said ${by} than the ledger; it was put right at ${minute(corrected.at)}.`)
+    gateway.print.note(
+      `The counter of ${label} said ${by} than the ledger; it was put right at ${minute(corrected.at)}.`,
+    )
   }
 }
 
@@ -79,7 +81,8 @@ async function watch(gateway: Gateway, options: StatusOptions): Promise<void> {
       if (print.json) print.line(JSON.stringify(reply))
       else {
         if (world.stdout.isTTY) world.stdout.write(CLEAR)
-        for (const text of tableLines(reply.data, COLUMNS, {columns: world.stdout.columns, style: (_, text) => text})) print.line(text)
+        for (const text of tableLines(reply.data, COLUMNS, {columns: world.stdout.columns, style: (_, text) => text}))
+          print.line(text)
       }
       await world.sleep(WATCH_EVERY_MS, ended.signal)
     }

@@ -16,12 +16,15 @@ export function withPlace(command: Command): Command {
   return command
     .option('--custom-host <url>', 'base URL to call in place of the usual one; a private address may be named')
     .option('--set <name=value...>', 'settings of its kind, for example azure_resource_name=my-models')
-    .option('--configurations <file>', 'the same from a JSON file, or - for stdin: for settings that are secret or nested')
+    .option(
+      '--configurations <file>',
+      'the same from a JSON file, or - for stdin: for settings that are secret or nested',
+    )
 }
 
 /**
- * The `configurations` of an integration; undefined where none is given. One setting alone leaves the others, which `current` reads
- * (a secret among them by its mask, which stands for what it was); a file says all of them.
+ * The `configurations` of an integration; undefined where none is given. One setting alone leaves the others, which
+ * `current` reads (a secret among them by its mask, which stands for what it was); a file says all of them.
  */
 export async function configurationsOf(
   {customHost, set, configurations}: PlaceOptions,
@@ -29,7 +32,8 @@ export async function configurationsOf(
   current: () => Promise<object> = async () => ({}),
 ): Promise<Unchecked | undefined> {
   const given = configurations === undefined ? {} : await jsonFrom(world, configurations, '--configurations')
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw usageFault('--configurations takes a JSON object.')
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw usageFault('--configurations takes a JSON object.')
   const some = {...(set && readPairs(set, '--set')), ...(customHost !== undefined && {custom_host: customHost})}
   if (configurations !== undefined) return unchecked({...given, ...some})
   return Object.keys(some).length ? unchecked({...(await current()), ...some}) : undefined

@@ -22,9 +22,13 @@ const COLUMNS: readonly TableColumn<ExportRow>[] = [
 ]
 
 const LOOK_EVERY_MS = 1000
-const USUAL = 'id,trace_id,created_at,is_success,ai_org,ai_model,total_units,cost,response_time,response_status_code,metadata'
+const USUAL =
+  'id,trace_id,created_at,is_success,ai_org,ai_model,total_units,cost,response_time,response_status_code,metadata'
 const WHOLE: ReadonlySet<string> = new Set(
-  ['total_units', 'prompt_token', 'completion_token', 'cost', 'weighted_feedback'].flatMap(name => [`${name}_min`, `${name}_max`]),
+  ['total_units', 'prompt_token', 'completion_token', 'cost', 'weighted_feedback'].flatMap(name => [
+    `${name}_min`,
+    `${name}_max`,
+  ]),
 )
 
 /** `gateway logs export`: rows of the log as files. */
@@ -57,7 +61,10 @@ function withAsking(command: Command): Command {
 async function bodyOf(gateway: Gateway, {workspace, since, fields, filter}: AskOptions) {
   const pairs = Object.entries(filter ? readPairs(filter, '--filter') : {})
   const filters = Object.fromEntries(
-    pairs.map(([name, value]) => [name, WHOLE.has(name) ? Number(value) : name === 'metadata' ? JSON.parse(value) : value]),
+    pairs.map(([name, value]) => [
+      name,
+      WHOLE.has(name) ? Number(value) : name === 'metadata' ? JSON.parse(value) : value,
+    ]),
   )
   const time = since === undefined ? {} : {time_of_generation_min: readSince(since, gateway.world.now())}
   const workspace_id = await workspaceFor(gateway, workspace)
@@ -83,7 +90,10 @@ function run(): Command {
         const row = await call('log_exports.get', {params: {exportId: id}})
         if (row.status === 'success') break
         if (row.status !== 'in_progress')
-          throw new CommandFault(`The export ${row.status}. ${row.description}`.trim(), {exit: EXIT.failure, code: 'export_failed'})
+          throw new CommandFault(`The export ${row.status}. ${row.description}`.trim(), {
+            exit: EXIT.failure,
+            code: 'export_failed',
+          })
         await world.sleep(LOOK_EVERY_MS)
       }
       await fetchTo(gateway, id, options.out)
@@ -109,25 +119,29 @@ function create(): Command {
 }
 
 function change(): Command {
-  const command = leaf('change', 'Change a draft', ['gateway logs export change 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11 --since 24h'])
-  return withAsking(command.argument('<id>', 'id of the export')).action((exportId: string, options: AskOptions, self: Command) =>
-    withGateway(self, async gateway => {
-      const {requested_data, ...body} = await bodyOf(gateway, options)
-      const fields = options.fields === undefined ? {} : {requested_data}
-      const reply = await gateway.call('log_exports.update', {params: {exportId}, body: {...body, ...fields}})
-      gateway.print.done(reply, `It has ${reply.total} rows now.`)
-    }),
+  const command = leaf('change', 'Change a draft', [
+    'gateway logs export change 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11 --since 24h',
+  ])
+  return withAsking(command.argument('<id>', 'id of the export')).action(
+    (exportId: string, options: AskOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const {requested_data, ...body} = await bodyOf(gateway, options)
+        const fields = options.fields === undefined ? {} : {requested_data}
+        const reply = await gateway.call('log_exports.update', {params: {exportId}, body: {...body, ...fields}})
+        gateway.print.done(reply, `It has ${reply.total} rows now.`)
+      }),
   )
 }
 
 function list(): Command {
   const command = leaf('list', 'List exports, the newest first', ['gateway logs export list'])
-  return withPage(withWorkspace(command, 'only those of this workspace')).action((options: PageOptions & WorkspaceOption, self: Command) =>
-    withGateway(self, async gateway => {
-      const query = {...pageOf(options), workspace_id: await workspaceIfSaid(gateway, options.workspace)}
-      const reply = await gateway.call('log_exports.list', {query})
-      gateway.print.list(reply, reply.data, COLUMNS, reply.total)
-    }),
+  return withPage(withWorkspace(command, 'only those of this workspace')).action(
+    (options: PageOptions & WorkspaceOption, self: Command) =>
+      withGateway(self, async gateway => {
+        const query = {...pageOf(options), workspace_id: await workspaceIfSaid(gateway, options.workspace)}
+        const reply = await gateway.call('log_exports.list', {query})
+        gateway.print.list(reply, reply.data, COLUMNS, reply.total)
+      }),
   )
 }
 
@@ -146,7 +160,9 @@ function deed(word: 'start' | 'cancel', about: string, sentence: string): Comman
   return leaf(word, about, [`gateway logs export ${word} 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11`])
     .argument('<id>', 'id of the export')
     .action((exportId: string, _: object, self: Command) =>
-      withGateway(self, async ({call, print}) => print.done(await call(`log_exports.${word}`, {params: {exportId}}), sentence)),
+      withGateway(self, async ({call, print}) =>
+        print.done(await call(`log_exports.${word}`, {params: {exportId}}), sentence),
+      ),
     )
 }
 
@@ -156,7 +172,9 @@ function download(): Command {
   ])
     .argument('<id>', 'id of the export')
     .requiredOption('--out <file>', 'where to write')
-    .action((exportId: string, {out}: {out: string}, self: Command) => withGateway(self, gateway => fetchTo(gateway, exportId, out)))
+    .action((exportId: string, {out}: {out: string}, self: Command) =>
+      withGateway(self, gateway => fetchTo(gateway, exportId, out)),
+    )
 }
 
 /** The address of the file is taken from the gateway that the command talks to, whatever name it has elsewhere. */
@@ -169,7 +187,10 @@ async function fetchTo({ask, call, print, world}: Gateway, exportId: string, out
   try {
     world.writeFile(out, text)
   } catch (cause) {
-    throw new CommandFault(`${out} cannot be written: ${fileReason(cause)}.`, {exit: EXIT.failure, code: 'file_not_written'})
+    throw new CommandFault(`${out} cannot be written: ${fileReason(cause)}.`, {
+      exit: EXIT.failure,
+      code: 'file_not_written',
+    })
   }
   print.done(reply, `${text.split('\n').length - 1} rows were written to ${out}.`)
 }

@@ -85,23 +85,31 @@ function list(): Command {
 }
 
 function show(): Command {
-  return leaf('show', 'Show a call with its request, answer and cost', ['gateway logs show 0197f0a2-6d1e-7c3b-9f0e-2b1f6a1c9d11'])
+  return leaf('show', 'Show a call with its request, answer and cost', [
+    'gateway logs show 0197f0a2-6d1e-7c3b-9f0e-2b1f6a1c9d11',
+  ])
     .argument('<id>', 'id of the log')
     .action((logId: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
         const reply = await call('logs.get', {params: {logId}})
         const {metrics, request, response} = reply
         print.view(reply, Object.fromEntries(Object.entries(shownOf(metrics)).filter(([, value]) => value !== null)))
-        if (!print.json) for (const text of [...block('Request', request), ...block('Answer', response)]) print.line(text)
+        if (!print.json)
+          for (const text of [...block('Request', request), ...block('Answer', response)]) print.line(text)
       }),
     )
 }
 
 function tail(): Command {
-  const command = leaf('tail', 'Show calls as they end, until Ctrl-C', ['gateway logs tail', 'gateway logs tail --lines 20 --json'])
+  const command = leaf('tail', 'Show calls as they end, until Ctrl-C', [
+    'gateway logs tail',
+    'gateway logs tail --lines 20 --json',
+  ])
   return withFilters(command)
     .option('--lines <n>', 'calls to begin with', '10')
-    .action((options: FilterOptions & {lines: string}, self: Command) => withGateway(self, gateway => follow(gateway, options)))
+    .action((options: FilterOptions & {lines: string}, self: Command) =>
+      withGateway(self, gateway => follow(gateway, options)),
+    )
 }
 
 /** Polls until a signal comes or the reader of stdout goes. With --json each call is one line. */
@@ -165,9 +173,19 @@ function block(title: string, value: unknown): string[] {
   return ['', `${title}:`, ...JSON.stringify(value, null, 2).split('\n').map(plain)]
 }
 
-/** The numbers of a call as a person reads them: its cost in US dollars, as the list has it, its key by name, and why it was refused first. */
+/**
+ * The numbers of a call as a person reads them: its cost in US dollars, as the list has it, its key by name, and why it
+ * was refused first.
+ */
 function shownOf(metrics: LogRow = {id: ''}): object {
-  const {api_key_name, api_key_id, error, cost: _, cost_currency: __, ...rest} = metrics as LogRow & {cost_currency?: string}
+  const {
+    api_key_name,
+    api_key_id,
+    error,
+    cost: _,
+    cost_currency: __,
+    ...rest
+  } = metrics as LogRow & {cost_currency?: string}
   const cost = costOf(metrics)
   return {
     ...(error != null && {reason: error}),

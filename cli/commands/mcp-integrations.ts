@@ -59,10 +59,14 @@ interface ServerOptions {
 }
 
 function create(): Command {
-  const command = leaf('create', "Create an MCP integration: the organisation's, or with --workspace that workspace's own", [
-    'gateway mcp-integrations create house-docs --server https://mcp.example.com/mcp --auth oauth_auto',
-    'gateway mcp-integrations create house-docs --server https://mcp.example.com/mcp --auth headers --config headers.json',
-  ])
+  const command = leaf(
+    'create',
+    "Create an MCP integration: the organisation's, or with --workspace that workspace's own",
+    [
+      'gateway mcp-integrations create house-docs --server https://mcp.example.com/mcp --auth oauth_auto',
+      'gateway mcp-integrations create house-docs --server https://mcp.example.com/mcp --auth headers --config headers.json',
+    ],
+  )
     .argument('<slug>', 'slug to give it')
     .requiredOption('--server <url>', 'where it is')
     .option('--auth <type>', 'oauth_auto, headers or none', 'none')
@@ -91,7 +95,8 @@ function update(): Command {
   return writes(command).action((slug: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = await written(gateway, options)
-      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway mcp-integrations update --help')
+      if (!Object.keys(body).length)
+        throw usageFault('Nothing to change was said.', 'See: gateway mcp-integrations update --help')
       const reply = await gateway.call('mcp_integrations.update', {params: {mcpIntegrationId: slug}, body})
       gateway.print.done(reply, `Changed the MCP integration ${slug}.`)
     }),
@@ -151,7 +156,10 @@ function workspaces(): Command {
     .action((slug: string, {open = [], close = [], all}: AccessOptions, self: Command) =>
       withGateway(self, async gateway => {
         const params = {mcpIntegrationId: slug}
-        const row = async (name: string, enabled: boolean) => ({id: (await workspaceFor(gateway, name)) ?? name, enabled})
+        const row = async (name: string, enabled: boolean) => ({
+          id: (await workspaceFor(gateway, name)) ?? name,
+          enabled,
+        })
         const rows = await Promise.all([...open.map(name => row(name, true)), ...close.map(name => row(name, false))])
         const body = {workspaces: rows, ...(all !== undefined && {global_workspace_access: {enabled: all}})}
         if (rows.length || all !== undefined) await gateway.call('mcp_integrations.update_workspaces', {params, body})

@@ -62,11 +62,14 @@ function create(): Command {
 }
 
 function update(): Command {
-  const command = leaf('update', 'Change the name or description of an MCP server', ['gateway mcp-servers update docs --name Documents'])
+  const command = leaf('update', 'Change the name or description of an MCP server', [
+    'gateway mcp-servers update docs --name Documents',
+  ])
   return writes(named(command, noun)).action((slug: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = written(options)
-      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway mcp-servers update --help')
+      if (!Object.keys(body).length)
+        throw usageFault('Nothing to change was said.', 'See: gateway mcp-servers update --help')
       const reply = await gateway.call('mcp_servers.update', {params: {mcpServerId: slug}, body})
       gateway.print.done(reply, `Changed the MCP server ${slug}.`)
     }),
@@ -74,7 +77,9 @@ function update(): Command {
 }
 
 function writes(command: Command): Command {
-  return command.option('--name <name>', 'name to show (default: the slug)').option('--description <text>', 'what it is for')
+  return command
+    .option('--name <name>', 'name to show (default: the slug)')
+    .option('--description <text>', 'what it is for')
 }
 
 function written({name, description}: WriteOptions): object {
@@ -132,7 +137,8 @@ async function accessOf(gateway: Gateway, slug: string, {allow = [], deny = [], 
   const user_access = []
   if (users.length) {
     const {workspace_id} = await gateway.call('mcp_servers.get', {params: {mcpServerId: slug}})
-    for (const {user, enabled} of users) user_access.push({user_id: await memberFor(gateway, workspace_id, user), enabled})
+    for (const {user, enabled} of users)
+      user_access.push({user_id: await memberFor(gateway, workspace_id, user), enabled})
   }
   return {...(user_access.length && {user_access}), ...(others !== undefined && {default_user_access: others})}
 }

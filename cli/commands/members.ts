@@ -91,12 +91,13 @@ function update(): Command {
   ])
     .argument('<user>', 'e-mail address or id')
     .requiredOption('--role <role>', 'admin, manager or member')
-  return withWorkspace(command, 'which workspace').action((user: string, options: WorkspaceOption & {role: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const params = await memberAt(gateway, user, options)
-      const reply = await gateway.call('members.update', {params, body: {role: options.role}})
-      gateway.print.done(reply, `${user} is ${options.role} now.`)
-    }),
+  return withWorkspace(command, 'which workspace').action(
+    (user: string, options: WorkspaceOption & {role: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const params = await memberAt(gateway, user, options)
+        const reply = await gateway.call('members.update', {params, body: {role: options.role}})
+        gateway.print.done(reply, `${user} is ${options.role} now.`)
+      }),
   )
 }
 

@@ -99,8 +99,12 @@ function update(): Command {
     .action((options: UpdateOptions, self: Command) =>
       withGateway(self, async ({call, print}) => {
         const settings = settingsOf(options)
-        const body = {...(options.name !== undefined && {name: options.name}), ...(Object.keys(settings).length && {settings})}
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway organisations update --help')
+        const body = {
+          ...(options.name !== undefined && {name: options.name}),
+          ...(Object.keys(settings).length && {settings}),
+        }
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway organisations update --help')
         print.done(await call('organisation.update', {body}), 'Changed the organisation.')
       }),
     )

@@ -48,19 +48,23 @@ function create(): Command {
     .argument('<name>', 'what to call it; its slug follows from it')
     .requiredOption('--file <file>', 'its text, or - for stdin')
     .option('--description <text>', 'what this version is')
-  return withWorkspace(command, 'workspace it is for').action((name: string, options: WriteOptions & {file: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const string = await textOf(gateway, options.file)
-      const {description: version_description} = options
-      const body = {name, string, version_description, workspace_id: await workspaceFor(gateway, options.workspace)}
-      const reply = await gateway.call('prompt_partials.create', {body})
-      gateway.print.made(reply, reply.slug, `Saved the prompt partial ${name}: ${reply.slug}`)
-    }),
+  return withWorkspace(command, 'workspace it is for').action(
+    (name: string, options: WriteOptions & {file: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const string = await textOf(gateway, options.file)
+        const {description: version_description} = options
+        const body = {name, string, version_description, workspace_id: await workspaceFor(gateway, options.workspace)}
+        const reply = await gateway.call('prompt_partials.create', {body})
+        gateway.print.made(reply, reply.slug, `Saved the prompt partial ${name}: ${reply.slug}`)
+      }),
   )
 }
 
 function list(): Command {
-  return leaf('list', 'List prompt partials', ['gateway partials list', 'gateway partials list --collection rules-1a2b3c --json'])
+  return leaf('list', 'List prompt partials', [
+    'gateway partials list',
+    'gateway partials list --collection rules-1a2b3c --json',
+  ])
     .option('--collection <slug>', 'only those of this collection')
     .action(({collection}: {collection?: string}, self: Command) =>
       withGateway(self, async gateway => {
@@ -84,7 +88,10 @@ function update(): Command {
         const string = file === undefined ? undefined : await textOf(gateway, file)
         if (string === undefined && name === undefined)
           throw usageFault('Nothing to change was said.', 'See: gateway partials update --help')
-        const reply = await gateway.call('prompt_partials.update', {params: {promptPartialId: slug}, body: {name, string, description}})
+        const reply = await gateway.call('prompt_partials.update', {
+          params: {promptPartialId: slug},
+          body: {name, string, description},
+        })
         const saved = `Saved a new version of the prompt partial ${slug}. It is not published: gateway partials publish ${slug} VERSION`
         gateway.print.done(reply, string === undefined ? `Changed the prompt partial ${slug}.` : saved)
       }),
@@ -107,7 +114,9 @@ function publish(): Command {
 }
 
 function versions(): Command {
-  const command = leaf('versions', 'List the versions of a prompt partial, the newest first', ['gateway partials versions pp-rules-1a2b3c'])
+  const command = leaf('versions', 'List the versions of a prompt partial, the newest first', [
+    'gateway partials versions pp-rules-1a2b3c',
+  ])
   return named(command, noun).action((slug: string, _: object, self: Command) =>
     withGateway(self, async gateway => {
       const rows = await gateway.call('prompt_partials.list_versions', {params: {promptPartialId: slug}})

@@ -58,7 +58,11 @@ const usageNoun: Noun<'usage_policies'> = {
   one_in_workspace: false,
   columns: [
     ...WHO,
-    {title: 'limit', value: row => (row.type === 'cost' ? `$${row.credit_limit}` : `${row.credit_limit} tokens`), align: 'right'},
+    {
+      title: 'limit',
+      value: row => (row.type === 'cost' ? `$${row.credit_limit}` : `${row.credit_limit} tokens`),
+      align: 'right',
+    },
     {title: 'resets', value: row => row.periodic_reset ?? 'never'},
     {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
@@ -137,7 +141,10 @@ async function coverOf({when, except = [], per, name, workspace, ...options}: Co
   })
   const [alone] = excludes.keys()
   if (alone !== undefined)
-    throw usageFault(`--except ${alone} leaves values out of a condition that is not there.`, `Add --when '${alone}=*'.`)
+    throw usageFault(
+      `--except ${alone} leaves values out of a condition that is not there.`,
+      `Add --when '${alone}=*'.`,
+    )
   const workspace_id = await workspaceFor(gateway, workspace)
   return {
     ...(name !== undefined && {name}),
@@ -169,7 +176,8 @@ function createUsage(): Command {
     .action((options: CoverOptions & BudgetOptions, self: Command) =>
       withGateway(self, async gateway => {
         const {budget, tokenBudget} = options
-        if ((budget === undefined) === (tokenBudget === undefined)) throw usageFault('Give one of --budget and --token-budget.')
+        if ((budget === undefined) === (tokenBudget === undefined))
+          throw usageFault('Give one of --budget and --token-budget.')
         const cover = await coverOf(options, gateway)
         const {credit_limit = 0, ...terms} = termsOf(options)
         const body = {...cover, type: budget === undefined ? 'tokens' : 'cost', credit_limit, ...terms}
@@ -201,7 +209,8 @@ function updateUsage(): Command {
           ...enforcementOf(options),
           ...(options.resetUsage !== undefined && {reset_usage_for_value: options.resetUsage}),
         }
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway policies usage update --help')
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway policies usage update --help')
         const input = {...(await inputOf(gateway, usageNoun, id, {})), body}
         await change(gateway, 'usage_policies.update', input, `the usage policy ${id}`, options)
       }),
@@ -213,9 +222,12 @@ function termsOf({budget, tokenBudget, reset, alert}: BudgetOptions) {
   const amount = budget ?? tokenBudget
   const never = reset === false || reset === 'none'
   const period = reset === undefined || never ? {} : readReset(reset)
-  if ('periodic_reset_days' in period) throw usageFault(`--reset ${reset} is no period of a policy: expected weekly or monthly.`)
+  if ('periodic_reset_days' in period)
+    throw usageFault(`--reset ${reset} is no period of a policy: expected weekly or monthly.`)
   return {
-    ...(amount !== undefined && {credit_limit: readNumber(amount, budget === undefined ? '--token-budget' : '--budget')}),
+    ...(amount !== undefined && {
+      credit_limit: readNumber(amount, budget === undefined ? '--token-budget' : '--budget'),
+    }),
     ...(never ? {periodic_reset: null} : period),
     ...(alert === false || alert === 'none'
       ? {alert_threshold: null}
@@ -264,7 +276,8 @@ function updateRate(): Command {
           ...(rate && {unit: rate.unit, value: rate.value}),
           ...enforcementOf(options),
         }
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway policies rate update --help')
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway policies rate update --help')
         const input = {...(await inputOf(gateway, rateNoun, id, {})), body}
         await change(gateway, 'rate_policies.update', input, `the rate policy ${id}`, options)
       }),
@@ -272,7 +285,8 @@ function updateRate(): Command {
 }
 
 function rateOf({rate, tokenRate}: RateOptions) {
-  if (rate !== undefined && tokenRate !== undefined) throw usageFault('--rate and --token-rate are both given; keep one.')
+  if (rate !== undefined && tokenRate !== undefined)
+    throw usageFault('--rate and --token-rate are both given; keep one.')
   if (rate !== undefined) return readRate(rate, 'requests')
   return tokenRate === undefined ? undefined : readRate(tokenRate, 'tokens')
 }
@@ -288,7 +302,12 @@ function entities<Name extends 'usage_policies' | 'rate_policies'>(noun: Noun<Na
     .action((id: string, options: PageOptions & {status?: string; search?: string}, self: Command) =>
       withGateway(self, async gateway => {
         const {page_size, current_page} = pageOf(options)
-        const query = {page_size: Math.min(page_size, 100), current_page, status: options.status, search: options.search}
+        const query = {
+          page_size: Math.min(page_size, 100),
+          current_page,
+          status: options.status,
+          search: options.search,
+        }
         const input = {...(await inputOf(gateway, noun, id, {})), query}
         const reply = await listed<EntityRow>(gateway, `${noun.operations}.list_entities`, input)
         gateway.print.list(reply, reply.data, ENTITY_COLUMNS, reply.total)
@@ -298,7 +317,9 @@ function entities<Name extends 'usage_policies' | 'rate_policies'>(noun: Noun<Na
 
 function reset(): Command {
   return named(
-    leaf('reset', 'Count an entity from zero again', [`gateway policies usage reset ${EXAMPLE} 16a141f3e5d46f16659d31180c2a0f24`]),
+    leaf('reset', 'Count an entity from zero again', [
+      `gateway policies usage reset ${EXAMPLE} 16a141f3e5d46f16659d31180c2a0f24`,
+    ]),
     usageNoun,
   )
     .argument('<entity>', 'id of the entity')

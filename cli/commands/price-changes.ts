@@ -3,7 +3,15 @@ import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {jsonFrom, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
 import {countsOf, printDiff} from '../price-diff.ts'
-import {applyBundle, from, type KeyOption, printInstalled, printWithdrawn, publicKeyOf, withPublicKey} from '../price-install.ts'
+import {
+  applyBundle,
+  from,
+  type KeyOption,
+  printInstalled,
+  printWithdrawn,
+  publicKeyOf,
+  withPublicKey,
+} from '../price-install.ts'
 import {type PriceSource, readSource} from '../price-source.ts'
 import {progressOn} from '../progress.ts'
 import {openSession} from '../session.ts'
@@ -86,8 +94,8 @@ async function withSourceRead(text: string, options: SourceOptions, self: Comman
   const session = await openSession(self)
   const {settings} = await session.settings()
   const progress = progressOn(session.world, session.print)
-  const source = await readSource(session.world, text, {providers: options.provider ?? [], progress, settings}).finally(() =>
-    progress.end(),
+  const source = await readSource(session.world, text, {providers: options.provider ?? [], progress, settings}).finally(
+    () => progress.end(),
   )
   await withGateway(self, gateway => work(gateway, source, options))
 }
@@ -151,7 +159,10 @@ function set(): Command {
     )
 }
 
-/** Dollars for a million tokens, in the words of price files (docs/pricing.md, Use your own price files), which have cents for one. */
+/**
+ * Dollars for a million tokens, in the words of price files (docs/pricing.md, Use your own price files), which have
+ * cents for one.
+ */
 const TOKEN_OPTIONS = {
   input: 'request_token',
   output: 'response_token',
@@ -176,12 +187,18 @@ async function configOf({world}: Gateway, options: SetOptions) {
     return jsonFrom(world, options.file, '--file')
   }
   if (!has_words) throw usageFault('No price is given: add --input and --output, or --file.')
-  return {pay_as_you_go: {...Object.fromEntries(named), ...(units.length > 0 && {additional_units: Object.fromEntries(units)})}}
+  return {
+    pay_as_you_go: {
+      ...Object.fromEntries(named),
+      ...(units.length > 0 && {additional_units: Object.fromEntries(units)}),
+    },
+  }
 }
 
 /** A decimal with its point moved, without arithmetic on fractions: what was written is what is sent. */
 function shifted(text: string, places: number, option: string): number {
-  if (!/^\d{1,12}(\.\d{1,12})?$/.test(text)) throw usageFault(`${option} ${text} is no price: expected US dollars, for example 2.50.`)
+  if (!/^\d{1,12}(\.\d{1,12})?$/.test(text))
+    throw usageFault(`${option} ${text} is no price: expected US dollars, for example 2.50.`)
   return Number(`${text}e${places}`)
 }
 

@@ -55,7 +55,15 @@ const UNPRICED_COLUMNS: readonly TableColumn<UnpricedRow>[] = [
 ]
 
 /** `web_search 3`, `mode priority 2`, `usage quantum_tokens 1`, `operation proxy 4`. */
-function partIn({kind, name, requests}: {readonly kind: string; readonly name: string; readonly requests: number}): string {
+function partIn({
+  kind,
+  name,
+  requests,
+}: {
+  readonly kind: string
+  readonly name: string
+  readonly requests: number
+}): string {
   return `${kind === 'unit' ? '' : `${kind} `}${name} ${requests}`
 }
 
@@ -95,7 +103,8 @@ interface Prices {
 
 /** The catalogue is looked through as a whole: its pages are put together, in the shape of one. */
 async function everyPrice({call}: Pick<Gateway, 'call'>, {provider, search}: ShowOptions): Promise<Prices> {
-  const page = (current_page: number) => call('pricing.list', {query: {page_size: MAX_PAGE, current_page, provider, search}})
+  const page = (current_page: number) =>
+    call('pricing.list', {query: {page_size: MAX_PAGE, current_page, provider, search}})
   const first = await page(0)
   const data = [...first.data]
   for (let current_page = 1; data.length < first.total; current_page++) {
@@ -149,13 +158,14 @@ function unpriced(): Command {
     'List what calls used without a price: models, units, modes, numbers that nobody knows, unmetered endpoints',
     ['gateway pricing unpriced', 'gateway pricing unpriced --days 7 --workspace research'],
   ).option('--days <n>', 'how far to look back', '30')
-  return withPage(withWorkspace(command, 'only calls of this workspace')).action((options: UnpricedOptions, self: Command) =>
-    withGateway(self, async gateway => {
-      const workspace_id = await workspaceIfSaid(gateway, options.workspace)
-      const query = {...pageOf(options), days: readWhole(options.days, '--days', 1, 365), workspace_id}
-      const reply = await gateway.call('pricing.unpriced', {query})
-      gateway.print.list(reply, reply.data, UNPRICED_COLUMNS, reply.total)
-    }),
+  return withPage(withWorkspace(command, 'only calls of this workspace')).action(
+    (options: UnpricedOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const workspace_id = await workspaceIfSaid(gateway, options.workspace)
+        const query = {...pageOf(options), days: readWhole(options.days, '--days', 1, 365), workspace_id}
+        const reply = await gateway.call('pricing.unpriced', {query})
+        gateway.print.list(reply, reply.data, UNPRICED_COLUMNS, reply.total)
+      }),
   )
 }
 

@@ -67,17 +67,21 @@ function create(): Command {
 }
 
 function list(): Command {
-  const command = leaf('list', 'List prompts', ['gateway prompts list', 'gateway prompts list --workspace research --search greet --json'])
+  const command = leaf('list', 'List prompts', [
+    'gateway prompts list',
+    'gateway prompts list --workspace research --search greet --json',
+  ])
     .option('--collection <slug>', 'only those of this collection')
     .option('--search <text>', 'only those with this in their name')
   withPage(withWorkspace(command, 'only those of this workspace'))
-  return command.action((options: PageOptions & WorkspaceOption & {collection?: string; search?: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const workspace_id = await workspaceIfSaid(gateway, options.workspace)
-      const query = {...pageOf(options), workspace_id, collection_id: options.collection, search: options.search}
-      const reply = await gateway.call('prompts.list', {query})
-      gateway.print.list(reply, reply.data, noun.columns, reply.total)
-    }),
+  return command.action(
+    (options: PageOptions & WorkspaceOption & {collection?: string; search?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const workspace_id = await workspaceIfSaid(gateway, options.workspace)
+        const query = {...pageOf(options), workspace_id, collection_id: options.collection, search: options.search}
+        const reply = await gateway.call('prompts.list', {query})
+        gateway.print.list(reply, reply.data, noun.columns, reply.total)
+      }),
   )
 }
 
@@ -115,7 +119,8 @@ function update(): Command {
         const {name, collection: collection_id} = options
         const fields = await promptFields(gateway, options)
         const body = {...fields, ...(name !== undefined && {name}), ...(collection_id !== undefined && {collection_id})}
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway prompts update --help')
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway prompts update --help')
         const reply = await gateway.call('prompts.update', {params: {promptId: slug}, body: {patch: true, ...body}})
         const is_new = 'prompt_version_id' in reply
         const next = `Saved a new version of the prompt ${slug}. It is not published: gateway prompts publish ${slug} VERSION`
@@ -125,7 +130,9 @@ function update(): Command {
 }
 
 function publish(): Command {
-  const command = leaf('publish', 'Publish a version: it runs where a call names none', ['gateway prompts publish pp-greeting-1a2b3c 3'])
+  const command = leaf('publish', 'Publish a version: it runs where a call names none', [
+    'gateway prompts publish pp-greeting-1a2b3c 3',
+  ])
   return named(command, noun)
     .argument('<version>', 'its number')
     .action((slug: string, text: string, _: object, self: Command) =>
@@ -152,19 +159,28 @@ function label(): Command {
         const number = versionNumber(text)
         const all = await gateway.call('prompts.list_versions', {params: {promptId: slug}})
         const version = all.find(each => each.prompt_version === number)
-        if (!version) throw usageFault(`The prompt ${slug} has no version ${number}.`, `See: gateway prompts versions ${slug}`)
+        if (!version)
+          throw usageFault(`The prompt ${slug} has no version ${number}.`, `See: gateway prompts versions ${slug}`)
         const {data} = await gateway.call('labels.list', {query: {search: label, page_size: 1000}})
         const found = data.find(({name}) => name === label)
         if (!none && !found) throw usageFault(`No label is called ${label}.`, 'See: gateway labels list')
         const params = {promptId: slug, versionId: version.id}
-        const reply = await gateway.call('prompts.update_version', {params, body: {label_id: found && !none ? found.id : null}})
-        gateway.print.done(reply, none ? `Version ${number} of ${slug} has no label now.` : `Version ${number} of ${slug} is ${label} now.`)
+        const reply = await gateway.call('prompts.update_version', {
+          params,
+          body: {label_id: found && !none ? found.id : null},
+        })
+        gateway.print.done(
+          reply,
+          none ? `Version ${number} of ${slug} has no label now.` : `Version ${number} of ${slug} is ${label} now.`,
+        )
       }),
     )
 }
 
 function versions(): Command {
-  const command = leaf('versions', 'List the versions of a prompt, the newest first', ['gateway prompts versions pp-greeting-1a2b3c'])
+  const command = leaf('versions', 'List the versions of a prompt, the newest first', [
+    'gateway prompts versions pp-greeting-1a2b3c',
+  ])
   return named(command, noun).action((slug: string, _: object, self: Command) =>
     withGateway(self, async gateway => {
       const rows = await gateway.call('prompts.list_versions', {params: {promptId: slug}})
@@ -177,7 +193,10 @@ function versions(): Command {
         {title: 'version', value: row => row.prompt_version, align: 'right'},
         {title: 'id', value: row => row.id, whole: true},
         {title: 'label', value: row => (row.label_id === null ? null : (names.get(row.label_id) ?? row.label_id))},
-        {title: 'model', value: row => (typeof row.prompt_template.model === 'string' ? row.prompt_template.model : null)},
+        {
+          title: 'model',
+          value: row => (typeof row.prompt_template.model === 'string' ? row.prompt_template.model : null),
+        },
         {title: 'description', value: row => row.prompt_description},
         {title: 'at', value: row => minute(row.created_at)},
       ])
@@ -215,7 +234,11 @@ function run(): Command {
           'gateway prompts render needs none.',
         )
       const body = {...(await callBody(gateway, options)), stream: false}
-      const reply = (await gateway.ask({method: 'POST', path: `/v1/prompts/${encodeURIComponent(name)}/completions`, body})) as Answer
+      const reply = (await gateway.ask({
+        method: 'POST',
+        path: `/v1/prompts/${encodeURIComponent(name)}/completions`,
+        body,
+      })) as Answer
       const choice = reply.choices?.[0]
       const text = choice?.message?.content ?? choice?.text
       if (gateway.print.json || typeof text !== 'string') return gateway.print.json_reply(reply)

@@ -81,7 +81,11 @@ function create(): Command {
     'gateway providers create my-openai --integration shared-openai --budget 50 --reset monthly',
   ])
     .argument('<slug>', 'callers say @slug')
-    .addOption(new Option('--kind <provider>', 'kind of provider: makes an integration of this slug too').conflicts('integration'))
+    .addOption(
+      new Option('--kind <provider>', 'kind of provider: makes an integration of this slug too').conflicts(
+        'integration',
+      ),
+    )
     .addOption(new Option('--integration <slug>', 'integration to make it of'))
   withSecret(withPlace(withWorkspace(command, 'workspace it is for')))
   writes(command)
@@ -109,10 +113,18 @@ function create(): Command {
           ? await gateway.call('providers.create', {body: {...body, integration_id: options.integration!}})
           : await createWhole(
               gateway,
-              {ai_provider_id: options.kind, ...(secret !== undefined && {key: secret}), ...(configurations && {configurations})},
+              {
+                ai_provider_id: options.kind,
+                ...(secret !== undefined && {key: secret}),
+                ...(configurations && {configurations}),
+              },
               body,
             )
-      gateway.print.made(reply, reply.slug, `Created the provider @${reply.slug}. Call it as the model @${reply.slug}/MODEL.`)
+      gateway.print.made(
+        reply,
+        reply.slug,
+        `Created the provider @${reply.slug}. Call it as the model @${reply.slug}/MODEL.`,
+      )
       if (options.kind !== undefined)
         await warnOfNoCredential(gateway, options.kind, reply.slug, {
           ...(secret !== undefined && {key: secret}),
@@ -125,14 +137,17 @@ function create(): Command {
 type ProviderBody = Omit<BodyOf<'providers.create'>, 'integration_id'> & {readonly slug: string; readonly name: string}
 type Credentials = Pick<BodyOf<'integrations.create'>, 'ai_provider_id' | 'key' | 'configurations'>
 
-/** Makes an integration, opens it to the workspace, and makes the provider; where a step is refused, nothing is left behind. */
+/**
+ * Makes an integration, opens it to the workspace, and makes the provider; where a step is refused, nothing is left
+ * behind.
+ */
 async function createWhole({call}: Gateway, credentials: Credentials, body: ProviderBody) {
   const {slug, name, workspace_id} = body
-  const integration = await call('integrations.create', {body: {slug, name, create_default_provider: false, ...credentials}}).catch(
-    fault => {
-      throw fault instanceof CommandFault && fault.status === 409 ? taken(slug, fault) : fault
-    },
-  )
+  const integration = await call('integrations.create', {
+    body: {slug, name, create_default_provider: false, ...credentials},
+  }).catch(fault => {
+    throw fault instanceof CommandFault && fault.status === 409 ? taken(slug, fault) : fault
+  })
   const params = {slug: integration.slug}
   try {
     if (workspace_id !== undefined) {
@@ -141,7 +156,8 @@ async function createWhole({call}: Gateway, credentials: Credentials, body: Prov
     }
     return await call('providers.create', {body: {...body, integration_id: integration.slug}})
   } catch (fault) {
-    // The first fault is the one to tell; the integration without a provider would only stand in the way of a second try.
+    // The first fault is the one to tell; the integration without a provider would only stand in the way of a second
+    // try.
     await call('integrations.delete', {params}).catch(() => undefined)
     throw fault
   }
@@ -170,7 +186,8 @@ function update(): Command {
           ...written(options, gateway),
           ...(await limitChangesOf(options, current)),
         }
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway providers update --help')
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway providers update --help')
         await change(gateway, 'providers.update', {...input, body}, `the provider ${slug}`, options)
       }),
   )

@@ -51,7 +51,11 @@ export function replay(): Command {
 
 type ReplayRequest = Omit<BodyOf<'configs.replay'>, 'limit' | 'before'>
 
-async function replayed(gateway: Gateway, request: ReplayRequest, limit: number): Promise<Omit<Replay, 'object' | 'next'>> {
+async function replayed(
+  gateway: Gateway,
+  request: ReplayRequest,
+  limit: number,
+): Promise<Omit<Replay, 'object' | 'next'>> {
   const sums = {calls: 0, changed: 0, left_out: 0, without_body: 0}
   const moves = new Map<string, ReplayMove>()
   let before: string | null | undefined
@@ -62,7 +66,10 @@ async function replayed(gateway: Gateway, request: ReplayRequest, limit: number)
     for (const move of page.moves) add(moves, move)
     before = page.next
   }
-  return {...sums, moves: [...moves.values()].sort((one, other) => other.calls - one.calls || (nameOf(one) < nameOf(other) ? -1 : 1))}
+  return {
+    ...sums,
+    moves: [...moves.values()].sort((one, other) => other.calls - one.calls || (nameOf(one) < nameOf(other) ? -1 : 1)),
+  }
 }
 
 function add(moves: Map<string, ReplayMove>, {from, to, calls, by_lot, examples}: ReplayMove) {

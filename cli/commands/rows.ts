@@ -53,14 +53,22 @@ export function dataOf(reply: object): object {
   return 'data' in reply && typeof reply.data === 'object' && reply.data !== null ? reply.data : reply
 }
 
-export function listCommand<Name extends NounName>({command, many, operations, columns, of_organisation}: Noun<Name>): Command {
+export function listCommand<Name extends NounName>({
+  command,
+  many,
+  operations,
+  columns,
+  of_organisation,
+}: Noun<Name>): Command {
   const more = of_organisation ? '--limit 20' : '--workspace research'
   const list = leaf('list', `List ${many}`, [`gateway ${command} list`, `gateway ${command} list ${more} --json`])
   withPage(of_organisation ? list : withWorkspace(list, 'only those of this workspace'))
   return list.action((options: PageOptions & WorkspaceOption, self: Command) =>
     withGateway(self, async gateway => {
       const workspace_id = await workspaceIfSaid(gateway, options.workspace)
-      const reply = await listed<RowOf<`${Name}.list`>>(gateway, `${operations}.list`, {query: {...pageOf(options), workspace_id}})
+      const reply = await listed<RowOf<`${Name}.list`>>(gateway, `${operations}.list`, {
+        query: {...pageOf(options), workspace_id},
+      })
       gateway.print.list(reply, reply.data, columns, reply.total)
     }),
   )
@@ -77,13 +85,16 @@ export function showCommand<Name extends NounName>(noun: Noun<Name>): Command {
 }
 
 export function deleteCommand<Name extends NounName>(noun: Noun<Name>, effect: string): Command {
-  const remove = leaf('delete', `Delete ${article(noun.one)}: ${effect}`, [`gateway ${noun.command} delete ${noun.example}`])
-  return withConfirm(named(remove, noun)).action((name: string, options: WorkspaceOption & ConfirmOption, self: Command) =>
-    withGateway(self, async gateway => {
-      await confirmed(gateway.world, `Delete the ${noun.one} ${name}`, options)
-      const reply = await gateway.perform(`${noun.operations}.delete`, await inputOf(gateway, noun, name, options))
-      gateway.print.done(reply, `Deleted the ${noun.one} ${name}.`)
-    }),
+  const remove = leaf('delete', `Delete ${article(noun.one)}: ${effect}`, [
+    `gateway ${noun.command} delete ${noun.example}`,
+  ])
+  return withConfirm(named(remove, noun)).action(
+    (name: string, options: WorkspaceOption & ConfirmOption, self: Command) =>
+      withGateway(self, async gateway => {
+        await confirmed(gateway.world, `Delete the ${noun.one} ${name}`, options)
+        const reply = await gateway.perform(`${noun.operations}.delete`, await inputOf(gateway, noun, name, options))
+        gateway.print.done(reply, `Deleted the ${noun.one} ${name}.`)
+      }),
   )
 }
 
@@ -91,14 +102,19 @@ type Versioned = 'configs' | 'guardrails'
 export type VersionOf<Name extends Versioned> = RowOf<`${Name}.list_versions`>
 
 /** What the versions of all kinds show. */
-export const VERSION_COLUMNS: readonly TableColumn<Pick<VersionOf<Versioned>, 'version' | 'version_id' | 'updated_by' | 'created_at'>>[] = [
+export const VERSION_COLUMNS: readonly TableColumn<
+  Pick<VersionOf<Versioned>, 'version' | 'version_id' | 'updated_by' | 'created_at'>
+>[] = [
   {title: 'version', value: row => row.version, align: 'right'},
   {title: 'id', value: row => row.version_id, whole: true},
   {title: 'by', value: row => row.updated_by ?? 'operator'},
   {title: 'at', value: row => minute(row.created_at)},
 ]
 
-export function versionsCommand<Name extends Versioned>(noun: Noun<Name>, columns: readonly TableColumn<VersionOf<Name>>[]): Command {
+export function versionsCommand<Name extends Versioned>(
+  noun: Noun<Name>,
+  columns: readonly TableColumn<VersionOf<Name>>[],
+): Command {
   const versions = leaf('versions', `List the versions of ${article(noun.one)}, the newest first`, [
     `gateway ${noun.command} versions ${noun.example}`,
   ])

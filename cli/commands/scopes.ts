@@ -27,7 +27,11 @@ const COLUMNS: readonly TableColumn<ScopeRow>[] = [
   {title: 'newer', value: row => (row.newer ? 'newer' : '')},
 ]
 
-const SHORT: Readonly<Record<string, string>> = {'organisation-service': 'admin', 'workspace-service': 'service', 'workspace-user': 'user'}
+const SHORT: Readonly<Record<string, string>> = {
+  'organisation-service': 'admin',
+  'workspace-service': 'service',
+  'workspace-user': 'user',
+}
 
 /** `gateway scopes`: the matrix of permissions. */
 export function scopes(): Command {

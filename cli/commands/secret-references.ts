@@ -26,13 +26,11 @@ const noun: Noun<'secret_references'> = {
 
 /** `gateway secret-references`: where secrets lie in a manager outside. */
 export function secretReferences(): Command {
-  return group('secret-references', 'Secret references: where a secret lies in a manager outside, and how that is logged in to', [
-    create(),
-    listCommand(noun),
-    showCommand(noun),
-    update(),
-    deleteCommand(noun, 'nothing may use it'),
-  ])
+  return group(
+    'secret-references',
+    'Secret references: where a secret lies in a manager outside, and how that is logged in to',
+    [create(), listCommand(noun), showCommand(noun), update(), deleteCommand(noun, 'nothing may use it')],
+  )
 }
 
 interface WriteOptions extends AllowedOptions {
@@ -53,14 +51,15 @@ function create(): Command {
     .requiredOption('--manager <kind>', 'aws_sm, azure_kv or hashicorp_vault')
     .requiredOption('--path <path>', 'where the secret lies in its manager')
     .requiredOption('--auth-file <file>', 'JSON or YAML with the login (aws_auth_type, ...), or - for stdin')
-  return writes(command).action((slug: string, options: WriteOptions & {manager: string; path: string}, self: Command) =>
-    withGateway(self, async gateway => {
-      const fields = await written(gateway, options)
-      const required = {secret_path: options.path, auth_config: fields.auth_config!}
-      const body = {slug, name: slug, manager_type: options.manager, ...fields, ...required}
-      const reply = await gateway.call('secret_references.create', {body})
-      gateway.print.made(reply, reply.slug, `Created the secret reference ${reply.slug}.`)
-    }),
+  return writes(command).action(
+    (slug: string, options: WriteOptions & {manager: string; path: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const fields = await written(gateway, options)
+        const required = {secret_path: options.path, auth_config: fields.auth_config!}
+        const body = {slug, name: slug, manager_type: options.manager, ...fields, ...required}
+        const reply = await gateway.call('secret_references.create', {body})
+        gateway.print.made(reply, reply.slug, `Created the secret reference ${reply.slug}.`)
+      }),
   )
 }
 
@@ -77,7 +76,8 @@ function update(): Command {
   return writes(command).action((slug: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
       const body = await written(gateway, options)
-      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway secret-references update --help')
+      if (!Object.keys(body).length)
+        throw usageFault('Nothing to change was said.', 'See: gateway secret-references update --help')
       const reply = await gateway.call('secret_references.update', {params: {secretReferenceId: slug}, body})
       gateway.print.done(reply, `Changed the secret reference ${slug}.`)
     }),
@@ -98,7 +98,9 @@ async function written(gateway: Gateway, options: WriteOptions) {
     ...(options.description !== undefined && {description: options.description}),
     ...(options.path !== undefined && {secret_path: options.path}),
     ...(options.field !== undefined && {secret_key: options.field}),
-    ...(options.authFile !== undefined && {auth_config: await structuredFrom(gateway.world, options.authFile, '--auth-file')}),
+    ...(options.authFile !== undefined && {
+      auth_config: await structuredFrom(gateway.world, options.authFile, '--auth-file'),
+    }),
     ...(options.tag && {tags: readPairs(options.tag, '--tag')}),
     ...(await allowedOf(gateway, options)),
   }

@@ -28,56 +28,70 @@ export function serve(flags: readonly FlagOption[]): Command {
   ])
     .option('--demo', 'add the provider @demo, which answers in this process: try a call without any account')
     .option('--accept-loss', 'begin an empty ledger where the one of this data directory is gone')
-  return withSettings(command, flags, {listed: true}).action(async ({demo, acceptLoss}: ServeOptions, self: Command) => {
-    const {world, settings: read, sources, options} = await openSession(self, flagsOf(self, flags))
-    const {settings} = await read()
-    const [{createLog}, {notifyServiceManager}, {restAfterLoad}, {leaveNote}] = await Promise.all([
-      import('../../src/base/log.ts'),
-      import('../../src/base/notify.ts'),
-      import('../../src/base/idle-memory.ts'),
-      import('../served.ts'),
-    ])
-    const log = createLog(
-      settings.log_level,
-      settings.service_name,
-      world.stderr.isTTY ? humanLines(world.stderr) : line => world.stderr.write(line),
-    )
-    const stop = awaitSignal(world, log, sources.env)
-    let forget = () => {}
-    try {
-      const app = await openApp(world, settings, {role: 'server', log, ...(demo && {demo}), ...(acceptLoss && {accepts_loss: true})})
-      let late: NodeJS.Timeout | undefined
+  return withSettings(command, flags, {listed: true}).action(
+    async ({demo, acceptLoss}: ServeOptions, self: Command) => {
+      const {world, settings: read, sources, options} = await openSession(self, flagsOf(self, flags))
+      const {settings} = await read()
+      const [{createLog}, {notifyServiceManager}, {restAfterLoad}, {leaveNote}] = await Promise.all([
+        import('../../src/base/log.ts'),
+        import('../../src/base/notify.ts'),
+        import('../../src/base/idle-memory.ts'),
+        import('../served.ts'),
+      ])
+      const log = createLog(
+        settings.log_level,
+        settings.service_name,
+        world.stderr.isTTY ? humanLines(world.stderr) : line => world.stderr.write(line),
+      )
+      const stop = awaitSignal(world, log, sources.env)
+      let forget = () => {}
       try {
-        for (const note of app.notes) log.info(note)
-        const url = await start(app, settings, log, world, {demo: demo === true, place: placeOptions(options)})
-        stop.onReload(() => readAgain(app, read, log, state => notifyServiceManager(state, sources.env.NOTIFY_SOCKET)))
-        forget = leaveNote(sources.env, {
-          data_dir: settings.data_dir,
-          url,
-          pid: process.pid,
-          started_at: new Date(world.now()).toISOString(),
+        const app = await openApp(world, settings, {
+          role: 'server',
+          log,
+          ...(demo && {demo}),
+          ...(acceptLoss && {accepts_loss: true}),
         })
-        await notifyServiceManager('ready', sources.env.NOTIFY_SOCKET)
-        restAfterLoad()
-        const signal = await stop.heard
-        log.info({signal, url}, 'stopping: running calls may finish')
-        late = endInTime(app.settings.drain_timeout_ms, log, world)
-        void notifyServiceManager('stopping', sources.env.NOTIFY_SOCKET)
-        await app.drain()
+        let late: NodeJS.Timeout | undefined
+        try {
+          for (const note of app.notes) log.info(note)
+          const url = await start(app, settings, log, world, {demo: demo === true, place: placeOptions(options)})
+          stop.onReload(() =>
+            readAgain(app, read, log, state => notifyServiceManager(state, sources.env.NOTIFY_SOCKET)),
+          )
+          forget = leaveNote(sources.env, {
+            data_dir: settings.data_dir,
+            url,
+            pid: process.pid,
+            started_at: new Date(world.now()).toISOString(),
+          })
+          await notifyServiceManager('ready', sources.env.NOTIFY_SOCKET)
+          restAfterLoad()
+          const signal = await stop.heard
+          log.info({signal, url}, 'stopping: running calls may finish')
+          late = endInTime(app.settings.drain_timeout_ms, log, world)
+          void notifyServiceManager('stopping', sources.env.NOTIFY_SOCKET)
+          await app.drain()
+        } finally {
+          forget()
+          await app.close()
+          clearTimeout(late)
+        }
+        log.info('stopped')
       } finally {
-        forget()
-        await app.close()
-        clearTimeout(late)
+        stop.off()
       }
-      log.info('stopped')
-    } finally {
-      stop.off()
-    }
-  })
+    },
+  )
 }
 
 /** Settings that may change while it serves, as they are now; where any of them is wrong, all stay as they were. */
-async function readAgain(app: OpenApp, read: CommandSession['settings'], log: Log, notify: (state: ServiceState) => Promise<boolean>) {
+async function readAgain(
+  app: OpenApp,
+  read: CommandSession['settings'],
+  log: Log,
+  notify: (state: ServiceState) => Promise<boolean>,
+) {
   await notify('reloading')
   try {
     const {taken, need_restart} = app.reload((await read()).settings)
@@ -88,7 +102,10 @@ async function readAgain(app: OpenApp, read: CommandSession['settings'], log: Lo
   await notify('ready')
 }
 
-/** A database that is silent while it is closed keeps no process: what is settled stands in the journal, and the next start goes on there. */
+/**
+ * A database that is silent while it is closed keeps no process: what is settled stands in the journal, and the next
+ * start goes on there.
+ */
 function endInTime(drain_timeout_ms: number, log: Log, world: Environment): NodeJS.Timeout {
   return setTimeout(() => {
     log.warn('stopped before everything was written to the database: the next start writes the rest')

@@ -1,6 +1,15 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
-import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withConfirm, withPage} from '../options.ts'
+import {
+  type ConfirmOption,
+  confirmed,
+  group,
+  leaf,
+  type PageOptions,
+  pageOf,
+  withConfirm,
+  withPage,
+} from '../options.ts'
 import type {TableColumn} from '../table.ts'
 import {userFor} from '../user.ts'
 import {readDuration} from '../words.ts'
@@ -37,13 +46,18 @@ function create(): Command {
         const body = {email: user, ttl_s: readDuration(ttl, '--ttl') / 1000}
         const reply = await call('sessions.create', {body})
         print.made(reply, reply.token, reply.token)
-        print.note(`Keep it now: it is not shown again. It administers until ${minute(reply.expires_at)} UTC, and calls no models.`)
+        print.note(
+          `Keep it now: it is not shown again. It administers until ${minute(reply.expires_at)} UTC, and calls no models.`,
+        )
       }),
     )
 }
 
 function list(): Command {
-  const command = leaf('list', 'List sessions that can be used', ['gateway sessions list', 'gateway sessions list --user ada@example.com'])
+  const command = leaf('list', 'List sessions that can be used', [
+    'gateway sessions list',
+    'gateway sessions list --user ada@example.com',
+  ])
   return withPage(command.option('--user <user>', 'only those of this user')).action(
     (options: PageOptions & {user?: string}, self: Command) =>
       withGateway(self, async gateway => {
@@ -55,10 +69,9 @@ function list(): Command {
 }
 
 function revoke(): Command {
-  const command = leaf('revoke', 'End a session', ['gateway sessions revoke 0b6f2a52-7c1e-4f0e-9c38-6a4d1f2b3c4d']).argument(
-    '<id>',
-    'which session',
-  )
+  const command = leaf('revoke', 'End a session', [
+    'gateway sessions revoke 0b6f2a52-7c1e-4f0e-9c38-6a4d1f2b3c4d',
+  ]).argument('<id>', 'which session')
   return withConfirm(command).action((sessionId: string, options: ConfirmOption, self: Command) =>
     withGateway(self, async ({call, print, world}) => {
       await confirmed(world, `End the session ${sessionId}`, options)

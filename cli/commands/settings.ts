@@ -10,7 +10,10 @@ const EVERYWHERE = ['data-dir', 'settings', 'url', 'api-key-file']
 
 type Flags = Readonly<Record<string, string | undefined>>
 
-/** Adds a flag for every setting. They are listed in the help of `gateway serve`; elsewhere they are taken without being listed. */
+/**
+ * Adds a flag for every setting. They are listed in the help of `gateway serve`; elsewhere they are taken without being
+ * listed.
+ */
 export function withSettings(command: Command, flags: readonly FlagOption[], {listed}: {listed: boolean}): Command {
   for (const {flag, group, help} of flags) {
     if (EVERYWHERE.includes(flag) || group === 'Command line') continue
@@ -40,17 +43,19 @@ function show(flags: readonly FlagOption[]): Command {
   ])
     .option('--origin', 'where each comes from: flag, environment, file or default')
     .option('--changed', 'only those that are not the default')
-  return withSettings(command, flags, {listed: false}).action(async ({origin, changed}: {origin?: true; changed?: true}, self: Command) => {
-    const session = await openSession(self, flagsOf(self, flags))
-    const {settingRows} = await import('../../src/settings/index.ts')
-    const rows = settingRows(await session.settings()).filter(row => !changed || row.origin !== 'default')
-    type Row = (typeof rows)[number]
-    const columns: TableColumn<Row>[] = [
-      {title: 'setting', value: row => row.name, whole: true},
-      {title: 'value', value: row => row.value},
-      ...(origin ? [{title: 'origin', value: (row: Row) => row.origin}] : []),
-      {title: 'meaning', value: row => row.meaning},
-    ]
-    session.print.list(rows, rows, columns)
-  })
+  return withSettings(command, flags, {listed: false}).action(
+    async ({origin, changed}: {origin?: true; changed?: true}, self: Command) => {
+      const session = await openSession(self, flagsOf(self, flags))
+      const {settingRows} = await import('../../src/settings/index.ts')
+      const rows = settingRows(await session.settings()).filter(row => !changed || row.origin !== 'default')
+      type Row = (typeof rows)[number]
+      const columns: TableColumn<Row>[] = [
+        {title: 'setting', value: row => row.name, whole: true},
+        {title: 'value', value: row => row.value},
+        ...(origin ? [{title: 'origin', value: (row: Row) => row.origin}] : []),
+        {title: 'meaning', value: row => row.meaning},
+      ]
+      session.print.list(rows, rows, columns)
+    },
+  )
 }

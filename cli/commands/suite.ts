@@ -15,24 +15,25 @@ export function test(): Command {
     'gateway configs test suite.yaml',
     'gateway configs test suite.yaml --workspace research --json',
   ]).argument('<suite>', 'YAML or JSON with config and cases, or - for stdin (docs/configs.md)')
-  return withWorkspace(command, 'workspace the calls come from').action((path: string, options: WorkspaceOption, self: Command) =>
-    withGateway(self, async gateway => {
-      const {world, print} = gateway
-      const {readSuite} = await import('../suite.ts')
-      const suite = readSuite(await structuredFrom(world, path, 'SUITE'), path === '-' ? 'What stdin holds' : path)
-      const config = await configOf(suite, path, gateway)
-      const workspace_id = await workspaceFor(gateway, options.workspace)
-      const cases: CaseResult[] = []
-      for (const each of suite.cases) {
-        const result = await resultOf(each, {config, workspace_id}, gateway)
-        cases.push(result)
-        if (!print.json) for (const line of caseLines(result, print.quiet)) print.line(line)
-      }
-      const failed = cases.filter(({ok}) => !ok).length
-      if (print.json) print.json_reply({object: 'suite', ok: failed === 0, cases})
-      if (failed === 0) return print.note(`All ${cases.length} cases hold.`)
-      throw new CommandFault(`${failed} of ${cases.length} cases failed.`, {exit: EXIT.failure, code: 'suite_failed'})
-    }),
+  return withWorkspace(command, 'workspace the calls come from').action(
+    (path: string, options: WorkspaceOption, self: Command) =>
+      withGateway(self, async gateway => {
+        const {world, print} = gateway
+        const {readSuite} = await import('../suite.ts')
+        const suite = readSuite(await structuredFrom(world, path, 'SUITE'), path === '-' ? 'What stdin holds' : path)
+        const config = await configOf(suite, path, gateway)
+        const workspace_id = await workspaceFor(gateway, options.workspace)
+        const cases: CaseResult[] = []
+        for (const each of suite.cases) {
+          const result = await resultOf(each, {config, workspace_id}, gateway)
+          cases.push(result)
+          if (!print.json) for (const line of caseLines(result, print.quiet)) print.line(line)
+        }
+        const failed = cases.filter(({ok}) => !ok).length
+        if (print.json) print.json_reply({object: 'suite', ok: failed === 0, cases})
+        if (failed === 0) return print.note(`All ${cases.length} cases hold.`)
+        throw new CommandFault(`${failed} of ${cases.length} cases failed.`, {exit: EXIT.failure, code: 'suite_failed'})
+      }),
   )
 }
 
@@ -52,7 +53,13 @@ async function resultOf(
 ): Promise<CaseResult> {
   const {judge, unasked} = await import('../suite.ts')
   const {request, when, seed, at} = each
-  const body = {...about, request, ...(when && {answers: when}), ...(seed !== undefined && {seed}), ...(at !== undefined && {at})}
+  const body = {
+    ...about,
+    request,
+    ...(when && {answers: when}),
+    ...(seed !== undefined && {seed}),
+    ...(at !== undefined && {at}),
+  }
   try {
     return judge(each, await gateway.call('configs.explain', {body}))
   } catch (fault) {

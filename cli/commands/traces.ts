@@ -1,6 +1,15 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
-import {group, jsonFrom, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
+import {
+  group,
+  jsonFrom,
+  leaf,
+  type PageOptions,
+  pageOf,
+  type WorkspaceOption,
+  withPage,
+  withWorkspace,
+} from '../options.ts'
 import type {TableColumn} from '../table.ts'
 import {readPairs} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
@@ -58,7 +67,11 @@ function withFilters(command: Command): Command {
 
 async function queryOf(gateway: Gateway, {workspace, filter, ...page}: ListOptions) {
   const workspace_id = await workspaceIfSaid(gateway, workspace)
-  return {...(filter && readPairs(filter, '--filter')), ...(workspace_id !== undefined && {workspace_id}), ...pageOf(page)}
+  return {
+    ...(filter && readPairs(filter, '--filter')),
+    ...(workspace_id !== undefined && {workspace_id}),
+    ...pageOf(page),
+  }
 }
 
 /** `gateway logs traces`, `logs trace`, `logs spans`. */
@@ -81,7 +94,9 @@ export function traceCommands(): Command[] {
         }),
       ),
     withFilters(
-      leaf('spans', 'List calls as spans, with what they add up to', ['gateway logs spans --filter trace_id=checkout-4711']),
+      leaf('spans', 'List calls as spans, with what they add up to', [
+        'gateway logs spans --filter trace_id=checkout-4711',
+      ]),
     ).action((options: ListOptions, self: Command) =>
       withGateway(self, async gateway => {
         const query = await queryOf(gateway, options)
@@ -96,7 +111,9 @@ export function traceCommands(): Command[] {
 function treeLines(nodes: readonly SpanNode[], indent: string): string[] {
   return nodes.flatMap(({span_id, span_name, logs, children}) => [
     `${indent}${span_name ?? span_id}`,
-    ...logs.map(log => `${indent}  ${log.response_status_code}  ${log.response_time} ms  ${log.ai_model ?? '-'}  ${log.id}`),
+    ...logs.map(
+      log => `${indent}  ${log.response_status_code}  ${log.response_time} ms  ${log.ai_model ?? '-'}  ${log.id}`,
+    ),
     ...treeLines(children, `${indent}  `),
   ])
 }
@@ -136,18 +153,30 @@ const FILTERS: readonly TableColumn<FilterRow>[] = [
 
 /** `gateway logs filters`: filters under a name. */
 export function savedFilters(): Command {
-  return group('filters', 'Filters of the log under a name', [saveFilter(), listFilters(), showFilter(), changeFilter(), deleteFilter()])
+  return group('filters', 'Filters of the log under a name', [
+    saveFilter(),
+    listFilters(),
+    showFilter(),
+    changeFilter(),
+    deleteFilter(),
+  ])
 }
 
 function saveFilter(): Command {
-  const command = leaf('save', 'Save filters under a name', ['gateway logs filters save "Rate limits" --filter status_code=429'])
+  const command = leaf('save', 'Save filters under a name', [
+    'gateway logs filters save "Rate limits" --filter status_code=429',
+  ])
     .argument('<name>', 'name, one of its workspace')
     .requiredOption('--filter <name=value...>', 'as gateway logs list takes them')
   return withWorkspace(command, 'the workspace they are for').action(
     (name: string, options: WorkspaceOption & {filter: string[]}, self: Command) =>
       withGateway(self, async gateway => {
         const workspace_id = await workspaceFor(gateway, options.workspace)
-        const body = {name, filters: readPairs(options.filter, '--filter'), ...(workspace_id !== undefined && {workspace_id})}
+        const body = {
+          name,
+          filters: readPairs(options.filter, '--filter'),
+          ...(workspace_id !== undefined && {workspace_id}),
+        }
         const reply = await gateway.call('saved_filters.create', {body})
         gateway.print.made(reply, reply.id, `The filters are saved as ${reply.id}.`)
       }),
@@ -180,7 +209,9 @@ function showFilter(): Command {
 }
 
 function changeFilter(): Command {
-  return leaf('change', 'Change saved filters', ['gateway logs filters change 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11 --name Throttled'])
+  return leaf('change', 'Change saved filters', [
+    'gateway logs filters change 0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11 --name Throttled',
+  ])
     .argument('<id>', 'id of the filters')
     .option('--name <name>', 'another name')
     .option('--filter <name=value...>', 'other filters, in place of all')

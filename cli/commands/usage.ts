@@ -15,7 +15,15 @@ interface UsageOptions extends WorkspaceOption {
   readonly csv?: true
 }
 
-const AMOUNTS = ['requests', 'failures', 'unpriced', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'cost_usd'] as const
+const AMOUNTS = [
+  'requests',
+  'failures',
+  'unpriced',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cost_usd',
+] as const
 
 /** `gateway usage`: who and what used how much. */
 export function usage(): Command {
@@ -69,11 +77,17 @@ function shown(row: UsageSum, dimension: UsageDimension): Cell {
 }
 
 function printCsv(rows: readonly UsageSum[], by: readonly UsageDimension[], line: (text: string) => void) {
-  line([...by.flatMap(dimension => (isNamed(dimension) ? [`${dimension}_id`, dimension] : [dimension])), ...AMOUNTS].join(','))
+  line(
+    [...by.flatMap(dimension => (isNamed(dimension) ? [`${dimension}_id`, dimension] : [dimension])), ...AMOUNTS].join(
+      ',',
+    ),
+  )
   for (const row of rows) {
     const parts = by.flatMap(dimension => {
       const value = row[dimension]
-      return isNamed(dimension) && typeof value === 'object' ? [value?.id, value?.name] : [value as string | null | undefined]
+      return isNamed(dimension) && typeof value === 'object'
+        ? [value?.id, value?.name]
+        : [value as string | null | undefined]
     })
     line([...parts, ...AMOUNTS.map(amount => row[amount])].map(csvCell).join(','))
   }
@@ -81,7 +95,9 @@ function printCsv(rows: readonly UsageSum[], by: readonly UsageDimension[], line
 
 const isNamed = (dimension: UsageDimension) => dimension === 'key' || dimension === 'user' || dimension === 'workspace'
 
-/** RFC 4180; a text that a spreadsheet would take for a formula begins with an apostrophe, for names come from anybody. */
+/**
+ * RFC 4180; a text that a spreadsheet would take for a formula begins with an apostrophe, for names come from anybody.
+ */
 function csvCell(value: string | number | null | undefined): string {
   if (typeof value === 'number') return String(value)
   const text = (value ?? '').replace(/^(?=[=+\-@\t\r])/, "'")

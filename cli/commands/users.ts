@@ -1,6 +1,15 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
-import {type ConfirmOption, confirmed, group, leaf, type PageOptions, pageOf, withConfirm, withPage} from '../options.ts'
+import {
+  type ConfirmOption,
+  confirmed,
+  group,
+  leaf,
+  type PageOptions,
+  pageOf,
+  withConfirm,
+  withPage,
+} from '../options.ts'
 import type {TableColumn} from '../table.ts'
 import {userFor} from '../user.ts'
 import {minute} from './rows.ts'
@@ -44,17 +53,22 @@ function create(): Command {
     .requiredOption('--role <role>', 'owner, admin or member')
     .option('--first-name <name>', 'first name')
     .option('--last-name <name>', 'last name')
-    .action((email: string, {role, firstName, lastName}: {role: string; firstName?: string; lastName?: string}, self: Command) =>
-      withGateway(self, async ({call, print}) => {
-        const body = {
-          email,
-          role,
-          ...(firstName !== undefined && {first_name: firstName}),
-          ...(lastName !== undefined && {last_name: lastName}),
-        }
-        const reply = await call('users.create', {body})
-        print.made(reply, reply.id, `Created the user ${reply.email} (${reply.role}).`)
-      }),
+    .action(
+      (
+        email: string,
+        {role, firstName, lastName}: {role: string; firstName?: string; lastName?: string},
+        self: Command,
+      ) =>
+        withGateway(self, async ({call, print}) => {
+          const body = {
+            email,
+            role,
+            ...(firstName !== undefined && {first_name: firstName}),
+            ...(lastName !== undefined && {last_name: lastName}),
+          }
+          const reply = await call('users.create', {body})
+          print.made(reply, reply.id, `Created the user ${reply.email} (${reply.role}).`)
+        }),
     )
 }
 

@@ -64,7 +64,13 @@ function create(): Command {
     withGateway(self, async gateway => {
       const fields = {...limitsOf(options), ...(await written(options, gateway, async () => ({})))}
       const workspace_id = await workspaceFor(gateway, options.workspace)
-      const body = {slug, name: slug, provider: options.kind, ...(workspace_id !== undefined && {workspace_id}), ...fields}
+      const body = {
+        slug,
+        name: slug,
+        provider: options.kind,
+        ...(workspace_id !== undefined && {workspace_id}),
+        ...fields,
+      }
       const reply = await gateway.call('virtual_keys.create', {body})
       gateway.print.made(reply, reply.data.slug, `Created the virtual key ${reply.data.slug}.`)
     }),
@@ -87,7 +93,8 @@ function update(): Command {
           ...(await written(options, gateway, async () => (await current()).model_config)),
           ...(await limitChangesOf(options, async () => (await current()).rate_limits ?? [])),
         }
-        if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway virtual-keys update --help')
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway virtual-keys update --help')
         await change(gateway, 'virtual_keys.update', {...input, body}, `the virtual key ${slug}`, options)
       }),
   )

@@ -23,11 +23,13 @@ const COLUMNS: readonly TableColumn<Row>[] = [
 
 /** `gateway workers`: what goes on beside calls. */
 export function workers(): Command {
-  return leaf('workers', 'List the jobs in the background, and what came of them', ['gateway workers', 'gateway workers --json']).action(
-    (_: object, self: Command) =>
-      withGateway(self, async gateway => {
-        const reply = await gateway.call('workers.list')
-        gateway.print.list(reply, reply.data, COLUMNS)
-      }),
+  return leaf('workers', 'List the jobs in the background, and what came of them', [
+    'gateway workers',
+    'gateway workers --json',
+  ]).action((_: object, self: Command) =>
+    withGateway(self, async gateway => {
+      const reply = await gateway.call('workers.list')
+      gateway.print.list(reply, reply.data, COLUMNS)
+    }),
   )
 }

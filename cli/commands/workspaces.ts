@@ -65,10 +65,10 @@ function create(): Command {
 }
 
 function list(): Command {
-  const command = leaf('list', 'List workspaces', ['gateway workspaces list', 'gateway workspaces list --archived --json']).option(
-    '--archived',
-    'archived ones too',
-  )
+  const command = leaf('list', 'List workspaces', [
+    'gateway workspaces list',
+    'gateway workspaces list --archived --json',
+  ]).option('--archived', 'archived ones too')
   return withPage(command).action((options: PageOptions & {archived?: true}, self: Command) =>
     withGateway(self, async ({call, print}) => {
       const query = {...pageOf(options), ...(options.archived && {status: 'active,archived'})}
@@ -89,32 +89,37 @@ function update(): Command {
     .option('--name <name>', 'a new name')
     .option('--restore', 'bring an archived workspace back, empty (name it by slug)')
     .addOption(
-      new Option('--unreadable-bodies <word>', 'calls with bodies that guardrails cannot read; inherit: as the setting says').choices([
-        ...UNREADABLE_BODIES,
-        'inherit',
-      ]),
+      new Option(
+        '--unreadable-bodies <word>',
+        'calls with bodies that guardrails cannot read; inherit: as the setting says',
+      ).choices([...UNREADABLE_BODIES, 'inherit']),
     )
   withModels(writes(command), {clears: true})
   withDefaultGuardrails(command, 'it')
-  return withDryRun(withLimits(command, {clears: true})).action((name: string, options: WriteOptions & DryRunOption, self: Command) =>
-    withGateway(self, async gateway => {
-      const workspaceId = options.restore ? name : ((await workspaceFor(gateway, name)) ?? name)
-      const input = {params: {workspaceId}}
-      const current = async () => (await gateway.call('workspaces.get', input)).rate_limits
-      const body = {
-        ...(options.name !== undefined && {name: options.name}),
-        ...(options.restore && {status: 'active'}),
-        ...written(options),
-        ...(await limitChangesOf(options, current)),
-      }
-      if (!Object.keys(body).length) throw usageFault('Nothing to change was said.', 'See: gateway workspaces update --help')
-      await change(gateway, 'workspaces.update', {...input, body}, `the workspace ${name}`, options)
-    }),
+  return withDryRun(withLimits(command, {clears: true})).action(
+    (name: string, options: WriteOptions & DryRunOption, self: Command) =>
+      withGateway(self, async gateway => {
+        const workspaceId = options.restore ? name : ((await workspaceFor(gateway, name)) ?? name)
+        const input = {params: {workspaceId}}
+        const current = async () => (await gateway.call('workspaces.get', input)).rate_limits
+        const body = {
+          ...(options.name !== undefined && {name: options.name}),
+          ...(options.restore && {status: 'active'}),
+          ...written(options),
+          ...(await limitChangesOf(options, current)),
+        }
+        if (!Object.keys(body).length)
+          throw usageFault('Nothing to change was said.', 'See: gateway workspaces update --help')
+        await change(gateway, 'workspaces.update', {...input, body}, `the workspace ${name}`, options)
+      }),
   )
 }
 
 function remove(): Command {
-  return leaf('delete', 'Archive a workspace', ['gateway workspaces delete research', 'gateway workspaces delete research --force'])
+  return leaf('delete', 'Archive a workspace', [
+    'gateway workspaces delete research',
+    'gateway workspaces delete research --force',
+  ])
     .argument('<name>', 'which workspace')
     .option('--force', 'archive what lives in it too: keys, providers, configs')
     .option('-y, --yes', 'do not ask first')
@@ -143,7 +148,11 @@ function settings(): Command {
     .action((name: string, {security}: {security?: readonly string[]}, self: Command) =>
       withGateway(self, async gateway => {
         const workspaceId = (await workspaceFor(gateway, name)) ?? name
-        if (security) await gateway.call('workspace_settings.update', {params: {workspaceId}, body: {security: readSecurity(security)}})
+        if (security)
+          await gateway.call('workspace_settings.update', {
+            params: {workspaceId},
+            body: {security: readSecurity(security)},
+          })
         const reply = await gateway.call('workspace_settings.get', {params: {workspaceId}})
         gateway.print.view(reply, reply.effective)
       }),

@@ -9,7 +9,9 @@ export function bashScript(places: readonly CompletionPlace[]): string {
   })
   const valued = [
     ...new Set(
-      places.flatMap(({options}) => options.filter(each => each.takes_value).flatMap(({word, short}) => (short ? [word, short] : [word]))),
+      places.flatMap(({options}) =>
+        options.filter(each => each.takes_value).flatMap(({word, short}) => (short ? [word, short] : [word])),
+      ),
     ),
   ]
   return `# bash completion of gateway. Use it with: source <(gateway completion bash)

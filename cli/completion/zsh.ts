@@ -12,7 +12,9 @@ export function zshScript(places: readonly CompletionPlace[]): string {
   })
   const valued = [
     ...new Set(
-      places.flatMap(({options}) => options.filter(each => each.takes_value).flatMap(({word, short}) => (short ? [word, short] : [word]))),
+      places.flatMap(({options}) =>
+        options.filter(each => each.takes_value).flatMap(({word, short}) => (short ? [word, short] : [word])),
+      ),
     ),
   ]
   return `#compdef gateway

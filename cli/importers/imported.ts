@@ -70,13 +70,31 @@ export function referenceTo(secret: string, name: string, secrets: Map<string, s
   return `\${env:${variable}}`
 }
 
-/** Integrations, their providers, and one config that sends each model where it is served: the default of the workspace, so that clients go on calling by model. */
-export function resourcesOf(deployments: readonly ImportedDeployment[], routing: Routing, secrets: Map<string, string>): Resource[] {
+/**
+ * Integrations, their providers, and one config that sends each model where it is served: the default of the workspace,
+ * so that clients go on calling by model.
+ */
+export function resourcesOf(
+  deployments: readonly ImportedDeployment[],
+  routing: Routing,
+  secrets: Map<string, string>,
+): Resource[] {
   const names = new Names()
   const {workspace} = routing
   const made = new Map<string, {readonly slug: string; readonly resources: Resource[]}>()
   const targets = new Map<string, {readonly priority: number; readonly target: Spec}[]>()
-  for (const {model, kind, key, configurations, upstream, weight, priority, request_timeout, rate_limits, name} of deployments) {
+  for (const {
+    model,
+    kind,
+    key,
+    configurations,
+    upstream,
+    weight,
+    priority,
+    request_timeout,
+    rate_limits,
+    name,
+  } of deployments) {
     const identity = JSON.stringify([kind, key, configurations, rate_limits])
     let one = made.get(identity)
     if (!one) {
@@ -127,10 +145,16 @@ function withoutSecrets(configurations: Spec, slug: string, secrets: Map<string,
 
 type Targets = ReadonlyMap<string, readonly {readonly priority: number; readonly target: Spec}[]>
 
-function configOf(targets: Targets, {workspace, name, fallbacks, aliases, retries, request_timeout}: Routing): Resource | undefined {
+function configOf(
+  targets: Targets,
+  {workspace, name, fallbacks, aliases, retries, request_timeout}: Routing,
+): Resource | undefined {
   const models = [...targets.keys()]
   if (!models.length) return undefined
-  const called = [...models.map(model => [model, model] as const), ...[...aliases].filter(([, model]) => targets.has(model))]
+  const called = [
+    ...models.map(model => [model, model] as const),
+    ...[...aliases].filter(([, model]) => targets.has(model)),
+  ]
   // biome-ignore lint/suspicious/noThenProperty: conditions of a config name their target so
   const conditions = called.map(([alias, model]) => ({query: {'params.model': {$eq: alias}}, then: model}))
   const config = {
@@ -154,7 +178,8 @@ function modelTarget(model: string, targets: Targets, fallbacks: Routing['fallba
 }
 
 function shared(targets: readonly Spec[]): Spec {
-  if (targets.length > 1) return {strategy: {mode: 'loadbalance'}, targets: targets.map(target => ({weight: 1, ...target}))}
+  if (targets.length > 1)
+    return {strategy: {mode: 'loadbalance'}, targets: targets.map(target => ({weight: 1, ...target}))}
   const {weight: _, ...target} = targets[0]!
   return target
 }

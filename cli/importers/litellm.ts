@@ -25,7 +25,8 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** A LiteLLM `config.yaml`. Source: docs.litellm.ai, proxy/configs and proxy/config_settings. */
 export function fromLitellm(value: unknown, workspace: string): Imported {
-  if (!isObject(value) || !Array.isArray(value.model_list)) throw usageFault('The file has no model_list: it is no config.yaml of LiteLLM.')
+  if (!isObject(value) || !Array.isArray(value.model_list))
+    throw usageFault('The file has no model_list: it is no config.yaml of LiteLLM.')
   const losses: string[] = []
   const secrets = new Map<string, string>()
   const deployments = value.model_list.flatMap((each, at) => deploymentOf(each, `model_list[${at}]`, losses))
@@ -33,7 +34,10 @@ export function fromLitellm(value: unknown, workspace: string): Imported {
   const routing = routingOf(value, served, losses)
   for (const section of Object.keys(value)) {
     if (['model_list', 'router_settings', 'litellm_settings'].includes(section)) continue
-    const reason = section === 'general_settings' ? ' (keys are made with gateway keys create, settings are in docs/settings.md)' : ''
+    const reason =
+      section === 'general_settings'
+        ? ' (keys are made with gateway keys create, settings are in docs/settings.md)'
+        : ''
     const members = isObject(value[section]) ? Object.keys(value[section]).map(name => `${section}.${name}`) : [section]
     losses.push(...members.map(name => `${name}: has no counterpart in files${reason}`))
   }
@@ -42,7 +46,12 @@ export function fromLitellm(value: unknown, workspace: string): Imported {
 
 function deploymentOf(value: unknown, path: string, losses: string[]): ImportedDeployment[] {
   const params = isObject(value) ? value.litellm_params : undefined
-  if (!isObject(value) || typeof value.model_name !== 'string' || !isObject(params) || typeof params.model !== 'string') {
+  if (
+    !isObject(value) ||
+    typeof value.model_name !== 'string' ||
+    !isObject(params) ||
+    typeof params.model !== 'string'
+  ) {
     losses.push(`${path}: has no model_name or no litellm_params.model`)
     return []
   }
@@ -71,9 +80,12 @@ function deploymentOf(value: unknown, path: string, losses: string[]): ImportedD
   const unknown = Object.keys(params).filter(name => !used.has(name))
   losses.push(...unknown.map(name => `${path}.litellm_params.${name} (${model}): is not carried over`))
   if (isObject(value.model_info))
-    losses.push(...Object.keys(value.model_info).map(name => `${path}.model_info.${name} (${model}): is not carried over`))
+    losses.push(
+      ...Object.keys(value.model_info).map(name => `${path}.model_info.${name} (${model}): is not carried over`),
+    )
   for (const name of Object.keys(value))
-    if (!['model_name', 'litellm_params', 'model_info'].includes(name)) losses.push(`${path}.${name}: is not carried over`)
+    if (!['model_name', 'litellm_params', 'model_info'].includes(name))
+      losses.push(`${path}.${name}: is not carried over`)
   const seconds = numberOf(params.timeout)
   return [
     {
@@ -92,7 +104,11 @@ function deploymentOf(value: unknown, path: string, losses: string[]): ImportedD
 }
 
 function guess(model: string): string {
-  return model.startsWith('claude') ? 'anthropic' : /^(gpt|o\d|text-embedding|dall-e|whisper|tts)/.test(model) ? 'openai' : model
+  return model.startsWith('claude')
+    ? 'anthropic'
+    : /^(gpt|o\d|text-embedding|dall-e|whisper|tts)/.test(model)
+      ? 'openai'
+      : model
 }
 
 /** Settings of an integration; what was read is put into `used`. */
@@ -105,16 +121,27 @@ function settings(kind: string, upstream: string, params: Params, used: Set<stri
   if (kind === 'azure-openai') {
     const resource = /^https:\/\/([^./]+)\./.exec(base ?? '')?.[1] ?? 'RESOURCE'
     const version = take('api_version') ?? '2024-10-21'
-    const deployment = {azure_api_version: version, azure_deployment_name: upstream, azure_model_slug: upstream, is_default: true}
+    const deployment = {
+      azure_api_version: version,
+      azure_deployment_name: upstream,
+      azure_model_slug: upstream,
+      is_default: true,
+    }
     return {azure_auth_mode: 'default', azure_resource_name: resource, azure_deployment_config: [deployment]}
   }
-  if (kind === 'azure-ai') return {azure_auth_mode: 'default', azure_foundry_url: base ?? 'https://RESOURCE.services.ai.azure.com'}
+  if (kind === 'azure-ai')
+    return {azure_auth_mode: 'default', azure_foundry_url: base ?? 'https://RESOURCE.services.ai.azure.com'}
   if (kind === 'bedrock') {
-    const [region, id, secret, session] = ['aws_region_name', 'aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'].map(name =>
-      take(name),
-    )
+    const [region, id, secret, session] = [
+      'aws_region_name',
+      'aws_access_key_id',
+      'aws_secret_access_key',
+      'aws_session_token',
+    ].map(name => take(name))
     const login =
-      id && secret ? {aws_auth_type: 'accessKey', aws_access_key_id: id, aws_secret_access_key: secret} : {aws_auth_type: 'serviceRole'}
+      id && secret
+        ? {aws_auth_type: 'accessKey', aws_access_key_id: id, aws_secret_access_key: secret}
+        : {aws_auth_type: 'serviceRole'}
     return {...login, aws_region: region ?? 'us-east-1', ...(session && {aws_session_token: session})}
   }
   if (kind === 'vertex-ai') {
@@ -167,6 +194,7 @@ function routingOf(value: Params, served: ReadonlySet<string>, losses: string[])
         }
       else if (!(name === 'routing_strategy' && entry === 'simple-shuffle')) losses.push(`${path}: is not carried over`)
     }
-  if (retries !== undefined && retries > 5) losses.push(`num_retries: ${retries} is above the most that a config takes, 5`)
+  if (retries !== undefined && retries > 5)
+    losses.push(`num_retries: ${retries} is above the most that a config takes, 5`)
   return {fallbacks, aliases, retries, request_timeout}
 }

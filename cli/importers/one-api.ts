@@ -36,15 +36,23 @@ const ENABLED = 1
 /** Units of its quota in a US dollar (its QuotaPerUnit). */
 const UNITS_A_DOLLAR = 500_000
 
-/** The tables of a one-api database, `{"channels": [...], "tokens": [...]}`, or the replies of its lists, `{"data": [...]}`. */
+/**
+ * The tables of a one-api database, `{"channels": [...], "tokens": [...]}`, or the replies of its lists, `{"data":
+ * [...]}`.
+ */
 export function fromOneApi(value: unknown, workspace: string): Imported {
   const losses: string[] = []
   const secrets = new Map<string, string>()
   const tables = isObject(value) ? (Array.isArray(value.data) ? {channels: value.data} : value) : {}
   const rows = (name: string) => (Array.isArray(tables[name]) ? (tables[name].filter(isObject) as Row[]) : [])
-  if (!Array.isArray(tables.channels)) throw usageFault('The file has no channels: it is no database or export of one-api.')
+  if (!Array.isArray(tables.channels))
+    throw usageFault('The file has no channels: it is no database or export of one-api.')
   const deployments = rows('channels').flatMap(row => deploymentsOf(row, losses))
-  const resources = resourcesOf(deployments, {workspace, name: 'one-api', fallbacks: new Map(), aliases: new Map()}, secrets)
+  const resources = resourcesOf(
+    deployments,
+    {workspace, name: 'one-api', fallbacks: new Map(), aliases: new Map()},
+    secrets,
+  )
   const names = new Names()
   const keys = rows('tokens').flatMap(row => keyOf(row, workspace, names, losses))
   for (const name of ['users', 'redemptions', 'options', 'logs'])
@@ -99,13 +107,27 @@ function deploymentsOf(row: Row, losses: string[]): ImportedDeployment[] {
       })
     }
     return [
-      {model, kind, key, configurations: made, upstream, weight, priority, name: kind === 'azure-openai' ? `${name}-${upstream}` : name},
+      {
+        model,
+        kind,
+        key,
+        configurations: made,
+        upstream,
+        weight,
+        priority,
+        name: kind === 'azure-openai' ? `${name}-${upstream}` : name,
+      },
     ]
   })
 }
 
 /** one-api calls `BASE/v1/...`; a base here is what stands before the route, `/v1` and all. */
-function settings(kind: string, base: string | undefined, upstream: string, version: string | undefined): Record<string, unknown> {
+function settings(
+  kind: string,
+  base: string | undefined,
+  upstream: string,
+  version: string | undefined,
+): Record<string, unknown> {
   if (kind === 'azure-openai') {
     const resource = /^https:\/\/([^./]+)\./.exec(base ?? '')?.[1] ?? 'RESOURCE'
     const deployment = {

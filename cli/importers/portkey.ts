@@ -5,7 +5,10 @@ import {type Imported, Names, referenceTo} from './imported.ts'
 
 const MAX_TRIES = 100
 
-/** Portkey configs: one as JSON, the reply that shows one (`{"data": {"name", "slug", "config"}}`), or a list of those. Source: portkey.ai/docs, configs. */
+/**
+ * Portkey configs: one as JSON, the reply that shows one (`{"data": {"name", "slug", "config"}}`), or a list of those.
+ * Source: portkey.ai/docs, configs.
+ */
 export function fromPortkey(value: unknown, workspace: string, called: string): Imported {
   const losses: string[] = []
   const secrets = new Map<string, string>()
@@ -15,7 +18,8 @@ export function fromPortkey(value: unknown, workspace: string, called: string): 
     if (!isObject(each)) throw usageFault('The file holds no config of Portkey: expected an object, or a list of them.')
     const is_row = each.config !== undefined
     const name = is_row && typeof each.name === 'string' ? each.name : called
-    const slug = is_row && typeof each.slug === 'string' && /^[\w-]+$/.test(each.slug) ? each.slug : `pc-${names.slug(name)}`
+    const slug =
+      is_row && typeof each.slug === 'string' && /^[\w-]+$/.test(each.slug) ? each.slug : `pc-${names.slug(name)}`
     const config = is_row ? (typeof each.config === 'string' ? parsed(each.config) : each.config) : each
     const path = Array.isArray(rows) ? `[${at}]` : slug
     const read = readable(config, path, losses)
@@ -57,14 +61,18 @@ function readable(value: unknown, name: string, losses: string[]) {
   return undefined
 }
 
-/** The value without what stands at a path such as `config.targets[0].retry`; undefined where that cannot be taken away. */
+/**
+ * The value without what stands at a path such as `config.targets[0].retry`; undefined where that cannot be taken away.
+ */
 function removed(value: unknown, path: string): unknown {
   const keys = [...path.replace(/^config\.?/, '').matchAll(/([^.[\]]+)/g)].map(([key]) => key)
   const last = keys.pop()
   let at = value
   for (const key of keys)
     at =
-      isObject(at) || Array.isArray(at) ? ((at as Record<string, unknown>)[key] ?? (at as Record<string, unknown>)[camel(key)]) : undefined
+      isObject(at) || Array.isArray(at)
+        ? ((at as Record<string, unknown>)[key] ?? (at as Record<string, unknown>)[camel(key)])
+        : undefined
   if (last === undefined || typeof at !== 'object' || at === null) return undefined
   if (Array.isArray(at)) at.splice(Number(last), 1)
   else if (!Reflect.has(at, last) && !Reflect.has(at, camel(last))) return undefined

@@ -39,7 +39,8 @@ export function read(text: string, file: string): Resource[] {
   return documents.flatMap((document, index) => {
     const place = documents.length > 1 ? `${file} (document ${index + 1})` : file
     const [wrong] = document.errors
-    if (wrong) throw usageFault(`${file}: line ${lines.linePos(wrong.pos[0]).line} cannot be read as YAML (${wrong.code}).`)
+    if (wrong)
+      throw usageFault(`${file}: line ${lines.linePos(wrong.pos[0]).line} cannot be read as YAML (${wrong.code}).`)
     let has_alias = false
     visit(document, (_, node) => {
       if (isAlias(node) || (isPair(node) && isAlias(node.key))) has_alias = true
@@ -55,7 +56,8 @@ const MEMBERS = ['kind', 'workspace', 'slug', 'spec']
 function resourceOf(value: unknown, file: string): Resource {
   if (!isObject(value)) throw usageFault(`${file}: expected an object with kind, slug and spec.`)
   const unknown = Object.keys(value).find(key => !MEMBERS.includes(key))
-  if (unknown !== undefined) throw usageFault(`${file}: ${unknown.slice(0, 80)} is not known here; expected ${MEMBERS.join(', ')}.`)
+  if (unknown !== undefined)
+    throw usageFault(`${file}: ${unknown.slice(0, 80)} is not known here; expected ${MEMBERS.join(', ')}.`)
   const {kind, workspace = null, slug, spec = {}} = value
   for (const [name, text] of Object.entries({kind, slug, ...(workspace !== null && {workspace})}))
     if (typeof text !== 'string' || text === '') throw usageFault(`${file}: ${name}: expected a text.`)
@@ -88,13 +90,18 @@ export function mapTexts(
   if (typeof value === 'string') return change(value, path)
   if (Array.isArray(value)) return value.map((each, index) => mapTexts(each, change, [...path, index]))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapTexts(member, change, [...path, key])]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, mapTexts(member, change, [...path, key])]),
+  )
 }
 
 /** What stands at a path; undefined where nothing does. */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
-    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Record<string, unknown>)[key] : undefined),
+    (at, key) =>
+      typeof at === 'object' && at !== null && Object.hasOwn(at, key)
+        ? (at as Record<string, unknown>)[key]
+        : undefined,
     value,
   )
 }

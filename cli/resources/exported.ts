@@ -63,7 +63,9 @@ function filesIn(world: Environment, dir: string, folder: string): string[] {
 function isExported(world: Environment, dir: string, path: string): boolean {
   try {
     const resources = read(world.readFile(join(dir, path)), path)
-    return resources.length === 1 && KINDS.some(({name}) => name === resources[0]!.kind) && pathOf(resources[0]!) === path
+    return (
+      resources.length === 1 && KINDS.some(({name}) => name === resources[0]!.kind) && pathOf(resources[0]!) === path
+    )
   } catch {
     return false
   }

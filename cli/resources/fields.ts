@@ -5,7 +5,10 @@ import type {SpecField} from './kind.ts'
 /** What replies say of a budget beside what it is. */
 const STANDING: ReadonlySet<string> = new Set(['current_usage', 'status'] satisfies (keyof UsageLimitStanding)[])
 
-/** Limits in a list, without what says nothing, or how they stand. What cannot be read is left as it is, to be refused with a reason. */
+/**
+ * Limits in a list, without what says nothing, or how they stand. What cannot be read is left as it is, to be refused
+ * with a reason.
+ */
 function limits(schema: typeof UsageLimit | typeof RateLimit) {
   return (value: unknown) => {
     const listed = (Array.isArray(value) ? value : [value]).map(withoutStanding)
@@ -13,7 +16,9 @@ function limits(schema: typeof UsageLimit | typeof RateLimit) {
     if (read.some(({success}) => !success)) return listed
     return read.map(({data}) =>
       Object.fromEntries(
-        Object.entries(data as object).filter(([name, member]) => member !== null && !(name === 'enforcement' && member === 'compatible')),
+        Object.entries(data as object).filter(
+          ([name, member]) => member !== null && !(name === 'enforcement' && member === 'compatible'),
+        ),
       ),
     )
   }
@@ -50,7 +55,8 @@ export const MODELS: SpecField = {
 /** A moment, always in UTC. */
 export const MOMENT: SpecField = {
   none: null,
-  normal: value => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : value),
+  normal: value =>
+    typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : value,
 }
 
 /** Members of an object that say something: not null, not empty, not what they are without. */
@@ -59,7 +65,9 @@ export function withoutDefaults(value: unknown, usual: Readonly<Record<string, u
   return Object.fromEntries(
     Object.entries(value).filter(
       ([name, member]) =>
-        member !== null && member !== usual[name] && !(typeof member === 'object' && Object.keys(member as object).length === 0),
+        member !== null &&
+        member !== usual[name] &&
+        !(typeof member === 'object' && Object.keys(member as object).length === 0),
     ),
   )
 }

@@ -12,7 +12,10 @@ export function pathOf({kind, workspace, slug}: Address): string {
 
 const MAX_DEPTH = 10
 
-/** Every YAML file in a folder and those in it, by path, in the order of their names; those with a dot in front are left out. */
+/**
+ * Every YAML file in a folder and those in it, by path, in the order of their names; those with a dot in front are left
+ * out.
+ */
 export function yamlFiles(world: Environment, path: string, depth = 0): string[] {
   const names = world.listFolder(path)
   if (names === undefined) return /\.ya?ml$/.test(path) || depth === 0 ? [path] : []
@@ -28,7 +31,8 @@ export function readFolder(world: Environment, path: string): Resource[] {
   try {
     return yamlFiles(world, path).flatMap(file => read(world.readFile(file), file))
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === undefined || (cause as {exit?: number}).exit !== undefined) throw cause
+    if ((cause as NodeJS.ErrnoException).code === undefined || (cause as {exit?: number}).exit !== undefined)
+      throw cause
     throw usageFault(`${path} cannot be read: ${fileReason(cause)}.`)
   }
 }

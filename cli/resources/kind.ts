@@ -47,8 +47,8 @@ export interface ApplyTarget {
 }
 
 /**
- * A kind of resource: which operations list, show, make, change and take it away, what it says, what it needs, what of it is secret.
- * The table of kinds is in order: each needs only what stands before it.
+ * A kind of resource: which operations list, show, make, change and take it away, what it says, what it needs, what of
+ * it is secret. The table of kinds is in order: each needs only what stands before it.
  */
 export interface ResourceKind {
   readonly name: string
@@ -111,7 +111,10 @@ export async function everyRow<Id extends ListId>(
   }
 }
 
-/** The ways to write a kind whose operations are of the usual form: `noun.create`, and `noun.update` and `noun.delete` by id. */
+/**
+ * The ways to write a kind whose operations are of the usual form: `noun.create`, and `noun.update` and `noun.delete`
+ * by id.
+ */
 export function plainWrites(
   noun: NounWith<'create'> & NounWith<'update'> & NounWith<'delete'>,
   param: string,
@@ -179,7 +182,11 @@ export function bodyOf({slug, workspace, spec}: Resource, {slugOf}: ApplyTarget)
 }
 
 /** The body that changes the fields named. */
-export function changesOf({fields}: Pick<ResourceKind, 'fields'>, spec: Spec, changed: readonly string[]): OperationBody {
+export function changesOf(
+  {fields}: Pick<ResourceKind, 'fields'>,
+  spec: Spec,
+  changed: readonly string[],
+): OperationBody {
   const entries = changed.map((name): [string, unknown] => {
     const {none, sent} = fields[name]!
     const value = spec[name]

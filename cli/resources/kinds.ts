@@ -22,8 +22,8 @@ import {organisationSettings, workspaceSettings} from './kinds/settings.ts'
 import {workspace} from './kinds/workspaces.ts'
 
 /**
- * Every kind of resource that files hold, each after what it needs. The organisation's settings are last: its rules for keys hold for those made
- * from then on.
+ * Every kind of resource that files hold, each after what it needs. The organisation's settings are last: its rules for
+ * keys hold for those made from then on.
  */
 export const KINDS: readonly ResourceKind[] = [
   workspace,

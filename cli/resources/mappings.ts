@@ -5,11 +5,17 @@ import {withoutDefaults} from './fields.ts'
 import type {ApplyTarget, Known, SpecField} from './kind.ts'
 
 /** Fields that are filled from secret references, which files name by slug. */
-export const MAPPINGS: SpecField = {none: [], normal: value => inOrder(value, 'target_field', each => withoutDefaults(each))}
+export const MAPPINGS: SpecField = {
+  none: [],
+  normal: value => inOrder(value, 'target_field', each => withoutDefaults(each)),
+}
 
 /** The field as the gateway shows it, its references by their slugs. */
 export function mappingsOf({secret_mappings}: Spec, {named}: Pick<ApplyTarget, 'named'>): Spec[] {
-  return (secret_mappings as Spec[]).map(each => ({...each, secret_reference_id: named(String(each.secret_reference_id))}))
+  return (secret_mappings as Spec[]).map(each => ({
+    ...each,
+    secret_reference_id: named(String(each.secret_reference_id)),
+  }))
 }
 
 /** What is wrong in it: references that there are not. */

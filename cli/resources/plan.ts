@@ -37,13 +37,22 @@ const MAX_FAULTS = 20
 /** Stands for a secret where values are shown. */
 const SECRET = '(secret)'
 
-/** What is to be done so that the gateway is as `resources` say, in order. Everything is checked; all faults are reported at once. */
-export async function planOf(resources: readonly Resource[], now: Snapshot, options: PlanOptions): Promise<ApplyStep[]> {
+/**
+ * What is to be done so that the gateway is as `resources` say, in order. Everything is checked; all faults are
+ * reported at once.
+ */
+export async function planOf(
+  resources: readonly Resource[],
+  now: Snapshot,
+  options: PlanOptions,
+): Promise<ApplyStep[]> {
   const faults: string[] = []
   const files = byName(resources, faults)
   const there = new Map(now.found.map(each => [called(each), each]))
   const pruned = new Set(
-    now.found.filter(each => options.prunes?.has(each.kind) && !files.has(called(each)) && each.id !== options.own_key).map(called),
+    now.found
+      .filter(each => options.prunes?.has(each.kind) && !files.has(called(each)) && each.id !== options.own_key)
+      .map(called),
   )
   const known = (address: Address) => {
     const name = called(address)
@@ -94,7 +103,10 @@ async function judge(
   const misplaced = placeFault(kind, given, known, now)
   if (misplaced) return {faults: [misplaced]}
   const unknown = Object.keys(given.spec).filter(name => !Object.hasOwn(kind.fields, name))
-  if (unknown.length) return {faults: [`spec.${unknown[0]!.slice(0, 80)}: is not known; expected ${Object.keys(kind.fields).join(', ')}.`]}
+  if (unknown.length)
+    return {
+      faults: [`spec.${unknown[0]!.slice(0, 80)}: is not known; expected ${Object.keys(kind.fields).join(', ')}.`],
+    }
   const found = there.get(called(given))
   let sent: Resource
   try {
@@ -105,11 +117,15 @@ async function judge(
   }
   const refused = schemaFault(kind, sent, now)
   if (refused) return {faults: [refused]}
-  const faults = ((await kind.faults?.(sent, known, now.place)) ?? []).map(words => `spec.${words}.`.replace(/([.?])\.$/, '$1'))
+  const faults = ((await kind.faults?.(sent, known, now.place)) ?? []).map(words =>
+    `spec.${words}.`.replace(/([.?])\.$/, '$1'),
+  )
   if (faults.length) return {faults}
   sent = {...sent, spec: specOf(kind.fields, sent.spec)}
   if (!found) return {faults: [], step: {action: 'create', kind, resource: sent, changed: [], differences: []}}
-  const changed = Object.keys(kind.fields).filter(name => !same(sent.spec[name], normal(kind.fields[name]!, found.spec[name], found.spec)))
+  const changed = Object.keys(kind.fields).filter(
+    name => !same(sent.spec[name], normal(kind.fields[name]!, found.spec[name], found.spec)),
+  )
   const fixed = changed.find(name => kind.fields[name]!.is_fixed)
   if (fixed) return {faults: [`spec.${fixed}: cannot be changed: take the ${kind.name} away and make it anew.`]}
   if (!changed.length) return {faults: []}
@@ -129,9 +145,11 @@ function placeFault(
   if (workspace !== null && !known({kind: 'workspace', workspace: null, slug: workspace}))
     return `workspace: there is no workspace ${workspace.slice(0, 80)}.`
   const name = called({kind: rest.kind, workspace, slug})
-  if (now.doubled.has(name)) return `slug: the gateway has several with the name of ${name}: give each a name of its own there.`
+  if (now.doubled.has(name))
+    return `slug: the gateway has several with the name of ${name}: give each a name of its own there.`
   const elsewhere =
-    kind.is_slug_unique && now.found.find(each => each.kind === kind.name && each.slug === slug && each.workspace !== workspace)
+    kind.is_slug_unique &&
+    now.found.find(each => each.kind === kind.name && each.slug === slug && each.workspace !== workspace)
   return elsewhere ? `slug: ${called(elsewhere)} has it.` : undefined
 }
 
@@ -199,12 +217,15 @@ export async function applySteps(
       const detail =
         action === 'create'
           ? await kind.make(now.place, resource)
-          : await (action === 'update' ? kind.change(now.place, resource, found!, changed) : kind.remove(now.place, found!))
+          : await (action === 'update'
+              ? kind.change(now.place, resource, found!, changed)
+              : kind.remove(now.place, found!))
       done(step, at, detail ?? undefined)
     } catch (cause) {
       if (!(cause instanceof CommandFault)) throw cause
       const where = action === 'delete' ? '' : ` (${resource.file})`
-      const so_far = at === 0 ? 'Nothing was changed before it.' : `${at} of ${steps.length} changes are done; the others are not.`
+      const so_far =
+        at === 0 ? 'Nothing was changed before it.' : `${at} of ${steps.length} changes are done; the others are not.`
       throw new CommandFault(`${called(resource)}${where}: ${cause.message}`, {
         exit: cause.exit,
         code: cause.code,
@@ -220,6 +241,9 @@ export async function applySteps(
 export function kindsNamed(names: readonly string[]): ReadonlySet<string> {
   const wrong = names.find(name => !KINDS.some(kind => kind.name === name || kind.folder === name))
   if (wrong !== undefined)
-    throw usageFault(`There is no kind ${wrong.slice(0, 80)}.`, `There are: ${KINDS.map(kind => kind.name).join(', ')}.`)
+    throw usageFault(
+      `There is no kind ${wrong.slice(0, 80)}.`,
+      `There are: ${KINDS.map(kind => kind.name).join(', ')}.`,
+    )
   return new Set(KINDS.filter(kind => names.includes(kind.name) || names.includes(kind.folder)).map(kind => kind.name))
 }

@@ -25,10 +25,14 @@ export function isReference(value: unknown): value is string {
 }
 
 /**
- * `spec` as a file may hold it: each mask of a secret turned into a reference, the one that the file `before` had there or one made of
- * the resource's name.
+ * `spec` as a file may hold it: each mask of a secret turned into a reference, the one that the file `before` had there
+ * or one made of the resource's name.
  */
-export function withReferences({kind, workspace, slug, spec}: Resource, places: SecretPlaces, before: Spec | undefined): Spec {
+export function withReferences(
+  {kind, workspace, slug, spec}: Resource,
+  places: SecretPlaces,
+  before: Spec | undefined,
+): Spec {
   return mapTexts(spec, (text, path) => {
     if (!places.below.includes(String(path[0]))) return text
     if (/^\$+\{(env|file):/.test(text)) return `$${text}`
@@ -55,11 +59,16 @@ export interface SecretSources {
 }
 
 /**
- * `spec` as it is sent: each reference resolved; one without a value, or with the value that is kept already, turned into the mask of what is
- * kept, which the gateway puts back. Refuses a secret that stands in the file itself, and a reference that nothing is known for: no value, or
- * a mask for another place than it is kept for.
+ * `spec` as it is sent: each reference resolved; one without a value, or with the value that is kept already, turned
+ * into the mask of what is kept, which the gateway puts back. Refuses a secret that stands in the file itself, and a
+ * reference that nothing is known for: no value, or a mask for another place than it is kept for.
  */
-export function resolved(resource: Resource, places: SecretPlaces, current: Spec | undefined, sources: SecretSources): Spec {
+export function resolved(
+  resource: Resource,
+  places: SecretPlaces,
+  current: Spec | undefined,
+  sources: SecretSources,
+): Spec {
   const {spec, file = 'the file'} = resource
   const moves = current !== undefined && places.moves?.(current, spec) === true
   return mapTexts(spec, (text, path) => {
@@ -87,7 +96,10 @@ export function resolved(resource: Resource, places: SecretPlaces, current: Spec
   }) as Spec
 }
 
-/** In a list a secret is known by its place alone; it is known again only where its list has the same length and its entry says the same. */
+/**
+ * In a list a secret is known by its place alone; it is known again only where its list has the same length and its
+ * entry says the same.
+ */
 function standsAsItDid(spec: Spec, current: Spec | undefined, path: Path): boolean {
   const hidden = (value: unknown) => mapTexts(value, text => (isReference(text) || MASK.test(text) ? null : text))
   return path.every((key, index) => {
@@ -97,7 +109,13 @@ function standsAsItDid(spec: Spec, current: Spec | undefined, path: Path): boole
   })
 }
 
-function lookUp(source: string, name: string, file: string, place: string, {env, readFile}: SecretSources): string | undefined {
+function lookUp(
+  source: string,
+  name: string,
+  file: string,
+  place: string,
+  {env, readFile}: SecretSources,
+): string | undefined {
   if (source === 'env') return env[name]?.trim() || undefined
   const path = isAbsolute(name) ? name : join(dirname(file.replace(/ \(document \d+\)$/, '')), name)
   try {

@@ -49,7 +49,8 @@ async function readable(kind: ResourceKind, place: ApplyTarget): Promise<Existin
   try {
     return await kind.read(place)
   } catch (fault) {
-    if (fault instanceof CommandFault && (fault.status === 403 || (fault.status === 404 && kind.may_be_off))) return undefined
+    if (fault instanceof CommandFault && (fault.status === 403 || (fault.status === 404 && kind.may_be_off)))
+      return undefined
     throw fault
   }
 }
@@ -70,7 +71,9 @@ async function placeOf(gateway: Gateway): Promise<ApplyTarget> {
     addressOf: id => addresses.get(id),
     idOf: address => ids.get(called(address)),
     slugsOf: (kind, places) =>
-      [...addresses.values()].filter(each => each.kind === kind && places.includes(each.workspace)).map(({slug}) => slug),
+      [...addresses.values()]
+        .filter(each => each.kind === kind && places.includes(each.workspace))
+        .map(({slug}) => slug),
     knows(id, {kind, workspace, slug}) {
       addresses.set(id, {kind, workspace, slug})
       ids.set(called({kind, workspace, slug}), id)

@@ -16,8 +16,8 @@ interface Row {
 }
 
 /**
- * Keeps which workspaces a row is for, as far as `given` says it: all of them, which forgets the list, or those of a list. Refuses both,
- * none, and a workspace that is not known. What the row's column is then.
+ * Keeps which workspaces a row is for, as far as `given` says it: all of them, which forgets the list, or those of a
+ * list. Refuses both, none, and a workspace that is not known. What the row's column is then.
  */
 export async function keepAllowed(db: Db, row: Row, given: Given): Promise<0 | 1> {
   const {allow_all_workspaces: all, allowed_workspaces: named} = given

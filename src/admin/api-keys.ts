@@ -140,7 +140,11 @@ async function created(call: OperationCall<typeof KeyParams, undefined, typeof K
   const scopes = checkGrant(actor, kind, body.scopes)
   if (body.user_id && kind !== 'workspace-user') throw invalid('user_id', 'is for keys of type workspace/user only')
   if (body.organisation_id && body.organisation_id !== actor.organisation_id) {
-    throw new Refusal('parent.not_found', {field: 'organisation_id', object: 'organisation', value: body.organisation_id})
+    throw new Refusal('parent.not_found', {
+      field: 'organisation_id',
+      object: 'organisation',
+      value: body.organisation_id,
+    })
   }
   const user_id = kind === 'workspace-user' ? userFor(actor, body.user_id) : null
   const workspace_id = await homeOf(call, kind, body.workspace_id ?? undefined)
@@ -189,7 +193,8 @@ async function updated(call: One<typeof KeyUpdate>) {
   const {actor, db, body, now} = call
   if (isOwnOnly(actor) && (body.usage_limits !== undefined || body.rate_limits !== undefined || body.reset_usage))
     throw new Refusal('role.own_only', {deed: 'changing the limits of a key'})
-  if (isOwnOnly(actor) && body.models !== undefined) throw new Refusal('role.own_only', {deed: 'changing the models of a key'})
+  if (isOwnOnly(actor) && body.models !== undefined)
+    throw new Refusal('role.own_only', {deed: 'changing the models of a key'})
   const before = await keyOf(call, 'update')
   const held = JSON.parse(before.scopes) as string[]
   const scopes = body.scopes && checkGrant(actor, before.kind, body.scopes, held)
@@ -257,7 +262,9 @@ async function ownDetails(call: OperationCall<undefined, typeof SelfQuery>): Pro
     ...keyView(row, now, await standingOf(app, budgetsOf(row))),
     ...(organisation && {organisation: organisationView(organisation)}),
     ...(query.include_workspace === 'true' && {
-      workspace: workspace ? {id: workspace.id, slug: workspace.slug, name: workspace.name, status: workspace.status} : null,
+      workspace: workspace
+        ? {id: workspace.id, slug: workspace.slug, name: workspace.name, status: workspace.status}
+        : null,
     }),
   }
 }
@@ -266,7 +273,8 @@ function kindOf({type, subtype}: z.output<typeof KeyParams>): ApiKeyKind {
   const kind = KINDS.find(each => each === `${type}-${subtype}`)
   if (kind) return kind
   throw new Refusal('body.invalid', {
-    issues: 'The path must be organisation/service, workspace/service or workspace/user: there are no organisation/user keys.',
+    issues:
+      'The path must be organisation/service, workspace/service or workspace/user: there are no organisation/user keys.',
   })
 }
 
@@ -289,14 +297,16 @@ interface Named {
 /** Where a new key lives: in the workspace it names, or its maker's; an admin key in none. */
 async function homeOf(call: CallerScope, kind: ApiKeyKind, named: string | undefined): Promise<string | null> {
   if (kind !== 'organisation-service') return (await workspaceOf(call, named)).id
-  if (named !== undefined) throw invalid('workspace_id', 'is for keys of type workspace/service and workspace/user only')
+  if (named !== undefined)
+    throw invalid('workspace_id', 'is for keys of type workspace/service and workspace/user only')
   return null
 }
 
 /** Whose a user key is: the user that is named, or the one who makes it. */
 function userFor(actor: Actor, named: string | null | undefined): string | null {
   const user_id = named ?? actor.user_id
-  if (isOwnOnly(actor) && user_id !== actor.user_id) throw new Refusal('role.own_only', {deed: 'making a key for another user'})
+  if (isOwnOnly(actor) && user_id !== actor.user_id)
+    throw new Refusal('role.own_only', {deed: 'making a key for another user'})
   return user_id
 }
 
@@ -311,27 +321,42 @@ async function checkUser({actor, db}: CallerScope, workspace_id: string | null, 
 async function checkRoom({db}: CallerScope, kind: ApiKeyKind, workspace_id: string | null, most: number | null) {
   if (kind !== 'workspace-user' || workspace_id === null || most === null) return
   if ((await store.countUserKeys(db, workspace_id)) >= most)
-    throw new Refusal('body.invalid', {issues: `The workspace has as many user keys as it may have (${most}). Delete one first.`})
+    throw new Refusal('body.invalid', {
+      issues: `The workspace has as many user keys as it may have (${most}). Delete one first.`,
+    })
 }
 
 async function rulesOf({actor, db}: CallerScope) {
-  return keyRules(readSettings<KeptOrganisationSettings>((await findOrganisation(db, actor.organisation_id))?.settings).api_keys)
+  return keyRules(
+    readSettings<KeptOrganisationSettings>((await findOrganisation(db, actor.organisation_id))?.settings).api_keys,
+  )
 }
 
-async function checkDefaults({db}: CallerScope, kind: ApiKeyKind, workspace_id: string | null, defaults: KeyCreateDefaults) {
+async function checkDefaults(
+  {db}: CallerScope,
+  kind: ApiKeyKind,
+  workspace_id: string | null,
+  defaults: KeyCreateDefaults,
+) {
   const named = defaults?.config_id
   if (!named) return
-  if (workspace_id === null) throw invalid('defaults.config_id', `has no effect on a key of type ${kind}, which calls no models`)
+  if (workspace_id === null)
+    throw invalid('defaults.config_id', `has no effect on a key of type ${kind}, which calls no models`)
   if (await findConfigForCall(db, workspace_id, named)) return
   throw new Refusal('parent.not_found', {field: 'defaults.config_id', object: 'config', value: named})
 }
 
 function checkModels(kind: ApiKeyKind, models: KeyUpdate['models']) {
-  if (models && kind === 'organisation-service') throw invalid('models', `has no effect on a key of type ${kind}, which calls no models`)
+  if (models && kind === 'organisation-service')
+    throw invalid('models', `has no effect on a key of type ${kind}, which calls no models`)
 }
 type KeyCreateDefaults = z.output<typeof KeyCreate>['defaults']
 
-function statusAfter(before: ApiKeysTable, body: z.output<typeof KeyUpdate>, limits: string | null): ApiKeysTable['status'] {
+function statusAfter(
+  before: ApiKeysTable,
+  body: z.output<typeof KeyUpdate>,
+  limits: string | null,
+): ApiKeysTable['status'] {
   const revived =
     (before.status === 'expired' && body.expires_at !== undefined) ||
     (before.status === 'exhausted' && (body.reset_usage || reactivates(before.usage_limits, limits)))

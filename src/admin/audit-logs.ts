@@ -34,14 +34,21 @@ export const auditLogs = [
   }),
 ] as const
 
-async function listed({actor, app, db, query}: OperationCall<undefined, typeof AuditQuery>): Promise<z.input<typeof AuditRecords>> {
+async function listed({
+  actor,
+  app,
+  db,
+  query,
+}: OperationCall<undefined, typeof AuditQuery>): Promise<z.input<typeof AuditRecords>> {
   const {organisation_id} = actor
   found(query.organisation_id === undefined || query.organisation_id === organisation_id || undefined, 'organisation')
   const none = !app.settings.audit_logs_enabled || query.country !== undefined
   if (none) return {records: [], total: 0, object: 'analytics-graph'}
   // Archived workspaces have a past too.
   const workspace =
-    query.workspace_id === undefined ? undefined : found(await findWorkspace(db, organisation_id, query.workspace_id), 'workspace')
+    query.workspace_id === undefined
+      ? undefined
+      : found(await findWorkspace(db, organisation_id, query.workspace_id), 'workspace')
   const where = {
     method: query.method,
     uri: query.uri,
@@ -54,7 +61,11 @@ async function listed({actor, app, db, query}: OperationCall<undefined, typeof A
     action: query.action,
     client_ip: query.client_ip,
   }
-  const {total, rows} = await listAuditLogs(db, {organisation_id, start_at: query.start_time, end_at: query.end_time, where}, query)
+  const {total, rows} = await listAuditLogs(
+    db,
+    {organisation_id, start_at: query.start_time, end_at: query.end_time, where},
+    query,
+  )
   return {records: rows.map(view), total, object: 'analytics-graph'}
 }
 

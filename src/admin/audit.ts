@@ -73,16 +73,23 @@ function plainOf(text: string): string {
 /** Headers with the values of secret ones masked: those of the list, those named like one, those that `also` names. */
 export function maskedHeaders(headers: IncomingHttpHeaders, also: readonly string[]): Record<string, string> {
   const hidden = new Set(also.map(name => name.toLowerCase()))
-  const secret = (name: string) => SECRET_HEADERS.has(name) || hidden.has(name) || SECRET_NAME.test(name) || name.endsWith('-config')
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secret(name) ? MASK : plainOf(String(value))]))
+  const secret = (name: string) =>
+    SECRET_HEADERS.has(name) || hidden.has(name) || SECRET_NAME.test(name) || name.endsWith('-config')
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, secret(name) ? MASK : plainOf(String(value))]),
+  )
 }
 
-/** A copy in which every text under a name that speaks of a secret is masked, however deep, and so are users in URLs. */
+/**
+ * A copy in which every text under a name that speaks of a secret is masked, however deep, and so are users in URLs.
+ */
 export function masked(value: unknown, hides = false): unknown {
   if (typeof value === 'string') return hides ? MASK : plainOf(value)
   if (Array.isArray(value)) return value.map(each => masked(each, hides))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner, hides || SECRET_NAME.test(name))]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, masked(inner, hides || SECRET_NAME.test(name))]),
+  )
 }
 
 /** The same of a parsed query, whose names are those of URLs. */

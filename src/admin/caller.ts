@@ -12,7 +12,9 @@ import type {OrganisationRole} from '../store/tables/people.ts'
 import {findOrganisationUser} from '../store/users.ts'
 import type {Actor, Membership} from './services.ts'
 
-/** The caller whose key or session token the headers carry. Refuses one that is missing, unknown, or works no longer. */
+/**
+ * The caller whose key or session token the headers carry. Refuses one that is missing, unknown, or works no longer.
+ */
 export async function callerByHeaders(db: Db, headers: IncomingHttpHeaders, now: string): Promise<Actor> {
   const {key, prefix} = sentKey(headers)
   if (key === undefined) throw new Refusal('key.missing', {header: `${prefix}-api-key`})
@@ -83,20 +85,26 @@ async function standingOf(
   if (role !== 'member') return {scopes: scopesOfRole(`organisation ${role}`, securityIn(organisation?.settings))}
   const memberships = (await membershipsOf(db, organisation_id, user_id)).map(({workspace_settings, ...row}) => {
     const security = securityIn(organisation?.settings, workspace_settings)
-    return {...row, scopes: scopesOfRole(`workspace ${row.role}`, security), sees_own_only: !seesAll(row.role, security)}
+    return {
+      ...row,
+      scopes: scopesOfRole(`workspace ${row.role}`, security),
+      sees_own_only: !seesAll(row.role, security),
+    }
   })
   return {scopes: new Set(memberships.flatMap(({scopes}) => [...scopes])), memberships}
 }
 
 /**
- * The user as he stands in the workspace that a call is about: the one it names by id or slug, else the only one he is in. Undefined
- * where he is in several and none is named. One that he is not in is not found.
+ * The user as he stands in the workspace that a call is about: the one it names by id or slug, else the only one he is
+ * in. Undefined where he is in several and none is named. One that he is not in is not found.
  */
 export function inWorkspace(actor: Actor, named: string | undefined): Actor | undefined {
   const {memberships = []} = actor
   if (named === undefined && memberships.length !== 1) return undefined
   const membership =
-    named === undefined ? memberships[0] : memberships.find(({workspace_id, slug}) => named === workspace_id || named === slug)
+    named === undefined
+      ? memberships[0]
+      : memberships.find(({workspace_id, slug}) => named === workspace_id || named === slug)
   if (!membership) throw new Refusal('row.not_found', {object: 'workspace'})
   return {...asMember(actor, membership), scopes: membership.scopes}
 }

@@ -21,7 +21,9 @@ export interface WriteResult {
 
 /** The operation that shows what each update changes: the GET of the same path, where that shows one thing. */
 export function viewsOf(operations: readonly AnyOperation[]): ReadonlyMap<AnyOperation, AnyOperation> {
-  const shows = new Map(operations.flatMap(each => (each.method === 'GET' && SHOWS_ONE.test(each.id) ? [[each.path, each]] : [])))
+  const shows = new Map(
+    operations.flatMap(each => (each.method === 'GET' && SHOWS_ONE.test(each.id) ? [[each.path, each]] : [])),
+  )
   return new Map(
     operations.flatMap(each => {
       const view = each.method === 'PUT' && each.audit ? shows.get(each.path) : undefined
@@ -44,7 +46,9 @@ export async function watched<Result>(
   if (!before) return {result, done: undefined}
   const after = (await look(view, call)) ?? (await look(view, renamed(call, idAfter())))
   if (!after) return {result, done: undefined}
-  const secrets = givenSecrets(call.body, before.shown).filter(way => [before, after].every(({shown}) => placeOf(shown, way)))
+  const secrets = givenSecrets(call.body, before.shown).filter(way =>
+    [before, after].every(({shown}) => placeOf(shown, way)),
+  )
   const [old, now] = [marked(before.shown, secrets, 'before'), marked(after.shown, secrets, 'after')]
   const [replaced, may_see] = [new Set(secrets.map(way => way.join('.'))), before.may_see && after.may_see]
   return {result, done: {before: old, after: now, changes: changesBetween(old, now), replaced, may_see}}
@@ -92,7 +96,9 @@ export function askedOf(request: {query: unknown}): {readonly changes: boolean; 
 export function refuseDryRun(operation: AnyOperation, {query}: {query: unknown}) {
   const {dry_run = 'false'} = query as Record<string, unknown>
   if (dry_run === 'false') return
-  throw new Refusal('body.invalid', {issues: `query parameter dry_run: is not taken by ${operation.method} ${operation.path}.`})
+  throw new Refusal('body.invalid', {
+    issues: `query parameter dry_run: is not taken by ${operation.method} ${operation.path}.`,
+  })
 }
 
 /** As the audit log keeps it, always whole JSON: long values are left out, then fields; secrets are masked. */
@@ -136,7 +142,9 @@ function cut(value: unknown): unknown {
 }
 
 /** Usage changes with every call and is read elsewhere: a transaction reads its own database. */
-const NOTHING_USED = {read: async () => [], readRates: async () => []} as unknown as NonNullable<AdminServices['limits']>
+const NOTHING_USED = {read: async () => [], readRates: async () => []} as unknown as NonNullable<
+  AdminServices['limits']
+>
 
 async function look(view: AnyOperation, call: AnyCall): Promise<{shown: object; may_see: boolean} | undefined> {
   const workspace_id = (call.query as {workspace_id?: string} | undefined)?.workspace_id ?? bodyWorkspace(call)
@@ -177,13 +185,18 @@ function renamed(call: AnyCall, id: string | undefined): AnyCall {
 /** As it goes over the wire, so that two views compare by what a client reads. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as object
 
-/** Ways to secrets that a body gives and no view says: at its top, or in an object of it. A mask that comes back is none. */
+/**
+ * Ways to secrets that a body gives and no view says: at its top, or in an object of it. A mask that comes back is
+ * none.
+ */
 function givenSecrets(body: unknown, shown: object): readonly (readonly string[])[] {
   if (typeof body !== 'object' || body === null) return []
   return Object.entries(body).flatMap(([name, value]) => {
     if (isSecretName(name)) return isGiven(value) && !(name in shown) ? [[name]] : []
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-    return Object.entries(value).flatMap(([inner, secret]) => (isSecretName(inner) && isGiven(secret) ? [[name, inner]] : []))
+    return Object.entries(value).flatMap(([inner, secret]) =>
+      isSecretName(inner) && isGiven(secret) ? [[name, inner]] : [],
+    )
   })
 }
 

@@ -162,7 +162,11 @@ async function reachCollection(call: CallerScope, named: string): Promise<Collec
 }
 
 /** The collection that a body names. */
-export async function parentOf(call: CallerScope, named: string, field = 'parent_collection_id'): Promise<CollectionsTable> {
+export async function parentOf(
+  call: CallerScope,
+  named: string,
+  field = 'parent_collection_id',
+): Promise<CollectionsTable> {
   const row = await store.findCollection(call.db, visibilityOf(call), named)
   if (!row) throw noParent(named, field)
   return row
@@ -174,5 +178,15 @@ export function noParent(value: string, field: string): Refusal {
 
 function view(row: CollectionsTable) {
   const {id, name, workspace_id, slug, parent_collection_id, is_default, status, created_at, last_updated_at} = row
-  return {id, name, workspace_id, slug, parent_collection_id, is_default: is_default === 1, status, created_at, last_updated_at}
+  return {
+    id,
+    name,
+    workspace_id,
+    slug,
+    parent_collection_id,
+    is_default: is_default === 1,
+    status,
+    created_at,
+    last_updated_at,
+  }
 }

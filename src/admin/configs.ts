@@ -181,7 +181,10 @@ async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery,
   return {success: true as const, data: {version_id: after.version_id}}
 }
 
-/** The columns of a new version; none when the routing is what it was. A masked `api_key` that comes back stays what it was. */
+/**
+ * The columns of a new version; none when the routing is what it was. A masked `api_key` that comes back stays what it
+ * was.
+ */
 async function nextVersion(
   call: CallerScope & {readonly app: AdminServices},
   before: ConfigsTable,
@@ -216,10 +219,16 @@ async function versionsListed(call: OperationCall<typeof params, typeof Workspac
 
 async function reachConfig(call: CallerScope, named: string, workspace_id: string | undefined): Promise<ConfigsTable> {
   const workspace = await namedWorkspace(call, workspace_id)
-  return found(await store.findConfig(call.db, {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}, named), 'config')
+  return found(
+    await store.findConfig(call.db, {organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}, named),
+    'config',
+  )
 }
 
-/** A config that may be saved: read, every kind of provider in the catalogue, its hosts ones that may be called, its guardrails there, no key idle. */
+/**
+ * A config that may be saved: read, every kind of provider in the catalogue, its hosts ones that may be called, its
+ * guardrails there, no key idle.
+ */
 async function checkedConfig(
   {app: {settings, seal}, db}: CallerScope & {readonly app: AdminServices},
   workspace: {readonly organisation_id: string; readonly id: string},
@@ -242,14 +251,19 @@ async function checkedConfig(
   if (nodes.length === 0) return read.config
   const {guardrailFaults} = await import('../guardrails/config-faults.ts')
   const refs = [...new Set(nodes.flatMap(({node}) => namesIn(node)))]
-  const found = await findGuardrails(db, {organisation_id: workspace.organisation_id, workspace_id: workspace.id, refs}, seal)
+  const found = await findGuardrails(
+    db,
+    {organisation_id: workspace.organisation_id, workspace_id: workspace.id, refs},
+    seal,
+  )
   const known = new Map(found.map(each => [each.ref, each]))
   refuseIssues(guardrailFaults(nodes, handle => known.get(handle)))
   return read.config
 }
 
 function refuseIssues(issues: readonly ConfigIssue[]) {
-  if (issues.length) throw new Refusal('config.invalid', {issues: issues.map(({path, message}) => `${path} ${message}`).join('; ')})
+  if (issues.length)
+    throw new Refusal('config.invalid', {issues: issues.map(({path, message}) => `${path} ${message}`).join('; ')})
 }
 
 /** Refuses to take away what keys or workspaces have as their default: their calls would fail. */
@@ -261,8 +275,32 @@ async function requireUnused({db}: CallerScope, {id, slug, workspace_id}: Config
 }
 
 function view(row: ConfigsTable) {
-  const {id, name, slug, organisation_id, workspace_id, is_default, status, owner_id, updated_by, created_at, last_updated_at} = row
-  return {id, name, slug, organisation_id, workspace_id, is_default, status, owner_id, updated_by, created_at, last_updated_at}
+  const {
+    id,
+    name,
+    slug,
+    organisation_id,
+    workspace_id,
+    is_default,
+    status,
+    owner_id,
+    updated_by,
+    created_at,
+    last_updated_at,
+  } = row
+  return {
+    id,
+    name,
+    slug,
+    organisation_id,
+    workspace_id,
+    is_default,
+    status,
+    owner_id,
+    updated_by,
+    created_at,
+    last_updated_at,
+  }
 }
 
 function success<T extends z.ZodType>(data: T) {

@@ -16,15 +16,27 @@ export interface DefaultsOf {
 
 const SIDES = ['input_guardrails', 'output_guardrails'] as const
 
-/** Refuses those that calls could not find: each call would be refused for them. `before` goes before the field's name. */
-export async function requireGuardrails(db: Db, of: DefaultsOf, defaults: DefaultGuardrailsInput | null | undefined, before = '') {
+/**
+ * Refuses those that calls could not find: each call would be refused for them. `before` goes before the field's name.
+ */
+export async function requireGuardrails(
+  db: Db,
+  of: DefaultsOf,
+  defaults: DefaultGuardrailsInput | null | undefined,
+  before = '',
+) {
   for (const side of SIDES)
     for (const value of defaults?.[side] ?? [])
-      if (!(await isFound(db, of, value))) throw new Refusal('parent.not_found', {field: before + side, object: 'guardrail', value})
+      if (!(await isFound(db, of, value)))
+        throw new Refusal('parent.not_found', {field: before + side, object: 'guardrail', value})
 }
 
 /** Those of them that calls find. */
-export async function foundGuardrails(db: Db, of: DefaultsOf, defaults: DefaultGuardrailsInput): Promise<DefaultGuardrailsInput> {
+export async function foundGuardrails(
+  db: Db,
+  of: DefaultsOf,
+  defaults: DefaultGuardrailsInput,
+): Promise<DefaultGuardrailsInput> {
   const kept = await Promise.all(
     SIDES.map(async side => {
       const named = defaults[side] ?? []

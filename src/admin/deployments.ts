@@ -1,7 +1,13 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
-import {DeploymentCreate, DeploymentMade, DeploymentsQuery, DeploymentUpdate, DeploymentView} from '../schema/deployments.ts'
+import {
+  DeploymentCreate,
+  DeploymentMade,
+  DeploymentsQuery,
+  DeploymentUpdate,
+  DeploymentView,
+} from '../schema/deployments.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, listOf} from '../schema/paging.ts'
 import {allowedWorkspaces} from '../store/allowed-workspaces.ts'

@@ -32,7 +32,8 @@ export const explain = [
     tag,
     method: 'POST',
     path: '/configs/replay',
-    summary: 'Say which logged calls a config would have sent elsewhere, a page at a time; needs the scope `logs.list` too',
+    summary:
+      'Say which logged calls a config would have sent elsewhere, a page at a time; needs the scope `logs.list` too',
     scopes: ['configs.read'],
     only_reads: true,
     body: ReplayCreate,
@@ -67,7 +68,10 @@ function there<T>(service: T | undefined): T {
 }
 
 function callerOf({id, organisation_id, slug, name, defaults, models}: WorkspacesTable): ImaginedCaller {
-  const {metadata, config_id} = parseJson(defaults ?? '{}') as {metadata?: Record<string, string>; config_id?: string | null}
+  const {metadata, config_id} = parseJson(defaults ?? '{}') as {
+    metadata?: Record<string, string>
+    config_id?: string | null
+  }
   return {
     organisation_id,
     workspace_id: id,
@@ -114,7 +118,10 @@ function byWeight(one: ReplayMove, other: ReplayMove): number {
 const NO_BODIES: ReadonlyMap<string, Members> = new Map()
 
 /** What a condition can ask of the bodies of these calls, as far as they are kept, by the ids of the rows. */
-async function bodiesOf(calls: readonly ReplayedCall[], {bodies, many_bodies}: AdminServices): Promise<ReadonlyMap<string, Members>> {
+async function bodiesOf(
+  calls: readonly ReplayedCall[],
+  {bodies, many_bodies}: AdminServices,
+): Promise<ReadonlyMap<string, Members>> {
   const members = new Map<string, Members>()
   const keep = ({log_id, request_body}: LogBodiesTable) => {
     const body = request_body && plainMembers(request_body)

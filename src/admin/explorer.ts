@@ -29,7 +29,10 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 } as const
 
-/** Serves the explorer of the interface at `/docs`, to everyone: it says what `/v1/openapi.json` says. A key that is typed in stays in the page. */
+/**
+ * Serves the explorer of the interface at `/docs`, to everyone: it says what `/v1/openapi.json` says. A key that is
+ * typed in stays in the page.
+ */
 export function mountExplorer(server: FastifyInstance): void {
   server.get('/docs', (request, reply) => send('explorer.html', request, reply))
   // addresses in the page are relative to it, so that it works below a path of a proxy too

@@ -9,7 +9,10 @@ import {visibleTo} from './visible.ts'
 
 const tag = 'Feedback'
 
-/** What applications and people think of traces. It tells of traffic: it stands beside the log, and leaves no audit record. */
+/**
+ * What applications and people think of traces. It tells of traffic: it stands beside the log, and leaves no audit
+ * record.
+ */
 export const feedback = [
   operation({
     id: 'feedback.create',
@@ -39,7 +42,9 @@ export const feedback = [
   }),
 ] as const
 
-async function created(call: OperationCall<undefined, undefined, typeof FeedbackBody>): Promise<z.input<typeof FeedbackReply>> {
+async function created(
+  call: OperationCall<undefined, undefined, typeof FeedbackBody>,
+): Promise<z.input<typeof FeedbackReply>> {
   const {actor, app, now, body} = call
   const rows: FeedbackTable[] = []
   for (const {workspace_id, metadata, ...fields} of Array.isArray(body) ? body : [body]) {

@@ -24,9 +24,9 @@ export interface FirstRun {
 }
 
 /**
- * Fills an empty database: an organisation, its shared workspace, an admin key with every scope of its kind and a workspace key
- * likewise. Undefined, and nothing is written, where an organisation is there already. Throws a RangeError for bootstrap keys that
- * are too short or the same.
+ * Fills an empty database: an organisation, its shared workspace, an admin key with every scope of its kind and a
+ * workspace key likewise. Undefined, and nothing is written, where an organisation is there already. Throws a
+ * RangeError for bootstrap keys that are too short or the same.
  */
 export async function firstRun(store: Store, now: Date, bootstrap: BootstrapKeys = {}): Promise<FirstRun | undefined> {
   if (bootstrap.admin !== undefined && bootstrap.admin === bootstrap.workspace) {
@@ -37,7 +37,13 @@ export async function firstRun(store: Store, now: Date, bootstrap: BootstrapKeys
   const at = now.toISOString()
   return store.write(async db => {
     if ((await organisations(db)).length) return undefined
-    const made = await makeOrganisation(db, {name: 'Organisation', slug: newSlug('', 'organisation', 12), admin, workspace, at})
+    const made = await makeOrganisation(db, {
+      name: 'Organisation',
+      slug: newSlug('', 'organisation', 12),
+      admin,
+      workspace,
+      at,
+    })
     return {
       ...made,
       admin_key: {key: admin.key, given: bootstrap.admin !== undefined},
@@ -55,7 +61,10 @@ export interface OrganisationParts {
   readonly at: string
 }
 
-/** An organisation with what each has from its first day: the shared workspace, an admin key and a workspace key with all scopes. */
+/**
+ * An organisation with what each has from its first day: the shared workspace, an admin key and a workspace key with
+ * all scopes.
+ */
 export async function makeOrganisation(db: Db, {name, slug, admin, workspace, at}: OrganisationParts) {
   const organisation_id = newId()
   const workspace_id = newId()
@@ -76,8 +85,22 @@ export async function makeOrganisation(db: Db, {name, slug, admin, workspace, at
     rate_limits: null,
     ...times,
   })
-  await seedKey(db, {kind: 'organisation-service', organisation_id, workspace_id: null, name: 'First admin key', made: admin, at})
-  await seedKey(db, {kind: 'workspace-service', organisation_id, workspace_id, name: 'First workspace key', made: workspace, at})
+  await seedKey(db, {
+    kind: 'organisation-service',
+    organisation_id,
+    workspace_id: null,
+    name: 'First admin key',
+    made: admin,
+    at,
+  })
+  await seedKey(db, {
+    kind: 'workspace-service',
+    organisation_id,
+    workspace_id,
+    name: 'First workspace key',
+    made: workspace,
+    at,
+  })
   return {organisation_id, workspace_id, workspace_slug}
 }
 
@@ -91,5 +114,8 @@ interface Seed {
 }
 
 async function seedKey(db: Db, {kind, organisation_id, workspace_id, name, made, at}: Seed) {
-  await insertKey(db, newKey({organisation_id, workspace_id, kind, name, creation_mode: 'auto'}, made, [...scopesOf(kind)], at))
+  await insertKey(
+    db,
+    newKey({organisation_id, workspace_id, kind, name, creation_mode: 'auto'}, made, [...scopesOf(kind)], at),
+  )
 }

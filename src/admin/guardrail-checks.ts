@@ -62,7 +62,15 @@ export function checked({settings}: AdminServices, checks: readonly GuardrailChe
 }
 
 /** Actions with all that is left unsaid (docs/guardrails.md, Save a guardrail). */
-export function whole({on_success, on_fail, onSuccess, onFail, deny, async, ...rest}: GuardrailActions): GuardrailActions {
+export function whole({
+  on_success,
+  on_fail,
+  onSuccess,
+  onFail,
+  deny,
+  async,
+  ...rest
+}: GuardrailActions): GuardrailActions {
   const feedback = (given: GuardrailActions['on_fail'], value: number) => ({
     feedback: {value, weight: 1, metadata: '', ...given?.feedback},
   })

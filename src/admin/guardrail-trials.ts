@@ -31,7 +31,9 @@ import {type CallerScope, found, invalid, onlyOf, workspaceOf} from './tenancy.t
 
 const tag = 'Guardrails'
 
-/** What a guardrail says: of a call that is not made, and of calls that were. Services that its checks need are called. */
+/**
+ * What a guardrail says: of a call that is not made, and of calls that were. Services that its checks need are called.
+ */
 export const guardrailTrials = [
   operation({
     id: 'guardrails.test',
@@ -111,7 +113,9 @@ async function tested(call: OperationCall<undefined, undefined, typeof Guardrail
   const {hook, running} = await opened(call, workspace, guardrail)
   const world = await worldOf(call.app, workspace)
   const body = readBody(request.body)
-  const headers = Object.fromEntries(Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
+  const headers = Object.fromEntries(
+    Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  )
   const tried: TriedCall = {
     endpoint: checksKnown().endpointAt(request.method, request.path, ENDPOINTS),
     provider: '',
@@ -124,7 +128,8 @@ async function tested(call: OperationCall<undefined, undefined, typeof Guardrail
     response: response ? {status: response.status, body: readBody(response.body)} : null,
   }
   const sides: TriedSide[] = []
-  for (const side of response ? SIDES : (['input'] as const)) sides.push(await checksKnown().trySide(hook, side, tried, world))
+  for (const side of response ? SIDES : (['input'] as const))
+    sides.push(await checksKnown().trySide(hook, side, tried, world))
   const results = sides.map(({result, headers, ...each}) => ({...each, headers: {...headers}, result: {...result}}))
   return {
     object: 'guardrail_test' as const,
@@ -153,7 +158,8 @@ async function evaluated(call: OperationCall<undefined, undefined, typeof Guardr
   const sides = body.sides ?? SIDES
   for (let at = 0; at < guarded.length; at += AT_A_TIME) {
     const some = guarded.slice(at, at + AT_A_TIME)
-    for (const judged of await Promise.all(some.map(row => judge(row, bodies.get(row.id), {hook, sides, world})))) sums.add(judged)
+    for (const judged of await Promise.all(some.map(row => judge(row, bodies.get(row.id), {hook, sides, world}))))
+      sums.add(judged)
     await new Promise<void>(done => setImmediate(done))
   }
   return {
@@ -173,7 +179,11 @@ interface Judging {
 }
 
 /** What the guardrail says of a logged call; `lacks` where a body that it would judge is not kept whole. */
-async function judge(row: ReplayedRow, bodies: LogBodiesTable | undefined, {hook, sides, world}: Judging): Promise<JudgedCall> {
+async function judge(
+  row: ReplayedRow,
+  bodies: LogBodiesTable | undefined,
+  {hook, sides, world}: Judging,
+): Promise<JudgedCall> {
   const request = bodies?.request_body ? await readLogBody(bodies.request_body, null) : null
   if (!bodies || !isObject(request)) return {log_id: row.id, tried: [], lacks: true}
   const has_output = sides.includes('output') && checksKnown().isGuarded(row.endpoint as EndpointName, 'output')
@@ -191,12 +201,16 @@ async function judge(row: ReplayedRow, bodies: LogBodiesTable | undefined, {hook
     response: answer,
   }
   const tried: TriedSide[] = []
-  for (const side of sides) if (side === 'input' || call.response) tried.push(await checksKnown().trySide(hook, side, call, world))
+  for (const side of sides)
+    if (side === 'input' || call.response) tried.push(await checksKnown().trySide(hook, side, call, world))
   return {log_id: row.id, tried, lacks: is_answered && answer === null}
 }
 
 /** The answer as JSON, a stream's put together; null where it is not kept whole. */
-async function answerOf({endpoint}: ReplayedRow, {response_body, response_encoding}: LogBodiesTable): Promise<TriedCall['response']> {
+async function answerOf(
+  {endpoint}: ReplayedRow,
+  {response_body, response_encoding}: LogBodiesTable,
+): Promise<TriedCall['response']> {
   const logged_body = response_body ? await readLogBody(response_body, response_encoding) : null
   if (typeof logged_body !== 'string')
     return isObject(logged_body) && !('base64' in logged_body) ? {status: 200, body: logged_body as JsonValue} : null
@@ -216,7 +230,10 @@ async function streams() {
   return {assemble, isStreamed}
 }
 
-async function bodiesOf(rows: readonly ReplayedRow[], {bodies, many_bodies}: AdminServices): Promise<ReadonlyMap<string, LogBodiesTable>> {
+async function bodiesOf(
+  rows: readonly ReplayedRow[],
+  {bodies, many_bodies}: AdminServices,
+): Promise<ReadonlyMap<string, LogBodiesTable>> {
   const kept = new Map<string, LogBodiesTable>()
   if (many_bodies) await many_bodies(rows, row => void kept.set(row.log_id, row))
   else
@@ -228,11 +245,19 @@ async function bodiesOf(rows: readonly ReplayedRow[], {bodies, many_bodies}: Adm
 }
 
 /** The guardrail that is meant, ready to run in a workspace. */
-async function opened({app, actor, db}: CallerScope & {readonly app: AdminServices}, workspace: WorkspacesTable, named: NamedGuardrail) {
+async function opened(
+  {app, actor, db}: CallerScope & {readonly app: AdminServices},
+  workspace: WorkspacesTable,
+  named: NamedGuardrail,
+) {
   const {hookOf, unsavedHook} = checksKnown()
   const place = {organisation_id: actor.organisation_id, workspace_id: workspace.id}
-  const row = typeof named === 'string' ? found((await findGuardrails(db, {...place, refs: [named]}, app.seal))[0], 'guardrail') : undefined
-  const hook = typeof named === 'string' ? row && hookOf(row) : unsavedHook(checked(app, named.checks), whole(named.actions ?? {}))
+  const row =
+    typeof named === 'string'
+      ? found((await findGuardrails(db, {...place, refs: [named]}, app.seal))[0], 'guardrail')
+      : undefined
+  const hook =
+    typeof named === 'string' ? row && hookOf(row) : unsavedHook(checked(app, named.checks), whole(named.actions ?? {}))
   if (!hook) throw invalid('guardrail', 'has no check that is switched on')
   return {hook, running: {id: row?.id ?? null, slug: row?.slug ?? null, version_id: row?.version_id ?? null}}
 }

@@ -116,7 +116,10 @@ async function listed(call: OperationCall<undefined, typeof GuardrailsQuery>) {
   const workspace = await namedWorkspace(call, query.workspace_id)
   const workspace_id = workspace ? workspace.id : query.organisation_id === undefined ? undefined : null
   const with_shared = !isAdmin(actor)
-  return list(await store.listGuardrails(db, {organisation_id: actor.organisation_id, workspace_id, with_shared}, query), view)
+  return list(
+    await store.listGuardrails(db, {organisation_id: actor.organisation_id, workspace_id, with_shared}, query),
+    view,
+  )
 }
 
 async function created(call: OperationCall<undefined, undefined, typeof GuardrailCreate>) {
@@ -192,8 +195,8 @@ async function versionsListed(call: OperationCall<typeof params>) {
 }
 
 /**
- * The guardrail that a call names, where its caller reaches it: an admin key all of its organisation's, a workspace's key its own, and
- * the organisation's as far as they are only read.
+ * The guardrail that a call names, where its caller reaches it: an admin key all of its organisation's, a workspace's
+ * key its own, and the organisation's as far as they are only read.
  */
 export async function reachGuardrail({actor, db}: CallerScope, named: string, does: 'reads' | 'writes' = 'reads') {
   const {organisation_id, workspace_id} = actor
@@ -208,7 +211,10 @@ async function placeOf(call: OperationCall<undefined, undefined, typeof Guardrai
   const workspace = await namedWorkspace(call, body.workspace_id)
   if (workspace) return workspace.id
   if (body.organisation_id !== undefined && isAdmin(actor)) return null
-  throw invalid('workspace_id', 'is required, or organisation_id for a guardrail of the whole organisation, as this key is of no workspace')
+  throw invalid(
+    'workspace_id',
+    'is required, or organisation_id for a guardrail of the whole organisation, as this key is of no workspace',
+  )
 }
 
 function versionOf(

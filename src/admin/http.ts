@@ -25,16 +25,20 @@ import type {Actor, AdminServices} from './services.ts'
 import {knows, respelled, withoutEchoes, withPage} from './spellings.ts'
 
 export interface MountOptions {
-  /** Who calls, where no key says it: the operator on the data directory, whom `API_ACCESS_ENABLED=OFF` does not concern. */
+  /**
+   * Who calls, where no key says it: the operator on the data directory, whom `API_ACCESS_ENABLED=OFF` does not
+   * concern.
+   */
   readonly actorOf?: (request: FastifyRequest) => Actor | Promise<Actor>
   /** Holds every reply against its schema, and fails where they differ; for tests. */
   readonly checks_replies?: boolean
 }
 
 /**
- * Serves the operations under `/v1` (those `atRoot` at the root too). In this order: flags, key, scope, and only then the body is
- * read and anything is looked up; input by its schema; a write, its revision and its audit row in one transaction. Refusals answer
- * `{"success": false, "data": {"message", "errorCode"}}`; the id of the request is in the header `x-gateway-trace-id`.
+ * Serves the operations under `/v1` (those `atRoot` at the root too). In this order: flags, key, scope, and only then
+ * the body is read and anything is looked up; input by its schema; a write, its revision and its audit row in one
+ * transaction. Refusals answer `{"success": false, "data": {"message", "errorCode"}}`; the id of the request is in the
+ * header `x-gateway-trace-id`.
  */
 export function mountAdmin(
   server: FastifyInstance,
@@ -54,7 +58,8 @@ export function mountAdmin(
           exposeHeadRoute: false,
           bodyLimit: services.settings.max_json_payload_size_in_mb * 1024 * 1024,
           onRequest: (request, reply) => admit(operation, request, reply, services, options),
-          handler: (request, reply) => serve({operation, view: views.get(operation)}, request, reply, services, options),
+          handler: (request, reply) =>
+            serve({operation, view: views.get(operation)}, request, reply, services, options),
         })
       }
     }
@@ -103,11 +108,15 @@ async function admit(
 }
 
 function requireScope(actor: Actor, {scopes, role_needs}: AnyOperation) {
-  if (role_needs && actor.role_scopes && !actor.role_scopes.has(role_needs)) throw new Refusal('scope.missing', {scope: role_needs})
+  if (role_needs && actor.role_scopes && !actor.role_scopes.has(role_needs))
+    throw new Refusal('scope.missing', {scope: role_needs})
   if (scopes?.length && !may(actor, scopes)) throw new Refusal('scope.missing', {scope: scopes.join(' or ')})
 }
 
-/** Puts a user who is a member into the workspace that the call is about, as soon as it is known; his role there must allow it. */
+/**
+ * Puts a user who is a member into the workspace that the call is about, as soon as it is known; his role there must
+ * allow it.
+ */
 function place(visit: Visit, {method}: FastifyRequest, named: string | undefined, {has_body}: {has_body: boolean}) {
   const {actor, operation} = visit
   if (!actor.memberships || !needsWorkspace(actor)) return
@@ -119,7 +128,9 @@ function place(visit: Visit, {method}: FastifyRequest, named: string | undefined
   }
   const may_come = !has_body && method !== 'GET' && operation.body !== undefined
   if (!may_come && !operation.across_workspaces && operation.scopes?.length)
-    throw new Refusal('body.invalid', {issues: 'workspace_id: is required (the id or slug of a workspace), as you are in several.'})
+    throw new Refusal('body.invalid', {
+      issues: 'workspace_id: is required (the id or slug of a workspace), as you are in several.',
+    })
 }
 
 /** The workspace that a path, a query or a body names. */
@@ -188,7 +199,11 @@ async function write({operation, view}: Served, request: FastifyRequest, service
   } catch (error) {
     if (error instanceof DryRun) return error.shown
     if (!isTaken(error)) throw error
-    throw new Refusal('row.exists', {object: operation.audit?.resource ?? 'row', field: 'slug', value: 'given'}, {cause: error})
+    throw new Refusal(
+      'row.exists',
+      {object: operation.audit?.resource ?? 'row', field: 'slug', value: 'given'},
+      {cause: error},
+    )
   }
 }
 
@@ -204,16 +219,24 @@ type AnyCall = OperationCall<z.ZodType, z.ZodType, z.ZodType>
 
 type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
 
-/** What is said in calls and of them is kept with any keys it has; no document of ours has those of an object's own workings. */
+/**
+ * What is said in calls and of them is kept with any keys it has; no document of ours has those of an object's own
+ * workings.
+ */
 const SAID_BY_OTHERS = /^\/(?:logs|feedback|prompts)\b/
 
-/** The checked input of a request; before a write takes its transaction, so that what is not valid never waits for one. */
+/**
+ * The checked input of a request; before a write takes its transaction, so that what is not valid never waits for one.
+ */
 function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
   const {params, query, body, takes_nul, method, always_paged} = operation
   const never = operation.only_reads || SAID_BY_OTHERS.test(operation.path) ? null : wayToNeverKey(request.body, '')
   if (never) throw new Refusal('body.invalid', {issues: `${never.slice(1)}: is a key that is not taken here.`})
   const input = respelled(operation, request.body === undefined ? {} : request.body)
-  const parsed = checked(query, withPage(query, withoutPlace(query, request)), {root: 'the query', before: 'query parameter '})
+  const parsed = checked(query, withPage(query, withoutPlace(query, request)), {
+    root: 'the query',
+    before: 'query parameter ',
+  })
   return {
     params: checked(params, parametersOf(operation, request), {root: 'the path', before: 'path parameter ', takes_nul}),
     query: method === 'GET' && !always_paged ? wholeUnlessPaged(parsed, request.query) : parsed,
@@ -235,7 +258,12 @@ function parametersOf({path, takes_rest}: AnyOperation, request: FastifyRequest)
   return {...named, [LAST_PARAMETER.exec(path)![1]!]: rest}
 }
 
-function openCall(input: Input, request: FastifyRequest, app: AdminServices, db: Db): {call: AnyCall; effects: WriteEffects} {
+function openCall(
+  input: Input,
+  request: FastifyRequest,
+  app: AdminServices,
+  db: Db,
+): {call: AnyCall; effects: WriteEffects} {
   const effects: WriteEffects = {after: []}
   const call: AnyCall = {
     ...input,
@@ -309,7 +337,9 @@ function record(
 function checkReply(operation: AnyOperation, reply: unknown) {
   const result = operation.reply.safeParse(reply)
   if (!result.success)
-    throw new Error(`${operation.id} answers other than it says: ${explain(result.error, operation.reply, reply, {root: 'the reply'})}`)
+    throw new Error(
+      `${operation.id} answers other than it says: ${explain(result.error, operation.reply, reply, {root: 'the reply'})}`,
+    )
 }
 
 function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply, services: AdminServices) {
@@ -317,7 +347,9 @@ function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer')
   if (refusal.retry_after_s !== null) reply.header('retry-after', refusal.retry_after_s)
   const isBare = refusal.status === 404 && visits.get(request)?.operation.bare_404
-  const error_body = isBare ? {error: refusal.message} : {success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}}
+  const error_body = isBare
+    ? {error: refusal.message}
+    : {success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}}
   return reply.code(refusal.status).send(error_body)
 }
 
@@ -325,12 +357,16 @@ function refusalOf(error: FastifyError, request: FastifyRequest, services: Admin
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new Refusal('body.too_large', {limit_mb: services.settings.max_json_payload_size_in_mb})
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new Refusal('body.content_type', {content_type: request.headers['content-type'] ?? '(none)', expected: 'application/json'})
+    return new Refusal('body.content_type', {
+      content_type: request.headers['content-type'] ?? '(none)',
+      expected: 'application/json',
+    })
   }
   if (isTooLong(error)) return new Refusal('read.too_long', {}, {cause: error})
   const store = storeRefusal(error)
   if (store) return store
-  if (error.code?.startsWith('FST_ERR_CTP')) return new Refusal('body.not_json', {reason: 'it is not as long as content-length says'})
+  if (error.code?.startsWith('FST_ERR_CTP'))
+    return new Refusal('body.not_json', {reason: 'it is not as long as content-length says'})
   const visit = visits.get(request)
   services.failed?.(error, {operation: visit?.operation.id ?? 'unknown', request_id: visit?.request_id ?? 'unknown'})
   return new Refusal('internal', {}, {cause: error})

@@ -114,24 +114,37 @@ export const invites = [
 
 async function listed({actor, db, query, now}: OperationCall<undefined, typeof InvitesQuery>) {
   const {role, email, status} = query
-  const page = await store.listInvites(db, {organisation_id: actor.organisation_id, role, email, status, now}, pageOfCamel(query))
+  const page = await store.listInvites(
+    db,
+    {organisation_id: actor.organisation_id, role, email, status, now},
+    pageOfCamel(query),
+  )
   return list(page, row => view(row, now))
 }
 
 async function created(call: OperationCall<undefined, undefined, typeof InviteCreate>) {
   const {actor, app, db, body, now} = call
   const {organisation_id} = actor
-  const scopes = body.workspace_api_key_details && checkGrant(actor, 'workspace-user', body.workspace_api_key_details.scopes)
+  const scopes =
+    body.workspace_api_key_details && checkGrant(actor, 'workspace-user', body.workspace_api_key_details.scopes)
   if (scopes && !body.workspaces.length) throw invalid('workspace_api_key_details', 'has no effect without workspaces')
   const settings = (await findOrganisation(db, organisation_id))?.settings
   if (body.role === 'admin') checkRoleGrant(actor, 'organisation admin', securityIn(settings))
   const user = await findUserByEmail(db, body.email)
   const known = user && (await findOrganisationUser(db, organisation_id, user.id))
   if (known?.status === 'active')
-    throw new Refusal('row.unfit', {reason: `${body.email} is a user of this organisation already. Add the user to workspaces instead.`})
-  const open = await store.listInvites(db, {organisation_id, email: body.email, status: 'pending', now}, {current_page: 0, page_size: 1})
+    throw new Refusal('row.unfit', {
+      reason: `${body.email} is a user of this organisation already. Add the user to workspaces instead.`,
+    })
+  const open = await store.listInvites(
+    db,
+    {organisation_id, email: body.email, status: 'pending', now},
+    {current_page: 0, page_size: 1},
+  )
   if (open.total)
-    throw new Refusal('row.unfit', {reason: `An invite for ${body.email} is open already. Send that one again, or cancel it.`})
+    throw new Refusal('row.unfit', {
+      reason: `An invite for ${body.email} is open already. Send that one again, or cancel it.`,
+    })
   const workspaces = await placesOf(call, body.workspaces, settings)
   const {key, hash} = makeInviteToken()
   const id = newId()
@@ -167,7 +180,9 @@ async function resent(call: One) {
   return {inviteLink: linkOf(app, key)}
 }
 
-async function accepted(call: OperationCall<undefined, undefined, typeof InviteAccept>): Promise<z.input<typeof AcceptedInvite>> {
+async function accepted(
+  call: OperationCall<undefined, undefined, typeof InviteAccept>,
+): Promise<z.input<typeof AcceptedInvite>> {
   const {db, body, now} = call
   const invite = await store.findInviteByToken(db, hashKey(body.token))
   if (!invite || statusOf(invite, now) !== 'pending') throw new Refusal('invite.unknown')
@@ -183,13 +198,22 @@ async function accepted(call: OperationCall<undefined, undefined, typeof InviteA
     const workspace = await findWorkspace(db, organisation_id, id)
     if (workspace?.status !== 'active') continue
     const times = {created_at: now, last_updated_at: now}
-    if (!(await findMember(db, id, user.id))) await insertMember(db, {workspace_id: id, user_id: user.id, organisation_id, role, ...times})
+    if (!(await findMember(db, id, user.id)))
+      await insertMember(db, {workspace_id: id, user_id: user.id, organisation_id, role, ...times})
     const key = await keyFor(call, invite, user, id)
     if (key) api_keys.push(key)
   }
   await store.updateInvite(db, invite.id, {status: 'accepted', accepted_at: now})
   const session = await openSession(db, {organisation_id, user_id: user.id, ttl_s: SESSION_S}, now)
-  call.auditActor({type: 'user', id: user.id, kind: 'user', organisation_id, workspace_id: null, user_id: user.id, scopes: new Set()})
+  call.auditActor({
+    type: 'user',
+    id: user.id,
+    kind: 'user',
+    organisation_id,
+    workspace_id: null,
+    user_id: user.id,
+    scopes: new Set(),
+  })
   call.auditTarget(invite.id, null)
   return {user_id: user.id, organisation_id, session, api_keys, object: 'accepted-invite'}
 }
@@ -200,7 +224,11 @@ interface Place {
 }
 
 /** The workspaces of an invite by id; each must be an active one of the organisation. */
-async function placesOf({actor, db}: CallerScope, values: readonly Place[], settings: string | null | undefined): Promise<Place[]> {
+async function placesOf(
+  {actor, db}: CallerScope,
+  values: readonly Place[],
+  settings: string | null | undefined,
+): Promise<Place[]> {
   const places: Place[] = []
   for (const [index, {id, role}] of values.entries()) {
     const workspace = await findWorkspace(db, actor.organisation_id, id)
@@ -212,7 +240,10 @@ async function placesOf({actor, db}: CallerScope, values: readonly Place[], sett
   return places
 }
 
-async function userFor({db, body, now}: {db: Db; body: z.output<typeof InviteAccept>; now: string}, email: string): Promise<UsersTable> {
+async function userFor(
+  {db, body, now}: {db: Db; body: z.output<typeof InviteAccept>; now: string},
+  email: string,
+): Promise<UsersTable> {
   const known = await findUserByEmail(db, email)
   if (known) return known
   const {first_name = null, last_name = null} = body
@@ -225,7 +256,9 @@ async function userFor({db, body, now}: {db: Db; body: z.output<typeof InviteAcc
 async function keyFor({db, now}: {db: Db; now: string}, invite: InvitesTable, user: UsersTable, workspace_id: string) {
   if (invite.key_scopes === null) return undefined
   const {organisation_id} = invite
-  const rules = keyRules(readSettings<KeptOrganisationSettings>((await findOrganisation(db, organisation_id))?.settings).api_keys)
+  const rules = keyRules(
+    readSettings<KeptOrganisationSettings>((await findOrganisation(db, organisation_id))?.settings).api_keys,
+  )
   const most = rules.max_user_keys_per_workspace
   if (most !== null && (await countUserKeys(db, workspace_id)) >= most) return undefined
   const made = makeKey()
@@ -248,7 +281,11 @@ async function keyFor({db, now}: {db: Db; now: string}, invite: InvitesTable, us
   return {workspace_id, id: row.id, key: made.key}
 }
 
-async function inviteOf({actor, db, params}: CallerScope & {readonly params: {readonly inviteId: string}}): Promise<InvitesTable> {
+async function inviteOf({
+  actor,
+  db,
+  params,
+}: CallerScope & {readonly params: {readonly inviteId: string}}): Promise<InvitesTable> {
   return found(await store.findInvite(db, actor.organisation_id, params.inviteId), 'invite')
 }
 
@@ -276,5 +313,16 @@ function linkOf(app: Parameters<typeof linkBase>[0], token: string): string {
 function view(row: InvitesTable, now: string): z.input<typeof InviteView> {
   const {id, email, role, created_at, expires_at, accepted_at, invited_by} = row
   const workspaces = JSON.parse(row.workspaces) as Place[]
-  return {id, email, role, created_at, expires_at, accepted_at, status: statusOf(row, now), invited_by, workspaces, object: 'invite'}
+  return {
+    id,
+    email,
+    role,
+    created_at,
+    expires_at,
+    accepted_at,
+    status: statusOf(row, now),
+    invited_by,
+    workspaces,
+    object: 'invite',
+  }
 }

@@ -3,7 +3,10 @@ import {promisify} from 'node:util'
 import {gzip} from 'node:zlib'
 import type {FastifyReply, FastifyRequest} from 'fastify'
 
-/** A large answer that is the same for everybody: made and compressed once, and served to all from these bytes, however slowly they read. */
+/**
+ * A large answer that is the same for everybody: made and compressed once, and served to all from these bytes, however
+ * slowly they read.
+ */
 export class KeptReply {
   readonly bytes: Buffer
   readonly zipped: Buffer

@@ -12,7 +12,9 @@ export function scopeFor(kind: ApiKeyKind, action: Action): string {
   return `${kind.replace('-', '_')}_api_keys.${action}`
 }
 
-/** The keys that the caller may do this with: of the kinds it holds the scope for, in its organisation or its workspace. */
+/**
+ * The keys that the caller may do this with: of the kinds it holds the scope for, in its organisation or its workspace.
+ */
 export function visibilityOf(actor: Actor, action: Action): KeyReach {
   const kinds = KINDS.filter(kind => holds(actor, scopeFor(kind, action)))
   const user_id = isOwnOnly(actor) ? (actor.user_id ?? '') : undefined
@@ -24,8 +26,15 @@ export function isOwnOnly(actor: Actor): boolean {
   return actor.kind === 'user' && levelOf(actor) === 'member'
 }
 
-/** The keys of which the caller sees what they used: those it may list, as far as it sees what others did, and the one that asks. */
+/**
+ * The keys of which the caller sees what they used: those it may list, as far as it sees what others did, and the one
+ * that asks.
+ */
 export function keysInSight(actor: Actor): KeysInSight {
   const {kinds, user_id} = visibilityOf(actor, 'list')
-  return {kinds, user_id: user_id ?? onlyOf(actor), key_id: actor.type === 'api_key' ? (actor.id ?? undefined) : undefined}
+  return {
+    kinds,
+    user_id: user_id ?? onlyOf(actor),
+    key_id: actor.type === 'api_key' ? (actor.id ?? undefined) : undefined,
+  }
 }

@@ -8,10 +8,15 @@ import type {Actor} from './services.ts'
 import {invalid} from './tenancy.ts'
 
 /**
- * The scopes to keep for a key of `kind`, each once and with a dot. Refuses ones that are unknown or that such a key cannot hold
- * (400), and ones that the giver may not give (403) unless the key has them already.
+ * The scopes to keep for a key of `kind`, each once and with a dot. Refuses ones that are unknown or that such a key
+ * cannot hold (400), and ones that the giver may not give (403) unless the key has them already.
  */
-export function checkGrant(actor: Actor, kind: ApiKeyKind, values: readonly string[], held: readonly string[] = []): string[] {
+export function checkGrant(
+  actor: Actor,
+  kind: ApiKeyKind,
+  values: readonly string[],
+  held: readonly string[] = [],
+): string[] {
   const scopes = [...new Set(values.map(plainScope))]
   for (const [index, scope] of scopes.entries()) {
     const field = `scopes[${index}]`
@@ -36,12 +41,15 @@ export interface ExpiryRules {
 }
 
 /**
- * When a key expires that is given this time: absent, it is the usual one of the organisation. Refuses a moment that is past, and one
- * beyond the longest life that the organisation allows, as never is.
+ * When a key expires that is given this time: absent, it is the usual one of the organisation. Refuses a moment that is
+ * past, and one beyond the longest life that the organisation allows, as never is.
  */
 export function expiryUnder(rules: ExpiryRules, given: string | null | undefined, now: string): string | null {
   const {default_expiry_days, max_expiry_days} = rules
-  const usual = default_expiry_days === null ? max_expiry_days : Math.min(default_expiry_days, max_expiry_days ?? default_expiry_days)
+  const usual =
+    default_expiry_days === null
+      ? max_expiry_days
+      : Math.min(default_expiry_days, max_expiry_days ?? default_expiry_days)
   const at = given === undefined ? (usual === null ? null : inDays(now, usual)) : given
   if (at !== null && at <= now) throw invalid('expires_at', 'must be in the future')
   if (max_expiry_days !== null && (at === null || at > inDays(now, max_expiry_days)))
@@ -65,7 +73,10 @@ export function readKeyDefaults(column: string | null): KeptDefaults {
   return column === null ? NONE : {...NONE, ...(JSON.parse(column) as Partial<KeptDefaults>)}
 }
 
-/** The column text after a change: a member that is absent stays, one that is null goes back to what it is without; null when all are. */
+/**
+ * The column text after a change: a member that is absent stays, one that is null goes back to what it is without; null
+ * when all are.
+ */
 export function keepKeyDefaults(before: string | null, given: KeyDefaults | undefined): string | null {
   if (given === undefined) return before
   if (given === null) return null
@@ -74,7 +85,9 @@ export function keepKeyDefaults(before: string | null, given: KeyDefaults | unde
     metadata: given.metadata === undefined ? old.metadata : (given.metadata ?? NONE.metadata),
     config_id: given.config_id === undefined ? old.config_id : given.config_id,
     allow_config_override:
-      given.allow_config_override === undefined ? old.allow_config_override : (given.allow_config_override ?? NONE.allow_config_override),
+      given.allow_config_override === undefined
+        ? old.allow_config_override
+        : (given.allow_config_override ?? NONE.allow_config_override),
   }
   const plain = !Object.keys(kept.metadata).length && kept.config_id === null && kept.allow_config_override
   return plain ? null : JSON.stringify(kept)

@@ -12,7 +12,11 @@ export function budgetsOf({id, name, workspace_id, usage_limits, last_reset_at}:
 }
 
 /** A key as lists and reads show it; `now` is an ISO time. */
-export function keyView(row: ApiKeysTable, now: string, {usage_limits, is_exhausted}: BudgetStanding): z.input<typeof KeyView> {
+export function keyView(
+  row: ApiKeysTable,
+  now: string,
+  {usage_limits, is_exhausted}: BudgetStanding,
+): z.input<typeof KeyView> {
   const past = row.expires_at !== null && row.expires_at <= now
   return {
     id: row.id,
@@ -23,7 +27,8 @@ export function keyView(row: ApiKeysTable, now: string, {usage_limits, is_exhaus
     organisation_id: row.organisation_id,
     workspace_id: row.workspace_id,
     user_id: row.user_id,
-    status: past || row.status === 'archived' || row.status === 'expired' ? 'expired' : is_exhausted ? 'exhausted' : 'active',
+    status:
+      past || row.status === 'archived' || row.status === 'expired' ? 'expired' : is_exhausted ? 'exhausted' : 'active',
     created_at: row.created_at,
     last_updated_at: row.last_updated_at,
     creation_mode: row.creation_mode,

@@ -109,7 +109,10 @@ async function shown(call: OperationCall<typeof params, typeof LabelQuery>) {
   requireOwn(call, call.query.organisation_id)
   const workspace = await namedWorkspace(call, call.query.workspace_id)
   const {organisation_id} = call.actor
-  const row = found(await store.findLabel(call.db, {organisation_id, workspace_id: workspace?.id}, call.params.labelId), 'label')
+  const row = found(
+    await store.findLabel(call.db, {organisation_id, workspace_id: workspace?.id}, call.params.labelId),
+    'label',
+  )
   return view(row, organisation_id)
 }
 
@@ -140,16 +143,34 @@ async function archived(call: OperationCall<typeof params>) {
 async function ownLabel(call: CallerScope & {readonly params: z.output<typeof params>}) {
   const row = found(await store.findLabel(call.db, visibilityOf(call), call.params.labelId), 'label')
   const {organisation_id, workspace_id} = row
-  if (organisation_id === null || workspace_id === null) throw invalid('labelId', `is ${row.name}, which everyone has and nobody changes`)
+  if (organisation_id === null || workspace_id === null)
+    throw invalid('labelId', `is ${row.name}, which everyone has and nobody changes`)
   return {...row, organisation_id, workspace_id}
 }
 
-async function requireFree({db}: CallerScope, reach: {organisation_id: string; workspace_id: string}, name: string, except?: string) {
-  if (await store.labelTaken(db, reach, name, except)) throw new Refusal('row.exists', {object: 'label', field: 'name', value: name})
+async function requireFree(
+  {db}: CallerScope,
+  reach: {organisation_id: string; workspace_id: string},
+  name: string,
+  except?: string,
+) {
+  if (await store.labelTaken(db, reach, name, except))
+    throw new Refusal('row.exists', {object: 'label', field: 'name', value: name})
 }
 
 function view(row: LabelsTable, organisation_id: string): z.input<typeof LabelView> {
   const {id, name, description, color_code, workspace_id, status, created_at, last_updated_at} = row
   const is_universal = row.organisation_id === null
-  return {id, name, description, color_code, organisation_id, workspace_id, is_universal, created_at, last_updated_at, status}
+  return {
+    id,
+    name,
+    description,
+    color_code,
+    organisation_id,
+    workspace_id,
+    is_universal,
+    created_at,
+    last_updated_at,
+    status,
+  }
 }

@@ -14,8 +14,8 @@ export interface EntityLimitStatus {
 export type Budgeted = Omit<EntityLimit, 'rates'>
 
 /**
- * How the budgets of an entity stand now: what admission counts, where a gateway runs; else what the ledger knows. The `status` that rows
- * keep follows within a minute (core rule 1), so replies go by this.
+ * How the budgets of an entity stand now: what admission counts, where a gateway runs; else what the ledger knows. The
+ * `status` that rows keep follows within a minute (core rule 1), so replies go by this.
  */
 export async function standingOf(app: AdminServices, of: Budgeted): Promise<EntityLimitStatus> {
   const unused = unusedViews(of.usage, app.now().getTime())
@@ -25,7 +25,11 @@ export async function standingOf(app: AdminServices, of: Budgeted): Promise<Enti
     const reading = readings.find(({type}) => type === limit.type)
     if (!reading) return limit // switched off: nothing is counted
     const {used, type} = reading
-    return {...limit, current_usage: shownAmount(type, used), status: used >= reading.limit ? ('exhausted' as const) : ('active' as const)}
+    return {
+      ...limit,
+      current_usage: shownAmount(type, used),
+      status: used >= reading.limit ? ('exhausted' as const) : ('active' as const),
+    }
   })
   return {usage_limits, is_exhausted: usage_limits.some(({status}) => status === 'exhausted')}
 }

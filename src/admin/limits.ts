@@ -51,7 +51,8 @@ async function status(call: OperationCall<undefined, typeof LimitStatusQuery>) {
   const rows: LimitStatus[] = []
   for (const of of query.entity ? all.filter(({entity}) => entity === query.entity) : all) {
     for (const reading of await reader.read(of)) rows.push(view(of, 'budget', reading, reading.used))
-    for (const reading of await reader.readRates(of)) rows.push(view(of, 'rate', reading, reading.used ?? (app.limits ? 0n : null)))
+    for (const reading of await reader.readRates(of))
+      rows.push(view(of, 'rate', reading, reading.used ?? (app.limits ? 0n : null)))
   }
   return list({total: rows.length, rows}, row => row)
 }
@@ -72,7 +73,12 @@ async function policyLimits({db}: Pick<OperationCall, 'db'>, workspace_id: strin
   return limits
 }
 
-function view(of: EntityLimit, kind: 'budget' | 'rate', reading: Reading | RateReading, used: bigint | null): LimitStatus {
+function view(
+  of: EntityLimit,
+  kind: 'budget' | 'rate',
+  reading: Reading | RateReading,
+  used: bigint | null,
+): LimitStatus {
   const {type, label, limit, mode, since_ms, ends_at_ms, corrected} = reading
   const shown = (amount: bigint) => shownAmount(type, amount)
   return {

@@ -20,7 +20,10 @@ const MAX_METADATA = 128
 const MAX_KEYS = 50
 const PLACE: ReadonlySet<string> = new Set(['trace_id', 'span_id', 'span_name', 'parent_span_id', 'user'])
 
-/** Calls that were made without the gateway, for the log alone: they take nothing from any limit, and the ledger does not know them. */
+/**
+ * Calls that were made without the gateway, for the log alone: they take nothing from any limit, and the ledger does
+ * not know them.
+ */
 export const logInserts = [
   operation({
     id: 'logs.insert',
@@ -39,7 +42,8 @@ export const logInserts = [
 
 async function inserted(call: OperationCall<undefined, undefined, typeof LogInserts>): Promise<'ok'> {
   const {app, body} = call
-  if (!app.insert_log) throw invalid('the request', 'rows are put into the log of a gateway that runs: name it with --url')
+  if (!app.insert_log)
+    throw invalid('the request', 'rows are put into the log of a gateway that runs: name it with --url')
   const {id: workspace_id} = await workspaceOf(call, undefined)
   const pricing = await freshPricing(app)
   for (const one of Array.isArray(body) ? body : [body]) {
@@ -120,7 +124,8 @@ function rowOf(id: string, created_at: string, {request, response, metadata}: Lo
 function textsOf(metadata: LogInsert['metadata']): Record<string, string> {
   const user = metadata.user === undefined ? {} : {_user: metadata.user}
   const fields = Object.entries({...user, ...metadata}).filter(([key]) => !PLACE.has(key))
-  const text = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, MAX_METADATA)
+  const text = (value: unknown) =>
+    (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, MAX_METADATA)
   return Object.fromEntries(fields.slice(0, MAX_KEYS).map(([key, value]) => [key.slice(0, MAX_METADATA), text(value)]))
 }
 

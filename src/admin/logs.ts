@@ -81,7 +81,8 @@ async function shown(call: OperationCall<typeof LogPath, typeof LogGetQuery>): P
   const metrics = {
     ...metricsOf(row, app.settings),
     ...librarySaid(gatewayHeaders),
-    config_version_id: row.config_id === null ? null : ((await configVersionAt(db, row.config_id, row.created_at)) ?? null),
+    config_version_id:
+      row.config_id === null ? null : ((await configVersionAt(db, row.config_id, row.created_at)) ?? null),
   }
   return {
     _id: row.id,
@@ -90,7 +91,12 @@ async function shown(call: OperationCall<typeof LogPath, typeof LogGetQuery>): P
     log_format: metrics.log_store_file_path_format,
     is_cut: bodies?.cut === 1,
     request: {url: row.url, method: row.method, ...(request && {headers, body: request.body}), gatewayHeaders},
-    response: {status: row.status, ...response, responseTime: metrics.response_time, lastUsedOptionJsonPath: row.option_path},
+    response: {
+      status: row.status,
+      ...response,
+      responseTime: metrics.response_time,
+      lastUsedOptionJsonPath: row.option_path,
+    },
     metrics,
     ...(request && {finalUntransformedRequest: {url: row.url, method: row.method, headers, body: request.body}}),
     ...(row.upstream_url !== null && {transformedRequest: {url: row.upstream_url, method: row.method}}),
@@ -100,7 +106,10 @@ async function shown(call: OperationCall<typeof LogPath, typeof LogGetQuery>): P
 }
 
 /** A row is shown without its bodies where they are elsewhere and cannot be had now. */
-async function bodiesOf(app: OperationCall['app'], row: LogRow): Promise<{bodies?: LogBodiesTable | undefined; log_store_error?: string}> {
+async function bodiesOf(
+  app: OperationCall['app'],
+  row: LogRow,
+): Promise<{bodies?: LogBodiesTable | undefined; log_store_error?: string}> {
   try {
     return {bodies: await app.bodies(row)}
   } catch (fault) {
@@ -143,7 +152,10 @@ function nanousd(cents: number | undefined, to: 'up' | 'down'): number | undefin
   return Number((numerator + (to === 'up' ? denominator - 1n : 0n)) / denominator)
 }
 
-/** A row as clients read it. What is not in a store of objects will be there as the settings say. Both cost and a cent are whole numbers, so that their quotient is the double nearest to the true cost. */
+/**
+ * A row as clients read it. What is not in a store of objects will be there as the settings say. Both cost and a cent
+ * are whole numbers, so that their quotient is the double nearest to the true cost.
+ */
 export function metricsOf(
   row: LogRow,
   {log_store_file_path_format}: Pick<Settings, 'log_store_file_path_format'>,
@@ -251,5 +263,8 @@ function librarySaid(headers: Readonly<Record<string, string>>) {
 /** Our headers, and the others. */
 function parted(headers: Readonly<Record<string, string>>): [Record<string, string>, Record<string, string>] {
   const entries = Object.entries(headers)
-  return [Object.fromEntries(entries.filter(([name]) => isOwn(name))), Object.fromEntries(entries.filter(([name]) => !isOwn(name)))]
+  return [
+    Object.fromEntries(entries.filter(([name]) => isOwn(name))),
+    Object.fromEntries(entries.filter(([name]) => !isOwn(name))),
+  ]
 }

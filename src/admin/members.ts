@@ -87,14 +87,18 @@ export const members = [
 async function listed(call: OperationCall<typeof MembersParams, typeof MembersQuery>) {
   const workspace = await workspaceOf(call, call.params.workspaceId)
   const {role, email} = call.query
-  return list(await store.listMembers(call.db, {workspace_id: workspace.id, role, email}, call.query), await viewer(call, workspace))
+  return list(
+    await store.listMembers(call.db, {workspace_id: workspace.id, role, email}, call.query),
+    await viewer(call, workspace),
+  )
 }
 
 async function added(call: OperationCall<typeof MembersParams, undefined, typeof MembersAdd>) {
   const {actor, body} = call
   for (const {role} of body.users) guardLevel(actor, role)
   const workspace = await workspaceOf(call, call.params.workspaceId)
-  for (const [index, {id, role}] of body.users.entries()) await join(call, workspace, {id, role, field: `users[${index}].id`})
+  for (const [index, {id, role}] of body.users.entries())
+    await join(call, workspace, {id, role, field: `users[${index}].id`})
   call.auditTarget(body.users.map(({id}) => id).join(','), workspace.id)
   return {}
 }
@@ -126,7 +130,8 @@ export async function join(
 ) {
   const user = await findOrganisationUser(db, actor.organisation_id, id)
   if (user?.status !== 'active') throw new Refusal('parent.not_found', {field, object: 'user', value: id})
-  if (await store.findMember(db, workspace.id, id)) throw new Refusal('row.exists', {object: 'member', field: 'user', value: id})
+  if (await store.findMember(db, workspace.id, id))
+    throw new Refusal('row.exists', {object: 'member', field: 'user', value: id})
   await store.insertMember(db, {
     workspace_id: workspace.id,
     user_id: id,
@@ -170,7 +175,9 @@ async function viewer({actor, db}: CallerScope, workspace: WorkspacesTable) {
     status: 'active',
     workspace_id: row.workspace_id,
     email: row.email,
-    scopes: [...scopesOfRole(row.org_role === 'member' ? `workspace ${row.role}` : `organisation ${row.org_role}`, security)],
+    scopes: [
+      ...scopesOfRole(row.org_role === 'member' ? `workspace ${row.role}` : `organisation ${row.org_role}`, security),
+    ],
     settings: null,
     object: 'workspace-user',
   })

@@ -3,7 +3,8 @@ import type {MadeKey} from '../identity/keys.ts'
 import type {ApiKeysTable} from '../store/tables/identity.ts'
 
 /** What a new key is, besides its secret; what is left out is empty. */
-export type NewKey = Pick<ApiKeysTable, 'organisation_id' | 'workspace_id' | 'kind' | 'name' | 'creation_mode'> & Partial<ApiKeysTable>
+export type NewKey = Pick<ApiKeysTable, 'organisation_id' | 'workspace_id' | 'kind' | 'name' | 'creation_mode'> &
+  Partial<ApiKeysTable>
 
 /** The row of a key that is made at `at`. */
 export function newKey(of: NewKey, {hash, masked}: MadeKey, scopes: readonly string[], at: string): ApiKeysTable {

@@ -3,18 +3,35 @@ import {Refusal} from '../base/errors.ts'
 import {FLAGS} from '../settings/flags.ts'
 import type {Settings} from '../settings/index.ts'
 
-/** Paths after `/v1` that the administration will serve and this version does not: answered 501, never proxied (decisions: paths). */
-export const NOT_AVAILABLE: readonly string[] = ['/mcp-integrations/*', '/mcp-servers/*', '/oauth/*', '/organisation/*', '/scim/*']
+/**
+ * Paths after `/v1` that the administration will serve and this version does not: answered 501, never proxied
+ * (decisions: paths).
+ */
+export const NOT_AVAILABLE: readonly string[] = [
+  '/mcp-integrations/*',
+  '/mcp-servers/*',
+  '/oauth/*',
+  '/organisation/*',
+  '/scim/*',
+]
 
-/** Answers every method on the paths of `NOT_AVAILABLE`; where a flag is off that concerns one, as it answers for the others of the kind. */
-export function mountLater(server: FastifyInstance, settings: Pick<Settings, 'api_access_enabled' | 'scim_enabled'>): void {
+/**
+ * Answers every method on the paths of `NOT_AVAILABLE`; where a flag is off that concerns one, as it answers for the
+ * others of the kind.
+ */
+export function mountLater(
+  server: FastifyInstance,
+  settings: Pick<Settings, 'api_access_enabled' | 'scim_enabled'>,
+): void {
   server.register(async scope => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
     for (const path of NOT_AVAILABLE) {
       scope.all(`/v1${path}`, (request, reply) => {
         const refusal = refusalOf(request.url.split('?', 1)[0]!)
-        return reply.code(refusal.status).send({success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}})
+        return reply
+          .code(refusal.status)
+          .send({success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}})
       })
     }
   })

@@ -12,7 +12,10 @@ import {ERROR_SCHEMAS, REFUSAL_REPLIES, refusals, TRACE_ID} from './openapi/refu
 import {json, schemaOf} from './openapi/schemas.ts'
 import {type AnyOperation, operation} from './operation.ts'
 
-/** The description of the whole gateway in OpenAPI 3.0.3: the administration made from the operations themselves, then the calls. */
+/**
+ * The description of the whole gateway in OpenAPI 3.0.3: the administration made from the operations themselves, then
+ * the calls.
+ */
 export async function openapi(operations: readonly AnyOperation[]) {
   for (const each of operations) await each.ready?.()
   const views = viewsOf(operations)
@@ -25,7 +28,12 @@ export async function openapi(operations: readonly AnyOperation[]) {
   }
   return {
     openapi: '3.0.3',
-    info: {title: 'Gateway', version: INTERFACE_VERSION, description: about(), license: {name: 'Apache-2.0', url: LICENCE}},
+    info: {
+      title: 'Gateway',
+      version: INTERFACE_VERSION,
+      description: about(),
+      license: {name: 'Apache-2.0', url: LICENCE},
+    },
     servers: [{url: '/v1', description: 'This gateway'}],
     // where the explorer draws a line
     'x-administration-from': operations[0]?.tag,
@@ -101,7 +109,11 @@ function described(each: AnyOperation, tells_changes: boolean) {
     summary: each.summary,
     description: each.scopes === null ? 'Needs no key.' : needs(each.scopes),
     ...(each.scopes === null && {security: []}),
-    parameters: [...parameters(each.params, 'path', noun), ...parameters(each.query, 'query', noun), ...(tells_changes ? TELLING : [])],
+    parameters: [
+      ...parameters(each.params, 'path', noun),
+      ...parameters(each.query, 'query', noun),
+      ...(tells_changes ? TELLING : []),
+    ],
     ...(each.body && {
       requestBody: {
         required: !each.body.safeParse({}).success,

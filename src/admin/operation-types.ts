@@ -1,10 +1,12 @@
 import type {AnyOperation} from './operation.ts'
 
 /**
- * The operations of a list by their ids: `ById<List, Repeated<List>>['api_keys.create']`. Only `never` may be in `Twice`, so that an id that
- * stands twice is an error of the compiler, which names it.
+ * The operations of a list by their ids: `ById<List, Repeated<List>>['api_keys.create']`. Only `never` may be in
+ * `Twice`, so that an id that stands twice is an error of the compiler, which names it.
  */
-export type ById<List extends readonly AnyOperation[], Twice extends never> = {[Each in List[number] as Each['id']]: Each} | Twice
+export type ById<List extends readonly AnyOperation[], Twice extends never> =
+  | {[Each in List[number] as Each['id']]: Each}
+  | Twice
 
 /** The ids that stand twice in a list. */
 export type Repeated<List extends readonly AnyOperation[]> = RepeatedIn<PlacesOf<List>>

@@ -26,8 +26,8 @@ export interface OperationCall<P extends Shape = undefined, Q extends Shape = un
   readonly body: Out<B>
   readonly actor: Actor
   /**
-   * The write transaction for POST, PUT, PATCH and DELETE (the audit row goes into it too), a plain connection for GET. The tables it
-   * writes say which caches are emptied.
+   * The write transaction for POST, PUT, PATCH and DELETE (the audit row goes into it too), a plain connection for GET.
+   * The tables it writes say which caches are emptied.
    */
   readonly db: Db
   readonly app: AdminServices
@@ -47,7 +47,12 @@ export interface OperationCall<P extends Shape = undefined, Q extends Shape = un
  * One administrative operation: the single source of its route, its validation, its place in the OpenAPI document,
  * its audit record, its scope check and its CLI form.
  */
-export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape, R extends z.ZodType = z.ZodType> {
+export interface Operation<
+  P extends Shape = Shape,
+  Q extends Shape = Shape,
+  B extends Shape = Shape,
+  R extends z.ZodType = z.ZodType,
+> {
   /** `noun.verb`, for example `api_keys.create`. */
   readonly id: string
   readonly tag: string
@@ -71,7 +76,10 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
   readonly also_at?: readonly string[]
   /** Other names that clients give fields of its body, each with the field that it means. */
   readonly spellings?: Readonly<Record<string, string>>
-  /** A POST or PUT that changes nothing of administration: no transaction of its own, no audit record. Its question may be too long for a query. */
+  /**
+   * A POST or PUT that changes nothing of administration: no transaction of its own, no audit record. Its question may
+   * be too long for a query.
+   */
   readonly only_reads?: true
   /** A list of what calls left, which is read a page at a time whether one is named or not. */
   readonly always_paged?: true
@@ -98,9 +106,17 @@ export interface Operation<P extends Shape = Shape, Q extends Shape = Shape, B e
 
 declare const SCHEMAS: unique symbol
 
-/** An operation whose id and schemas the compiler knows; they are beside its members, so that it is any operation without a look at them. */
-export interface TypedOperation<Id extends string, P extends Shape, Q extends Shape, B extends Shape, R extends z.ZodType>
-  extends AnyOperation {
+/**
+ * An operation whose id and schemas the compiler knows; they are beside its members, so that it is any operation
+ * without a look at them.
+ */
+export interface TypedOperation<
+  Id extends string,
+  P extends Shape,
+  Q extends Shape,
+  B extends Shape,
+  R extends z.ZodType,
+> extends AnyOperation {
   readonly id: Id
   /** For the compiler alone: no operation has it. */
   readonly [SCHEMAS]?: {readonly params: P; readonly query: Q; readonly body: B; readonly reply: R}

@@ -61,7 +61,8 @@ export const organisation = [
     tag,
     method: 'PUT',
     path: '/admin/workspaces/:workspaceId/settings',
-    summary: 'Change the security settings of a workspace; they count in the categories that the organisation lets workspaces set',
+    summary:
+      'Change the security settings of a workspace; they count in the categories that the organisation lets workspaces set',
     scopes: ['organisation_settings.update'],
     audit: {resource: 'workspace', action: 'update'},
     params: MembersParams,
@@ -79,8 +80,12 @@ async function updated(call: OperationCall<undefined, undefined, typeof Organisa
   const rules = api_keys === null ? {} : {...kept.api_keys, ...api_keys}
   const settings = {
     security: changedSecurity(kept.security ?? {}, security),
-    workspace_overrides: workspace_overrides === undefined ? (kept.workspace_overrides ?? []) : [...new Set(workspace_overrides ?? [])],
-    api_keys: Object.fromEntries(Object.entries(rules).filter(([, value]) => typeof value === 'number')) as Record<string, number>,
+    workspace_overrides:
+      workspace_overrides === undefined ? (kept.workspace_overrides ?? []) : [...new Set(workspace_overrides ?? [])],
+    api_keys: Object.fromEntries(Object.entries(rules).filter(([, value]) => typeof value === 'number')) as Record<
+      string,
+      number
+    >,
   }
   const {default_expiry_days: usual, max_expiry_days: most} = settings.api_keys
   if (usual !== undefined && most !== undefined && usual > most)
@@ -94,7 +99,9 @@ async function updated(call: OperationCall<undefined, undefined, typeof Organisa
   return {}
 }
 
-async function workspaceShown(call: OperationCall<typeof MembersParams>): Promise<z.input<typeof WorkspaceSettingsView>> {
+async function workspaceShown(
+  call: OperationCall<typeof MembersParams>,
+): Promise<z.input<typeof WorkspaceSettingsView>> {
   const workspace = await workspaceOf(call, call.params.workspaceId)
   const {security = {}} = readSettings<KeptWorkspaceSettings>(workspace.settings)
   const effective = securityView(securityIn((await own(call)).settings, workspace.settings))

@@ -114,7 +114,9 @@ async function listed(call: OperationCall<undefined, typeof PartialsQuery>) {
   const {db, query} = call
   const reach = visibilityOf(call)
   const collection =
-    query.collection_id === undefined ? undefined : found(await findCollection(db, reach, query.collection_id), 'collection')
+    query.collection_id === undefined
+      ? undefined
+      : found(await findCollection(db, reach, query.collection_id), 'collection')
   const {rows} = await listTemplates(db, 'prompt_partials', {...reach, collection_id: collection?.id})
   return rows.map(row => ({...view(row), object: 'partial' as const}))
 }
@@ -145,7 +147,10 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Part
   const {db, body} = call
   const row = await reachPartial(call, call.params.promptPartialId)
   const latest = await versionOf(call, row, row.latest_version)
-  const own = {...(body.name !== undefined && {name: body.name}), ...(body.status !== undefined && {status: body.status})}
+  const own = {
+    ...(body.name !== undefined && {name: body.name}),
+    ...(body.status !== undefined && {status: body.status}),
+  }
   if (body.string === undefined) {
     if (body.description !== undefined) throw invalid('description', 'is of a new version: send string with it')
     await changeTemplate(call, 'prompt_partials', row, own)
@@ -167,10 +172,19 @@ async function archived(call: OperationCall<typeof params>) {
 
 async function versionsListed(call: OperationCall<typeof params>) {
   const row = await reachPartial(call, call.params.promptPartialId)
-  return (await store.partialVersions(call.db, row.id)).map(({id, partial_id, version, string, description, created_at, status}) => ({
-    ...{prompt_partial_id: partial_id, prompt_partial_version_id: id, slug: row.slug, version: String(version), string, description},
-    ...{created_at, prompt_version_status: status, object: 'partial' as const},
-  }))
+  return (await store.partialVersions(call.db, row.id)).map(
+    ({id, partial_id, version, string, description, created_at, status}) => ({
+      ...{
+        prompt_partial_id: partial_id,
+        prompt_partial_version_id: id,
+        slug: row.slug,
+        version: String(version),
+        string,
+        description,
+      },
+      ...{created_at, prompt_version_status: status, object: 'partial' as const},
+    }),
+  )
 }
 
 async function published(call: OperationCall<typeof params, undefined, typeof MakeDefault>) {

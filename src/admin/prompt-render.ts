@@ -37,7 +37,8 @@ async function rendered(call: OperationCall<typeof params, undefined, typeof Pro
     const ready = await readyPrompt(prompt.template, ref => findPartialForCall(db, reach, ref))
     return {success: true as const, data: {...promptedCall(ready, variables, overrides).body}}
   } catch (fault) {
-    if (fault instanceof TemplateFault) throw invalid('promptId', `names a prompt that cannot be rendered: ${fault.message}`)
+    if (fault instanceof TemplateFault)
+      throw invalid('promptId', `names a prompt that cannot be rendered: ${fault.message}`)
     throw fault
   }
 }

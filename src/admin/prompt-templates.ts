@@ -21,7 +21,11 @@ export async function reachTemplate(call: CallerScope, table: TemplateTable, nam
 export async function newTemplate(
   {actor, db, now}: Pick<OperationCall, 'actor' | 'db' | 'now'>,
   table: TemplateTable,
-  {name, slug, collection}: {readonly name: string; readonly slug: string | undefined; readonly collection: CollectionsTable},
+  {
+    name,
+    slug,
+    collection,
+  }: {readonly name: string; readonly slug: string | undefined; readonly collection: CollectionsTable},
 ): Promise<TemplatesTable> {
   const by = actor.user_id ?? actor.id
   const slugs = {
@@ -46,7 +50,11 @@ export async function newTemplate(
 }
 
 /** The columns that every version has. */
-export function newVersion({actor, now}: Pick<OperationCall, 'actor' | 'now'>, version: number, description: string | null | undefined) {
+export function newVersion(
+  {actor, now}: Pick<OperationCall, 'actor' | 'now'>,
+  version: number,
+  description: string | null | undefined,
+) {
   return {
     id: newId(),
     version,

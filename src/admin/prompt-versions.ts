@@ -54,11 +54,19 @@ export const promptVersions = [
 async function listed(call: OperationCall<typeof params>) {
   const row = await reachPrompt(call, call.params.promptId)
   const labels = await store.promptLabels(call.db, row.id)
-  return (await store.promptVersions(call.db, row.id)).map(({id, prompt_id, template, version, description, created_at, status}) => ({
-    ...{id, prompt_id, prompt_template: JSON.parse(template), prompt_version: version, prompt_description: description},
-    label_id: labels.find(label => label.version === version)?.label_id ?? null,
-    ...{created_at, status, object: 'prompt' as const},
-  }))
+  return (await store.promptVersions(call.db, row.id)).map(
+    ({id, prompt_id, template, version, description, created_at, status}) => ({
+      ...{
+        id,
+        prompt_id,
+        prompt_template: JSON.parse(template),
+        prompt_version: version,
+        prompt_description: description,
+      },
+      label_id: labels.find(label => label.version === version)?.label_id ?? null,
+      ...{created_at, status, object: 'prompt' as const},
+    }),
+  )
 }
 
 async function shown(call: OperationCall<typeof versionParams>) {
@@ -72,13 +80,19 @@ async function labelled(call: OperationCall<typeof versionParams, undefined, typ
   const {version} = await versionOf(call, row.id)
   if (body.label_id === null) await store.clearLabels(db, row.id, version)
   else if (body.label_id !== undefined) {
-    const label = found(await findLabel(db, {...visibilityOf(call), workspace_id: row.workspace_id}, body.label_id), 'label')
+    const label = found(
+      await findLabel(db, {...visibilityOf(call), workspace_id: row.workspace_id}, body.label_id),
+      'label',
+    )
     await store.assignLabel(db, {prompt_id: row.id, label_id: label.id, version, assigned_at: now})
   }
   call.auditTarget(row.id, row.workspace_id)
   return {}
 }
 
-async function versionOf({db, params}: CallerScope & {readonly params: z.output<typeof versionParams>}, prompt_id: string) {
+async function versionOf(
+  {db, params}: CallerScope & {readonly params: z.output<typeof versionParams>},
+  prompt_id: string,
+) {
   return found(await store.findPromptVersionById(db, prompt_id, params.versionId), 'version of the prompt')
 }

@@ -111,8 +111,15 @@ async function listed(call: OperationCall<undefined, typeof PromptsQuery>) {
   const workspace = await namedWorkspace(call, query.workspace_id)
   const reach = {organisation_id: actor.organisation_id, workspace_id: workspace?.id}
   const collection =
-    query.collection_id === undefined ? undefined : found(await findCollection(db, reach, query.collection_id), 'collection')
-  const {total, rows} = await listTemplates(db, 'prompts', {...reach, collection_id: collection?.id, search: query.search}, query)
+    query.collection_id === undefined
+      ? undefined
+      : found(await findCollection(db, reach, query.collection_id), 'collection')
+  const {total, rows} = await listTemplates(
+    db,
+    'prompts',
+    {...reach, collection_id: collection?.id, search: query.search},
+    query,
+  )
   const models = await store.publishedModels(db, rows)
   const data = rows.map(({id, slug, name, collection_id, status, created_at, last_updated_at}) => ({
     ...{id, slug, name, collection_id, model: models.get(id) ?? null, status, created_at, last_updated_at},
@@ -139,7 +146,11 @@ async function created(call: OperationCall<undefined, undefined, typeof PromptCr
   }
   const template = await sayable(call, collection, fields)
   const row = await newTemplate(call, 'prompts', {name: body.name, slug: body.slug, collection})
-  const version = {...newVersion(call, 1, body.version_description), prompt_id: row.id, template: JSON.stringify(template)}
+  const version = {
+    ...newVersion(call, 1, body.version_description),
+    prompt_id: row.id,
+    template: JSON.stringify(template),
+  }
   await insertTemplate(db, 'prompts', row)
   await store.insertPromptVersion(db, version)
   call.auditTarget(row.id, row.workspace_id)
@@ -148,7 +159,10 @@ async function created(call: OperationCall<undefined, undefined, typeof PromptCr
 
 async function shown(call: OperationCall<typeof params, typeof PromptQuery>) {
   const row = await reachPrompt(call, call.params.promptId)
-  const version = found(await store.findPromptVersion(call.db, row, meantBy(call.query.version ?? 'default')), 'version of the prompt')
+  const version = found(
+    await store.findPromptVersion(call.db, row, meantBy(call.query.version ?? 'default')),
+    'version of the prompt',
+  )
   return promptView(call, row, version)
 }
 
@@ -168,7 +182,8 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Prom
   if (!patch) requireWhole(fields)
   const template = await sayable(call, row, nextTemplate(patch ? before : bare(before), fields))
   const number = row.latest_version + 1
-  const description = patch && fields.version_description === undefined ? latest.description : fields.version_description
+  const description =
+    patch && fields.version_description === undefined ? latest.description : fields.version_description
   const version = {...newVersion(call, number, description), prompt_id: row.id, template: JSON.stringify(template)}
   await store.insertPromptVersion(db, version)
   await changeTemplate(call, 'prompts', row, {...own, latest_version: number})
@@ -192,10 +207,13 @@ export function reachPrompt(call: CallerScope, named: string): Promise<PromptsTa
   return reachTemplate(call, 'prompts', named)
 }
 
-export async function promptView({db}: CallerScope, row: PromptsTable, version: PromptVersionsTable): Promise<z.input<typeof PromptView>> {
-  const {string, parameters, virtual_key, model, functions, tools, tool_choice, template_metadata, is_raw_template} = JSON.parse(
-    version.template,
-  ) as z.infer<typeof PromptView>
+export async function promptView(
+  {db}: CallerScope,
+  row: PromptsTable,
+  version: PromptVersionsTable,
+): Promise<z.input<typeof PromptView>> {
+  const {string, parameters, virtual_key, model, functions, tools, tool_choice, template_metadata, is_raw_template} =
+    JSON.parse(version.template) as z.infer<typeof PromptView>
   const labels = await store.promptLabels(db, row.id)
   return {
     ...{id: row.id, slug: row.slug, name: row.name, collection_id: row.collection_id, string, parameters},
@@ -235,8 +253,8 @@ function requireWhole(fields: VersionFields) {
 }
 
 /**
- * A template that can be rendered, whose provider or config is the workspace's: with a config by its slug, and a provider whose slug looks like
- * a config's with its at sign, so that calls need not look for both.
+ * A template that can be rendered, whose provider or config is the workspace's: with a config by its slug, and a
+ * provider whose slug looks like a config's with its at sign, so that calls need not look for both.
  */
 async function sayable(
   {db}: CallerScope,
@@ -246,7 +264,8 @@ async function sayable(
   checkPrompt(template)
   const {virtual_key} = template
   const slug = virtual_key.replace(/^@/, '')
-  if (await findProviderForCall(db, workspace_id, slug)) return slug.startsWith('pc-') ? {...template, virtual_key: `@${slug}`} : template
+  if (await findProviderForCall(db, workspace_id, slug))
+    return slug.startsWith('pc-') ? {...template, virtual_key: `@${slug}`} : template
   const config = await findConfig(db, {organisation_id, workspace_id}, virtual_key)
   if (config) return {...template, virtual_key: config.slug}
   throw new Refusal('parent.not_found', {field: 'virtual_key', object: 'provider or config', value: virtual_key})

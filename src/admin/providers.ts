@@ -109,14 +109,18 @@ export async function listed<View>(call: OperationCall<undefined, typeof Provide
   return list(page, row => view(row, now, standings.get(row)!))
 }
 
-export async function shown<View>(call: OperationCall<typeof params, typeof WorkspaceQuery>, object: string, view: ViewOf<View>) {
+export async function shown<View>(
+  call: OperationCall<typeof params, typeof WorkspaceQuery>,
+  object: string,
+  view: ViewOf<View>,
+) {
   const row = await reachProvider(call, call.params.slug, call.query.workspace_id, object)
   return view(row, call.now, await standingOf(call.app, budgetsOf(row)))
 }
 
 /**
- * The provider that a call names by slug or id, in the workspace it names or is of. Where several workspaces have the slug and none is
- * named, that is requested.
+ * The provider that a call names by slug or id, in the workspace it names or is of. Where several workspaces have the
+ * slug and none is named, that is requested.
  */
 export async function reachProvider(
   call: CallerScope,
@@ -128,7 +132,8 @@ export async function reachProvider(
   const workspace = await namedWorkspace(call, workspace_id)
   const matching = await store.findProviders(call.db, {organisation_id, workspace_id: workspace?.id}, named)
   const bySlug = matching.filter(row => row.slug === named)
-  if (bySlug.length > 1) throw invalid('workspace_id', 'is required (the id or slug of a workspace), as several workspaces have this slug')
+  if (bySlug.length > 1)
+    throw invalid('workspace_id', 'is required (the id or slug of a workspace), as several workspaces have this slug')
   return found(bySlug[0] ?? matching[0], object)
 }
 
@@ -139,7 +144,13 @@ async function created(call: OperationCall<undefined, undefined, typeof Provider
   if (!integration || !(await isOpenTo(db, integration, workspace.id))) {
     throw new Refusal('parent.not_found', {field: 'integration_id', object: 'integration', value: body.integration_id})
   }
-  const row = await newProvider(db, integration, {workspace_id: workspace.id, is_virtual_key: 0, slug: body.slug, fields: body, now})
+  const row = await newProvider(db, integration, {
+    workspace_id: workspace.id,
+    is_virtual_key: 0,
+    slug: body.slug,
+    fields: body,
+    now,
+  })
   await store.insertProvider(db, {...row, ...placeOf(call, integration, row, body.model_config)})
   call.auditTarget(row.id, workspace.id)
   return {id: row.id, slug: row.slug}
@@ -190,8 +201,8 @@ export async function newProvider(
 }
 
 /**
- * The columns that a change of fields changes. A raised or removed budget and a reset bring an exhausted provider back; a reset
- * starts its count anew.
+ * The columns that a change of fields changes. A raised or removed budget and a reset bring an exhausted provider back;
+ * a reset starts its count anew.
  */
 export function changedColumns(
   before: ProvidersTable,
@@ -199,7 +210,8 @@ export function changedColumns(
   now: string,
 ): Partial<ProvidersTable> {
   const usage_limits = changedUsageLimits(fields.usage_limits, before.usage_limits, now)
-  const again = before.status === 'exhausted' && (fields.reset_usage === true || reactivates(before.usage_limits, usage_limits))
+  const again =
+    before.status === 'exhausted' && (fields.reset_usage === true || reactivates(before.usage_limits, usage_limits))
   return {
     ...(fields.name !== undefined && {name: fields.name}),
     ...(fields.note !== undefined && {note: fields.note}),
@@ -217,8 +229,12 @@ async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery,
   const {body, query} = call
   const before = await reachProvider(call, call.params.slug, query.workspace_id ?? body.workspace_id, 'provider')
   if (body.model_config !== undefined && before.is_hidden)
-    throw invalid('model_config', `belongs to the virtual key ${before.slug} and is changed there (PUT /virtual-keys/${before.slug})`)
-  const integration = body.model_config === undefined ? undefined : await integrationById(call.db, before.integration_id)
+    throw invalid(
+      'model_config',
+      `belongs to the virtual key ${before.slug} and is changed there (PUT /virtual-keys/${before.slug})`,
+    )
+  const integration =
+    body.model_config === undefined ? undefined : await integrationById(call.db, before.integration_id)
   const place = integration && placeOf(call, integration, before, body.model_config)
   await store.updateProvider(call.db, before.id, {...changedColumns(before, body, call.now), ...place})
   call.auditTarget(before.id, before.workspace_id)

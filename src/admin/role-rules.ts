@@ -8,8 +8,8 @@ import type {Actor} from './services.ts'
 const MAX_NAMED = 3
 
 /**
- * Refuses a key that would open a role to whoever it likes, itself too, without holding what the role does, as far as such a key can
- * hold it. People are bounded by their own roles.
+ * Refuses a key that would open a role to whoever it likes, itself too, without holding what the role does, as far as
+ * such a key can hold it. People are bounded by their own roles.
  */
 export function checkRoleGrant(actor: Actor, role: Role, security: Security): void {
   const {kind} = actor
@@ -17,5 +17,7 @@ export function checkRoleGrant(actor: Actor, role: Role, security: Security): vo
   const beyond = [...scopesOfRole(role, security)].filter(scope => scopesOf(kind).has(scope) && !holds(actor, scope))
   if (!beyond.length) return
   const more = beyond.length > MAX_NAMED ? ` and ${beyond.length - MAX_NAMED} more` : ''
-  throw new Refusal('scope.missing', {scope: `${beyond.slice(0, MAX_NAMED).join(', ')}${more} itself, to give the role ${role}`})
+  throw new Refusal('scope.missing', {
+    scope: `${beyond.slice(0, MAX_NAMED).join(', ')}${more} itself, to give the role ${role}`,
+  })
 }

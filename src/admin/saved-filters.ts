@@ -90,7 +90,9 @@ export const savedFilters = [
   }),
 ] as const
 
-async function created(call: OperationCall<undefined, undefined, typeof SavedFilterCreate>): Promise<z.input<typeof SavedFilterMade>> {
+async function created(
+  call: OperationCall<undefined, undefined, typeof SavedFilterCreate>,
+): Promise<z.input<typeof SavedFilterMade>> {
   const {actor, body, db, now} = call
   const {id: workspace_id} = await workspaceOf(call, body.workspace_id)
   await refuseTaken(call, workspace_id, body.name)
@@ -111,7 +113,11 @@ async function updated(call: OperationCall<typeof SavedFilterPath, undefined, ty
   const row = await filterOf(call)
   if (body.name !== undefined) await refuseTaken(call, row.workspace_id, body.name, row.id)
   const filters = body.filters && {filters: JSON.stringify(body.filters)}
-  await updateSavedFilter(db, row.id, {...(body.name !== undefined && {name: body.name}), ...filters, last_updated_at: now})
+  await updateSavedFilter(db, row.id, {
+    ...(body.name !== undefined && {name: body.name}),
+    ...filters,
+    last_updated_at: now,
+  })
   call.auditTarget(row.id, row.workspace_id)
   return {}
 }
@@ -123,13 +129,16 @@ async function deleted(call: OperationCall<typeof SavedFilterPath>) {
   return {}
 }
 
-async function filterOf(call: Pick<OperationCall<typeof SavedFilterPath>, 'actor' | 'db' | 'params'>): Promise<SavedFilterRow> {
+async function filterOf(
+  call: Pick<OperationCall<typeof SavedFilterPath>, 'actor' | 'db' | 'params'>,
+): Promise<SavedFilterRow> {
   return found(await findSavedFilter(call.db, await logScope(call, {}), call.params.id), 'saved filter')
 }
 
 async function refuseTaken({db}: Pick<OperationCall, 'db'>, workspace_id: string, name: string, own?: string) {
   const taken = await savedFilterNamed(db, workspace_id, name)
-  if (taken !== undefined && taken !== own) throw new Refusal('row.exists', {object: 'saved filter', field: 'name', value: name})
+  if (taken !== undefined && taken !== own)
+    throw new Refusal('row.exists', {object: 'saved filter', field: 'name', value: name})
 }
 
 function viewOf({organisation_id, filters, ...row}: SavedFilterRow): z.input<typeof SavedFilterView> {

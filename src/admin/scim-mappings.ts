@@ -76,10 +76,16 @@ async function created(call: OperationCall<undefined, undefined, typeof ScimMapp
     checkRoleGrant(actor, `workspace ${body.role}`, securityIn(organisation?.settings, workspace.settings))
   }
   const group = await groupOf(call)
-  const {rows} = await store.listScimMappings(db, {organisation_id: actor.organisation_id, scim_group_id: group.id}, FIRST)
+  const {rows} = await store.listScimMappings(
+    db,
+    {organisation_id: actor.organisation_id, scim_group_id: group.id},
+    FIRST,
+  )
   const other = rows.find(({role}) => role !== body.role)
   if (other)
-    throw new Refusal('row.unfit', {reason: `The group ${group.name} is ${other.role} already: a group has one role. Delete that first.`})
+    throw new Refusal('row.unfit', {
+      reason: `The group ${group.name} is ${other.role} already: a group has one role. Delete that first.`,
+    })
   const same = rows.find(({workspace_id}) => workspace_id === workspace.id)
   const row = same ?? {
     id: newId(),
@@ -99,7 +105,12 @@ async function created(call: OperationCall<undefined, undefined, typeof ScimMapp
 const FIRST = {current_page: 0, page_size: 1000}
 
 /** The group that a body names; one that is named before its directory sent it is noted. */
-async function groupOf({actor, db, body, now}: OperationCall<undefined, undefined, typeof ScimMappingCreate>): Promise<ScimGroupsTable> {
+async function groupOf({
+  actor,
+  db,
+  body,
+  now,
+}: OperationCall<undefined, undefined, typeof ScimMappingCreate>): Promise<ScimGroupsTable> {
   const {organisation_id} = actor
   if (body.scim_group_id !== undefined) {
     const group = await store.findScimGroup(db, organisation_id, {id: body.scim_group_id})
@@ -125,6 +136,12 @@ async function deleted(call: OperationCall<typeof params>) {
   return {success: true as const}
 }
 
-function view({id, workspace_id, scim_group, scim_group_id, role}: store.ScimMappingRow): z.input<typeof ScimMappingView> {
+function view({
+  id,
+  workspace_id,
+  scim_group,
+  scim_group_id,
+  role,
+}: store.ScimMappingRow): z.input<typeof ScimMappingView> {
   return {id, workspace_id, scim_group, scim_group_id, role}
 }

@@ -34,7 +34,10 @@ const tag = 'Secret-References'
 const path = '/secret-references'
 const params = z.strictObject({secretReferenceId: Handle})
 
-/** Secret references: where a secret lies in a manager outside, and how that is logged in to. The secret itself is not kept. */
+/**
+ * Secret references: where a secret lies in a manager outside, and how that is logged in to. The secret itself is not
+ * kept.
+ */
 export const secretReferences = [
   operation({
     id: 'secret_references.list',
@@ -99,11 +102,19 @@ export const secretReferences = [
   }),
 ] as const
 
-async function created({actor, app, db, body, now, auditTarget: about}: OperationCall<undefined, undefined, typeof SecretReferenceCreate>) {
+async function created({
+  actor,
+  app,
+  db,
+  body,
+  now,
+  auditTarget: about,
+}: OperationCall<undefined, undefined, typeof SecretReferenceCreate>) {
   const {organisation_id} = actor
   found(body.organisation_id === undefined || body.organisation_id === organisation_id || undefined, 'organisation')
   const taken = async (slug: string) => (await store.findSecretReference(db, organisation_id, slug)) !== undefined
-  if (body.slug && (await taken(body.slug))) throw invalid('slug', `${body.slug} is the slug of another secret reference`)
+  if (body.slug && (await taken(body.slug)))
+    throw invalid('slug', `${body.slug} is the slug of another secret reference`)
   const owner = {id: newId(), organisation_id}
   const reference: SecretReferencesTable = {
     ...owner,
@@ -162,7 +173,8 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Secr
 async function deleted(call: OperationCall<typeof params>) {
   const reference = await reach(call)
   const users = await store.secretReferenceUsers(call.db, reference)
-  if (users.length) throw invalid('secretReferenceId', `is still mapped by ${users.slice(0, 5).join(', ')}: take it out there first`)
+  if (users.length)
+    throw invalid('secretReferenceId', `is still mapped by ${users.slice(0, 5).join(', ')}: take it out there first`)
   await store.updateSecretReference(call.db, reference.id, {status: 'archived', last_updated_at: call.now})
   call.auditTarget(reference.id, null)
   return {}
@@ -184,8 +196,8 @@ function parsedLogin(manager: Manager, given: Login): Login {
 }
 
 /**
- * The login of a row with what is given put in place. Another way to log in forgets the fields of the one before, and another address the
- * secrets, which it would get: they are to be given again. Null takes a field away.
+ * The login of a row with what is given put in place. Another way to log in forgets the fields of the one before, and
+ * another address the secrets, which it would get: they are to be given again. Null takes a field away.
  */
 function mergedLogin({seal}: AdminServices, before: SecretReferencesTable, given: Login): Login {
   const kept = Object.entries(JSON.parse(before.auth_config) as Login).filter(([field]) => !field.startsWith(MASKED))
@@ -202,7 +214,11 @@ function mergedLogin({seal}: AdminServices, before: SecretReferencesTable, given
 
 const MASKED = 'masked_'
 
-function loginColumns({seal}: AdminServices, owner: Pick<SecretReferencesTable, 'id' | 'organisation_id'>, login: Login) {
+function loginColumns(
+  {seal}: AdminServices,
+  owner: Pick<SecretReferencesTable, 'id' | 'organisation_id'>,
+  login: Login,
+) {
   const secrets = Object.entries(login).filter(([field]) => AUTH_SECRETS.includes(field))
   const shown = Object.entries(login).map(([field, value]) =>
     AUTH_SECRETS.includes(field) ? [`${MASKED}${field}`, mask(String(value))] : [field, value],

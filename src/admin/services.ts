@@ -18,8 +18,8 @@ export interface Actor {
   readonly kind: ApiKeyKind | 'user' | 'operator'
   readonly organisation_id: string
   /**
-   * Set for workspace keys, and for users who are members: they reach this workspace alone. Empty, and so no workspace, for a user of
-   * several while it is not known which one the call is about.
+   * Set for workspace keys, and for users who are members: they reach this workspace alone. Empty, and so no workspace,
+   * for a user of several while it is not known which one the call is about.
    */
   readonly workspace_id: string | null
   readonly user_id: string | null

@@ -24,7 +24,9 @@ const PAGE_SPELLINGS: ReadonlyMap<string, string> = new Map([
 /** Clients repeat members of the path in the query or the body; they are ignored there where both agree. */
 export function withoutEchoes(schema: z.ZodType | undefined, body: unknown, {params}: FastifyRequest): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  const parameters = new Map(Object.entries(params as Record<string, string>).map(([name, value]) => [letters(name), value]))
+  const parameters = new Map(
+    Object.entries(params as Record<string, string>).map(([name, value]) => [letters(name), value]),
+  )
   const echoes = (name: string, value: unknown) =>
     !knows(schema, name) && parameters.has(letters(name)) && parameters.get(letters(name)) === value
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => !echoes(name, value)))

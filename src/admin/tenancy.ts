@@ -12,18 +12,20 @@ export interface CallerScope {
 }
 
 /**
- * The active workspace that the call is about: `given` by id or slug, else the caller's own. One that is foreign, absent or archived
- * is not found, each with the same words; a caller who has none of its own must name one.
+ * The active workspace that the call is about: `given` by id or slug, else the caller's own. One that is foreign,
+ * absent or archived is not found, each with the same words; a caller who has none of its own must name one.
  */
 export async function workspaceOf(call: CallerScope, given: string | undefined): Promise<WorkspacesTable> {
   const workspace = await namedWorkspace(call, given)
   if (workspace) return workspace
-  throw new Refusal('body.invalid', {issues: 'workspace_id: is required (the id or slug of a workspace), as this key is of no workspace.'})
+  throw new Refusal('body.invalid', {
+    issues: 'workspace_id: is required (the id or slug of a workspace), as this key is of no workspace.',
+  })
 }
 
 /**
- * The same, but undefined where a caller without a workspace names none: it means all of them. `archived` reaches those too, for what
- * tells of the past.
+ * The same, but undefined where a caller without a workspace names none: it means all of them. `archived` reaches those
+ * too, for what tells of the past.
  */
 export async function namedWorkspace(
   {actor, db}: CallerScope,
@@ -51,8 +53,8 @@ export function isAdmin({kind, organisation_role}: Actor): boolean {
 }
 
 /**
- * What the caller is in a workspace that it reaches. A service key can have been made by a manager, and is no more than one; a user key
- * without a user is a member.
+ * What the caller is in a workspace that it reaches. A service key can have been made by a manager, and is no more than
+ * one; a user key without a user is a member.
  */
 export function levelOf(actor: Actor): WorkspaceRole {
   if (isAdmin(actor)) return 'admin'

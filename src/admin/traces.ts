@@ -129,6 +129,12 @@ function viewOf({failures, cost_nanousd, duration_ms, ...row}: Row): z.input<typ
   return {...row, error_count: failures, cost: cents(cost_nanousd), latency: duration_ms, object: 'trace'}
 }
 
-function feedbackView({organisation_id, workspace_id, api_key_id, metadata, ...row}: FeedbackTable): z.input<typeof FeedbackView> {
+function feedbackView({
+  organisation_id,
+  workspace_id,
+  api_key_id,
+  metadata,
+  ...row
+}: FeedbackTable): z.input<typeof FeedbackView> {
   return {...row, weighted: row.value * row.weight, metadata: JSON.parse(metadata) as Record<string, unknown>}
 }

@@ -50,10 +50,16 @@ type UsageTotals = Record<UsageSummed, bigint> & {readonly parts: Partial<Pick<U
 const NOTHING = {requests: 0n, failures: 0n, unpriced: 0n, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n}
 
 /** What a row is called in each dimension. */
-async function namesOf({db, actor}: OperationCall<undefined, typeof UsageQuery>, by: readonly UsageDimension[], rows: readonly RawSum[]) {
+async function namesOf(
+  {db, actor}: OperationCall<undefined, typeof UsageQuery>,
+  by: readonly UsageDimension[],
+  rows: readonly RawSum[],
+) {
   const {organisation_id} = actor
   const asks_keys = by.includes('key') || by.includes('user')
-  const keys = asks_keys ? await keyNames(db, organisation_id, [...new Set(rows.map(row => row.api_key_id))]) : new Map()
+  const keys = asks_keys
+    ? await keyNames(db, organisation_id, [...new Set(rows.map(row => row.api_key_id))])
+    : new Map()
   const workspaces = by.includes('workspace') ? await workspaceNames(db, organisation_id) : new Map<string, string>()
   return (dimension: UsageDimension, row: RawSum) => {
     switch (dimension) {

@@ -97,7 +97,11 @@ async function deleted(call: One) {
 }
 
 /** An active user of the caller's organisation, by id. */
-async function userOf({actor, db, params}: CallerScope & {readonly params: {readonly userId: string}}): Promise<store.OrganisationUser> {
+async function userOf({
+  actor,
+  db,
+  params,
+}: CallerScope & {readonly params: {readonly userId: string}}): Promise<store.OrganisationUser> {
   const user = await store.findOrganisationUser(db, actor.organisation_id, params.userId)
   return found(user?.status === 'active' ? user : undefined, 'user')
 }

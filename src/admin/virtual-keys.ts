@@ -16,7 +16,10 @@ import {invalid, workspaceOf} from './tenancy.ts'
 
 const tag = 'Virtual-keys'
 
-/** Virtual keys: providers under their older name, each made with a credential of its own, kept in an integration that is hidden. */
+/**
+ * Virtual keys: providers under their older name, each made with a credential of its own, kept in an integration that
+ * is hidden.
+ */
 export const virtualKeys = [
   operation({
     id: 'virtual_keys.list',
@@ -118,27 +121,42 @@ async function created(call: OperationCall<undefined, undefined, typeof VirtualK
 
 async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>) {
   const {db, body, now} = call
-  const before = await reachProvider(call, call.params.slug, call.query.workspace_id ?? body.workspace_id, 'virtual key')
+  const before = await reachProvider(
+    call,
+    call.params.slug,
+    call.query.workspace_id ?? body.workspace_id,
+    'virtual key',
+  )
   await changeCredentials(call, before)
   await updateProvider(db, before.id, changedColumns(before, body, now))
   call.auditTarget(before.id, before.workspace_id)
   return {}
 }
 
-/** The credential of a virtual key is its own; that of a provider made of a shared integration is changed there, by those who may. */
+/**
+ * The credential of a virtual key is its own; that of a provider made of a shared integration is changed there, by
+ * those who may.
+ */
 async function changeCredentials(
   {actor, app, db, body, now}: OperationCall<typeof params, typeof WorkspaceQuery, typeof VirtualKeyUpdate>,
   row: ProviderRow,
 ) {
-  const given = (['key', 'deploymentConfig', 'model_config', 'secret_mappings'] as const).filter(field => body[field] !== undefined)
+  const given = (['key', 'deploymentConfig', 'model_config', 'secret_mappings'] as const).filter(
+    field => body[field] !== undefined,
+  )
   if (!given.length) return
-  if (!row.is_hidden) throw invalid(given[0]!, `belongs to the integration ${row.integration_slug} and is changed there`)
+  if (!row.is_hidden)
+    throw invalid(given[0]!, `belongs to the integration ${row.integration_slug} and is changed there`)
   const integration = (await integrationById(db, row.integration_id))!
   const shown = JSON.parse(integration.configurations) as Record<string, unknown>
   const settings = {...(body.model_config ?? shown), ...newerSettings(body)}
-  const configurations = given.some(field => field === 'deploymentConfig' || field === 'model_config') ? settings : undefined
+  const configurations = given.some(field => field === 'deploymentConfig' || field === 'model_config')
+    ? settings
+    : undefined
   const columns = credentialColumns(app, integration, {...body, configurations}, actor, integration)
-  const mappings = body.secret_mappings && {secret_mappings: await mappingsColumn(db, integration, body.secret_mappings)}
+  const mappings = body.secret_mappings && {
+    secret_mappings: await mappingsColumn(db, integration, body.secret_mappings),
+  }
   await updateIntegration(db, integration.id, {...columns, ...mappings, last_updated_at: now})
 }
 

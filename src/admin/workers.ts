@@ -25,7 +25,10 @@ async function listed({app, db}: OperationCall) {
   return list({total: rows.length, rows}, row => view(row, now_ms))
 }
 
-function view({name, holder, lease_until_ms, due_at_ms, started_at, duration_ms, runs, failures, error}: WorkersTable, now_ms: number) {
+function view(
+  {name, holder, lease_until_ms, due_at_ms, started_at, duration_ms, runs, failures, error}: WorkersTable,
+  now_ms: number,
+) {
   const is_running = lease_until_ms !== null && lease_until_ms > now_ms
   const view: z.input<typeof WorkerView> = {
     name,

@@ -7,13 +7,26 @@ import {keepRateLimits, keepUsageLimits, rateLimitViews} from '../schema/limits.
 import {changedModelList, readModelList} from '../schema/model-lists.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
-import {WorkspaceCreate, WorkspaceDelete, WorkspaceDetails, WorkspacesQuery, WorkspaceUpdate, WorkspaceView} from '../schema/workspaces.ts'
+import {
+  WorkspaceCreate,
+  WorkspaceDelete,
+  WorkspaceDetails,
+  WorkspacesQuery,
+  WorkspaceUpdate,
+  WorkspaceView,
+} from '../schema/workspaces.ts'
 import {giveUpSlug} from '../store/rows.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import * as store from '../store/workspaces.ts'
 import {type DefaultGuardrailsInput, foundGuardrails, keepDefaults, requireGuardrails} from './default-guardrails.ts'
 import {offerGlobalIntegrations} from './integrations/default-provider.ts'
-import {type Budgeted, type EntityLimitStatus as BudgetStanding, standingOf, standingsOf, unusedViews} from './limit-status.ts'
+import {
+  type Budgeted,
+  type EntityLimitStatus as BudgetStanding,
+  standingOf,
+  standingsOf,
+  unusedViews,
+} from './limit-status.ts'
 import {join, memberViews} from './members.ts'
 import {type OperationCall, operation} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
@@ -96,10 +109,12 @@ export const workspaces = [
 
 async function listed({actor, app, db, query}: OperationCall<undefined, typeof WorkspacesQuery>) {
   const statuses = query.status ?? ['active']
-  if (statuses.includes('archived') && !isAdmin(actor)) throw new Refusal('scope.missing', {scope: 'workspaces.list of an admin key'})
+  if (statuses.includes('archived') && !isAdmin(actor))
+    throw new Refusal('scope.missing', {scope: 'workspaces.list of an admin key'})
   const {organisation_id, workspace_id, memberships} = actor
   const {name, exact_name} = query
-  const ids = memberships?.map(membership => membership.workspace_id) ?? (workspace_id === null ? undefined : [workspace_id])
+  const ids =
+    memberships?.map(membership => membership.workspace_id) ?? (workspace_id === null ? undefined : [workspace_id])
   const page = await store.listWorkspaces(db, {organisation_id, ids, statuses, name, exact_name}, query)
   const standings = await standingsOf(app, page.rows, budgetsOf)
   return list(page, row => view(row, standings.get(row)!.usage_limits))
@@ -114,7 +129,9 @@ async function created(call: OperationCall<undefined, undefined, typeof Workspac
   }
   const row: WorkspacesTable = {
     id: newId(),
-    slug: body.slug ? await givenSlug(body.slug, 'workspace', slugs) : await freeSlug('ws-', body.name, 10, slugs.taken),
+    slug: body.slug
+      ? await givenSlug(body.slug, 'workspace', slugs)
+      : await freeSlug('ws-', body.name, 10, slugs.taken),
     organisation_id,
     name: body.name,
     description: body.description ?? null,
@@ -129,7 +146,8 @@ async function created(call: OperationCall<undefined, undefined, typeof Workspac
     last_updated_at: now,
   }
   await store.insertWorkspace(db, row)
-  for (const [index, id] of (body.users ?? []).entries()) await join(call, row, {id, role: 'member', field: `users[${index}]`})
+  for (const [index, id] of (body.users ?? []).entries())
+    await join(call, row, {id, role: 'member', field: `users[${index}]`})
   await offerGlobalIntegrations(db, row, now)
   about(row.id, row.id)
   return view(row, unusedViews(row.usage_limits, Date.parse(now)))
@@ -137,11 +155,14 @@ async function created(call: OperationCall<undefined, undefined, typeof Workspac
 
 async function updated(call: One<typeof WorkspaceUpdate>) {
   const {db, body, now} = call
-  const before = body.status ? await anyStatus(call, call.params.workspaceId) : await workspaceOf(call, call.params.workspaceId)
+  const before = body.status
+    ? await anyStatus(call, call.params.workspaceId)
+    : await workspaceOf(call, call.params.workspaceId)
   const of = {organisation_id: before.organisation_id, workspace_id: before.id}
   await requireGuardrails(db, of, body.defaults, 'defaults.')
   // What was archived with a workspace that comes back, or since, would have each of its calls refused.
-  const defaults = body.defaults === undefined && body.status ? await foundGuardrails(db, of, readDefaults(before)) : body.defaults
+  const defaults =
+    body.defaults === undefined && body.status ? await foundGuardrails(db, of, readDefaults(before)) : body.defaults
   await store.updateWorkspace(db, before.id, {
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),

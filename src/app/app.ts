@@ -38,7 +38,10 @@ import {createServer} from './server.ts'
 import {shutDown} from './shutdown.ts'
 
 export interface AppOptions {
-  /** A `server` owns the data directory; an `operator` works beside it: no journal, no workers, no data plane (core rule 3). */
+  /**
+   * A `server` owns the data directory; an `operator` works beside it: no journal, no workers, no data plane (core rule
+   * 3).
+   */
   readonly role: 'server' | 'operator'
   readonly log: Log
   /** Adds the provider `@demo`, which answers in this process. */
@@ -68,9 +71,14 @@ export interface App {
   listen(): Promise<{readonly url: string}>
   /** Resolves when the log holds every call that has ended. */
   flushed(): Promise<void>
-  /** Has those of these settings hold that may change while it serves. Throws SettingsFault, and nothing has changed then. */
+  /**
+   * Has those of these settings hold that may change while it serves. Throws SettingsFault, and nothing has changed
+   * then.
+   */
   reload(next: Settings): SettingsChanges
-  /** Takes no more calls and begins nothing, waits for calls under way up to DRAIN_TIMEOUT_MS, and ends all connections. */
+  /**
+   * Takes no more calls and begins nothing, waits for calls under way up to DRAIN_TIMEOUT_MS, and ends all connections.
+   */
   drain(): Promise<void>
   close(): Promise<void>
 }
@@ -79,8 +87,8 @@ export interface App {
 const FLUSHED_MS = 60_000
 
 /**
- * Puts everything together; the one place that knows every implementation. Throws with a sentence for the operator: DataDirFault,
- * MigrationFault, SealFault.
+ * Puts everything together; the one place that knows every implementation. Throws with a sentence for the operator:
+ * DataDirFault, MigrationFault, SealFault.
  */
 export async function createApp(given: Settings, options: AppOptions): Promise<App> {
   const kept = changeable(given)
@@ -88,7 +96,10 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
   const {role, log} = options
   const binding = sqliteBinding()
   const directory = role === 'server' ? ownDataDir(settings.data_dir, binding) : findDataDir(settings.data_dir)
-  const clock = openClock({...(options.now && {wall: options.now}), ...(options.steady && {steady: options.steady})}, log)
+  const clock = openClock(
+    {...(options.now && {wall: options.now}), ...(options.steady && {steady: options.steady})},
+    log,
+  )
   const {now} = clock
   const opened: {close(): Promise<void>}[] = [{close: async () => directory.release()}, clock]
   const close = async () => {
@@ -100,12 +111,18 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     const seal = openSeal(settings, directory, role)
     const store = await openStore(store_options, role === 'server' ? 'calls' : 'lists')
     opened.push(store)
-    const notes = [...found, ...(role === 'server' ? await bringUp(store, directory, now, binding) : await checkUp(store))]
+    const notes = [
+      ...found,
+      ...(role === 'server' ? await bringUp(store, directory, now, binding) : await checkUp(store)),
+    ]
     await checkSeal(store, seal)
     if (role === 'server') await clock.goOn(store.db)
     const first_run =
       role === 'server'
-        ? await firstRun(store, new Date(now()), {admin: settings.bootstrap_admin_key, workspace: settings.bootstrap_workspace_key})
+        ? await firstRun(store, new Date(now()), {
+            admin: settings.bootstrap_admin_key,
+            workspace: settings.bootstrap_workspace_key,
+          })
         : undefined
     const sources = await openSources({settings, db: store.db, log, now})
     opened.push(sources)
@@ -207,7 +224,10 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
   }
 }
 
-/** What is wrong with the files of the databases is reported before they are opened: SQLite would make those that are missing. */
+/**
+ * What is wrong with the files of the databases is reported before they are opened: SQLite would make those that are
+ * missing.
+ */
 function lookAt(directory: DataDir, {role, accepts_loss = false}: AppOptions, binding: object | undefined): string[] {
   const begun_anew = checkPresent({...directory, binding}, accepts_loss)
   return role === 'server' ? [...begun_anew, ...checkAfterUncleanEnd(directory.folder, binding)] : begun_anew
@@ -239,12 +259,23 @@ function openSeal(settings: Settings, directory: DataDir, role: AppOptions['role
 }
 
 /** Migrates, after a backup where there is something to lose. */
-async function bringUp(store: Store, directory: DataDir, now: () => number, binding: object | undefined): Promise<string[]> {
+async function bringUp(
+  store: Store,
+  directory: DataDir,
+  now: () => number,
+  binding: object | undefined,
+): Promise<string[]> {
   const notes: string[] = []
   const before = async () => {
     if (store.kind === 'postgres')
       return void notes.push('The database is migrated without a backup: back up PostgreSQL with its own tools.')
-    const folder = await backUp({data_folder: directory.folder, backups: directory.backups, now: new Date(now()), version, binding})
+    const folder = await backUp({
+      data_folder: directory.folder,
+      backups: directory.backups,
+      now: new Date(now()),
+      version,
+      binding,
+    })
     notes.push(`The databases were copied to ${folder} before the migration.`)
   }
   const steps = await migrate(store, {now: () => new Date(now()), before})
@@ -274,7 +305,18 @@ interface AdminParts {
   readonly log_store: LogStore | undefined
 }
 
-function adminServices({store, store_options, settings, seal, pricing, log, now, plane, explaining, log_store}: AdminParts): AdminServices {
+function adminServices({
+  store,
+  store_options,
+  settings,
+  seal,
+  pricing,
+  log,
+  now,
+  plane,
+  explaining,
+  log_store,
+}: AdminParts): AdminServices {
   const here = {find: bodyFinder(store_options, store.db), findMany: manyBodiesFinder(store_options, store.db)}
   const kept = log_store ? storedBodies(here, log_store.blobs, store.db) : here
   return {

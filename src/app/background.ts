@@ -71,7 +71,10 @@ export function openBackground({
   const notices = {recipientsOf: alertRecipients, write, audits: settings.audit_logs_enabled}
   const enabled = settings.usage_limits_enabled
   const usage = usageIn(store)
-  const budgets = [...(enabled ? [entityBudgets(store.db, usage)] : []), ...(settings.policy_enabled ? [policyBudgets(store.db)] : [])]
+  const budgets = [
+    ...(enabled ? [entityBudgets(store.db, usage)] : []),
+    ...(settings.policy_enabled ? [policyBudgets(store.db)] : []),
+  ]
   const sources = budgets.map(read => async (now_ms: number) => {
     await records.flushed()
     return read(now_ms)
@@ -114,5 +117,10 @@ function mailerOf(settings: Settings): Mailer | undefined {
 }
 
 function sharedFacts({email_company_name, email_logo_url, email_support_email, email_docs_url}: Settings) {
-  return {company_name: email_company_name, logo_url: email_logo_url, support_email: email_support_email, docs_url: email_docs_url}
+  return {
+    company_name: email_company_name,
+    logo_url: email_logo_url,
+    support_email: email_support_email,
+    docs_url: email_docs_url,
+  }
 }

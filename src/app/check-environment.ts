@@ -4,7 +4,10 @@ import type {Egress} from '../base/egress/pools.ts'
 import type {Settings} from '../settings/index.ts'
 import {openEgress} from './egress.ts'
 
-/** The world that guardrails are tried in, by the administration and by an operator's command; opened by the first that is tried. */
+/**
+ * The world that guardrails are tried in, by the administration and by an operator's command; opened by the first that
+ * is tried.
+ */
 export function openChecking(settings: Settings): {
   readonly check_world: NonNullable<AdminServices['check_world']>
   close(): Promise<void>
@@ -14,7 +17,12 @@ export function openChecking(settings: Settings): {
   const open = async () => {
     const {checkMemory, checkEnvironment} = await import('../guardrails/check-environment.ts')
     egress = openEgress(settings)
-    const around = {egress, lookup: systemLookup, memory: checkMemory(), now_ms: () => performance.timeOrigin + performance.now()}
+    const around = {
+      egress,
+      lookup: systemLookup,
+      memory: checkMemory(),
+      now_ms: () => performance.timeOrigin + performance.now(),
+    }
     return (workspace_id: string) => checkEnvironment(workspace_id, around)
   }
   return {

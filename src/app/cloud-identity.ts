@@ -4,7 +4,10 @@ import {type AzureIdentity, type CloudIdentity, type GoogleIdentity, USUAL_AWS_D
 import type {Options} from '../providers/options.ts'
 import type {Settings} from '../settings/index.ts'
 
-/** Where ECS serves the credentials of a task whose address is relative. Source: Amazon ECS developer guide, task IAM role. */
+/**
+ * Where ECS serves the credentials of a task whose address is relative. Source: Amazon ECS developer guide, task IAM
+ * role.
+ */
 const ECS = 'http://169.254.170.2'
 const USUAL_AWS_REGION = 'us-east-1'
 
@@ -27,7 +30,12 @@ export function credentialOrigins(settings: Settings): ReadonlySet<string> {
 
 function awsIdentity(settings: Settings): AwsIdentity {
   const {aws_assume_role_access_key_id: access_key_id, aws_assume_role_secret_access_key: secret_access_key} = settings
-  const {aws_assume_role_source_arn: source_arn, aws_assume_role_source_external_id, aws_assume_role_region, aws_imds_v1} = settings
+  const {
+    aws_assume_role_source_arn: source_arn,
+    aws_assume_role_source_external_id,
+    aws_assume_role_region,
+    aws_imds_v1,
+  } = settings
   const {aws_web_identity_token_file: token_file, aws_role_arn: role_arn} = settings
   const url = settings.aws_container_credentials_full_uri ?? ofEcs(settings.aws_container_credentials_relative_uri)
   const container_token = settings.aws_container_authorization_token_file
@@ -46,8 +54,15 @@ function ofEcs(path: string | undefined): string | undefined {
 }
 
 function azureIdentity(settings: Settings): AzureIdentity {
-  const {azure_auth_mode, azure_managed_client_id, azure_tenant_id, azure_client_id, azure_federated_token_file: token_file} = settings
-  const {azure_entra_tenant_id, azure_entra_client_id, azure_entra_client_secret, identity_endpoint, identity_header} = settings
+  const {
+    azure_auth_mode,
+    azure_managed_client_id,
+    azure_tenant_id,
+    azure_client_id,
+    azure_federated_token_file: token_file,
+  } = settings
+  const {azure_entra_tenant_id, azure_entra_client_id, azure_entra_client_secret, identity_endpoint, identity_header} =
+    settings
   return {
     ...(azure_auth_mode && {mode: azure_auth_mode}),
     ...(azure_managed_client_id && {managed_client_id: azure_managed_client_id}),
@@ -64,7 +79,12 @@ function azureIdentity(settings: Settings): AzureIdentity {
 }
 
 function googleIdentity(settings: Settings): GoogleIdentity {
-  const {gcp_auth_mode, gcp_wif_audience: audience, gcp_wif_service_account_email, gcp_wif_token_file: token_file} = settings
+  const {
+    gcp_auth_mode,
+    gcp_wif_audience: audience,
+    gcp_wif_service_account_email,
+    gcp_wif_token_file: token_file,
+  } = settings
   if (gcp_auth_mode === 'workload' || audience === undefined) return {}
   return {
     federation: {

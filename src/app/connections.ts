@@ -8,7 +8,10 @@ const TOLD_EVERY_MS = 60_000
 /** Descriptors that the process needs for itself. */
 const KEPT = 64
 
-/** The governor of clients' connections, as the settings have it; throws where there are fewer file descriptors than they ask for. */
+/**
+ * The governor of clients' connections, as the settings have it; throws where there are fewer file descriptors than
+ * they ask for.
+ */
 export function openGovernor(settings: Settings, log: Log, descriptors = descriptorLimit()): Governor {
   const limits = governed(settings, descriptors)
   let told_ms = Number.NEGATIVE_INFINITY
@@ -24,7 +27,10 @@ export function openGovernor(settings: Settings, log: Log, descriptors = descrip
 }
 
 /** The limits that may change while connections are open. */
-export function governed(settings: Settings, descriptors = descriptorLimit()): Omit<GovernorOptions, 'keep_alive_ms' | 'onFull' | 'now'> {
+export function governed(
+  settings: Settings,
+  descriptors = descriptorLimit(),
+): Omit<GovernorOptions, 'keep_alive_ms' | 'onFull' | 'now'> {
   const {max_connections: connections = usualConnections(descriptors)} = settings
   if (settings.max_connections !== undefined && descriptors !== null && connections > descriptors - KEPT) {
     throw new SettingsFault([

@@ -111,7 +111,16 @@ export async function openDataPlane({
   const circuits = createCircuits()
   circuitMetric(registry, circuits, now)
   const wait_ms = settings.db_query_timeout_ms
-  const records = await startRecords({directory, store_options, store, log, now, settings, wait_ms, close_ms: 2 * wait_ms})
+  const records = await startRecords({
+    directory,
+    store_options,
+    store,
+    log,
+    now,
+    settings,
+    wait_ms,
+    close_ms: 2 * wait_ms,
+  })
   journalMetrics(registry, () => records.status())
   storeMetrics(registry, store, revocations)
   const egress = openEgress(settings)
@@ -185,7 +194,9 @@ export async function openDataPlane({
     destination: (text, asker) =>
       egress.destination(
         text,
-        typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
+        typeof asker === 'string'
+          ? {kind: asker}
+          : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
       ),
     logins: openLogins({
       fetch: credentialFetch(egress, credentialOrigins(settings)),
@@ -197,7 +208,8 @@ export async function openDataPlane({
     option_defaults: placeDefaults(settings),
     seal,
     deferred: deferredBook(store),
-    fileStore: (workspace_id, provider) => new LocalFileStore(join(directory.folder, 'files', workspace_id, provider), now),
+    fileStore: (workspace_id, provider) =>
+      new LocalFileStore(join(directory.folder, 'files', workspace_id, provider), now),
     dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
     administered: administeredBy(OPERATIONS),
     cors: corsHeaders(settings),
@@ -254,7 +266,10 @@ export async function openDataPlane({
   }
 }
 
-async function openRedisWatch({redis_url: url, db_query_timeout_ms: silence_ms}: Settings): Promise<RedisWatch | undefined> {
+async function openRedisWatch({
+  redis_url: url,
+  db_query_timeout_ms: silence_ms,
+}: Settings): Promise<RedisWatch | undefined> {
   if (!url) return undefined
   const {watchRedis} = await import('../ports/redis-watch.ts') // its client is memory that few installations need
   return watchRedis({url, silence_ms})

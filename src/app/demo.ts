@@ -11,7 +11,8 @@ export class DemoFault extends Error {
 export async function makeDemo(call: Call): Promise<void> {
   const known = await call({method: 'GET', url: `/v1/integrations/${DEMO}`})
   if (known.status === 200) return
-  if (known.status !== 404) throw new DemoFault(`The demo provider could not be looked for: ${JSON.stringify(known.body)}`)
+  if (known.status !== 404)
+    throw new DemoFault(`The demo provider could not be looked for: ${JSON.stringify(known.body)}`)
   await made(call({method: 'POST', url: '/v1/integrations', body: {name: 'Demo', slug: DEMO, ai_provider_id: DEMO}}))
   const free = {price: 0}
   const echo = {
@@ -20,13 +21,20 @@ export async function makeDemo(call: Call): Promise<void> {
     is_custom: true,
     pricing_config: {type: 'static', pay_as_you_go: {request_token: free, response_token: free}},
   }
-  await made(call({method: 'PUT', url: `/v1/integrations/${DEMO}/models`, body: {models: [echo], allow_all_models: true}}))
+  await made(
+    call({method: 'PUT', url: `/v1/integrations/${DEMO}/models`, body: {models: [echo], allow_all_models: true}}),
+  )
   const global_workspace_access = {enabled: true}
   await made(
     call({
       method: 'PUT',
       url: `/v1/integrations/${DEMO}/workspaces`,
-      body: {workspaces: [], global_workspace_access, default_provider_slug: DEMO, override_existing_workspace_access: true},
+      body: {
+        workspaces: [],
+        global_workspace_access,
+        default_provider_slug: DEMO,
+        override_existing_workspace_access: true,
+      },
     }),
   )
 }

@@ -9,7 +9,11 @@ type EgressOptions = ConstructorParameters<typeof Egress>[0]
 export function openEgress(settings: Settings, own: Partial<EgressOptions> = {}): Egress {
   return new Egress({
     trusted: readTrusted(settings.trusted_custom_hosts),
-    proxies: readProxies({HTTP_PROXY: settings.http_proxy, HTTPS_PROXY: settings.https_proxy, NO_PROXY: settings.no_proxy}),
+    proxies: readProxies({
+      HTTP_PROXY: settings.http_proxy,
+      HTTPS_PROXY: settings.https_proxy,
+      NO_PROXY: settings.no_proxy,
+    }),
     connect_timeout_ms: settings.upstream_connect_timeout_ms,
     ...own,
   })

@@ -26,8 +26,13 @@ export interface ExplainingParts {
   readonly prices: Prices
 }
 
-/** The part of a data plane that says what would become of calls: for a server, and for an operator's command without one. */
-export function openExplaining(parts: ExplainingParts): Required<Pick<AdminServices, 'explain' | 'replay'>> & {forget(): void} {
+/**
+ * The part of a data plane that says what would become of calls: for a server, and for an operator's command without
+ * one.
+ */
+export function openExplaining(
+  parts: ExplainingParts,
+): Required<Pick<AdminServices, 'explain' | 'replay'>> & {forget(): void} {
   // Only what says where a call goes and what leaves: nothing here sends, counts, records or keeps.
   const services = servicesOf(parts) as ProxyServices
   const explainer = createExplainer(services)
@@ -75,7 +80,9 @@ function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Need
     destination: (text, asker) =>
       destinations.read(
         text,
-        typeof asker === 'string' ? {kind: asker} : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
+        typeof asker === 'string'
+          ? {kind: asker}
+          : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
       ),
     option_defaults: placeDefaults(settings),
     administered: administeredBy(OPERATIONS),

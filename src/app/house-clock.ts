@@ -34,5 +34,7 @@ function sentenceOf({by_ms, ahead_ms}: ClockStep): string {
   const went = `the clock went ${by_ms > 0 ? 'ahead' : 'back'} by ${Math.round(Math.abs(by_ms) / 1000)} s`
   if (ahead_ms > 0)
     return `${went}; windows of limits and ages of answers go on from the time that was seen before, a tenth slower, until it has caught up`
-  return by_ms > 0 ? `${went}, or this machine slept` : `${went}, to a time so far off that it was wrong before; it is believed`
+  return by_ms > 0
+    ? `${went}, or this machine slept`
+    : `${went}, to a time so far off that it was wrong before; it is believed`
 }

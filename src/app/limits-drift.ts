@@ -4,19 +4,23 @@ import type {Corrected, Limits} from '../limits/index.ts'
 import {PATIENT_MS} from '../ports/counters/remote.ts'
 
 /**
- * Counters of this process alone: what an attempt used is counted at once, what was made behind a call when the database knows that it is
- * charged; its own journal is flushed before the ledger is read.
+ * Counters of this process alone: what an attempt used is counted at once, what was made behind a call when the
+ * database knows that it is charged; its own journal is flushed before the ledger is read.
  */
 export const OWN_COUNTERS = {settles_ms: 1_000, flushes_ms: 0} as const
 /**
- * Counters of several processes. The ledger may have a settlement as long before the store as a busy store is waited for: a look that waited
- * less would add that usage, and the settlement would add it again. The journals of the others are flushed some 100 ms later.
+ * Counters of several processes. The ledger may have a settlement as long before the store as a busy store is waited
+ * for: a look that waited less would add that usage, and the settlement would add it again. The journals of the others
+ * are flushed some 100 ms later.
  */
 export const SHARED_COUNTERS = {settles_ms: PATIENT_MS + 500, flushes_ms: 2_000} as const
 
 const MAX_NAMED = 20
 
-/** One line, however many counters there are: by how much each was more than the ledger, or less where it is below nothing. */
+/**
+ * One line, however many counters there are: by how much each was more than the ledger, or less where it is below
+ * nothing.
+ */
 export function tellDrift(log: Log, corrected: readonly Corrected[]): void {
   const differed = corrected.slice(0, MAX_NAMED).map(({key, by}) => ({counter: key, by: String(by)}))
   log.warn({counters: corrected.length, differed}, 'counters of limits differed from the ledger, and were put right')

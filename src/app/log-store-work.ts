@@ -30,17 +30,35 @@ export interface LogStoreWorkParts {
   readonly now: () => number
 }
 
-/** The jobs of a store of objects; undefined where bodies stay with the log. The thread is started with its first order. */
-export function openLogStoreWork({settings, store, store_options, records, log, now}: LogStoreWorkParts): LogStoreWork | undefined {
+/**
+ * The jobs of a store of objects; undefined where bodies stay with the log. The thread is started with its first order.
+ */
+export function openLogStoreWork({
+  settings,
+  store,
+  store_options,
+  records,
+  log,
+  now,
+}: LogStoreWorkParts): LogStoreWork | undefined {
   if (settings.log_store === 'local') return undefined
   const setup: UploaderSetup = {
     settings: {...settings},
-    store_options: store_options.kind === 'sqlite' ? {...store_options, binding: undefined} : store_options, // it has SQLite's library from elsewhere
+    // it has SQLite's library from elsewhere
+    store_options: store_options.kind === 'sqlite' ? {...store_options, binding: undefined} : store_options,
   }
   const uploader = new Uploader({start: () => startWorker('uploader', setup), log})
   const spool = openSpool({store_options, store, now, onUnreadable: () => undefined})
   const body_days = bodyDays(settings)
-  const {jobs, counts} = logStoreJobs({uploader, records, spool, log, now, body_days, spool_max_mb: settings.log_store_spool_max_mb})
+  const {jobs, counts} = logStoreJobs({
+    uploader,
+    records,
+    spool,
+    log,
+    now,
+    body_days,
+    spool_max_mb: settings.log_store_spool_max_mb,
+  })
   return {
     jobs,
     measure: registry => logStoreMetrics(registry, counts, () => records.status().bodies_dropped),

@@ -23,8 +23,8 @@ const AZURE_SCOPE = 'https://storage.azure.com/.default'
 const CONNECTIONS = 64
 
 /**
- * Opens the store that LOG_STORE names; undefined where bodies stay with the log. Nothing is requested of it yet. `fetch` asks for credentials;
- * by default through the wall.
+ * Opens the store that LOG_STORE names; undefined where bodies stay with the log. Nothing is requested of it yet.
+ * `fetch` asks for credentials; by default through the wall.
  */
 export function openLogStore(settings: Settings, now: () => number, fetch?: CredentialFetch): LogStore | undefined {
   const parsed = logStoreSettings(settings)
@@ -40,7 +40,11 @@ export function openLogStore(settings: Settings, now: () => number, fetch?: Cred
     aws_domain: settings.aws_endpoint_domain,
     azure_authority: settings.azure_authority_host,
   })
-  const blobs = objectBlobs({base_url: parsed.base_url, send: objectSender(egress, parsed.timeout_ms), ...wordsOf(parsed, logins)})
+  const blobs = objectBlobs({
+    base_url: parsed.base_url,
+    send: objectSender(egress, parsed.timeout_ms),
+    ...wordsOf(parsed, logins),
+  })
   return {
     blobs: withBreaker(blobs, {threshold: parsed.failure_threshold, backoff_ms: parsed.backoff_ms, now}),
     close: () => egress.destroy(),
@@ -63,7 +67,11 @@ function wordsOf(store_settings: LogStoreSettings, logins: Logins): Omit<ObjectB
   if (store_settings.kind === 'gcs_assume') return {authorize: bearerOf(() => gatewayGoogleToken(logins))}
   const {region, extras} = store_settings
   const credentials = async (): Promise<AwsCredentials> => logins.aws(awsLogin(store_settings), region)
-  return {authorize: s3Signature({region, credentials, now}), putHeaders: s3PutHeaders(extras), get_headers: s3GetHeaders(extras)}
+  return {
+    authorize: s3Signature({region, credentials, now}),
+    putHeaders: s3PutHeaders(extras),
+    get_headers: s3GetHeaders(extras),
+  }
 }
 
 function awsLogin({keys, role}: LogStoreSettings & {readonly kind: 's3'}): AwsLogin {

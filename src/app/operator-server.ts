@@ -20,8 +20,8 @@ export interface InjectedRequest {
 }
 
 /**
- * A server that never listens: the operator's commands go through the same operations, with the operator's rights. A gateway that serves
- * hardly needs it, and it is made when it is requested.
+ * A server that never listens: the operator's commands go through the same operations, with the operator's rights. A
+ * gateway that serves hardly needs it, and it is made when it is requested.
  */
 export function openOperatorServer(store: Store, services: AdminServices, settings: Settings, log: Log) {
   let opened: Promise<FastifyInstance> | undefined
@@ -31,7 +31,12 @@ export function openOperatorServer(store: Store, services: AdminServices, settin
   }
 }
 
-async function startOperatorServer(store: Store, services: AdminServices, settings: Settings, log: Log): Promise<FastifyInstance> {
+async function startOperatorServer(
+  store: Store,
+  services: AdminServices,
+  settings: Settings,
+  log: Log,
+): Promise<FastifyInstance> {
   const [first] = await organisations(store.db)
   if (!first) throw new DataDirFault('The database holds no organisation yet. Start gateway serve once.')
   const actorOf = async ({headers}: FastifyRequest): Promise<Actor> => {
@@ -39,7 +44,15 @@ async function startOperatorServer(store: Store, services: AdminServices, settin
     const organisation = typeof named === 'string' ? await findOrganisation(store.db, named) : first
     if (!organisation) throw new Refusal('row.not_found', {object: 'organisation'})
     const organisation_id = organisation.id
-    return {type: 'operator', id: null, kind: 'operator', organisation_id, workspace_id: null, user_id: null, scopes: 'all'}
+    return {
+      type: 'operator',
+      id: null,
+      kind: 'operator',
+      organisation_id,
+      workspace_id: null,
+      user_id: null,
+      scopes: 'all',
+    }
   }
   return createServer({
     settings,
@@ -65,5 +78,8 @@ export async function injectInto(server: FastifyInstance, {method, url, body, or
     ...(body !== undefined && {payload: JSON.stringify(body)}),
   })
   const is_json = String(reply.headers['content-type']).startsWith('application/json')
-  return {status: reply.statusCode, body: reply.body === '' ? undefined : is_json ? (JSON.parse(reply.body) as unknown) : reply.body}
+  return {
+    status: reply.statusCode,
+    body: reply.body === '' ? undefined : is_json ? (JSON.parse(reply.body) as unknown) : reply.body,
+  }
 }

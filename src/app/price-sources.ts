@@ -57,14 +57,21 @@ async function askPlaces(pricing: Pricing, db: Db): Promise<void> {
   await Promise.all(kinds.map(kind => pricing.ready(kind)))
 }
 
-/** Small files over the wall. The operator names the host in the settings, so it may be a private one; redirects are replies. */
+/**
+ * Small files over the wall. The operator names the host in the settings, so it may be a private one; redirects are
+ * replies.
+ */
 function textFetch(egress: Egress): Fetch {
   return async url => {
     const {origin} = new URL(url)
     const {hostname} = readBaseUrl(origin)
     const destination = egress.destination(origin, {kind: 'integration', id: 'model-configs', host: hostname})
     const signal = AbortSignal.timeout(PATIENCE_MS)
-    const reply = await request(url, {dispatcher: egress.pool(destination), signal, headers: {accept: 'application/json'}})
+    const reply = await request(url, {
+      dispatcher: egress.pool(destination),
+      signal,
+      headers: {accept: 'application/json'},
+    })
     const parts: Buffer[] = []
     let bytes = 0
     for await (const part of reply.body) {

@@ -12,6 +12,12 @@ import {createServer} from './server.ts'
 export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' | 'close'> {
   const services = {settings, store: {}, now: () => new Date()} as AdminServices
   const open = OPERATIONS.filter(operation => operation.scopes === null && !operation.audit)
-  const server = createServer({settings, log, version, admin: instance => mountAdmin(instance, open, services), unready: () => null})
+  const server = createServer({
+    settings,
+    log,
+    version,
+    admin: instance => mountAdmin(instance, open, services),
+    unready: () => null,
+  })
   return {inject: request => injectInto(server, request), close: async () => server.close()}
 }

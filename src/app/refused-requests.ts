@@ -10,7 +10,10 @@ import {ownHeaders} from '../schema/headers.ts'
 /** Headers may hold a whole config. */
 export const MAX_HEADER_BYTES = 64 << 10
 
-/** Answers what the HTTP parser could not read, as everything else is refused: with an id and a sentence that says what to mend. */
+/**
+ * Answers what the HTTP parser could not read, as everything else is refused: with an id and a sentence that says what
+ * to mend.
+ */
 export function refuseUnread(fault: Error & {readonly code?: string}, socket: Socket): void {
   // a peer that left hears nothing
   if (fault.code === 'ECONNRESET' || socket.destroyed) return
@@ -23,13 +26,19 @@ function unread({code, message}: Error & {readonly code?: string}): Refusal {
   return new Refusal('request.malformed', {reason: message.replace(/^Parse Error:? */, '') || 'it cannot be read'})
 }
 
-/** What the router or a parser of bodies refuses outside of the administration, in our envelope; what is nobody's fault but ours is logged. */
+/**
+ * What the router or a parser of bodies refuses outside of the administration, in our envelope; what is nobody's fault
+ * but ours is logged.
+ */
 export function refuseRequest(fault: FastifyError, request: FastifyRequest, reply: FastifyReply, log: Log) {
   const id = newTimeId(Date.now())
   reply.header(`${ownHeaders(request.headers).prefix}-trace-id`, id)
   const refusal = fault instanceof Refusal ? fault : refusalOf(fault)
   if (refusal.code === 'internal')
-    log.error({fault, trace_id: id, path: maskedUrl(request.url.split('?', 1)[0]!)}, 'a request failed inside the gateway')
+    log.error(
+      {fault, trace_id: id, path: maskedUrl(request.url.split('?', 1)[0]!)},
+      'a request failed inside the gateway',
+    )
   const {status, message, codes} = refusal
   return reply.code(status).send({success: false, ok: false, message, data: {message, errorCode: codes.admin}})
 }

@@ -16,13 +16,18 @@ export interface ReloadParts {
 
 const CERTIFICATE: ReadonlySet<Name> = new Set(['TLS_KEY', 'TLS_CERT', 'TLS_CA'])
 
-/** Takes over what `next` changes and may change while the gateway serves; all of it or, where it cannot be, nothing: throws SettingsFault. */
+/**
+ * Takes over what `next` changes and may change while the gateway serves; all of it or, where it cannot be, nothing:
+ * throws SettingsFault.
+ */
 export function reload(next: Settings, {kept, log, server, governor}: ReloadParts): SettingsChanges {
   const changes = kept.compare(next)
   const has_certificate = changes.taken.some(name => CERTIFICATE.has(name))
   const was_tls = server !== undefined && 'setSecureContext' in server
   if (has_certificate && was_tls !== Boolean(next.tls_key && next.tls_cert)) {
-    throw new SettingsFault(['TLS_KEY and TLS_CERT came or went: a listener becomes https, or plain http, at a restart alone.'])
+    throw new SettingsFault([
+      'TLS_KEY and TLS_CERT came or went: a listener becomes https, or plain http, at a restart alone.',
+    ])
   }
   const context = {key: next.tls_key, cert: next.tls_cert, ca: next.tls_ca}
   if (has_certificate) tryContext(context)

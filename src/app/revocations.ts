@@ -16,16 +16,24 @@ export interface RevocationsOptions {
   readonly max_stale_s: number
 }
 
-/** Between two looks. With the patience of the first, and a second connection, a revocation is known within a second. */
+/**
+ * Between two looks. With the patience of the first, and a second connection, a revocation is known within a second.
+ */
 const EVERY_MS = {sqlite: 100, postgres: 300} as const
-/** How long the first look at a silent store waits; each one after it that fails waits twice as long as the one before. */
+/**
+ * How long the first look at a silent store waits; each one after it that fails waits twice as long as the one before.
+ */
 const FIRST_PATIENCE_MS = 300
-/** A look ends within a second of the one before, or this process did not run: what it holds is not used before it has looked again. */
+/**
+ * A look ends within a second of the one before, or this process did not run: what it holds is not used before it has
+ * looked again.
+ */
 const PAUSE_MS = 1_000
 
 /**
- * Whether this process knows which keys, providers, configs and guardrails were revoked or changed by another. It looks several times a second, and
- * has everything forgotten that may be old. While it cannot look, what is held may be used for CALLER_CACHE_MAX_STALE_S.
+ * Whether this process knows which keys, providers, configs and guardrails were revoked or changed by another. It looks
+ * several times a second, and has everything forgotten that may be old. While it cannot look, what is held may be used
+ * for CALLER_CACHE_MAX_STALE_S.
  */
 export class Revocations {
   readonly #options: RevocationsOptions
@@ -60,7 +68,10 @@ export class Revocations {
     return this.#options.steady() < this.#until_ms
   }
 
-  /** Resolves when what is held may be used. Refuses (`callers.stale`) when it was not known for too long what is revoked. */
+  /**
+   * Resolves when what is held may be used. Refuses (`callers.stale`) when it was not known for too long what is
+   * revoked.
+   */
   async ready(): Promise<void> {
     if (this.#failures === 0 || this.#until_ms === Number.NEGATIVE_INFINITY) await this.#look()
     if (!this.holds) throw new Refusal('callers.stale', {limit_s: this.#options.max_stale_s})
@@ -120,7 +131,10 @@ export class Revocations {
   #failed(fault: unknown): void {
     if (this.#failures < 2 || this.#silence !== null) return
     this.#silence = fault instanceof StoreSilent ? fault.reason : 'it cannot say what was revoked'
-    this.#options.log.warn({fault}, 'the database does not answer; callers that are known go on for CALLER_CACHE_MAX_STALE_S')
+    this.#options.log.warn(
+      {fault},
+      'the database does not answer; callers that are known go on for CALLER_CACHE_MAX_STALE_S',
+    )
   }
 
   #answered(): void {

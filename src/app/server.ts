@@ -38,7 +38,10 @@ export interface ServerParts {
   readonly degraded?: () => string | null
 }
 
-/** A parameter of a path is as long as its request line may be: what is too long for an id is refused in our words, not the library's. */
+/**
+ * A parameter of a path is as long as its request line may be: what is too long for an id is refused in our words, not
+ * the library's.
+ */
 export const ROUTING = {maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: false}
 
 /** Puts administration, data plane and health together on one HTTP server. It does not listen yet. */
@@ -80,7 +83,9 @@ export function createServer({
   )
   if (metrics && settings.enable_prometheus) {
     server.get('/metrics', async (_, reply) =>
-      reply.type('text/plain; version=0.0.4; charset=utf-8').send((await metrics()) + (governor ? governorMetrics(governor) : '')),
+      reply
+        .type('text/plain; version=0.0.4; charset=utf-8')
+        .send((await metrics()) + (governor ? governorMetrics(governor) : '')),
     )
   }
   admin(server)
@@ -95,8 +100,9 @@ export function createServer({
 }
 
 /**
- * The server itself, with Fastify's listener or in front of it. A call may take as long as it takes: deadlines are the data plane's, and the
- * governor's for what comes before it. An offer to speak something else is passed over (RFC 9110, section 7.8) unless we speak it there.
+ * The server itself, with Fastify's listener or in front of it. A call may take as long as it takes: deadlines are the
+ * data plane's, and the governor's for what comes before it. An offer to speak something else is passed over (RFC 9110,
+ * section 7.8) unless we speak it there.
  */
 function listener(settings: Settings, answer: RequestListener) {
   const {tls_key: key, tls_cert: cert, tls_ca: ca, client_keep_alive_timeout_ms: keepAliveTimeout} = settings
@@ -111,8 +117,8 @@ function opens(request: IncomingMessage): boolean {
 }
 
 /**
- * Calls of unified routes go straight to the data plane: Fastify's routing and its objects would cost each a tenth of its time. So do those of
- * Anthropic's clients, of whose operations some stand at paths of our administration.
+ * Calls of unified routes go straight to the data plane: Fastify's routing and its objects would cost each a tenth of
+ * its time. So do those of Anthropic's clients, of whose operations some stand at paths of our administration.
  */
 function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
   return (request: IncomingMessage, response) => {
@@ -159,7 +165,13 @@ function notFound({url, headers}: FastifyRequest, reply: FastifyReply) {
 }
 
 /** What Fastify's router cannot decode may be a valid URI of a provider's all the same. */
-function passesOn(fault: FastifyError, request: FastifyRequest, reply: FastifyReply, proxy: CallProxy | undefined, log: Log) {
+function passesOn(
+  fault: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  proxy: CallProxy | undefined,
+  log: Log,
+) {
   const path = request.raw.url?.split('?', 1)[0] ?? ''
   if (!proxy || !(path.startsWith('/v1/') || isRootDoor(path))) return refuseRequest(fault, request, reply, log)
   reply.hijack()
@@ -174,7 +186,10 @@ function answerPreflights(server: FastifyInstance, settings: Settings) {
     for (let at = 0; at < values.length; at += 2) reply.header(values[at]!, values[at + 1])
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return
     if (values.length) {
-      reply.header('access-control-allow-methods', methods.includes('*') ? 'GET, POST, PUT, DELETE, PATCH' : methods.join(', '))
+      reply.header(
+        'access-control-allow-methods',
+        methods.includes('*') ? 'GET, POST, PUT, DELETE, PATCH' : methods.join(', '),
+      )
       reply.header(
         'access-control-allow-headers',
         headers.includes('*') ? (request.headers['access-control-request-headers'] ?? '*') : headers.join(', '),
@@ -185,12 +200,16 @@ function answerPreflights(server: FastifyInstance, settings: Settings) {
   })
 }
 
-/** Everything under `/v1` that no operation stands at, and the vendors' own paths at the root: the raw request and response are the data plane's. */
+/**
+ * Everything under `/v1` that no operation stands at, and the vendors' own paths at the root: the raw request and
+ * response are the data plane's.
+ */
 function mountProxy(server: FastifyInstance, proxy: CallProxy) {
   server.register(async scope => {
     // before anything reads the content type: who calls is known first, and a provider may take any
     scope.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.url !== '/v1/*' && !isRootDoor(request.url.split('?', 1)[0]!)) return notFound(request, reply)
+      if (request.routeOptions.url !== '/v1/*' && !isRootDoor(request.url.split('?', 1)[0]!))
+        return notFound(request, reply)
       // a body that came with its head is here then, so that a refusal leaves the connection open
       await null
       reply.hijack()

@@ -14,13 +14,16 @@ const LAST_ANSWERS_MS = 1000
 const LATEST_MS = 400
 
 /**
- * Ends a server's calls and then its connections, whatever is open on them: calls have `limit_ms`, then answers that are leaving have a
- * moment, then every socket is destroyed.
+ * Ends a server's calls and then its connections, whatever is open on them: calls have `limit_ms`, then answers that
+ * are leaving have a moment, then every socket is destroyed.
  */
 export async function shutDown({server, proxy, limit_ms}: ShutDown): Promise<void> {
   const until = performance.now() + limit_ms + LATEST_MS
   await proxy.drain(limit_ms)
-  const timer = setTimeout(() => server.server.closeAllConnections(), Math.max(0, Math.min(LAST_ANSWERS_MS, until - performance.now())))
+  const timer = setTimeout(
+    () => server.server.closeAllConnections(),
+    Math.max(0, Math.min(LAST_ANSWERS_MS, until - performance.now())),
+  )
   await server.close()
   clearTimeout(timer)
 }

@@ -28,7 +28,9 @@ const store = openStore(store_options, 'lists')
 const tell = (news: UploaderEvent) => port.postMessage(news)
 
 port.on('message', (order: UploaderCommand) => {
-  obey(order).then(tell, fault => tell({news: 'failed', message: redacted(fault instanceof Error ? fault.message : String(fault))}))
+  obey(order).then(tell, fault =>
+    tell({news: 'failed', message: redacted(fault instanceof Error ? fault.message : String(fault))}),
+  )
 })
 
 const spool = store.then(opened =>
@@ -38,7 +40,10 @@ const spool = store.then(opened =>
 async function obey(order: UploaderCommand): Promise<UploaderEvent> {
   if (order.order === 'remove') {
     const {db} = await store
-    return {news: 'removed', report: await removeObjects(order.before_ms, {db, blobs, now: Date.now, budget_ms: BUDGET_MS})}
+    return {
+      news: 'removed',
+      report: await removeObjects(order.before_ms, {db, blobs, now: Date.now, budget_ms: BUDGET_MS}),
+    }
   }
   const parts = {
     spool: await spool,

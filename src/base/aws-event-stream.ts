@@ -38,10 +38,10 @@ const MIN_MESSAGE_BYTES = PRELUDE_BYTES + CRC_BYTES
 const MAX_HEADERS_BYTES = 128 * 1024
 
 /**
- * Cuts an AWS event stream into its messages, however the stream is cut into chunks. Source: Amazon event stream encoding (big-endian:
- * total length, headers' length, CRC-32 of these eight bytes; headers; payload; CRC-32 of all before it). Of a message that spans chunks
- * its bytes are kept; a length beyond `most_bytes` is refused before anything is kept for it. Throws `BadFrame`, and again at each call
- * after.
+ * Cuts an AWS event stream into its messages, however the stream is cut into chunks. Source: Amazon event stream
+ * encoding (big-endian: total length, headers' length, CRC-32 of these eight bytes; headers; payload; CRC-32 of all
+ * before it). Of a message that spans chunks its bytes are kept; a length beyond `most_bytes` is refused before
+ * anything is kept for it. Throws `BadFrame`, and again at each call after.
  */
 export class AwsEventStream {
   readonly #on_message: (message: AwsMessage) => void
@@ -92,7 +92,10 @@ export class AwsEventStream {
     }
   }
 
-  /** Keeps what `chunk` has of the open message from `at` on, and tells the message when it is whole. Gives how many bytes it took. */
+  /**
+   * Keeps what `chunk` has of the open message from `at` on, and tells the message when it is whole. Gives how many
+   * bytes it took.
+   */
   #keep(chunk: Buffer, at: number): number {
     const wanted = (this.#total || PRELUDE_BYTES) - this.#carry.length
     const taken = Math.min(wanted, chunk.length - at)
@@ -111,11 +114,13 @@ export class AwsEventStream {
   }
 
   #readPrelude(prelude: Buffer): number {
-    if (crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8)) throw new BadFrame('the checksum of a prelude is wrong')
+    if (crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8))
+      throw new BadFrame('the checksum of a prelude is wrong')
     const total = prelude.readUInt32BE(0)
     const headers = prelude.readUInt32BE(4)
     if (total > this.#most_bytes) throw new BadFrame(`a message of ${total} bytes is longer than ${this.#most_bytes}`)
-    if (headers > MAX_HEADERS_BYTES || total < MIN_MESSAGE_BYTES + headers) throw new BadFrame('the lengths of a message disagree')
+    if (headers > MAX_HEADERS_BYTES || total < MIN_MESSAGE_BYTES + headers)
+      throw new BadFrame('the lengths of a message disagree')
     return total
   }
 }
@@ -130,7 +135,13 @@ export function readEvent({headers, payload}: AwsMessage): AwsEvent {
   const fault_body = parsed(payload)
   if (kind !== 'exception') return {name: textIn(headers, ':event-type'), data: fault_body}
   const name = textIn(headers, ':exception-type') ?? 'UnknownException'
-  return {name, data: {...(isObject(fault_body) ? fault_body : {message: typeof fault_body === 'string' ? fault_body : ''}), __type: name}}
+  return {
+    name,
+    data: {
+      ...(isObject(fault_body) ? fault_body : {message: typeof fault_body === 'string' ? fault_body : ''}),
+      __type: name,
+    },
+  }
 }
 
 function textIn(headers: ReadonlyMap<string, AwsHeader>, name: string): string | null {
@@ -150,7 +161,8 @@ function parsed(payload: Buffer): unknown {
 /** `bytes`: one message, its prelude already judged. */
 function readMessage(bytes: Buffer): AwsMessage {
   const end = bytes.length - CRC_BYTES
-  if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end)) throw new BadFrame('the checksum of a message is wrong')
+  if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end))
+    throw new BadFrame('the checksum of a message is wrong')
   const payload_at = PRELUDE_BYTES + bytes.readUInt32BE(4)
   return {headers: readHeaders(bytes.subarray(PRELUDE_BYTES, payload_at)), payload: bytes.subarray(payload_at, end)}
 }

@@ -1,4 +1,12 @@
-import {createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify} from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
 import {gunzipSync, gzipSync} from 'node:zlib'
 import {isObject, parseJson} from './json-object.ts'
 
@@ -58,8 +66,8 @@ export function writeBundle(bundle: Bundle, private_key: string): {readonly text
 }
 
 /**
- * What the bundle `input` (parsed JSON) holds, once one of `public_keys` (PEM, several blocks at will) has signed it. Nothing of it is
- * unpacked before. Throws a BundleFault that says why not.
+ * What the bundle `input` (parsed JSON) holds, once one of `public_keys` (PEM, several blocks at will) has signed it.
+ * Nothing of it is unpacked before. Throws a BundleFault that says why not.
  */
 export function openBundle(input: unknown, public_keys: string): {readonly bundle: Bundle; readonly key_id: string} {
   const keys = readPublicKeys(public_keys)
@@ -76,10 +84,14 @@ export function openBundle(input: unknown, public_keys: string): {readonly bundl
     names.push(each.key_id.replace(/[^0-9a-f]/g, '').slice(0, 16))
     const key = keys.get(each.key_id)
     if (!key) continue
-    if (verify(null, signed(bytes), key, Buffer.from(each.signature, 'base64'))) return {bundle: unpacked(bytes), key_id: each.key_id}
+    if (verify(null, signed(bytes), key, Buffer.from(each.signature, 'base64')))
+      return {bundle: unpacked(bytes), key_id: each.key_id}
     broken = true
   }
-  if (broken) throw new BundleFault('its signature does not fit its content: it was changed after it was signed, or damaged on the way')
+  if (broken)
+    throw new BundleFault(
+      'its signature does not fit its content: it was changed after it was signed, or damaged on the way',
+    )
   throw new BundleFault(
     `it is signed with the key ${names.join(', ')}, which is not trusted here (trusted: ${[...keys.keys()].join(', ')})`,
   )

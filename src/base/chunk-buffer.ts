@@ -69,7 +69,8 @@ export class BoundedCarry {
 
   /** The whole of what ends at `to`: a slice of the chunk where all of it is there. */
   take(chunk: Buffer, from: number, to: number): Buffer | null {
-    if (this.#carry.length === 0 && !this.#is_opaque) return to - from > this.#most_bytes ? null : chunk.subarray(from, to)
+    if (this.#carry.length === 0 && !this.#is_opaque)
+      return to - from > this.#most_bytes ? null : chunk.subarray(from, to)
     this.keep(chunk, from, to)
     return this.bytes
   }

@@ -11,16 +11,20 @@ export function isoTime(ms: number): string {
 }
 
 /**
- * A clock that went back by more than this was wrong before, not late: what it says now is taken at once. What it went back by less is
- * held (a day, and an hour for clocks that were set by hand).
+ * A clock that went back by more than this was wrong before, not late: what it says now is taken at once. What it went
+ * back by less is held (a day, and an hour for clocks that were set by hand).
  */
 export const MAX_HELD_MS = 25 * 60 * 60 * 1000
-/** Held time runs a tenth slower than the clock, until the clock has caught up: windows last a little longer, none stands still. */
+/**
+ * Held time runs a tenth slower than the clock, until the clock has caught up: windows last a little longer, none
+ * stands still.
+ */
 const HELD_PACE = 0.9
 
 /**
- * Time that does not run back though the clock does: it goes on from the last time that was seen, a tenth slower than a clock that nobody sets
- * (`steady`), until the clock has caught up. So neither a window nor an age begins again, and none lasts as long as the step.
+ * Time that does not run back though the clock does: it goes on from the last time that was seen, a tenth slower than a
+ * clock that nobody sets (`steady`), until the clock has caught up. So neither a window nor an age begins again, and
+ * none lasts as long as the step.
  */
 export class SeenTime {
   readonly #steady: () => number
@@ -36,7 +40,8 @@ export class SeenTime {
   /** What time it is while the clock says `clock_ms`. */
   at(clock_ms: number): number {
     const held = this.#held
-    if (held) this.#last_ms = Math.max(this.#last_ms, held.from_ms + Math.floor((this.#steady() - held.at_ms) * HELD_PACE))
+    if (held)
+      this.#last_ms = Math.max(this.#last_ms, held.from_ms + Math.floor((this.#steady() - held.at_ms) * HELD_PACE))
     if (clock_ms >= this.#last_ms || this.#last_ms - clock_ms > MAX_HELD_MS) {
       if (held) this.#held = undefined
       this.#last_ms = clock_ms
@@ -59,11 +64,17 @@ export interface ClockStep {
   readonly ahead_ms: number
 }
 
-/** The time of this process: windows of limits, ages, and when calls came in. What others check (signatures, tokens) goes by `wall`. */
+/**
+ * The time of this process: windows of limits, ages, and when calls came in. What others check (signatures, tokens)
+ * goes by `wall`.
+ */
 export interface Clock {
   readonly now: () => number
   readonly wall: () => number
-  /** No time before `ms` is given from now on, unless the clock is further from it than is held: what a process before saw. */
+  /**
+   * No time before `ms` is given from now on, unless the clock is further from it than is held: what a process before
+   * saw.
+   */
   seen(ms: number): ClockStep | null
   /** The step since the last look, if there was one of a second or more; to be called about every second. */
   look(): ClockStep | null

@@ -3,7 +3,10 @@ import {FormFault} from './multipart-stream.ts'
 
 /** A piece of a form as it came; all pieces in a row are the form, byte by byte. */
 export interface FormToken {
-  /** `part`: a boundary and the head behind it. `content`: of that part. `last`: the boundary that ends the form. `rest`: what follows, for nobody. */
+  /**
+   * `part`: a boundary and the head behind it. `content`: of that part. `last`: the boundary that ends the form.
+   * `rest`: what follows, for nobody.
+   */
   readonly kind: 'part' | 'content' | 'last' | 'rest'
   readonly bytes: Buffer
   readonly head?: PartHead
@@ -14,8 +17,8 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const NOTHING = Buffer.alloc(0)
 
 /**
- * The pieces of a form as it comes, unchanged. Of it no more is held than the chunk at hand and what may be the beginning of a boundary. Throws
- * `FormFault` where two readers could find different parts in it, as `formParts` does.
+ * The pieces of a form as it comes, unchanged. Of it no more is held than the chunk at hand and what may be the
+ * beginning of a boundary. Throws `FormFault` where two readers could find different parts in it, as `formParts` does.
  */
 export async function* formTokens(source: AsyncIterable<Uint8Array>, content_type: string): AsyncGenerator<FormToken> {
   const boundary = formBoundary(content_type)
@@ -83,7 +86,8 @@ class Held {
   async headLength(): Promise<number> {
     for (let from = 0; ; ) {
       const end = this.#bytes.indexOf(HEAD_END, from)
-      if (end > MAX_PART_HEAD || (end < 0 && this.#bytes.length > MAX_PART_HEAD)) throw new FormFault('the head of a part is too long')
+      if (end > MAX_PART_HEAD || (end < 0 && this.#bytes.length > MAX_PART_HEAD))
+        throw new FormFault('the head of a part is too long')
       if (end >= 0) return end + HEAD_END.length
       from = Math.max(0, this.#bytes.length - HEAD_END.length + 1)
       await this.#more()

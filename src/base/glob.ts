@@ -1,6 +1,7 @@
 /**
- * One test for a list of globs. `*` stands for any run of characters, an empty one too; every other character for itself. The time of a test
- * grows with the length of the text and of the globs, never with their product: a caller chooses the text.
+ * One test for a list of globs. `*` stands for any run of characters, an empty one too; every other character for
+ * itself. The time of a test grows with the length of the text and of the globs, never with their product: a caller
+ * chooses the text.
  */
 export function anyGlob(globs: readonly string[]): (text: string) => boolean {
   const exact = new Set<string>()
@@ -28,7 +29,10 @@ function wildGlob(glob: string): (text: string) => boolean {
   }
 }
 
-/** The end of the first `part` in `text` from `at` on that ends by `end`; -1 where there is none (Knuth, Morris and Pratt). */
+/**
+ * The end of the first `part` in `text` from `at` on that ends by `end`; -1 where there is none (Knuth, Morris and
+ * Pratt).
+ */
 function finder(part: string): (text: string, at: number, end: number) => number {
   const borders = new Uint16Array(part.length)
   for (let index = 1, border = 0; index < part.length; index++) {

@@ -9,9 +9,10 @@ const MIN_BUCKETS = 64
 const HASHED_CHARACTERS = 12
 
 /**
- * A Map by ids for what comes and goes with every call. V8's own Map is no good at that: each table it outgrows, which deletions
- * bring about every few calls, keeps its entries and a link to the next table. Once one of them is in the old space, all that follow are
- * moved there too, with everything that was in them, until the next full collection. Nothing here outlives its deletion.
+ * A Map by ids for what comes and goes with every call. V8's own Map is no good at that: each table it outgrows, which
+ * deletions bring about every few calls, keeps its entries and a link to the next table. Once one of them is in the old
+ * space, all that follow are moved there too, with everything that was in them, until the next full collection. Nothing
+ * here outlives its deletion.
  */
 export class IdMap<V> {
   #buckets: (Entry<V> | undefined)[] = emptyBuckets(MIN_BUCKETS)
@@ -80,7 +81,8 @@ export class IdMap<V> {
 
   #bucketOf(key: string): number {
     let hash = 0
-    for (let at = Math.max(0, key.length - HASHED_CHARACTERS); at < key.length; at++) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
+    for (let at = Math.max(0, key.length - HASHED_CHARACTERS); at < key.length; at++)
+      hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0
     return hash & (this.#buckets.length - 1)
   }
 

@@ -8,7 +8,9 @@ let time_ms = Number.NaN
 /** The first two groups of the ids of one millisecond. */
 let time_text = ''
 
-/** A UUID of version 7 (RFC 9562): sorts by time, and by order of making within a millisecond. For calls and log rows. */
+/**
+ * A UUID of version 7 (RFC 9562): sorts by time, and by order of making within a millisecond. For calls and log rows.
+ */
 export function newTimeId(now_ms: number): string {
   counter = (counter + 1) & 0xfff
   if (now_ms !== time_ms) {
@@ -39,7 +41,9 @@ function randomHex16(): string {
   return pool.slice(used - 16, used)
 }
 
-/** `<prefix><stub of name>-<6 hex>`: lower case, other characters to `-`, cut to `most` (decisions: envelopes and ids). */
+/**
+ * `<prefix><stub of name>-<6 hex>`: lower case, other characters to `-`, cut to `most` (decisions: envelopes and ids).
+ */
 export function newSlug(prefix: string, name: string, most: number): string {
   const stub = name
     .toLowerCase()

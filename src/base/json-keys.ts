@@ -1,6 +1,6 @@
 /**
- * What makes readers of one JSON text take it for different things: a key that stands twice in one object, or a nesting deeper than all read. Or an
- * object with more members than can be gone through while others wait.
+ * What makes readers of one JSON text take it for different things: a key that stands twice in one object, or a nesting
+ * deeper than all read. Or an object with more members than can be gone through while others wait.
  */
 export interface KeyFault {
   readonly kind: 'repeated' | 'deep' | 'wide'
@@ -24,7 +24,10 @@ interface Open {
 /** What an answer of a provider is looked into: none that a model wrote has an object with so many members. */
 export const WIDEST_OF_ANSWERS = 10_000
 
-/** The first such fault in `text`, which is JSON; null: there is none. One pass, however deep. `widest`: the most members of an object. */
+/**
+ * The first such fault in `text`, which is JSON; null: there is none. One pass, however deep. `widest`: the most
+ * members of an object.
+ */
 export function keyFault(text: string, deepest: number, widest = Number.POSITIVE_INFINITY): KeyFault | null {
   const finding = findingKeyFault(text, deepest, widest)
   for (;;) {
@@ -37,7 +40,11 @@ export function keyFault(text: string, deepest: number, widest = Number.POSITIVE
 const UNITS_AT_ONCE = 64 << 10
 
 /** The same with pauses. */
-export function* findingKeyFault(text: string, deepest: number, widest = Number.POSITIVE_INFINITY): Generator<undefined, KeyFault | null> {
+export function* findingKeyFault(
+  text: string,
+  deepest: number,
+  widest = Number.POSITIVE_INFINITY,
+): Generator<undefined, KeyFault | null> {
   let pause_at = UNITS_AT_ONCE
   const open: Open[] = []
   let is_key = false

@@ -1,6 +1,9 @@
 import {isTooDeep, MAX_JSON_DEPTH} from './json-shape.ts'
 
-/** Reads JSON of which nothing is known yet. Each function takes any value, and answers with a usual one where it is of another kind. */
+/**
+ * Reads JSON of which nothing is known yet. Each function takes any value, and answers with a usual one where it is of
+ * another kind.
+ */
 
 const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({})
 

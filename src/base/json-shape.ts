@@ -25,7 +25,10 @@ export function isTooDeep(json: string, most = MAX_JSON_DEPTH): boolean {
   return false
 }
 
-/** How many brackets open in a text, texts in it included, counted to a little over `most`: a search is many times as fast as a walk. */
+/**
+ * How many brackets open in a text, texts in it included, counted to a little over `most`: a search is many times as
+ * fast as a walk.
+ */
 function opens(json: string, most: number): number {
   let count = 0
   for (let at = json.indexOf('{'); at >= 0 && count <= most; at = json.indexOf('{', at + 1)) count++

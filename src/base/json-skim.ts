@@ -17,8 +17,8 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * JSON of any length on its way through, kept without what is long in it: long strings become empty, numbers in lists 0. What an answer of many
- * megabytes tells of itself stands between its pictures, texts and vectors.
+ * JSON of any length on its way through, kept without what is long in it: long strings become empty, numbers in lists
+ * 0. What an answer of many megabytes tells of itself stands between its pictures, texts and vectors.
  */
 export class JsonSkim {
   #kept = Buffer.allocUnsafe(FIRST_BYTES)
@@ -34,7 +34,8 @@ export class JsonSkim {
 
   push(chunk: Buffer): void {
     let at = 0
-    while (at < chunk.length && !this.#is_broken) at = this.#is_string ? this.#string(chunk, at) : this.#structure(chunk, at)
+    while (at < chunk.length && !this.#is_broken)
+      at = this.#is_string ? this.#string(chunk, at) : this.#structure(chunk, at)
   }
 
   /** What was kept; null where it came to too much, or where the text has no end. */

@@ -1,24 +1,36 @@
 import {isObject, parsed} from './json-object.ts'
 
 /**
- * `text`, which is the JSON of `from`, with what differs in `to` changed where it stands: all that `to` took over from `from` keeps its bytes
- * (the form of numbers, escapes, spaces, the order of members, a member that stands twice). Added members go last. `write` writes what is new.
+ * `text`, which is the JSON of `from`, with what differs in `to` changed where it stands: all that `to` took over from
+ * `from` keeps its bytes (the form of numbers, escapes, spaces, the order of members, a member that stands twice).
+ * Added members go last. `write` writes what is new.
  */
-export function spliced(text: string, from: unknown, to: unknown, write: (value: unknown) => string = JSON.stringify): string {
+export function spliced(
+  text: string,
+  from: unknown,
+  to: unknown,
+  write: (value: unknown) => string = JSON.stringify,
+): string {
   if (Object.is(from, to)) return text
   if (isObject(from) && isObject(to)) return isWide(to) ? write(to) : splicedObject(text, from, to, write)
   if (Array.isArray(from) && Array.isArray(to) && from.length === to.length) return splicedList(text, from, to, write)
   return write(to)
 }
 
-/** An object with more members is written anew: to look for each in its text would keep others waiting. No answer of a model has so many. */
+/**
+ * An object with more members is written anew: to look for each in its text would keep others waiting. No answer of a
+ * model has so many.
+ */
 const WIDEST = 5_000
 
 function isWide(object: Members): boolean {
   return Object.keys(object).length > WIDEST
 }
 
-/** The text of the member `key` of an object in JSON, the last where it stands several times; undefined where there is none. */
+/**
+ * The text of the member `key` of an object in JSON, the last where it stands several times; undefined where there is
+ * none.
+ */
 export function memberText(text: string, key: string): string | undefined {
   const member = membersOf(text).findLast(each => each.key === key)
   return member && text.slice(member.start, member.end)
@@ -61,7 +73,12 @@ function splicedObject(text: string, from: Members, to: Members, write: (value: 
   return out + text.slice(members.length > 0 ? before_end : text.lastIndexOf('}'))
 }
 
-function splicedList(text: string, from: readonly unknown[], to: readonly unknown[], write: (value: unknown) => string): string {
+function splicedList(
+  text: string,
+  from: readonly unknown[],
+  to: readonly unknown[],
+  write: (value: unknown) => string,
+): string {
   let out = ''
   let kept_end = 0
   let at = space(text, text.indexOf('[') + 1)

@@ -17,11 +17,15 @@ const BYTES_AT_ONCE = 256 << 10
 type Due = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end'
 
 /**
- * Each string of JSON, keys and values, in the order in which they stand, without building anything of it: one pass, as deep as all readers read.
- * Undefined is a place to pause at. Values may follow one another, as in lines of JSON. What a strict reader would not take for JSON is a fault:
- * another reader could find strings in it that do not come here.
+ * Each string of JSON, keys and values, in the order in which they stand, without building anything of it: one pass, as
+ * deep as all readers read. Undefined is a place to pause at. Values may follow one another, as in lines of JSON. What
+ * a strict reader would not take for JSON is a fault: another reader could find strings in it that do not come here.
  */
-export function* walkStrings(bytes: Buffer, from: number, to: number): Generator<StringAt | undefined, WalkFault | null> {
+export function* walkStrings(
+  bytes: Buffer,
+  from: number,
+  to: number,
+): Generator<StringAt | undefined, WalkFault | null> {
   /** For each open list and object, whether it is an object. */
   const objects: boolean[] = []
   let due: Due = 'value'
@@ -92,7 +96,10 @@ function stringEnd(bytes: Buffer, at: number, to: number): number {
   }
 }
 
-/** The text of a string at `start` to `end`, its quotes included; undefined where an escape is none. With pauses where it is long. */
+/**
+ * The text of a string at `start` to `end`, its quotes included; undefined where an escape is none. With pauses where
+ * it is long.
+ */
 export function* readString(bytes: Buffer, start: number, end: number): Generator<undefined, string | undefined> {
   const parts: string[] = []
   for (let at = start + 1; at < end - 1; ) {

@@ -5,8 +5,8 @@ import {BoundedCarry} from './chunk-buffer.ts'
 export const MAX_VALUE_BYTES = 1024 * 1024
 
 /**
- * Called with each value once: its bytes, without the white space around it; null when it is longer than the bound. The bytes are good during
- * the call only. Whether they are JSON is for `JSON.parse` to say: here only ends are found.
+ * Called with each value once: its bytes, without the white space around it; null when it is longer than the bound. The
+ * bytes are good during the call only. Whether they are JSON is for `JSON.parse` to say: here only ends are found.
  */
 export type OnValue = (raw: Buffer | null) => void
 
@@ -18,14 +18,16 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Where the framer stands between values; `line`: values one after the other, in no array; `over`: the array is closed. */
+/**
+ * Where the framer stands between values; `line`: values one after the other, in no array; `over`: the array is closed.
+ */
 type Place = 'start' | 'line' | 'first' | 'element' | 'separator' | 'over'
 
 /**
- * Cuts a stream into the elements of one JSON array (RFC 8259), or, where it does not begin with `[`, into JSON values with or without
- * white space between them; however it is cut into chunks. Each byte is looked at once. What stands between values must be right, else
- * `fault` says what is not and no more values come. Values within one chunk are slices of it; of one that spans chunks its bytes are
- * kept, up to `most_bytes`.
+ * Cuts a stream into the elements of one JSON array (RFC 8259), or, where it does not begin with `[`, into JSON values
+ * with or without white space between them; however it is cut into chunks. Each byte is looked at once. What stands
+ * between values must be right, else `fault` says what is not and no more values come. Values within one chunk are
+ * slices of it; of one that spans chunks its bytes are kept, up to `most_bytes`.
  */
 export class JsonValueFramer {
   readonly #on_value: OnValue
@@ -33,7 +35,10 @@ export class JsonValueFramer {
   readonly #bom = new ByteOrderMark()
   #offset = 0
   #place: Place = 'start'
-  /** What is open: nothing, a string or a nested value (ends with its own bytes), a word such as `true` or `1` (ends where others begin). */
+  /**
+   * What is open: nothing, a string or a nested value (ends with its own bytes), a word such as `true` or `1` (ends
+   * where others begin).
+   */
   #open: 'none' | 'string' | 'nested' | 'word' = 'none'
   #depth = 0
   #in_string = false
@@ -55,7 +60,10 @@ export class JsonValueFramer {
     return this.#fault === null && this.#open === 'none' && (this.#place === 'over' || this.#place === 'line')
   }
 
-  /** How many of the bytes so far are of a value that has begun and not ended; Infinity where it is longer than the bound. */
+  /**
+   * How many of the bytes so far are of a value that has begun and not ended; Infinity where it is longer than the
+   * bound.
+   */
   get open_bytes(): number {
     return this.#carry.bytes?.length ?? Number.POSITIVE_INFINITY
   }
@@ -79,7 +87,10 @@ export class JsonValueFramer {
     this.#offset += chunk.length
   }
 
-  /** The stream is over: a word without anything after it is a value; whatever else is open was cut off (`is_whole` stays false). */
+  /**
+   * The stream is over: a word without anything after it is a value; whatever else is open was cut off (`is_whole`
+   * stays false).
+   */
   end(): void {
     if (this.#open === 'word' && this.#fault === null && this.#place === 'line') this.#close(this.#carry.bytes)
   }
@@ -93,7 +104,8 @@ export class JsonValueFramer {
     else if ((place === 'separator' || place === 'first') && byte === CLOSE_BRACKET) this.#place = 'over'
     else if (place === 'separator') this.#fault = `a comma or ] was expected at byte ${offset}`
     else if (place === 'over') this.#fault = `something follows the array at byte ${offset}`
-    else if (byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE) this.#fault = `a value was expected at byte ${offset}`
+    else if (byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE)
+      this.#fault = `a value was expected at byte ${offset}`
     else this.#begin(byte)
   }
 
@@ -136,4 +148,7 @@ export class JsonValueFramer {
 }
 
 /** Bytes that no number, true, false or null has: white space and JSON's own marks. */
-const ENDS_WORD: readonly boolean[] = Array.from({length: 256}, (_, byte) => byte <= 0x20 || ',[]{}"'.includes(String.fromCharCode(byte)))
+const ENDS_WORD: readonly boolean[] = Array.from(
+  {length: 256},
+  (_, byte) => byte <= 0x20 || ',[]{}"'.includes(String.fromCharCode(byte)),
+)

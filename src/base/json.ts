@@ -1,7 +1,9 @@
 import {Refusal} from './errors.ts'
 import {tooDeep} from './json-shape.ts'
 
-/** Where a top-level value stands in a JSON text: the key's opening quote, the value's first byte, the byte after it. */
+/**
+ * Where a top-level value stands in a JSON text: the key's opening quote, the value's first byte, the byte after it.
+ */
 export interface Span {
   readonly key_at: number
   readonly start: number
@@ -9,10 +11,10 @@ export interface Span {
 }
 
 /**
- * The top-level members of a JSON object in `body`, found without building the object: numbers and order stay as they were sent.
- * A key of `once` that stands twice is refused (`body.duplicate_key`), for two readers could take it for two things.
- * Nested values are skipped, not checked, but for their depth: `most_depth`, what stands at the top being the first level. `long`: where those
- * end that are long, by where they begin.
+ * The top-level members of a JSON object in `body`, found without building the object: numbers and order stay as they
+ * were sent. A key of `once` that stands twice is refused (`body.duplicate_key`), for two readers could take it for two
+ * things. Nested values are skipped, not checked, but for their depth: `most_depth`, what stands at the top being the
+ * first level. `long`: where those end that are long, by where they begin.
  */
 export function topLevel(
   body: Buffer,
@@ -43,7 +45,10 @@ export function topLevel(
   }
 }
 
-/** The ends of long nested values at the top level, for `topLevel` to skip: of a body of many megabytes they are found with pauses. */
+/**
+ * The ends of long nested values at the top level, for `topLevel` to skip: of a body of many megabytes they are found
+ * with pauses.
+ */
 export function* longValues(body: Buffer, most_depth: number): Generator<undefined, ReadonlyMap<number, number>> {
   const found = new Map<number, number>()
   let depth = 0
@@ -62,7 +67,8 @@ export function* longValues(body: Buffer, most_depth: number): Generator<undefin
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (++depth > most_depth) throw tooDeep('The request body')
       if (depth === 2) start = at
-    } else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 1 && at - start > SHORT_BYTES) found.set(start, at + 1)
+    } else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 1 && at - start > SHORT_BYTES)
+      found.set(start, at + 1)
     at++
   }
   if (depth > 0) throw notJson('it is cut off')
@@ -93,7 +99,8 @@ export function edited(body: Buffer, members: ReadonlyMap<string, Span>, edits: 
     }
     const next = inOrder.slice(at + 1).find(([later]) => stays(later))
     if (next) cuts.push({from: key_at, to: next[1].key_at, put: ''})
-    else cuts.push({from: kept_end ?? inOrder[0]![1].key_at, to: end, put: ''}) // with the commas of all that went before it
+    // with the commas of all that went before it
+    else cuts.push({from: kept_end ?? inOrder[0]![1].key_at, to: end, put: ''})
   })
   cuts.sort((one, other) => one.from - other.from)
   const parts: Buffer[] = []
@@ -171,7 +178,10 @@ function nested(body: Buffer, start: number, most_depth: number): number {
 }
 
 /** Bytes of numbers, true, false and null. */
-const LITERAL: readonly boolean[] = Array.from({length: 256}, (_, byte) => /[-+.\w]/.test(String.fromCharCode(byte)) && byte < 128)
+const LITERAL: readonly boolean[] = Array.from(
+  {length: 256},
+  (_, byte) => /[-+.\w]/.test(String.fromCharCode(byte)) && byte < 128,
+)
 
 function text(body: Buffer, at: number, end: number): string {
   const raw = body.toString('utf8', at + 1, end - 1)

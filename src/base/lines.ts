@@ -19,8 +19,8 @@ export interface TextLine {
 }
 
 /**
- * The lines of a stream, one at a time and no faster than they are taken, without their ends (LF or CRLF); empty ones are passed over. Of the
- * stream no more is held than the chunk at hand and an unfinished line.
+ * The lines of a stream, one at a time and no faster than they are taken, without their ends (LF or CRLF); empty ones
+ * are passed over. Of the stream no more is held than the chunk at hand and an unfinished line.
  */
 export async function* linesOf(source: AsyncIterable<Uint8Array>, most_bytes: number): AsyncGenerator<TextLine> {
   let number = 1

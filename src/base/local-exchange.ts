@@ -7,7 +7,10 @@ export interface LocalResponse {
   readonly chunks: Iterable<Buffer> | AsyncIterable<Buffer>
 }
 
-/** One call that this process answers itself, passed to `handler` as a network client would, and no faster than it takes. */
+/**
+ * One call that this process answers itself, passed to `handler` as a network client would, and no faster than it
+ * takes.
+ */
 export class LocalExchange implements Dispatcher.DispatchController {
   readonly #handler: Dispatcher.DispatchHandler
   readonly #on_over: (reason: Error | null) => void

@@ -27,7 +27,11 @@ const SECRET_SHAPES =
   /(Bearer\s+)[^\s"']+|\b(gk-|sk-|pk-|rk-|xai-|gsk_|AKIA|AIza|hf_|ghp_|glpat-)[A-Za-z0-9_-]{12,}|(:\/\/[^/\s:@]+:)[^@\s/]+(?=@)/g
 
 /** A log that writes lines of at least `level` to `write` (stderr by default), with secrets cut out. */
-export function createLog(level: string, service: string, write: (line: string) => void = line => void process.stderr.write(line)): Log {
+export function createLog(
+  level: string,
+  service: string,
+  write: (line: string) => void = line => void process.stderr.write(line),
+): Log {
   return pino(
     {
       level,
@@ -35,7 +39,10 @@ export function createLog(level: string, service: string, write: (line: string) 
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {level: label => ({level: label})},
       serializers: {fault: plainFault, err: plainFault},
-      redact: {paths: SECRET_NAMES.flatMap(name => [`["${name}"]`, `*["${name}"]`, `headers["${name}"]`]), censor: '***'},
+      redact: {
+        paths: SECRET_NAMES.flatMap(name => [`["${name}"]`, `*["${name}"]`, `headers["${name}"]`]),
+        censor: '***',
+      },
     },
     {write: line => write(redacted(line))},
   )
@@ -43,7 +50,10 @@ export function createLog(level: string, service: string, write: (line: string) 
 
 /** `text` with everything that looks like a key cut out. */
 export function redacted(text: string): string {
-  return text.replace(SECRET_SHAPES, (_, bearer?: string, shape?: string, url?: string) => `${bearer ?? shape ?? url ?? ''}***`)
+  return text.replace(
+    SECRET_SHAPES,
+    (_, bearer?: string, shape?: string, url?: string) => `${bearer ?? shape ?? url ?? ''}***`,
+  )
 }
 
 function plainFault(fault: unknown): unknown {

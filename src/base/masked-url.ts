@@ -15,13 +15,14 @@ const MIN_BARE_SECRET = 20
 const SECRET_WORD =
   /^(?:auth|code|credentials?|hmac|jwt|keypairid|otp|pass|pwd|sas|sign|xauth)$|key$|sig$|token|secret|signature|passwor|passwd|passphrase|credential|authorization|bearer|cookie|session|accesskey|apikey|xamz|xgoog|sharedaccess|clientassertion/
 /** Counts of tokens and places in a list are none. */
-const HARMLESS_WORD = /^(?:max|min|num|total|input|output|prompt|completion|reasoning|budget)[a-z]*tokens?$|^(?:next)?(?:page|sync)?token$/
+const HARMLESS_WORD =
+  /^(?:max|min|num|total|input|output|prompt|completion|reasoning|budget)[a-z]*tokens?$|^(?:next)?(?:page|sync)?token$/
 const NEVER_HARMLESS = /^token$/
 
 /**
- * A URL as it may be kept, shown or logged: values of query members that carry keys, tokens or signatures are masked, however their names
- * are written: in capitals, percent-encoded, with brackets, in a URL inside of a value, behind a semicolon. So is a sealed
- * segment of an address of ours.
+ * A URL as it may be kept, shown or logged: values of query members that carry keys, tokens or signatures are masked,
+ * however their names are written: in capitals, percent-encoded, with brackets, in a URL inside of a value, behind a
+ * semicolon. So is a sealed segment of an address of ours.
  */
 export function maskedUrl(named: string): string {
   const url = named.includes(SEALED) ? named.replace(SEALED_SEGMENT, `${SEALED}${MASK}`) : named

@@ -1,4 +1,7 @@
-/** A parameter of a part's `content-disposition`. Browsers and libraries write a quote in a name as `%22` (WHATWG HTML, multipart form data). */
+/**
+ * A parameter of a part's `content-disposition`. Browsers and libraries write a quote in a name as `%22` (WHATWG HTML,
+ * multipart form data).
+ */
 export function dispositionParameter(disposition: string, name: string): string | null {
   const star = new RegExp(`(?:^|;)\\s*${name}\\*=utf-8''([^;\\s]+)`, 'i').exec(disposition)?.[1]
   return star === undefined ? plainParameter(disposition, name) : decoded(star)

@@ -22,8 +22,8 @@ const MAX_PARTS = 100
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /**
- * The parts of a `multipart/form-data` body (RFC 7578) as they come, no faster than they are taken: of the stream no more is held than the
- * chunk at hand and what could be the beginning of a boundary. Throws `FormFault`.
+ * The parts of a `multipart/form-data` body (RFC 7578) as they come, no faster than they are taken: of the stream no
+ * more is held than the chunk at hand and what could be the beginning of a boundary. Throws `FormFault`.
  */
 export async function* readParts(source: AsyncIterable<Uint8Array>, content_type: string): AsyncGenerator<FormPart> {
   const match = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(content_type)
@@ -92,7 +92,8 @@ class Reader {
   async head(): Promise<string> {
     for (;;) {
       const end = this.#held.indexOf(HEAD_END)
-      if (end > MAX_HEAD_BYTES || (end < 0 && this.#held.length > MAX_HEAD_BYTES)) throw new FormFault('the head of a part is too long')
+      if (end > MAX_HEAD_BYTES || (end < 0 && this.#held.length > MAX_HEAD_BYTES))
+        throw new FormFault('the head of a part is too long')
       if (end >= 0) {
         const head = this.#held.toString('latin1', 0, end)
         this.#held = this.#held.subarray(end + HEAD_END.length)

@@ -23,7 +23,8 @@ export const MAX_PARTS = 1000
 const PLAIN_CODINGS = /^(?:7bit|8bit|binary)$/i
 
 /**
- * The parts of a `multipart` body (RFC 2046, 7578). Null where it is not well formed: two readers could find different parts in it.
+ * The parts of a `multipart` body (RFC 2046, 7578). Null where it is not well formed: two readers could find different
+ * parts in it.
  */
 export function formParts(body: Buffer, content_type: string): readonly FormSpan[] | null {
   const first = formBoundary(content_type)

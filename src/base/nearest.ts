@@ -1,9 +1,9 @@
 const LONGEST = 100
 
 /**
- * The one of `words` that is most like `word`, or undefined when none is like it: more than a third of the letters differ
- * (at least one letter may). A changed, missing, extra or swapped letter counts as one difference; case and the choice
- * between `-` and `_` count as none. The first of equals wins. A word above 100 characters resembles nothing.
+ * The one of `words` that is most like `word`, or undefined when none is like it: more than a third of the letters
+ * differ (at least one letter may). A changed, missing, extra or swapped letter counts as one difference; case and the
+ * choice between `-` and `_` count as none. The first of equals wins. A word above 100 characters resembles nothing.
  */
 export function nearest<Word extends string>(word: string, words: Iterable<Word>): Word | undefined {
   if (word.length > LONGEST) return undefined

@@ -3,8 +3,9 @@ const TABLE_SIZE = 4096
 const MAX_SKIP = 255
 
 /**
- * Looks for some byte strings at once, as Wu and Manber do: the two bytes at the end of a window as long as the shortest needle say how far the
- * window may be moved. Of an answer that holds none of them it looks at every few bytes only.
+ * Looks for some byte strings at once, as Wu and Manber do: the two bytes at the end of a window as long as the
+ * shortest needle say how far the window may be moved. Of an answer that holds none of them it looks at every few bytes
+ * only.
  */
 export class Needles {
   readonly #needles: readonly Buffer[]
@@ -38,7 +39,12 @@ export class Needles {
   #beginsAt(bytes: Buffer, start: number): boolean {
     for (const needle of this.#needles) {
       const end = start + needle.length
-      if (bytes[start] === needle[0] && end <= bytes.length && bytes.compare(needle, 0, needle.length, start, end) === 0) return true
+      if (
+        bytes[start] === needle[0] &&
+        end <= bytes.length &&
+        bytes.compare(needle, 0, needle.length, start, end) === 0
+      )
+        return true
     }
     return false
   }

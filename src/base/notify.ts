@@ -4,13 +4,19 @@ import {execFile} from 'node:child_process'
 export type ServiceState = 'ready' | 'reloading' | 'stopping'
 
 /**
- * Tells systemd of `state` (sd_notify(3)) when `socket`, the value of NOTIFY_SOCKET, is set; does nothing otherwise. Resolves to
- * true once systemd has taken the message; false when there is nobody to tell or the message could not be sent.
+ * Tells systemd of `state` (sd_notify(3)) when `socket`, the value of NOTIFY_SOCKET, is set; does nothing otherwise.
+ * Resolves to true once systemd has taken the message; false when there is nobody to tell or the message could not be
+ * sent.
  *
- * The message is a datagram on a unix socket, which Node cannot send, so `systemd-notify` sends it: systemd ships it, and from
- * version 246 it waits until the message is read. The unit needs NotifyAccess=all, as the sender is a child of the service.
+ * The message is a datagram on a unix socket, which Node cannot send, so `systemd-notify` sends it: systemd ships it,
+ * and from version 246 it waits until the message is read. The unit needs NotifyAccess=all, as the sender is a child of
+ * the service.
  */
-export function notifyServiceManager(state: ServiceState, socket: string | undefined, command = 'systemd-notify'): Promise<boolean> {
+export function notifyServiceManager(
+  state: ServiceState,
+  socket: string | undefined,
+  command = 'systemd-notify',
+): Promise<boolean> {
   if (!socket) return Promise.resolve(false)
   const options = {env: {NOTIFY_SOCKET: socket, PATH: SYSTEM_PATH}, timeout: 5_000}
   return new Promise(done => execFile(command, [...MESSAGES[state]()], options, error => done(error === null)))

@@ -10,8 +10,9 @@ const OTHER = 2
 export const TEXT_END = -1
 
 /**
- * Where all threads of a search stand between two code units. The same threads are the same state, so that a text is read by one look
- * per code unit once its states are known (a lazy DFA: R. Cox, "Regular Expression Matching in the Wild").
+ * Where all threads of a search stand between two code units. The same threads are the same state, so that a text is
+ * read by one look per code unit once its states are known (a lazy DFA: R. Cox, "Regular Expression Matching in the
+ * Wild").
  */
 export class AutomatonState {
   /** Instructions, the preferred first, before the next code unit is looked at. */

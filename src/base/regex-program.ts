@@ -10,7 +10,9 @@ export const NO_BOUNDARY = 6
 export const MATCH = 7
 const ASSERTIONS: Readonly<Record<Assertion, number>> = {start: START, end: END, word: BOUNDARY, inside: NO_BOUNDARY}
 
-/** Instructions for a Thompson automaton. It begins at `first`; after each SET and assertion comes the one at `after`. */
+/**
+ * Instructions for a Thompson automaton. It begins at `first`; after each SET and assertion comes the one at `after`.
+ */
 export interface Program {
   readonly op: readonly number[]
   /** SET: index of the set. SPLIT, JUMP: where to go first. */
@@ -46,7 +48,10 @@ export function reversed(syntax: Syntax): Syntax {
   if (syntax.kind === 'set') return syntax
   if (syntax.kind === 'assert') return {kind: 'assert', what: TURNED[syntax.what]}
   if (syntax.kind === 'repeat') return {...syntax, of: reversed(syntax.of)}
-  return {kind: syntax.kind, of: syntax.kind === 'sequence' ? syntax.of.map(reversed).reverse() : syntax.of.map(reversed)}
+  return {
+    kind: syntax.kind,
+    of: syntax.kind === 'sequence' ? syntax.of.map(reversed).reverse() : syntax.of.map(reversed),
+  }
 }
 
 const TURNED: Readonly<Record<Assertion, Assertion>> = {start: 'end', end: 'start', word: 'word', inside: 'inside'}
@@ -132,7 +137,8 @@ export function assemble(syntax: Syntax): Program {
     const same = known.get(key)
     if (same !== undefined) return same
     const ascii = new Uint8Array(128)
-    for (let at = 0; at < ranges.length; at += 2) ascii.fill(1, Math.min(ranges[at]!, 128), Math.min(ranges[at + 1]! + 1, 128))
+    for (let at = 0; at < ranges.length; at += 2)
+      ascii.fill(1, Math.min(ranges[at]!, 128), Math.min(ranges[at + 1]! + 1, 128))
     known.set(key, sets.length)
     return sets.push({ascii, ranges}) - 1
   }

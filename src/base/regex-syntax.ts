@@ -4,7 +4,13 @@ export type Syntax =
   | {readonly kind: 'assert'; readonly what: Assertion}
   | {readonly kind: 'sequence'; readonly of: readonly Syntax[]}
   | {readonly kind: 'choice'; readonly of: readonly Syntax[]}
-  | {readonly kind: 'repeat'; readonly of: Syntax; readonly least: number; readonly most: number; readonly lazy: boolean}
+  | {
+      readonly kind: 'repeat'
+      readonly of: Syntax
+      readonly least: number
+      readonly most: number
+      readonly lazy: boolean
+    }
 
 export type Assertion = 'start' | 'end' | 'word' | 'inside'
 
@@ -25,8 +31,9 @@ const MAX_TIMES = 1000
 const LAST = 0xffff
 
 /**
- * Reads a pattern of JavaScript without flags (ECMA-262, 22.2.1 and annex B). Refused are the parts that need backtracking,
- * back-references and lookaround, and what only looks as if it meant something without the `u` flag (`\p{...}`, `\u{...}`).
+ * Reads a pattern of JavaScript without flags (ECMA-262, 22.2.1 and annex B). Refused are the parts that need
+ * backtracking, back-references and lookaround, and what only looks as if it meant something without the `u` flag
+ * (`\p{...}`, `\u{...}`).
  */
 export function parseRegex(source: string): Syntax {
   if (source.length > LONGEST) throw new RegexFault(`a pattern has at most ${LONGEST} characters`)
@@ -122,7 +129,8 @@ export function parseRegex(source: string): Syntax {
     }
     if (next !== undefined && next >= '1' && next <= '9')
       throw new RegexFault(`the back-reference \\${next} at position ${at + 1} cannot be matched in linear time`)
-    if (next === 'k') throw new RegexFault(`the back-reference \\k at position ${at + 1} cannot be matched in linear time`)
+    if (next === 'k')
+      throw new RegexFault(`the back-reference \\k at position ${at + 1} cannot be matched in linear time`)
     return {kind: 'set', ranges: escapedRanges()}
   }
 
@@ -134,7 +142,8 @@ export function parseRegex(source: string): Syntax {
     if (sign === undefined) throw new RegexFault('it ends in a backslash')
     if (Object.hasOwn(CLASSES, sign)) return CLASSES[sign]!
     if (Object.hasOwn(CONTROLS, sign)) return single(CONTROLS[sign]!)
-    if (sign === 'p' || sign === 'P') throw new RegexFault(`\\${sign} at position ${started + 1} is not available; name the characters`)
+    if (sign === 'p' || sign === 'P')
+      throw new RegexFault(`\\${sign} at position ${started + 1} is not available; name the characters`)
     if (sign === 'x' || sign === 'u') return single(hexadecimal(sign, started))
     if (sign === 'c') {
       const letter = /^[A-Za-z]/.exec(source.slice(at, at + 1))
@@ -143,7 +152,8 @@ export function parseRegex(source: string): Syntax {
       return single(letter[0].charCodeAt(0) % 32)
     }
     if (sign >= '0' && sign <= '9') {
-      if (sign !== '0' || /\d/.test(source[at] ?? '')) throw new RegexFault(`the octal escape at position ${started + 1} is not available`)
+      if (sign !== '0' || /\d/.test(source[at] ?? ''))
+        throw new RegexFault(`the octal escape at position ${started + 1} is not available`)
       return single(0)
     }
     return single(sign.charCodeAt(0))
@@ -174,7 +184,8 @@ export function parseRegex(source: string): Syntax {
       const high = member()
       const [from, to] = [low[0]!, high[0]!]
       // Annex B: beside a class such as \d the hyphen is itself.
-      if (low.length !== 2 || high.length !== 2 || low[1] !== from || high[1] !== to) bounds.push(...low, HYPHEN, HYPHEN, ...high)
+      if (low.length !== 2 || high.length !== 2 || low[1] !== from || high[1] !== to)
+        bounds.push(...low, HYPHEN, HYPHEN, ...high)
       else if (to < from) throw new RegexFault(`the range before position ${at + 1} is out of order`)
       else bounds.push(from, to)
     }
@@ -224,7 +235,10 @@ function complement(ranges: Ranges): Ranges {
 
 /** In order, and joined where they touch. */
 function ordered(bounds: readonly number[]): Ranges {
-  const pairs = Array.from({length: bounds.length / 2}, (_, pair) => [bounds[pair * 2]!, bounds[pair * 2 + 1]!] as const)
+  const pairs = Array.from(
+    {length: bounds.length / 2},
+    (_, pair) => [bounds[pair * 2]!, bounds[pair * 2 + 1]!] as const,
+  )
   const joined: number[] = []
   for (const [from, to] of pairs.sort(([one], [other]) => one - other)) {
     const end = joined.length - 1
@@ -237,6 +251,7 @@ function ordered(bounds: readonly number[]): Ranges {
 function groupFault(head: string, opened: number): string {
   const place = `at position ${opened + 1}`
   if (head[1] === '=' || head[1] === '!') return `the lookahead ${place} cannot be matched in linear time`
-  if (head[1] === '<' && (head[2] === '=' || head[2] === '!')) return `the lookbehind ${place} cannot be matched in linear time`
+  if (head[1] === '<' && (head[2] === '=' || head[2] === '!'))
+    return `the lookbehind ${place} cannot be matched in linear time`
   return `the group ${place} begins with a (? that is not available; (?: and (?<name> are`
 }

@@ -18,8 +18,8 @@ export interface Regex {
   /** True when `text` holds a match. */
   test(text: string): boolean
   /**
-   * The first match at or after `from`, by the choices JavaScript makes: leftmost, then greedy or lazy as written; null: none. Only
-   * where a part that may be empty is repeated, as in `(a*?|b)*`, may it end elsewhere.
+   * The first match at or after `from`, by the choices JavaScript makes: leftmost, then greedy or lazy as written;
+   * null: none. Only where a part that may be empty is repeated, as in `(a*?|b)*`, may it end elsewhere.
    */
   find(text: string, from?: number): Match | null
   /** `test` with pauses: says undefined after each piece of work of a fraction of a millisecond. */
@@ -36,10 +36,10 @@ const LARGEST = 5000
 const UNITS_AT_ONCE = 50_000
 
 /**
- * Compiles a pattern in JavaScript's syntax without flags, of UTF-16 code units, for a Thompson automaton that follows all its
- * threads at once (R. Cox, "Regular Expression Matching Can Be Simple And Fast"): forwards to where the match ends, and from there
- * backwards to where it begins. Throws `RegexFault` for a pattern that is malformed, needs backtracking, or grows above 5000
- * instructions.
+ * Compiles a pattern in JavaScript's syntax without flags, of UTF-16 code units, for a Thompson automaton that follows
+ * all its threads at once (R. Cox, "Regular Expression Matching Can Be Simple And Fast"): forwards to where the match
+ * ends, and from there backwards to where it begins. Throws `RegexFault` for a pattern that is malformed, needs
+ * backtracking, or grows above 5000 instructions.
  */
 export function compileRegex(source: string): Regex {
   const syntax = parseRegex(source)
@@ -139,7 +139,9 @@ class Scan {
     return this.#spent.units
   }
 
-  /** Reads on, for about so many units of work, and gives where the match ends (backwards: begins); -1: there is none. */
+  /**
+   * Reads on, for about so many units of work, and gives where the match ends (backwards: begins); -1: there is none.
+   */
   read(most_units: number): number {
     const {step, to, any} = this.#course
     const {ascii} = this.#automaton.classes
@@ -189,7 +191,8 @@ class Scan {
       this.#spent.is_remembering = true
       this.#since = position
     }
-    if (this.#spent.is_remembering) state.next[unit === TEXT_END ? automaton.classes.count : automaton.classes.of(unit)] = next
+    if (this.#spent.is_remembering)
+      state.next[unit === TEXT_END ? automaton.classes.count : automaton.classes.of(unit)] = next
     return next
   }
 

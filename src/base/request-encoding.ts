@@ -1,4 +1,11 @@
-import {constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress} from 'node:zlib'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib'
 import {decodersFor, encodingOf} from './content-encoding.ts'
 import {Refusal} from './errors.ts'
 import {joined} from './joined.ts'
@@ -20,7 +27,10 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => Decoder>> = {
   zstd: () => createZstdDecompress({...options, params: {[constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG}}),
 }
 
-/** The codings of a request's body, as `encodingOf` gives them, checked: null where it came plain. Refuses (415) what is not decoded here. */
+/**
+ * The codings of a request's body, as `encodingOf` gives them, checked: null where it came plain. Refuses (415) what is
+ * not decoded here.
+ */
 export function requestEncoding(header: string | undefined): string | null {
   const encoding = encodingOf(header)
   if (encoding !== null && (encoding.split(',').length > MAX_CODINGS || !decodersFor(encoding, DECODERS)))
@@ -28,7 +38,10 @@ export function requestEncoding(header: string | undefined): string | null {
   return encoding
 }
 
-/** A request's body as it was before its codings. Refuses one that comes to more than `limit_mb` (413), or is not what its header says (400). */
+/**
+ * A request's body as it was before its codings. Refuses one that comes to more than `limit_mb` (413), or is not what
+ * its header says (400).
+ */
 export async function decodedRequest(bytes: Buffer, encoding: string, limit_mb: number): Promise<Buffer> {
   let plain = bytes
   for (const open of decodersFor(encoding, DECODERS)!) plain = await decoded(plain, open(plain), encoding, limit_mb)

@@ -16,7 +16,10 @@ export const isExecutable = sea.isSea()
 /** The version of this gateway, as package.json says it. */
 export const version: string = typeof __GATEWAY_VERSION__ === 'string' ? __GATEWAY_VERSION__ : packageVersion()
 
-/** Every worker thread there is: name → source file. The build makes one bundle of each, as a bundle has no folder to look in. */
+/**
+ * Every worker thread there is: name → source file. The build makes one bundle of each, as a bundle has no folder to
+ * look in.
+ */
 export const WORKERS = {
   flusher: 'src/workers/flusher-thread.ts',
   reader: 'src/workers/reader-thread.ts',
@@ -97,7 +100,9 @@ function loadLibrary(): object {
       refused.push(`${folder}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  throw new Error(`SQLite's library could not be loaded. Set TMPDIR to a folder that is not mounted noexec. Tried ${refused.join('; ')}`)
+  throw new Error(
+    `SQLite's library could not be loaded. Set TMPDIR to a folder that is not mounted noexec. Tried ${refused.join('; ')}`,
+  )
 }
 
 /** Where a library may be put for the moment of loading it: any of them may be read-only or mounted noexec. */
@@ -106,8 +111,8 @@ function libraryFolders(): string[] {
 }
 
 /**
- * Loads the library from a file in `folder` that has no name any more: nobody can swap it, and nothing is left behind. Its
- * descriptor stays open, so that every thread reaches the same file by the path kept for it.
+ * Loads the library from a file in `folder` that has no name any more: nobody can swap it, and nothing is left behind.
+ * Its descriptor stays open, so that every thread reaches the same file by the path kept for it.
  */
 function loadUnnamed(folder: string, bytes: Uint8Array): object {
   const name = join(folder, `.gateway-${randomUUID()}.node`)
@@ -132,6 +137,8 @@ function load(path: string): object {
 }
 
 function packageVersion(): string {
-  const {version} = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {version: string}
+  const {version} = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
   return version
 }

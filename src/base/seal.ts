@@ -38,13 +38,16 @@ export function createSeal(key: Buffer): Seal {
     },
     open(value, place) {
       const sealed = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-      if (sealed.length < HEAD + NONCE + TAG || sealed[0] !== VERSION) throw new SealFault('A sealed value has an unknown form.')
+      if (sealed.length < HEAD + NONCE + TAG || sealed[0] !== VERSION)
+        throw new SealFault('A sealed value has an unknown form.')
       if (!sealed.subarray(1, HEAD).equals(id)) {
         throw new SealFault(
           `A secret was sealed with the key ${sealed.toString('hex', 1, HEAD)}, but the key given is ${id.toString('hex')}.`,
         )
       }
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(HEAD, HEAD + NONCE)).setAAD(bound(head, place))
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(HEAD, HEAD + NONCE)).setAAD(
+        bound(head, place),
+      )
       decipher.setAuthTag(sealed.subarray(HEAD + NONCE, HEAD + NONCE + TAG))
       try {
         return Buffer.concat([decipher.update(sealed.subarray(HEAD + NONCE + TAG)), decipher.final()]).toString('utf8')

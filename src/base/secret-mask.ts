@@ -7,8 +7,8 @@ const STAR = 0x2a
 const MAX_SEEN = 3
 
 /**
- * Texts that may not come back, in the forms in which they may: as they are, percent-encoded, with the escapes of JSON, within base64. Each
- * is replaced by as many asterisks, so that lengths stay what a header says, and JSON stays JSON.
+ * Texts that may not come back, in the forms in which they may: as they are, percent-encoded, with the escapes of JSON,
+ * within base64. Each is replaced by as many asterisks, so that lengths stay what a header says, and JSON stays JSON.
  */
 export class SecretMask {
   /** One form a byte (latin1), the longest first. */
@@ -135,7 +135,10 @@ function percent(secret: string): string {
   return secret.isWellFormed() ? encodeURIComponent(secret) : secret
 }
 
-/** What stands of `bytes` in the base64 of any text that holds them: three ways to be cut, without the characters that hold other bits too. */
+/**
+ * What stands of `bytes` in the base64 of any text that holds them: three ways to be cut, without the characters that
+ * hold other bits too.
+ */
 function base64Within(bytes: Buffer): readonly string[] {
   const ways = [0, 1, 2].map(before => {
     const whole = Buffer.concat([Buffer.alloc(before), bytes])

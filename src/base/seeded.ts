@@ -1,8 +1,8 @@
 import {createHash} from 'node:crypto'
 
 /**
- * Numbers from 0 to 1, without 1, that look like chance and are the same for the same `seed`: sfc32 (Chris Doty-Humphrey's small fast
- * counter, 32 bits a word), begun from the SHA-256 of the seed. Not for secrets.
+ * Numbers from 0 to 1, without 1, that look like chance and are the same for the same `seed`: sfc32 (Chris
+ * Doty-Humphrey's small fast counter, 32 bits a word), begun from the SHA-256 of the seed. Not for secrets.
  */
 export function seeded(seed: string): () => number {
   const digest = createHash('sha256').update(seed).digest()

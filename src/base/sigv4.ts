@@ -20,7 +20,10 @@ export interface Signable {
   readonly path: string
   /** Query as it is sent, without `?`. */
   readonly query?: string
-  /** Every header that must not be changed on its way; those that may be (`user-agent`, `connection` ...) are left unsigned. */
+  /**
+   * Every header that must not be changed on its way; those that may be (`user-agent`, `connection` ...) are left
+   * unsigned.
+   */
   readonly headers?: Readonly<OutgoingHeaders>
   /** The body, or its SHA-256 in hex, or S3's `UNSIGNED-PAYLOAD`. */
   readonly body: Buffer | string | {readonly sha256: string}
@@ -29,7 +32,10 @@ export interface Signable {
   readonly region: string
   readonly credentials: AwsCredentials
   readonly now_ms: number
-  /** S3 signs the path as it is sent, encoded once and with its dots and double slashes, and wants the body's hash in a header. */
+  /**
+   * S3 signs the path as it is sent, encoded once and with its dots and double slashes, and wants the body's hash in a
+   * header.
+   */
   readonly s3?: boolean
 }
 
@@ -43,9 +49,9 @@ const UNSIGNED = new Set(
 )
 
 /**
- * The headers that sign a request, to be set over its own: `host`, `x-amz-date`, `authorization`, with temporary credentials
- * `x-amz-security-token`, for S3 `x-amz-content-sha256`. Source: AWS IAM user guide, "Create a signed AWS API request" (Signature
- * Version 4).
+ * The headers that sign a request, to be set over its own: `host`, `x-amz-date`, `authorization`, with temporary
+ * credentials `x-amz-security-token`, for S3 `x-amz-content-sha256`. Source: AWS IAM user guide, "Create a signed AWS
+ * API request" (Signature Version 4).
  */
 export function sign(request: Signable): OutgoingHeaders {
   const {credentials, region, service} = request
@@ -85,7 +91,10 @@ function canonicalHeaders(headers: Readonly<OutgoingHeaders>): {canonical: strin
     .map(([name, value]) => [name.toLowerCase(), value.trim().replace(/\s+/g, ' ')] as const)
     .filter(([name]) => !UNSIGNED.has(name))
     .toSorted(byBytes)
-  return {canonical: lines.map(([name, value]) => `${name}:${value}\n`).join(''), signed: lines.map(([name]) => name).join(';')}
+  return {
+    canonical: lines.map(([name, value]) => `${name}:${value}\n`).join(''),
+    signed: lines.map(([name]) => name).join(';'),
+  }
 }
 
 /** Names and values each encoded once, whatever way they came, and put in order. */
@@ -121,7 +130,10 @@ function encoded(text: string, kept = ''): string {
   let out = ''
   for (const byte of Buffer.from(text)) {
     const character = String.fromCharCode(byte)
-    out += PLAIN.test(character) || kept.includes(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    out +=
+      PLAIN.test(character) || kept.includes(character)
+        ? character
+        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
   }
   return out
 }

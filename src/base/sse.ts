@@ -5,9 +5,9 @@ import {BoundedCarry} from './chunk-buffer.ts'
 export const MAX_EVENT_BYTES = 1024 * 1024
 
 /**
- * Called with each event: its bytes (null when it is longer than the bound) and its range in the stream. The bytes run from the first line
- * to the blank line that ends the event and are good during the call only. Of a CRLF that ends an event the LF is no part, since it may
- * come much later; it belongs to no event.
+ * Called with each event: its bytes (null when it is longer than the bound) and its range in the stream. The bytes run
+ * from the first line to the blank line that ends the event and are good during the call only. Of a CRLF that ends an
+ * event the LF is no part, since it may come much later; it belongs to no event.
  */
 export type OnEvent = (raw: Buffer | null, start: number, end: number) => void
 
@@ -17,12 +17,15 @@ const LINE_END = /\r\n|\r|\n/g
 
 /** `text` as the data of an event, each of its lines ended. */
 export function dataLines(text: string): string {
-  return text.includes('\n') || text.includes('\r') ? `data: ${text.replace(LINE_END, '\ndata: ')}\n` : `data: ${text}\n`
+  return text.includes('\n') || text.includes('\r')
+    ? `data: ${text.replace(LINE_END, '\ndata: ')}\n`
+    : `data: ${text}\n`
 }
 
 /**
- * Cuts a stream of server-sent events (WHATWG HTML, 9.2) into its events, however the stream is cut into chunks. Lines end with LF, CRLF
- * or CR, in any mixture. Events within one chunk are slices of it; of one that spans chunks its bytes are kept, up to `most_bytes`.
+ * Cuts a stream of server-sent events (WHATWG HTML, 9.2) into its events, however the stream is cut into chunks. Lines
+ * end with LF, CRLF or CR, in any mixture. Events within one chunk are slices of it; of one that spans chunks its bytes
+ * are kept, up to `most_bytes`.
  */
 export class SseFramer {
   readonly #on_event: OnEvent
@@ -50,7 +53,10 @@ export class SseFramer {
     return this.#start
   }
 
-  /** How many of the bytes so far are of the event that has begun and not ended; Infinity where it is longer than the bound. */
+  /**
+   * How many of the bytes so far are of the event that has begun and not ended; Infinity where it is longer than the
+   * bound.
+   */
   get open_bytes(): number {
     if (this.#carry.is_opaque) return Number.POSITIVE_INFINITY
     return this.#start < 0 ? 0 : this.#offset - this.#start

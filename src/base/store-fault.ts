@@ -3,8 +3,8 @@ import {Refusal} from './errors.ts'
 export type StoreName = 'PostgreSQL' | 'Redis' | 'the ledger'
 
 /**
- * A store does not answer: it is out of reach, cut the connection, or sent nothing within the deadline. Nothing is known of what it did
- * with the statement, so nobody sends that again. Any other error of a store is an answer.
+ * A store does not answer: it is out of reach, cut the connection, or sent nothing within the deadline. Nothing is
+ * known of what it did with the statement, so nobody sends that again. Any other error of a store is an answer.
  */
 export class StoreSilent extends Error {
   readonly store: StoreName
@@ -22,7 +22,10 @@ export class StoreSilent extends Error {
   }
 }
 
-/** A store answers and can write nothing now: no room, or a file system that may only be read. What was to be written was not. */
+/**
+ * A store answers and can write nothing now: no room, or a file system that may only be read. What was to be written
+ * was not.
+ */
 export class StoreUnwritable extends Error {
   readonly reason: string
 

@@ -1,8 +1,8 @@
 import {createHash, hash} from 'node:crypto'
 
 /**
- * Text that a call brings, on its way into a store: a row, a label, the key of a counter. Databases bound what they take and refuse NUL and
- * halves of surrogate pairs; conditions and routing compare the text as it came.
+ * Text that a call brings, on its way into a store: a row, a label, the key of a counter. Databases bound what they
+ * take and refuse NUL and halves of surrogate pairs; conditions and routing compare the text as it came.
  */
 
 /** A longer model is refused; everything else is cut. */
@@ -47,16 +47,25 @@ export function storedWord(text: string, most_bytes: number): string {
 /** Cut alone, for who cleans the whole of what it writes at once. */
 export function cutTo(text: string, most_bytes: number): string {
   if (text.length * BYTES_PER_UNIT <= most_bytes) return text
-  const {read} = encoder.encodeInto(text.length > most_bytes ? text.slice(0, most_bytes + 1) : text, scratch.subarray(0, most_bytes))
+  const {read} = encoder.encodeInto(
+    text.length > most_bytes ? text.slice(0, most_bytes + 1) : text,
+    scratch.subarray(0, most_bytes),
+  )
   return read === text.length ? text : text.slice(0, read)
 }
 
-/** As keys of counters hold it: itself, or its hash where it is over 128 bytes, no database takes it, or it looks like a hash. */
+/**
+ * As keys of counters hold it: itself, or its hash where it is over 128 bytes, no database takes it, or it looks like a
+ * hash.
+ */
 export function keyText(text: string): string {
   return isShort(text, MAX_KEY_BYTES) && isClean(text) && !text.startsWith(HASHED) ? text : hashedText(text)
 }
 
-/** The hash of a text as keys hold it. What is not well-formed is hashed by its UTF-16 units: UTF-8 would make two such texts one. */
+/**
+ * The hash of a text as keys hold it. What is not well-formed is hashed by its UTF-16 units: UTF-8 would make two such
+ * texts one.
+ */
 export function hashedText(text: string): string {
   const bytes = text.isWellFormed() ? text : Buffer.from(text, 'utf16le')
   return HASHED + createHash('sha256').update(bytes).digest('hex')
@@ -68,7 +77,9 @@ export function indexedText(text: string): string {
 }
 
 export function isShort(text: string, most_bytes: number): boolean {
-  return text.length * BYTES_PER_UNIT <= most_bytes || (text.length <= most_bytes && Buffer.byteLength(text) <= most_bytes)
+  return (
+    text.length * BYTES_PER_UNIT <= most_bytes || (text.length <= most_bytes && Buffer.byteLength(text) <= most_bytes)
+  )
 }
 
 /** Metadata as rows hold it: the same object where nothing has to change. */
@@ -78,7 +89,9 @@ export function storedMetadata(metadata: Readonly<Record<string, string>>): Read
 }
 
 function isStored(key: string, value: string): boolean {
-  return isShort(key, MAX_METADATA_KEY_BYTES) && isShort(value, MAX_METADATA_VALUE_BYTES) && isClean(key) && isClean(value)
+  return (
+    isShort(key, MAX_METADATA_KEY_BYTES) && isShort(value, MAX_METADATA_VALUE_BYTES) && isClean(key) && isClean(value)
+  )
 }
 
 function changedMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {

@@ -2,11 +2,12 @@
 const OF_VALUE = /^(?:22|54)[0-9A-Z]{3}$/
 const OF_SQLITE = /^SQLITE_(?:MISMATCH|TOOBIG|RANGE)$/
 /** Redis has no classes: what it says of a number or a type that an operation cannot take. */
-const OF_REDIS = /^(?:WRONGTYPE|ERR (?:value is not|increment or decrement would overflow|string exceeds|Protocol error: too big))/
+const OF_REDIS =
+  /^(?:WRONGTYPE|ERR (?:value is not|increment or decrement would overflow|string exceeds|Protocol error: too big))/
 
 /**
- * Whether a store refused one value of what it was given, so that the same again cannot help, and the store is well. All else, such as a
- * lock, a full disk or a lost connection, is about the store.
+ * Whether a store refused one value of what it was given, so that the same again cannot help, and the store is well.
+ * All else, such as a lock, a full disk or a lost connection, is about the store.
  */
 export function isValueFault(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false

@@ -13,8 +13,8 @@ interface Choice {
 }
 
 /**
- * Chat chunks (`part` is `delta`) or text chunks (`text`) as one answer with `object`. An answer ends with `[DONE]`, and each of its
- * choices with a reason.
+ * Chat chunks (`part` is `delta`) or text chunks (`text`) as one answer with `object`. An answer ends with `[DONE]`,
+ * and each of its choices with a reason.
  */
 export function createChoices(object: string, part: 'delta' | 'text'): Assembly {
   const top: JsonRecord = {}
@@ -38,7 +38,11 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
     },
     answer() {
       const all = [...choices].toSorted(([one], [other]) => one - other)
-      if (!is_done || all.length === 0 || !all.every(([index, {about}], place) => index === place && isEnd(about.finish_reason)))
+      if (
+        !is_done ||
+        all.length === 0 ||
+        !all.every(([index, {about}], place) => index === place && isEnd(about.finish_reason))
+      )
         return null
       return {
         ...top,
@@ -94,7 +98,8 @@ function takeDelta(choice: Choice, delta: JsonRecord) {
     return
   }
   for (const block of content_blocks) {
-    if (!isObject(block) || !isObject(block.delta) || typeof block.index !== 'number') throw new Inexact('a content block is not told')
+    if (!isObject(block) || !isObject(block.delta) || typeof block.index !== 'number')
+      throw new Inexact('a content block is not told')
     const {index, delta} = block
     if (!(index in choice.blocks) && index !== choice.blocks.length) throw new Inexact('a content block is missing')
     const had = choice.blocks[index] ?? {}
@@ -112,8 +117,8 @@ function typeOf(delta: JsonRecord): string | undefined {
 }
 
 /**
- * Of what stands in every chunk, the first word counts where chunks are stamped; else the last that says something. Gives how many members are new:
- * more than `MAX_MEMBERS` are not gone through.
+ * Of what stands in every chunk, the first word counts where chunks are stamped; else the last that says something.
+ * Gives how many members are new: more than `MAX_MEMBERS` are not gone through.
  */
 function mergeTop(top: JsonRecord, chunk: JsonRecord): number {
   let added = 0

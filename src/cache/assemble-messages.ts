@@ -25,7 +25,8 @@ export function createMessage(): Assembly {
         case 'message_start':
           if (message || !isObject(event.message)) throw new Inexact('message_start')
           message = {...event.message}
-          if (Array.isArray(message.content) && message.content.length > 0) throw new Inexact('a message that begins with content')
+          if (Array.isArray(message.content) && message.content.length > 0)
+            throw new Inexact('a message that begins with content')
           return
         case 'content_block_start':
           if (event.index !== blocks.length || !isObject(event.content_block)) throw new Inexact('content_block_start')
@@ -108,5 +109,6 @@ function text(value: unknown): string {
 
 /** What the end says counts, where it says something. */
 function lay(message: JsonRecord, delta: JsonRecord) {
-  for (const [key, value] of Object.entries(delta)) if (value !== null || !Object.hasOwn(message, key)) put(message, key, value)
+  for (const [key, value] of Object.entries(delta))
+    if (value !== null || !Object.hasOwn(message, key)) put(message, key, value)
 }

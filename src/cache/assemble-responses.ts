@@ -3,7 +3,10 @@ import type {Assembly} from './assembly.ts'
 import type {JsonRecord} from './exact-json.ts'
 import {Inexact} from './merge.ts'
 
-/** The events of a response: its last one holds all of it. Source: platform.openai.com/docs/api-reference/responses-streaming. */
+/**
+ * The events of a response: its last one holds all of it. Source:
+ * platform.openai.com/docs/api-reference/responses-streaming.
+ */
 export function createResponse(): Assembly {
   let response: JsonRecord | null = null
   let items = 0
@@ -15,7 +18,8 @@ export function createResponse(): Assembly {
       if (event.type !== 'response.completed' && event.type !== 'response.incomplete') return
       if (!isObject(event.response)) throw new Inexact('a response that is none')
       // Some servers end with a response that leaves out what was streamed.
-      if (!Array.isArray(event.response.output) || event.response.output.length < items) throw new Inexact('an output that is not whole')
+      if (!Array.isArray(event.response.output) || event.response.output.length < items)
+        throw new Inexact('an output that is not whole')
       response = event.response
     },
     answer: () => response,

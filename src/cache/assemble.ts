@@ -100,6 +100,7 @@ function eventIn(text: string, event: string | null): JsonRecord | 'done' | unde
   const json = parseExactly(text)
   if (!isObject(json)) return undefined
   const type = json.type ?? event
-  if (type === 'error' || type === 'response.failed' || (json.error !== undefined && json.error !== null)) throw new Inexact('an error')
+  if (type === 'error' || type === 'response.failed' || (json.error !== undefined && json.error !== null))
+    throw new Inexact('an error')
   return json
 }

@@ -1,6 +1,9 @@
 import type {After} from '../base/after.ts'
 
-/** One call of several that ask the same at the same time. Exactly one of its functions is called, at most once, `onAbandoned` aside. */
+/**
+ * One call of several that ask the same at the same time. Exactly one of its functions is called, at most once,
+ * `onAbandoned` aside.
+ */
 export interface Participant<A> {
   /** The call to the provider is this one's to make now, for all. */
   onLead(): void
@@ -17,28 +20,37 @@ export interface Participation<A> {
   /** At the beginning. A leader is not called by `onLead`; `alone` is neither waited for nor waiting. */
   readonly role: 'leader' | 'follower' | 'alone'
   /**
-   * Others wait for this one's call. While it is so the provider must be read at its own pace, not at that of one's own client (up to
-   * what may be kept), so that a client that stalls holds up nobody.
+   * Others wait for this one's call. While it is so the provider must be read at its own pace, not at that of one's own
+   * client (up to what may be kept), so that a client that stalls holds up nobody.
    */
   readonly followed: boolean
   /** The call was answered with what may be kept: everybody has it. */
   complete(answer: A): void
   /** There is no answer: the oldest follower leads in its place, the others go on waiting. */
   fail(): void
-  /** The answer is good and not to be shared, as that of no other is: the oldest follower leads, the others ask for themselves. */
+  /**
+   * The answer is good and not to be shared, as that of no other is: the oldest follower leads, the others ask for
+   * themselves.
+   */
   decline(): void
-  /** This one makes no call after all, for reasons of its own: the oldest follower leads in its place, the others go on waiting. */
+  /**
+   * This one makes no call after all, for reasons of its own: the oldest follower leads in its place, the others go on
+   * waiting.
+   */
   passLead(): void
   /**
-   * The client is gone. True when the call has to be carried on without it, until `complete`, `fail` or `onAbandoned`, because others
-   * wait for it; false when it may be aborted. A leader that cannot carry on says `fail` then.
+   * The client is gone. True when the call has to be carried on without it, until `complete`, `fail` or `onAbandoned`,
+   * because others wait for it; false when it may be aborted. A leader that cannot carry on says `fail` then.
    */
   leave(): boolean
 }
 
 export interface FlightOptions {
   readonly after: After
-  /** A leader that did not complete for so long gets a second beside it: the oldest follower. Whoever completes first completes for all. */
+  /**
+   * A leader that did not complete for so long gets a second beside it: the oldest follower. Whoever completes first
+   * completes for all.
+   */
   readonly most_lead_ms?: number
   /** Nobody waits longer. */
   readonly most_wait_ms?: number
@@ -56,9 +68,9 @@ export interface Coalescer<A> {
 }
 
 /**
- * Makes one call of many that ask the same at the same time. A flight is owned by nobody (core rule 21): it goes on while anybody
- * takes part in it, whoever began it; where its leader fails, one follower leads, so that a provider in trouble is asked by one at a
- * time. Admission, guardrails and records are each caller's own.
+ * Makes one call of many that ask the same at the same time. A flight is owned by nobody (core rule 21): it goes on
+ * while anybody takes part in it, whoever began it; where its leader fails, one follower leads, so that a provider in
+ * trouble is asked by one at a time. Admission, guardrails and records are each caller's own.
  */
 export function createFlights<A>(options: FlightOptions): Coalescer<A> {
   const flights = new Map<string, CoalescedCall<A>>()
@@ -101,7 +113,13 @@ class CoalescedCall<A> {
   readonly #followers = new Set<Member<A>>()
 
   constructor(
-    {after, most_lead_ms = 60_000, most_wait_ms = 180_000, max_followers = 10_000, onFault = () => undefined}: FlightOptions,
+    {
+      after,
+      most_lead_ms = 60_000,
+      most_wait_ms = 180_000,
+      max_followers = 10_000,
+      onFault = () => undefined,
+    }: FlightOptions,
     over: () => void,
   ) {
     this.#after = after

@@ -7,8 +7,9 @@ const SUSPECT = /\d{16}|[eE][-+]?\d{3}/
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
 
 /**
- * `JSON.parse`, for text that is going to be written again: undefined when it is not JSON, or holds a number that JavaScript would
- * write otherwise in a way that a client can tell (an integer that no double holds, a magnitude beyond all).
+ * `JSON.parse`, for text that is going to be written again: undefined when it is not JSON, or holds a number that
+ * JavaScript would write otherwise in a way that a client can tell (an integer that no double holds, a magnitude beyond
+ * all).
  */
 export function parseExactly(text: string): unknown {
   let value: unknown

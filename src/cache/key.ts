@@ -17,7 +17,10 @@ export interface KeyParts {
   /** Path and query below the base URL; of pass-through they are the request. */
   readonly path: string
   readonly model: string | null
-  /** What the caller brings of its own to be let in by the provider, as a hash; null: the credential is the workspace's. It parts answers whatever else does. */
+  /**
+   * What the caller brings of its own to be let in by the provider, as a hash; null: the credential is the workspace's.
+   * It parts answers whatever else does.
+   */
   readonly own_credential: string | null
   /** Says which guardrails an answer has passed: those of a call that finds it are not run. Empty: none. */
   readonly guards: string
@@ -26,7 +29,10 @@ export interface KeyParts {
   /** Given and not empty, it partitions in place of metadata and headers. */
   readonly namespace?: string | undefined
   readonly metadata: Readonly<Record<string, string>>
-  /** What else of the client's headers may change the answer: `behaviour` of ours, and headers that are handed on to the provider. */
+  /**
+   * What else of the client's headers may change the answer: `behaviour` of ours, and headers that are handed on to the
+   * provider.
+   */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -38,8 +44,8 @@ const MAX_CANONICAL_BYTES = 256 * 1024
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 /**
- * The key of a call; null when its body is no JSON object, or longer than 16 MB, so that it cannot be cached. Organisation and workspace
- * partition always.
+ * The key of a call; null when its body is no JSON object, or longer than 16 MB, so that it cannot be cached.
+ * Organisation and workspace partition always.
  */
 export function cacheKey(parts: KeyParts): CacheKey | null {
   if (parts.body.length > MAX_BODY_BYTES) return null
@@ -66,7 +72,10 @@ export function cacheKey(parts: KeyParts): CacheKey | null {
 /** As `canonical` sees keys: with their quotes. */
 const KEYS_LEFT_OUT: ReadonlySet<string> = new Set([...DELIVERY].map(key => JSON.stringify(key)))
 
-/** Headers that never partition: who asks, where the call is traced, where it goes (which the key says itself), how long it may take. */
+/**
+ * Headers that never partition: who asks, where the call is traced, where it goes (which the key says itself), how long
+ * it may take.
+ */
 const NOT_BEHAVIOUR: ReadonlySet<string> = new Set(
   `api-key provider virtual-key config custom-host trace-id span-id parent-span-id span-name metadata cache-namespace
   cache-force-refresh request-timeout sensitive-headers debug`.split(/\s+/),
@@ -74,7 +83,9 @@ const NOT_BEHAVIOUR: ReadonlySet<string> = new Set(
 
 /** Of our own headers (names after the prefix) those that belong into `KeyParts.headers`; unknown ones do. */
 export function behaviouralHeaders(values: Readonly<Partial<Record<string, string>>>): Record<string, string> {
-  const kept = Object.entries(values).filter((each): each is [string, string] => each[1] !== undefined && !NOT_BEHAVIOUR.has(each[0]))
+  const kept = Object.entries(values).filter(
+    (each): each is [string, string] => each[1] !== undefined && !NOT_BEHAVIOUR.has(each[0]),
+  )
   return Object.fromEntries(kept)
 }
 
@@ -86,10 +97,15 @@ function sorted(record: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1))
 }
 
-/** The members at the top, in the order of their keys; null when a key stands twice, for then it is not clear which one counts. */
+/**
+ * The members at the top, in the order of their keys; null when a key stands twice, for then it is not clear which one
+ * counts.
+ */
 function membersOf(body: Buffer) {
   try {
-    return [...topLevel(body, EVERY)].filter(([key]) => !DELIVERY.has(key)).toSorted(([one], [other]) => (one < other ? -1 : 1))
+    return [...topLevel(body, EVERY)]
+      .filter(([key]) => !DELIVERY.has(key))
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
   } catch (fault) {
     if (fault instanceof Refusal) return null
     throw fault

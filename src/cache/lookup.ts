@@ -1,7 +1,9 @@
 import type {Cache, CacheEntry, CacheKey} from '../ports/cache/index.ts'
 import type {Coalescer, Participation} from './coalesce.ts'
 
-/** A call at the cache. One of `onHit` and `onMiss` is called, unless `outcome` has it already or the call left before. */
+/**
+ * A call at the cache. One of `onHit` and `onMiss` is called, unless `outcome` has it already or the call left before.
+ */
 export interface CacheListener {
   /** The answer was kept, or another's call has just brought it. */
   onHit(entry: CacheEntry): void
@@ -45,10 +47,15 @@ export interface VisitOptions {
 }
 
 /**
- * Takes a call to the cache: what is in this process comes at once; else the call joins the flight of its key first and only the
- * leader looks further, so that of many that ask the same one goes to the store, and one to the provider.
+ * Takes a call to the cache: what is in this process comes at once; else the call joins the flight of its key first and
+ * only the leader looks further, so that of many that ask the same one goes to the store, and one to the provider.
  */
-export function lookUp(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: VisitOptions, visitor: CacheListener): CacheLookup {
+export function lookUp(
+  on: CacheParts,
+  key: CacheKey,
+  {refresh, max_age_ms}: VisitOptions,
+  visitor: CacheListener,
+): CacheLookup {
   const near = refresh ? undefined : on.cache.peek(key)
   if (near)
     return {
@@ -84,7 +91,12 @@ export function lookUp(on: CacheParts, key: CacheKey, {refresh, max_age_ms}: Vis
   }
 
   return {
-    outcome: looked && !(looked instanceof Promise) ? looked : looked || participation.role === 'follower' ? 'pending' : 'miss',
+    outcome:
+      looked && !(looked instanceof Promise)
+        ? looked
+        : looked || participation.role === 'follower'
+          ? 'pending'
+          : 'miss',
     follows: participation.role === 'follower',
     get followed() {
       return participation.followed

@@ -25,11 +25,20 @@ const STEADY: ReadonlySet<string> = new Set(['role', 'id', 'type', 'name', 'form
 /** Lists whose items have an index in the stream alone. */
 const STREAM_INDEX: ReadonlySet<string> = new Set(['tool_calls', 'content_blocks'])
 /** Lists that arrive item by item. */
-const LISTS: ReadonlySet<string> = new Set(['annotations', 'content', 'refusal', 'tokens', 'token_logprobs', 'top_logprobs', 'text_offset'])
+const LISTS: ReadonlySet<string> = new Set([
+  'annotations',
+  'content',
+  'refusal',
+  'tokens',
+  'token_logprobs',
+  'top_logprobs',
+  'text_offset',
+])
 
 /**
- * Adds `delta` to what came before it, in place. Texts grow, lists whose items have an `index` are added to item by item, objects
- * member by member; what is none of these may come again only as it was. Throws `Inexact` where two readings are possible.
+ * Adds `delta` to what came before it, in place. Texts grow, lists whose items have an `index` are added to item by
+ * item, objects member by member; what is none of these may come again only as it was. Throws `Inexact` where two
+ * readings are possible.
  */
 export function mergeDelta(before: JsonRecord, delta: JsonRecord): void {
   for (const [key, value] of Object.entries(delta)) {
@@ -40,7 +49,8 @@ export function mergeDelta(before: JsonRecord, delta: JsonRecord): void {
 
 /** Sets a member whatever its name is: `__proto__` too is only a name. */
 export function put(record: JsonRecord, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(record, key, {value, enumerable: true, configurable: true, writable: true})
+  if (key === '__proto__')
+    Object.defineProperty(record, key, {value, enumerable: true, configurable: true, writable: true})
   else record[key] = value
 }
 
@@ -68,7 +78,8 @@ function mergedList(key: string, had: unknown, value: readonly unknown[]): unkno
   const is_indexed = value.length > 0 && value.every(item => isObject(item) && isIndex(item.index))
   if (is_indexed && (had === null || Array.isArray(had))) {
     const list = (had ?? []) as unknown[]
-    for (const item of value as readonly (JsonRecord & {readonly index: number})[]) mergeItem(list, item, !STREAM_INDEX.has(key))
+    for (const item of value as readonly (JsonRecord & {readonly index: number})[])
+      mergeItem(list, item, !STREAM_INDEX.has(key))
     return list
   }
   if (had === null) return [...value]

@@ -2,7 +2,10 @@ import {isObject, list, object} from '../base/json-object.ts'
 import {type JsonRecord, without} from './exact-json.ts'
 import {pieces} from './pieces.ts'
 
-/** Chat completions: the role and all that has no pieces, the texts cut up, each tool call whole, then the reason it ended. */
+/**
+ * Chat completions: the role and all that has no pieces, the texts cut up, each tool call whole, then the reason it
+ * ended.
+ */
 export function replayChat(answer: JsonRecord, include_usage: boolean): JsonRecord[] | null {
   return replayChoices(answer, 'chat.completion.chunk', include_usage, choice => {
     const {message} = choice
@@ -76,7 +79,14 @@ function replayChoices(
       })
     }
     const unsaid = parts.steps.length === 0 && isObject(logprobs) ? {logprobs} : {}
-    deltas.push({index, ...parts.last, ...quiet, ...unsaid, ...rest, ...('finish_reason' in choice ? {finish_reason} : {})})
+    deltas.push({
+      index,
+      ...parts.last,
+      ...quiet,
+      ...unsaid,
+      ...rest,
+      ...('finish_reason' in choice ? {finish_reason} : {}),
+    })
   }
   const chunks: JsonRecord[] = deltas.map(choice => ({
     ...template,
@@ -91,7 +101,10 @@ function replayChoices(
 /** Members of a content block whose text streams, and the type that each of them tells. */
 const BLOCK_TEXTS = {thinking: 'thinking', text: 'text', signature: 'thinking', data: 'redacted_thinking'} as const
 
-/** Blocks of text and thinking, as far as a client sees a provider's own: `[{index, delta}]`, the member alone names the type. */
+/**
+ * Blocks of text and thinking, as far as a client sees a provider's own: `[{index, delta}]`, the member alone names the
+ * type.
+ */
 function blocks(content_blocks: unknown): JsonRecord[] {
   const steps = list(content_blocks).flatMap((block, index) => {
     const {type, ...rest} = object(block)

@@ -4,7 +4,9 @@ import {pieces} from './pieces.ts'
 
 type MessageEvent = JsonRecord & {readonly type: string}
 
-/** A message as the events of a stream: message_start … message_stop. Source: docs.anthropic.com, streaming messages. */
+/**
+ * A message as the events of a stream: message_start … message_stop. Source: docs.anthropic.com, streaming messages.
+ */
 export function replayMessage(answer: JsonRecord): MessageEvent[] | null {
   const {content, usage, ...rest} = answer
   if (!Array.isArray(content) || !content.every(isObject)) return null
@@ -35,7 +37,8 @@ function replayBlock(block: JsonRecord, index: number): MessageEvent[] {
     // Blocks of other types may have members of these names that do not stream.
     if (typeof text !== 'string' || (type !== 'text' && type !== 'thinking')) continue
     start[key] = ''
-    if (text !== '') deltas.push(...(key === 'signature' ? [text] : pieces(text)).map(piece => ({type: delta, [key]: piece})))
+    if (text !== '')
+      deltas.push(...(key === 'signature' ? [text] : pieces(text)).map(piece => ({type: delta, [key]: piece})))
   }
   if (type === 'text' && Array.isArray(citations)) {
     start.citations = []

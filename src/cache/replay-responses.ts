@@ -4,12 +4,19 @@ import {pieces} from './pieces.ts'
 
 type ResponseEvent = JsonRecord & {readonly type: string}
 
-/** A response as the events of a stream: created … completed. Source: platform.openai.com/docs/api-reference/responses-streaming. */
+/**
+ * A response as the events of a stream: created … completed. Source:
+ * platform.openai.com/docs/api-reference/responses-streaming.
+ */
 export function replayResponse(answer: JsonRecord): ResponseEvent[] | null {
   const {output, status} = answer
   if (!Array.isArray(output) || !output.every(isObject)) return null
   const last =
-    status === 'incomplete' ? 'response.incomplete' : status === undefined || status === 'completed' ? 'response.completed' : null
+    status === 'incomplete'
+      ? 'response.incomplete'
+      : status === undefined || status === 'completed'
+        ? 'response.completed'
+        : null
   if (last === null) return null
   const began = {...answer, status: 'in_progress', output: [], ...('usage' in answer ? {usage: null} : {})}
   const events: ResponseEvent[] = [
@@ -51,7 +58,11 @@ function replayItem(item: JsonRecord, output_index: number): ResponseEvent[] {
     const [member, event] = known
     const text = item[member] as string
     shell[member] = ''
-    steps.push(...pieces(text).map(delta => ({type: `${event}.delta`, ...at, delta})), {type: `${event}.done`, ...at, [member]: text})
+    steps.push(...pieces(text).map(delta => ({type: `${event}.delta`, ...at, delta})), {
+      type: `${event}.done`,
+      ...at,
+      [member]: text,
+    })
   }
   return [
     {type: 'response.output_item.added', output_index, item: shell},

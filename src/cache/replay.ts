@@ -6,15 +6,23 @@ import {replayResponse} from './replay-responses.ts'
 import {MAX_MEMBERS, type StreamedEndpoint} from './rules.ts'
 
 export interface ReplayOptions {
-  /** The client asked for usage in an event of its own (`stream_options.include_usage`); else the last chunk of the answer carries it. */
+  /**
+   * The client asked for usage in an event of its own (`stream_options.include_usage`); else the last chunk of the
+   * answer carries it.
+   */
   readonly include_usage?: boolean
 }
 
 /**
  * A stored answer as the server-sent events that `endpoint` would have streamed, whole; what
- * `assemble` makes of them is the same answer again. Null when the answer is not of the endpoint's shape: then it is no hit.
+ * `assemble` makes of them is the same answer again. Null when the answer is not of the endpoint's shape: then it is no
+ * hit.
  */
-export function replay(endpoint: StreamedEndpoint, answer: Buffer, {include_usage = false}: ReplayOptions = {}): Buffer | null {
+export function replay(
+  endpoint: StreamedEndpoint,
+  answer: Buffer,
+  {include_usage = false}: ReplayOptions = {},
+): Buffer | null {
   const json = parseExactly(answer.toString('utf8'))
   if (!isObject(json) || Object.keys(json).length > MAX_MEMBERS) return null
   switch (endpoint) {

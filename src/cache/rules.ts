@@ -50,13 +50,17 @@ export interface CacheQuestion {
 
 export type CacheDecision =
   | {readonly status: 'DISABLED'}
-  /** `status` is reported when nothing is found: with REFRESH nothing is looked for. What comes is kept for `max_age_ms`. */
+  /**
+   * `status` is reported when nothing is found: with REFRESH nothing is looked for. What comes is kept for
+   * `max_age_ms`.
+   */
   | {readonly status: 'MISS' | 'REFRESH'; readonly max_age_ms: number}
 
 /** Whether the cache takes part in a call, and how. */
 export function decideCache(question: CacheQuestion): CacheDecision {
   const {rule, endpoint, method, has_json, streams, is_stateful, debug_off} = question
-  const may = CACHEABLE.has(endpoint) && method === 'POST' && has_json && !is_stateful && (!streams || isStreamed(endpoint))
+  const may =
+    CACHEABLE.has(endpoint) && method === 'POST' && has_json && !is_stateful && (!streams || isStreamed(endpoint))
   if (!rule || debug_off || !may) return {status: 'DISABLED'}
   const max_age_ms = maxAge(rule.max_age_s, question.organisation_max_age_s) * 1000
   return {status: question.force_refresh?.trim().toLowerCase() === 'true' ? 'REFRESH' : 'MISS', max_age_ms}
@@ -68,11 +72,12 @@ const DEFAULT_S = 604_800
 const ORGANISATION_MOST_S = 25_923_000
 
 /**
- * Seconds that an answer is kept: what the config says, no more than the organisation's cap; the cap where the config says nothing,
- * else 7 days. From 60 s; a config's word up to 90 days, an organisation's up to 25 923 000 s.
+ * Seconds that an answer is kept: what the config says, no more than the organisation's cap; the cap where the config
+ * says nothing, else 7 days. From 60 s; a config's word up to 90 days, an organisation's up to 25 923 000 s.
  */
 export function maxAge(asked_s: number | null, organisation_s: number | null): number {
-  const cap = organisation_s === null || Number.isNaN(organisation_s) ? null : Math.min(organisation_s, ORGANISATION_MOST_S)
+  const cap =
+    organisation_s === null || Number.isNaN(organisation_s) ? null : Math.min(organisation_s, ORGANISATION_MOST_S)
   const requested_s = asked_s === null || Number.isNaN(asked_s) ? null : Math.min(asked_s, MAX_S)
   const wanted = requested_s === null ? (cap ?? DEFAULT_S) : Math.min(requested_s, cap ?? MAX_S)
   return Math.max(MIN_S, Math.trunc(wanted))
@@ -81,14 +86,22 @@ export function maxAge(asked_s: number | null, organisation_s: number | null): n
 /** True when a call of the Responses API leans on what the provider keeps, or is only begun by it. */
 export function isStateful(endpoint: EndpointName, body: Readonly<Record<string, unknown>>): boolean {
   if (endpoint !== 'createModelResponse') return false
-  return [body.previous_response_id, body.conversation].some(value => value !== undefined && value !== null) || body.background === true
+  return (
+    [body.previous_response_id, body.conversation].some(value => value !== undefined && value !== null) ||
+    body.background === true
+  )
 }
 
 /**
- * True when an answer may be kept: 200, JSON, and no error that came as a 200. Of the Responses API only what has ended: an answer
- * that is queued, failed or cancelled tells of a moment.
+ * True when an answer may be kept: 200, JSON, and no error that came as a 200. Of the Responses API only what has
+ * ended: an answer that is queued, failed or cancelled tells of a moment.
  */
-export function mayStore(endpoint: EndpointName, status: number, content_type: string | undefined, answer: unknown): boolean {
+export function mayStore(
+  endpoint: EndpointName,
+  status: number,
+  content_type: string | undefined,
+  answer: unknown,
+): boolean {
   if (status !== 200 || !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(content_type ?? '')) return false
   if (typeof answer !== 'object' || answer === null) return false
   if (Array.isArray(answer)) return endpoint === 'proxy'
@@ -102,10 +115,16 @@ export function tellsFailure(answer: unknown): boolean {
   if (typeof answer !== 'object' || answer === null) return false
   const {error, type, choices, status} = answer as Readonly<Record<string, unknown>>
   if ((error !== undefined && error !== null) || type === 'error' || status === 'failed') return true
-  return Array.isArray(choices) && choices.some((choice: {finish_reason?: unknown} | null) => isFailure(choice?.finish_reason))
+  return (
+    Array.isArray(choices) &&
+    choices.some((choice: {finish_reason?: unknown} | null) => isFailure(choice?.finish_reason))
+  )
 }
 
-/** True of a reason why an answer ended that is no end: `error`, `overloaded_error`, `TIMEOUT`, `insufficient_system_resource`. */
+/**
+ * True of a reason why an answer ended that is no end: `error`, `overloaded_error`, `TIMEOUT`,
+ * `insufficient_system_resource`.
+ */
 export function isFailure(finish_reason: unknown): boolean {
   return typeof finish_reason === 'string' && /error|timeout|insufficient_system_resource/i.test(finish_reason)
 }

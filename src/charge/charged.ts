@@ -9,10 +9,20 @@ export interface Charged {
 }
 
 /** Where nothing was used, or all of it was paid for before. */
-export const NOTHING_OWED: Charged = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null, usage_unknown: []}
+export const NOTHING_OWED: Charged = {
+  cost_nanousd: 0,
+  unpriced: false,
+  unpriced_units: [],
+  mode_unpriced: null,
+  usage_unknown: [],
+}
 
 /** A cost, with the numbers in its report of usage that nobody here knows; `flags`: they may cost something there. */
-export function charged(cost: Omit<Charged, 'usage_unknown'>, usage_unknown: readonly string[], flags: boolean): Charged {
+export function charged(
+  cost: Omit<Charged, 'usage_unknown'>,
+  usage_unknown: readonly string[],
+  flags: boolean,
+): Charged {
   const {cost_nanousd, unpriced, unpriced_units, mode_unpriced} = cost
   return {cost_nanousd, unpriced: unpriced || flags, unpriced_units, mode_unpriced, usage_unknown}
 }

@@ -25,7 +25,12 @@ export interface EndedCall {
 }
 
 /** The same as ledger and log have it. A provider that was not waited for took no time. */
-export function endedCall(settled: Settlement, log: LogRecord, {tokens, cost_nanousd}: Spent, is_part: boolean): EndedCall {
+export function endedCall(
+  settled: Settlement,
+  log: LogRecord,
+  {tokens, cost_nanousd}: Spent,
+  is_part: boolean,
+): EndedCall {
   const {last_byte_ms: total_ms, overhead_ms} = log
   return {
     method: log.method,
@@ -49,7 +54,10 @@ export function endedCall(settled: Settlement, log: LogRecord, {tokens, cost_nan
 }
 
 /** A request that was refused before it was a call: nobody is known to have sent it, and it has no row. */
-export function refusedUnknown({method, endpoint, status}: Pick<EndedCall, 'method' | 'endpoint' | 'status'>, total_ms: number): EndedCall {
+export function refusedUnknown(
+  {method, endpoint, status}: Pick<EndedCall, 'method' | 'endpoint' | 'status'>,
+  total_ms: number,
+): EndedCall {
   return {
     method,
     endpoint,

@@ -9,7 +9,10 @@ export interface ChargedProvider {
 
 /** What is known of work before it leaves. `managed` null: the client brought its own credentials. */
 export interface OpenedWork
-  extends Omit<Intent, 'provider_id' | 'provider_slug' | 'integration_id' | 'attempt' | 'counter_keys' | 'held_keys' | 'hold_nanousd'> {
+  extends Omit<
+    Intent,
+    'provider_id' | 'provider_slug' | 'integration_id' | 'attempt' | 'counter_keys' | 'held_keys' | 'hold_nanousd'
+  > {
   readonly managed: ChargedProvider | null
   readonly attempt?: number
   readonly counter_keys?: readonly string[]
@@ -19,7 +22,10 @@ export interface OpenedWork
 
 const NO_KEYS: readonly string[] = []
 
-/** The intent of work: whom it is charged to, and what it costs at least. Nothing is claimed, and nothing known of its cost, unless `given` says so. */
+/**
+ * The intent of work: whom it is charged to, and what it costs at least. Nothing is claimed, and nothing known of its
+ * cost, unless `given` says so.
+ */
 export function intent(given: OpenedWork): Intent {
   const {managed} = given
   return {
@@ -46,9 +52,12 @@ export function intent(given: OpenedWork): Intent {
 }
 
 /**
- * The intent of work that goes on behind the call of `begun`, and is charged when it has ended: a call id of its own, the first attempt of it.
- * What the call itself held is given back by whoever charges the work.
+ * The intent of work that goes on behind the call of `begun`, and is charged when it has ended: a call id of its own,
+ * the first attempt of it. What the call itself held is given back by whoever charges the work.
  */
-export function deferredIntent(begun: Intent, {call_id, model, hold_nanousd}: Pick<Intent, 'call_id' | 'model' | 'hold_nanousd'>): Intent {
+export function deferredIntent(
+  begun: Intent,
+  {call_id, model, hold_nanousd}: Pick<Intent, 'call_id' | 'model' | 'hold_nanousd'>,
+): Intent {
   return {...begun, call_id, attempt: 1, model, held_keys: undefined, hold_nanousd}
 }

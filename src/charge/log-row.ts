@@ -3,14 +3,20 @@ import {maskedUrl} from '../base/masked-url.ts'
 import type {LogRecord} from '../schema/records.ts'
 
 /** How work comes to its target where no config chooses one. */
-export const DIRECT = {mode: 'single', option_path: 'config', retry_count: 0, cache_status: 'DISABLED', warning: null} as const
+export const DIRECT = {
+  mode: 'single',
+  option_path: 'config',
+  retry_count: 0,
+  cache_status: 'DISABLED',
+  warning: null,
+} as const
 
 /** What is known of work for its row of the log. What is not known is left out. */
 export type KnownOfRow = Pick<LogRecord, 'id' | 'created_at'> & Partial<LogRecord>
 
 /**
- * A row of the log: the one place of its defaults. URLs and errors are masked here, whoever brings them, and times are rounded to
- * microseconds. One literal: this is made for every attempt.
+ * A row of the log: the one place of its defaults. URLs and errors are masked here, whoever brings them, and times are
+ * rounded to microseconds. One literal: this is made for every attempt.
  */
 export function logRow(known: KnownOfRow): LogRecord {
   return {

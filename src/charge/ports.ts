@@ -2,7 +2,10 @@ import type {Log} from '../base/log.ts'
 import type {Intent, LogBodies, Settlement} from '../schema/records.ts'
 import type {EndedCall} from './ended-call.ts'
 
-/** The journal, as charged work sees it. `done` runs once the record outlives the process, or with the fault that kept it from it. */
+/**
+ * The journal, as charged work sees it. `done` runs once the record outlives the process, or with the fault that kept
+ * it from it.
+ */
 export interface Recorder {
   begin(intent: Intent, done: (fault?: Error) => void): void
   /** `intent` is what it ends, where that is not what it says itself. */

@@ -29,8 +29,9 @@ export interface WorkRow {
 }
 
 /**
- * One life of what is charged: an attempt, a session, a turn, a job. It is opened with its intent, begun when that is to be written, and ends
- * once: settled, or noted where nothing of it left. An end that follows another is not written (core rule 2).
+ * One life of what is charged: an attempt, a session, a turn, a job. It is opened with its intent, begun when that is
+ * to be written, and ends once: settled, or noted where nothing of it left. An end that follows another is not written
+ * (core rule 2).
  */
 export class ChargedWork {
   readonly intent: Intent
@@ -47,7 +48,10 @@ export class ChargedWork {
     this.#services.recorder.begin(this.intent, done)
   }
 
-  /** Writes what it used and cost; `done` runs once that is safe, or cannot be had, then with the fault. Gives what counts against limits. */
+  /**
+   * Writes what it used and cost; `done` runs once that is safe, or cannot be had, then with the fault. Gives what
+   * counts against limits.
+   */
   settle(end: WorkEnd, row: WorkRow, done: (fault?: Error) => void): Spent | null {
     if (!this.#ends()) {
       done()

@@ -10,7 +10,9 @@ import {inTimeSlices} from './time-slices.ts'
 /** A longer answer is read with pauses, so that no other call waits for it. */
 const LONG_ANSWER_BYTES = 1 << 18
 
-/** The whole answer of a provider as guardrails judge it. Throws what `unreadable` makes of the reason why they cannot. */
+/**
+ * The whole answer of a provider as guardrails judge it. Throws what `unreadable` makes of the reason why they cannot.
+ */
 export async function readAnswerJson(
   bytes: Buffer,
   unreadable: (reason: string) => Refusal,
@@ -18,9 +20,12 @@ export async function readAnswerJson(
   const text = bytes.toString()
   const is_long = bytes.length > LONG_ANSWER_BYTES
   const json = is_long ? ((await inTimeSlices(readingJson(text))) as JsonValue | undefined) : parsed(text)
-  if (json === undefined && isTooDeep(text)) throw unreadable(`${new TooDeep().message}, so that guardrails cannot judge it`)
+  if (json === undefined && isTooDeep(text))
+    throw unreadable(`${new TooDeep().message}, so that guardrails cannot judge it`)
   if (!isObject(json)) throw unreadable('it is not a JSON object, so that guardrails cannot judge it')
-  const fault = is_long ? await inTimeSlices(findingKeyFault(text, DEEPEST, WIDEST_OF_ANSWERS)) : keyFault(text, DEEPEST, WIDEST_OF_ANSWERS)
+  const fault = is_long
+    ? await inTimeSlices(findingKeyFault(text, DEEPEST, WIDEST_OF_ANSWERS))
+    : keyFault(text, DEEPEST, WIDEST_OF_ANSWERS)
   if (fault) throw unreadable(`it ${KEY_FAULTS[fault.kind]} ${fault.path}, so that guardrails cannot judge it`)
   return {text, json}
 }

@@ -16,7 +16,10 @@ export function statusOf(upstream_status: number, is_failed: boolean): number {
   return upstream_status === 200 && is_failed ? FAILED_STATUS : upstream_status
 }
 
-/** The body of a 446, in the form of its route's errors; `where` stands behind "failed". Of an answer that was denied it shows nothing: what checks quote of it is left out. */
+/**
+ * The body of a 446, in the form of its route's errors; `where` stands behind "failed". Of an answer that was denied it
+ * shows nothing: what checks quote of it is left out.
+ */
 export function deniedBody(endpoint: EndpointName, fields: HookResults, where = '') {
   const hook_results = {...fields, after_request_hooks: fields.after_request_hooks.map(withoutExcerpts)}
   const error = {
@@ -25,7 +28,9 @@ export function deniedBody(endpoint: EndpointName, fields: HookResults, where = 
     param: null,
     code: null,
   }
-  return endpoint === 'messages' || endpoint === 'messagesCountTokens' ? {type: 'error', error, hook_results} : {error, hook_results}
+  return endpoint === 'messages' || endpoint === 'messagesCountTokens'
+    ? {type: 'error', error, hook_results}
+    : {error, hook_results}
 }
 
 /** A result that quotes nothing of what was judged. */

@@ -45,8 +45,9 @@ export interface Attached {
 const MAX_HOOKS = 50
 
 /**
- * Every form in which guardrails are attached (docs/guardrails.md, Attach a guardrail) as hooks ready to run. The defaults, the config's own among them,
- * come last and whole: a guardrail that the config attaches too runs once, as the default says.
+ * Every form in which guardrails are attached (docs/guardrails.md, Attach a guardrail) as hooks ready to run. The
+ * defaults, the config's own among them, come last and whole: a guardrail that the config attaches too runs once, as
+ * the default says.
  */
 export function attach(keys: AttachKeys, {path = '', defaults, saved, registry = BUILT_IN}: AttachOptions): Attached {
   const faults: HookFault[] = []
@@ -70,7 +71,9 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
     }
     const values = [
       ...entries(names.hooks).map(({each, at}) => raw(each, at)),
-      ...entries(names.guardrails).map(({each, at, index}) => short(each, at, 'guardrail', `${side}_guardrail_${index + 1}`)),
+      ...entries(names.guardrails).map(({each, at, index}) =>
+        short(each, at, 'guardrail', `${side}_guardrail_${index + 1}`),
+      ),
       ...entries(names.mutators).map(({each, at, index}) => short(each, at, 'mutator', `${side}_mutator_${index + 1}`)),
     ].filter(each => each !== undefined)
     if (values.length + besides.length > MAX_HOOKS)
@@ -96,7 +99,10 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
     if (own(input, 'checks') === undefined && typeof id === 'string') {
       const idle = Object.keys(input).filter(key => !['id', 'type', 'guardrail_version_id'].includes(key))
       if (idle.length)
-        warnings.push({path: at, message: `has no effect: ${idle.slice(0, 5).join(', ')}; the guardrail ${id.slice(0, 100)} says it.`})
+        warnings.push({
+          path: at,
+          message: `has no effect: ${idle.slice(0, 5).join(', ')}; the guardrail ${id.slice(0, 100)} says it.`,
+        })
       return reference(id, at)
     }
     return made(input, at, 'guardrail', at.replace(/\W+/g, '_').replace(/_$/, ''))
@@ -115,11 +121,18 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
         const known = registry.find(key)
         const like = nearest(key, HOOK_KEYS)
         const unknown = like ? `the key ${key} is not known here: did you mean ${like}?` : registry.unknown(key)
-        faults.push({path: `${at}.${key}`, message: known ? `must be an object, the parameters of ${known.id}.` : unknown})
+        faults.push({
+          path: `${at}.${key}`,
+          message: known ? `must be an object, the parameters of ${known.id}.` : unknown,
+        })
         continue
       }
       const {id: named, is_enabled, ...parameters} = value
-      checks.push({id: typeof named === 'string' ? named : key, parameters, ...(typeof is_enabled === 'boolean' ? {is_enabled} : {})})
+      checks.push({
+        id: typeof named === 'string' ? named : key,
+        parameters,
+        ...(typeof is_enabled === 'boolean' ? {is_enabled} : {}),
+      })
     }
     const hook = Object.fromEntries(Object.entries(input).filter(([key]) => HOOK_KEYS.has(key)))
     return checks.length < others.length ? undefined : made({...hook, checks}, at, type, id)
@@ -146,7 +159,8 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
 
   function warn(hook: Hook, side: Side) {
     for (const {id, prepared} of hook.checks) {
-      if (!prepared.check.sides.includes(side)) warnings.push({path: hook.id, message: `${id} does not run on the ${side} and is skipped.`})
+      if (!prepared.check.sides.includes(side))
+        warnings.push({path: hook.id, message: `${id} does not run on the ${side} and is skipped.`})
     }
   }
 }

@@ -9,7 +9,10 @@ import type {ByString} from './strings.ts'
 import {atOnce, type SlicedWork} from './time-slices.ts'
 import type {BodyString, View} from './view.ts'
 
-/** The strings of a body whose dialect nobody knows, found in its bytes: every one is a text. What rewrites changes values only, each where it stands. */
+/**
+ * The strings of a body whose dialect nobody knows, found in its bytes: every one is a text. What rewrites changes
+ * values only, each where it stands.
+ */
 export class BytesView implements View {
   readonly kind = 'strings'
   readonly endpoint: EndpointName
@@ -68,7 +71,8 @@ export class BytesView implements View {
 
   /** A service gives a whole body as JSON: it can stand in the place of JSON alone. */
   withBody(body: JsonValue): View {
-    if (this.#regions[0]?.form !== 'json' || this.#regions.length > 1) throw new CheckFault('This body cannot be replaced by JSON.')
+    if (this.#regions[0]?.form !== 'json' || this.#regions.length > 1)
+      throw new CheckFault('This body cannot be replaced by JSON.')
     const bytes = Buffer.from(JSON.stringify(body))
     const read = atOnce(readingBytes(this, bytes, [{form: 'json', start: 0, end: bytes.length, called: ''}], []))
     if (typeof read === 'string') throw new CheckFault('The body that is to replace this one cannot be judged.')
@@ -87,7 +91,8 @@ export class BytesView implements View {
     for (const region of this.#regions) {
       for (const found of stringsIn(this.#bytes, region)) {
         if (found === undefined) yield
-        const put = found && !found.is_key ? mapText(found, (text, called) => puts.get(called)?.get(text) ?? text) : undefined
+        const put =
+          found && !found.is_key ? mapText(found, (text, called) => puts.get(called)?.get(text) ?? text) : undefined
         if (!found || put === undefined || put === found.text) continue
         parts.push(this.#bytes.subarray(kept, found.start), Buffer.from(written(region.form, put)))
         kept = found.end
@@ -147,7 +152,10 @@ export function* readingBytes(
 }
 
 /** A text, or, where it is JSON that stands as a text, each string in it. */
-function mapText({text, called}: {readonly text: string; readonly called: string}, by: (text: string, called: string) => string): string {
+function mapText(
+  {text, called}: {readonly text: string; readonly called: string},
+  by: (text: string, called: string) => string,
+): string {
   return text.length <= LONGEST_INNER && /^\s*[{[]/.test(text) ? mapJsonStrings(text, by) : by(text, called)
 }
 

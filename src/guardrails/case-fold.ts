@@ -1,8 +1,8 @@
 import {parseRegex, type Ranges, RegexFault} from '../base/regex-syntax.ts'
 
 /**
- * `source` written so that it means without flags what it means with the flag `i` (ECMA-262, Canonicalize without `u`), and with `s` when
- * `dot_all`: letters and classes become classes that hold both cases.
+ * `source` written so that it means without flags what it means with the flag `i` (ECMA-262, Canonicalize without `u`),
+ * and with `s` when `dot_all`: letters and classes become classes that hold both cases.
  */
 export function folded(source: string, is_folded: boolean, dot_all: boolean): string {
   parseRegex(source)
@@ -61,13 +61,16 @@ function sameLetters(): ReadonlyMap<number, readonly number[]> {
     const canonical = upper.length === 1 && !(unit > 127 && upper.charCodeAt(0) < 128) ? upper.charCodeAt(0) : unit
     if (canonical !== unit) letters.set(canonical, [...(letters.get(canonical) ?? [canonical]), unit])
   }
-  cased = new Map([...letters.values()].flatMap(units => units.map((unit): [number, readonly number[]] => [unit, units])))
+  cased = new Map(
+    [...letters.values()].flatMap(units => units.map((unit): [number, readonly number[]] => [unit, units])),
+  )
   return cased
 }
 
 function bothCases(ranges: Ranges): readonly number[] {
   const added: number[] = []
-  const has = (unit: number) => ranges.some((low, index) => index % 2 === 0 && low <= unit && unit <= ranges[index + 1]!)
+  const has = (unit: number) =>
+    ranges.some((low, index) => index % 2 === 0 && low <= unit && unit <= ranges[index + 1]!)
   const narrow = ranges.length === 2 && ranges[0] === ranges[1]
   if (narrow) for (const other of sameLetters().get(ranges[0]!) ?? []) added.push(other)
   else for (const [unit, others] of sameLetters()) if (has(unit)) added.push(...others)

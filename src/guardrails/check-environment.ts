@@ -16,8 +16,14 @@ export interface CheckWorldOptions {
   readonly now_ms: () => number
 }
 
-/** A world whose services are reached through the wall, in the name of a workspace: where a caller's custom host may not be, they are not. */
-export function checkEnvironment(workspace_id: string, {egress, lookup, memory, now_ms}: CheckWorldOptions): CheckEnvironment {
+/**
+ * A world whose services are reached through the wall, in the name of a workspace: where a caller's custom host may not
+ * be, they are not.
+ */
+export function checkEnvironment(
+  workspace_id: string,
+  {egress, lookup, memory, now_ms}: CheckWorldOptions,
+): CheckEnvironment {
   return {
     http: httpThrough(egress, workspace_id),
     memory: {
@@ -44,9 +50,19 @@ function httpThrough(egress: CheckWorldOptions['egress'], workspace_id: string):
   return async ({method, url, headers, body}, signal) => {
     const {origin, pathname, search} = new URL(url)
     const destination = egress.destination(origin, {kind: 'caller'})
-    const request = {origin: destination.origin, path: pathname + search, method, headers: {...headers}, body: body ?? null, signal}
+    const request = {
+      origin: destination.origin,
+      path: pathname + search,
+      method,
+      headers: {...headers},
+      body: body ?? null,
+      signal,
+    }
     const reply = await egress.pool(destination, workspace_id).request(request)
-    const values = Object.entries(reply.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')])
+    const values = Object.entries(reply.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ])
     return {status: reply.statusCode, headers: Object.fromEntries(values), body: reply.body}
   }
 }

@@ -14,7 +14,10 @@ export interface Transform {
   apply(view: View): View | Promise<View>
 }
 
-/** What a check says. `data` is JSON, and quotes nothing of the text but `textExcerpt`, which the engine takes anew after a redaction. */
+/**
+ * What a check says. `data` is JSON, and quotes nothing of the text but `textExcerpt`, which the engine takes anew
+ * after a redaction.
+ */
 export interface Verdict {
   readonly verdict: boolean
   readonly data: unknown
@@ -53,7 +56,10 @@ export interface CheckContext {
   /** The answer; null on the input side. */
   readonly response: View | null
   readonly response_status: number | null
-  /** What checks keep, by their parameters, from one look at an answer that comes in parts to the next; absent where it is looked at once. */
+  /**
+   * What checks keep, by their parameters, from one look at an answer that comes in parts to the next; absent where it
+   * is looked at once.
+   */
   readonly parts?: Map<object, unknown>
   now_ms(): number
   readonly http: Http
@@ -83,11 +89,13 @@ export interface CheckOptions<Shape extends z.ZodRawShape> {
   readonly parameter_aliases?: Readonly<Record<string, string>>
   readonly shape: Shape
   /**
-   * True when what fails a part of an answer fails the whole of it too, so that a stream can be judged while it comes. By default a check
-   * has to see the whole.
+   * True when what fails a part of an answer fails the whole of it too, so that a stream can be judged while it comes.
+   * By default a check has to see the whole.
    */
   part?(parameters: Parameters<Shape>): boolean
-  /** True when it only says what may not be there, so that any string can be judged by it; by default it asks for more. */
+  /**
+   * True when it only says what may not be there, so that any string can be judged by it; by default it asks for more.
+   */
   forbids?(parameters: Parameters<Shape>): boolean
   /** True when it takes out what it finds. */
   redacts?(parameters: Parameters<Shape>): boolean
@@ -121,7 +129,10 @@ export interface Check {
   readonly aliases: readonly string[]
   /** Strict: an unknown key is refused. */
   readonly parameters: z.ZodType
-  /** True for a parameter, however it is spelt, or a member of one (`credentials.apiKey`), that is a secret: what is marked `writeOnly`. */
+  /**
+   * True for a parameter, however it is spelt, or a member of one (`credentials.apiKey`), that is a secret: what is
+   * marked `writeOnly`.
+   */
   isSecret(parameter: string): boolean
   /** The same for one that is the address of a service: what is marked with the format `uri`. */
   isAddress(parameter: string): boolean
@@ -129,7 +140,9 @@ export interface Check {
   ready(parameters: unknown): Prepared | string
 }
 
-const common = {failOnError: z.boolean().default(false).describe('An error of the check counts as a failure; else it passes.')}
+const common = {
+  failOnError: z.boolean().default(false).describe('An error of the check counts as a failure; else it passes.'),
+}
 
 /** A check as the engine and the documentation see it: its parameters read by its own schema, whatever their case. */
 export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>): Check {
@@ -159,7 +172,8 @@ export function check<Shape extends z.ZodRawShape>(options: CheckOptions<Shape>)
     isSecret: marked('writeOnly', true),
     isAddress: marked('format', 'uri'),
     ready(input) {
-      if (isObject(input) && Object.hasOwn(input, '__proto__')) return 'parameters: the key __proto__ is not known here.'
+      if (isObject(input) && Object.hasOwn(input, '__proto__'))
+        return 'parameters: the key __proto__ is not known here.'
       const request = renamed(input ?? {}, names)
       const read = schema.safeParse(request)
       if (!read.success) return explain(read.error, schema, request, {root: 'parameters'})
@@ -198,13 +212,17 @@ function markOf(schema: z.core.SomeType | undefined, key: string): unknown {
   return marks?.[key] ?? markOf((schema as z.ZodOptional)._zod.def.innerType, key)
 }
 
-/** Known names in their own spelling; where two spellings of one name stand, the first stays as it is and so is refused. */
+/**
+ * Known names in their own spelling; where two spellings of one name stand, the first stays as it is and so is refused.
+ */
 function renamed(input: unknown, names: ReadonlyMap<string, string>): unknown {
   if (!isObject(input)) return input
   const taken = new Set<string>()
   return Object.fromEntries(
     Object.entries(input).map(([key, value]): [string, JsonValue] => {
-      const name = Object.hasOwn(input, names.get(key.toLowerCase()) ?? key) ? key : (names.get(key.toLowerCase()) ?? key)
+      const name = Object.hasOwn(input, names.get(key.toLowerCase()) ?? key)
+        ? key
+        : (names.get(key.toLowerCase()) ?? key)
       if (taken.has(name)) return [key, value]
       taken.add(name)
       return [name, value]
@@ -213,7 +231,11 @@ function renamed(input: unknown, names: ReadonlyMap<string, string>): unknown {
 }
 
 /** A verdict without an error. `not` turns it round. */
-export function judged(holds: boolean, data: Readonly<Record<string, unknown>> & {readonly explanation: string}, not = false): Verdict {
+export function judged(
+  holds: boolean,
+  data: Readonly<Record<string, unknown>> & {readonly explanation: string},
+  not = false,
+): Verdict {
   return {verdict: holds !== not, data: {verdict: holds !== not, ...data}, error: null}
 }
 

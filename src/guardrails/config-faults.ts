@@ -8,7 +8,10 @@ export interface ConfigNode {
 }
 
 /** What is wrong, or without effect, in the guardrails of a config's nodes. */
-export function guardrailFaults(nodes: readonly ConfigNode[], saved: (handle: string) => SavedGuardrail | undefined): readonly HookFault[] {
+export function guardrailFaults(
+  nodes: readonly ConfigNode[],
+  saved: (handle: string) => SavedGuardrail | undefined,
+): readonly HookFault[] {
   return nodes.flatMap(({node, path}) => {
     const {faults, warnings} = attach(attachKeys(node), {path, defaults: [], saved})
     return [...faults, ...warnings]

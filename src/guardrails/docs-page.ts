@@ -138,7 +138,8 @@ function leftAlone(): string {
   return [ALONE_NOTE, ['| Strings | Under the keys |', '| --- | --- |', ...rows].join('\n')].join('\n\n')
 }
 
-const TABLE_NOTE = 'Every check also takes `failOnError` (true or false, default `false`): an error of the check counts as a failure.'
+const TABLE_NOTE =
+  'Every check also takes `failOnError` (true or false, default `false`): an error of the check counts as a failure.'
 
 const PARTNERS_NOTE = `These checks call external services: a POST of JSON through the egress checks, without following redirections. The texts of
 calls leave the gateway.
@@ -153,7 +154,8 @@ calls leave the gateway.
 
 /** A row for each partner's check; a secret is in bold, what is not required in parentheses. */
 function partners(): string {
-  const head = '| Check | Side | Credentials | Parameters | Timeout | When it passes |\n| --- | --- | --- | --- | ---: | --- |'
+  const head =
+    '| Check | Side | Credentials | Parameters | Timeout | When it passes |\n| --- | --- | --- | --- | ---: | --- |'
   const rows = PARTNERS.map(check => {
     const credentials = Object.entries(check.credentials).map(([name, {is_secret, is_required}]) => {
       const label = is_secret ? `**\`${name}\`**` : `\`${name}\``
@@ -192,7 +194,9 @@ function chapter(check: Check): string {
   const rows = rowsOf(schema, '').filter(row => !row.startsWith('| `failOnError`'))
   const sides = check.sides.join(' and ') + (check.everywhere ? ', on every route' : '')
   const other = check.aliases.length ? ` Also called ${check.aliases.map(alias => `\`${alias}\``).join(', ')}.` : ''
-  const table = rows.length ? `\n\n| Parameter | Value | Default | What it is |\n| --- | --- | --- | --- |\n${rows.join('\n')}` : ''
+  const table = rows.length
+    ? `\n\n| Parameter | Value | Default | What it is |\n| --- | --- | --- | --- |\n${rows.join('\n')}`
+    : ''
   return `### \`${check.id}\`\n\n**${check.title}**, ${check.kind}, ${sides}. ${check.about}${other}${table}`
 }
 

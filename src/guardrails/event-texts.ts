@@ -1,6 +1,9 @@
 import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from './json.ts'
 
-/** A text in an event of a realtime session, as `Slot` of `texts.ts` has it. Each event is judged by itself, so that all of its texts are. */
+/**
+ * A text in an event of a realtime session, as `Slot` of `texts.ts` has it. Each event is judged by itself, so that all
+ * of its texts are.
+ */
 interface EventText {
   readonly path: JsonPath
   readonly text: string
@@ -9,7 +12,10 @@ interface EventText {
 
 /** Deeper than this no event has a text. */
 const DEEPEST = 6
-/** Members of items, parts, sessions and responses that are texts of people or models. What else stands there is judged by what forbids alone. */
+/**
+ * Members of items, parts, sessions and responses that are texts of people or models. What else stands there is judged
+ * by what forbids alone.
+ */
 const TEXT_KEYS: ReadonlySet<string> = new Set(['text', 'transcript', 'instructions', 'refusal', 'output'])
 /** Members that hold such members. */
 const HOLDERS = ['item', 'session', 'response', 'part', 'content', 'input', 'output', 'summary'] as const

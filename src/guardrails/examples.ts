@@ -46,12 +46,15 @@ export const EXAMPLES: readonly Example[] = [
     title: 'Fail closed',
     about: 'If the service does not respond, the call is also denied.',
     config: {
-      input_guardrails: [{webhook: {webhookURL: 'https://guard.example.com/judge', timeout: 1500, failOnError: true}, deny: true}],
+      input_guardrails: [
+        {webhook: {webhookURL: 'https://guard.example.com/judge', timeout: 1500, failOnError: true}, deny: true},
+      ],
     },
   },
   {
     title: 'Redact',
-    about: 'The provider never sees the matching text. With `sequential` the second check reads the result of the first.',
+    about:
+      'The provider never sees the matching text. With `sequential` the second check reads the result of the first.',
     config: {
       input_guardrails: [
         {
@@ -76,20 +79,31 @@ export const EXAMPLES: readonly Example[] = [
     title: 'Answers: after the stream',
     about:
       'A streamed response is checked at its end, and the verdict is sent after it. It cannot be withdrawn. A response that is not streamed is denied.',
-    config: {output_guardrails: [{jsonKeys: {keys: ['name', 'price'], operator: 'all'}, stream_mode: 'after', deny: true}]},
+    config: {
+      output_guardrails: [{jsonKeys: {keys: ['name', 'price'], operator: 'all'}, stream_mode: 'after', deny: true}],
+    },
   },
   {
     title: 'Answers: while they stream',
     about: 'The text is checked as it arrives and delayed by at most `stream_window_chars`. A denial ends the stream.',
     config: {
       output_guardrails: [
-        {contains: {words: ['internal use only'], operator: 'none'}, stream_mode: 'window', stream_window_chars: 200, deny: true},
+        {
+          contains: {words: ['internal use only'], operator: 'none'},
+          stream_mode: 'window',
+          stream_window_chars: 200,
+          deny: true,
+        },
       ],
     },
   },
   {
     title: 'Answers: before they leave',
     about: 'No part of a streamed response is sent before the verdict.',
-    config: {output_guardrails: [{regexMatch: {rule: '\\bsk-[A-Za-z0-9]{20,}\\b', not: true}, stream_mode: 'buffer', deny: true}]},
+    config: {
+      output_guardrails: [
+        {regexMatch: {rule: '\\bsk-[A-Za-z0-9]{20,}\\b', not: true}, stream_mode: 'buffer', deny: true},
+      ],
+    },
   },
 ]

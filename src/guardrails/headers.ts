@@ -23,7 +23,8 @@ export const headersParameter = z
     for (const [name, value] of headers) {
       if (!/^[!#$%&'*+.^_`|~\w-]{1,256}$/.test(name) || NOT_IN_HEADER_VALUES.test(value))
         refused.addIssue({code: 'custom', message: `has ${JSON.stringify(name.slice(0, 100))}, which is no header`})
-      else if (NEVER_FORWARDED.has(name)) refused.addIssue({code: 'custom', message: `has ${name}, which cannot be set`})
+      else if (NEVER_FORWARDED.has(name))
+        refused.addIssue({code: 'custom', message: `has ${name}, which cannot be set`})
     }
     return Object.fromEntries(headers)
   })
@@ -38,7 +39,11 @@ export const forwardedParameter = z
   .transform((text, refused) => {
     const names = text.map(name => name.trim().toLowerCase())
     for (const name of names) {
-      const why = NAME.test(name) ? (isBarred(name) ? 'is never handed on' : undefined) : 'is no name of letters, digits and hyphens'
+      const why = NAME.test(name)
+        ? isBarred(name)
+          ? 'is never handed on'
+          : undefined
+        : 'is no name of letters, digits and hyphens'
       if (why) refused.addIssue({code: 'custom', message: `has ${JSON.stringify(name.slice(0, 100))}, which ${why}`})
     }
     return names
@@ -50,10 +55,24 @@ function isBarred(name: string): boolean {
   return SECRET_HEADERS.has(name) || NEVER_FORWARDED.has(name) || HOP_BY_HOP.has(name)
 }
 
-/** What goes with a call to a service of the user's: JSON, their headers, the client's that were named, and the place in the trace. */
-export function outgoingHeaders(own: Readonly<Record<string, string>>, forwarded: readonly string[], context: CheckContext) {
-  const handed = forwarded.filter(name => Object.hasOwn(context.headers, name)).map(name => [name, context.headers[name]!] as const)
-  return {traceparent: traceparent(context.trace), ...Object.fromEntries(handed), ...own, 'content-type': 'application/json'}
+/**
+ * What goes with a call to a service of the user's: JSON, their headers, the client's that were named, and the place in
+ * the trace.
+ */
+export function outgoingHeaders(
+  own: Readonly<Record<string, string>>,
+  forwarded: readonly string[],
+  context: CheckContext,
+) {
+  const handed = forwarded
+    .filter(name => Object.hasOwn(context.headers, name))
+    .map(name => [name, context.headers[name]!] as const)
+  return {
+    traceparent: traceparent(context.trace),
+    ...Object.fromEntries(handed),
+    ...own,
+    'content-type': 'application/json',
+  }
 }
 
 /** W3C Trace Context, from ids that may have any form. */
@@ -69,7 +88,12 @@ function hexOf(id: string, digits: number): string {
 
 /** An http or https URL without credentials. */
 export const urlParameter = (what: string) =>
-  z.string().max(2048).refine(isWebUrl, 'must be an http or https URL without a user name').describe(what).meta({format: 'uri'})
+  z
+    .string()
+    .max(2048)
+    .refine(isWebUrl, 'must be an http or https URL without a user name')
+    .describe(what)
+    .meta({format: 'uri'})
 
 function isWebUrl(text: string): boolean {
   if (!URL.canParse(text)) return false

@@ -12,7 +12,10 @@ import type {Prepared} from './check.ts'
 import {own} from './json.ts'
 import type {Registry} from './registry.ts'
 
-/** Checks that run together and what follows from their verdict: a raw hook, a shorthand or a saved guardrail, all come to this. */
+/**
+ * Checks that run together and what follows from their verdict: a raw hook, a shorthand or a saved guardrail, all come
+ * to this.
+ */
 export interface Hook {
   readonly id: string
   readonly type: 'guardrail' | 'mutator'
@@ -62,15 +65,33 @@ export interface MakeOptions {
   readonly has_feedback?: boolean
 }
 
-/** Reads a hook with its checks; undefined when something is wrong, which is in `faults` then, or when every check is switched off. */
-export function makeHook(input: unknown, {registry, path, ...options}: MakeOptions, faults: HookFault[]): Hook | undefined {
+/**
+ * Reads a hook with its checks; undefined when something is wrong, which is in `faults` then, or when every check is
+ * switched off.
+ */
+export function makeHook(
+  input: unknown,
+  {registry, path, ...options}: MakeOptions,
+  faults: HookFault[],
+): Hook | undefined {
   const read = RawHook.safeParse(input)
   if (!read.success) {
     faults.push({path, message: explain(read.error, RawHook, input, {root: 'the hook'})})
     return undefined
   }
-  const {checks, id, type, guardrail_version_id, stream_mode, stream_window_chars, every_route, deny, async, sequential, ...after} =
-    read.data
+  const {
+    checks,
+    id,
+    type,
+    guardrail_version_id,
+    stream_mode,
+    stream_window_chars,
+    every_route,
+    deny,
+    async,
+    sequential,
+    ...after
+  } = read.data
   const before = faults.length
   const enabled = checks.flatMap((each, index) => {
     // As it was written: the schema's own copy has lost a key that is called __proto__, which is to be refused.
@@ -80,7 +101,9 @@ export function makeHook(input: unknown, {registry, path, ...options}: MakeOptio
   })
   if (faults.length > before || !enabled.length) return undefined
   const feedback = (given: GivenFeedback | undefined, value: number) =>
-    given || options.has_feedback ? {value: given?.value ?? value, weight: given?.weight ?? 1, metadata: metadataOf(given?.metadata)} : null
+    given || options.has_feedback
+      ? {value: given?.value ?? value, weight: given?.weight ?? 1, metadata: metadataOf(given?.metadata)}
+      : null
   return {
     id: id ?? options.id,
     type: type ?? options.type,

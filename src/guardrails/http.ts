@@ -15,12 +15,14 @@ export interface HttpReply {
 }
 
 /**
- * One exchange, through the gateway's egress wall. Redirects are not followed. It ends when `signal` fires; a body that nobody reads to
- * its end is let go when its iteration is left.
+ * One exchange, through the gateway's egress wall. Redirects are not followed. It ends when `signal` fires; a body that
+ * nobody reads to its end is let go when its iteration is left.
  */
 export type Http = (ask: HttpAsk, signal: AbortSignal) => Promise<HttpReply>
 
-/** What checks keep between calls: keys that sign tokens, answers of an introspection. Bounded by whoever provides it. */
+/**
+ * What checks keep between calls: keys that sign tokens, answers of an introspection. Bounded by whoever provides it.
+ */
 export interface Memory {
   get(key: string): unknown
   put(key: string, value: unknown, max_age_s: number): void
@@ -33,10 +35,16 @@ export interface PartnerResponse {
 }
 
 /**
- * Asks and reads the answer as text, or throws a `CheckFault`: no answer until `signal` fires, more than `most_bytes`, or a
- * redirection. `who` begins the sentence.
+ * Asks and reads the answer as text, or throws a `CheckFault`: no answer until `signal` fires, more than `most_bytes`,
+ * or a redirection. `who` begins the sentence.
  */
-export async function ask(http: Http, request: HttpAsk, signal: AbortSignal, most_bytes: number, who: string): Promise<PartnerResponse> {
+export async function ask(
+  http: Http,
+  request: HttpAsk,
+  signal: AbortSignal,
+  most_bytes: number,
+  who: string,
+): Promise<PartnerResponse> {
   const bytes = await askBytes(http, request, signal, most_bytes, who)
   return {status: bytes.status, type: bytes.type, text: Buffer.concat(bytes.chunks).toString('utf8')}
 }

@@ -43,7 +43,14 @@ function pictures(part: JsonValue, path: JsonPath): Place[] {
   const named = own(part, 'image_url')
   const source = own(part, 'source')
   const url = own(source, 'url')
-  if (own(part, 'type') === 'image' && own(source, 'type') === 'url' && typeof url === 'string' && /^https?:\/\//i.test(url))
-    return [{url, path: [...path, 'source'], put: ({media_type, base64}) => ({type: 'base64', media_type, data: base64})}]
+  if (
+    own(part, 'type') === 'image' &&
+    own(source, 'type') === 'url' &&
+    typeof url === 'string' &&
+    /^https?:\/\//i.test(url)
+  )
+    return [
+      {url, path: [...path, 'source'], put: ({media_type, base64}) => ({type: 'base64', media_type, data: base64})},
+    ]
   return typeof named === 'string' ? text(named, ['image_url']) : text(own(named, 'url'), ['image_url', 'url'])
 }

@@ -11,9 +11,9 @@ const CUT_ESCAPE = /\\u[\dA-Fa-f]{0,3}$/
 const LONGEST_CUT = 5
 
 /**
- * JSON that stands as a text, with each string in it put through `by`, keys that are no names among them, and numbers that may be somebody's.
- * Every other sign stays as it is, and so does the beginning of a string up to what changes in it: the same is made of JSON that is not whole yet
- * as of the beginning of the whole. What is no JSON is a text.
+ * JSON that stands as a text, with each string in it put through `by`, keys that are no names among them, and numbers
+ * that may be somebody's. Every other sign stays as it is, and so does the beginning of a string up to what changes in
+ * it: the same is made of JSON that is not whole yet as of the beginning of the whole. What is no JSON is a text.
  */
 export function mapJsonStrings(json: string, by: By): string {
   if (!/^\s*["{[]/.test(json)) return by(json, '')

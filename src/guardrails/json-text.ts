@@ -172,6 +172,7 @@ function* parsingLong(text: string): SlicedWork<JsonValue> {
 
 function put({container, key}: Open, value: JsonValue): void {
   if (Array.isArray(container)) container.push(value)
-  else if (key === '__proto__') Object.defineProperty(container, key, {value, enumerable: true, configurable: true, writable: true})
+  else if (key === '__proto__')
+    Object.defineProperty(container, key, {value, enumerable: true, configurable: true, writable: true})
   else container[key] = value
 }

@@ -12,7 +12,10 @@ export function isList(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
-/** What `value` itself holds under `key`, never what its prototype does; undefined where it holds nothing or is no container. */
+/**
+ * What `value` itself holds under `key`, never what its prototype does; undefined where it holds nothing or is no
+ * container.
+ */
 export function own(value: unknown, key: string | number): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   return (value as Readonly<Record<string | number, JsonValue>>)[key]
@@ -31,7 +34,9 @@ export function at(value: JsonValue, path: JsonPath): JsonValue | undefined {
   return path.reduce<JsonValue | undefined>((within, key) => own(within, key), value)
 }
 
-/** `value` with `put` at `path`, all that is beside the path shared with it. A path that leads nowhere changes nothing. */
+/**
+ * `value` with `put` at `path`, all that is beside the path shared with it. A path that leads nowhere changes nothing.
+ */
 export function withAt(value: JsonValue, path: JsonPath, put: JsonValue): JsonValue {
   return withAll(value, [{path, put}])
 }
@@ -48,7 +53,10 @@ interface Copied {
   readonly within: Map<string | number, Copied>
 }
 
-/** `withAt` for many at once: a container is copied once, however many of its members change. Of two at one path the last counts. */
+/**
+ * `withAt` for many at once: a container is copied once, however many of its members change. Of two at one path the
+ * last counts.
+ */
 export function withAll(value: JsonValue, edits: readonly Edit[]): JsonValue {
   let root: Copied | undefined
   for (const {path, put} of edits) {
@@ -76,7 +84,8 @@ function copied(from: JsonValue): Copied {
 }
 
 export function set(container: JsonValue[] | Record<string, JsonValue>, key: string | number, value: JsonValue): void {
-  if (key === '__proto__') Object.defineProperty(container, key, {value, enumerable: true, configurable: true, writable: true})
+  if (key === '__proto__')
+    Object.defineProperty(container, key, {value, enumerable: true, configurable: true, writable: true})
   else (container as Record<string | number, JsonValue>)[key] = value
 }
 
@@ -84,6 +93,8 @@ export function set(container: JsonValue[] | Record<string, JsonValue>, key: str
 export function withKey(object: JsonObject, key: string, value: JsonValue): JsonObject {
   const entries = Object.entries(object)
   return Object.fromEntries(
-    Object.hasOwn(object, key) ? entries.map(entry => (entry[0] === key ? [key, value] : entry)) : [...entries, [key, value]],
+    Object.hasOwn(object, key)
+      ? entries.map(entry => (entry[0] === key ? [key, value] : entry))
+      : [...entries, [key, value]],
   )
 }

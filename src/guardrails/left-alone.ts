@@ -23,8 +23,26 @@ export const LEFT_ALONE: readonly LeftAlone[] = [
   {
     what: 'ids of calls, items, answers, files and the like',
     keys: [
-      ...['id', 'call_id', 'tool_call_id', 'tool_use_id', 'item_id', 'response_id', 'previous_response_id', 'message_id', 'file_id'],
-      ...['file_ids', 'vector_store_ids', 'container', 'container_id', 'conversation', 'approval_request_id', 'connector_id'],
+      ...[
+        'id',
+        'call_id',
+        'tool_call_id',
+        'tool_use_id',
+        'item_id',
+        'response_id',
+        'previous_response_id',
+        'message_id',
+        'file_id',
+      ],
+      ...[
+        'file_ids',
+        'vector_store_ids',
+        'container',
+        'container_id',
+        'conversation',
+        'approval_request_id',
+        'connector_id',
+      ],
       ...['system_fingerprint', 'thread_id', 'run_id', 'batch_id', 'request_id', 'event_id', 'previous_item_id'],
     ],
     form: ID,
@@ -32,7 +50,17 @@ export const LEFT_ALONE: readonly LeftAlone[] = [
   {
     what: 'roles, types and other words that a dialect gives',
     keys: [
-      ...['role', 'type', 'object', 'status', 'finish_reason', 'stop_reason', 'native_finish_reason', 'tool_choice', 'function_call'],
+      ...[
+        'role',
+        'type',
+        'object',
+        'status',
+        'finish_reason',
+        'stop_reason',
+        'native_finish_reason',
+        'tool_choice',
+        'function_call',
+      ],
       ...[
         'detail',
         'format',
@@ -45,12 +73,27 @@ export const LEFT_ALONE: readonly LeftAlone[] = [
         'effort',
         'phase',
       ],
-      ...['verbosity', 'truncation', 'modalities', 'include', 'ttl', 'search_context_size', 'prompt_cache_retention', 'required', '$ref'],
+      ...[
+        'verbosity',
+        'truncation',
+        'modalities',
+        'include',
+        'ttl',
+        'search_context_size',
+        'prompt_cache_retention',
+        'required',
+        '$ref',
+      ],
       ...['inference_geo', 'speed'],
     ],
     form: WORD,
   },
-  {what: 'names of tools and of schemas', keys: ['name'], form: WORD, where: holder => own(holder, 'role') === undefined},
+  {
+    what: 'names of tools and of schemas',
+    keys: ['name'],
+    form: WORD,
+    where: holder => own(holder, 'role') === undefined,
+  },
   {
     what: 'signatures, and what is encrypted',
     keys: ['signature', 'thought_signature', 'encrypted_content', 'encrypted_index', 'encrypted_stdout', 'obfuscation'],
@@ -66,7 +109,8 @@ export const LEFT_ALONE: readonly LeftAlone[] = [
     what: 'sound in the events of a realtime session',
     keys: ['audio'],
     form: OPAQUE,
-    where: holder => /^(?:input_audio|output_audio|audio|input_audio_buffer\.append)$/.test(String(own(holder, 'type'))),
+    where: holder =>
+      /^(?:input_audio|output_audio|audio|input_audio_buffer\.append)$/.test(String(own(holder, 'type'))),
   },
   {
     what: 'sound that a model speaks in a realtime session',
@@ -74,8 +118,17 @@ export const LEFT_ALONE: readonly LeftAlone[] = [
     form: OPAQUE,
     where: holder => /^response\.(?:output_)?audio\.delta$/.test(String(own(holder, 'type'))),
   },
-  {what: 'pictures that are made', keys: ['result'], form: OPAQUE, where: holder => own(holder, 'type') === 'image_generation_call'},
-  {what: '`data:` URLs of base64', keys: ['url', 'image_url', 'file_url', 'file_data', 'video_url', 'audio_url', 'data'], form: DATA_URL},
+  {
+    what: 'pictures that are made',
+    keys: ['result'],
+    form: OPAQUE,
+    where: holder => own(holder, 'type') === 'image_generation_call',
+  },
+  {
+    what: '`data:` URLs of base64',
+    keys: ['url', 'image_url', 'file_url', 'file_data', 'video_url', 'audio_url', 'data'],
+    form: DATA_URL,
+  },
 ]
 
 const BY_KEY: ReadonlyMap<string, readonly LeftAlone[]> = byKey()

@@ -9,7 +9,9 @@ export type MatchType = (typeof MATCH_TYPES)[number]
 export const matchType = z
   .enum(MATCH_TYPES)
   .default('exact')
-  .describe('`exact`: is one of the values; `contains`: has one of them; `containsAll`: has all of them; `regex`: matches one of them.')
+  .describe(
+    '`exact`: is one of the values; `contains`: has one of them; `containsAll`: has all of them; `regex`: matches one of them.',
+  )
 
 /** One text or several, as texts. */
 export const values = z.union([z.string(), z.number(), z.boolean()]).transform(String)
@@ -22,7 +24,8 @@ export function refusePatterns(type: MatchType, patterns: readonly string[]): st
     try {
       readPattern(rule)
     } catch (fault) {
-      if (fault instanceof RegexFault) return `the pattern ${JSON.stringify(rule.slice(0, 100))} is not available: ${fault.message}.`
+      if (fault instanceof RegexFault)
+        return `the pattern ${JSON.stringify(rule.slice(0, 100))} is not available: ${fault.message}.`
       throw fault
     }
   }
@@ -36,7 +39,8 @@ export function matcher(type: MatchType, wanted: readonly string[]): Matcher {
   const patterns = type === 'regex' ? wanted.map(rule => readPattern(rule)) : []
   return value => {
     const entries = (Array.isArray(value) ? value : [value]).filter(isPlain).map(String)
-    const has = (word: string) => (Array.isArray(value) ? entries.includes(word) : entries.some(entry => entry.includes(word)))
+    const has = (word: string) =>
+      Array.isArray(value) ? entries.includes(word) : entries.some(entry => entry.includes(word))
     if (type === 'exact') return wanted.some(word => entries.includes(word))
     if (type === 'contains') return wanted.some(has)
     if (type === 'containsAll') return wanted.every(has)

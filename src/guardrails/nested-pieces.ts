@@ -14,15 +14,19 @@ export interface Delta {
   readonly is_again?: true
 }
 
-/** Deeper than this no provider streams a text; of an event with more strings the rest is judged as strings of their own. */
+/**
+ * Deeper than this no provider streams a text; of an event with more strings the rest is judged as strings of their
+ * own.
+ */
 const DEEPEST = 12
 const MOST_PIECES = 256
 const LONGEST_SLOT = 256
 
 /**
- * The strings below `root` that no rule of a dialect names, each as a piece of the text that the same place has in all events: a provider may
- * stream a text under any member. Elements of a list are told apart by their own `index`, else by their place. Words that a dialect
- * gives, ids and data in base64 are no pieces (`left-alone.ts`), nor what stands under a key of `skipped`.
+ * The strings below `root` that no rule of a dialect names, each as a piece of the text that the same place has in all
+ * events: a provider may stream a text under any member. Elements of a list are told apart by their own `index`, else
+ * by their place. Words that a dialect gives, ids and data in base64 are no pieces (`left-alone.ts`), nor what stands
+ * under a key of `skipped`.
  */
 export function nestedPieces(
   event: JsonObject,
@@ -42,7 +46,8 @@ export function nestedPieces(
     if (found.length >= MOST_PIECES || path.length - root.length > DEEPEST) return
     if (typeof each === 'string') {
       const slot = `${NESTED} ${group}.${place.join('/')}`
-      if (each === '' || slot.length > LONGEST_SLOT || taken.has(path.join(BETWEEN)) || isLeftAlone(each, key, holder)) return
+      if (each === '' || slot.length > LONGEST_SLOT || taken.has(path.join(BETWEEN)) || isLeftAlone(each, key, holder))
+        return
       found.push({slot, path, text: each})
     } else if (isList(each)) {
       for (const [at, item] of each.entries())

@@ -80,7 +80,8 @@ export function finding({regex}: Pattern, text: string, by: CheckBudget): Sliced
 function takenBy(syntax: Syntax): (unit: number) => boolean {
   const pairs: (readonly [number, number])[] = []
   const visit = (part: Syntax): void => {
-    if (part.kind === 'set') for (let at = 0; at < part.ranges.length; at += 2) pairs.push([part.ranges[at]!, part.ranges[at + 1]!])
+    if (part.kind === 'set')
+      for (let at = 0; at < part.ranges.length; at += 2) pairs.push([part.ranges[at]!, part.ranges[at + 1]!])
     else if (part.kind === 'repeat') visit(part.of)
     else if (part.kind !== 'assert') part.of.forEach(visit)
   }

@@ -45,7 +45,11 @@ function inList(body: JsonObject, key: 'messages' | 'input', how: AddPrefix): Js
   if (how.onlyIfEmpty && hasText(content)) return body
   if (!how.addToExisting) return withKey(body, key, messages.toSpliced(index, 0, {role, content: how.prefix}))
   const part = key === 'input' ? (role === 'assistant' ? 'output_text' : 'input_text') : 'text'
-  return withKey(body, key, messages.with(index, withKey(first as JsonObject, 'content', before(content, how.prefix, part))))
+  return withKey(
+    body,
+    key,
+    messages.with(index, withKey(first as JsonObject, 'content', before(content, how.prefix, part))),
+  )
 }
 
 function inPrompt(body: JsonObject, how: AddPrefix): JsonValue {
@@ -72,5 +76,8 @@ function before(content: JsonValue | undefined, prefix: string, part: string): J
 
 function hasText(content: JsonValue | undefined): boolean {
   if (typeof content === 'string') return content !== ''
-  return isList(content) && content.some(each => (typeof each === 'string' ? each !== '' : hasText(own(each, 'text') ?? null)))
+  return (
+    isList(content) &&
+    content.some(each => (typeof each === 'string' ? each !== '' : hasText(own(each, 'text') ?? null)))
+  )
 }

@@ -32,7 +32,10 @@ export function* stringsIn(bytes: Buffer, region: Region): Generator<RegionStrin
   return null
 }
 
-function* jsonStrings(bytes: Buffer, {start: from, end: to, called: outer}: Region): Generator<RegionString | undefined, WalkFault | null> {
+function* jsonStrings(
+  bytes: Buffer,
+  {start: from, end: to, called: outer}: Region,
+): Generator<RegionString | undefined, WalkFault | null> {
   const strings = walkStrings(bytes, from, to)
   let called = outer
   for (let count = 1; ; count++) {
@@ -60,7 +63,8 @@ export function* judgedBytes(bytes: Buffer): Generator<undefined, number> {
     }
     const {start, end, is_key} = string
     if (is_key) called = bytes.toString('latin1', start + 1, Math.min(end - 1, start + LONGEST_KEY))
-    else if (end - start > MIN_PICTURE && BASE64_KEYS.has(called) && (yield* isBase64(bytes, start, end))) length -= end - start
+    else if (end - start > MIN_PICTURE && BASE64_KEYS.has(called) && (yield* isBase64(bytes, start, end)))
+      length -= end - start
   }
   return length
 }
@@ -74,7 +78,10 @@ export function written(form: Region['form'], text: string): string {
   return form === 'text' ? text : encodeURIComponent(text).replaceAll('%20', '+')
 }
 
-/** A name or a value in the form of browsers (WHATWG URL, application/x-www-form-urlencoded); what stands for nothing stays. */
+/**
+ * A name or a value in the form of browsers (WHATWG URL, application/x-www-form-urlencoded); what stands for nothing
+ * stays.
+ */
 export function queryText(raw: string): string {
   const spaced = raw.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced

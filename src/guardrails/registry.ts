@@ -62,7 +62,9 @@ export interface Registry {
 }
 
 export function registry(checks: readonly Check[]): Registry {
-  const known = new Map(checks.flatMap(check => [check.id, ...check.aliases].map(id => [id.toLowerCase(), check] as const)))
+  const known = new Map(
+    checks.flatMap(check => [check.id, ...check.aliases].map(id => [id.toLowerCase(), check] as const)),
+  )
   const ids = checks.map(check => check.id)
   return {
     find: id => known.get(fullId(id).toLowerCase()),

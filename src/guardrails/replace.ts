@@ -14,14 +14,20 @@ const UNITS_AT_ONCE = 32_768
 const MATCHES_AT_ONCE = 64
 
 /**
- * Every match of `pattern` in `text` replaced by `put`, as it stands: `$1` is no group. An empty match replaces nothing. Spends
- * from `by`, at most in proportion to the text's length where the longest match is bounded; throws when it is used up.
+ * Every match of `pattern` in `text` replaced by `put`, as it stands: `$1` is no group. An empty match replaces
+ * nothing. Spends from `by`, at most in proportion to the text's length where the longest match is bounded; throws when
+ * it is used up.
  *
- * A search may look far ahead before it settles for a short match, so that searching again behind each match could cost the square of
- * the length. From the first match on it therefore sees a window at a time: the run of code units that the pattern can take, for no match
- * reaches beyond it, and of that no more than the longest match.
+ * A search may look far ahead before it settles for a short match, so that searching again behind each match could cost
+ * the square of the length. From the first match on it therefore sees a window at a time: the run of code units that
+ * the pattern can take, for no match reaches beyond it, and of that no more than the longest match.
  */
-export function* replacingAll(pattern: Pattern, text: string, put: string, by: CheckBudget = budget()): SlicedWork<Replaced> {
+export function* replacingAll(
+  pattern: Pattern,
+  text: string,
+  put: string,
+  by: CheckBudget = budget(),
+): SlicedWork<Replaced> {
   const first = yield* pattern.regex.finding(text, 0, by.spend)
   if (!first) return {text, count: 0}
   const parts: string[] = []
@@ -37,7 +43,12 @@ export function* replacingAll(pattern: Pattern, text: string, put: string, by: C
 }
 
 /** The first match replaced. */
-export function* replacingFirst(pattern: Pattern, text: string, put: string, by: CheckBudget = budget()): SlicedWork<Replaced> {
+export function* replacingFirst(
+  pattern: Pattern,
+  text: string,
+  put: string,
+  by: CheckBudget = budget(),
+): SlicedWork<Replaced> {
   const found = yield* pattern.regex.finding(text, 0, by.spend)
   if (!found) return {text, count: 0}
   return {text: text.slice(0, found.start) + put + text.slice(found.end), count: 1}
@@ -62,11 +73,18 @@ function* matches(pattern: Pattern, text: string, from: number, by: CheckBudget)
   }
 }
 
-function* within(pattern: Pattern, text: string, from: number, to: number, by: CheckBudget): Generator<Match | undefined> {
+function* within(
+  pattern: Pattern,
+  text: string,
+  from: number,
+  to: number,
+  by: CheckBudget,
+): Generator<Match | undefined> {
   const {regex, longest} = pattern
   const width = Math.max(WINDOW, longest)
   for (let at = from; at < to; ) {
-    // What begins in the window is judged as in the whole text: it ends before `seen`, and one code unit more stands on either side.
+    // What begins in the window is judged as in the whole text: it ends before `seen`, and one code unit more stands on
+    // either side.
     const last = Math.min(to, at + width)
     const seen = Math.min(to, last + longest)
     const begin = Math.max(0, at - 1)

@@ -11,7 +11,10 @@ export interface Rewriting {
 /** Between two pauses. */
 const TEXTS_AT_ONCE = 128
 
-/** What `by` makes of a text is remembered, so that carrying it out costs nothing more unless another redaction came before. */
+/**
+ * What `by` makes of a text is remembered, so that carrying it out costs nothing more unless another redaction came
+ * before.
+ */
 export function rewriting(by: (text: string, called: string) => SlicedWork<string>): Rewriting {
   const known = new Map<string, Map<string, string>>()
   const made = new WeakMap<View, View>()

@@ -24,8 +24,8 @@ export interface PhaseOutcome {
   /** Headers to send upstream besides. They replace the client's of the same names. */
   readonly headers: Readonly<Record<string, string>>
   /**
-   * Puts back in the answer, for the client alone, what was taken out of the request under numbered placeholders; null: nothing is to be put
-   * back. Checks of the answer, logs and caches keep the placeholders.
+   * Puts back in the answer, for the client alone, what was taken out of the request under numbered placeholders; null:
+   * nothing is to be put back. Checks of the answer, logs and caches keep the placeholders.
    */
   readonly restore: Restore | null
   /** Of the hooks that are not waited for; they decide and change nothing. Never rejects. */
@@ -41,8 +41,8 @@ interface Ran {
 }
 
 /**
- * Runs the hooks of a phase on `view`, side by side (docs/guardrails.md, How a guardrail runs). Each sees the body as it came; what they want changed is
- * done when all have ended. No check's failure is thrown: it is in its result.
+ * Runs the hooks of a phase on `view`, side by side (docs/guardrails.md, How a guardrail runs). Each sees the body as
+ * it came; what they want changed is done when all have ended. No check's failure is thrown: it is in its result.
  */
 export async function runHooks(hooks: readonly Hook[], view: View, context: CheckContext): Promise<PhaseOutcome> {
   const later = hooks.filter(hook => hook.async)
@@ -61,14 +61,17 @@ export async function runHooks(hooks: readonly Hook[], view: View, context: Chec
     rewrite: other => carriedOut(other, transforms),
     headers: Object.assign({}, ...ran.map(({headers}) => headers)),
     restore: restoreOfAll(ran.flatMap(({restores}) => restores)),
-    background: started.length ? Promise.all(started).then(all => all.map(({result}) => reported(result, view, changed))) : null,
+    background: started.length
+      ? Promise.all(started).then(all => all.map(({result}) => reported(result, view, changed)))
+      : null,
   }
 }
 
 async function runHook(hook: Hook, view: View, context: CheckContext): Promise<Ran> {
   const {id, type, deny, async, guardrail_version_id} = hook
   const skipped = skippedBecause(hook, view, context)
-  if (skipped) return {result: {id, type, skipped: true, ...reasonOf(skipped)}, transforms: [], headers: {}, restores: []}
+  if (skipped)
+    return {result: {id, type, skipped: true, ...reasonOf(skipped)}, transforms: [], headers: {}, restores: []}
   const began_ms = context.now_ms()
   const ran = hook.sequential
     ? await inTurn(hook, view, context)
@@ -98,7 +101,9 @@ async function runHook(hook: Hook, view: View, context: CheckContext): Promise<R
 /** Why a hook or a check does not run. */
 type Skipped = 'route' | SkipReason
 
-/** Skipped hooks never deny: the route or the answer has nothing for them, or they would change what is not waited for. */
+/**
+ * Skipped hooks never deny: the route or the answer has nothing for them, or they would change what is not waited for.
+ */
 function skippedBecause(hook: Hook, view: View, context: CheckContext): Skipped | null {
   const {type, async, checks} = hook
   if (type === 'mutator' && (async || context.endpoint === 'embed')) return 'route'
@@ -111,7 +116,9 @@ function skippedBecause(hook: Hook, view: View, context: CheckContext): Skipped 
   return reasons.includes(null) ? null : (reasons.find(reason => reason !== 'route') ?? 'route')
 }
 
-/** Of a body that is nothing but strings only what forbids is judged: what a text must have, any string of it may lack. */
+/**
+ * Of a body that is nothing but strings only what forbids is judged: what a text must have, any string of it may lack.
+ */
 export function whySkipped(
   {prepared}: HookCheck,
   {every_route}: Pick<Hook, 'every_route'>,
@@ -156,13 +163,25 @@ async function runCheck(each: HookCheck, hook: Hook, view: View, context: CheckC
   const base = {created_at: isoTime(began_ms), log: null, fail_on_error: prepared.fail_on_error}
   const skipped = whySkipped(each, hook, view.kind, context)
   if (skipped)
-    return {result: {id, verdict: true, data: null, execution_time: 0, transformed: false, ...base, skipped: true, ...reasonOf(skipped)}}
+    return {
+      result: {
+        id,
+        verdict: true,
+        data: null,
+        execution_time: 0,
+        transformed: false,
+        ...base,
+        skipped: true,
+        ...reasonOf(skipped),
+      },
+    }
   let verdict: Verdict
   let transform: Transform | undefined
   try {
     verdict = await prepared.run(view, seeing(view, context))
     // Tried at once, so that what goes wrong is this check's error.
-    transform = verdict.transformed && (await verdict.transformed.apply(view)) !== view ? verdict.transformed : undefined
+    transform =
+      verdict.transformed && (await verdict.transformed.apply(view)) !== view ? verdict.transformed : undefined
   } catch (error) {
     verdict = errored(error)
   }
@@ -203,7 +222,9 @@ function passes({verdict, error, fail_on_error, skipped}: CheckResult): boolean 
   return skipped === true || verdict || (error !== undefined && !fail_on_error)
 }
 
-/** Whole bodies first, and then what redacts: nothing that was taken out comes back with a body that was made before. */
+/**
+ * Whole bodies first, and then what redacts: nothing that was taken out comes back with a body that was made before.
+ */
 async function carriedOut(view: View, transforms: readonly Transform[]): Promise<View> {
   const inOrder = [...transforms.filter(each => each.is_whole), ...transforms.filter(each => !each.is_whole)]
   let now = view

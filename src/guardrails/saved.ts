@@ -36,8 +36,8 @@ function masked(check: Check, before: string, parameters: Readonly<Record<string
 }
 
 /**
- * `given` with the secrets of the `kept` checks where their masks came back. A secret stays with the service that it was given for: what
- * asks another address gets none.
+ * `given` with the secrets of the `kept` checks where their masks came back. A secret stays with the service that it
+ * was given for: what asks another address gets none.
  */
 export function withSecrets(given: readonly GuardrailCheck[], kept: readonly GuardrailCheck[]): GuardrailCheck[] {
   return given.map((each, index) => {
@@ -51,18 +51,26 @@ function isAlike(one: GuardrailCheck, other: GuardrailCheck): boolean {
   return known(one).check === known(other).check && placeOf(one) === placeOf(other)
 }
 
-/** Where a check sends its secrets: its addresses, and what stands beside secrets in one parameter, such as a host, a region or a tenant. */
+/**
+ * Where a check sends its secrets: its addresses, and what stands beside secrets in one parameter, such as a host, a
+ * region or a tenant.
+ */
 function placeOf(each: GuardrailCheck): string {
   const leaves = leavesOf(each)
-  const beside = new Set(leaves.flatMap(({path, is_secret}) => (is_secret && path.includes('.') ? [path.split('.', 1)[0]!] : [])))
+  const beside = new Set(
+    leaves.flatMap(({path, is_secret}) => (is_secret && path.includes('.') ? [path.split('.', 1)[0]!] : [])),
+  )
   const denied = leaves.filter(
-    ({path, is_secret, is_address}) => is_address || (!is_secret && path.includes('.') && beside.has(path.split('.', 1)[0]!)),
+    ({path, is_secret, is_address}) =>
+      is_address || (!is_secret && path.includes('.') && beside.has(path.split('.', 1)[0]!)),
   )
   return JSON.stringify(denied.map(({path, value}) => [path.toLowerCase(), value]).sort())
 }
 
 /** The services that checks would ask, each with the path of its parameter. */
-export function addressesOf(checks: readonly GuardrailCheck[]): readonly {readonly path: string; readonly url: string}[] {
+export function addressesOf(
+  checks: readonly GuardrailCheck[],
+): readonly {readonly path: string; readonly url: string}[] {
   return checks.flatMap((each, index) =>
     leavesOf(each).flatMap(({path, value, is_address}) =>
       is_address && typeof value === 'string' ? [{path: `checks[${index}].parameters.${path}`, url: value}] : [],

@@ -5,10 +5,16 @@ import {isList, isObject, type JsonObject, type JsonValue, own, set} from './jso
 import {mapJsonStrings} from './json-strings.ts'
 import {isLeftAlone, isMemberName} from './left-alone.ts'
 
-/** What becomes of a string. `called`: the key under which it stands in data of the caller's own, or nothing. `is_echo`: the provider repeats the request. */
+/**
+ * What becomes of a string. `called`: the key under which it stands in data of the caller's own, or nothing. `is_echo`:
+ * the provider repeats the request.
+ */
 export type ByString = (text: string, called: string, is_echo: boolean) => string
 
-/** Where a walk is: of a string that is given, its way; of a key, of a number and of what stands in JSON, the way to what holds it. */
+/**
+ * Where a walk is: of a string that is given, its way; of a key, of a number and of what stands in JSON, the way to
+ * what holds it.
+ */
 export interface Trail {
   readonly path: (string | number)[]
   /** JSON that stands as a text, before its strings are given one by one. */
@@ -18,7 +24,10 @@ export interface Trail {
 /** How the strings below a value are read. */
 type Form = 'body' | 'data' | 'schema'
 
-/** Objects that callers, tools and models fill as they like: every string in them is a text, and so are keys that are no names. */
+/**
+ * Objects that callers, tools and models fill as they like: every string in them is a text, and so are keys that are no
+ * names.
+ */
 export const DATA_KEYS: ReadonlySet<string> = new Set(['metadata', 'variables', 'input', 'arguments'])
 /** Schemas: as the rest of a body, but for keys that are no names. */
 const SCHEMA_KEYS: ReadonlySet<string> = new Set(['parameters', 'input_schema', 'schema', 'output_schema'])
@@ -28,7 +37,18 @@ export const JSON_KEYS: ReadonlySet<string> = new Set(['arguments', 'partial_jso
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'input', 'prompt'])
 /** What a response repeats of its request. It is redacted, and nobody's answer. */
 export const ECHOED: ReadonlySet<string> = new Set([
-  ...['instructions', 'tools', 'tool_choice', 'metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt', 'text', 'reasoning'],
+  ...[
+    'instructions',
+    'tools',
+    'tool_choice',
+    'metadata',
+    'user',
+    'safety_identifier',
+    'prompt_cache_key',
+    'prompt',
+    'text',
+    'reasoning',
+  ],
 ])
 /** Deeper than this no body is read. */
 export const DEEPEST = 500
@@ -38,16 +58,29 @@ const MIN_DIGITS = 7
 const NOT_IN_NAMES = /[\s<|\\/>]+/g
 
 /**
- * The body with every string of it put through `by`, whatever its dialect, but for those in `LEFT_ALONE`; the same body when `by` changes none.
- * Strings of JSON that stands as a text are put through it one by one, so that it stays JSON. `trail` follows the walk.
+ * The body with every string of it put through `by`, whatever its dialect, but for those in `LEFT_ALONE`; the same body
+ * when `by` changes none. Strings of JSON that stands as a text are put through it one by one, so that it stays JSON.
+ * `trail` follows the walk.
  */
-export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, by: ByString, trail?: Trail): JsonValue {
+export function mapStrings(
+  body: JsonValue,
+  endpoint: EndpointName,
+  side: Side,
+  by: ByString,
+  trail?: Trail,
+): JsonValue {
   let depth = 0
   const repeats = (endpoint === 'createModelResponse' || endpoint === 'realtime') && side === 'output'
   const repeating = repeats ? (own(body, 'object') === 'response' ? body : own(body, 'response')) : undefined
   return isObject(body) ? members(body, 'body', false) : value(body, '', undefined, 'body', false)
 
-  function value(node: JsonValue, key: string, holder: JsonObject | undefined, form: Form, is_echo: boolean): JsonValue {
+  function value(
+    node: JsonValue,
+    key: string,
+    holder: JsonObject | undefined,
+    form: Form,
+    is_echo: boolean,
+  ): JsonValue {
     if (typeof node === 'string') return node === '' ? node : text(node, key, holder, form, is_echo)
     if (typeof node === 'number') return form === 'data' ? number(node, key, is_echo) : node
     if (typeof node !== 'object' || node === null) return node
@@ -108,13 +141,15 @@ export function mapStrings(body: JsonValue, endpoint: EndpointName, side: Side, 
   }
 }
 
-/** A string that is base64 by its form, or a `data:` URL of it, is left alone from this length on, whatever its key is. */
+/**
+ * A string that is base64 by its form, or a `data:` URL of it, is left alone from this length on, whatever its key is.
+ */
 export const MIN_BASE64 = 1024
 const BASE64 = /^(?:data:[\w.+/;=-]{0,200};base64,)?[\w+/=-]*$/
 
 /**
- * The same of a body whose dialect nobody knows: every string but long base64 is a text. Keys are told, those that are plain names apart, and stay;
- * so does all else.
+ * The same of a body whose dialect nobody knows: every string but long base64 is a text. Keys are told, those that are
+ * plain names apart, and stay; so does all else.
  */
 export function mapEveryString(body: JsonValue, by: ByString, key?: (text: string) => void, trail?: Trail): JsonValue {
   let depth = 0
@@ -176,8 +211,13 @@ function inTurn(body: JsonObject): string[] {
   return [...keys.filter(key => !CONVERSATION.has(key)), ...keys.filter(key => CONVERSATION.has(key))]
 }
 
-/** The object with other values, and keys, in the places of its own. What would say a text again otherwise goes with it. */
-function rebuilt(object: JsonObject, changed: ReadonlyMap<string, {readonly key: string; readonly value: JsonValue}>): JsonObject {
+/**
+ * The object with other values, and keys, in the places of its own. What would say a text again otherwise goes with it.
+ */
+function rebuilt(
+  object: JsonObject,
+  changed: ReadonlyMap<string, {readonly key: string; readonly value: JsonValue}>,
+): JsonObject {
   const made: Record<string, JsonValue> = {}
   const counts = new Map<string, number>()
   for (const key of Object.keys(object)) {
@@ -192,7 +232,10 @@ function withoutTokens(logprobs: JsonValue): JsonValue {
   return isList(logprobs) ? [] : null
 }
 
-/** A key that was redacted, with a number where another has it already. `counts`: by name, the last number that was tried. */
+/**
+ * A key that was redacted, with a number where another has it already. `counts`: by name, the last number that was
+ * tried.
+ */
 function free(name: string, made: JsonObject, object: JsonObject, counts: Map<string, number>): string {
   let count = counts.get(name) ?? 1
   let free = count === 1 ? name : `${name}_${count}`

@@ -7,7 +7,9 @@ import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} f
 export interface Slot {
   readonly path: JsonPath
   readonly text: string
-  /** What verdicts on prose are about (docs/guardrails.md, What a check reads); the others belong to the conversation. */
+  /**
+   * What verdicts on prose are about (docs/guardrails.md, What a check reads); the others belong to the conversation.
+   */
   readonly is_judged: boolean
 }
 
@@ -16,9 +18,9 @@ type Reader = (body: JsonObject) => Slot[]
 const DEEPEST = 4
 
 /**
- * Where the texts of a dialect stand. Judged on the way in is the last message alone, with its tool results, and every prompt and input;
- * on the way out every choice. Pictures, tool calls and token lists are no texts; strings of every kind are in `strings.ts`. A route that is not
- * here has none.
+ * Where the texts of a dialect stand. Judged on the way in is the last message alone, with its tool results, and every
+ * prompt and input; on the way out every choice. Pictures, tool calls and token lists are no texts; strings of every
+ * kind are in `strings.ts`. A route that is not here has none.
  */
 const READERS: Readonly<Partial<Record<EndpointName, Readonly<Record<Side, Reader>>>>> = {
   chatComplete: {input: conversation, output: choices},
@@ -27,9 +29,14 @@ const READERS: Readonly<Partial<Record<EndpointName, Readonly<Record<Side, Reade
     output: body => blocks(own(body, 'content'), ['content']),
   },
   createModelResponse: {
-    input: body => [...content(own(body, 'instructions'), ['instructions'], false), ...items(own(body, 'input'), ['input'])],
+    input: body => [
+      ...content(own(body, 'instructions'), ['instructions'], false),
+      ...items(own(body, 'input'), ['input']),
+    ],
     output: body =>
-      entries(own(body, 'output')).flatMap(([item, index]) => content(item, ['output', index], own(item, 'type') === 'message')),
+      entries(own(body, 'output')).flatMap(([item, index]) =>
+        content(item, ['output', index], own(item, 'type') === 'message'),
+      ),
   },
   complete: {input: body => texts(own(body, 'prompt'), ['prompt']), output: choices},
   realtime: {input: clientTexts, output: serverTexts},
@@ -72,7 +79,10 @@ function choices(body: JsonObject): Slot[] {
       ...content(own(message, 'content'), [...path, 'message', 'content'], true),
       ...text(own(message, 'refusal'), [...path, 'message', 'refusal'], true),
       ...text(own(message, 'reasoning_content'), [...path, 'message', 'reasoning_content'], false),
-      ...blocks(own(message, 'content_blocks'), [...path, 'message', 'content_blocks']).map(slot => ({...slot, is_judged: false})),
+      ...blocks(own(message, 'content_blocks'), [...path, 'message', 'content_blocks']).map(slot => ({
+        ...slot,
+        is_judged: false,
+      })),
     ]
   })
 }

@@ -31,5 +31,9 @@ function offered(tool: JsonValue, place: string): OfferedTool {
   const type = own(tool, 'type')
   const names = [own(own(tool, 'function'), 'name'), own(tool, 'name'), type]
   const name = names.find(each => typeof each === 'string' && each !== '')
-  return {place, types: typeof type === 'string' ? [type] : ['function', 'custom'], name: typeof name === 'string' ? name : null}
+  return {
+    place,
+    types: typeof type === 'string' ? [type] : ['function', 'custom'],
+    name: typeof name === 'string' ? name : null,
+  }
 }

@@ -30,7 +30,9 @@ export interface TriedSide {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The guardrail as a hook; undefined where all of its checks are switched off. Its checks are ones that could be saved. */
+/**
+ * The guardrail as a hook; undefined where all of its checks are switched off. Its checks are ones that could be saved.
+ */
 export function hookOf({slug, version_id, checks, actions}: Omit<SavedGuardrail, 'id'>): Hook | undefined {
   const definition = {...actions, id: slug, checks, guardrail_version_id: version_id}
   return makeHook(definition, {registry: BUILT_IN, path: '', id: slug, type: 'guardrail', has_feedback: true}, [])
@@ -38,14 +40,19 @@ export function hookOf({slug, version_id, checks, actions}: Omit<SavedGuardrail,
 
 /** A guardrail that was not saved. */
 export function unsavedHook(checks: readonly GuardrailCheck[], actions: GuardrailActions): Hook | undefined {
-  return makeHook({...actions, checks}, {registry: BUILT_IN, path: '', id: 'unsaved', type: 'guardrail', has_feedback: true}, [])
+  return makeHook(
+    {...actions, checks},
+    {registry: BUILT_IN, path: '', id: 'unsaved', type: 'guardrail', has_feedback: true},
+    [],
+  )
 }
 
 /** Runs a guardrail on one side of a call, as it would run when a config attached it there. */
 export async function trySide(hook: Hook, side: Side, call: TriedCall, world: CheckEnvironment): Promise<TriedSide> {
   const {request, response, ...facts} = call
   const request_view = viewOf(call.endpoint, 'input', request)
-  const view = side === 'input' ? request_view : viewOf(response?.endpoint ?? call.endpoint, 'output', response?.body ?? null)
+  const view =
+    side === 'input' ? request_view : viewOf(response?.endpoint ?? call.endpoint, 'output', response?.body ?? null)
   const context: CheckContext = {
     ...facts,
     ...world,
@@ -75,6 +82,7 @@ export function endpointAt(
   known: readonly {name: EndpointName; method: string; path: string}[],
 ): EndpointName {
   const path = url.split('?', 1)[0]!.replace(/^\/v1/, '')
-  const matches = (pattern: string) => new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+').replaceAll('*', '.+')}$`).test(path)
+  const matches = (pattern: string) =>
+    new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+').replaceAll('*', '.+')}$`).test(path)
   return known.find(each => each.method === method && matches(each.path))?.name ?? 'proxy'
 }

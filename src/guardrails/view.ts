@@ -13,19 +13,31 @@ export interface BodyString {
   readonly is_echo: boolean
 }
 
-/** The strings of a body, whatever its dialect. A view never changes: what rewrites gives a new one, or the same when nothing was rewritten. */
+/**
+ * The strings of a body, whatever its dialect. A view never changes: what rewrites gives a new one, or the same when
+ * nothing was rewritten.
+ */
 export interface View {
-  /** How it was read: in the words of its route, or as nothing but strings. `unread`: nobody reads it; `none`: there is nothing to read. */
+  /**
+   * How it was read: in the words of its route, or as nothing but strings. `unread`: nobody reads it; `none`: there is
+   * nothing to read.
+   */
   readonly kind: 'dialect' | 'strings' | 'unread' | 'none'
   readonly endpoint: EndpointName
   readonly side: Side
   readonly body: JsonValue
-  /** The conversation: the texts that verdicts on prose are about and that are not empty (docs/guardrails.md, What a check reads), a line break between two. */
+  /**
+   * The conversation: the texts that verdicts on prose are about and that are not empty (docs/guardrails.md, What a
+   * check reads), a line break between two.
+   */
   readonly text: string
   readonly texts: readonly string[]
   /** Every string that is forwarded, but for those in `LEFT_ALONE`. */
   readonly strings: readonly BodyString[]
-  /** What an answer says beside its texts, such as the arguments of tool calls and reasoning: a line break between two. Nothing of a request but of an event of a realtime session. */
+  /**
+   * What an answer says beside its texts, such as the arguments of tool calls and reasoning: a line break between two.
+   * Nothing of a request but of an event of a realtime session.
+   */
   readonly beside: string
   /** Each of the strings replaced where it stands by what `by` makes of it; all else stays as it is. */
   rewrite(by: ByString): View
@@ -35,7 +47,8 @@ export interface View {
 }
 
 export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): View {
-  if (!isGuarded(endpoint, side)) return body === null ? emptyView(endpoint, side, body) : everyStringView(endpoint, side, body)
+  if (!isGuarded(endpoint, side))
+    return body === null ? emptyView(endpoint, side, body) : everyStringView(endpoint, side, body)
   return dialectView(endpoint, side, body)
 }
 

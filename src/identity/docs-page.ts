@@ -2,7 +2,11 @@ import {SECURITY, SECURITY_CATEGORIES} from '../schema/security.ts'
 import {ROLES, type Role, settingOf} from './roles.ts'
 import {holdersOf, NEWER_SCOPES, SCOPES} from './scopes.ts'
 
-const KINDS: Readonly<Record<string, string>> = {'organisation-service': 'admin', 'workspace-service': 'service', 'workspace-user': 'user'}
+const KINDS: Readonly<Record<string, string>> = {
+  'organisation-service': 'admin',
+  'workspace-service': 'service',
+  'workspace-user': 'user',
+}
 const COLUMNS = ROLES.filter(role => role !== 'organisation member' && role !== 'organisation owner')
 const TITLES: Readonly<Partial<Record<Role, string>>> = {
   'organisation admin': 'Owner, admin',
@@ -11,7 +15,9 @@ const TITLES: Readonly<Partial<Record<Role, string>>> = {
   'workspace member': 'Member',
 }
 
-/** The tables of docs/access.md: every permission with the keys and roles that can hold it, and every security setting. */
+/**
+ * The tables of docs/access.md: every permission with the keys and roles that can hold it, and every security setting.
+ */
 export function accessTables(): {readonly permissions: string; readonly settings: string} {
   const head = ['Permission', 'Keys', ...COLUMNS.map(role => TITLES[role]!)]
   const settings = SECURITY_CATEGORIES.map(category => [

@@ -19,7 +19,9 @@ export function makeKey(): MadeKey {
   return formsOf(`${PREFIX}${randomBytes(32).toString('base64url')}`)
 }
 
-/** The forms of a key that an operator chose. Throws a RangeError when it is shorter than 32 characters (core rule 22). */
+/**
+ * The forms of a key that an operator chose. Throws a RangeError when it is shorter than 32 characters (core rule 22).
+ */
 export function givenKey(key: string): MadeKey {
   if (key.length < LEAST) throw new RangeError(`A bootstrap key must have at least ${LEAST} characters.`)
   return formsOf(key)
@@ -50,7 +52,10 @@ export function maskKey(key: string): string {
   return `${key.slice(0, start)}…${key.slice(-4)}`
 }
 
-/** The service key of a request, and the prefix that the request speaks: `x-gateway-api-key`, or else `Authorization: Bearer`. */
+/**
+ * The service key of a request, and the prefix that the request speaks: `x-gateway-api-key`, or else `Authorization:
+ * Bearer`.
+ */
 export function sentKey(headers: IncomingHttpHeaders): {readonly key: string | undefined; readonly prefix: Prefix} {
   const {prefix, values} = ownHeaders(headers)
   return {key: values['api-key']?.trim() || bearer(headers.authorization), prefix}
@@ -60,7 +65,10 @@ export function sentKey(headers: IncomingHttpHeaders): {readonly key: string | u
 const MADE_HERE = /(?<![\w-])g[ksi]-[\w-]{43}(?![\w-])/
 const BASIC = /^\s*basic\s+([\w+/=-]+)\s*$/i
 
-/** Whether a text holds one of `known`, or what is formed as our keys are, plain or as a name and a password. `only_known`: the former alone. */
+/**
+ * Whether a text holds one of `known`, or what is formed as our keys are, plain or as a name and a password.
+ * `only_known`: the former alone.
+ */
 export function holdsOwnKey(text: string, known: readonly (string | undefined)[], only_known = false): boolean {
   if (text.length < LEAST) return false
   if (known.some(key => key !== undefined && key.length >= LEAST && text.includes(key))) return true

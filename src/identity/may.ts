@@ -7,7 +7,10 @@ export interface Holder {
   readonly scopes: ReadonlySet<string> | 'all'
 }
 
-/** True when the holder has any one of the scopes. A scope that its kind cannot hold does not count, though it be in the row. */
+/**
+ * True when the holder has any one of the scopes. A scope that its kind cannot hold does not count, though it be in the
+ * row.
+ */
 export function may(holder: Holder, anyOf: readonly string[]): boolean {
   return anyOf.some(scope => holds(holder, scope))
 }
@@ -18,8 +21,8 @@ export function holds({kind, scopes}: Holder, scope: string): boolean {
 }
 
 /**
- * Those of `scopes` that the holder may not give to another key. It may give what it holds; an admin key may also give what no
- * admin key can hold, such as the right to call models.
+ * Those of `scopes` that the holder may not give to another key. It may give what it holds; an admin key may also give
+ * what no admin key can hold, such as the right to call models.
  */
 export function ungrantable(holder: Holder, scopes: readonly string[]): string[] {
   const beyond = (scope: string) => holder.kind === 'organisation-service' && !scopesOf(holder.kind).has(scope)

@@ -1,7 +1,9 @@
 import {anyGlob} from '../base/glob.ts'
 import {readModelList} from '../schema/model-lists.ts'
 
-/** Whose list of models a call is held to, in words, and what is on it. Plain data, as all that is known of a caller. */
+/**
+ * Whose list of models a call is held to, in words, and what is on it. Plain data, as all that is known of a caller.
+ */
 export interface ModelList {
   /** `the API key blue`. */
   readonly whose: string
@@ -19,7 +21,10 @@ export function openModelList(whose: string, column: string | null | undefined):
   return list && {whose, ...list}
 }
 
-/** Whether a list lets a model through, by its name at the provider. `slug`: of the managed provider; null for one that is named by its kind. */
+/**
+ * Whether a list lets a model through, by its name at the provider. `slug`: of the managed provider; null for one that
+ * is named by its kind.
+ */
 export function isOnList(list: ModelList, model: string, slug: string | null): boolean {
   const {allowed, denied} = compiled.get(list) ?? compile(list)
   const bare = folded(model)
@@ -43,11 +48,15 @@ function compile(list: ModelList): Compiled {
   return made
 }
 
-/** A glob with a slug is held against the name with the slug; the name itself may begin with an at sign too (`@cf/meta/…`). */
+/**
+ * A glob with a slug is held against the name with the slug; the name itself may begin with an at sign too
+ * (`@cf/meta/…`).
+ */
 function matcher(globs: readonly string[]): Matcher {
   const isQualified = testOf(globs.filter(glob => glob[0] === '@'))
   const isBare = testOf(globs.filter(glob => glob[0] !== '@'))
-  return (bare, qualified) => isBare(bare) || (bare[0] === '@' && isQualified(bare)) || (qualified !== null && isQualified(qualified))
+  return (bare, qualified) =>
+    isBare(bare) || (bare[0] === '@' && isQualified(bare)) || (qualified !== null && isQualified(qualified))
 }
 
 function testOf(globs: readonly string[]): (text: string) => boolean {

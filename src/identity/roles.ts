@@ -9,8 +9,9 @@ const YES = true
 const NO = false
 
 /**
- * What a role may do (docs/access.md, Permissions): resource, actions, then owner and admin of the organisation, admin, manager and
- * member of a workspace. A member of the organisation may do in each workspace what he may as a member of that, and nothing besides.
+ * What a role may do (docs/access.md, Permissions): resource, actions, then owner and admin of the organisation, admin,
+ * manager and member of a workspace. A member of the organisation may do in each workspace what he may as a member of
+ * that, and nothing besides.
  */
 // biome-ignore format: a table is read by its lines
 const TABLE: readonly (readonly [resource: string, actions: string, owner: Cell, admin: Cell, ws_admin: Cell, ws_manager: Cell, ws_member: Cell])[] = [

@@ -1,11 +1,15 @@
 import type {ApiKeyKind} from '../store/tables/identity.ts'
 
 /** The letter of a kind in the table below. */
-const LETTERS: Record<ApiKeyKind, string> = {'organisation-service': 'A', 'workspace-service': 'S', 'workspace-user': 'U'}
+const LETTERS: Record<ApiKeyKind, string> = {
+  'organisation-service': 'A',
+  'workspace-service': 'S',
+  'workspace-user': 'U',
+}
 
 /**
- * Resource, its actions, and who may hold them: A an admin key, S a workspace's service key, U a workspace's user key. `+` marks the
- * newer ones, which came after the release that the others are of.
+ * Resource, its actions, and who may hold them: A an admin key, S a workspace's service key, U a workspace's user key.
+ * `+` marks the newer ones, which came after the release that the others are of.
  */
 // biome-ignore format: a table is read by its lines
 const TABLE: readonly (readonly [resource: string, actions: string, kinds: string, newer?: '+'])[] = [

@@ -11,7 +11,10 @@ export interface SettlingOn {
   readonly onDoubt: (claims: readonly LimitClaim[]) => void
 }
 
-/** What was claimed for one call. It is settled or released once; whatever comes after that does nothing. Neither ever throws. */
+/**
+ * What was claimed for one call. It is settled or released once; whatever comes after that does nothing. Neither ever
+ * throws.
+ */
 export class Admission {
   /** The counters that were claimed: what an intent stores. */
   readonly counter_keys: readonly string[]
@@ -66,14 +69,17 @@ export class Admission {
     const {counters} = this.#on
     try {
       const known: MaybePromise<boolean> = actual ? counters.settle(this.#id, actual) : counters.release(this.#id)
-      if (known instanceof Promise) known.then(found => this.#unlessKnown(found, actual)).catch(fault => this.#failed(fault))
+      if (known instanceof Promise)
+        known.then(found => this.#unlessKnown(found, actual)).catch(fault => this.#failed(fault))
       else this.#unlessKnown(known, actual)?.catch(fault => this.#failed(fault))
     } catch (fault) {
       this.#failed(fault)
     }
   }
 
-  /** The store was silent at the claim, or lost it since: what was used still counts where there is a counter for it. */
+  /**
+   * The store was silent at the claim, or lost it since: what was used still counts where there is a counter for it.
+   */
   #unlessKnown(known: boolean, actual: Spent | null): Promise<void> | undefined {
     if (known || !actual) return undefined
     this.#on.onDoubt(this.#claims)
@@ -84,7 +90,10 @@ export class Admission {
   #adjust(actual: Spent): Promise<void> | undefined {
     const counted = this.#claims.filter(({type}) => type !== 'requests')
     if (counted.length === 0) return undefined
-    const changes = counted.map(({key, type}) => ({key, amount: type === 'tokens' ? actual.tokens : actual.cost_nanousd}))
+    const changes = counted.map(({key, type}) => ({
+      key,
+      amount: type === 'tokens' ? actual.tokens : actual.cost_nanousd,
+    }))
     return Promise.resolve(this.#on.counters.adjust(changes))
   }
 

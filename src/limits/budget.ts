@@ -4,13 +4,19 @@ import {counterKey, type EntityLimit, groupOf, type LimitClaim, labelOf} from '.
 import {atEntry} from './enforcement.ts'
 
 /**
- * What a call claims of a budget in the period of `time_ms`: nothing in advance (`atEntry` for a strict one). It is open while what was used is below the limit,
- * and what was really used is added at the end. Counted is what was used since max(period start, last reset, limit set), from the
- * ledger where no counter knows it (core rule 11). Weeks begin on Sunday, those of policies on Monday (decisions: limits and money).
+ * What a call claims of a budget in the period of `time_ms`: nothing in advance (`atEntry` for a strict one). It is
+ * open while what was used is below the limit, and what was really used is added at the end. Counted is what was used
+ * since max(period start, last reset, limit set), from the ledger where no counter knows it (core rule 11). Weeks begin
+ * on Sunday, those of policies on Monday (decisions: limits and money).
  */
 export function budgetClaim(of: EntityLimit, limit: StoredUsageLimit, time_ms: number): LimitClaim {
   const {starts_at_ms, ends_at_ms} = periodOf(limit, of.entity === 'policy' ? 'monday' : 'sunday', time_ms)
-  const since_ms = Math.max(0, starts_at_ms, Date.parse(limit.started_at), of.last_reset_at === null ? 0 : Date.parse(of.last_reset_at))
+  const since_ms = Math.max(
+    0,
+    starts_at_ms,
+    Date.parse(limit.started_at),
+    of.last_reset_at === null ? 0 : Date.parse(of.last_reset_at),
+  )
   const label = labelOf(limit.credit_limit, limit.type === 'cost' ? 'US dollars' : 'tokens', perPeriod(limit), of)
   return atEntry({
     key: counterKey(limit.type, 'budget', since_ms, of),

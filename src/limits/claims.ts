@@ -5,7 +5,9 @@ import type {Claim, Counted, Counters} from '../ports/counters/index.ts'
 /** The limits of one entity, as its row holds them (column texts). */
 export interface EntityLimit {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
-  /** Of an integration, which is limited per workspace, both ids; of a policy its id and the value key of the entity. */
+  /**
+   * Of an integration, which is limited per workspace, both ids; of a policy its id and the value key of the entity.
+   */
   readonly id: string
   readonly name: string
   readonly workspace_id: string
@@ -19,7 +21,10 @@ export interface EntityLimit {
 export interface LimitClaim extends Claim {
   readonly of: EntityLimit
   readonly kind: 'rate' | 'budget'
-  /** What its counter counts, whatever the claim takes: the claim of a strict limit takes nothing when the call comes in. */
+  /**
+   * What its counter counts, whatever the claim takes: the claim of a strict limit takes nothing when the call comes
+   * in.
+   */
   readonly counts: Counted
   /** What was used since then counts; epoch milliseconds. */
   readonly since_ms: number
@@ -45,13 +50,18 @@ export function groupOf({entity, id}: EntityLimit): string | undefined {
   return entity === 'policy' ? id.slice(0, id.indexOf('/')) : undefined
 }
 
-/** The key of a counter begins with what it counts, so that replay knows what to add without asking anybody (core rule 11). */
+/**
+ * The key of a counter begins with what it counts, so that replay knows what to add without asking anybody (core rule
+ * 11).
+ */
 export function counterKey(type: Counted, period: string, since_ms: number, {entity, id}: EntityLimit): string {
   return `${type}/${period}/${since_ms}/${entity}/${id}`
 }
 
 /** What the key of a budget's counter says; null for that of a rate. */
-export function readBudgetKey(counter_key: string): {counts: Counted; since_ms: number; entity: EntityLimit['entity']; id: string} | null {
+export function readBudgetKey(
+  counter_key: string,
+): {counts: Counted; since_ms: number; entity: EntityLimit['entity']; id: string} | null {
   const found = /^(tokens|cost)\/budget\/(\d+)\/(key|workspace|provider|integration|policy)\/(.+)$/s.exec(counter_key)
   if (!found) return null
   const [, counts, since, entity, id] = found
@@ -72,10 +82,14 @@ const REFUSED = {
 } as const satisfies Record<EntityLimit['entity'], Record<LimitClaim['kind'], RefusalCode>>
 
 /**
- * Why a call is not let through: a rate that is reached (429, and when to come back) or a budget that is used up (412, with what is used of
- * it, as far as the counters tell, and when it starts again).
+ * Why a call is not let through: a rate that is reached (429, and when to come back) or a budget that is used up (412,
+ * with what is used of it, as far as the counters tell, and when it starts again).
  */
-export function refusalFrom(counters: Pick<Counters, 'read'>, claim: LimitClaim, time_ms: number): MaybePromise<Refusal> {
+export function refusalFrom(
+  counters: Pick<Counters, 'read'>,
+  claim: LimitClaim,
+  time_ms: number,
+): MaybePromise<Refusal> {
   if (claim.kind === 'rate') return refusalOf(claim, time_ms, null)
   try {
     const read = counters.read([claim.key])
@@ -91,7 +105,9 @@ export function refusalFrom(counters: Pick<Counters, 'read'>, claim: LimitClaim,
 
 /** Why a call of a new entity of a policy is not let through: the policy counts as many as it can. */
 export function fullOf({of, ends_at_ms}: LimitClaim): Refusal {
-  const ends = Number.isFinite(ends_at_ms) ? ` The first of them end at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}.` : ''
+  const ends = Number.isFinite(ends_at_ms)
+    ? ` The first of them end at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}.`
+    : ''
   return new Refusal('policy.entities_exhausted', {policy: of.name, ends})
 }
 
@@ -113,7 +129,8 @@ function standingOf({of, label, counts, ends_at_ms}: LimitClaim, used: bigint | 
   const begins = Number.isFinite(ends_at_ms)
     ? `it resets at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}`
     : 'it does not reset by itself'
-  const of_it = used === null ? `It allows ${allowed}` : `Used are ${counts === 'cost' ? Number(used) / 1e9 : used} of ${allowed}`
+  const of_it =
+    used === null ? `It allows ${allowed}` : `Used are ${counts === 'cost' ? Number(used) / 1e9 : used} of ${allowed}`
   return ` ${of_it}; ${begins}.`
 }
 

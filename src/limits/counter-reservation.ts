@@ -28,8 +28,9 @@ export function reserveCounters(
 }
 
 /**
- * What one attempt holds of the strict limits of tokens and cost (core rule 10): its prompt and the next of its answer, more as that
- * comes. It ends once, with what was really used; whatever comes after that does nothing. Only `reach` refuses, and nothing throws.
+ * What one attempt holds of the strict limits of tokens and cost (core rule 10): its prompt and the next of its answer,
+ * more as that comes. It ends once, with what was really used; whatever comes after that does nothing. Only `reach`
+ * refuses, and nothing throws.
  */
 export class CounterReservation {
   readonly #parts: HoldParts
@@ -62,8 +63,13 @@ export class CounterReservation {
   reach(wanted: Spent): MaybePromise<Refusal | null> {
     if (!this.#is_open || this.covers(wanted)) return null
     if (this.#growing) return this.#growing.then(refusal => refusal ?? this.reach(wanted))
-    const more = spent(Math.max(0, wanted.tokens - this.#held.tokens), Math.max(0, wanted.cost_nanousd - this.#held.cost_nanousd))
-    const claims = this.#request.claims.map(claim => ({...claim, amount: amountOf(claim, more)})).filter(({amount}) => amount > 0)
+    const more = spent(
+      Math.max(0, wanted.tokens - this.#held.tokens),
+      Math.max(0, wanted.cost_nanousd - this.#held.cost_nanousd),
+    )
+    const claims = this.#request.claims
+      .map(claim => ({...claim, amount: amountOf(claim, more)}))
+      .filter(({amount}) => amount > 0)
     const total = addSpent(this.#held, more)
     if (claims.length === 0) {
       this.#held = total

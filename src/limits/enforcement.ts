@@ -1,8 +1,9 @@
 import type {EntityLimit, LimitClaim} from './claims.ts'
 
 /**
- * A limit as calls claim it when they come in. A strict one of tokens or cost takes nothing yet, for what the call may come to is known
- * once its target is: it asks only that something is left, and each attempt then holds what it may use (`hold.ts`).
+ * A limit as calls claim it when they come in. A strict one of tokens or cost takes nothing yet, for what the call may
+ * come to is known once its target is: it asks only that something is left, and each attempt then holds what it may use
+ * (`hold.ts`).
  */
 export function atEntry(claim: LimitClaim): LimitClaim {
   if (claim.mode !== 'strict' || claim.type === 'requests') return claim

@@ -72,16 +72,20 @@ export interface HeldWork {
 
 export interface Limits {
   /**
-   * Claims one request of every rate limit, and the right to go on of every budget: all, or none and a refusal (429, 412, 503). Null
-   * when nothing limits the call. A promise only where counters are shared, or one has to be rebuilt first.
+   * Claims one request of every rate limit, and the right to go on of every budget: all, or none and a refusal (429,
+   * 412, 503). Null when nothing limits the call. A promise only where counters are shared, or one has to be rebuilt
+   * first.
    */
   admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): MaybePromise<Admission | null>
   /**
-   * Holds `first` of each strict limit of tokens or cost (`Admission.strict_claims`) for one attempt of a call, all or none and a refusal. The
-   * hold grows with the answer, and ends with what it used.
+   * Holds `first` of each strict limit of tokens or cost (`Admission.strict_claims`) for one attempt of a call, all or
+   * none and a refusal. The hold grows with the answer, and ends with what it used.
    */
   hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Spent): MaybePromise<CounterReservation>
-  /** Holds again what attempts of a former process held for work that goes on behind them, where counters ended with it. Refuses nothing, and never rejects. */
+  /**
+   * Holds again what attempts of a former process held for work that goes on behind them, where counters ended with it.
+   * Refuses nothing, and never rejects.
+   */
   holdAgain(works: readonly HeldWork[]): Promise<void>
   /** How the budgets of an entity stand now, for replies and alerts. */
   read(limit: EntityLimit): Promise<readonly Reading[]>
@@ -115,11 +119,23 @@ const REMEMBERED_MS = 60 * 60 * 1000
 
 /** Admission to everything that is limited, over the counters of the installation. */
 export function createLimits(options: LimitsOptions): Limits {
-  const {counters, usage, now, enabled, onShadow, onFull, onFault = () => undefined, reconcile, flushed = async () => undefined} = options
+  const {
+    counters,
+    usage,
+    now,
+    enabled,
+    onShadow,
+    onFull,
+    onFault = () => undefined,
+    reconcile,
+    flushed = async () => undefined,
+  } = options
   const claimsOf = createClaims()
   const onDoubt = (claims: readonly LimitClaim[]) => reconciler?.doubt(claims.filter(({rebuilds}) => rebuilds))
   const rebuild = createRebuild({counters, usage, flushed, onRestored: onDoubt, onFault})
-  const reconciler = reconcile && createReconciler({...reconcile, counters, flushed, used: rebuild.usedAsFlushed, counterOf, now, onFault})
+  const reconciler =
+    reconcile &&
+    createReconciler({...reconcile, counters, flushed, used: rebuild.usedAsFlushed, counterOf, now, onFault})
   const reserve = createReserve({counters, rebuild, onShadow, onFull})
   const settling = {counters, onFault, onDoubt}
   const holds = {...settling, reserve, now}
@@ -139,7 +155,12 @@ export function createLimits(options: LimitsOptions): Limits {
     const budget = readBudgetKey(key)
     const workspace_id = budget && (await reconcile!.workspaceOf(budget))
     if (!budget || workspace_id === null) return null
-    return {key, counts: budget.counts, since_ms: budget.since_ms, of: {entity: budget.entity, id: budget.id, workspace_id}}
+    return {
+      key,
+      counts: budget.counts,
+      since_ms: budget.since_ms,
+      of: {entity: budget.entity, id: budget.id, workspace_id},
+    }
   }
 
   /** Of a budget; what a rate held is over. */
@@ -173,9 +194,15 @@ export function createLimits(options: LimitsOptions): Limits {
       const time_ms = counters.time(now_ms)
       const claims = claimsOf(enabled ? limits : limits.filter(({entity}) => entity === 'policy'), time_ms)
       if (claims.length === 0) return null
-      // A call is admitted by its key and again by each target: each admission is a reservation of its own. Numbers as decimal text are
-      // kept in a cache by V8, thousands of them, and so grow old; others are not.
-      const request = {id: `${call_id}/${(++admissions).toString(36)}`, call_id, claims, time_ms, deadline_ms: time_ms + REMEMBERED_MS}
+      // A call is admitted by its key and again by each target: each admission is a reservation of its own. Numbers as
+      // decimal text are kept in a cache by V8, thousands of them, and so grow old; others are not.
+      const request = {
+        id: `${call_id}/${(++admissions).toString(36)}`,
+        call_id,
+        claims,
+        time_ms,
+        deadline_ms: time_ms + REMEMBERED_MS,
+      }
       const taken = reserve(request)
       const make = (made: readonly LimitClaim[]) => new Admission(request.id, made, settling)
       return taken instanceof Promise ? taken.then(make) : make(taken)

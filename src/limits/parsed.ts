@@ -5,7 +5,9 @@ import {rateClaim} from './rate.ts'
 
 type ClaimAt = (time_ms: number) => LimitClaim
 
-/** The limits of one entity, read once: budgets are checked before rates (docs/limits.md, Errors that a caller sees). */
+/**
+ * The limits of one entity, read once: budgets are checked before rates (docs/limits.md, Errors that a caller sees).
+ */
 interface Parsed {
   readonly budgets: readonly ClaimAt[]
   readonly rates: readonly ClaimAt[]
@@ -13,7 +15,10 @@ interface Parsed {
 
 const NONE: readonly LimitClaim[] = []
 
-/** What a call claims of these limits, in the order in which it is refused. Column texts are read once for each limit object. */
+/**
+ * What a call claims of these limits, in the order in which it is refused. Column texts are read once for each limit
+ * object.
+ */
 export function createClaims(): (limits: readonly EntityLimit[], time_ms: number) => readonly LimitClaim[] {
   const known = new WeakMap<EntityLimit, Parsed>()
 
@@ -41,7 +46,9 @@ export function createClaims(): (limits: readonly EntityLimit[], time_ms: number
   }
 }
 
-/** The claim is the same until its period ends. A clock that was far wrong and is put right is before that period again. */
+/**
+ * The claim is the same until its period ends. A clock that was far wrong and is put right is before that period again.
+ */
 function whileItLasts(make: ClaimAt): ClaimAt {
   let claim: LimitClaim | undefined
   let made_at_ms = 0

@@ -24,7 +24,9 @@ export interface PolicyCondition {
 
 /** What conditions and groups ask of a call. A key that the call has nothing for is null. */
 export interface PolicyFacts {
-  /** All that a condition may call it by, its id too; what a wildcard at the end means stands among them (`@main/*`). */
+  /**
+   * All that a condition may call it by, its id too; what a wildcard at the end means stands among them (`@main/*`).
+   */
   names(key: string): readonly string[] | null
   /** Its value in a group. */
   group(key: string): string | null
@@ -58,15 +60,17 @@ interface CompiledCondition {
 }
 
 /**
- * Policies compiled once for all calls of a workspace. Each is found by the rarest of its named values, so that a call looks at those
- * alone that may well cover it, however many there are; a policy of nothing but wildcards is looked at by every call.
+ * Policies compiled once for all calls of a workspace. Each is found by the rarest of its named values, so that a call
+ * looks at those alone that may well cover it, however many there are; a policy of nothing but wildcards is looked at
+ * by every call.
  */
 export function compilePolicies(policies: readonly Policy[]): Policies {
   const index = new Map<string, Map<string, Compiled[]>>()
   const general: Compiled[] = []
   const compiled = policies.map(compile)
   const populations = new Map<string, number>()
-  for (const {conditions} of compiled) for (const name of namesOf(conditions)) populations.set(name, (populations.get(name) ?? 0) + 1)
+  for (const {conditions} of compiled)
+    for (const name of namesOf(conditions)) populations.set(name, (populations.get(name) ?? 0) + 1)
   for (const each of compiled) {
     const condition = rarest(each.conditions, populations)
     if (!condition) {
@@ -102,7 +106,9 @@ export function compilePolicies(policies: readonly Policy[]): Policies {
   }
 
   return {
-    reads_body: policies.some(({conditions, group_by}) => [...conditions, ...group_by].some(({key}) => OF_BODY.has(key))),
+    reads_body: policies.some(({conditions, group_by}) =>
+      [...conditions, ...group_by].some(({key}) => OF_BODY.has(key)),
+    ),
     match(facts) {
       let found: Compiled[] | undefined
       const consider = (each: Compiled) => {
@@ -111,7 +117,8 @@ export function compilePolicies(policies: readonly Policy[]): Policies {
         found.push(each)
       }
       for (const [key, buckets] of index) {
-        for (const name of facts.names(key) ?? NO_NAMES) for (const each of buckets.get(name) ?? NO_POLICIES) consider(each)
+        for (const name of facts.names(key) ?? NO_NAMES)
+          for (const each of buckets.get(name) ?? NO_POLICIES) consider(each)
       }
       for (const each of general) consider(each)
       if (!found) return NONE
@@ -146,7 +153,11 @@ export function valueKey(group_by: Policy['group_by'], facts: Pick<PolicyFacts, 
 function compile(policy: Policy, place: number): Compiled {
   const conditions = policy.conditions.map(({key, value, excludes}) => {
     const values = listOf(value)
-    return {key, values: values.includes(ANY) ? null : new Set(values), excludes: excludes === undefined ? null : new Set(listOf(excludes))}
+    return {
+      key,
+      values: values.includes(ANY) ? null : new Set(values),
+      excludes: excludes === undefined ? null : new Set(listOf(excludes)),
+    }
   })
   return {place, policy, conditions, label: policy.name ?? policy.id}
 }
@@ -166,7 +177,10 @@ function* namesOf(conditions: readonly CompiledCondition[]): Generator<string> {
 }
 
 /** The condition whose values the fewest other policies name too; undefined when none names values. */
-function rarest(conditions: readonly CompiledCondition[], populations: ReadonlyMap<string, number>): CompiledCondition | undefined {
+function rarest(
+  conditions: readonly CompiledCondition[],
+  populations: ReadonlyMap<string, number>,
+): CompiledCondition | undefined {
   let best: CompiledCondition | undefined
   let least = Number.POSITIVE_INFINITY
   for (const condition of conditions) {

@@ -53,7 +53,12 @@ export function createRebuild({
     const name = `${generation} ${claim.key}`
     let base = reading.get(name)
     if (!base) {
-      base = bounded(used(claim)).then(sum => ({key: claim.key, used: sum, ends_at_ms: claim.ends_at_ms, group: claim.group}))
+      base = bounded(used(claim)).then(sum => ({
+        key: claim.key,
+        used: sum,
+        ends_at_ms: claim.ends_at_ms,
+        group: claim.group,
+      }))
       reading.set(name, base)
       const forget = () => reading.delete(name)
       base.then(forget, forget)
@@ -82,7 +87,10 @@ export function createRebuild({
 async function bounded<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The ledger did not say within ${MAX_WAIT_MS} ms what was used.`)), MAX_WAIT_MS)
+    timer = setTimeout(
+      () => reject(new Error(`The ledger did not say within ${MAX_WAIT_MS} ms what was used.`)),
+      MAX_WAIT_MS,
+    )
   })
   try {
     return await Promise.race([work, late])

@@ -27,10 +27,10 @@ export interface LookParts {
 }
 
 /**
- * What counters differ from the ledger by, for sure. Calls go on meanwhile, and other processes write to the ledger later than to the
- * counters: so the ledger is read before a counter and once more after it. What was settled when the counter was read lies between the
- * two, and a counter that says so much, with what is held of it, may be right. What it says less than the first, or more than the second, it is
- * wrong by, whatever is settled from then on.
+ * What counters differ from the ledger by, for sure. Calls go on meanwhile, and other processes write to the ledger
+ * later than to the counters: so the ledger is read before a counter and once more after it. What was settled when the
+ * counter was read lies between the two, and a counter that says so much, with what is held of it, may be right. What
+ * it says less than the first, or more than the second, it is wrong by, whatever is settled from then on.
  */
 export async function look(parts: LookParts, counters: readonly CounterOf[]): Promise<readonly CounterDifference[]> {
   const before = await ledger(parts, counters)

@@ -23,7 +23,10 @@ export interface Corrected {
 }
 
 export interface Reconciler {
-  /** These may differ: they were restored while calls went on, or a settlement was lost. They are looked at soon, until they agree. */
+  /**
+   * These may differ: they were restored while calls went on, or a settlement was lost. They are looked at soon, until
+   * they agree.
+   */
   doubt(counters: readonly CounterOf[]): void
   /** Looks at all counters that were restored, those of other processes too. */
   run(lost: AbortSignal): Promise<void>
@@ -38,13 +41,18 @@ export interface Reconciler {
 const FIRST_MS = 1_000
 const AGAIN_MS = 1_000
 const LATEST_MS = 60_000
-/** A counter that agrees so often in a row is not doubted any more; nor one that was looked at so often: the schedule looks again. */
+/**
+ * A counter that agrees so often in a row is not doubted any more; nor one that was looked at so often: the schedule
+ * looks again.
+ */
 const AGREES = 2
 const MAX_LOOKS = 10
 const MAX_DOUBTED = 10_000
 const TOGETHER = 100
 const MAX_A_RUN = 20_000
-/** What is too much stays for so long before it is taken off: it may be in the journal of a process that starts again. */
+/**
+ * What is too much stays for so long before it is taken off: it may be in the journal of a process that starts again.
+ */
 const OVER_SOON_MS = 2_000
 const OVER_MS = 120_000
 const MAX_REMEMBERED = 10_000
@@ -59,10 +67,15 @@ interface Doubted {
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const {counters, now, after, counterOf, onDrift, onFault} = options
   const doubted = new Map<string, Doubted>()
-  const over = new LRUCache<string, {readonly since_ms: number; readonly revision: string; readonly by: bigint}>({max: MAX_REMEMBERED})
+  const over = new LRUCache<string, {readonly since_ms: number; readonly revision: string; readonly by: bigint}>({
+    max: MAX_REMEMBERED,
+  })
   const corrected = new LRUCache<string, Corrected>({max: MAX_REMEMBERED})
   const counts = {under: 0, over: 0}
-  const parts: LookParts = {...options, pause: ms => (ms === 0 ? Promise.resolve() : new Promise(resolve => void after(ms, resolve)))}
+  const parts: LookParts = {
+    ...options,
+    pause: ms => (ms === 0 ? Promise.resolve() : new Promise(resolve => void after(ms, resolve))),
+  }
   let cancel: (() => void) | undefined
   let failures = 0
   let is_closed = false

@@ -25,9 +25,9 @@ export interface ReserveOptions {
 const MAX_REBUILDS = 3
 
 /**
- * Claims all or none, and gives the claims that were made. Counters that are missing are restored from the ledger first; what cannot be
- * restored fails open, or closed when it is strict. Refuses with the limit that is reached (429, 412), that has no room for another entity
- * (429), or that cannot be held now (503).
+ * Claims all or none, and gives the claims that were made. Counters that are missing are restored from the ledger
+ * first; what cannot be restored fails open, or closed when it is strict. Refuses with the limit that is reached (429,
+ * 412), that has no room for another entity (429), or that cannot be held now (503).
  */
 export function createReserve({
   counters,
@@ -35,7 +35,11 @@ export function createReserve({
   onShadow,
   onFull,
 }: ReserveOptions): (request: ReservationRequest) => MaybePromise<readonly LimitClaim[]> {
-  function decide(request: ReservationRequest, reserved: Reserved<LimitClaim>, rebuilds: number): MaybePromise<readonly LimitClaim[]> {
+  function decide(
+    request: ReservationRequest,
+    reserved: Reserved<LimitClaim>,
+    rebuilds: number,
+  ): MaybePromise<readonly LimitClaim[]> {
     switch (reserved.outcome) {
       case 'taken':
         for (const claim of reserved.over) onShadow?.(claim, request.call_id)
@@ -62,7 +66,12 @@ export function createReserve({
     })
   }
 
-  async function afterRebuild(request: ReservationRequest, missing: readonly LimitClaim[], generation: string, rebuilds: number) {
+  async function afterRebuild(
+    request: ReservationRequest,
+    missing: readonly LimitClaim[],
+    generation: string,
+    rebuilds: number,
+  ) {
     const lost = rebuilds < MAX_REBUILDS ? await rebuild(missing, generation) : missing
     const strict = lost.find(claim => claim.mode === 'strict')
     if (strict) throw new Refusal('limit.unavailable', {limit: strict.label})
@@ -72,6 +81,8 @@ export function createReserve({
 
   return request => {
     const reserved = counters.reserve(request.id, request.claims, request.deadline_ms)
-    return reserved instanceof Promise ? reserved.then(answer => decide(request, answer, 0)) : decide(request, reserved, 0)
+    return reserved instanceof Promise
+      ? reserved.then(answer => decide(request, answer, 0))
+      : decide(request, reserved, 0)
   }
 }

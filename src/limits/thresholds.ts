@@ -11,7 +11,10 @@ export interface BudgetStanding {
   readonly credit_limit: bigint
   /** Null: no alert before the budget is used up. */
   readonly alert_threshold: bigint | null
-  /** What was used since then counts; epoch milliseconds. It moves when the budget starts again, by its period or by hand. */
+  /**
+   * What was used since then counts; epoch milliseconds. It moves when the budget starts again, by its period or by
+   * hand.
+   */
   readonly since_ms: number
 }
 
@@ -46,9 +49,10 @@ export interface Crossing {
 export type OnThreshold = (crossing: Crossing) => void
 
 /**
- * What a budget has crossed since it was last looked at, and what to remember of it (null: it was never looked at). Each crossing is reported
- * once. Alerts can be raised again, as the spec's states say: both once the budget starts again or its credit limit is raised, the
- * threshold alert alone once the threshold is raised or taken away. What is still above its bound then is reported again at once.
+ * What a budget has crossed since it was last looked at, and what to remember of it (null: it was never looked at).
+ * Each crossing is reported once. Alerts can be raised again, as the spec's states say: both once the budget starts
+ * again or its credit limit is raised, the threshold alert alone once the threshold is raised or taken away. What is
+ * still above its bound then is reported again at once.
  */
 export function crossedThresholds(
   standing: BudgetStanding,
@@ -71,7 +75,9 @@ export function crossedThresholds(
   return {mark, crossings}
 }
 
-/** `lookAt` for many budgets: the crossings, and the marks that changed, by scope. Write those before any alert is sent. */
+/**
+ * `lookAt` for many budgets: the crossings, and the marks that changed, by scope. Write those before any alert is sent.
+ */
 export function thresholdCrossings(
   standings: readonly BudgetStanding[],
   marks: ReadonlyMap<string, AlertMark>,
@@ -94,10 +100,14 @@ export interface AlertMarks {
 }
 
 /**
- * Looks at budgets and tells each crossing once. Alerts are stored first: a process that dies in between leaves an alert untold, and
- * tells none twice.
+ * Looks at budgets and tells each crossing once. Alerts are stored first: a process that dies in between leaves an
+ * alert untold, and tells none twice.
  */
-export async function tellCrossings(standings: readonly BudgetStanding[], marks: AlertMarks, onThreshold: OnThreshold): Promise<void> {
+export async function tellCrossings(
+  standings: readonly BudgetStanding[],
+  marks: AlertMarks,
+  onThreshold: OnThreshold,
+): Promise<void> {
   const known = await marks.read(standings.map(({scope}) => scope))
   const {crossings, marks: changed} = thresholdCrossings(standings, known)
   if (changed.size > 0) await marks.keep(changed)
@@ -108,8 +118,10 @@ function rearmed(
   {credit_limit, alert_threshold, since_ms}: BudgetStanding,
   before: AlertMark | null,
 ): Pick<AlertMark, 'threshold' | 'exhausted'> {
-  if (!before || since_ms > before.since_ms || credit_limit > BigInt(before.credit_limit)) return {threshold: false, exhausted: false}
-  const is_raised = before.alert_threshold !== null && (alert_threshold === null || alert_threshold > BigInt(before.alert_threshold))
+  if (!before || since_ms > before.since_ms || credit_limit > BigInt(before.credit_limit))
+    return {threshold: false, exhausted: false}
+  const is_raised =
+    before.alert_threshold !== null && (alert_threshold === null || alert_threshold > BigInt(before.alert_threshold))
   return {threshold: before.threshold && !is_raised, exhausted: before.exhausted}
 }
 

@@ -4,8 +4,9 @@ import {hashedText, isShort, keyText} from '../base/stored-text.ts'
 const MAX_VALUE_KEY_BYTES = 1024
 
 /**
- * Names the entity of a policy that a call is of, out of the values of its groups: `key:value` pairs, joined by `-`. Two lists of values never
- * have one name: where the pairs could be read in another way, the values stand as their hashes.
+ * Names the entity of a policy that a call is of, out of the values of its groups: `key:value` pairs, joined by `-`.
+ * Two lists of values never have one name: where the pairs could be read in another way, the values stand as their
+ * hashes.
  */
 export function valueKeyOf(keys: readonly string[], values: readonly string[]): string {
   const texts = values.map(keyText)

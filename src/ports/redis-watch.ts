@@ -15,7 +15,10 @@ export interface RedisWatchOptions {
 
 const EVERY_MS = 1_000
 
-/** Asks Redis once a second whether it is there, over a connection of its own: for /readyz and a metric, since calls that nothing shares ask it nothing. */
+/**
+ * Asks Redis once a second whether it is there, over a connection of its own: for /readyz and a metric, since calls
+ * that nothing shares ask it nothing.
+ */
 export function watchRedis({url, silence_ms, every_ms = EVERY_MS}: RedisWatchOptions): RedisWatch {
   let silence: string | null = null
   const redis = new Redis(url, {
@@ -35,7 +38,8 @@ export function watchRedis({url, silence_ms, every_ms = EVERY_MS}: RedisWatchOpt
       await redis.ping()
       silence = null
     } catch (fault) {
-      silence = fault instanceof Error && /NOAUTH|WRONGPASS/.test(fault.message) ? 'it refuses the password' : 'no answer came'
+      silence =
+        fault instanceof Error && /NOAUTH|WRONGPASS/.test(fault.message) ? 'it refuses the password' : 'no answer came'
     }
   }
 

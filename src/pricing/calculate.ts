@@ -1,10 +1,13 @@
 import {scaleDecimal} from './decimal.ts'
 
 /**
- * A formula of a price file (docs/pricing.md, Use your own price files): sums and products over literals, token counts and
- * `rates.<key>`. Whoever evaluates one knows the token counts only later, so it is read as what it must be: so much for each token of each kind.
+ * A formula of a price file (docs/pricing.md, Use your own price files): sums and products over literals, token counts
+ * and `rates.<key>`. Whoever evaluates one knows the token counts only later, so it is read as what it must be: so much
+ * for each token of each kind.
  */
-export type Formula = {readonly operation: 'sum' | 'multiply'; readonly operands: readonly Formula[]} | {readonly value: string | number}
+export type Formula =
+  | {readonly operation: 'sum' | 'multiply'; readonly operands: readonly Formula[]}
+  | {readonly value: string | number}
 
 /** Says what is wrong with a formula, and where: `operands[1].value`. */
 export class FormulaError extends Error {
@@ -36,22 +39,31 @@ const MAX_TERMS = 256
 const MAX_DEPTH = 16
 const MAX_OPERANDS = 64
 
-/** `value` as a formula, or a FormulaError that names the part that is none. Bounded in depth, so that a hostile one is no danger. */
+/**
+ * `value` as a formula, or a FormulaError that names the part that is none. Bounded in depth, so that a hostile one is
+ * no danger.
+ */
 export function readFormula(value: unknown, path = '', depth = 0): Formula {
   if (depth > MAX_DEPTH) throw new FormulaError(path, `is nested deeper than ${MAX_DEPTH}`)
-  if (typeof value !== 'object' || value === null) throw new FormulaError(path, 'expected {operation, operands} or {value}')
+  if (typeof value !== 'object' || value === null)
+    throw new FormulaError(path, 'expected {operation, operands} or {value}')
   const {operation, operands, value: held, ...rest} = value as Readonly<Record<string, unknown>>
   const [strange] = Object.keys(rest)
   if (strange !== undefined) throw new FormulaError(join(path, strange), 'is not a key of a formula')
   if (typeof held === 'string' || typeof held === 'number') {
-    if (operation !== undefined || operands !== undefined) throw new FormulaError(path, 'has both a value and an operation')
+    if (operation !== undefined || operands !== undefined)
+      throw new FormulaError(path, 'has both a value and an operation')
     return {value: held}
   }
-  if (operation !== 'sum' && operation !== 'multiply') throw new FormulaError(join(path, 'operation'), 'expected sum or multiply')
+  if (operation !== 'sum' && operation !== 'multiply')
+    throw new FormulaError(join(path, 'operation'), 'expected sum or multiply')
   if (!Array.isArray(operands) || operands.length === 0 || operands.length > MAX_OPERANDS) {
     throw new FormulaError(join(path, 'operands'), `expected 1 to ${MAX_OPERANDS} operands`)
   }
-  return {operation, operands: operands.map((operand, index) => readFormula(operand, join(path, `operands[${index}]`), depth + 1))}
+  return {
+    operation,
+    operands: operands.map((operand, index) => readFormula(operand, join(path, `operands[${index}]`), depth + 1)),
+  }
 }
 
 interface Term {
@@ -63,10 +75,14 @@ interface Term {
 }
 
 /**
- * Pico-dollars for each token that `formula` names, given `rates` (key → pico-dollars; a key that is absent counts 0). Refuses what is
- * not so much a token: a product of two counts or two rates, a constant, a rate without a count, a fraction of a pico-dollar.
+ * Pico-dollars for each token that `formula` names, given `rates` (key → pico-dollars; a key that is absent counts 0).
+ * Refuses what is not so much a token: a product of two counts or two rates, a constant, a rate without a count, a
+ * fraction of a pico-dollar.
  */
-export function ratesOfFormula(formula: Formula, rates: Readonly<Record<string, number>>): ReadonlyMap<Variable, number> {
+export function ratesOfFormula(
+  formula: Formula,
+  rates: Readonly<Record<string, number>>,
+): ReadonlyMap<Variable, number> {
   const sums = new Map<Variable, {numerator: bigint; denominator: bigint}>()
   for (const {numerator, denominator, variable, priced} of expand(formula, rates, '')) {
     if (!priced || !variable) {
@@ -74,11 +90,15 @@ export function ratesOfFormula(formula: Formula, rates: Readonly<Record<string, 
       throw new FormulaError('', 'a term is not a token count times a rate')
     }
     const sum = sums.get(variable) ?? {numerator: 0n, denominator: 1n}
-    sums.set(variable, {numerator: sum.numerator * denominator + numerator * sum.denominator, denominator: sum.denominator * denominator})
+    sums.set(variable, {
+      numerator: sum.numerator * denominator + numerator * sum.denominator,
+      denominator: sum.denominator * denominator,
+    })
   }
   return new Map(
     [...sums].map(([variable, {numerator, denominator}]) => {
-      if (numerator % denominator !== 0n) throw new FormulaError('', `the price of ${variable} is finer than a pico-dollar`)
+      if (numerator % denominator !== 0n)
+        throw new FormulaError('', `the price of ${variable} is finer than a pico-dollar`)
       const pico = numerator / denominator
       if (pico > BigInt(Number.MAX_SAFE_INTEGER)) throw new FormulaError('', `the price of ${variable} is too large`)
       return [variable, Number(pico)]
@@ -89,7 +109,10 @@ export function ratesOfFormula(formula: Formula, rates: Readonly<Record<string, 
 function expand(formula: Formula, rates: Readonly<Record<string, number>>, path: string): readonly Term[] {
   if ('value' in formula) return [leaf(formula.value, rates, join(path, 'value'))]
   const operands = formula.operands.map((operand, index) => expand(operand, rates, join(path, `operands[${index}]`)))
-  const terms = formula.operation === 'sum' ? operands.flat() : operands.reduce((products, terms) => product(products, terms, path), ONE)
+  const terms =
+    formula.operation === 'sum'
+      ? operands.flat()
+      : operands.reduce((products, terms) => product(products, terms, path), ONE)
   if (terms.length > MAX_TERMS) throw tooLong(path)
   return terms
 }
@@ -100,7 +123,8 @@ function product(left: readonly Term[], right: readonly Term[], path: string): r
   if (left.length * right.length > MAX_TERMS) throw tooLong(path)
   return left.flatMap(one =>
     right.map(other => {
-      if (one.variable && other.variable) throw new FormulaError(path, `multiplies ${one.variable} by ${other.variable}`)
+      if (one.variable && other.variable)
+        throw new FormulaError(path, `multiplies ${one.variable} by ${other.variable}`)
       if (one.priced && other.priced) throw new FormulaError(path, 'multiplies two rates')
       return {
         numerator: one.numerator * other.numerator,
@@ -122,11 +146,19 @@ function leaf(value: string | number, rates: Readonly<Record<string, number>>, p
   if (variable) return {numerator: 1n, denominator: 1n, variable, priced: false}
   if (text.startsWith('rates.')) {
     const key = text.slice('rates.'.length)
-    return {numerator: BigInt(Object.hasOwn(rates, key) ? rates[key]! : 0), denominator: 1n, variable: undefined, priced: true}
+    return {
+      numerator: BigInt(Object.hasOwn(rates, key) ? rates[key]! : 0),
+      denominator: 1n,
+      variable: undefined,
+      priced: true,
+    }
   }
   const number = scaleDecimal(text, 0)
   if (!number)
-    throw new FormulaError(path, `is ${JSON.stringify(value)}; expected a number, rates.<key>, or one of ${VARIABLES.join(', ')}`)
+    throw new FormulaError(
+      path,
+      `is ${JSON.stringify(value)}; expected a number, rates.<key>, or one of ${VARIABLES.join(', ')}`,
+    )
   return {...number, variable: undefined, priced: false}
 }
 

@@ -19,7 +19,10 @@ export interface SourcePackage {
   readonly license: string
 }
 
-/** A row has the terms of its only period, or `periods`. `dated` says that the source gives this price to the model's dated ids too. */
+/**
+ * A row has the terms of its only period, or `periods`. `dated` says that the source gives this price to the model's
+ * dated ids too.
+ */
 export type CatalogueRow = {
   readonly source: string
   readonly aliases?: readonly string[]
@@ -30,7 +33,10 @@ export type CatalogueRow = {
 export interface Catalogue {
   readonly as_of: string
   readonly sources: CatalogueFile['sources']
-  /** The price of `model` at `provider`, however it is spelled (`lookupKeys`); undefined when it has none. Its own slug and id are in it. */
+  /**
+   * The price of `model` at `provider`, however it is spelled (`lookupKeys`); undefined when it has none. Its own slug
+   * and id are in it.
+   */
   lookup(provider: string, model: string): Price | undefined
   /** The same among the provider's own rows. */
   find(provider: string, model: string): Price | undefined
@@ -47,7 +53,10 @@ export function openCatalogue(file: CatalogueFile): Catalogue {
   const shelves = new Map<string, Shelf>()
   const shelf = (provider: string): Shelf | undefined => {
     const rows = Object.hasOwn(file.models, provider) ? file.models[provider] : undefined
-    return rows && remembered(shelves, provider, () => openShelf(provider, rows, (other, model) => shelf(other)?.find(model)))
+    return (
+      rows &&
+      remembered(shelves, provider, () => openShelf(provider, rows, (other, model) => shelf(other)?.find(model)))
+    )
   }
   const providers = Object.keys(file.models).sort()
   return {
@@ -66,7 +75,10 @@ export function openCatalogue(file: CatalogueFile): Catalogue {
   }
 }
 
-/** The rows of the catalogue inside this program, as a list of prices that another gateway takes: with the rates for sound that they are charged by. */
+/**
+ * The rows of the catalogue inside this program, as a list of prices that another gateway takes: with the rates for
+ * sound that they are charged by.
+ */
 export function bundledList(): {readonly as_of: string; readonly providers: CatalogueFile['models']} {
   const {as_of, models} = bundled_file as unknown as CatalogueFile
   const catalogue = bundledCatalogue()
@@ -111,13 +123,16 @@ function openShelf(
   }
   for (const id of Object.keys(rows)) ids.set(id.toLowerCase(), id)
   const prices = new Map<string, Price>()
-  const priceOf = (id: string): Price => remembered(prices, id, () => withSound(toPrice(provider, id, rows[id]!), findAt))
+  const priceOf = (id: string): Price =>
+    remembered(prices, id, () => withSound(toPrice(provider, id, rows[id]!), findAt))
   return {
     find(model) {
       const keys = lookupKeys(provider, model)
       const id = keys.map(key => ids.get(key)).find(found => found !== undefined)
       if (id !== undefined) return priceOf(id)
-      const family = keys.map(key => ids.get(key.replace(DATED, ''))).find(found => found !== undefined && rows[found]!.dated)
+      const family = keys
+        .map(key => ids.get(key.replace(DATED, '')))
+        .find(found => found !== undefined && rows[found]!.dated)
       return family === undefined ? undefined : priceOf(family)
     },
     all: () => Object.keys(rows).map(priceOf),

@@ -36,8 +36,15 @@ export const RATE_OF_UNIT = {
   response_audio_token: 'audio_out',
 } as const satisfies Record<string, RateName>
 
-/** Accepted for the sake of files that have them: those tokens are counted and priced as output, or as a text cache write. */
-const WITHOUT_EFFECT = ['prediction_accepted_token', 'prediction_rejected_token', 'cache_write_image_input_token'] as const
+/**
+ * Accepted for the sake of files that have them: those tokens are counted and priced as output, or as a text cache
+ * write.
+ */
+const WITHOUT_EFFECT = [
+  'prediction_accepted_token',
+  'prediction_rejected_token',
+  'cache_write_image_input_token',
+] as const
 
 const RATE_OF_VARIABLE: Readonly<Record<Variable, RateName>> = {
   input_tokens: 'input',
@@ -56,7 +63,10 @@ const unit_name = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/i)
 const image_name = z.string().regex(/^[^:]{1,64}$/)
 const token_keys = [...(Object.keys(RATE_OF_KEY) as RateKey[]), ...WITHOUT_EFFECT]
 const pay_as_you_go = z.strictObject({
-  ...(Object.fromEntries(token_keys.map(key => [key, price.optional()])) as Record<RateKey, z.ZodOptional<typeof price>>),
+  ...(Object.fromEntries(token_keys.map(key => [key, price.optional()])) as Record<
+    RateKey,
+    z.ZodOptional<typeof price>
+  >),
   additional_units: z.record(unit_name, price).optional(),
   image: z.record(image_name, z.record(image_name, price)).optional(),
 })
@@ -96,8 +106,8 @@ export interface ConfigOptions {
 }
 
 /**
- * The price that the pricing config `value` describes, exactly: cents become whole pico-dollars or are refused. Throws a
- * PricingConfigError that names the first field that is wrong.
+ * The price that the pricing config `value` describes, exactly: cents become whole pico-dollars or are refused. Throws
+ * a PricingConfigError that names the first field that is wrong.
  */
 export function readPricingConfig(value: unknown, options: ConfigOptions): Price {
   const config = parse(value)
@@ -111,7 +121,15 @@ export function readPricingConfig(value: unknown, options: ConfigOptions): Price
   }
   const {provider, model, source} = options
   const {finetune_config: finetune, geographies} = config
-  return {provider, model, source, periods: [period], aliases: [], ...(finetune && {finetune}), ...(geographies && {geographies})}
+  return {
+    provider,
+    model,
+    source,
+    periods: [period],
+    aliases: [],
+    ...(finetune && {finetune}),
+    ...(geographies && {geographies}),
+  }
 }
 
 /** The formulas of a config, for the models that inherit them. */
@@ -163,8 +181,14 @@ function toTerms(paid: PayAsYouGo, path: string, formulas: Calculate | null): Te
   return withUnits({rates}, units)
 }
 
-function ratesFrom(written: Formula, named: Readonly<Record<string, number>>, path: string): Partial<Record<RateName, number>> {
-  const rates = [...at(path, () => ratesOfFormula(written, named))].map(([variable, pico]) => [RATE_OF_VARIABLE[variable], pico] as const)
+function ratesFrom(
+  written: Formula,
+  named: Readonly<Record<string, number>>,
+  path: string,
+): Partial<Record<RateName, number>> {
+  const rates = [...at(path, () => ratesOfFormula(written, named))].map(
+    ([variable, pico]) => [RATE_OF_VARIABLE[variable], pico] as const,
+  )
   // A formula is written for every model of a provider: a term whose rate this model does not name says nothing of it.
   return Object.fromEntries(rates.filter(([, pico]) => pico > 0))
 }
@@ -185,6 +209,7 @@ function withUnits(terms: Terms, units: Readonly<Record<string, UnitRate>> | und
 
 function cents(value: number, path: string): number {
   const pico = toPico(value, 'cents')
-  if (pico === undefined) throw new PricingConfigError(path, `is ${value} cents; expected at most ten decimals and no more than 900000`)
+  if (pico === undefined)
+    throw new PricingConfigError(path, `is ${value} cents; expected at most ten decimals and no more than 900000`)
   return pico
 }

@@ -27,18 +27,27 @@ import {
 export interface Cost {
   /** The whole, rounded once, half to even. A safe integer: a claim beyond 9 million dollars is cut there. */
   readonly cost_nanousd: number
-  /** True when anything was used that has no price: the model, or a class of tokens or a unit of it. Its share is counted as 0. */
+  /**
+   * True when anything was used that has no price: the model, or a class of tokens or a unit of it. Its share is
+   * counted as 0.
+   */
   readonly unpriced: boolean
   /** The names of those classes and units; of a model without any price its units alone, as all of its tokens are. */
   readonly unpriced_units: readonly string[]
   /** How it was served, where that is charged at the standard price because its own is not known. */
   readonly mode_unpriced: string | null
-  /** Shares by token class or unit, for showing; each is rounded by itself, so that they may differ from the whole by some nano-dollars. */
+  /**
+   * Shares by token class or unit, for showing; each is rounded by itself, so that they may differ from the whole by
+   * some nano-dollars.
+   */
   readonly parts: Readonly<Record<string, number>>
 }
 
 export interface CostOptions {
-  /** A row of a batch job: its own price where the provider names one, else half. What the usage says, where nobody does (`UNIT`). */
+  /**
+   * A row of a batch job: its own price where the provider names one, else half. What the usage says, where nobody does
+   * (`UNIT`).
+   */
   readonly batch?: boolean
   /** When the call was admitted, in epoch milliseconds: prices change with date and hour. */
   readonly at: number
@@ -53,8 +62,8 @@ const PICO_PER_NANO = 1000
 const EXACT = 2 ** 53
 
 /**
- * The cost of `usage` at `price`: exact pico-dollars, all classes added, rounded half to even once to nano-dollars (core rule 13).
- * Counts must be non-negative safe integers, as `mergeUsage` makes them; others throw a RangeError.
+ * The cost of `usage` at `price`: exact pico-dollars, all classes added, rounded half to even once to nano-dollars
+ * (core rule 13). Counts must be non-negative safe integers, as `mergeUsage` makes them; others throw a RangeError.
  */
 export function cost(usage: Partial<Usage>, price: Price | undefined, options: CostOptions): Cost {
   if (!price) return usage.units ? {...UNPRICED, unpriced_units: unpricedUnits(usage.units, undefined)} : UNPRICED
@@ -85,8 +94,14 @@ export function termsOf(period: PricePeriod, batch: boolean): ChargedTerms {
   return period.batch ? {terms: period.batch, halved: false} : {terms: period, halved: true}
 }
 
-/** The cost in plain numbers; undefined when a product might not be exact, or when units are charged. Equal to `costInBigInts`. */
-export function costInNumbers(usage: Partial<Usage>, {terms, halved, geographies, served_in}: ChargedTerms): Cost | undefined {
+/**
+ * The cost in plain numbers; undefined when a product might not be exact, or when units are charged. Equal to
+ * `costInBigInts`.
+ */
+export function costInNumbers(
+  usage: Partial<Usage>,
+  {terms, halved, geographies, served_in}: ChargedTerms,
+): Cost | undefined {
   if (served_in !== undefined) return undefined
   if (geographies && hasUnits(usage.units)) return undefined
   if (terms.units && (hasUnits(usage.units) || terms.units[UNIT.requests] !== undefined)) return undefined
@@ -113,14 +128,29 @@ export function costInNumbers(usage: Partial<Usage>, {terms, halved, geographies
   }
   if (counted * (most + 1) >= EXACT) return undefined
   if (usage.units && !terms.units) unpriced_units = [...unpriced_units, ...unpricedUnits(usage.units, undefined)]
-  return {cost_nanousd: toNano(pico, divisor), unpriced: unpriced_units.length > 0, unpriced_units, mode_unpriced: modeOf(usage), parts}
+  return {
+    cost_nanousd: toNano(pico, divisor),
+    unpriced: unpriced_units.length > 0,
+    unpriced_units,
+    mode_unpriced: modeOf(usage),
+    parts,
+  }
 }
 
-/** The cost in BigInt: the definition. Units may be priced per several, so sums are kept over a common denominator until the end. */
+/**
+ * The cost in BigInt: the definition. Units may be priced per several, so sums are kept over a common denominator until
+ * the end.
+ */
 export function costInBigInts(usage: Partial<Usage>, charged: ChargedTerms): Cost {
   const {shares, unpriced_units} = sharesOf(usage, charged)
   const parts = Object.fromEntries(shares.map(({name, ...share}) => [name, nanoOf([share])]))
-  return {cost_nanousd: nanoOf(shares), unpriced: unpriced_units.length > 0, unpriced_units, mode_unpriced: modeOf(usage), parts}
+  return {
+    cost_nanousd: nanoOf(shares),
+    unpriced: unpriced_units.length > 0,
+    unpriced_units,
+    mode_unpriced: modeOf(usage),
+    parts,
+  }
 }
 
 /** So many pico-dollars, divided by `per`. */
@@ -175,7 +205,8 @@ function multiplierOf({units}: Partial<Usage>, geographies: Geographies | undefi
     return scaleDecimal(String(geographies[served_in]), 0) ?? ONCE
   for (const unit in geographies && units) {
     const name = units![unit] ? geographyOf(unit) : null
-    const by = name !== null && Object.hasOwn(geographies!, name) ? scaleDecimal(String(geographies![name]), 0) : undefined
+    const by =
+      name !== null && Object.hasOwn(geographies!, name) ? scaleDecimal(String(geographies![name]), 0) : undefined
     if (by) return by
   }
   return ONCE
@@ -209,7 +240,10 @@ const vectors = new WeakMap<Terms, {base: Vector; tiers: {above: number; vector:
 function vectorFor(terms: Terms, usage: Partial<Usage>): Vector {
   let known = vectors.get(terms)
   if (!known) {
-    known = {base: toVector(terms.rates), tiers: (terms.tiers ?? []).map(({above, rates}) => ({above, vector: toVector(rates)}))}
+    known = {
+      base: toVector(terms.rates),
+      tiers: (terms.tiers ?? []).map(({above, rates}) => ({above, vector: toVector(rates)})),
+    }
     vectors.set(terms, known)
   }
   if (known.tiers.length === 0) return known.base
@@ -230,7 +264,8 @@ function unitParts(rate: UnitRate): readonly [pico: bigint, per: bigint] {
 /** The units used. An attempt that used anything is one request: nobody has to count that. */
 function unitsOf(usage: Partial<Usage>, terms: Terms): Readonly<Record<string, number>> {
   const {units = {}} = usage
-  if (terms.units?.[UNIT.requests] === undefined || units[UNIT.requests] !== undefined || isEmptyUsage(usage)) return units
+  if (terms.units?.[UNIT.requests] === undefined || units[UNIT.requests] !== undefined || isEmptyUsage(usage))
+    return units
   return {...units, [UNIT.requests]: 1}
 }
 
@@ -244,7 +279,8 @@ function countOf(usage: Partial<Usage>, name: TokenClass): number {
 }
 
 function checked(count: number, name: string): number {
-  if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`usage.${name} is ${count}; expected a non-negative safe integer`)
+  if (!Number.isSafeInteger(count) || count < 0)
+    throw new RangeError(`usage.${name} is ${count}; expected a non-negative safe integer`)
   return count
 }
 

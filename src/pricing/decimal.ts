@@ -11,8 +11,8 @@ export type PriceUnit = keyof typeof PICO_DIGITS
 const MAX_DIGITS = 60
 
 /**
- * The decimal `text` (digits, a point, an exponent; no sign but in the exponent) times ten to `power`, as digits over a power of ten:
- * no double is ever made of it. Undefined when the text is no such number.
+ * The decimal `text` (digits, a point, an exponent; no sign but in the exponent) times ten to `power`, as digits over a
+ * power of ten: no double is ever made of it. Undefined when the text is no such number.
  */
 export function scaleDecimal(text: string, power: number): {numerator: bigint; denominator: bigint} | undefined {
   const match = /^(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i.exec(text.trim())
@@ -28,8 +28,9 @@ export function scaleDecimal(text: string, power: number): {numerator: bigint; d
 }
 
 /**
- * A price as whole pico-dollars; undefined when it is not a non-negative decimal, is finer than a pico-dollar, or is too large for a
- * safe integer. A number stands for its shortest decimal text, which is what was written in the JSON it came from.
+ * A price as whole pico-dollars; undefined when it is not a non-negative decimal, is finer than a pico-dollar, or is
+ * too large for a safe integer. A number stands for its shortest decimal text, which is what was written in the JSON it
+ * came from.
  */
 export function toPico(price: string | number, unit: PriceUnit): number | undefined {
   const scaled = scaleDecimal(String(price), PICO_DIGITS[unit])

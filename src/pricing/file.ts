@@ -21,7 +21,11 @@ const units = z.record(z.string().min(1).max(160), z.union([pico, z.tuple([pico,
 const tier = z.strictObject({above: z.int().min(0), rates})
 const terms = z.strictObject({rates, tiers: z.array(tier).max(16).optional(), units: units.optional()})
 const minute = z.int().min(0).max(1440)
-const period = terms.extend({from: z.iso.date().optional(), hours: z.tuple([minute, minute]).optional(), batch: terms.optional()})
+const period = terms.extend({
+  from: z.iso.date().optional(),
+  hours: z.tuple([minute, minute]).optional(),
+  batch: terms.optional(),
+})
 /** Exact decimals: `{"us": 1.1}`. */
 export const geographies = z.record(z.string().regex(/^[a-z]{2}$/), z.number().positive().max(100)).optional()
 const named = {
@@ -37,8 +41,9 @@ const catalogue_row = z.union([
 ])
 
 /**
- * The rows of a provider as prices. A row is `{"pricing_config": {...}}` (docs/pricing.md, Use your own price files) or a row of the catalogue. Throws a
- * PricingConfigError that leads to the field: `gpt-4o.pricing_config.pay_as_you_go.request_token.price`.
+ * The rows of a provider as prices. A row is `{"pricing_config": {...}}` (docs/pricing.md, Use your own price files) or
+ * a row of the catalogue. Throws a PricingConfigError that leads to the field:
+ * `gpt-4o.pricing_config.pay_as_you_go.request_token.price`.
  */
 export function readPriceFile(rows: unknown, provider: string, source: string): PriceFile {
   if (!isObject(rows)) throw new PricingConfigError('', 'expected an object of models')
@@ -50,14 +55,18 @@ export function readPriceFile(rows: unknown, provider: string, source: string): 
   }
   const fallback = base === undefined ? undefined : readRow(base, {provider, model: DEFAULT, source, calculate})
   // lists hold a default of nothing for its formulas; who sets one by itself means that calls cost nothing
-  return {models, fallback: fallback && (source === 'set' ? namesSome(fallback) : isWorth(fallback)) ? fallback : undefined}
+  return {
+    models,
+    fallback: fallback && (source === 'set' ? namesSome(fallback) : isWorth(fallback)) ? fallback : undefined,
+  }
 }
 
 type RowOptions = Parameters<typeof readPricingConfig>[1]
 
 function readRow(row: unknown, options: RowOptions): Price {
   const {provider, model, source} = options
-  if (!isObject(row) || !('rates' in row || 'periods' in row)) return within(model, () => readPricingConfig(configOf(model, row), options))
+  if (!isObject(row) || !('rates' in row || 'periods' in row))
+    return within(model, () => readPricingConfig(configOf(model, row), options))
   const parsed = catalogue_row.safeParse(row)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
@@ -66,11 +75,20 @@ function readRow(row: unknown, options: RowOptions): Price {
   const {source: _, aliases = [], dated, geographies: multipliers, ...pricing} = parsed.data
   // Zod leaves undefined members where optional ones are absent only in types.
   const periods = ('periods' in pricing ? pricing.periods : [pricing]) as readonly PricePeriod[]
-  return {provider, model, source, periods, aliases, ...(dated && {dated}), ...(multipliers && {geographies: multipliers})}
+  return {
+    provider,
+    model,
+    source,
+    periods,
+    aliases,
+    ...(dated && {dated}),
+    ...(multipliers && {geographies: multipliers}),
+  }
 }
 
 function configOf(model: string, row: unknown): unknown {
-  if (!isObject(row) || !isObject(row.pricing_config)) throw new PricingConfigError(model, 'expected {"pricing_config": {...}}')
+  if (!isObject(row) || !isObject(row.pricing_config))
+    throw new PricingConfigError(model, 'expected {"pricing_config": {...}}')
   return row.pricing_config
 }
 
@@ -88,5 +106,7 @@ function namesSome({periods}: Price): boolean {
 }
 
 function isWorth({periods}: Price): boolean {
-  return periods.some(({rates, units = {}}) => [...Object.values(rates), ...Object.values(units).flat()].some(rate => rate > 0))
+  return periods.some(({rates, units = {}}) =>
+    [...Object.values(rates), ...Object.values(units).flat()].some(rate => rate > 0),
+  )
 }

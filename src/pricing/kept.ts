@@ -79,7 +79,10 @@ class Shelf {
   }
 }
 
-/** The installed prices, in memory: those set one by one, and those synced or brought by a bundle in place of the catalogue's. */
+/**
+ * The installed prices, in memory: those set one by one, and those synced or brought by a bundle in place of the
+ * catalogue's.
+ */
 export class KeptPrices {
   readonly #now_ms: () => number
   #set = new Map<string, Shelf>()
@@ -114,7 +117,9 @@ export class KeptPrices {
     this.#bounds = [...bounds].sort((one, other) => one - other)
   }
 
-  /** The time around `at_ms` in which no installed price begins or ends: its first millisecond, and the first after it. */
+  /**
+   * The time around `at_ms` in which no installed price begins or ends: its first millisecond, and the first after it.
+   */
   span(at_ms: number): {readonly from_ms: number; readonly until_ms: number} {
     const from_ms = this.#bounds.findLast(bound => bound <= at_ms) ?? -Infinity
     const until_ms = this.#bounds.find(bound => bound > at_ms) ?? Infinity
@@ -134,7 +139,8 @@ export class KeptPrices {
     return {
       find: (provider, model, at_ms) => shelves().get(provider)?.find(lookupKeys(provider, model), at_ms),
       fallback: (provider, at_ms) => shelves().get(provider)?.at(DEFAULT, at_ms),
-      list: () => [...shelves().values()].flatMap(shelf => shelf.all(this.#now_ms())).filter(({model}) => model !== DEFAULT),
+      list: () =>
+        [...shelves().values()].flatMap(shelf => shelf.all(this.#now_ms())).filter(({model}) => model !== DEFAULT),
     }
   }
 }

@@ -22,14 +22,20 @@ export interface ReadList {
   readonly digest: string
 }
 
-/** Reads every price of a list. Throws a PricingConfigError with the path: `providers.openai.gpt-4o.pricing_config...`. */
+/**
+ * Reads every price of a list. Throws a PricingConfigError with the path: `providers.openai.gpt-4o.pricing_config...`.
+ */
 export function readPriceList({providers}: Pick<PriceList, 'providers'>, source: string): ReadList {
   const prices = Object.entries(providers).flatMap(([provider, rows]) => {
     const {models, fallback} = at(provider, () => readPriceFile(rows, provider, source))
     return [...models.values(), ...(fallback ? [fallback] : [])]
   })
   const entries = prices.map(price => `${price.provider}\n${price.model.toLowerCase()}\n${sameText(price)}`).sort()
-  return {prices, providers: new Set(Object.keys(providers)), digest: createHash('sha256').update(entries.join('\n')).digest('hex')}
+  return {
+    prices,
+    providers: new Set(Object.keys(providers)),
+    digest: createHash('sha256').update(entries.join('\n')).digest('hex'),
+  }
 }
 
 function at<T>(provider: string, work: () => T): T {
@@ -61,16 +67,20 @@ export interface InForce {
 }
 
 /**
- * What `list` changes: models it prices otherwise than they are now, and installed prices of its providers that it does not name any more.
- * Providers that it does not name stay as they are.
+ * What `list` changes: models it prices otherwise than they are now, and installed prices of its providers that it does
+ * not name any more. Providers that it does not name stay as they are.
  */
-export function changesOf({prices, providers}: ReadList, {installed, installedOf, catalogue}: InForce): readonly PriceChange[] {
+export function changesOf(
+  {prices, providers}: ReadList,
+  {installed, installedOf, catalogue}: InForce,
+): readonly PriceChange[] {
   const changes: PriceChange[] = []
   const named = new Set<string>()
   for (const after of prices) {
     const {provider, model} = after
     named.add(`${provider}\n${model.toLowerCase()}`)
-    const before = installed(provider, model) ?? (model === DEFAULT ? undefined : catalogue.find(provider, model)) ?? null
+    const before =
+      installed(provider, model) ?? (model === DEFAULT ? undefined : catalogue.find(provider, model)) ?? null
     if (before && sameText(before) === sameText(after)) continue
     changes.push({provider, model, change: before ? 'changed' : 'added', before, after})
   }

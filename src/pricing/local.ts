@@ -21,8 +21,8 @@ export const MAX_FILE_BYTES = 8 * 1024 * 1024
 export const PROVIDER_SLUG = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 /**
- * The operator's own files. One is read when its provider is first needed and again after an hour; one that is missing means nothing,
- * one that is bad goes to `warn` and left aside whole.
+ * The operator's own files. One is read when its provider is first needed and again after an hour; one that is missing
+ * means nothing, one that is bad goes to `warn` and left aside whole.
  */
 export function openLocalFiles({directory, warn, now_ms}: LocalOptions): PriceLayer {
   const files = new Map<string, {readonly read_at_ms: number; readonly rows: PriceFile | undefined}>()
@@ -75,7 +75,9 @@ function readFile(file: string, provider: string, warn: LocalOptions['warn']): P
     if (stat.size > MAX_FILE_BYTES) throw new Error(`is ${stat.size} bytes long; expected at most ${MAX_FILE_BYTES}`)
     return readPriceFile(parseJson(readFileSync(file, 'utf8')), provider, 'local')
   } catch (error) {
-    warn(`The price file ${file} is not used, the bundled prices are: ${error instanceof Error ? error.message : String(error)}`)
+    warn(
+      `The price file ${file} is not used, the bundled prices are: ${error instanceof Error ? error.message : String(error)}`,
+    )
     return undefined
   }
 }

@@ -12,8 +12,9 @@ export interface ChangingPrices extends Prices {
 }
 
 /**
- * Prices by the words of calls: looking one up by all the names of a model costs more than a call should pay every time. What is kept
- * holds for one span between changes of installed prices; calls of before it are looked up for themselves.
+ * Prices by the words of calls: looking one up by all the names of a model costs more than a call should pay every
+ * time. What is kept holds for one span between changes of installed prices; calls of before it are looked up for
+ * themselves.
  */
 export class PriceMemory {
   readonly #prices: ChangingPrices
@@ -33,7 +34,8 @@ export class PriceMemory {
 
   find(provider: string, model: string, at_ms: number): Price | undefined {
     const now_ms = this.#now()
-    if (this.#size >= MAX_KEPT || now_ms - this.#since_ms > KEPT_MS || at_ms >= this.#until_ms) this.#begin(now_ms, at_ms)
+    if (this.#size >= MAX_KEPT || now_ms - this.#since_ms > KEPT_MS || at_ms >= this.#until_ms)
+      this.#begin(now_ms, at_ms)
     if (at_ms < this.#from_ms) return this.#prices.lookup(provider, model, at_ms)
     const models = this.#known.get(provider)
     const known = models?.get(model)
@@ -45,7 +47,9 @@ export class PriceMemory {
     return price
   }
 
-  /** True for a kind of provider of which any model, or any of a kind that it shares prices with, has a price above 0. */
+  /**
+   * True for a kind of provider of which any model, or any of a kind that it shares prices with, has a price above 0.
+   */
   charges(provider: string): boolean {
     const now_ms = this.#now()
     if (!this.#charging || now_ms - this.#charging.since_ms > KEPT_MS)

@@ -1,4 +1,7 @@
-/** Providers whose calls are priced as another's when they have no row of their own: the same models at the same list price. */
+/**
+ * Providers whose calls are priced as another's when they have no row of their own: the same models at the same list
+ * price.
+ */
 const PRICED_AS: ReadonlyMap<string, readonly string[]> = new Map([
   ['azure-openai', ['openai']],
   ['azure-ai', ['azure-openai', 'openai']],
@@ -12,19 +15,23 @@ export function pricedAs(provider: string): readonly string[] {
 }
 
 /**
- * The names under which the price of `model` may stand, the most exact first, in lower case. What is taken off is how a call is
- * routed (a region, an ARN, a publisher), never what model it is; a date is part of the model.
+ * The names under which the price of `model` may stand, the most exact first, in lower case. What is taken off is how a
+ * call is routed (a region, an ARN, a publisher), never what model it is; a date is part of the model.
  */
 export function lookupKeys(provider: string, model: string): readonly string[] {
   const name = model.trim().toLowerCase()
-  const own = name.startsWith(`${provider}.`) || name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name
+  const own =
+    name.startsWith(`${provider}.`) || name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name
   return [...new Set([name, own, ...(SPELLINGS.get(provider)?.(own) ?? [])])]
 }
 
 const DATE = /[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2})$/
 const MAKER = /^[a-z]+\.(?=[a-z])/
 
-/** True where two names may stand for one model of `provider`: a region, a publisher, a revision or a date is no other model. */
+/**
+ * True where two names may stand for one model of `provider`: a region, a publisher, a revision or a date is no other
+ * model.
+ */
 export function isSameModel(provider: string, one: string, other: string): boolean {
   const spelled = (model: string) =>
     lookupKeys(provider, model).map(key =>
@@ -37,9 +44,13 @@ export function isSameModel(provider: string, one: string, other: string): boole
   return spelled(other).some(name => names.has(name))
 }
 
-/** A Bedrock id may begin with the region its calls are kept in, or `global.`: those may go anywhere, and often cost less. */
+/**
+ * A Bedrock id may begin with the region its calls are kept in, or `global.`: those may go anywhere, and often cost
+ * less.
+ */
 export const BEDROCK_REGION = /^(?:us|us-gov|eu|apac|jp|au|ca|in|sa|me|af|global)\./
-const PUBLISHER = /^(google|anthropic|meta|mistralai|qwen|xai|moonshotai|zai-org|deepseek-ai|openai|minimaxai|endpoints)[./]/
+const PUBLISHER =
+  /^(google|anthropic|meta|mistralai|qwen|xai|moonshotai|zai-org|deepseek-ai|openai|minimaxai|endpoints)[./]/
 
 const SPELLINGS: ReadonlyMap<string, (name: string) => readonly string[]> = new Map([
   ['openai', fineTuned],
@@ -47,7 +58,10 @@ const SPELLINGS: ReadonlyMap<string, (name: string) => readonly string[]> = new 
   ['bedrock', bedrock],
   ['vertex-ai', vertex],
   ['google', (name: string) => [name.replace(/^models\//, '')]],
-  ['fireworks-ai', (name: string) => [name.replace(/^accounts\/fireworks\/models\//, ''), `accounts/fireworks/models/${name}`]],
+  [
+    'fireworks-ai',
+    (name: string) => [name.replace(/^accounts\/fireworks\/models\//, ''), `accounts/fireworks/models/${name}`],
+  ],
   ['workers-ai', (name: string) => [name.slice(name.lastIndexOf('/') + 1)]],
 ])
 

@@ -47,10 +47,18 @@ export interface PricingParts {
 }
 
 /**
- * Sources, the first that names a model wins: prices set one by one, the proxy, the log store, local files, synced prices, the catalogue.
- * The proxy and the log store are read in the background and kept for an hour.
+ * Sources, the first that names a model wins: prices set one by one, the proxy, the log store, local files, synced
+ * prices, the catalogue. The proxy and the log store are read in the background and kept for an hour.
  */
-export function openPricing({settings, db, fetch, isProvider, warn, now_ms, catalogue = bundledCatalogue()}: PricingParts): Pricing {
+export function openPricing({
+  settings,
+  db,
+  fetch,
+  isProvider,
+  warn,
+  now_ms,
+  catalogue = bundledCatalogue(),
+}: PricingParts): Pricing {
   const kept = new KeptPrices(now_ms)
   const url = settings.model_configs_proxy_fetch_enabled && fetch ? settings.model_configs_proxy_url : undefined
   const {model_configs_pricing_log_store_path: log_store, model_configs_pricing_local_path: directory} = settings
@@ -99,7 +107,9 @@ function layerOf(files: HourlyFiles<PriceFile>): PriceLayer & {ready(provider: s
   }
 }
 
-/** What a list of prices is compared with: the synced prices as the database has them, as of `at_ms`, and the catalogue. */
+/**
+ * What a list of prices is compared with: the synced prices as the database has them, as of `at_ms`, and the catalogue.
+ */
 export async function pricesInForce(db: Db, at_ms: number): Promise<InForce> {
   const kept = new KeptPrices(() => at_ms)
   kept.replace(await installedPrices(db))

@@ -12,10 +12,15 @@ const NAMES = {
 
 const PICO_DIGITS = 12
 
-/** US dollars a token, exact, as texts: what a price names, in force at `at_ms`. Undefined where it names no rate of tokens. */
+/**
+ * US dollars a token, exact, as texts: what a price names, in force at `at_ms`. Undefined where it names no rate of
+ * tokens.
+ */
 export function pricePerToken(price: Price, at_ms: number): Readonly<Record<string, string>> | undefined {
   const {rates} = periodAt(price, at_ms)
-  const named = Object.entries(NAMES).flatMap(([name, rate]) => (rates[rate] === undefined ? [] : [[name, usd(rates[rate])] as const]))
+  const named = Object.entries(NAMES).flatMap(([name, rate]) =>
+    rates[rate] === undefined ? [] : [[name, usd(rates[rate])] as const],
+  )
   return named.length ? Object.fromEntries(named) : undefined
 }
 

@@ -24,10 +24,16 @@ export type Rates = Readonly<Partial<Record<RateName, number>>>
 /** Whole pico-dollars for one unit, or for so many: `[111000000000, 3600]` is 0.111 USD an hour, counted in seconds. */
 export type UnitRate = number | readonly [pico: number, per: number]
 
-/** Speech is sold by the hour and counted in seconds; in public, where a price has one number, it goes by the hour, which is exact. */
+/**
+ * Speech is sold by the hour and counted in seconds; in public, where a price has one number, it goes by the hour,
+ * which is exact.
+ */
 export const SPEECH = {public_unit: 'audio_hours', unit: UNIT.audio_seconds, per: 3600} as const
 
-/** What things cost: token rates, rates for prompts longer than a bound, and prices of units by name (see `UNIT`, `imageUnit`). */
+/**
+ * What things cost: token rates, rates for prompts longer than a bound, and prices of units by name (see `UNIT`,
+ * `imageUnit`).
+ */
 export interface Terms {
   readonly rates: Rates
   /** Ascending. The last whose `above` the whole prompt exceeds replaces `rates` for every token of the call. */
@@ -40,7 +46,10 @@ export interface Tier {
   readonly rates: Rates
 }
 
-/** Terms and when they hold. `from` is a UTC date; `hours` are minutes of the UTC day, the second excluded, and may pass midnight. */
+/**
+ * Terms and when they hold. `from` is a UTC date; `hours` are minutes of the UTC day, the second excluded, and may pass
+ * midnight.
+ */
 export interface PricePeriod extends Terms {
   readonly from?: string
   readonly hours?: readonly [start: number, end: number]
@@ -52,7 +61,10 @@ export interface PricePeriod extends Terms {
 export interface Price {
   readonly provider: string
   readonly model: string
-  /** Where it comes from: a package of the catalogue, `set`, `sync`, `bundle`, `proxy`, `log-store`, `local` or `custom`. */
+  /**
+   * Where it comes from: a package of the catalogue, `set`, `sync`, `bundle`, `proxy`, `log-store`, `local` or
+   * `custom`.
+   */
   readonly source: string
   /** At least one. The last that holds at a moment is in force; when none does, the first is. */
   readonly periods: readonly PricePeriod[]
@@ -62,13 +74,19 @@ export interface Price {
   /** US cents of fine-tuning it; no call is charged by it. */
   readonly finetune?: Finetune
   readonly geographies?: Geographies
-  /** The geography of the host that this call goes to: its multiplier holds for every token, and without one the call is flagged. */
+  /**
+   * The geography of the host that this call goes to: its multiplier holds for every token, and without one the call is
+   * flagged.
+   */
   readonly served_in?: string
   /** How this call is served, where that may cost more than the price says: the call is charged by it, and marked. */
   readonly mode?: string
 }
 
-/** By geography, what the price of every token is multiplied by where a request is served there and nowhere else: `{us: 1.1}`. Units cost the same. */
+/**
+ * By geography, what the price of every token is multiplied by where a request is served there and nowhere else: `{us:
+ * 1.1}`. Units cost the same.
+ */
 export type Geographies = Readonly<Record<string, number>>
 
 export interface Finetune {
@@ -78,7 +96,10 @@ export interface Finetune {
 
 /** The geography in which tokens cost most; null where all cost the same. */
 export function dearestGeography({geographies = {}}: Price): string | null {
-  return Object.entries(geographies).reduce<[string | null, number]>((most, [name, by]) => (by > most[1] ? [name, by] : most), [null, 1])[0]
+  return Object.entries(geographies).reduce<[string | null, number]>(
+    (most, [name, by]) => (by > most[1] ? [name, by] : most),
+    [null, 1],
+  )[0]
 }
 
 const DAY_MINUTES = 1440
@@ -103,13 +124,17 @@ export function unitRate(units: Readonly<Record<string, UnitRate>>, unit: string
   return found === undefined ? undefined : units[found]
 }
 
-/** What a cache write that lasts an hour costs, where nobody says: all who sell one (Anthropic, and clouds with its models) take this much of the input. */
+/**
+ * What a cache write that lasts an hour costs, where nobody says: all who sell one (Anthropic, and clouds with its
+ * models) take this much of the input.
+ */
 const HOUR_OF_INPUT = 2
 
 /**
- * `rates` with every gap filled that has a sensible neighbour: cached input costs as input, a five-minute cache write as input, one of an
- * hour as twice that; reasoning as output; audio and images as the text of their direction, their cached part as themselves.
- * So a missing price never makes tokens free; only a model with no input (or output) price at all leaves those classes out.
+ * `rates` with every gap filled that has a sensible neighbour: cached input costs as input, a five-minute cache write
+ * as input, one of an hour as twice that; reasoning as output; audio and images as the text of their direction, their
+ * cached part as themselves. So a missing price never makes tokens free; only a model with no input (or output) price
+ * at all leaves those classes out.
  */
 export function effectiveRates(rates: Rates): Rates {
   const {input, output} = rates
@@ -119,7 +144,9 @@ export function effectiveRates(rates: Rates): Rates {
     input,
     cache_read,
     cache_write_5m,
-    cache_write_1h: rates.cache_write_1h ?? (input === undefined ? cache_write_5m : Math.max(HOUR_OF_INPUT * input, cache_write_5m ?? 0)),
+    cache_write_1h:
+      rates.cache_write_1h ??
+      (input === undefined ? cache_write_5m : Math.max(HOUR_OF_INPUT * input, cache_write_5m ?? 0)),
     audio_in: rates.audio_in ?? input,
     audio_cache_read: rates.audio_cache_read ?? rates.audio_in ?? cache_read,
     image_in: rates.image_in ?? input,

@@ -28,8 +28,8 @@ export interface PricesOptions {
 }
 
 /**
- * The catalogue with other sources over it, model by model. A model is priced by the first layer that names it; else by what was
- * installed over the catalogue; else by the catalogue; else by the first `default` that prices anything.
+ * The catalogue with other sources over it, model by model. A model is priced by the first layer that names it; else by
+ * what was installed over the catalogue; else by the catalogue; else by the first `default` that prices anything.
  */
 export function openPrices({layers, synced, catalogue, now_ms}: PricesOptions): Prices {
   if (layers.length === 0 && !synced) return catalogue
@@ -43,12 +43,16 @@ export function openPrices({layers, synced, catalogue, now_ms}: PricesOptions): 
     return undefined
   }
 
-  /** Another provider's row is used only when neither the installed prices nor the catalogue have one of the provider's own. */
+  /**
+   * Another provider's row is used only when neither the installed prices nor the catalogue have one of the provider's
+   * own.
+   */
   function listed(provider: string, model: string, at_ms: number): Price | undefined {
     if (!synced) return catalogue.lookup(provider, model)
     for (const candidate of pricedAs(provider)) {
       const bundled = catalogue.find(candidate, model)
-      const found = synced.find(candidate, model, at_ms) ?? (bundled && synced.find(candidate, bundled.model, at_ms)) ?? bundled
+      const found =
+        synced.find(candidate, model, at_ms) ?? (bundled && synced.find(candidate, bundled.model, at_ms)) ?? bundled
       if (found) return found
     }
     return undefined

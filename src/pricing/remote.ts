@@ -38,7 +38,8 @@ export function directoryFiles(place: string, directory: string): ProviderFiles 
       const file = join(directory, `${provider}.json`)
       try {
         const {size} = await stat(file)
-        if (size > MAX_FILE_BYTES) throw new Error(`${provider}.json is ${size} bytes long; expected at most ${MAX_FILE_BYTES}`)
+        if (size > MAX_FILE_BYTES)
+          throw new Error(`${provider}.json is ${size} bytes long; expected at most ${MAX_FILE_BYTES}`)
         return await readFile(file, 'utf8')
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
@@ -69,8 +70,9 @@ interface Held<T> {
 }
 
 /**
- * What a place says of each provider, kept in memory for an hour and then read again. Nobody waits: what is held goes on being used
- * until the answer is there, also when the place fails meanwhile. What was never had is undefined, so that the next source is read.
+ * What a place says of each provider, kept in memory for an hour and then read again. Nobody waits: what is held goes
+ * on being used until the answer is there, also when the place fails meanwhile. What was never had is undefined, so
+ * that the next source is read.
  */
 export class HourlyFiles<T> {
   readonly #options: HourlyOptions<T>

@@ -3,13 +3,19 @@ import {type Price, periodAt, type Rates} from './price.ts'
 
 const SOUND_RATES = ['audio_in', 'audio_cache_read', 'audio_out'] as const
 
-/** Models that talk and whose sound no source of the catalogue prices. OpenAI's list of prices, by the million tokens: 40 and 80, 10 and 20 US dollars. */
+/**
+ * Models that talk and whose sound no source of the catalogue prices. OpenAI's list of prices, by the million tokens:
+ * 40 and 80, 10 and 20 US dollars.
+ */
 const LISTED: Readonly<Record<string, Rates>> = {
   'openai gpt-4o-audio-preview': {audio_in: 40_000_000, audio_out: 80_000_000},
   'openai gpt-4o-mini-audio-preview': {audio_in: 10_000_000, audio_out: 20_000_000},
 }
 
-/** `price` with rates for sound where its row has none: those of its maker's list, or of the provider that sells the same at the same price. */
+/**
+ * `price` with rates for sound where its row has none: those of its maker's list, or of the provider that sells the
+ * same at the same price.
+ */
 export function withSound(price: Price, find: (provider: string, model: string) => Price | undefined): Price {
   const {provider, model, periods} = price
   if (periods.some(({rates}) => SOUND_RATES.some(rate => rates[rate] !== undefined))) return price
@@ -17,7 +23,9 @@ export function withSound(price: Price, find: (provider: string, model: string) 
   return rates ? {...price, periods: periods.map(period => ({...period, rates: {...rates, ...period.rates}}))} : price
 }
 
-/** Where the same model is sold: by whom the provider is priced as, and by the maker that a reseller's id begins with. */
+/**
+ * Where the same model is sold: by whom the provider is priced as, and by the maker that a reseller's id begins with.
+ */
 function sameAs(provider: string, model: string): readonly (readonly [provider: string, model: string])[] {
   const [, maker, id] = /^(openai|google)\/(.+)$/.exec(model) ?? []
   const [, ...others] = pricedAs(provider)

@@ -13,8 +13,8 @@ export interface HopsUsage {
 }
 
 /**
- * What several requests cost that are charged as one: each is priced by itself, as its tier depends on its own length, all are added
- * exactly, and the sum is rounded once (core rule 13).
+ * What several requests cost that are charged as one: each is priced by itself, as its tier depends on its own length,
+ * all are added exactly, and the sum is rounded once (core rule 13).
  */
 export class Tally {
   readonly #picos = new Map<bigint, bigint>()
@@ -31,8 +31,9 @@ export class Tally {
   }
 
   /**
-   * One request whose parts are charged by themselves, at the price that `priceOf` gives for each's model; null: the call's own. What is no token
-   * is of the whole call, and charged once. Models of parts that have no price are among `unpriced_units`.
+   * One request whose parts are charged by themselves, at the price that `priceOf` gives for each's model; null: the
+   * call's own. What is no token is of the whole call, and charged once. Models of parts that have no price are among
+   * `unpriced_units`.
    */
   addHops({usage, hops}: HopsUsage, priceOf: (model: string | null) => Price | undefined, options: CostOptions): void {
     this.#count(usage)

@@ -69,8 +69,8 @@ const NAMED = {
 } as const satisfies Record<string, RateName>
 
 /**
- * `price` in the public shape, as in force at `at_ms`. The shape has no place for tiers: it shows the price of a prompt below the first.
- * `readPricingConfig` reads it back to the same charges.
+ * `price` in the public shape, as in force at `at_ms`. The shape has no place for tiers: it shows the price of a prompt
+ * below the first. `readPricingConfig` reads it back to the same charges.
  */
 export function toPublicPricing(price: Price, at_ms: number): PublicPricing {
   const period = periodAt(price, at_ms)
@@ -105,7 +105,8 @@ function toPublicTerms({rates, units = {}}: Terms): PublicTerms {
   const image: Record<string, Record<string, PublicPrice>> = {}
   for (const [name, rate] of Object.entries(units)) {
     const [kind, quality, ...size] = name.split(':')
-    if (name === SPEECH.unit && typeof rate !== 'number' && rate[1] === SPEECH.per) additional[SPEECH.public_unit] = cents(rate[0])
+    if (name === SPEECH.unit && typeof rate !== 'number' && rate[1] === SPEECH.per)
+      additional[SPEECH.public_unit] = cents(rate[0])
     else if (kind !== 'image' || quality === undefined) additional[name] = cents(rate)
     else image[quality] = {...image[quality], [size.join(':')]: cents(rate)}
   }
@@ -117,7 +118,10 @@ function toPublicTerms({rates, units = {}}: Terms): PublicTerms {
   } as unknown as PublicTerms
 }
 
-/** The quotient of two exact doubles is the double nearest to the true price, so its text is the decimal. Per several: rounded so. */
+/**
+ * The quotient of two exact doubles is the double nearest to the true price, so its text is the decimal. Per several:
+ * rounded so.
+ */
 function cents(rate: UnitRate): PublicPrice {
   return {price: typeof rate === 'number' ? rate / PICO_A_CENT : rate[0] / (rate[1] * PICO_A_CENT)}
 }

@@ -15,7 +15,10 @@ export interface ReadyPrompt {
   readonly partials: ReadonlyMap<string, readonly Node[]>
 }
 
-/** Reads a template and, one after another, the partials that are included in it and in each other. Throws a `TemplateFault`. */
+/**
+ * Reads a template and, one after another, the partials that are included in it and in each other. Throws a
+ * `TemplateFault`.
+ */
 export async function readyPrompt(template: PromptTemplate, load: LoadPartial): Promise<ReadyPrompt> {
   const prompt = readPrompt(template)
   const partials = new Map<string, readonly Node[]>()
@@ -24,7 +27,8 @@ export async function readyPrompt(template: PromptTemplate, load: LoadPartial): 
     if (partials.has(refKey(ref))) continue
     if (partials.size === MAX_PARTIALS) throw new TemplateFault(`more than ${MAX_PARTIALS} partials are included`)
     const text = await load(ref)
-    if (text === undefined) throw new TemplateFault(`there is no partial ${ref.name}${ref.version === 'default' ? '' : `@${ref.version}`}`)
+    if (text === undefined)
+      throw new TemplateFault(`there is no partial ${ref.name}${ref.version === 'default' ? '' : `@${ref.version}`}`)
     const nodes = parseTemplate(text)
     partials.set(refKey(ref), nodes)
     open.push(...partialsIn(nodes))
@@ -39,10 +43,14 @@ export interface PromptedCall {
 }
 
 /**
- * The rendered messages or text with the saved parameters, and over them what the call says itself. Messages or a text of the call's own stand in
- * place of the rendered ones. Throws a `TemplateFault`.
+ * The rendered messages or text with the saved parameters, and over them what the call says itself. Messages or a text
+ * of the call's own stand in place of the rendered ones. Throws a `TemplateFault`.
  */
-export function promptedCall(ready: ReadyPrompt, variables: Variables, overrides: Readonly<Record<string, unknown>>): PromptedCall {
+export function promptedCall(
+  ready: ReadyPrompt,
+  variables: Variables,
+  overrides: Readonly<Record<string, unknown>>,
+): PromptedCall {
   const {template, prompt, partials} = ready
   const rendered = renderPrompt(prompt, variables, (name, version) => partials.get(refKey({name, version})))
   const {model, functions, tools, tool_choice} = template

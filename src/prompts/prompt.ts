@@ -22,8 +22,8 @@ class Leaf {
 const MAX_DEPTH = 32
 
 /**
- * Reads the `string` of a prompt: a JSON array of messages, whose texts are templates; a template that comes to such an array (`is_raw`, or what
- * begins like one and is none yet); else the text of a completion. Throws a `TemplateFault`.
+ * Reads the `string` of a prompt: a JSON array of messages, whose texts are templates; a template that comes to such an
+ * array (`is_raw`, or what begins like one and is none yet); else the text of a completion. Throws a `TemplateFault`.
  */
 export function readPrompt({string, is_raw_template}: Pick<PromptTemplate, 'string' | 'is_raw_template'>): Prompt {
   const messages = is_raw_template ? undefined : messagesIn(string)
@@ -42,7 +42,11 @@ function messagesIn(string: string): readonly unknown[] | undefined {
 }
 
 function areMessages(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) && value.length > 0 && value.every(each => typeof each === 'object' && each !== null && 'role' in each)
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every(each => typeof each === 'object' && each !== null && 'role' in each)
+  )
 }
 
 function treeOf(source: unknown, depth: number): Tree {
@@ -75,7 +79,9 @@ export function refKey({name, version}: PartialRef): string {
 }
 
 export function partialsIn(nodes: readonly Node[]): PartialRef[] {
-  return nodes.flatMap(node => (node.kind === 'partial' ? [node] : node.kind === 'section' ? partialsIn(node.nodes) : []))
+  return nodes.flatMap(node =>
+    node.kind === 'partial' ? [node] : node.kind === 'section' ? partialsIn(node.nodes) : [],
+  )
 }
 
 /** What a prompt comes to, as the members of a call's body. */
@@ -87,7 +93,8 @@ export function renderPrompt(
   const budget = new RenderBudget()
   const renderNodes = (nodes: readonly Node[], words: TemplateFormat) => render(nodes, variables, find, words, budget)
   if (prompt.kind === 'text') return {prompt: renderNodes(prompt.nodes, 'text')}
-  if (prompt.kind === 'messages') return {messages: filled(prompt.tree, nodes => renderNodes(nodes, 'text')) as readonly unknown[]}
+  if (prompt.kind === 'messages')
+    return {messages: filled(prompt.tree, nodes => renderNodes(nodes, 'text')) as readonly unknown[]}
   const text = renderNodes(prompt.nodes, 'json')
   try {
     const messages: unknown = parseJson(text)

@@ -2,8 +2,8 @@ import {memberText, spliced} from '../base/json-splice.ts'
 import type {Json} from './translation.ts'
 
 /**
- * What a provider wrote, by the object it was read as. A reply in the client's own words leaves as it came: what a translation took over
- * keeps its bytes, and only what the translation changed is written anew.
+ * What a provider wrote, by the object it was read as. A reply in the client's own words leaves as it came: what a
+ * translation took over keeps its bytes, and only what the translation changed is written anew.
  */
 const came = new WeakMap<object, {readonly text: string; readonly from: Json}>()
 
@@ -34,7 +34,9 @@ export function writtenAsCame(value: unknown): string {
 
 /** `source` with `changes`, a member that is undefined left out; `source` itself where that changes nothing. */
 export function changed(source: Json, changes: Json): Json {
-  const names = Object.keys(changes).filter(name => !Object.is(changes[name], Object.hasOwn(source, name) ? source[name] : undefined))
+  const names = Object.keys(changes).filter(
+    name => !Object.is(changes[name], Object.hasOwn(source, name) ? source[name] : undefined),
+  )
   if (names.length === 0) return source
   const copy: Record<string, unknown> = {...source}
   for (const name of names) {
@@ -45,7 +47,10 @@ export function changed(source: Json, changes: Json): Json {
 }
 
 /** `list` with each value as `change` makes it; `list` itself where that changes nothing. */
-export function changedEach(list: readonly unknown[], change: (value: unknown, at: number) => unknown): readonly unknown[] {
+export function changedEach(
+  list: readonly unknown[],
+  change: (value: unknown, at: number) => unknown,
+): readonly unknown[] {
   const made = list.map(change)
   return made.every((value, at) => Object.is(value, list[at])) ? list : made
 }

@@ -35,8 +35,9 @@ export function withAzureToken(auth: Auth): Auth {
 }
 
 /**
- * Snowflake is told what kind of token it gets. Source: Snowflake REST API, authentication: programmatic access tokens, key-pair JWT, OAuth.
- * A token that is no key-pair JWT counts as a programmatic one unless `snowflake_token_type` says otherwise.
+ * Snowflake is told what kind of token it gets. Source: Snowflake REST API, authentication: programmatic access tokens,
+ * key-pair JWT, OAuth. A token that is no key-pair JWT counts as a programmatic one unless `snowflake_token_type` says
+ * otherwise.
  */
 export const snowflake: Auth = {
   ...bearer,
@@ -44,7 +45,8 @@ export const snowflake: Auth = {
     if (key === null) return
     bearer.sign(headers, key)
     const token_type = options && optionIn(options, 'snowflake_token_type')
-    headers['x-snowflake-authorization-token-type'] = token_type ?? (isKeyPairJwt(key) ? 'KEYPAIR_JWT' : 'PROGRAMMATIC_ACCESS_TOKEN')
+    headers['x-snowflake-authorization-token-type'] =
+      token_type ?? (isKeyPairJwt(key) ? 'KEYPAIR_JWT' : 'PROGRAMMATIC_ACCESS_TOKEN')
   },
 }
 

@@ -45,12 +45,25 @@ export function completion(
 }
 
 /** A `chat.completion.chunk` with one choice. */
-export function chunk(context: TranslationContext, identity: Named, delta: Json, finish_reason: string | null = null, index = 0): Json {
+export function chunk(
+  context: TranslationContext,
+  identity: Named,
+  delta: Json,
+  finish_reason: string | null = null,
+  index = 0,
+): Json {
   // Written out, not spread: it is made for each event of a stream.
   const {created_s: created, provider} = context
   const id = identity.id || `${ID_PREFIX['chat.completion.chunk']}${context.call_id}`
   const model = identity.model || context.model
-  return {id, object: 'chat.completion.chunk', created, model, provider, choices: [{index, delta, logprobs: null, finish_reason}]}
+  return {
+    id,
+    object: 'chat.completion.chunk',
+    created,
+    model,
+    provider,
+    choices: [{index, delta, logprobs: null, finish_reason}],
+  }
 }
 
 /** The chunk with usage and no choices, as OpenAI ends a stream with `include_usage`. */
@@ -80,7 +93,10 @@ export function usageIn(usage: Usage): Json {
 
 /** The body of an error, OpenAI-shaped, as it leaves for the client. */
 export function errorBody(context: TranslationContext, fault: ProviderFault): Json {
-  return {error: {message: fault.message, type: fault.type, param: fault.param, code: fault.code}, provider: context.provider}
+  return {
+    error: {message: fault.message, type: fault.type, param: fault.param, code: fault.code},
+    provider: context.provider,
+  }
 }
 
 /** Whether the client requested usage in the stream; the usage chunk goes to those alone. */

@@ -6,7 +6,10 @@ import {responsesClient} from './responses/index.ts'
 import type {ClientDialect, Dialect, Json, Translation} from './translation.ts'
 
 /** Endpoints whose clients may talk to any provider that has chat. */
-const CLIENTS: Readonly<Partial<Record<EndpointName, ClientDialect>>> = {messages: messagesClient, createModelResponse: responsesClient}
+const CLIENTS: Readonly<Partial<Record<EndpointName, ClientDialect>>> = {
+  messages: messagesClient,
+  createModelResponse: responsesClient,
+}
 
 /** How an endpoint is translated for a provider with another dialect than the client's. */
 export interface DialectPair {

@@ -19,7 +19,9 @@ const line = z
 
 /** Set by the connection itself; a header of this name would break it (RFC 9110, 7.6.1). */
 const NOT_OURS = new Set(
-  'connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(' '),
+  'connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
+    ' ',
+  ),
 )
 const HeaderName = z
   .string()
@@ -80,8 +82,14 @@ const AzureDeployment = z.strictObject({
 
 /** What must stand together under a way to log in: the member that names the way → its value → the members it needs. */
 type Needs = readonly [member: string, Readonly<Record<string, readonly string[]>>]
-const AZURE: Needs = ['azure_auth_mode', {entra: ['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret']}]
-const AWS: Needs = ['aws_auth_type', {accessKey: ['aws_access_key_id', 'aws_secret_access_key'], assumedRole: ['aws_role_arn']}]
+const AZURE: Needs = [
+  'azure_auth_mode',
+  {entra: ['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret']},
+]
+const AWS: Needs = [
+  'aws_auth_type',
+  {accessKey: ['aws_access_key_id', 'aws_secret_access_key'], assumedRole: ['aws_role_arn']},
+]
 const VERTEX: Needs = [
   'vertex_auth_type',
   {basic: ['vertex_project_id'], workload: ['vertex_project_id'], serviceAccount: ['vertex_service_account_json']},
@@ -103,7 +111,12 @@ const OWN: Readonly<Record<string, z.ZodType<Record<string, unknown>>>> = {
   ).superRefine(namesDeployments),
   'azure-ai': kind(
     'azure-ai',
-    {...AzureLogin, azure_foundry_url: text, azure_api_version: version.optional(), azure_deployment_name: text.optional()},
+    {
+      ...AzureLogin,
+      azure_foundry_url: text,
+      azure_api_version: version.optional(),
+      azure_deployment_name: text.optional(),
+    },
     AZURE,
   ),
   bedrock: kind('bedrock', {...AwsLogin, ...BedrockFiles}, AWS),
@@ -175,7 +188,10 @@ export const SECRET_SETTINGS: readonly string[] = [
 /** Members that are addresses calls go to. */
 export const HOST_SETTINGS: readonly string[] = ['custom_host', 'azure_foundry_url', 'huggingface_base_url']
 
-/** The schema of an integration's `configurations` for a kind of provider; without one of its own, that of OpenAI-compatible kinds. */
+/**
+ * The schema of an integration's `configurations` for a kind of provider; without one of its own, that of
+ * OpenAI-compatible kinds.
+ */
 export function settingsOf(slug: string): z.ZodType<Record<string, unknown>> {
   if (Object.hasOwn(OWN, slug)) return OWN[slug]!
   const schema = compatible.get(slug) ?? kind(slug, COMPATIBLE)
@@ -190,7 +206,9 @@ function requestOptions(slug: string, shape: z.ZodRawShape): z.ZodRawShape {
     ([name, {providers, decides, secret, takes}]) =>
       providers.includes(slug) && !decides && !secret && takes !== 'json' && !(name in shape),
   )
-  return Object.fromEntries(rows.map(([name, {takes}]) => [name, takes === 'flag' ? Flag.optional() : ofForm(takes).optional()]))
+  return Object.fromEntries(
+    rows.map(([name, {takes}]) => [name, takes === 'flag' ? Flag.optional() : ofForm(takes).optional()]),
+  )
 }
 
 function ofForm(takes: OptionRow['takes']) {
@@ -204,17 +222,26 @@ export interface OlderSettings {
   readonly deploymentName?: string | null | undefined
   readonly apiVersion?: string | null | undefined
   readonly deploymentConfig?:
-    | readonly {apiVersion: string; alias?: string | undefined; is_default?: boolean | undefined; deploymentName: string}[]
+    | readonly {
+        apiVersion: string
+        alias?: string | undefined
+        is_default?: boolean | undefined
+        deploymentName: string
+      }[]
     | undefined
   readonly skipPtuCostAttribution?: boolean | undefined
   readonly vertexSkipPtuCostAttribution?: boolean | undefined
 }
 
-/** Older fields under their newer names; the kind's schema then checks whether they belong to it. No fields give an empty object. */
+/**
+ * Older fields under their newer names; the kind's schema then checks whether they belong to it. No fields give an
+ * empty object.
+ */
 export function newerSettings(settings: OlderSettings): Record<string, unknown> {
   const {resourceName, deploymentName, apiVersion, deploymentConfig} = settings
   const skip = settings.skipPtuCostAttribution ?? settings.vertexSkipPtuCostAttribution
-  const one: OlderSettings['deploymentConfig'] = deploymentName && apiVersion ? [{deploymentName, apiVersion, is_default: true}] : []
+  const one: OlderSettings['deploymentConfig'] =
+    deploymentName && apiVersion ? [{deploymentName, apiVersion, is_default: true}] : []
   const deployments = (deploymentConfig ?? one).map(({deploymentName, apiVersion, alias, is_default = false}) => ({
     ...(alias ? {alias} : {}),
     azure_api_version: apiVersion,
@@ -229,8 +256,14 @@ export function newerSettings(settings: OlderSettings): Record<string, unknown> 
   }
 }
 
-/** Deployments are listed, or the version of the API is given, with one deployment for all models or each named as its model. */
-function namesDeployments({azure_deployment_config, azure_api_version}: Record<string, unknown>, issues: z.RefinementCtx) {
+/**
+ * Deployments are listed, or the version of the API is given, with one deployment for all models or each named as its
+ * model.
+ */
+function namesDeployments(
+  {azure_deployment_config, azure_api_version}: Record<string, unknown>,
+  issues: z.RefinementCtx,
+) {
   if (azure_deployment_config !== undefined || azure_api_version !== undefined) return
   const message = 'is required (a list), or azure_api_version where deployments are named as their models'
   issues.addIssue({code: 'custom', path: ['azure_deployment_config'], message})
@@ -243,7 +276,11 @@ function kind(slug: string, shape: z.ZodRawShape, needs?: Needs): z.ZodType<Reco
       const [member, ways] = needs ?? []
       for (const needed of member ? (ways?.[String(settings[member])] ?? []) : []) {
         if (settings[needed] === undefined)
-          issues.addIssue({code: 'custom', path: [needed], message: `is needed where ${member} is ${settings[member as string]}`})
+          issues.addIssue({
+            code: 'custom',
+            path: [needed],
+            message: `is needed where ${member} is ${settings[member as string]}`,
+          })
       }
     })
 }

@@ -1,13 +1,13 @@
 import {storedWord} from '../base/stored-text.ts'
 
 /**
- * Members of usage that no reader needs, for nothing is charged by them: totals, durations, parts of other counts, money that the vendor
- * tells. By kind of provider; `all` for OpenAI's and Anthropic's words, which many kinds speak. A path that ends in `*` stands for all that
- * is inside it. Every other number that no reader knows is one that may cost.
+ * Members of usage that no reader needs, for nothing is charged by them: totals, durations, parts of other counts,
+ * money that the vendor tells. By kind of provider; `all` for OpenAI's and Anthropic's words, which many kinds speak. A
+ * path that ends in `*` stands for all that is inside it. Every other number that no reader knows is one that may cost.
  */
 const INFORMATIVE: Readonly<Record<string, string>> = {
-  // What the other parts leave of a whole, and parts of the completion. Source: OpenAI API reference, usage; @openai types: CompletionUsage.
-  // Fetches cost their tokens alone. Source: Anthropic, web fetch tool, usage and pricing.
+  // What the other parts leave of a whole, and parts of the completion. Source: OpenAI API reference, usage; @openai
+  // types: CompletionUsage. Fetches cost their tokens alone. Source: Anthropic, web fetch tool, usage and pricing.
   all: `
     prompt_tokens_details.text_tokens prompt_tokens_details.cached_tokens_details.text_tokens
     input_tokens_details.text_tokens input_tokens_details.cached_tokens_details.text_tokens
@@ -15,7 +15,8 @@ const INFORMATIVE: Readonly<Record<string, string>> = {
     completion_tokens_details.text_tokens output_tokens_details.text_tokens output_token_details.text_tokens
     completion_tokens_details.accepted_prediction_tokens completion_tokens_details.rejected_prediction_tokens
     server_tool_use.web_fetch_requests`,
-  // Searches are charged by the items of the answer. Source: openai, Response.ToolUsage; OpenAI API pricing, web search.
+  // Searches are charged by the items of the answer. Source: openai, Response.ToolUsage; OpenAI API pricing, web
+  // search.
   openai: 'tool_usage.web_search.num_requests',
   'azure-openai': 'tool_usage.web_search.num_requests',
   // How long it took, in seconds. Source: Groq API reference, chat completions.
@@ -24,13 +25,15 @@ const INFORMATIVE: Readonly<Record<string, string>> = {
   openrouter: 'cost cost_details.*',
   // Money. Source: docs.perplexity.ai, pricing, "cost" of usage.
   'perplexity-ai': 'cost.*',
-  // Money, in 10^-10 dollars; the sum of the tools beside it. Source: docs.x.ai/developers/cost-tracking; docs.x.ai, tools, usage.
+  // Money, in 10^-10 dollars; the sum of the tools beside it. Source: docs.x.ai/developers/cost-tracking; docs.x.ai,
+  // tools, usage.
   'x-ai': 'cost_in_usd_ticks num_server_side_tools_used',
   // Money. Source: deepinfra.com/docs, OpenAI-compatible API, usage.
   deepinfra: 'estimated_cost',
   // What the cache left of the prompt. Source: api-docs.deepseek.com, context caching.
   deepseek: 'prompt_cache_miss_tokens',
-  // The size of a document, and its cached part beside the counted one. Source: docs.mistral.ai, OCR and chat completion, UsageInfo.
+  // The size of a document, and its cached part beside the counted one. Source: docs.mistral.ai, OCR and chat
+  // completion, UsageInfo.
   'mistral-ai': 'doc_size_bytes num_cached_tokens',
   // A part of the prompt: what was written into it, without the history. Source: @google/genai, UsageMetadata.
   google: 'initialPromptTokenCount initial_input_tokens initialInputTokens',
@@ -63,7 +66,8 @@ export function isInformative(kind: string, path: string): boolean {
 
 function informs(paths: ReadonlySet<string>, path: string): boolean {
   if (paths.has(path)) return true
-  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) if (paths.has(`${path.slice(0, dot)}.*`)) return true
+  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1))
+    if (paths.has(`${path.slice(0, dot)}.*`)) return true
   return false
 }
 

@@ -2,8 +2,8 @@ import type {Provider} from './provider.ts'
 import type {Json} from './translation.ts'
 
 /**
- * A chat that another client's words came to, with its limit under both of its names: llama-cpp-python and Ollama read `max_tokens` alone, others the
- * newer one.
+ * A chat that another client's words came to, with its limit under both of its names: llama-cpp-python and Ollama read
+ * `max_tokens` alone, others the newer one.
  */
 export function withLimitMembers({is_engine}: Pick<Provider, 'is_engine'>, chat: Json): Json {
   const limit = chat.max_completion_tokens ?? chat.max_tokens

@@ -6,9 +6,10 @@ import type {Options} from './options.ts'
 import type {Json, ProviderFault, Translation, TranslationContext} from './translation.ts'
 
 /**
- * An endpoint that takes calls of the provider's own kind, one or several: files, batches, fine-tuning. It is told what the client asked,
- * calls the provider through a port, and gives what the client is answered. A call that fails (`UpstreamFault`) need not be caught: the
- * client is told of it in OpenAI's words, with the provider's status. Throws `Untranslatable` for what the provider cannot take.
+ * An endpoint that takes calls of the provider's own kind, one or several: files, batches, fine-tuning. It is told what
+ * the client asked, calls the provider through a port, and gives what the client is answered. A call that fails
+ * (`UpstreamFault`) need not be caught: the client is told of it in OpenAI's words, with the provider's status. Throws
+ * `Untranslatable` for what the provider cannot take.
  */
 export type ProviderOperation = (input: OperationInput, upstream: Upstream) => Promise<OperationResult>
 
@@ -21,7 +22,9 @@ export interface ProviderOperations {
   fault(status: number, body: Buffer, context: TranslationContext): ProviderFault
 }
 
-/** A place of a provider's that is not below its base URL: a cloud's store of objects. A custom host stands for it too. */
+/**
+ * A place of a provider's that is not below its base URL: a cloud's store of objects. A custom host stands for it too.
+ */
 export interface SideService {
   /** As people write it. */
   readonly says: string
@@ -40,23 +43,39 @@ export interface OperationInput {
   /** The parts of the form; null where none came. Read once. */
   readonly form: AsyncIterable<FormPart> | null
   /** What headers say of a file: its purpose, its length in bytes, its name at the provider, and the rows it holds. */
-  readonly file_headers: {readonly purpose?: string; readonly bytes?: number; readonly name?: string; readonly rows?: string}
+  readonly file_headers: {
+    readonly purpose?: string
+    readonly bytes?: number
+    readonly name?: string
+    readonly rows?: string
+  }
   /** `model` is the one of the body, else of the headers; empty when none was named. */
   readonly context: TranslationContext
-  /** Where the gateway keeps files of the caller's workspace for a provider that wants a batch's rows with the batch itself. */
+  /**
+   * Where the gateway keeps files of the caller's workspace for a provider that wants a batch's rows with the batch
+   * itself.
+   */
   readonly shelf: FileStore
   /** Refuses a model that may not be called. That of `context` was checked already. */
   allow(model: string): void
-  /** The words for one endpoint of one model; null where the provider takes OpenAI's. Throws `Untranslatable` where the endpoint is not had. */
+  /**
+   * The words for one endpoint of one model; null where the provider takes OpenAI's. Throws `Untranslatable` where the
+   * endpoint is not had.
+   */
   words(endpoint: EndpointName, model: string): Translation | null
 }
 
 /** One call to the provider. */
 export interface ProviderRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'PATCH'
-  /** Below the base URL, or below a side's; every part that a caller chose is percent-encoded. Or a URL, in `signed`. */
+  /**
+   * Below the base URL, or below a side's; every part that a caller chose is percent-encoded. Or a URL, in `signed`.
+   */
   readonly path: string
-  /** True where `path` is a whole URL that the provider gave, which is its own credential: judged as a host that a caller names. */
+  /**
+   * True where `path` is a whole URL that the provider gave, which is its own credential: judged as a host that a
+   * caller names.
+   */
   readonly signed?: true
   readonly side?: string
   /** Where the path is the unified one of this endpoint: the provider's own is called. */
@@ -94,7 +113,9 @@ export interface Upstream {
 }
 
 /** What the client is answered, with status 200. */
-export type OperationResult = {readonly json: Json} | {readonly content: AsyncIterable<Buffer>; readonly content_type: string}
+export type OperationResult =
+  | {readonly json: Json}
+  | {readonly content: AsyncIterable<Buffer>; readonly content_type: string}
 
 /** The provider answered a call with a status that ends the errand. */
 export class UpstreamFault extends Error {

@@ -22,8 +22,8 @@ const SAGEMAKER = ['sagemaker']
 const CORTEX = ['cortex']
 
 /**
- * Every option of every provider's place and login. The header of `aws_region` is `x-gateway-aws-region`; a config and an integration say it
- * as it stands here (docs/providers.md).
+ * Every option of every provider's place and login. The header of `aws_region` is `x-gateway-aws-region`; a config and
+ * an integration say it as it stands here (docs/providers.md).
  */
 // biome-ignore format: a table is read by its lines
 export const OPTIONS = table({

@@ -2,7 +2,10 @@ import type {ConfigTarget} from '../schema/configs.ts'
 import {OPTIONS, type OptionName} from './option-table.ts'
 import {UnsupportedInput} from './translation.ts'
 
-/** What an integration, a config or a request's headers say of a provider's place and login: option → value. Nothing in it is checked. */
+/**
+ * What an integration, a config or a request's headers say of a provider's place and login: option → value. Nothing in
+ * it is checked.
+ */
 export type Options = Readonly<Record<string, string>>
 
 /** A base URL or a login needs an option that is not set. */
@@ -21,7 +24,10 @@ export class WrongOption extends UnsupportedInput {
   }
 }
 
-/** How an option may be written. What enters a host is a `label`, what enters a path a `segment`: neither can leave its place. */
+/**
+ * How an option may be written. What enters a host is a `label`, what enters a path a `segment`: neither can leave its
+ * place.
+ */
 export const GRAMMARS = {
   label: [/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i, 'letters, digits and inner hyphens, 63 at most'],
   account: [
@@ -31,7 +37,10 @@ export const GRAMMARS = {
   segment: [/^\w(?:(?!\.\.)[\w.:@+-]){0,254}$/, 'letters, digits and . _ - : @ +, 255 at most'],
   ocid: [/^[\w-]{1,64}(?:[.:][\w-]{0,128}){1,8}$/, 'an OCID such as ocid1.tenancy.oc1..aaaa'],
   domain: [/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?){1,4}$/, 'a domain'],
-  url: [/^https:\/\/[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?(?:\/(?!\.\.)[\w.~-]+){0,16}\/?$/i, 'an https URL without a query'],
+  url: [
+    /^https:\/\/[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?(?:\/(?!\.\.)[\w.~-]+){0,16}\/?$/i,
+    'an https URL without a query',
+  ],
   line: [/^[\x20-\x7e]{1,8192}$/, 'one line of visible ASCII characters'],
   secret: [/^[\x20-\x7e\r\n\t]{1,65536}$/, 'visible ASCII characters'],
   flag: [/^(?:true|false)$/, 'true or false'],
@@ -43,11 +52,14 @@ export function optionIn(options: Options, name: OptionName): string | undefined
   const value = Object.hasOwn(options, name) ? options[name] : undefined
   if (typeof value !== 'string' || value === '') return undefined
   const [form, expected] = GRAMMARS[OPTIONS[name].takes]
-  if (!form.test(value) || (IN_HOSTS.has(OPTIONS[name].takes) && /^xn--/i.test(value))) throw new WrongOption(name, expected)
+  if (!form.test(value) || (IN_HOSTS.has(OPTIONS[name].takes) && /^xn--/i.test(value)))
+    throw new WrongOption(name, expected)
   return value
 }
 
-/** Throws `WrongOption` for the first option that is not of the form it takes: dialects write some of them into paths. */
+/**
+ * Throws `WrongOption` for the first option that is not of the form it takes: dialects write some of them into paths.
+ */
 export function checkOptions(options: Options): void {
   for (const name of Object.keys(options)) if (isOption(name)) optionIn(options, name)
 }
@@ -59,7 +71,10 @@ export function optionNeeded(options: Options, name: OptionName, why?: string): 
   return value
 }
 
-/** The options among our headers, by their names after the prefix; `cloud-…` spellings count where the vendor's own is not set. */
+/**
+ * The options among our headers, by their names after the prefix; `cloud-…` spellings count where the vendor's own is
+ * not set.
+ */
 export function readOptions(values: Readonly<Partial<Record<string, string>>>): Options {
   const options: Record<string, string> = {}
   for (const [header, value] of Object.entries(values)) {
@@ -74,7 +89,10 @@ export function readOptions(values: Readonly<Partial<Record<string, string>>>): 
 /** The options that a config says of one target. */
 export function optionsOfConfig(target: ConfigTarget): Options {
   const {deployments} = target
-  return {...plain(target as Readonly<Record<string, unknown>>), ...(deployments ? {azure_deployments: JSON.stringify(deployments)} : {})}
+  return {
+    ...plain(target as Readonly<Record<string, unknown>>),
+    ...(deployments ? {azure_deployments: JSON.stringify(deployments)} : {}),
+  }
 }
 
 /** The options that an integration's `configurations` say. */
@@ -92,10 +110,15 @@ export function optionsOfSettings(settings: Readonly<Record<string, unknown>>): 
 }
 
 /**
- * The options of one call. What the holder of the credential says (`own`: the integration, or the node of a config that carries a key)
- * counts; a caller adds what it left open, but never chooses another place or login for a credential that is not the caller's.
+ * The options of one call. What the holder of the credential says (`own`: the integration, or the node of a config that
+ * carries a key) counts; a caller adds what it left open, but never chooses another place or login for a credential
+ * that is not the caller's.
  */
-export function mergedOptions(own: Options, callers: Options, {holds_credential}: {readonly holds_credential: boolean}): Options {
+export function mergedOptions(
+  own: Options,
+  callers: Options,
+  {holds_credential}: {readonly holds_credential: boolean},
+): Options {
   if (!holds_credential) return {...callers, ...own}
   const harmless = Object.entries(callers).filter(([name]) => isOption(name) && OPTIONS[name].decides === undefined)
   return {...Object.fromEntries(harmless), ...own}
@@ -137,7 +160,9 @@ const BY_HEADER: ReadonlyMap<string, OptionName> = new Map(
   NAMES.filter(name => OPTIONS[name].in_header !== false).flatMap(name => {
     const header = headerOf(name)
     const cloud = CLOUDS.find(([own]) => header.startsWith(own))
-    return [header, ...(cloud ? [cloud[1] + header.slice(cloud[0].length)] : [])].map(spelling => [spelling, name] as const)
+    return [header, ...(cloud ? [cloud[1] + header.slice(cloud[0].length)] : [])].map(
+      spelling => [spelling, name] as const,
+    )
   }),
 )
 

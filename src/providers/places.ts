@@ -7,8 +7,8 @@ import {find} from './registry.ts'
 type Settings = Readonly<Record<string, unknown>>
 
 /**
- * The first of an integration's settings that decides where its secrets go or what they log in to, and that `after` says otherwise than
- * `before`; null where none does. A region among the vendor's own is no other place.
+ * The first of an integration's settings that decides where its secrets go or what they log in to, and that `after`
+ * says otherwise than `before`; null where none does. A region among the vendor's own is no other place.
  */
 export function movedBy(kind: string, before: Settings, after: Settings): string | null {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()
@@ -16,15 +16,18 @@ export function movedBy(kind: string, before: Settings, after: Settings): string
   return moved.find(name => !(name.endsWith('_region') && staysAtVendor(kind, name, before, after))) ?? null
 }
 
-/** What a row above an integration comes to: the settings that calls go by, and whether the integration's credentials go with them. */
+/**
+ * What a row above an integration comes to: the settings that calls go by, and whether the integration's credentials go
+ * with them.
+ */
 export interface PlacedSettings {
   readonly settings: Settings
   readonly keeps_credentials: boolean
 }
 
 /**
- * The settings of an integration (`own`) with what a row above it says laid over them. Where that is another place, and nobody wrote it who may
- * send the credentials there (`names_place`), none of them goes along.
+ * The settings of an integration (`own`) with what a row above it says laid over them. Where that is another place, and
+ * nobody wrote it who may send the credentials there (`names_place`), none of them goes along.
  */
 export function placedSettings(kind: string, own: Settings, placed: Settings, names_place: boolean): PlacedSettings {
   const whole = {...own, ...placed}
@@ -34,7 +37,8 @@ export function placedSettings(kind: string, own: Settings, placed: Settings, na
 
 /** What is left for somebody who brings credentials of their own: no secret, and no login. */
 export function withoutCredentials(settings: Settings): Settings {
-  const is_credential = (name: string) => SECRET_SETTINGS.includes(name) || (isOption(name) && OPTIONS[name].decides === 'login')
+  const is_credential = (name: string) =>
+    SECRET_SETTINGS.includes(name) || (isOption(name) && OPTIONS[name].decides === 'login')
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !is_credential(name)))
 }
 

@@ -10,7 +10,9 @@ import type {Dialect} from './translation.ts'
 
 export type {OutgoingHeaders} from './headers.ts'
 
-/** How the caller's credential is sent to a provider. Pure: what must be fetched first (a cloud token) is a `Login`'s. */
+/**
+ * How the caller's credential is sent to a provider. Pure: what must be fetched first (a cloud token) is a `Login`'s.
+ */
 export interface Auth {
   /** False for engines that take calls without a key. */
   readonly required: boolean
@@ -37,7 +39,9 @@ export interface EndpointRequest {
   readonly base_path?: string
 }
 
-/** A provider as the catalogue knows it: a place, a way to authenticate, and what it offers (architecture: providers). */
+/**
+ * A provider as the catalogue knows it: a place, a way to authenticate, and what it offers (architecture: providers).
+ */
 export interface Provider {
   readonly slug: string
   /** As people write it. */
@@ -45,7 +49,10 @@ export interface Provider {
   /** Where calls go, version path included, without a trailing slash; null when `place` or the caller names a host. */
   readonly base_url: string | null
   readonly auth: Auth
-  /** `openai`: bodies go and come unchanged. `native`: its own words; what neither `endpoints` nor `translations` list is not served. */
+  /**
+   * `openai`: bodies go and come unchanged. `native`: its own words; what neither `endpoints` nor `translations` list
+   * is not served.
+   */
   readonly dialect: 'openai' | 'native'
   /** False for a provider that is known, but whose host or signature this version cannot make. */
   readonly available: boolean
@@ -53,7 +60,10 @@ export interface Provider {
   readonly endpoints: readonly EndpointName[] | 'all'
   /** Endpoints that it has in other words: these win over bytes as they come. */
   readonly translations?: Dialect
-  /** Endpoints that take calls of its own kind, one or several: files, batches, fine-tuning. They win over `translations`. */
+  /**
+   * Endpoints that take calls of its own kind, one or several: files, batches, fine-tuning. They win over
+   * `translations`.
+   */
   readonly operations?: ProviderOperations
   /** Paths that differ from the unified one, by endpoint. */
   readonly paths?: Readonly<Partial<Record<EndpointName, string>>>
@@ -70,7 +80,10 @@ export interface Provider {
   readonly base_url_template?: string
   /** The option that is a whole base URL: to be judged as a custom host is, not as a place of the catalogue. */
   readonly host_option?: 'azure_foundry_url' | 'huggingface_base_url'
-  /** Path and query below the base URL, for bodies that go as they are; undefined where `paths` or the unified path holds. Throws as `place`. */
+  /**
+   * Path and query below the base URL, for bodies that go as they are; undefined where `paths` or the unified path
+   * holds. Throws as `place`.
+   */
   readonly pathOf?: (reach: EndpointRequest, options: Options) => string | undefined
   /** What names of its models begin with behind an at sign (`@cf/…`), where others have the slug of a provider. */
   readonly model_scopes?: readonly string[]
@@ -84,21 +97,27 @@ export interface Provider {
   readonly models?: ModelLister
   /** An engine of one's own: its host alone knows its models. */
   readonly is_engine?: true
-  /** Endpoints in other clients' words that newer versions of this engine serve: whether the one at a host does is to be found out. */
+  /**
+   * Endpoints in other clients' words that newer versions of this engine serve: whether the one at a host does is to be
+   * found out.
+   */
   readonly may_serve?: readonly EndpointName[]
   /** Routes of an engine that count the tokens of a prompt. */
   readonly prompt_counters?: readonly PromptCounter[]
   /** Headers of the client that go on as they are, on unified endpoints too; lower case. */
   readonly hands_on?: readonly string[]
-  /** The header by which this vendor's own clients are known: from them, files, models and the like mean the vendor's own operations. */
+  /**
+   * The header by which this vendor's own clients are known: from them, files, models and the like mean the vendor's
+   * own operations.
+   */
   readonly own_clients_send?: string
   /** Another way to authenticate, chosen by options. */
   readonly login?: RequestAuth
   /** `GET /realtime` by WebSocket, at this path below the base URL. */
   readonly realtime?: {readonly path: string}
   /**
-   * The provider as it is for one model and these options, where that changes its words or its paths (Vertex AI by publisher): what is called
-   * instead of this row, which is its usual form.
+   * The provider as it is for one model and these options, where that changes its words or its paths (Vertex AI by
+   * publisher): what is called instead of this row, which is its usual form.
    */
   readonly variant?: (model: string, options: Options) => Provider | undefined
 }

@@ -2,7 +2,10 @@ import {storedWord} from '../base/stored-text.ts'
 import {UNIT, type Usage} from '../schema/usage.ts'
 import {withRemainder} from './remainders.ts'
 
-/** What a word of a service tier costs: the standard price, that of a batch, one of its own that no price list has, or what was bought before. */
+/**
+ * What a word of a service tier costs: the standard price, that of a batch, one of its own that no price list has, or
+ * what was bought before.
+ */
 type TierClass = 'standard' | 'batch' | 'priority' | 'provisioned'
 type Tiers = Readonly<Record<string, TierClass>>
 
@@ -24,10 +27,11 @@ const GOOGLE: Tiers = {
 const BEDROCK: Tiers = {default: 'standard', flex: 'batch', priority: 'priority', reserved: 'provisioned'}
 
 /**
- * By kind of provider, every word of a service tier that its vendor documents and that has a known price. A word that is not here costs the
- * standard price and is flagged. `all`: what any kind means by them. Sources: OpenAI API reference, service_tier (`fast` is `priority` since
- * 2026-07-30); Anthropic, service tiers; console.groq.com/docs/service-tiers and /flex-processing (flex costs what on demand does);
- * ai.google.dev, ServiceTier; Vertex AI, TrafficType; Bedrock API reference, ServiceTier; openrouter.ai/docs, service tiers.
+ * By kind of provider, every word of a service tier that its vendor documents and that has a known price. A word that
+ * is not here costs the standard price and is flagged. `all`: what any kind means by them. Sources: OpenAI API
+ * reference, service_tier (`fast` is `priority` since 2026-07-30); Anthropic, service tiers;
+ * console.groq.com/docs/service-tiers and /flex-processing (flex costs what on demand does); ai.google.dev,
+ * ServiceTier; Vertex AI, TrafficType; Bedrock API reference, ServiceTier; openrouter.ai/docs, service tiers.
  */
 const TIERS: Readonly<Record<string, Tiers>> = {
   all: {default: 'standard', standard: 'standard', priority: 'priority'},
@@ -70,9 +74,9 @@ export function tierClass(kind: string, word: string): TierClass | null {
 }
 
 /**
- * What was used, as its kind of provider means it: the remainder of a total at its place, and how it was served as units and a mode. What the
- * reply tells counts, else its header; a reply that tells nothing was served as standard, unless the request wants what costs more, or
- * for what nobody knows.
+ * What was used, as its kind of provider means it: the remainder of a total at its place, and how it was served as
+ * units and a mode. What the reply tells counts, else its header; a reply that tells nothing was served as standard,
+ * unless the request wants what costs more, or for what nobody knows.
  */
 export function usageOfKind(
   kind: string,
@@ -90,7 +94,8 @@ export function usageOfKind(
   const means = word === null ? 'standard' : tierClass(kind, word)
   if (means === null) mode = word
   else if (means === 'priority') units[UNIT.priority_requests] = 1
-  else if (means !== 'standard' && served !== null) units[means === 'batch' ? UNIT.batch_requests : UNIT.provisioned_requests] = 1
+  else if (means !== 'standard' && served !== null)
+    units[means === 'batch' ? UNIT.batch_requests : UNIT.provisioned_requests] = 1
   const pace = chosen(speed) ?? chosen(requested.speed)
   if (pace === 'fast') units[UNIT.fast_requests] = 1
   else if (pace !== null && pace !== 'standard') mode ??= pace

@@ -12,7 +12,10 @@ export interface TranslationContext {
   /** The requested model, without a provider's slug; empty when none was named. */
   readonly model: string
   readonly is_stream: boolean
-  /** `strict_openai_compliance`: OpenAI's finish reasons and members alone; otherwise the provider's own ones are shown too. */
+  /**
+   * `strict_openai_compliance`: OpenAI's finish reasons and members alone; otherwise the provider's own ones are shown
+   * too.
+   */
   readonly strict: boolean
   /** What the integration or the request's headers say of the place: region, project, api version ... */
   readonly options: Readonly<Record<string, string>>
@@ -82,8 +85,8 @@ export interface Translation {
   /** Throws `Untranslatable` for what the provider has no words for and that must not be dropped silently. */
   request(request: Json, context: TranslationContext): Translated
   /**
-   * A 2xx answer. Throws `BadReply` for what is not the provider's shape: never half an object. `request` is what the client sent,
-   * `header_usage` what the headers count: it stands in where the answer has no counts.
+   * A 2xx answer. Throws `BadReply` for what is not the provider's shape: never half an object. `request` is what the
+   * client sent, `header_usage` what the headers count: it stands in where the answer has no counts.
    */
   reply(response: unknown, context: TranslationContext, request: Json, header_usage?: Usage | null): TranslatedResponse
   readonly stream?: {
@@ -108,8 +111,8 @@ export interface Dialect {
 }
 
 /**
- * The words of a client that is not OpenAI chat's (Anthropic Messages, OpenAI Responses): translated to chat and back, so that it may talk
- * to any provider that has chat.
+ * The words of a client that is not OpenAI chat's (Anthropic Messages, OpenAI Responses): translated to chat and back,
+ * so that it may talk to any provider that has chat.
  */
 export interface ClientDialect {
   /** Throws `Untranslatable`. */
@@ -117,8 +120,8 @@ export interface ClientDialect {
   /** A whole chat completion in the client's words. */
   fromChat(completion: Json, context: TranslationContext, request: Json): Json
   /**
-   * Chunks of a chat stream in the client's words, framed: bytes to write. `prompt`: the estimate of the request, for clients that read it at the
-   * beginning, where no provider has counted yet.
+   * Chunks of a chat stream in the client's words, framed: bytes to write. `prompt`: the estimate of the request, for
+   * clients that read it at the beginning, where no provider has counted yet.
    */
   openStream(context: TranslationContext, request: Json, prompt?: () => Usage | null): ClientStream
   /** An error as this client's library reads it; `fault` is OpenAI-shaped. */
@@ -135,7 +138,10 @@ export interface ClientStream {
   fault(fault: ProviderFault): string
 }
 
-/** The request holds what the provider has no counterpart for. `field` is its path in the body (`messages[2].content[0].type`). */
+/**
+ * The request holds what the provider has no counterpart for. `field` is its path in the body
+ * (`messages[2].content[0].type`).
+ */
 export class UnsupportedInput extends Error {
   readonly field: string
 

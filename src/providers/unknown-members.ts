@@ -10,7 +10,10 @@ const MAX_DEPTH = 5
 const MAX_UNKNOWN = 48
 const MORE = '*'
 
-/** Known members from their paths (`prompt_tokens_details.cached_tokens`), parted by spaces. A list's entries have its own name. */
+/**
+ * Known members from their paths (`prompt_tokens_details.cached_tokens`), parted by spaces. A list's entries have its
+ * own name.
+ */
 export function knownMembers(paths: string): KnownMembers {
   const tree = new Map<string, KnownMembers | null>()
   for (const path of paths.trim().split(/\s+/)) {
@@ -28,8 +31,8 @@ export function knownMembers(paths: string): KnownMembers {
 }
 
 /**
- * Paths of the numbers in a report of usage that are not zero and that its reader does not know; undefined where it knows all, as nearly
- * always. Goes over the report alone, at most 256 members of it.
+ * Paths of the numbers in a report of usage that are not zero and that its reader does not know; undefined where it
+ * knows all, as nearly always. Goes over the report alone, at most 256 members of it.
  */
 export function unknownMembers(usage: object, known: KnownMembers): readonly string[] | undefined {
   const walk: Walk = {left: MAX_MEMBERS, found: undefined}
@@ -44,7 +47,9 @@ export function withUnknown(usage: Usage, report: object, known: KnownMembers): 
   return usage
 }
 
-/** `usage` with a total that is more than all of its parts: what it has beyond them is nothing that its reader knows. */
+/**
+ * `usage` with a total that is more than all of its parts: what it has beyond them is nothing that its reader knows.
+ */
 export function withTotal(usage: Usage, path: string, total: number | null, parts: number): Usage {
   if (total !== null && total > parts) usage.unknown = [...(usage.unknown ?? []), path]
   return usage
@@ -56,7 +61,14 @@ interface Walk {
 }
 
 /** `path` and `name` are put together only where something is found: nearly every report is known. */
-function look(value: object, known: KnownMembers | null | undefined, path: string, name: string, depth: number, walk: Walk) {
+function look(
+  value: object,
+  known: KnownMembers | null | undefined,
+  path: string,
+  name: string,
+  depth: number,
+  walk: Walk,
+) {
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
       if (walk.left-- <= 0) return add(MORE, walk)
@@ -78,7 +90,14 @@ function look(value: object, known: KnownMembers | null | undefined, path: strin
   }
 }
 
-function within(value: object, known: KnownMembers | null | undefined, path: string, name: string, depth: number, walk: Walk) {
+function within(
+  value: object,
+  known: KnownMembers | null | undefined,
+  path: string,
+  name: string,
+  depth: number,
+  walk: Walk,
+) {
   if (depth < MAX_DEPTH) look(value, known, path, name, depth + 1, walk)
   else add(joined(path, name), walk)
 }

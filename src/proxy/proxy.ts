@@ -77,7 +77,8 @@ export function createProxy(services: ProxyServices): CallProxy {
     },
     async drain(limit_ms) {
       const until = performance.now() + limit_ms
-      if (registry.size > 0) services.log.info({in_progress: registry.kinds, limit_ms}, 'the shutdown waits for calls in progress')
+      if (registry.size > 0)
+        services.log.info({in_progress: registry.kinds, limit_ms}, 'the shutdown waits for calls in progress')
       await registry.drain(limit_ms)
       await within(services.guardrails?.settled(), Math.max(0, until - performance.now()))
     },
@@ -104,7 +105,12 @@ async function within(work: Promise<void> | undefined, limit_ms: number): Promis
 }
 
 /** A session goes to one place: the first of its plan. */
-async function firstTarget(plans: PlanCache, incoming: InboundRequest, caller: Caller, slug: string | null): Promise<Target> {
+async function firstTarget(
+  plans: PlanCache,
+  incoming: InboundRequest,
+  caller: Caller,
+  slug: string | null,
+): Promise<Target> {
   const routing = await plans.find(incoming, caller, slug)
   let node = routing.plan.root
   while (node.kind === 'branch') node = node.children[0]!
@@ -119,8 +125,16 @@ interface Side {
   readonly models: ModelLists
 }
 
-/** From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end here. */
-async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane, {prompts, models}: Side): Promise<void> {
+/**
+ * From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end
+ * here.
+ */
+async function proxy(
+  request: ClientRequest,
+  relay: ResponseWriter,
+  plane: Plane,
+  {prompts, models}: Side,
+): Promise<void> {
   const {services, registry} = plane
   let incoming: InboundRequest | undefined
   let call: Call | undefined
@@ -141,7 +155,10 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
     call = openCall('call', incoming, caller, relay, services)
     call.link = link
     const admission = services.limits.admit(caller.limits, call.id, incoming.at_ms)
-    const admitted = admission instanceof Promise ? await state.wait('admitting_caller', admission, late => late?.release()) : admission
+    const admitted =
+      admission instanceof Promise
+        ? await state.wait('admitting_caller', admission, late => late?.release())
+        : admission
     if (admitted) call.admissions.push(admitted)
     if (models.takes(incoming)) {
       const list = await state.wait('resolving', models.answer(call))
@@ -150,7 +167,8 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
         return void state.settle()
       }
     }
-    if (incoming.route.endpoint?.name === 'realtime') throw new Refusal('header.invalid', {header: 'upgrade', reason: 'expected websocket'})
+    if (incoming.route.endpoint?.name === 'realtime')
+      throw new Refusal('header.invalid', {header: 'upgrade', reason: 'expected websocket'})
     const routing = await findRouting(call, state, plane, prompts)
     nameUser(call)
     const of: Omit<Refused, 'target' | 'route'> = {incoming, call, relay, request, services}
@@ -164,7 +182,9 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Plane
   }
 }
 
-/** Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it. */
+/**
+ * Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it.
+ */
 async function findRouting(call: Call, state: CallState, plane: Plane, prompts: Prompts): Promise<ResolvedPlan> {
   const {services, plans} = plane
   const {incoming, caller, link} = call
@@ -185,13 +205,19 @@ async function findRouting(call: Call, state: CallState, plane: Plane, prompts: 
   const target = root.kind === 'leaf' ? await plans.target(routing, root, incoming, caller) : null
   if (target) enterTarget(call, target)
   const is_read =
-    root.kind === 'branch' || root.target.retry || namesItsModel(incoming.route.endpoint) || (await readsBody(call, target!, services))
+    root.kind === 'branch' ||
+    root.target.retry ||
+    namesItsModel(incoming.route.endpoint) ||
+    (await readsBody(call, target!, services))
   call.body = is_read ? await readBody(call, state, services) : hasBody(incoming) ? streamBody() : {kind: 'none'}
   if (call.body.kind === 'stream') messageOf(incoming).once(GIVEN_UP, fault => call.relay.giveUp(fault))
   return routing
 }
 
-/** Forms of calls that cost something are read as JSON is: their model stands in the body. Files, whose length nobody bounds, pass by. */
+/**
+ * Forms of calls that cost something are read as JSON is: their model stands in the body. Files, whose length nobody
+ * bounds, pass by.
+ */
 function namesItsModel(endpoint: Endpoint | undefined): boolean {
   return endpoint?.body === 'multipart' && endpoint.name !== 'uploadFile'
 }
@@ -216,13 +242,21 @@ async function readsBody(
 
 /** A file that is too large to be held passes by: a batch of it is refused, as its rows are not known. */
 function isLargeUpload({headers, route}: InboundRequest, {settings}: ProxyServices): boolean {
-  return route.endpoint?.name === 'uploadFile' && !(Number(headers['content-length']) <= settings.max_json_payload_size_in_mb << 20)
+  return (
+    route.endpoint?.name === 'uploadFile' &&
+    !(Number(headers['content-length']) <= settings.max_json_payload_size_in_mb << 20)
+  )
 }
 
 /** What no table knows may execute a model all the same: its name stands in the body. */
 function isShortJson({method, headers}: InboundRequest): boolean {
   const length = Number(headers['content-length'] ?? Infinity)
-  return method !== 'GET' && length <= SHORT_BYTES && /json/i.test(headers['content-type'] ?? '') && !headers['content-encoding']
+  return (
+    method !== 'GET' &&
+    length <= SHORT_BYTES &&
+    /json/i.test(headers['content-type'] ?? '') &&
+    !headers['content-encoding']
+  )
 }
 
 const SHORT_BYTES = 1 << 20
@@ -243,7 +277,10 @@ interface Refused {
   readonly services: ProxyServices
 }
 
-function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, tries = 0, relay, request, services}: Refused) {
+function refuse(
+  fault: Refusal,
+  {incoming, call, target, route = DIRECT_ROUTE, tries = 0, relay, request, services}: Refused,
+) {
   const path = incoming?.route.path ?? (request.url ?? '').slice(3).split('?', 1)[0]!
   const {prefix} = incoming?.own ?? ownHeaders(request.headers)
   const trace_id = incoming?.trace.trace_id ?? newTimeId(services.now())
@@ -251,18 +288,31 @@ function refuse(fault: Refusal, {incoming, call, target, route = DIRECT_ROUTE, t
     services.log.error({fault: fault.cause, trace_id, path: maskedUrl(path)}, 'a call failed inside the gateway')
   else
     services.log.info(
-      {refused: fault.code, status: fault.status, method: request.method, path: maskedUrl(path), trace_id: incoming?.trace.trace_id},
+      {
+        refused: fault.code,
+        status: fault.status,
+        method: request.method,
+        path: maskedUrl(path),
+        trace_id: incoming?.trace.trace_id,
+      },
       maskedUrl(fault.message),
     )
   try {
     const headers = call
-      ? answerHeaders(call, target, {}, {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services})
+      ? answerHeaders(
+          call,
+          target,
+          {},
+          {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services},
+        )
       : [`${prefix}-trace-id`, trace_id, ...services.cors(request.headers.origin)]
     headers.push(...refusalHeaders(fault, {prefix, path, headers: request.headers, trace_id}))
     relay.refuse(errorResponse(fault, path, request.headers), headers, !request.complete && fault.status !== 401)
     if (call) return noteRefusal(call, fault, {target, route, tries}, services)
     const total_ms = incoming ? performance.now() - incoming.started : 0
-    services.metrics.ended(refusedUnknown({method: request.method ?? '', endpoint: 'proxy', status: fault.status}, total_ms))
+    services.metrics.ended(
+      refusedUnknown({method: request.method ?? '', endpoint: 'proxy', status: fault.status}, total_ms),
+    )
   } catch (second) {
     services.log.error({fault: second}, 'a refusal could not be recorded')
     relay.cut()

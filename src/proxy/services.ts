@@ -180,7 +180,12 @@ export interface Limits {
   /** Takes one request from every limit, or refuses and takes nothing. */
   admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): Admission | null | Promise<Admission | null>
   /** Holds `first` of each strict limit for one attempt, or refuses. */
-  hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Spent): CounterReservation | Promise<CounterReservation>
+  hold(
+    claims: readonly LimitClaim[],
+    call_id: string,
+    attempt: number,
+    first: Spent,
+  ): CounterReservation | Promise<CounterReservation>
   /** Adds what was used to counters that an admission named, without another request. Never rejects. */
   add(counter_keys: readonly string[], actual: Spent): Promise<void>
   /** The same, and puts it in the place of what the attempt still holds of them. */
@@ -228,7 +233,10 @@ export interface ProxyServices {
   /** Models that the price list knows for a kind of provider. */
   pricedModels(kind: string): readonly string[]
   kind(slug: string): Provider | undefined
-  destination(text: string, asker: {readonly integration_id: string; readonly host: string} | 'caller' | 'builtin'): Destination
+  destination(
+    text: string,
+    asker: {readonly integration_id: string; readonly host: string} | 'caller' | 'builtin',
+  ): Destination
   dispatcher(destination: Destination, workspace_id: string): Dispatcher
   /** What the gateway keeps of a workspace's files for one kind of provider. */
   fileStore(workspace_id: string, provider: string): FileStore

@@ -48,13 +48,23 @@ interface Circuit extends Counts {
   closes_ms: number
 }
 
-const NOTHING: Counts = {failures: 0, successes: 0, first_failure_ms: null, rated: 0, rated_failures: 0, is_tripped: false}
-/** The rate is that of about so many calls, or of twice the minimum: an outage must not hide behind a million old successes. */
+const NOTHING: Counts = {
+  failures: 0,
+  successes: 0,
+  first_failure_ms: null,
+  rated: 0,
+  rated_failures: 0,
+  is_tripped: false,
+}
+/**
+ * The rate is that of about so many calls, or of twice the minimum: an outage must not hide behind a million old
+ * successes.
+ */
 const RATED_CALLS = 1000
 
 /**
- * Circuit breakers: a leaf that fails too often is left out until its cooldown is over, and starts anew then, without a probe
- * (docs/configs.md, Circuit breaker). The `most` used last are remembered; one that is forgotten is closed.
+ * Circuit breakers: a leaf that fails too often is left out until its cooldown is over, and starts anew then, without a
+ * probe (docs/configs.md, Circuit breaker). The `most` used last are remembered; one that is forgotten is closed.
  */
 export function createCircuits({most = 10_000} = {}): Circuits {
   const circuits = new LRUCache<string, Circuit>({max: most})
@@ -76,7 +86,8 @@ export function createCircuits({most = 10_000} = {}): Circuits {
         circuit = {...NOTHING, key, closes_ms: Number.NEGATIVE_INFINITY}
         circuits.set(name, circuit)
       }
-      // A visit that began before the circuit closed says nothing of the time after, and must not lengthen the cooldown.
+      // A visit that began before the circuit closed says nothing of the time after, and must not lengthen the
+      // cooldown.
       if (asked_ms < circuit.closes_ms) return
       if (circuit.is_tripped) Object.assign(circuit, NOTHING)
       count(circuit, rule, has_failed, now_ms)
@@ -119,7 +130,10 @@ function count(circuit: Circuit, {minimum_requests}: BreakerRule, has_failed: bo
   circuit.first_failure_ms ??= now_ms
 }
 
-function isTooMuch(circuit: Circuit, {failure_threshold, failure_threshold_percentage, minimum_requests}: BreakerRule): boolean {
+function isTooMuch(
+  circuit: Circuit,
+  {failure_threshold, failure_threshold_percentage, minimum_requests}: BreakerRule,
+): boolean {
   if (circuit.failures === 0) return false
   if (failure_threshold !== null && circuit.failures >= failure_threshold) return true
   if (failure_threshold_percentage === null || circuit.rated < (minimum_requests ?? 1)) return false
@@ -127,7 +141,15 @@ function isTooMuch(circuit: Circuit, {failure_threshold, failure_threshold_perce
 }
 
 function shown({key, is_tripped, closes_ms, ...counts}: Circuit, now_ms: number): CircuitState {
-  if (is_tripped && now_ms >= closes_ms) return {...key, state: 'closed', failures: 0, successes: 0, first_failure_ms: null, until_ms: null}
+  if (is_tripped && now_ms >= closes_ms)
+    return {...key, state: 'closed', failures: 0, successes: 0, first_failure_ms: null, until_ms: null}
   const {failures, successes, first_failure_ms} = counts
-  return {...key, state: is_tripped ? 'open' : 'closed', failures, successes, first_failure_ms, until_ms: is_tripped ? closes_ms : null}
+  return {
+    ...key,
+    state: is_tripped ? 'open' : 'closed',
+    failures,
+    successes,
+    first_failure_ms,
+    until_ms: is_tripped ? closes_ms : null,
+  }
 }

@@ -3,8 +3,8 @@ import {LRUCache} from 'lru-cache'
 import type {LoadBalanceBranch, PlanNode, RoutingFacts} from './plan.ts'
 
 /**
- * Which target a caller was given before, by a key of ours (43 characters). It answers at once: one that is shared between processes
- * keeps a copy here and reads ahead of the call. Times are epoch milliseconds, given by the caller.
+ * Which target a caller was given before, by a key of ours (43 characters). It answers at once: one that is shared
+ * between processes keeps a copy here and reads ahead of the call. Times are epoch milliseconds, given by the caller.
  */
 export interface StickyMemory {
   get(key: string, now_ms: number): number | undefined
@@ -40,9 +40,9 @@ export function createStickyMemory({most = 50_000} = {}): StickyMemory {
 }
 
 /**
- * The index of the child that a load balance gives this call to: by weight, 0 being off, among those not in `left_out`. -1 when all
- * weights are 0. A sticky one gives callers of the same hash fields the same child for `ttl_s` from the first time on, and
- * another one when theirs is left out or gone (docs/configs.md, loadbalance).
+ * The index of the child that a load balance gives this call to: by weight, 0 being off, among those not in `left_out`.
+ * -1 when all weights are 0. A sticky one gives callers of the same hash fields the same child for `ttl_s` from the
+ * first time on, and another one when theirs is left out or gone (docs/configs.md, loadbalance).
  */
 export function choose(branch: LoadBalanceBranch, left_out: readonly boolean[] | null, on: Choosing): number {
   const {children, sticky} = branch
@@ -59,7 +59,8 @@ export function choose(branch: LoadBalanceBranch, left_out: readonly boolean[] |
 /** `r` of the sum is taken off weight by weight until it is gone; rounding may leave some, which is the last one's. */
 function byWeight(children: readonly PlanNode[], left_out: readonly boolean[] | null, random: () => number): number {
   let sum = 0
-  for (let index = 0; index < children.length; index++) if (isEligible(children[index], left_out?.[index])) sum += children[index]!.weight
+  for (let index = 0; index < children.length; index++)
+    if (isEligible(children[index], left_out?.[index])) sum += children[index]!.weight
   if (sum === 0) return -1
   let rest = random() * sum
   let last = -1
@@ -77,7 +78,11 @@ function isEligible(child: PlanNode | undefined, is_left_out: boolean | undefine
 }
 
 /** Null when the call has none of the fields: strangers are not all one caller. */
-function stickyKey(branch: LoadBalanceBranch, hash_fields: readonly string[], {facts, workspace_id}: Choosing): string | null {
+function stickyKey(
+  branch: LoadBalanceBranch,
+  hash_fields: readonly string[],
+  {facts, workspace_id}: Choosing,
+): string | null {
   const values = hash_fields.map(field => saidBy(field, facts))
   if (values.every(value => value === undefined)) return null
   return digest([workspace_id, identityOf(branch), hash_fields, values])
@@ -93,8 +98,8 @@ function saidBy(field: string, {metadata, params}: RoutingFacts): unknown {
 const identities = new WeakMap<LoadBalanceBranch, string>()
 
 /**
- * What a branch leads to, whatever the weights: two configs that lead to the same share their memory, and a target that is put
- * before the others moves nobody to a neighbour by its index.
+ * What a branch leads to, whatever the weights: two configs that lead to the same share their memory, and a target that
+ * is put before the others moves nobody to a neighbour by its index.
  */
 function identityOf(branch: LoadBalanceBranch): string {
   let identity = identities.get(branch)

@@ -6,9 +6,9 @@ import {holdsOf, modelsIn, textOf} from './conditions.ts'
 import type {Branch, BreakerRule, CacheRule, ConditionalBranch, Plan, PlanNode, RetryRule, TargetSpec} from './plan.ts'
 
 /**
- * A config that was read, compiled: inheritance applied, conditions parsed, defaults filled in, everything frozen; what the config
- * holds is frozen with it. `config_id` is null for a config sent with a call, whose circuit breakers do not count. `warnings` are
- * those of the reading. Throws for what `readConfig` refuses.
+ * A config that was read, compiled: inheritance applied, conditions parsed, defaults filled in, everything frozen; what
+ * the config holds is frozen with it. `config_id` is null for a config sent with a call, whose circuit breakers do not
+ * count. `warnings` are those of the reading. Throws for what `readConfig` refuses.
  */
 export function compile(
   config: GatewayConfig,
@@ -31,7 +31,15 @@ type Inherited = Pick<TargetSpec, (typeof NEAREST)[number] | (typeof MERGED)[num
 
 /** The nearest one counts, whole. */
 const NEAREST = [
-  ...(['retry', 'cache', 'request_timeout', 'custom_host', 'forward_headers', 'strict_open_ai_compliance', 'drop_params'] as const),
+  ...([
+    'retry',
+    'cache',
+    'request_timeout',
+    'custom_host',
+    'forward_headers',
+    'strict_open_ai_compliance',
+    'drop_params',
+  ] as const),
   ...(['default_input_guardrails', 'default_output_guardrails'] as const),
 ] as const satisfies readonly (keyof TargetSpec)[]
 /** Laid over one another key by key, the nearest on top. */
@@ -50,7 +58,11 @@ function compileNode(node: GatewayConfig, path: string, above: Above): PlanNode 
   const inherited = inherit(own, above.inherited)
   const common = {path, name: rest.name ?? null, weight, breaker}
   if (!targets) return {...common, kind: 'leaf', target: {...own, ...inherited}}
-  const below = {inherited, is_saved, breaker: is_saved && strategy?.cb_config ? breakerRule(strategy.cb_config) : breaker}
+  const below = {
+    inherited,
+    is_saved,
+    breaker: is_saved && strategy?.cb_config ? breakerRule(strategy.cb_config) : breaker,
+  }
   const children = targets.map((target, index) => compileNode(target, `${path}.targets[${index}]`, below))
   return branch({...common, kind: 'branch', children}, strategy ?? {mode: 'single'}, targets)
 }
@@ -79,7 +91,11 @@ function branch(common: Common, strategy: Strategy, targets: readonly GatewayCon
     case 'single':
       return {...common, mode: 'single'}
     case 'fallback':
-      return {...common, mode: 'fallback', on_status_codes: strategy.on_status_codes ? new Set(strategy.on_status_codes) : null}
+      return {
+        ...common,
+        mode: 'fallback',
+        on_status_codes: strategy.on_status_codes ? new Set(strategy.on_status_codes) : null,
+      }
     case 'loadbalance': {
       const {enabled = false, hash_fields = [], ttl = STICKY_TTL_S} = strategy.sticky ?? {}
       return {...common, mode: 'loadbalance', sticky: enabled && hash_fields.length ? {hash_fields, ttl_s: ttl} : null}

@@ -6,8 +6,8 @@ import type {RoutingFacts} from './plan.ts'
 export const MAX_MATCHED = 2048
 
 /**
- * A query as a question to a call. Only texts, numbers, true, false and null are compared; of a key that is absent, or holds
- * something else, no comparison holds, `$ne` and `$nin` neither (docs/configs.md, conditional).
+ * A query as a question to a call. Only texts, numbers, true, false and null are compared; of a key that is absent, or
+ * holds something else, no comparison holds, `$ne` and `$nin` neither (docs/configs.md, conditional).
  */
 export function holdsOf(query: Query): (facts: RoutingFacts) => boolean {
   if (query.kind === 'compared') {

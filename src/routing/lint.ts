@@ -19,7 +19,10 @@ export interface LintOptions {
   readonly hookIssues?: (nodes: ReturnType<typeof nodesOf>) => readonly ConfigIssue[]
 }
 
-/** Judges a config as saving it would, but for what only a workspace knows: whether its providers exist, and which hosts are trusted. */
+/**
+ * Judges a config as saving it would, but for what only a workspace knows: whether its providers exist, and which hosts
+ * are trusted.
+ */
 export function lint(
   value: unknown,
   {limits = CONFIG_LIMITS, unknownKind = () => undefined, hookIssues = () => []}: LintOptions = {},

@@ -10,14 +10,16 @@ export function hasParams({default_params, override_params, drop_params}: Params
 }
 
 /**
- * The body as the target wants it: `default_params` where a key is absent, then `override_params` over it, then what `drop_params`
- * names taken away; a path that leads nowhere is ignored. `body` stays as it was, and shares with the new one what did not change
- * (docs/configs.md, Inheritance).
+ * The body as the target wants it: `default_params` where a key is absent, then `override_params` over it, then what
+ * `drop_params` names taken away; a path that leads nowhere is ignored. `body` stays as it was, and shares with the new
+ * one what did not change (docs/configs.md, Inheritance).
  */
 export function applyParams(body: Body, target: Params): Body {
   const {default_params, override_params} = target
-  // Spreads and fromEntries define properties and never set them, so that a member called __proto__ is one like any other.
-  const absent = default_params && Object.fromEntries(Object.entries(default_params).filter(([key]) => !Object.hasOwn(body, key)))
+  // Spreads and fromEntries define properties and never set them, so that a member called __proto__ is one like any
+  // other.
+  const absent =
+    default_params && Object.fromEntries(Object.entries(default_params).filter(([key]) => !Object.hasOwn(body, key)))
   const set = absent || override_params ? {...body, ...absent, ...override_params} : body
   return pathsOf(target).reduce<Body>((left, path) => without(left, path, 0) as Body, set)
 }
@@ -39,7 +41,8 @@ function pathsOf({drop_params}: Params): readonly (readonly ParamStep[])[] {
 function without(value: unknown, path: readonly ParamStep[], at: number): unknown {
   const step = path[at]!
   const is_last = at === path.length - 1
-  if ('member' in step) return withoutMember(value, step.member, is_last ? undefined : inner => without(inner, path, at + 1))
+  if ('member' in step)
+    return withoutMember(value, step.member, is_last ? undefined : inner => without(inner, path, at + 1))
   if (!Array.isArray(value)) return value
   if ('each' in step) {
     if (is_last) return value.length ? [] : value
@@ -60,6 +63,8 @@ function withoutMember(value: unknown, member: string, change: ((inner: unknown)
   if (change && after === before) return value
   const entries = Object.entries(value)
   return Object.fromEntries(
-    change ? entries.map(([key, inner]) => [key, key === member ? after : inner]) : entries.filter(([key]) => key !== member),
+    change
+      ? entries.map(([key, inner]) => [key, key === member ? after : inner])
+      : entries.filter(([key]) => key !== member),
   )
 }

@@ -1,6 +1,9 @@
 import type {ConfigTarget} from '../schema/configs.ts'
 
-/** A config compiled: inheritance applied, conditions parsed, every value checked. Immutable and shared by all calls that say the same. */
+/**
+ * A config compiled: inheritance applied, conditions parsed, every value checked. Immutable and shared by all calls
+ * that say the same.
+ */
 export interface Plan {
   readonly root: PlanNode
   /** The id of the saved config; null for one sent with a call. */
@@ -27,7 +30,10 @@ export interface PlanTarget extends Common {
   readonly target: TargetSpec
 }
 
-/** What a leaf says, inheritance applied: provider, credentials and name its own, the rest nearest or merged (docs/configs.md, Inheritance). */
+/**
+ * What a leaf says, inheritance applied: provider, credentials and name its own, the rest nearest or merged
+ * (docs/configs.md, Inheritance).
+ */
 export interface TargetSpec extends ConfigTarget {
   readonly retry?: RetryRule
   readonly cache?: CacheRule
@@ -69,7 +75,10 @@ export interface LoadBalanceBranch extends BranchCommon {
 
 export interface ConditionalBranch extends BranchCommon {
   readonly mode: 'conditional'
-  /** In order; the first that holds wins. `then` is an index of `children`; `models` are names of models that it compares with. */
+  /**
+   * In order; the first that holds wins. `then` is an index of `children`; `models` are names of models that it
+   * compares with.
+   */
   readonly conditions: readonly {
     readonly holds: (facts: RoutingFacts) => boolean
     readonly then: number

@@ -2,11 +2,15 @@ import type {RetryRule} from './plan.ts'
 
 /** What came of one ask. */
 export interface TryResult {
-  /** The provider's; 408 for a timeout, 500-503 for a network error, 529 for an overload reported in a stream, 246 and 446 of a guard. */
+  /**
+   * The provider's; 408 for a timeout, 500-503 for a network error, 529 for an overload reported in a stream, 246 and
+   * 446 of a guard.
+   */
   readonly status: number
   /**
-   * `answer`: the provider was called and answered, whatever a guard made of it. `refusal`: our own 412, 429 or 446 before any call
-   * was made; a status like any other to a fallback, never retried here. `gateway`: a fault of our own, after which nothing else is called.
+   * `answer`: the provider was called and answered, whatever a guard made of it. `refusal`: our own 412, 429 or 446
+   * before any call was made; a status like any other to a fallback, never retried here. `gateway`: a fault of our own,
+   * after which nothing else is called.
    */
   readonly kind: 'answer' | 'network_error' | 'timeout' | 'refusal' | 'gateway'
   /** The answer's, names in lower case; null when there are none. */
@@ -20,8 +24,8 @@ const LONGEST_MS = 60_000
 const FIRST_WAIT_MS = 1000
 
 /**
- * The retries of one visit to a leaf: 1, 2, 4, 8, 16 s apart, without jitter, or as a 429 says where the rule wants that
- * (docs/configs.md, Retry).
+ * The retries of one visit to a leaf: 1, 2, 4, 8, 16 s apart, without jitter, or as a 429 says where the rule wants
+ * that (docs/configs.md, Retry).
  */
 export class Retries {
   made = 0
@@ -59,11 +63,15 @@ export class Retries {
 }
 
 /**
- * How long a provider asks to be left alone, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, `retry-after` in whole seconds,
- * the first that can be read. Null when none can: an HTTP date (RFC 9110 §10.2.3) is not obeyed.
+ * How long a provider asks to be left alone, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, `retry-after` in
+ * whole seconds, the first that can be read. Null when none can: an HTTP date (RFC 9110 §10.2.3) is not obeyed.
  */
 export function retryAfterMs(headers: Readonly<Record<string, string>>): number | null {
-  return wholeNumber(headers['retry-after-ms']) ?? wholeNumber(headers['x-ms-retry-after-ms']) ?? seconds(headers['retry-after'])
+  return (
+    wholeNumber(headers['retry-after-ms']) ??
+    wholeNumber(headers['x-ms-retry-after-ms']) ??
+    seconds(headers['retry-after'])
+  )
 }
 
 function seconds(text: string | undefined): number | null {

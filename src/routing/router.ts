@@ -6,7 +6,9 @@ import {Retries, type TryResult} from './retry.ts'
 /** The routing of one call. It starts no timers: call `next(result)` after each try to get the next step. */
 export interface Router {
   first(): RoutingStep
-  /** After a `try`: what to do now. After a `return` or a `no_target` there is nothing more, and it says the same again. */
+  /**
+   * After a `try`: what to do now. After a `return` or a `no_target` there is nothing more, and it says the same again.
+   */
   next(result: TryResult): RoutingStep
 }
 
@@ -48,7 +50,10 @@ export interface RoutingContext extends Choosing {
   readonly circuits: Circuits
 }
 
-/** Starts the routing of a call (docs/configs.md, Strategies). The plan is only read; state shared between calls is in `context`. */
+/**
+ * Starts the routing of a call (docs/configs.md, Strategies). The plan is only read; state shared between calls is in
+ * `context`.
+ */
 export function startRouting(plan: Plan, context: RoutingContext): Router {
   return new RouterRun(plan, context)
 }
@@ -120,7 +125,14 @@ class RouterRun implements Router {
   }
 
   #try(target: PlanTarget, wait_ms: number, retry: number): Try {
-    return {kind: 'try', target, wait_ms, retry, mode: this.#mode, is_last: !this.#retries?.areLeft && !this.#positions?.some(hasMore)}
+    return {
+      kind: 'try',
+      target,
+      wait_ms,
+      retry,
+      mode: this.#mode,
+      is_last: !this.#retries?.areLeft && !this.#positions?.some(hasMore),
+    }
   }
 
   #noTarget({mode, path}: Branch): NoTarget {
@@ -156,7 +168,10 @@ class RouterRun implements Router {
     circuits.record({config_id, workspace_id, path: target.path}, target.breaker, result, this.#tried_at_ms, now())
   }
 
-  /** Which children to pass over because their circuits are open; null for none, which is also what all of them comes to. */
+  /**
+   * Which children to pass over because their circuits are open; null for none, which is also what all of them comes
+   * to.
+   */
   #leftOut({children, mode}: FallbackBranch | LoadBalanceBranch): readonly boolean[] | null {
     const {config_id} = this.#plan
     if (config_id === null) return null

@@ -4,7 +4,10 @@ import type {Branch, Plan, PlanNode, PlanTarget, RoutingFacts} from './plan.ts'
 import type {TryResult} from './retry.ts'
 import {type NoTarget, startRouting} from './router.ts'
 
-/** A call's way through a plan, without sending anything. Circuits are taken for closed: nobody knows them at another time. */
+/**
+ * A call's way through a plan, without sending anything. Circuits are taken for closed: nobody knows them at another
+ * time.
+ */
 export interface Simulation {
   readonly visits: readonly SimulatedTry[]
   readonly end: SimulatedEnd
@@ -15,7 +18,9 @@ export interface Simulation {
 /** One target called, its retries inside. */
 export interface SimulatedTry {
   readonly leaf: PlanTarget
-  /** How the branches above it chose, outermost first; of a leaf after the first one, from the fallback that went on. */
+  /**
+   * How the branches above it chose, outermost first; of a leaf after the first one, from the fallback that went on.
+   */
   readonly because: readonly BranchChoice[]
   readonly tries: readonly {readonly wait_ms: number; readonly result: TryResult}[]
 }
@@ -48,14 +53,21 @@ export interface SimulateOptions {
   /** 0 to 1, without 1. */
   readonly random: () => number
   readonly now_ms: number
-  /** A sticky caller is drawn for by its key: the same target every time, whoever asks. Without it, by `random`, as a first call is. */
+  /**
+   * A sticky caller is drawn for by its key: the same target every time, whoever asks. Without it, by `random`, as a
+   * first call is.
+   */
   readonly by_caller?: boolean
 }
 
 const CLOSED: Circuits = {isOpen: () => false, record: () => undefined, list: () => [], forget: () => undefined}
 
 /** Goes the way of the router; `answer` says what comes of each try at a leaf, 0 being the first. */
-export function simulate(plan: Plan, options: SimulateOptions, answer: (leaf: PlanTarget, retry: number) => TryResult): Simulation {
+export function simulate(
+  plan: Plan,
+  options: SimulateOptions,
+  answer: (leaf: PlanTarget, retry: number) => TryResult,
+): Simulation {
   const draws: Draw[] = []
   let sticky_key: string | null = null
   const way = startRouting(plan, {
@@ -77,7 +89,8 @@ export function simulate(plan: Plan, options: SimulateOptions, answer: (leaf: Pl
       return drawn
     },
   })
-  const visits: {leaf: PlanTarget; because: readonly BranchChoice[]; tries: {wait_ms: number; result: TryResult}[]}[] = []
+  const visits: {leaf: PlanTarget; because: readonly BranchChoice[]; tries: {wait_ms: number; result: TryResult}[]}[] =
+    []
   let reported = 0
   let step = way.first()
   for (;;) {
@@ -115,7 +128,10 @@ export interface GoesOn {
   readonly to: string
 }
 
-/** What is called after the target at `path`, by what it answers. A status that an inner fallback takes never comes to an outer one. */
+/**
+ * What is called after the target at `path`, by what it answers. A status that an inner fallback takes never comes to
+ * an outer one.
+ */
 export function goesOn(plan: Plan, path: string): GoesOn[] {
   const found: GoesOn[] = []
   const taken = new Set<number>()
@@ -139,7 +155,13 @@ interface Draw {
 }
 
 /** How the branches on the way to `path` chose; after `after`, from the fallback that both lie under. */
-function choices(root: PlanNode, path: string, after: string | null, draws: readonly Draw[], facts: RoutingFacts): BranchChoice[] {
+function choices(
+  root: PlanNode,
+  path: string,
+  after: string | null,
+  draws: readonly Draw[],
+  facts: RoutingFacts,
+): BranchChoice[] {
   const left = [...draws]
   const before = after === null ? [] : branchesTo(root, after)
   const way = branchesTo(root, path)
@@ -171,7 +193,10 @@ function choice(branch: Branch, index: number, draws: Draw[], facts: RoutingFact
   }
 }
 
-/** The branches from the root to the node at `path`, each with the index of its child on the way; -1 at a branch that is the end. */
+/**
+ * The branches from the root to the node at `path`, each with the index of its child on the way; -1 at a branch that is
+ * the end.
+ */
 function branchesTo(root: PlanNode, path: string): {branch: Branch; index: number}[] {
   const indexes = [...path.matchAll(/\[(\d+)\]/g)].map(([, index]) => Number(index))
   const found: {branch: Branch; index: number}[] = []

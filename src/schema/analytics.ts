@@ -28,11 +28,22 @@ export const COLUMNS = [
 ] as const
 export type Column = (typeof COLUMNS)[number]
 
-export const GROUPS = ['ai_service', 'model', 'status_code', 'api_key', 'config', 'workspace', 'provider', 'prompt'] as const
+export const GROUPS = [
+  'ai_service',
+  'model',
+  'status_code',
+  'api_key',
+  'config',
+  'workspace',
+  'provider',
+  'prompt',
+] as const
 export type AnalyticsGroup = (typeof GROUPS)[number]
 
 /** Clients also say `workspaces`, in the plural. */
-export const GroupPath = z.strictObject({groupBy: z.preprocess(value => (value === 'workspaces' ? 'workspace' : value), z.enum(GROUPS))})
+export const GroupPath = z.strictObject({
+  groupBy: z.preprocess(value => (value === 'workspaces' ? 'workspace' : value), z.enum(GROUPS)),
+})
 /** Without `columns` there is the count alone. */
 export const ColumnsQuery = z.strictObject({
   ...LogFilters,
@@ -77,8 +88,17 @@ export const GroupRow = z.strictObject({
 })
 
 /** `_user` of the metadata. */
-export const UserRow = z.strictObject({user: z.string(), requests: Count, cost: Amount, object: z.literal('analytics-group')})
-export const ModelRow = z.strictObject({ai_model: z.string().nullable(), requests: Count, object: z.literal('analytics-group')})
+export const UserRow = z.strictObject({
+  user: z.string(),
+  requests: Count,
+  cost: Amount,
+  object: z.literal('analytics-group'),
+})
+export const ModelRow = z.strictObject({
+  ai_model: z.string().nullable(),
+  requests: Count,
+  object: z.literal('analytics-group'),
+})
 export const MetadataPath = z.strictObject({metadataKey: Word})
 export const MetadataRow = z.strictObject({
   metadata_value: z.string(),
@@ -107,7 +127,10 @@ const Quantiles = {avg: Amount, p50: Amount, p90: Amount, p99: Amount}
 export const LatencyGraph = graph(Quantiles, {timestamp: At, ...Quantiles})
 export const UserRequests = graph({total: Count, unique: Count, avg: Amount}, {timestamp: At, avg: Amount})
 export const Rates = graph({rate: Amount}, {timestamp: At, rate: Amount})
-export const Stacks = graph({total: Count}, {timestamp: At, stats: z.array(z.strictObject({response_status_code: z.int(), count: Count}))})
+export const Stacks = graph(
+  {total: Count},
+  {timestamp: At, stats: z.array(z.strictObject({response_status_code: z.int(), count: Count}))},
+)
 export const StatusCodes = graph({total_errors: Count, unique_error_codes: Count}, {status_code: z.int(), count: Count})
 export const RecoveredByRetry = graph(
   {retry: Count, fallback: Count},

@@ -47,12 +47,19 @@ export const AuditRecord = z.strictObject({
   country: z.null(),
   /** The fields that an update changed, secrets masked; null where the row is no update of one thing. */
   changes: z.array(z.strictObject({field: z.string(), before: z.unknown(), after: z.unknown()})).nullable(),
-  /** Its place in the chain of the organisation, and the SHA-256 over the row before and this one; null for rows older than the chain. */
+  /**
+   * Its place in the chain of the organisation, and the SHA-256 over the row before and this one; null for rows older
+   * than the chain.
+   */
   sequence: z.int().nullable(),
   chain: z.string().nullable(),
 })
 
-export const AuditRecords = z.strictObject({records: z.array(AuditRecord), total: z.int(), object: z.literal('analytics-graph')})
+export const AuditRecords = z.strictObject({
+  records: z.array(AuditRecord),
+  total: z.int(),
+  object: z.literal('analytics-graph'),
+})
 
 export const AuditVerdict = z.strictObject({
   holds: z.boolean(),

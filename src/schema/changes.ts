@@ -9,7 +9,10 @@ export interface Change {
 /** What is different after every write, or without one. */
 const BOOKKEEPING = new Set(['last_updated_at', 'updated_at', 'current_usage'])
 
-/** What differs between two views of one thing. Rows of a list that have names of their own are compared by these, other lists whole. */
+/**
+ * What differs between two views of one thing. Rows of a list that have names of their own are compared by these, other
+ * lists whole.
+ */
 export function changesBetween(before: unknown, after: unknown, way = ''): Change[] {
   const [old, now] = [asNamed(before), asNamed(after)]
   if (old && now && sameKind(before, after)) {

@@ -42,9 +42,13 @@ const MAX_REGEX_SIZE = 20_000
 /** The query as it was written, after it was read and found good. */
 export const query: ConfigReader = (value, path, found) => (parseQuery(value, path, found) ? value : undefined)
 
-/** Reads a query; undefined when something is wrong with it, which `found` then tells. All entries of an object must hold. */
+/**
+ * Reads a query; undefined when something is wrong with it, which `found` then tells. All entries of an object must
+ * hold.
+ */
 export function parseQuery(input: unknown, path: string, found: ConfigFindings, depth = 1): Query | undefined {
-  if (!isObject(input)) return refuse(found, path, `expected an object such as {"metadata.KEY": {"$eq": "x"}}, found ${kindOf(input)}`)
+  if (!isObject(input))
+    return refuse(found, path, `expected an object such as {"metadata.KEY": {"$eq": "x"}}, found ${kindOf(input)}`)
   if (depth > DEEPEST) return refuse(found, path, `stands deeper than ${DEEPEST} levels`)
   const entries = Object.entries(input)
   if (!entries.length) return refuse(found, path, 'is empty and would always hold; expected a condition')
@@ -55,18 +59,34 @@ export function parseQuery(input: unknown, path: string, found: ConfigFindings, 
   )
 }
 
-function parseEntry(key: string, value: unknown, path: string, found: ConfigFindings, depth: number): Query | undefined {
+function parseEntry(
+  key: string,
+  value: unknown,
+  path: string,
+  found: ConfigFindings,
+  depth: number,
+): Query | undefined {
   if (key === '$and' || key === '$or') {
     if (!Array.isArray(value) || !value.length || value.length > MOST)
-      return refuse(found, path, `expected a list of 1 to ${MOST} queries, found ${Array.isArray(value) ? value.length : kindOf(value)}`)
-    const of = value.map((each, index) => (isFull(found) ? undefined : parseQuery(each, `${path}[${index}]`, found, depth + 1)))
+      return refuse(
+        found,
+        path,
+        `expected a list of 1 to ${MOST} queries, found ${Array.isArray(value) ? value.length : kindOf(value)}`,
+      )
+    const of = value.map((each, index) =>
+      isFull(found) ? undefined : parseQuery(each, `${path}[${index}]`, found, depth + 1),
+    )
     return together(key === '$and' ? 'all' : 'any', of)
   }
   const about = aboutOf(key, path, found)
   if (!about) return undefined
   if (!isObject(value)) {
     if (!isPlain(value))
-      return refuse(found, path, `expected a text, a number, true, false, null or an object of operators, found ${kindOf(value)}`)
+      return refuse(
+        found,
+        path,
+        `expected a text, a number, true, false, null or an object of operators, found ${kindOf(value)}`,
+      )
     return compared(about, '$eq', value, path, found)
   }
   const operators = Object.entries(value)
@@ -77,7 +97,11 @@ function parseEntry(key: string, value: unknown, path: string, found: ConfigFind
       const at = below(path, operator)
       if (isOperator(operator)) return compared(about, operator, operand, at, found)
       const close = nearest(operator, OPERATORS)
-      return refuse(found, at, `is no operator; ${close ? `did you mean ${close}?` : `expected one of ${OPERATORS.join(', ')}`}`)
+      return refuse(
+        found,
+        at,
+        `is no operator; ${close ? `did you mean ${close}?` : `expected one of ${OPERATORS.join(', ')}`}`,
+      )
     }),
   )
 }
@@ -91,7 +115,8 @@ function aboutOf(key: string, path: string, found: ConfigFindings): About | unde
   }
   if (place === 'url') return refuse(found, path, 'is not known; did you mean url.pathname?')
   const close = key.startsWith('$') ? nearest(key, ['$and', '$or'] as const) : nearest(place, PLACES)
-  const meant = close && (close.startsWith('$') ? close : close === 'url' ? 'url.pathname' : `${close}.${name || 'KEY'}`)
+  const meant =
+    close && (close.startsWith('$') ? close : close === 'url' ? 'url.pathname' : `${close}.${name || 'KEY'}`)
   return refuse(
     found,
     path,
@@ -99,17 +124,28 @@ function aboutOf(key: string, path: string, found: ConfigFindings): About | unde
   )
 }
 
-function compared(about: About, operator: Operator, value: unknown, path: string, found: ConfigFindings): Compared | undefined {
+function compared(
+  about: About,
+  operator: Operator,
+  value: unknown,
+  path: string,
+  found: ConfigFindings,
+): Compared | undefined {
   switch (operator) {
     case '$eq':
     case '$ne':
-      if (!isPlain(value)) return refuse(found, path, `expected a text, a number, true, false or null, found ${kindOf(value)}`)
+      if (!isPlain(value))
+        return refuse(found, path, `expected a text, a number, true, false or null, found ${kindOf(value)}`)
       warnOfNoText(about, [value], path, found)
       return {...about, operator, operand: value}
     case '$in':
     case '$nin':
       if (!Array.isArray(value) || !value.length || value.length > MOST || !value.every(isPlain))
-        return refuse(found, path, `expected a list of 1 to ${MOST} texts, numbers, true, false, null, found ${kindOf(value)}`)
+        return refuse(
+          found,
+          path,
+          `expected a list of 1 to ${MOST} texts, numbers, true, false, null, found ${kindOf(value)}`,
+        )
       warnOfNoText(about, value, path, found)
       return {...about, operator, operand: value}
     case '$regex':
@@ -124,12 +160,17 @@ function compared(about: About, operator: Operator, value: unknown, path: string
 }
 
 function matched(about: About, value: unknown, path: string, found: ConfigFindings): Compared | undefined {
-  if (typeof value !== 'string') return refuse(found, path, `expected a regular expression as a text, found ${kindOf(value)}`)
+  if (typeof value !== 'string')
+    return refuse(found, path, `expected a regular expression as a text, found ${kindOf(value)}`)
   try {
     const operand = compileRegex(value)
     found.regex_size += operand.size
     if (found.regex_size <= MAX_REGEX_SIZE) return {...about, operator: '$regex', operand}
-    return refuse(found, path, `is too much: the regular expressions of a config have at most ${MAX_REGEX_SIZE} steps together`)
+    return refuse(
+      found,
+      path,
+      `is too much: the regular expressions of a config have at most ${MAX_REGEX_SIZE} steps together`,
+    )
   } catch (fault) {
     if (!(fault instanceof RegexFault)) throw fault
     return refuse(found, path, `is a regular expression that is not available: ${fault.message}`)
@@ -139,7 +180,11 @@ function matched(about: About, value: unknown, path: string, found: ConfigFindin
 /** What is compared with metadata or a path is a text, and equals nothing else. */
 function warnOfNoText({from}: About, operands: readonly ScalarValue[], path: string, found: ConfigFindings) {
   if (from === 'params' || operands.some(operand => typeof operand === 'string')) return
-  warn(found, path, `has no effect: ${from === 'url' ? 'a path is a text' : 'values of metadata are texts'}; write it in quotes`)
+  warn(
+    found,
+    path,
+    `has no effect: ${from === 'url' ? 'a path is a text' : 'values of metadata are texts'}; write it in quotes`,
+  )
 }
 
 function together(kind: Combined['kind'], of: readonly (Query | undefined)[]): Query | undefined {
@@ -149,7 +194,12 @@ function together(kind: Combined['kind'], of: readonly (Query | undefined)[]): Q
 }
 
 function isPlain(value: unknown): value is ScalarValue {
-  return value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+  return (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Number.isFinite(value))
+  )
 }
 
 function isOperator(word: string): word is Operator {

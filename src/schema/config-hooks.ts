@@ -35,14 +35,25 @@ export function namesIn(keys: AttachKeys): string[] {
 /** Parameters of checks that hold secrets: credentials for the services that they call. */
 const SECRET_PARAMETERS: ReadonlySet<string> = new Set(['headers', 'credentials'])
 
-/** The same with every text in a check's `headers` or `credentials` put through `change`, which gets its path; undefined leaves it. */
-export function mapHookSecrets(node: AttachKeys, change: (secret: string, path: string) => string | undefined, path: string): AttachKeys {
+/**
+ * The same with every text in a check's `headers` or `credentials` put through `change`, which gets its path; undefined
+ * leaves it.
+ */
+export function mapHookSecrets(
+  node: AttachKeys,
+  change: (secret: string, path: string) => string | undefined,
+  path: string,
+): AttachKeys {
   const within = (value: unknown, at: string): unknown => {
     if (typeof value === 'string') return change(value, at) ?? value
-    return Array.isArray(value) ? value.map((each, index) => within(each, `${at}[${index}]`)) : members(value, at, within)
+    return Array.isArray(value)
+      ? value.map((each, index) => within(each, `${at}[${index}]`))
+      : members(value, at, within)
   }
   const parameters = (value: unknown, at: string) =>
-    members(value, at, (member, place, key) => (SECRET_PARAMETERS.has(key.toLowerCase()) ? within(member, place) : member))
+    members(value, at, (member, place, key) =>
+      SECRET_PARAMETERS.has(key.toLowerCase()) ? within(member, place) : member,
+    )
   const check = (value: unknown, at: string) =>
     members(value, at, (member, place, key) => (key === 'parameters' ? parameters(member, place) : member))
   const hook = (value: unknown, at: string) =>
@@ -53,13 +64,19 @@ export function mapHookSecrets(node: AttachKeys, change: (secret: string, path: 
     )
   const attached = KEYS.flatMap(key => {
     const listed = node[key]
-    return Array.isArray(listed) ? [[key, listed.map((each, index) => hook(each, `${path}.${key}[${index}]`))] as const] : []
+    return Array.isArray(listed)
+      ? [[key, listed.map((each, index) => hook(each, `${path}.${key}[${index}]`))] as const]
+      : []
   })
   return Object.fromEntries(attached)
 }
 
 /** An object with its members put through `change`; anything else as it is. */
-function members(value: unknown, path: string, change: (member: unknown, path: string, key: string) => unknown): unknown {
+function members(
+  value: unknown,
+  path: string,
+  change: (member: unknown, path: string, key: string) => unknown,
+): unknown {
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(member, `${path}.${key}`, key)]))
 }

@@ -1,6 +1,18 @@
 import {CREDENTIAL_EXTRAS, CREDENTIAL_KEYS} from './config-credentials.ts'
 import {paramPath} from './config-params.ts'
-import {type ConfigReader, expecting, flag, listOf, numeric, oneOf, opaque, refuse, snake, text, whole} from './config-readers.ts'
+import {
+  type ConfigReader,
+  expecting,
+  flag,
+  listOf,
+  numeric,
+  oneOf,
+  opaque,
+  refuse,
+  snake,
+  text,
+  whole,
+} from './config-readers.ts'
 import {breaker, cache, fallbackCodes, retry, sticky} from './config-rules.ts'
 import {SLUG} from './names.ts'
 
@@ -82,7 +94,9 @@ export const USUAL = [
 ]
 
 /** The keys of a strategy, but for `mode` and `conditions`, and the mode they count under. */
-export const STRATEGY_KEYS: Readonly<Record<string, {readonly read: ConfigReader; readonly mode: StrategyMode | null}>> = {
+export const STRATEGY_KEYS: Readonly<
+  Record<string, {readonly read: ConfigReader; readonly mode: StrategyMode | null}>
+> = {
   on_status_codes: {read: fallbackCodes, mode: 'fallback'},
   default: {read: name, mode: 'conditional'},
   sticky: {read: sticky, mode: 'loadbalance'},
@@ -91,7 +105,10 @@ export const STRATEGY_KEYS: Readonly<Record<string, {readonly read: ConfigReader
 export const mode = oneOf(MODES)
 export const targetName = name
 
-/** Older and other spellings, in snake_case. Those that begin with `cloud_a_`, `cloud_b_` or `cloud_c_` are changed by rule. */
+/**
+ * Older and other spellings, in snake_case. Those that begin with `cloud_a_`, `cloud_b_` or `cloud_c_` are changed by
+ * rule.
+ */
 const ALIASES: Readonly<Record<string, string>> = {
   strict_openai_compliance: 'strict_open_ai_compliance',
   resource_name: 'azure_resource_name',
@@ -119,13 +136,23 @@ function params(value: unknown, path: string, found: Parameters<ConfigReader>[2]
 }
 
 /** Headers that no client may have forwarded: they open cloud metadata services. */
-const NOT_FORWARDED: ReadonlySet<string> = new Set(['metadata-flavor', 'x-aws-ec2-metadata-token', 'x-google-metadata-request'])
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
+  'metadata-flavor',
+  'x-aws-ec2-metadata-token',
+  'x-google-metadata-request',
+])
 
 function headerName(value: unknown, path: string, found: Parameters<ConfigReader>[2]): unknown {
   const header = typeof value === 'string' ? value.toLowerCase() : ''
   const fits =
-    /^[\w!#$%&'*+.^`|~-]{1,128}$/.test(header) && !NOT_FORWARDED.has(header) && !/^x-(gateway|portkey)-forward-headers$/.test(header)
+    /^[\w!#$%&'*+.^`|~-]{1,128}$/.test(header) &&
+    !NOT_FORWARDED.has(header) &&
+    !/^x-(gateway|portkey)-forward-headers$/.test(header)
   return fits
     ? header
-    : refuse(found, path, 'expected the name of a header, none of a cloud metadata service and not forward-headers itself')
+    : refuse(
+        found,
+        path,
+        'expected the name of a header, none of a cloud metadata service and not forward-headers itself',
+      )
 }

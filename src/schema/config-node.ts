@@ -40,7 +40,8 @@ export function readNode(
   if (strategyAt && !targetsAt) refuse(found, `${path}.targets`, 'is required beside a strategy')
   if (targetsAt) node.targets = readTargets(targetsAt, strategy, place, found)
   const read = node as GatewayConfig
-  if (strategy && read.targets?.length) judgeTargets(strategy, strategyAt?.at ?? path, read.targets, targetsAt?.at ?? path, found)
+  if (strategy && read.targets?.length)
+    judgeTargets(strategy, strategyAt?.at ?? path, read.targets, targetsAt?.at ?? path, found)
   else if (!strategyAt && (read.targets?.length ?? 0) > 1)
     refuse(found, `${path}.strategy`, 'is required beside several targets: an object with a mode')
   judgeParams(read, members, found)
@@ -63,7 +64,8 @@ function readTargets(
   place: Place,
   found: ConfigFindings,
 ): GatewayConfig[] | undefined {
-  if (!Array.isArray(value) || !value.length) return refuse(found, at, `expected a list of targets, found ${kindOf(value)}`)
+  if (!Array.isArray(value) || !value.length)
+    return refuse(found, at, `expected a list of targets, found ${kindOf(value)}`)
   const {depth} = place
   if (depth >= DEEPEST) return refuse(found, at, `stands deeper than ${DEEPEST} levels`)
   const parent = strategy?.strategy.mode ?? 'single'
@@ -74,7 +76,11 @@ function readTargets(
     found.nested += value.length
     const {nested} = found.limits
     if (found.nested > nested)
-      return refuse(found, at, `makes more than ${nested} targets below one target of the root; expected at most ${nested}`)
+      return refuse(
+        found,
+        at,
+        `makes more than ${nested} targets below one target of the root; expected at most ${nested}`,
+      )
   }
   const chooses = parent === 'fallback' || parent === 'loadbalance'
   const is_chosen = chooses || (parent === 'single' && place.is_chosen)
@@ -94,7 +100,10 @@ function judgeParams(
   found: ConfigFindings,
 ) {
   const dropped = new Set(drop_params.flatMap(path => (parseParamPath(path)?.length === 1 ? [path] : [])))
-  for (const [key, params] of [['override_params', override_params] as const, ['default_params', default_params] as const]) {
+  for (const [key, params] of [
+    ['override_params', override_params] as const,
+    ['default_params', default_params] as const,
+  ]) {
     const at = members.get(key)?.at
     if (at === undefined) continue
     for (const name of Object.keys(params)) {
@@ -106,7 +115,11 @@ function judgeParams(
 }
 
 /** Of several words for the provider one counts. */
-function judgeProvider({provider, virtual_key, passthrough, override_params}: GatewayConfig, members: Members, found: ConfigFindings) {
+function judgeProvider(
+  {provider, virtual_key, passthrough, override_params}: GatewayConfig,
+  members: Members,
+  found: ConfigFindings,
+) {
   const at = (key: string) => members.get(key)?.at ?? key
   const slug = virtual_key ?? (provider?.startsWith('@') ? provider.slice(1) : undefined)
   if (passthrough) {
@@ -122,7 +135,10 @@ function judgeProvider({provider, virtual_key, passthrough, override_params}: Ga
     warn(found, below(at('override_params'), 'model'), 'names a provider without effect: that of the target counts')
 }
 
-/** A circuit counts in a saved config, where a fallback or a load balance passes an open target over. The node without those that do not. */
+/**
+ * A circuit counts in a saved config, where a fallback or a load balance passes an open target over. The node without
+ * those that do not.
+ */
 function judgeBreakers(
   node: GatewayConfig,
   members: Members,
@@ -156,7 +172,10 @@ export function says(config: GatewayConfig): boolean {
 }
 
 /** Every node of a config, each before those below it, and where it stands. */
-export function nodesOf(config: GatewayConfig, path = 'config'): {readonly node: GatewayConfig; readonly path: string}[] {
+export function nodesOf(
+  config: GatewayConfig,
+  path = 'config',
+): {readonly node: GatewayConfig; readonly path: string}[] {
   const below = (config.targets ?? []).flatMap((target, index) => nodesOf(target, `${path}.targets[${index}]`))
   return [{node: config, path}, ...below]
 }

@@ -6,7 +6,9 @@ export type ParamStep = {readonly member: string} | {readonly element: number} |
 const LONGEST = 512
 const MAX_STEPS = 32
 
-/** `a.b`, `tools[0].x`, `messages[*].content[*].y` apart; undefined for what is no such path (docs/configs.md, Keys). */
+/**
+ * `a.b`, `tools[0].x`, `messages[*].content[*].y` apart; undefined for what is no such path (docs/configs.md, Keys).
+ */
 export function parseParamPath(path: string): readonly ParamStep[] | undefined {
   if (path.length > LONGEST || path.startsWith('.')) return undefined
   const steps: ParamStep[] = []
@@ -21,4 +23,7 @@ export function parseParamPath(path: string): readonly ParamStep[] | undefined {
   return steps.length && steps.length <= MAX_STEPS ? steps : undefined
 }
 
-export const paramPath = text('a path such as a.b, tools[0].x or messages[*].content[*].y', value => parseParamPath(value) !== undefined)
+export const paramPath = text(
+  'a path such as a.b, tools[0].x or messages[*].content[*].y',
+  value => parseParamPath(value) !== undefined,
+)

@@ -53,7 +53,10 @@ export function isFull(found: ConfigFindings): boolean {
   return found.issues.length >= MAX_ISSUES
 }
 
-/** `config.targets[0].name`; a key that is no plain word stands in brackets, in ASCII: headers name paths. At most 100 characters of it. */
+/**
+ * `config.targets[0].name`; a key that is no plain word stands in brackets, in ASCII: headers name paths. At most 100
+ * characters of it.
+ */
 export function below(path: string, key: string): string {
   const short = key.slice(0, 100)
   return /^[\w$-]+$/.test(short) ? `${path}.${short}` : `${path}[${ascii(JSON.stringify(short))}]`
@@ -78,7 +81,10 @@ export function unknownKey(key: string, known: readonly string[], usual: readonl
   return `is not known; ${close ? `did you mean ${close}?` : `expected one of ${usual.join(', ')}`}`
 }
 
-/** The members of an object by their known names; unknown ones and those given twice are refused. Undefined: it is no object. */
+/**
+ * The members of an object by their known names; unknown ones and those given twice are refused. Undefined: it is no
+ * object.
+ */
 export function membersOf(
   value: unknown,
   path: string,
@@ -164,7 +170,11 @@ export function oneOf(words: readonly string[]): ConfigReader {
   return (value, path, found) => {
     if (typeof value === 'string' && words.includes(value)) return value
     const close = typeof value === 'string' ? nearest(value, words) : undefined
-    return refuse(found, path, `expected one of ${words.join(', ')}${close ? `; did you mean ${close}?` : `, found ${kindOf(value)}`}`)
+    return refuse(
+      found,
+      path,
+      `expected one of ${words.join(', ')}${close ? `; did you mean ${close}?` : `, found ${kindOf(value)}`}`,
+    )
   }
 }
 
@@ -196,7 +206,10 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** JSON has neither circles nor NaN and Infinity, which it would make null of; and what is too deep overflows those who write it. */
+/**
+ * JSON has neither circles nor NaN and Infinity, which it would make null of; and what is too deep overflows those who
+ * write it.
+ */
 function isJson(value: unknown, path: string, found: ConfigFindings, above: Set<object>): boolean {
   if (typeof value === 'number' && !Number.isFinite(value))
     return refuse(found, path, `expected a number that JSON has, found ${value}`) ?? false

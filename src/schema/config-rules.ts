@@ -60,14 +60,19 @@ const retryShape = shape({attempts: whole(0, 5), on_status_codes: codes, use_ret
 export const retry: ConfigReader = (value, path, found) => {
   const rule = retryShape(value, path, found) as Partial<RetrySaid> | undefined
   if (!rule || !isObject(value)) return undefined
-  if (!Object.hasOwn(value, 'attempts')) return warn(found, path, 'has no effect without attempts, which is 0 where it is not said')
+  if (!Object.hasOwn(value, 'attempts'))
+    return warn(found, path, 'has no effect without attempts, which is 0 where it is not said')
   if (rule.attempts === 0) {
     for (const key of Object.keys(rule))
       if (key !== 'attempts') warn(found, placeOf(value, path, key), 'has no effect beside attempts of 0')
     return {attempts: 0}
   }
   if (rule.use_retry_after_header && rule.on_status_codes && !rule.on_status_codes.includes(429)) {
-    warn(found, placeOf(value, path, 'use_retry_after_header'), 'has no effect: it counts for 429 alone, which on_status_codes leaves out')
+    warn(
+      found,
+      placeOf(value, path, 'use_retry_after_header'),
+      'has no effect: it counts for 429 alone, which on_status_codes leaves out',
+    )
   }
   return rule
 }

@@ -1,7 +1,16 @@
 import {nearest} from '../base/nearest.ts'
 import {query} from './config-conditions.ts'
 import {MODES, mode, STRATEGY_KEYS, type StrategyMode, targetName} from './config-keys.ts'
-import {type ConfigFindings, type ConfigReader, isFull, listOf, membersOf, refuse, type WrittenKey, warn} from './config-readers.ts'
+import {
+  type ConfigFindings,
+  type ConfigReader,
+  isFull,
+  listOf,
+  membersOf,
+  refuse,
+  type WrittenKey,
+  warn,
+} from './config-readers.ts'
 import type {GatewayConfig, Strategy} from './config-types.ts'
 
 /** A strategy as it was written, with the places that its targets are judged from. */
@@ -27,7 +36,8 @@ export function readStrategy(input: unknown, path: string, found: ConfigFindings
   const strategy: Record<string, unknown> = {mode: chosen}
   for (const [key, {value: input, at}] of members) {
     if (key === 'mode') continue
-    const {read, mode: own} = key === 'conditions' ? {read: conditions, mode: 'conditional' as const} : STRATEGY_KEYS[key]!
+    const {read, mode: own} =
+      key === 'conditions' ? {read: conditions, mode: 'conditional' as const} : STRATEGY_KEYS[key]!
     const value = read(input, at, found)
     if (own && own !== chosen) warn(found, at, `has no effect here: it counts under the mode ${own} alone`)
     else if (value !== undefined) strategy[key] = value
@@ -40,11 +50,16 @@ export function readStrategy(input: unknown, path: string, found: ConfigFindings
 const conditions = listOf('conditions', condition, {least: 1, most: MAX_CONDITIONS})
 
 function condition(value: unknown, path: string, found: ConfigFindings): unknown {
-  const members = membersOf(value, path, found, CONDITION_KEYS, {named: key => key, expected: 'an object with query and then'})
+  const members = membersOf(value, path, found, CONDITION_KEYS, {
+    named: key => key,
+    expected: 'an object with query and then',
+  })
   if (!members) return undefined
   const part = (key: string, read: ConfigReader, expected: string) => {
     const written = members.get(key)
-    return written ? read(written.value, written.at, found) : refuse(found, `${path}.${key}`, `is required: ${expected}`)
+    return written
+      ? read(written.value, written.at, found)
+      : refuse(found, `${path}.${key}`, `is required: ${expected}`)
   }
   const query_found = part('query', query, 'what must hold of the call')
   return Object.fromEntries([
@@ -53,7 +68,10 @@ function condition(value: unknown, path: string, found: ConfigFindings): unknown
   ])
 }
 
-/** Judges the targets of a node by its strategy: names that conditions mean, weights that can be drawn, targets that are never called. */
+/**
+ * Judges the targets of a node by its strategy: names that conditions mean, weights that can be drawn, targets that are
+ * never called.
+ */
 export function judgeTargets(
   {strategy, members}: ReadStrategy,
   path: string,
@@ -72,7 +90,11 @@ export function judgeTargets(
   targets.forEach(({name}, index) => {
     if (name === undefined) return
     if (byName.has(name))
-      refuse(found, `${at}[${index}].name`, `is the name of targets[${byName.get(name)}] too; a condition could mean either`)
+      refuse(
+        found,
+        `${at}[${index}].name`,
+        `is the name of targets[${byName.get(name)}] too; a condition could mean either`,
+      )
     else byName.set(name, index)
   })
   const conditionsAt = members.get('conditions')?.at ?? `${path}.conditions`
@@ -83,11 +105,13 @@ export function judgeTargets(
     const text = JSON.stringify(query)
     const same = written.get(text)
     if (same === undefined) written.set(text, index)
-    else warn(found, `${conditionsAt}[${index}].query`, `has no effect: conditions[${same}] asks the same and comes first`)
+    else
+      warn(found, `${conditionsAt}[${index}].query`, `has no effect: conditions[${same}] asks the same and comes first`)
   })
   if (strategy.default !== undefined) reach(strategy.default, members.get('default')?.at ?? `${path}.default`)
   targets.forEach((_, index) => {
-    if (!reached.has(index)) warn(found, `${at}[${index}]`, 'has no effect: no condition names it, and it is not the default')
+    if (!reached.has(index))
+      warn(found, `${at}[${index}]`, 'has no effect: no condition names it, and it is not the default')
   })
 
   function reach(name: string, place: string) {

@@ -14,8 +14,8 @@ export interface Deployment {
 type Credentials = {readonly [Key in keyof typeof CREDENTIAL_KEYS]?: string}
 
 /**
- * Where a call goes and how: what one node of a config says of itself, but for its strategy and what is compiled. What a provider
- * needs beside its key is a text; `vertex_service_account_json` is JSON, `anthropic_beta` words by commas.
+ * Where a call goes and how: what one node of a config says of itself, but for its strategy and what is compiled. What
+ * a provider needs beside its key is a text; `vertex_service_account_json` is JSON, `anthropic_beta` words by commas.
  */
 export interface ConfigTarget extends Credentials {
   readonly name?: string

@@ -11,7 +11,10 @@ export {nodesOf} from './config-node.ts'
 export type {ConfigIssue, ConfigLimits} from './config-readers.ts'
 export type {ConfigTarget, Deployment, GatewayConfig, Strategy} from './config-types.ts'
 
-/** `warnings` name keys that are known but without effect: a saved config is refused for them, one sent with a call is not. */
+/**
+ * `warnings` name keys that are known but without effect: a saved config is refused for them, one sent with a call is
+ * not.
+ */
 export type ReadConfig =
   | {readonly config: GatewayConfig; readonly warnings: readonly ConfigIssue[]}
   | {readonly issues: readonly ConfigIssue[]}
@@ -60,10 +63,10 @@ export const ConfigUpdate = ConfigCreate.omit({slug: true})
 export const CONFIG_LIMITS: ConfigLimits = {root: 100, conditional_root: 1000, nested: 50}
 
 /**
- * A config as a client wrote it, read: camelCase turned to snake_case outside of what is not ours, every key and value checked, or
- * all that is wrong with it (20 issues at most). Keys without effect are warned of and left out; a circuit breaker has one only in
- * a config that is `saved`. Pure; whether the providers and hosts it names exist and may be called is not judged here.
- * The page for users is docs/configs.md (decisions: configs).
+ * A config as a client wrote it, read: camelCase turned to snake_case outside of what is not ours, every key and value
+ * checked, or all that is wrong with it (20 issues at most). Keys without effect are warned of and left out; a circuit
+ * breaker has one only in a config that is `saved`. Pure; whether the providers and hosts it names exist and may be
+ * called is not judged here. The page for users is docs/configs.md (decisions: configs).
  */
 export function readConfig(
   value: unknown,
@@ -82,9 +85,9 @@ export function readConfig(
 }
 
 /**
- * The target a config leads to first, with what it inherits: the nearest timeout, host, headers to forward and strictness, and
- * override_params laid over one another. Provider, credentials and name are its own (docs/configs.md, Inheritance). Of a config of
- * several targets that is one of them; `compile` in routing knows all.
+ * The target a config leads to first, with what it inherits: the nearest timeout, host, headers to forward and
+ * strictness, and override_params laid over one another. Provider, credentials and name are its own (docs/configs.md,
+ * Inheritance). Of a config of several targets that is one of them; `compile` in routing knows all.
  */
 export function targetOf(config: GatewayConfig): {readonly target: ConfigTarget; readonly path: string} {
   let path = 'config'
@@ -92,7 +95,13 @@ export function targetOf(config: GatewayConfig): {readonly target: ConfigTarget;
   while (targets) {
     const {strategy: __, targets: below, ...own} = targets[0]!
     const {custom_host, forward_headers, request_timeout, strict_open_ai_compliance, override_params} = target
-    const inherited = defined({custom_host, forward_headers, request_timeout, strict_open_ai_compliance, override_params})
+    const inherited = defined({
+      custom_host,
+      forward_headers,
+      request_timeout,
+      strict_open_ai_compliance,
+      override_params,
+    })
     target = {...inherited, ...own}
     if (override_params && own.override_params) target.override_params = {...override_params, ...own.override_params}
     targets = below
@@ -103,8 +112,8 @@ export function targetOf(config: GatewayConfig): {readonly target: ConfigTarget;
 
 /**
  * `config` with every secret in it put through `change`, which gets its path: that of the target for an `api_key`
- * (`config.targets[0]`), for others with the key behind it (`config.targets[0].aws_secret_access_key`). What services of inline guardrails
- * use is among them.
+ * (`config.targets[0]`), for others with the key behind it (`config.targets[0].aws_secret_access_key`). What services
+ * of inline guardrails use is among them.
  */
 export function mapApiKeys(
   config: GatewayConfig,

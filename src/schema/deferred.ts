@@ -27,8 +27,8 @@ export interface DeferredCharge {
 }
 
 /**
- * Asks once for the state of work that is not charged yet: `unknown` where the state cannot be had, `gone` where the provider does not know it (any
- * more). Rejects when the provider does not say.
+ * Asks once for the state of work that is not charged yet: `unknown` where the state cannot be had, `gone` where the
+ * provider does not know it (any more). Rejects when the provider does not say.
  */
 export type AskAgain = (work: Deferred, lost: AbortSignal) => Promise<'charged' | 'under_way' | 'gone' | 'unknown'>
 
@@ -38,7 +38,10 @@ export interface DeferredCharges {
   readonly under_way: Map<string, Promise<void>>
   open(work: Deferred, now: string): Promise<void>
   /** Those of `ids` that are not charged yet. */
-  unsettled(of: Pick<Intent, 'workspace_id' | 'provider' | 'integration_id'>, ids: readonly string[]): Promise<readonly Deferred[]>
+  unsettled(
+    of: Pick<Intent, 'workspace_id' | 'provider' | 'integration_id'>,
+    ids: readonly string[],
+  ): Promise<readonly Deferred[]>
   /** False when somebody else did. */
   settle(call_id: string, now: string): Promise<boolean>
 }

@@ -15,7 +15,10 @@ export const DescribedRequest = z.strictObject({
     .regex(/^\/v1\/[^\s#]*$/, 'expected a path such as /v1/chat/completions')
     .default('/v1/chat/completions'),
   headers: z
-    .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'expected the name of a header'), z.string().max(MAX_HEADER_LENGTH))
+    .record(
+      z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'expected the name of a header'),
+      z.string().max(MAX_HEADER_LENGTH),
+    )
     .optional(),
   /** JSON; a text goes as it is. */
   body: z.unknown().optional(),
@@ -144,7 +147,9 @@ const Target = z.strictObject({
   host: Text.nullable(),
   model: Text.nullable(),
   request_timeout_ms: Ms.nullable(),
-  retry: z.strictObject({attempts: z.int(), on_status_codes: z.array(z.int()), use_retry_after_header: z.boolean()}).nullable(),
+  retry: z
+    .strictObject({attempts: z.int(), on_status_codes: z.array(z.int()), use_retry_after_header: z.boolean()})
+    .nullable(),
   cache: Cache,
   /** Of a saved config; taken to be closed. */
   has_circuit: z.boolean(),
@@ -159,7 +164,10 @@ const Target = z.strictObject({
   goes_on: z.array(z.strictObject({on_status_codes: z.array(z.int()).nullable(), to: Text})),
 })
 
-/** What would become of a call, and why. Of the same question the same bytes, as long as nothing was changed that it names. */
+/**
+ * What would become of a call, and why. Of the same question the same bytes, as long as nothing was changed that it
+ * names.
+ */
 export const Explanation = z.strictObject({
   object: z.literal('explanation'),
   seed: z.int(),
@@ -181,7 +189,11 @@ export const Explanation = z.strictObject({
   failing: Way,
   /** What chooses among the targets, outermost first. */
   branches: z.array(
-    z.strictObject({path: Text, name: Text.nullable(), mode: z.enum(['single', 'fallback', 'loadbalance', 'conditional'])}),
+    z.strictObject({
+      path: Text,
+      name: Text.nullable(),
+      mode: z.enum(['single', 'fallback', 'loadbalance', 'conditional']),
+    }),
   ),
   targets: z.array(Target),
 })

@@ -27,7 +27,11 @@ const One = z.strictObject({
 export const FeedbackBody = z.union([One, z.array(One).min(1).max(MAX_AT_ONCE)])
 export const FeedbackPath = z.strictObject({id: Word})
 export const FeedbackChange = z.strictObject(Thought)
-export const FeedbackReply = z.strictObject({status: z.literal('success'), message: z.string(), feedback_ids: z.array(z.string())})
+export const FeedbackReply = z.strictObject({
+  status: z.literal('success'),
+  message: z.string(),
+  feedback_ids: z.array(z.string()),
+})
 
 /** What somebody, or a guardrail, thinks of a trace. */
 export const FeedbackView = z.strictObject({
@@ -44,5 +48,7 @@ export const FeedbackView = z.strictObject({
 })
 
 function textOf(value: unknown): string {
-  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll('\0', '\ufffd').slice(0, MAX_LENGTH)
+  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+    .replaceAll('\0', '\ufffd')
+    .slice(0, MAX_LENGTH)
 }

@@ -10,7 +10,11 @@ export interface StoredFile {
 
 /** The files of one workspace for one kind of provider. Keeps what `put` was given whole, or nothing of it. */
 export interface FileStore {
-  put(file: {readonly file_name: string; readonly purpose: string; readonly content: AsyncIterable<Buffer>}): Promise<StoredFile>
+  put(file: {
+    readonly file_name: string
+    readonly purpose: string
+    readonly content: AsyncIterable<Buffer>
+  }): Promise<StoredFile>
   /** Null for an id of nobody's, or of another workspace's. */
   find(id: string): Promise<StoredFile | null>
   read(file: StoredFile): AsyncIterable<Buffer>

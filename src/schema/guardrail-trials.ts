@@ -103,7 +103,10 @@ export const GuardrailEvaluated = z.strictObject({
   transformed: Count,
   /** Calls of routes that have no text. */
   left_out: Count,
-  /** Calls of which a body that would be judged is not kept, or only in part, or is a stream in words of its provider's own. */
+  /**
+   * Calls of which a body that would be judged is not kept, or only in part, or is a stream in words of its provider's
+   * own.
+   */
   without_body: Count,
   checks: z.array(EvaluatedCheck),
   /** The `before` of the next page; null on the last. */
@@ -120,14 +123,20 @@ export const GuardrailCoverage = z.strictObject({
 
 const CoveredSide = z.strictObject({
   side: z.enum(SIDES),
-  /** `dialect`: its texts. `strings`: every string of it. `every_route`: the same, where the guardrail says so. `none`: nothing. */
+  /**
+   * `dialect`: its texts. `strings`: every string of it. `every_route`: the same, where the guardrail says so. `none`:
+   * nothing.
+   */
   reads: z.enum(['dialect', 'strings', 'every_route', 'none']),
   /** Checks that judge it. */
   judged: z.array(z.string()),
   skipped: z.array(
     z.strictObject({
       id: z.string(),
-      /** `not_text`: it asks for more than strings. `no_body`, `no_text`: there is nothing to judge. `not_here`: it does not run on this route. */
+      /**
+       * `not_text`: it asks for more than strings. `no_body`, `no_text`: there is nothing to judge. `not_here`: it does
+       * not run on this route.
+       */
       reason: z.enum(['other_side', 'no_body', 'no_text', 'not_text', 'not_here']),
     }),
   ),
@@ -144,7 +153,10 @@ export const GuardrailCovered = z.strictObject({
       method: z.string(),
       path: z.string(),
       sides: z.array(CoveredSide),
-      /** Checks that judge each row of its file, in the words of the row's route; for operations that upload or run a file for batches. */
+      /**
+       * Checks that judge each row of its file, in the words of the row's route; for operations that upload or run a
+       * file for batches.
+       */
       rows: z.array(z.string()).optional(),
     }),
   ),

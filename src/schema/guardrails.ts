@@ -71,7 +71,10 @@ export interface CheckResult {
   readonly reason?: SkipReason
 }
 
-/** `not_text`: the dialect of the body is not known, and the check asks for more than strings. `unreadable`: nobody can read it, or this part of it. */
+/**
+ * `not_text`: the dialect of the body is not known, and the check asks for more than strings. `unreadable`: nobody can
+ * read it, or this part of it.
+ */
 export type SkipReason = 'not_text' | 'unreadable'
 
 /** One hook's part of `hook_results`. */
@@ -144,7 +147,11 @@ const SavedCheck = z.object({
 })
 
 /** With what it does; secrets are masked. */
-export const GuardrailDetails = GuardrailView.extend({version_id: z.uuid(), checks: z.array(SavedCheck), actions: GuardrailActions})
+export const GuardrailDetails = GuardrailView.extend({
+  version_id: z.uuid(),
+  checks: z.array(SavedCheck),
+  actions: GuardrailActions,
+})
 
 /** One version of a guardrail. */
 export const GuardrailVersion = GuardrailDetails.extend({version: z.int()})

@@ -3,8 +3,8 @@ import {parsedObject} from '../base/json-object.ts'
 
 /**
  * Every header of ours, by its name after the prefix: what it carries and what it does.
- * `x-gateway-NAME` and `x-portkey-NAME` are the same header; an answer uses the prefix of its request (decisions: wire).
- * `credential`s never leave for a provider as they came and are masked wherever they are kept.
+ * `x-gateway-NAME` and `x-portkey-NAME` are the same header; an answer uses the prefix of its request (decisions:
+ * wire). `credential`s never leave for a provider as they came and are masked wherever they are kept.
  */
 // biome-ignore format: a table is read by its lines
 export const REQUEST_HEADERS = {
@@ -87,7 +87,9 @@ export function ownHeaders(headers: IncomingHttpHeaders): OwnHeaders {
 
 const NOTHING_IGNORED: readonly string[] = []
 
-/** Headers of ours whose values are not what they take, so that they have no effect: a sentence of each for who sent it. */
+/**
+ * Headers of ours whose values are not what they take, so that they have no effect: a sentence of each for who sent it.
+ */
 export function ignoredHeaders({prefix, values}: OwnHeaders): readonly string[] {
   let ignored = NOTHING_IGNORED
   for (const name in values) {

@@ -1,8 +1,8 @@
 import type {Usage} from './usage.ts'
 
 /**
- * A part of a call that one model ran: providers may run several models, or one several times, for one request (a summary of the context, an
- * advisor, a fallback behind a refusal). Each is charged by itself.
+ * A part of a call that one model ran: providers may run several models, or one several times, for one request (a
+ * summary of the context, an advisor, a fallback behind a refusal). Each is charged by itself.
  */
 export interface Hop {
   /** Null: the call's own. */

@@ -25,7 +25,10 @@ const Writable = {
   name: Name,
   key: Credential.nullable().optional(),
   /** Of `key`, or of a member of the configurations; a call by one that has any is refused in this version. */
-  secret_mappings: secretMappings({pattern: /^(?:key|configurations\.\w+)$/, expected: 'key or configurations.NAME'}).optional(),
+  secret_mappings: secretMappings({
+    pattern: /^(?:key|configurations\.\w+)$/,
+    expected: 'key or configurations.NAME',
+  }).optional(),
   description: Description.optional(),
   /** Members depend on the kind of provider (src/providers/configurations.ts). */
   configurations: z.record(z.string(), z.unknown()).optional(),
@@ -94,7 +97,10 @@ const ModelSlug = z
   .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'expected visible ASCII characters')
 
 const ModelPlace = z
-  .strictObject({custom_host: z.string().trim().min(1).max(2048).optional(), custom_headers: z.record(z.string(), z.string()).optional()})
+  .strictObject({
+    custom_host: z.string().trim().min(1).max(2048).optional(),
+    custom_headers: z.record(z.string(), z.string()).optional(),
+  })
   .refine(place => Object.keys(place).length > 0, 'expected custom_host, custom_headers or both')
 
 export const ModelsUpdate = z.strictObject({
@@ -112,7 +118,10 @@ export const ModelsUpdate = z.strictObject({
       }),
     )
     .max(5000)
-    .refine(models => new Set(models.map(model => model.slug)).size === models.length, 'names a model twice: send each once'),
+    .refine(
+      models => new Set(models.map(model => model.slug)).size === models.length,
+      'names a model twice: send each once',
+    ),
   allow_all_models: z.boolean().optional(),
 })
 export const ModelsList = z.strictObject({
@@ -152,7 +161,13 @@ export const AccessUpdate = z
   .strictObject({
     workspaces: z
       .array(
-        z.strictObject({id: Handle, enabled: z.boolean(), ...Limits, reset_usage: z.boolean().nullable().optional(), ...DefaultProvider}),
+        z.strictObject({
+          id: Handle,
+          enabled: z.boolean(),
+          ...Limits,
+          reset_usage: z.boolean().nullable().optional(),
+          ...DefaultProvider,
+        }),
       )
       .max(1000)
       .optional(),
@@ -172,6 +187,12 @@ export type AccessUpdate = z.output<typeof AccessUpdate>
 export const AccessList = z.strictObject({
   total: z.int(),
   workspaces: z.array(
-    z.strictObject({id: z.string(), name: z.string(), slug: z.string(), ...Access, usage_limits: z.array(UsageLimitStanding).nullable()}),
+    z.strictObject({
+      id: z.string(),
+      name: z.string(),
+      slug: z.string(),
+      ...Access,
+      usage_limits: z.array(UsageLimitStanding).nullable(),
+    }),
   ),
 })

@@ -42,7 +42,10 @@ export const LabelsQuery = z.strictObject({
   ...pageParams(),
 })
 
-const Look = {description: z.string().max(2000).nullable().optional(), color_code: z.string().max(64).nullable().optional()}
+const Look = {
+  description: z.string().max(2000).nullable().optional(),
+  color_code: z.string().max(64).nullable().optional(),
+}
 
 export const LabelCreate = z.strictObject({...Place, name: LabelName, ...Look})
 

@@ -1,11 +1,18 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
-import {keepRateLimits, RateLimit, readRateLimits, readUsageLimits, type StoredUsageLimit, UsageLimit} from './limits.ts'
+import {
+  keepRateLimits,
+  RateLimit,
+  readRateLimits,
+  readUsageLimits,
+  type StoredUsageLimit,
+  UsageLimit,
+} from './limits.ts'
 import {periodOf as runningPeriod} from './periods.ts'
 
 /**
- * Limits as updates give them. What is absent of one stays as it was, `null` clears. A list says all there are; one alone, not in a list,
- * is that one: the others stay.
+ * Limits as updates give them. What is absent of one stays as it was, `null` clears. A list says all there are; one
+ * alone, not in a list, is that one: the others stay.
  */
 export interface LimitChanges<Change> {
   readonly items: readonly Change[]
@@ -47,8 +54,8 @@ export const OneUsageLimitChange = listed(UsageLimitChange).nullable()
 export const OneRateLimitChange = listed(RateLimitChange).nullable()
 
 /**
- * The column text of budgets after a change at `now`; null when there are none. A budget that goes on counts where it was: editing is no
- * free reset (core rule 11).
+ * The column text of budgets after a change at `now`; null when there are none. A budget that goes on counts where it
+ * was: editing is no free reset (core rule 11).
  */
 export function changedUsageLimits(
   given: LimitChanges<UsageLimitChange> | null | undefined,
@@ -67,7 +74,10 @@ export function changedUsageLimits(
 }
 
 /** The column text of rate limits after a change; null when there are none. */
-export function changedRateLimits(given: LimitChanges<RateLimitChange> | null | undefined, before: string | null): string | null {
+export function changedRateLimits(
+  given: LimitChanges<RateLimitChange> | null | undefined,
+  before: string | null,
+): string | null {
   if (given === undefined) return before
   if (given === null) return null
   const old = readRateLimits(before)
@@ -75,7 +85,9 @@ export function changedRateLimits(given: LimitChanges<RateLimitChange> | null | 
   if (!given.alone) return keepRateLimits(after)
   const [one] = after
   const has = old.some(other => nameOfRate(other) === nameOfRate(one!))
-  return keepRateLimits(has ? old.map(other => (nameOfRate(other) === nameOfRate(one!) ? one! : other)) : [...old, one!])
+  return keepRateLimits(
+    has ? old.map(other => (nameOfRate(other) === nameOfRate(one!) ? one! : other)) : [...old, one!],
+  )
 }
 
 /** Which budget a change is about: where it does not say, the only one there is. */
@@ -94,7 +106,8 @@ function changedBudget(
 ): StoredUsageLimit[] {
   const type = typeOf(change, place, old)
   const own = old.find(other => other.type === type)
-  // Where there is room for one, a budget of the other type goes on as this one, but for its amounts, which are in another unit.
+  // Where there is room for one, a budget of the other type goes on as this one, but for its amounts, which are in
+  // another unit.
   const before = own ?? (most === 1 ? old[0] : undefined)
   const credit_limit = change.credit_limit === undefined ? own?.credit_limit : change.credit_limit
   if (credit_limit === null) return []
@@ -110,8 +123,15 @@ function changedBudget(
   return [{...whole, started_at: own?.started_at ?? now, ...goingOn(own, period.next_usage_reset_at, now)}]
 }
 
-/** The period that runs goes on until a reset that is set: nothing before it counts anew, and nothing of it is forgotten. */
-function goingOn(own: StoredUsageLimit | undefined, next_usage_reset_at: string | null, now: string): {counts_from?: string} {
+/**
+ * The period that runs goes on until a reset that is set: nothing before it counts anew, and nothing of it is
+ * forgotten.
+ */
+function goingOn(
+  own: StoredUsageLimit | undefined,
+  next_usage_reset_at: string | null,
+  now: string,
+): {counts_from?: string} {
   if (!own || next_usage_reset_at === null || next_usage_reset_at <= now) return {}
   const {starts_at_ms} = runningPeriod(own, 'sunday', Date.parse(now))
   return Number.isFinite(starts_at_ms) ? {counts_from: new Date(starts_at_ms).toISOString()} : {}
@@ -160,10 +180,10 @@ function changes<Item extends z.ZodType>(item: Item, most: number, nameOf: (item
     if (twice !== undefined) addIssue({code: 'custom', message: `names ${twice} twice: send each once`})
   })
   const changes = (items: z.output<Item>[], alone: boolean): LimitChanges<z.output<Item>> => ({items, alone, most})
-  return z.union([many.transform(items => changes(items, false)), item.transform(one => changes([one], true))]) as unknown as z.ZodType<
-    LimitChanges<z.output<Item>>,
-    z.input<Item> | z.input<Item>[]
-  >
+  return z.union([
+    many.transform(items => changes(items, false)),
+    item.transform(one => changes([one], true)),
+  ]) as unknown as z.ZodType<LimitChanges<z.output<Item>>, z.input<Item> | z.input<Item>[]>
 }
 
 function listed<Item extends z.ZodType>(item: Item) {

@@ -25,7 +25,10 @@ export const LimitStatus = z.strictObject({
   since_at: z.iso.datetime(),
   /** Null for a budget that never starts again. */
   resets_at: z.iso.datetime().nullable(),
-  /** What its counter was last put right by, where this gateway found that it differed from the ledger; more where it is above nothing. */
+  /**
+   * What its counter was last put right by, where this gateway found that it differed from the ledger; more where it is
+   * above nothing.
+   */
   corrected: z.strictObject({by: z.number(), at: z.iso.datetime()}).nullable(),
 })
 export type LimitStatus = z.output<typeof LimitStatus>

@@ -2,7 +2,10 @@ import {z} from 'zod'
 import {periodOf} from './periods.ts'
 import {Time} from './times.ts'
 
-/** How a limit is held: after the fact (`compatible`, the default, never shown), exactly (`strict`), or only reported (decisions: limits and money). */
+/**
+ * How a limit is held: after the fact (`compatible`, the default, never shown), exactly (`strict`), or only reported
+ * (decisions: limits and money).
+ */
 const Enforcement = z.enum(['compatible', 'strict', 'shadow'])
 const MAX_USD = 1_000_000_000
 
@@ -16,23 +19,31 @@ const usageFields = {
 }
 
 /**
- * A budget: `credit_limit` in US dollars for cost, in tokens for tokens; `null` is no limit. It starts again every week, every
- * month or every N days; without a period it is for good.
+ * A budget: `credit_limit` in US dollars for cost, in tokens for tokens; `null` is no limit. It starts again every
+ * week, every month or every N days; without a period it is for good.
  */
 export const UsageLimit = z
   .strictObject({...usageFields, enforcement: Enforcement.default('compatible')})
-  .superRefine(({type, credit_limit, alert_threshold, periodic_reset, periodic_reset_days, next_usage_reset_at}, {addIssue}) => {
-    const wrong = (field: keyof typeof usageFields, message: string) => addIssue({code: 'custom', path: [field], message})
-    if (type === 'tokens' && credit_limit !== null && !Number.isInteger(credit_limit))
-      wrong('credit_limit', 'must be a whole number of tokens')
-    if (type === 'cost' && credit_limit !== null && credit_limit > MAX_USD) wrong('credit_limit', `must be at most ${MAX_USD} US dollars`)
-    if (alert_threshold !== null && alert_threshold >= (credit_limit ?? 0)) wrong('alert_threshold', 'must be below credit_limit')
-    if (periodic_reset && periodic_reset_days)
-      wrong('periodic_reset_days', 'cannot be given together with periodic_reset: send one of them')
-    if (next_usage_reset_at && !periodic_reset && !periodic_reset_days) {
-      wrong('next_usage_reset_at', 'has no effect without periodic_reset or periodic_reset_days: send one of them too')
-    }
-  })
+  .superRefine(
+    ({type, credit_limit, alert_threshold, periodic_reset, periodic_reset_days, next_usage_reset_at}, {addIssue}) => {
+      const wrong = (field: keyof typeof usageFields, message: string) =>
+        addIssue({code: 'custom', path: [field], message})
+      if (type === 'tokens' && credit_limit !== null && !Number.isInteger(credit_limit))
+        wrong('credit_limit', 'must be a whole number of tokens')
+      if (type === 'cost' && credit_limit !== null && credit_limit > MAX_USD)
+        wrong('credit_limit', `must be at most ${MAX_USD} US dollars`)
+      if (alert_threshold !== null && alert_threshold >= (credit_limit ?? 0))
+        wrong('alert_threshold', 'must be below credit_limit')
+      if (periodic_reset && periodic_reset_days)
+        wrong('periodic_reset_days', 'cannot be given together with periodic_reset: send one of them')
+      if (next_usage_reset_at && !periodic_reset && !periodic_reset_days) {
+        wrong(
+          'next_usage_reset_at',
+          'has no effect without periodic_reset or periodic_reset_days: send one of them too',
+        )
+      }
+    },
+  )
 export type UsageLimit = z.output<typeof UsageLimit>
 
 /** So many requests or tokens a minute, hour or day; 0 lets nothing through. */
@@ -83,14 +94,20 @@ export interface StoredUsageLimit extends UsageLimit {
 }
 
 /**
- * The column text of budgets that are set at `now`; null when there are none. One that replaces a budget of its type keeps
- * counting where that one was: editing is no free reset (core rule 11).
+ * The column text of budgets that are set at `now`; null when there are none. One that replaces a budget of its type
+ * keeps counting where that one was: editing is no free reset (core rule 11).
  */
-export function keepUsageLimits(given: readonly UsageLimit[] | null, before: string | null, now: string): string | null {
+export function keepUsageLimits(
+  given: readonly UsageLimit[] | null,
+  before: string | null,
+  now: string,
+): string | null {
   const old = readUsageLimits(before)
   const kept = (given ?? []).filter(limit => limit.credit_limit !== null)
   if (!kept.length) return null
-  return JSON.stringify(kept.map(limit => ({...limit, started_at: old.find(other => other.type === limit.type)?.started_at ?? now})))
+  return JSON.stringify(
+    kept.map(limit => ({...limit, started_at: old.find(other => other.type === limit.type)?.started_at ?? now})),
+  )
 }
 
 /** The column text of rate limits; null when there are none. */
@@ -106,7 +123,10 @@ export function readRateLimits(column: string | null): readonly RateLimit[] {
   return column === null ? [] : (JSON.parse(column) as RateLimit[])
 }
 
-/** True when what was used up under `before` may go on under `after`: a budget was raised, taken away or is of another type. */
+/**
+ * True when what was used up under `before` may go on under `after`: a budget was raised, taken away or is of another
+ * type.
+ */
 export function reactivates(before: string | null, after: string | null): boolean {
   const now = readUsageLimits(after)
   return readUsageLimits(before).some(old => {

@@ -67,7 +67,8 @@ export const ExportFilters = z
   })
   .superRefine((filters, context) => {
     const result = readFilters(filters)
-    if (!result.success) for (const {path, message} of result.error.issues) context.addIssue({code: 'custom', path: [...path], message})
+    if (!result.success)
+      for (const {path, message} of result.error.issues) context.addIssue({code: 'custom', path: [...path], message})
   })
 export type ExportFilters = z.output<typeof ExportFilters>
 
@@ -89,8 +90,16 @@ function plain(value: string | number): string {
 
 const Fields = z.array(z.enum(EXPORTED)).min(1).max(EXPORTED.length)
 
-export const ExportCreate = z.strictObject({workspace_id: Word.optional(), filters: ExportFilters, requested_data: Fields})
-export const ExportChange = z.strictObject({workspace_id: Word.optional(), filters: ExportFilters, requested_data: Fields.optional()})
+export const ExportCreate = z.strictObject({
+  workspace_id: Word.optional(),
+  filters: ExportFilters,
+  requested_data: Fields,
+})
+export const ExportChange = z.strictObject({
+  workspace_id: Word.optional(),
+  filters: ExportFilters,
+  requested_data: Fields.optional(),
+})
 export const ExportPath = z.strictObject({exportId: Word})
 export const ExportQuery = z.strictObject({workspace_id: Word.optional(), ...pageParams()})
 export const ExportFileQuery = z.strictObject({signature: z.string().min(1).max(1000)})

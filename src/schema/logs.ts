@@ -128,7 +128,10 @@ export const LogMetrics = z.strictObject({
   unpriced_units: z.array(z.string()).readonly(),
   /** Served in a mode whose own price is not known, and charged at the standard one. */
   mode_unpriced: z.string().nullable(),
-  /** Numbers in the provider's report of usage that nobody here knows, by their paths: at kinds that charge they may cost. */
+  /**
+   * Numbers in the provider's report of usage that nobody here knows, by their paths: at kinds that charge they may
+   * cost.
+   */
   usage_unknown: z.array(z.string()).readonly(),
   /** True where a request was sent whole and no answer began: the estimate of its prompt is charged. */
   unanswered: z.boolean(),
@@ -173,7 +176,10 @@ export const LogMetrics = z.strictObject({
   response_parsing_time: Count,
   gateway_processing_time: Count,
   upstream_response_time: Count,
-  /** Milliseconds: of the entry checks, of finding the target, of waiting for a connection; until the first and the last byte; in the gateway itself. */
+  /**
+   * Milliseconds: of the entry checks, of finding the target, of waiting for a connection; until the first and the last
+   * byte; in the gateway itself.
+   */
   phases_ms: z.strictObject({
     auth: Phase,
     plan: Phase,
@@ -187,7 +193,12 @@ export const LogMetrics = z.strictObject({
 const Headers = z.record(z.string(), z.string())
 /** JSON where it is JSON, else text; what cannot be decoded as it was stored: `{content_encoding, base64}`. */
 const Body = z.unknown().optional()
-const Side = z.strictObject({url: z.string().optional(), method: z.string().optional(), headers: Headers.optional(), body: Body})
+const Side = z.strictObject({
+  url: z.string().optional(),
+  method: z.string().optional(),
+  headers: Headers.optional(),
+  body: Body,
+})
 
 /** A row of the log with its bodies, as far as that is kept. */
 export const LogView = z.strictObject({
@@ -197,7 +208,13 @@ export const LogView = z.strictObject({
   log_format: LogFormat,
   /** True when a body was longer than the log keeps: what is shown is its beginning. */
   is_cut: z.boolean(),
-  request: z.strictObject({url: z.string(), method: z.string(), headers: Headers.optional(), body: Body, gatewayHeaders: Headers}),
+  request: z.strictObject({
+    url: z.string(),
+    method: z.string(),
+    headers: Headers.optional(),
+    body: Body,
+    gatewayHeaders: Headers,
+  }),
   response: z.strictObject({
     status: z.int(),
     headers: Headers.optional(),
@@ -218,7 +235,8 @@ export const LogView = z.strictObject({
 
 /** A decimal number in a query, which is text. */
 function numberInQuery(least: number, most: number) {
-  const number = (text: unknown) => (typeof text === 'string' && /^-?\d{1,12}(?:\.\d{1,12})?$/.test(text) ? Number(text) : text)
+  const number = (text: unknown) =>
+    typeof text === 'string' && /^-?\d{1,12}(?:\.\d{1,12})?$/.test(text) ? Number(text) : text
   return z.preprocess(number, z.number().min(least).max(most))
 }
 

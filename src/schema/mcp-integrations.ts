@@ -12,7 +12,9 @@ const HeaderValue = z
   .max(16_384)
   .regex(/^[\x20-\x7e•]*$/, 'expected visible ASCII characters on one line')
 const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,256}$/, 'expected the name of a header')
-const Headers = z.record(HeaderName, HeaderValue).refine(headers => Object.keys(headers).length <= 100, 'expected at most 100 headers')
+const Headers = z
+  .record(HeaderName, HeaderValue)
+  .refine(headers => Object.keys(headers).length <= 100, 'expected at most 100 headers')
 
 /** What a server gets besides its address. Headers are secrets; so is what stands under the name of one. */
 export const McpConfigurations = z.strictObject({
@@ -121,7 +123,11 @@ export function mcpListOf<T extends z.ZodType>(item: T) {
 }
 
 /** One page as that envelope has it. */
-export function mcpList<Row>(data: readonly Row[], total: number, {current_page, page_size}: {current_page: number; page_size: number}) {
+export function mcpList<Row>(
+  data: readonly Row[],
+  total: number,
+  {current_page, page_size}: {current_page: number; page_size: number},
+) {
   return {data: [...data], total, has_more: (current_page + 1) * page_size < total}
 }
 
@@ -148,7 +154,10 @@ export const McpAccessUpdate = z
   .refine(
     ({workspaces, global_workspace_access: everywhere, override_existing_workspace_access: override}) =>
       workspaces.length > 0 || everywhere !== undefined || override,
-    {path: ['workspaces'], message: 'an empty list is taken with global_workspace_access or override_existing_workspace_access alone'},
+    {
+      path: ['workspaces'],
+      message: 'an empty list is taken with global_workspace_access or override_existing_workspace_access alone',
+    },
   )
 
 /** `page` counts from 1 (decisions: envelopes and ids). */
@@ -181,7 +190,12 @@ export const McpCapability = CapabilityDetails.extend({
 })
 
 const Count = z.strictObject({total: z.int(), enabled: z.int()})
-export const CapabilityCounts = z.strictObject({tools: Count, prompts: Count, resources: Count, resource_templates: Count})
+export const CapabilityCounts = z.strictObject({
+  tools: Count,
+  prompts: Count,
+  resources: Count,
+  resource_templates: Count,
+})
 
 export function capabilitiesOf<T extends z.ZodType>(item: T) {
   return mcpListOf(item).extend({counts: CapabilityCounts})
@@ -189,10 +203,19 @@ export function capabilitiesOf<T extends z.ZodType>(item: T) {
 
 export const McpCapabilitiesUpdate = z.strictObject({
   capabilities: z
-    .array(z.strictObject({name: z.string().min(1).max(1024), type: z.enum(['tool', 'prompt', 'resource']), enabled: z.boolean()}))
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(1024),
+        type: z.enum(['tool', 'prompt', 'resource']),
+        enabled: z.boolean(),
+      }),
+    )
     .min(1)
     .max(5000)
-    .refine(all => new Set(all.map(({type, name}) => `${type} ${name}`)).size === all.length, 'names a capability twice: send each once'),
+    .refine(
+      all => new Set(all.map(({type, name}) => `${type} ${name}`)).size === all.length,
+      'names a capability twice: send each once',
+    ),
 })
 
 export const Success = z.strictObject({success: z.literal(true)})

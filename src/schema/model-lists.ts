@@ -10,9 +10,15 @@ const Glob = z
   .max(MAX_GLOB_BYTES)
   .refine(text => Buffer.byteLength(text) <= MAX_GLOB_BYTES, `must be ${MAX_GLOB_BYTES} bytes at most`)
   .refine(text => text === text.trim(), 'must not begin or end with a space')
-  .refine(text => text[0] !== '@' || /[/*]/.test(text), 'names a provider and no model: write @slug/* for all its models')
+  .refine(
+    text => text[0] !== '@' || /[/*]/.test(text),
+    'names a provider and no model: write @slug/* for all its models',
+  )
 
-/** Which models may be called. `*` in a glob is any run of characters; one that begins with `@slug/` is of that provider alone; deny wins. */
+/**
+ * Which models may be called. `*` in a glob is any run of characters; one that begins with `@slug/` is of that provider
+ * alone; deny wins.
+ */
 export const ModelListInput = z
   .strictObject({
     /** Without it every model that `deny` leaves. An empty list would say two things. */
@@ -27,7 +33,9 @@ export const ModelListInput = z
   .nullable()
 export type ModelListInput = z.output<typeof ModelListInput>
 
-export const ModelListView = z.strictObject({allow: z.array(z.string()).nullable(), deny: z.array(z.string())}).nullable()
+export const ModelListView = z
+  .strictObject({allow: z.array(z.string()).nullable(), deny: z.array(z.string())})
+  .nullable()
 export type ModelListView = z.output<typeof ModelListView>
 
 /** A list as its column holds it: null where it refuses nothing. */
@@ -45,6 +53,8 @@ export function changedModelList(given: ModelListInput | undefined, before: stri
   const kept = {allow: allow && [...new Set(allow)], deny: [...new Set(deny)]}
   const globs = (kept.allow?.length ?? 0) + kept.deny.length
   if (globs > MAX_GLOBS)
-    throw new Refusal('body.invalid', {issues: `models: has ${globs} globs in allow and deny together; at most ${MAX_GLOBS} can be kept.`})
+    throw new Refusal('body.invalid', {
+      issues: `models: has ${globs} globs in allow and deny together; at most ${MAX_GLOBS} can be kept.`,
+    })
   return kept.allow || kept.deny.length ? JSON.stringify(kept) : null
 }

@@ -1,5 +1,11 @@
-/** The way to the first text in `value` that holds a NUL character, which PostgreSQL takes in none; undefined where none does. */
-export function findNul(value: unknown, way: readonly (string | number)[] = []): readonly (string | number)[] | undefined {
+/**
+ * The way to the first text in `value` that holds a NUL character, which PostgreSQL takes in none; undefined where none
+ * does.
+ */
+export function findNul(
+  value: unknown,
+  way: readonly (string | number)[] = [],
+): readonly (string | number)[] | undefined {
   if (typeof value === 'string') return value.includes('\0') ? way : undefined
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, member] of Object.entries(value)) {

@@ -1,9 +1,18 @@
 import {z} from 'zod'
 import {Name, Slug} from './names.ts'
-import {type KeptSecurity, SECURITY_CATEGORIES, SecurityChange, SecurityView, securityOf, securityView} from './security.ts'
+import {
+  type KeptSecurity,
+  SECURITY_CATEGORIES,
+  SecurityChange,
+  SecurityView,
+  securityOf,
+  securityView,
+} from './security.ts'
 
 const Days = z.int().min(1).max(3650)
-const Category = z.enum(SECURITY_CATEGORIES as [(typeof SECURITY_CATEGORIES)[number], ...(typeof SECURITY_CATEGORIES)[number][]])
+const Category = z.enum(
+  SECURITY_CATEGORIES as [(typeof SECURITY_CATEGORIES)[number], ...(typeof SECURITY_CATEGORIES)[number][]],
+)
 
 const KeyRules = z.strictObject({
   /** Of keys made without an expiry; `null`: they do not expire. */
@@ -85,7 +94,9 @@ export interface KeptWorkspaceSettings {
   readonly security?: KeptSecurity
 }
 
-export function readSettings<T extends KeptOrganisationSettings | KeptWorkspaceSettings>(column: string | null | undefined): T {
+export function readSettings<T extends KeptOrganisationSettings | KeptWorkspaceSettings>(
+  column: string | null | undefined,
+): T {
   return (column ? JSON.parse(column) : {}) as T
 }
 
@@ -96,9 +107,15 @@ export function securityIn(organisation: string | null | undefined, workspace?: 
 }
 
 /** Settings of an organisation, whole. */
-export function organisationSettings(column: string | null | undefined): z.input<typeof OrganisationDetails>['settings'] {
+export function organisationSettings(
+  column: string | null | undefined,
+): z.input<typeof OrganisationDetails>['settings'] {
   const {workspace_overrides = [], api_keys} = readSettings<KeptOrganisationSettings>(column)
-  return {security: securityView(securityIn(column)), workspace_overrides: [...workspace_overrides], api_keys: keyRules(api_keys)}
+  return {
+    security: securityView(securityIn(column)),
+    workspace_overrides: [...workspace_overrides],
+    api_keys: keyRules(api_keys),
+  }
 }
 
 /** The rules for keys, whole; `null` where there is none. */

@@ -4,10 +4,15 @@ const MAX_PAGE = 1_000_000
 
 /** A whole number in a query, which is text. */
 export function wholeInQuery(least: number, most: number) {
-  return z.preprocess(text => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text), z.int().min(least).max(most))
+  return z.preprocess(
+    text => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text),
+    z.int().min(least).max(most),
+  )
 }
 
-/** The page of a list: `current_page` counts from 0 (decisions: envelopes and ids). To be spread into a query's schema. */
+/**
+ * The page of a list: `current_page` counts from 0 (decisions: envelopes and ids). To be spread into a query's schema.
+ */
 export function pageParams({usual = 100, most = 1000} = {}) {
   return {
     current_page: wholeInQuery(0, MAX_PAGE).default(0),

@@ -1,4 +1,7 @@
-/** A stretch of time, in epoch milliseconds: the start belongs to it, the end does not. Infinite where there is no bound. */
+/**
+ * A stretch of time, in epoch milliseconds: the start belongs to it, the end does not. Infinite where there is no
+ * bound.
+ */
 export interface Period {
   readonly starts_at_ms: number
   readonly ends_at_ms: number
@@ -10,7 +13,10 @@ export interface Resets {
   readonly periodic_reset_days: number | null
   readonly next_usage_reset_at: string | null
   readonly started_at: string
-  /** Of a budget whose `next_usage_reset_at` was set while it ran: when the period began that ran then, which goes on until that reset. */
+  /**
+   * Of a budget whose `next_usage_reset_at` was set while it ran: when the period began that ran then, which goes on
+   * until that reset.
+   */
   readonly counts_from?: string | undefined
 }
 
@@ -21,9 +27,10 @@ const DAY_MS = 86_400_000
 const FIRST = {sunday: 3, monday: 4} as const
 
 /**
- * The period of a budget that `now_ms` falls in; all begin at 00:00 UTC. Weeks begin on `first_day` (decisions: limits and money),
- * months on the 1st, N days are counted from the day of `next_usage_reset_at`, else from the day the limit was set. A given
- * `next_usage_reset_at` is a beginning of its own, and nothing starts again before it. Without a period all time is one.
+ * The period of a budget that `now_ms` falls in; all begin at 00:00 UTC. Weeks begin on `first_day` (decisions: limits
+ * and money), months on the 1st, N days are counted from the day of `next_usage_reset_at`, else from the day the limit
+ * was set. A given `next_usage_reset_at` is a beginning of its own, and nothing starts again before it. Without a
+ * period all time is one.
  */
 export function periodOf(resets: Resets, first_day: Weekday, now_ms: number): Period {
   const next_ms = resets.next_usage_reset_at === null ? null : dayOf(Date.parse(resets.next_usage_reset_at))

@@ -4,7 +4,16 @@ import {Handle, Name} from './names.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
 
 /** What conditions and groups can ask of a call; `metadata.NAME` beside them. */
-export const POLICY_KEYS = ['api_key', 'workspace_id', 'organisation_id', 'virtual_key', 'provider', 'config', 'prompt', 'model'] as const
+export const POLICY_KEYS = [
+  'api_key',
+  'workspace_id',
+  'organisation_id',
+  'virtual_key',
+  'provider',
+  'config',
+  'prompt',
+  'model',
+] as const
 const METADATA = /^metadata\.[^\s]{1,128}$/
 const Key = z
   .string()

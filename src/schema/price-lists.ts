@@ -87,10 +87,16 @@ export const PriceInstalled = PriceDiff.omit({object: true}).extend({
 })
 export const RevisionsQuery = z.strictObject(pageParams())
 export const PriceRollback = z.strictObject({
-  /** The revision to go back to: all after it are withdrawn. The last one alone, where it is absent; 0 for the state before any. */
+  /**
+   * The revision to go back to: all after it are withdrawn. The last one alone, where it is absent; 0 for the state
+   * before any.
+   */
   to_revision: z.int().min(0).optional(),
 })
-export const PricesRolledBack = z.strictObject({withdrawn: z.array(PriceRevisionView).readonly(), object: z.literal('price-rollback')})
+export const PricesRolledBack = z.strictObject({
+  withdrawn: z.array(PriceRevisionView).readonly(),
+  object: z.literal('price-rollback'),
+})
 
 export const GeneralPath = z.strictObject({provider: z.string().min(1).max(255)})
 /** What a provider's models can do, as the source says it. */

@@ -27,7 +27,10 @@ export const Terms = z.strictObject({
 })
 export const Tier = z.strictObject({above: z.int(), pay_as_you_go: Terms})
 /** A token count times a rate: `input_tokens`, `rates.request_token`. */
-const Product = z.strictObject({operation: z.literal('multiply'), operands: z.array(z.strictObject({value: z.string()})).readonly()})
+const Product = z.strictObject({
+  operation: z.literal('multiply'),
+  operands: z.array(z.strictObject({value: z.string()})).readonly(),
+})
 const Sum = z.strictObject({operation: z.literal('sum'), operands: z.array(Product).readonly()})
 
 export const PricingPath = z.strictObject({provider: Word, model: Word})
@@ -78,9 +81,15 @@ export const UnpricedRow = z.strictObject({
   /** Null where the call named none. */
   model: z.string().nullable(),
   requests: z.int().positive(),
-  /** What of the model has no price, the most used first: classes of tokens, units; empty where the whole model has none. */
+  /**
+   * What of the model has no price, the most used first: classes of tokens, units; empty where the whole model has
+   * none.
+   */
   units: z.array(z.string()).readonly(),
-  /** The same by name and with how often, and with modes, numbers of reports that nobody knows, and endpoints without usage. */
+  /**
+   * The same by name and with how often, and with modes, numbers of reports that nobody knows, and endpoints without
+   * usage.
+   */
   parts: z
     .array(
       z.strictObject({

@@ -1,9 +1,12 @@
-/** What is under way and charged: a call, an open realtime session or one turn in it, a message to an MCP server or an open stream of its messages. */
+/**
+ * What is under way and charged: a call, an open realtime session or one turn in it, a message to an MCP server or an
+ * open stream of its messages.
+ */
 export type CallKind = 'call' | 'realtime_session' | 'realtime_turn' | 'mcp_message' | 'mcp_stream'
 
 /**
- * Who calls, and is charged: an API key, a token that an identity provider signed, a person's session, or a client that was let in by OAuth.
- * `id` is unique among those of its kind.
+ * Who calls, and is charged: an API key, a token that an identity provider signed, a person's session, or a client that
+ * was let in by OAuth. `id` is unique among those of its kind.
  */
 export interface Principal {
   readonly kind: PrincipalKind
@@ -12,15 +15,22 @@ export interface Principal {
 
 export type PrincipalKind = 'api_key' | 'token' | 'session' | 'oauth_client'
 
-/** The API key that is charged, as columns hold it: nothing where it is none, for those tell keys apart and nobody else. */
+/**
+ * The API key that is charged, as columns hold it: nothing where it is none, for those tell keys apart and nobody else.
+ */
 export function apiKeyIdOf({kind, id}: Principal): string {
   return kind === 'api_key' ? id : ''
 }
 
-/** A stored record with its principal. Versions before principals had kinds wrote the API key alone, of calls and sessions alike. */
+/**
+ * A stored record with its principal. Versions before principals had kinds wrote the API key alone, of calls and
+ * sessions alike.
+ */
 export function withPrincipal<R extends Charged>(record: R): R {
-  const {kind = 'call', principal = {kind: 'api_key', id: (record as {readonly api_key_id?: string}).api_key_id ?? ''}} =
-    record as Partial<Charged>
+  const {
+    kind = 'call',
+    principal = {kind: 'api_key', id: (record as {readonly api_key_id?: string}).api_key_id ?? ''},
+  } = record as Partial<Charged>
   return {...record, kind, principal}
 }
 

@@ -91,7 +91,10 @@ export const PromptCreate = z.strictObject({
   template_metadata: Bag.nullable().optional(),
 })
 
-/** `name` and `collection_id` are the prompt's; the rest makes a version. With `patch` what is absent is taken from the newest one. */
+/**
+ * `name` and `collection_id` are the prompt's; the rest makes a version. With `patch` what is absent is taken from the
+ * newest one.
+ */
 export const PromptUpdate = z.strictObject({
   patch: z.boolean().optional(),
   name: Name.optional(),
@@ -108,7 +111,12 @@ export const PromptUpdate = z.strictObject({
   prompt_metadata: Bag.nullable().optional(),
 })
 
-export const PromptMade = z.strictObject({id: z.uuid(), slug: z.string(), version_id: z.uuid(), object: z.literal('prompt')})
+export const PromptMade = z.strictObject({
+  id: z.uuid(),
+  slug: z.string(),
+  version_id: z.uuid(),
+  object: z.literal('prompt'),
+})
 /** Empty where no version was made. */
 export const PromptChanged = z.strictObject({id: z.uuid(), slug: z.string(), prompt_version_id: z.uuid()}).partial()
 
@@ -134,7 +142,9 @@ export const PromptVersionUpdate = z.strictObject({label_id: z.uuid().nullable()
 
 export const MakeDefault = z.strictObject({version: Version})
 
-/** What a call of a prompt says: values for its variables, and members of the call's body in place of the saved ones. */
+/**
+ * What a call of a prompt says: values for its variables, and members of the call's body in place of the saved ones.
+ */
 export const PromptCall = z.looseObject({variables: Bag, stream: z.boolean().nullable().optional()})
 
 /** The body that a call of a prompt comes to. */

@@ -43,7 +43,11 @@ export const ProviderUpdate = z.strictObject({
   reset_usage: z.boolean().nullable().optional(),
   model_config: ModelConfig.optional(),
 })
-export const ProviderQuery = z.strictObject({...pageParams(), workspace_id: Handle.optional(), tags: TagsQuery.optional()})
+export const ProviderQuery = z.strictObject({
+  ...pageParams(),
+  workspace_id: Handle.optional(),
+  tags: TagsQuery.optional(),
+})
 export const WorkspaceQuery = z.strictObject({workspace_id: Handle.optional()})
 
 /** What both names of a row show. */

@@ -1,4 +1,7 @@
-/** The pattern of values by commas as a document says it: at most `most`, each like `item` (a pattern without anchors), with spaces around them. */
+/**
+ * The pattern of values by commas as a document says it: at most `most`, each like `item` (a pattern without anchors),
+ * with spaces around them.
+ */
 export function listPattern(item: string, most: number): string {
   return `^ *${item} *(?:, *${item} *){0,${most - 1}}$`
 }

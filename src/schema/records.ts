@@ -4,7 +4,10 @@ import type {Hop} from './hops.ts'
 import type {CallKind, Principal} from './principal.ts'
 import type {Usage, UsageSource} from './usage.ts'
 
-/** Who a call is charged to, and what it requests: known before it leaves, written into the intent and repeated in the settlement. */
+/**
+ * Who a call is charged to, and what it requests: known before it leaves, written into the intent and repeated in the
+ * settlement.
+ */
 export interface Charge {
   readonly kind: CallKind
   /** Made by the server, one a call; with `attempt` the key of the ledger (core rule 2). */
@@ -40,7 +43,10 @@ export interface Intent extends Charge {}
 
 export type Outcome = 'ok' | 'failed' | 'aborted' | 'timeout' | 'recovered'
 
-/** The end of one upstream attempt: what it used and what it cost. Written before the client can know that it ended (core rule 6). */
+/**
+ * The end of one upstream attempt: what it used and what it cost. Written before the client can know that it ended
+ * (core rule 6).
+ */
 export interface Settlement extends Charge {
   readonly settled_at: string
   readonly outcome: Outcome
@@ -54,7 +60,10 @@ export interface Settlement extends Charge {
   readonly unpriced_units?: readonly string[]
   /** Served in a mode whose price is not known, and charged as any other: its word, at most 64 bytes. */
   readonly mode_unpriced?: string
-  /** Paths of numbers in the provider's report that no reader knows; absent where there are none. They flag the entry at kinds that charge. */
+  /**
+   * Paths of numbers in the provider's report that no reader knows; absent where there are none. They flag the entry at
+   * kinds that charge.
+   */
   readonly usage_unknown?: readonly string[]
   /** The request was written whole and no answer began: it is charged the estimate of its prompt. */
   readonly unanswered?: true

@@ -79,8 +79,8 @@ export interface Replayer {
   /** True when a condition or a sticky choice asks for members of the body. */
   readonly reads_bodies: boolean
   /**
-   * Where the call would have ended. Targets answer what the log has of them, 200 where it has nothing; draws are made from the call's id,
-   * for sticky callers from what they are known by.
+   * Where the call would have ended. Targets answer what the log has of them, 200 where it has nothing; draws are made
+   * from the call's id, for sticky callers from what they are known by.
    */
   decide(call: LoggedCall): Promise<Decision>
 }

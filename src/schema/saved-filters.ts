@@ -7,7 +7,8 @@ import {pageParams} from './paging.ts'
 const Filters = z.record(z.string().min(1).max(64), z.string().max(8000)).superRefine((filters, context) => {
   const result = z.strictObject(LogFilters).safeParse(filters)
   if (result.success) return
-  for (const issue of result.error.issues) context.addIssue({code: 'custom', path: [...issue.path], message: issue.message})
+  for (const issue of result.error.issues)
+    context.addIssue({code: 'custom', path: [...issue.path], message: issue.message})
 })
 
 export const SavedFilterCreate = z.strictObject({

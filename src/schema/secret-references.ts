@@ -16,8 +16,18 @@ const vault = {vault_addr: text, vault_namespace: text.optional()}
 /** How each manager is logged in to: its first field says the way, the others are that way's. */
 export const AUTH = {
   aws_sm: z.discriminatedUnion('aws_auth_type', [
-    z.strictObject({aws_auth_type: z.literal('accessKey'), aws_access_key_id: text, aws_secret_access_key: secret, ...aws}),
-    z.strictObject({aws_auth_type: z.literal('assumedRole'), aws_role_arn: text, aws_external_id: text.nullable().optional(), ...aws}),
+    z.strictObject({
+      aws_auth_type: z.literal('accessKey'),
+      aws_access_key_id: text,
+      aws_secret_access_key: secret,
+      ...aws,
+    }),
+    z.strictObject({
+      aws_auth_type: z.literal('assumedRole'),
+      aws_role_arn: text,
+      aws_external_id: text.nullable().optional(),
+      ...aws,
+    }),
     z.strictObject({aws_auth_type: z.literal('serviceRole'), ...aws}),
   ]),
   azure_kv: z.discriminatedUnion('azure_auth_mode', [
@@ -47,7 +57,12 @@ export const AUTH_WAY = {
 /** What all ways of a manager have. */
 export const AUTH_SHARED: readonly string[] = [aws, azure, vault].flatMap(Object.keys)
 /** The fields of `AUTH` that are never shown. */
-export const AUTH_SECRETS: readonly string[] = ['aws_secret_access_key', 'azure_entra_client_secret', 'vault_token', 'vault_secret_id']
+export const AUTH_SECRETS: readonly string[] = [
+  'aws_secret_access_key',
+  'azure_entra_client_secret',
+  'vault_token',
+  'vault_secret_id',
+]
 /** Those that hold an address. */
 export const AUTH_ADDRESSES: readonly string[] = ['azure_vault_url', 'vault_addr']
 
@@ -121,4 +136,8 @@ export const SecretReferenceView = SecretReferenceRow.extend({
   auth_config: z.record(z.string(), z.unknown()),
 })
 
-export const SecretReferenceMade = z.strictObject({id: z.uuid(), slug: z.string(), object: z.literal('secret-reference')})
+export const SecretReferenceMade = z.strictObject({
+  id: z.uuid(),
+  slug: z.string(),
+  object: z.literal('secret-reference'),
+})

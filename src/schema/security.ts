@@ -1,19 +1,33 @@
 import {z} from 'zod'
 
 /**
- * What members and managers of workspaces may do, by category: setting → what it is where nobody set it. Owners and admins of the
- * organisation and admins of a workspace are not concerned.
+ * What members and managers of workspaces may do, by category: setting → what it is where nobody set it. Owners and
+ * admins of the organisation and admins of a workspace are not concerned.
  */
 export const SECURITY = {
   data_visibility: {membersViewAllData: true, managersViewAllData: true},
-  prompts: {membersViewPrompts: true, managersViewPrompts: true, membersWritePrompts: false, managersWritePrompts: true},
+  prompts: {
+    membersViewPrompts: true,
+    managersViewPrompts: true,
+    membersWritePrompts: false,
+    managersWritePrompts: true,
+  },
   analytics: {membersViewAnalytics: true, managersViewAnalytics: true},
   logs: {membersViewLogs: true, managersViewLogs: true, membersViewLogMetadata: true, managersViewLogMetadata: true},
-  api_keys: {membersViewApiKeys: true, managersViewApiKeys: true, membersManageApiKeys: false, managersManageApiKeys: true},
+  api_keys: {
+    membersViewApiKeys: true,
+    managersViewApiKeys: true,
+    membersManageApiKeys: false,
+    managersManageApiKeys: true,
+  },
   providers: {membersViewProviders: true, managersViewProviders: true, managersManageProviders: true},
   configs: {membersViewConfigs: true, managersViewConfigs: true, membersEditConfigs: false, managersEditConfigs: true},
   guardrails: {membersViewGuardrails: true, managersViewGuardrails: true, managersWriteGuardrails: true},
-  integrations: {managersWriteWsIntegrations: true, managersWriteWsMcpIntegrations: true, managersWriteMcpServers: true},
+  integrations: {
+    managersWriteWsIntegrations: true,
+    managersWriteWsMcpIntegrations: true,
+    managersWriteMcpServers: true,
+  },
   workspace_management: {managersEditWorkspace: false},
 } as const satisfies Record<string, Record<string, boolean>>
 
@@ -38,11 +52,16 @@ function categories<T extends z.ZodType>(value: T) {
 export const SecurityChange = z
   .strictObject(
     Object.fromEntries(
-      Object.entries(categories(z.boolean().nullable().optional())).map(([category, shape]) => [category, shape.nullable().optional()]),
+      Object.entries(categories(z.boolean().nullable().optional())).map(([category, shape]) => [
+        category,
+        shape.nullable().optional(),
+      ]),
     ),
   )
   .nullable()
-export type SecurityChange = Readonly<Record<string, Readonly<Record<string, boolean | null | undefined>> | null | undefined>> | null
+export type SecurityChange = Readonly<
+  Record<string, Readonly<Record<string, boolean | null | undefined>> | null | undefined>
+> | null
 
 /** What counts, whole. */
 export const SecurityView = z.strictObject(categories(z.boolean()))
@@ -66,7 +85,10 @@ export function changedSecurity(before: KeptSecurity, change: SecurityChange | u
   return after
 }
 
-/** What counts in a workspace: its own settings in the categories where the organisation lets them, the organisation's else. */
+/**
+ * What counts in a workspace: its own settings in the categories where the organisation lets them, the organisation's
+ * else.
+ */
 export function securityOf(
   organisation: KeptSecurity,
   overridable: readonly SecurityCategory[] = [],

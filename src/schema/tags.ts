@@ -3,7 +3,10 @@ import {parseJson} from '../base/json-object.ts'
 
 const MOST = 50
 
-/** Tags of a row: at most 50, key → value. Keys begin with a letter or digit, so that a row can be found by them (store/tags.ts). */
+/**
+ * Tags of a row: at most 50, key → value. Keys begin with a letter or digit, so that a row can be found by them
+ * (store/tags.ts).
+ */
 export const Tags = z
   .record(
     z

@@ -1,22 +1,37 @@
 /**
- * What one upstream attempt used. The token classes are disjoint: a cached, audio or image token is counted in its own class and in
- * no other, so that a price may be laid on each and the sum is the truth. Counts are non-negative safe integers.
+ * What one upstream attempt used. The token classes are disjoint: a cached, audio or image token is counted in its own
+ * class and in no other, so that a price may be laid on each and the sum is the truth. Counts are non-negative safe
+ * integers.
  */
 export interface Usage extends Record<TokenClass, number> {
-  /** Whatever is not a token, by unit name (see `UNIT` and `imageUnit`): searches, pages, seconds, characters, images ... */
+  /**
+   * Whatever is not a token, by unit name (see `UNIT` and `imageUnit`): searches, pages, seconds, characters, images
+   * ...
+   */
   units: Record<string, number>
-  /** Paths of numbers in the report that its reader does not know. The kind of provider decides which of them may cost. */
+  /**
+   * Paths of numbers in the report that its reader does not know. The kind of provider decides which of them may cost.
+   */
   unknown?: readonly string[]
-  /** Tokens that the report's total has beyond its input and output, and that it does not name. The kind of provider decides what they are. */
+  /**
+   * Tokens that the report's total has beyond its input and output, and that it does not name. The kind of provider
+   * decides what they are.
+   */
   remainder?: number
-  /** How it was served, in the report's words: its tier, and its speed. At most 64 bytes each; the kind of provider decides what they cost. */
+  /**
+   * How it was served, in the report's words: its tier, and its speed. At most 64 bytes each; the kind of provider
+   * decides what they cost.
+   */
   tier?: string
   speed?: string
   /** A word of how it was served whose price nobody knows: it is charged at the standard one, and flagged. */
   mode?: string
 }
 
-/** Every class of token. `input_uncached_tokens` and `output_text_tokens` are what the classes after them have not taken. */
+/**
+ * Every class of token. `input_uncached_tokens` and `output_text_tokens` are what the classes after them have not
+ * taken.
+ */
 export const INPUT_CLASSES = [
   'input_uncached_tokens',
   'cache_read_tokens',
@@ -27,13 +42,19 @@ export const INPUT_CLASSES = [
   'image_in_tokens',
   'image_cache_read_tokens',
 ] as const
-export const OUTPUT_CLASSES = ['output_text_tokens', 'output_reasoning_tokens', 'audio_out_tokens', 'image_out_tokens'] as const
+export const OUTPUT_CLASSES = [
+  'output_text_tokens',
+  'output_reasoning_tokens',
+  'audio_out_tokens',
+  'image_out_tokens',
+] as const
 export const TOKEN_CLASSES = [...INPUT_CLASSES, ...OUTPUT_CLASSES] as const
 export type TokenClass = (typeof TOKEN_CLASSES)[number]
 
 /**
- * Where the counts come from: the provider's own report, our estimate, a report that was cut off, the intent of a process that
- * died, or nothing at all. `unmetered`: the work costs, its reply told no usage, and nothing of it can be estimated.
+ * Where the counts come from: the provider's own report, our estimate, a report that was cut off, the intent of a
+ * process that died, or nothing at all. `unmetered`: the work costs, its reply told no usage, and nothing of it can be
+ * estimated.
  */
 export const USAGE_SOURCES = ['provider', 'estimated', 'partial', 'recovered', 'unmetered', 'none'] as const
 export type UsageSource = (typeof USAGE_SOURCES)[number]
@@ -53,7 +74,10 @@ export const UNIT = {
   pages: 'pages',
   annotated_pages: 'annotated_pages',
   text_messages: 'text_messages',
-  /** 1 for a request that was served at the price of a batch: in one, or later than others (OpenAI's flex). The provider says so. */
+  /**
+   * 1 for a request that was served at the price of a batch: in one, or later than others (OpenAI's flex). The provider
+   * says so.
+   */
   batch_requests: 'batch_requests',
   /** Tools of providers: searches of X and of maps, sandboxes that code ran in. */
   x_search: 'x_search',
@@ -67,7 +91,10 @@ export const UNIT = {
   fast_requests: 'fast_requests',
   /** Tokens of a prompt for which another model was chosen (Azure's model router). */
   routing_units: 'routing_units',
-  /** 1 for a request that a credit of an earlier refusal was redeemed on (Anthropic): it is billed for less than the list says. */
+  /**
+   * 1 for a request that a credit of an earlier refusal was redeemed on (Anthropic): it is billed for less than the
+   * list says.
+   */
   fallback_credit_requests: 'fallback_credit_requests',
   /** Refused before any output under a policy that nobody knows: whether it is billed is not known either. */
   refusal_unpriced: 'refusal_unpriced',
@@ -94,7 +121,10 @@ export function isCharged(unit: string): boolean {
 
 const GEOGRAPHY = 'inference_geo:'
 
-/** The unit that says in which geography a request was served, where it was not served anywhere. Its price multiplies that of tokens. */
+/**
+ * The unit that says in which geography a request was served, where it was not served anywhere. Its price multiplies
+ * that of tokens.
+ */
 export function geographyUnit(name: string): string {
   return `${GEOGRAPHY}${/^[a-z]{2}$/.test(name) ? name : 'other'}`
 }
@@ -113,8 +143,13 @@ export function modeOf({units, mode}: Partial<Usage>): string | null {
   return units[UNIT.fallback_credit_requests] ? 'fallback_credit' : null
 }
 
-/** What a report may say: each field alone, null where the provider was silent. Later reports win field by field (`mergeUsage`). */
-export type UsageReport = {readonly [K in TokenClass]?: number | null} & {readonly units?: Readonly<Record<string, number | null>> | null}
+/**
+ * What a report may say: each field alone, null where the provider was silent. Later reports win field by field
+ * (`mergeUsage`).
+ */
+export type UsageReport = {readonly [K in TokenClass]?: number | null} & {
+  readonly units?: Readonly<Record<string, number | null>> | null
+}
 
 /** A record of nothing, fresh and free to fill. */
 export function emptyUsage(): Usage {
@@ -136,7 +171,8 @@ export function emptyUsage(): Usage {
 }
 
 /**
- * The later of two reports of one stream over the earlier. Counts are cumulative: a smaller sum of the input, or of the output, replaces nothing.
+ * The later of two reports of one stream over the earlier. Counts are cumulative: a smaller sum of the input, or of the
+ * output, replaces nothing.
  */
 export function laterReport(earlier: Usage | null, later: Usage | null): Usage | null {
   if (!earlier || !later) return later ?? earlier
@@ -148,7 +184,10 @@ export function laterReport(earlier: Usage | null, later: Usage | null): Usage |
   return usage
 }
 
-/** `reports` read in order into one record: by field, the last one that is not null wins. For streams that tell their usage in parts. */
+/**
+ * `reports` read in order into one record: by field, the last one that is not null wins. For streams that tell their
+ * usage in parts.
+ */
 export function mergeUsage(...reports: readonly (UsageReport | null | undefined)[]): Usage {
   const usage = emptyUsage()
   for (const report of reports) {
@@ -172,8 +211,15 @@ export function addUsage(one: Partial<Usage>, other: Partial<Usage>): Usage {
   return sum
 }
 
-/** Tokens as OpenAI counts them: the prompt with its cached part, the completion with its reasoning. Units are not tokens. */
-export function totals(usage: Partial<Usage>): {prompt_tokens: number; completion_tokens: number; total_tokens: number} {
+/**
+ * Tokens as OpenAI counts them: the prompt with its cached part, the completion with its reasoning. Units are not
+ * tokens.
+ */
+export function totals(usage: Partial<Usage>): {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+} {
   let prompt_tokens = 0
   let completion_tokens = 0
   for (const name of INPUT_CLASSES) prompt_tokens += usage[name] ?? 0
@@ -191,7 +237,10 @@ export function imageUnit(quality = 'default', size = 'default'): string {
   return `image:${quality}:${size}`
 }
 
-/** A provider's number as a count: rounded up, since a provider bills a started second; undefined for what cannot be counted. */
+/**
+ * A provider's number as a count: rounded up, since a provider bills a started second; undefined for what cannot be
+ * counted.
+ */
 function count(value: number | null | undefined): number | undefined {
   if (typeof value !== 'number' || !(value >= 0) || value > Number.MAX_SAFE_INTEGER) return undefined
   return Math.ceil(value)

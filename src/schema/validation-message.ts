@@ -16,12 +16,14 @@ export interface InputLocation {
 }
 
 /**
- * Why `input` does not fit `schema`, in one line for a person: each field by its path, what it must be, what it is (its type,
- * never its value), and for an unknown key the nearest known one. At most five complaints.
+ * Why `input` does not fit `schema`, in one line for a person: each field by its path, what it must be, what it is (its
+ * type, never its value), and for an unknown key the nearest known one. At most five complaints.
  */
 export function explain(error: z.ZodError, schema: z.ZodType, input: unknown, place: InputLocation): string {
   const issues = error.issues.flatMap(settled)
-  const sentences = issues.slice(0, MAX_ISSUES).map(issue => `${nameOf(issue.path, place)}: ${complaint(issue, schema, input)}`)
+  const sentences = issues
+    .slice(0, MAX_ISSUES)
+    .map(issue => `${nameOf(issue.path, place)}: ${complaint(issue, schema, input)}`)
   const more = issues.length - sentences.length
   const line = sentences.join('; ') + (more > 0 ? `; and ${more} more` : '')
   return line.endsWith('?') ? line : `${line}.`
@@ -29,7 +31,10 @@ export function explain(error: z.ZodError, schema: z.ZodType, input: unknown, pl
 
 /** The way to a field as it would be written: `targets[0].weight`. */
 export function fieldPath(path: Path): string {
-  return path.reduce<string>((way, key) => (typeof key === 'number' ? `${way}[${key}]` : way ? `${way}.${String(key)}` : String(key)), '')
+  return path.reduce<string>(
+    (way, key) => (typeof key === 'number' ? `${way}[${key}]` : way ? `${way}.${String(key)}` : String(key)),
+    '',
+  )
 }
 
 /** What to call the field at `path`. */
@@ -40,8 +45,11 @@ export function nameOf(path: Path, {root, before = ''}: InputLocation): string {
 /** A union complains in every one of its forms; only the form that was nearly met says something useful. */
 function settled(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union' || !issue.errors.length) return [issue]
-  const forms = issue.errors.map(issues => issues.map(inner => ({...inner, path: [...issue.path, ...inner.path]})).flatMap(settled))
-  const wrongType = (form: Issue[]) => form.some(inner => inner.path.length === issue.path.length && TYPE_CODES.has(inner.code))
+  const forms = issue.errors.map(issues =>
+    issues.map(inner => ({...inner, path: [...issue.path, ...inner.path]})).flatMap(settled),
+  )
+  const wrongType = (form: Issue[]) =>
+    form.some(inner => inner.path.length === issue.path.length && TYPE_CODES.has(inner.code))
   const near = forms.filter(form => !wrongType(form)).toSorted((a, b) => a.length - b.length)[0]
   return near ?? [{...issue, errors: forms} as Issue]
 }
@@ -53,9 +61,13 @@ function complaint(issue: Issue, schema: z.ZodType, input: unknown): string {
   if (value !== undefined && !LIBRARY_WORDS.test(issue.message)) return issue.message
   switch (issue.code) {
     case 'invalid_type':
-      return value === undefined ? `is required (${kind(issue.expected)})` : `must be ${kind(issue.expected)}, not ${kindOf(value)}`
+      return value === undefined
+        ? `is required (${kind(issue.expected)})`
+        : `must be ${kind(issue.expected)}, not ${kindOf(value)}`
     case 'invalid_value':
-      return value === undefined ? `is required (${oneOf(issue.values)})` : `must be ${oneOf(issue.values)}${hint(value, issue.values)}`
+      return value === undefined
+        ? `is required (${oneOf(issue.values)})`
+        : `must be ${oneOf(issue.values)}${hint(value, issue.values)}`
     case 'unrecognized_keys':
       return issue.keys.map(key => unknownKey(key, knownKeys(jsonSchema(schema), issue.path))).join('; ')
     case 'too_small':
@@ -65,7 +77,9 @@ function complaint(issue: Issue, schema: z.ZodType, input: unknown): string {
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`
     case 'invalid_format':
-      return issue.format === 'regex' ? `must match ${issue.pattern}` : `must be ${FORMATS[issue.format] ?? issue.format}`
+      return issue.format === 'regex'
+        ? `must match ${issue.pattern}`
+        : `must be ${FORMATS[issue.format] ?? issue.format}`
     case 'invalid_union':
       return unionTypes(issue, value) || 'has none of the accepted forms'
     case 'invalid_key':
@@ -147,7 +161,9 @@ function unknownKey(key: string, known: readonly string[]): string {
 function valueAt(input: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (value, key) =>
-      typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined,
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<PropertyKey, unknown>)[key]
+        : undefined,
     input,
   )
 }
@@ -187,5 +203,8 @@ function below(node: Json, key: PropertyKey): Json[] {
 function forms(node: Json, root: Json): Json[] {
   const target = node.$ref === '#' ? root : root.$defs?.[node.$ref?.replace('#/$defs/', '') ?? '']
   if (node.$ref) return target ? forms(target, root) : []
-  return [node, ...[...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])].flatMap(form => forms(form, root))]
+  return [
+    node,
+    ...[...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])].flatMap(form => forms(form, root)),
+  ]
 }

@@ -25,7 +25,10 @@ const Writable = {
   deploymentConfig: Deployments.optional(),
   workspace_id: Handle.optional(),
   /** As of integrations. */
-  secret_mappings: secretMappings({pattern: /^(?:key|model_config\.\w+)$/, expected: 'key or model_config.NAME'}).optional(),
+  secret_mappings: secretMappings({
+    pattern: /^(?:key|model_config\.\w+)$/,
+    expected: 'key or model_config.NAME',
+  }).optional(),
 }
 
 export const VirtualKeyCreate = z.strictObject({

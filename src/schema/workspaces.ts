@@ -28,7 +28,10 @@ const Writable = {
 export const WorkspaceCreate = z.strictObject({
   ...Writable,
   /** Made of the name where it is absent. The word `default` stands for the workspace that every organisation has. */
-  slug: Slug.refine(slug => slug !== 'default', 'must not be default, the word for the workspace that every organisation has').optional(),
+  slug: Slug.refine(
+    slug => slug !== 'default',
+    'must not be default, the word for the workspace that every organisation has',
+  ).optional(),
   defaults: z.strictObject({metadata: Metadata.nullable().optional()}).nullable().optional(),
   /** Ids of users to be its members. */
   users: Handles.optional(),
@@ -45,7 +48,10 @@ export const WorkspaceUpdate = z.strictObject({
     .strictObject({
       metadata: Metadata.nullable().optional(),
       ...DefaultGuardrails,
-      /** What becomes of its calls with bodies that guardrails cannot read; `null`: what the setting UNREADABLE_BODIES says. */
+      /**
+       * What becomes of its calls with bodies that guardrails cannot read; `null`: what the setting UNREADABLE_BODIES
+       * says.
+       */
       unreadable_bodies: z.enum(UNREADABLE_BODIES).nullable().optional(),
     })
     .nullable()

@@ -25,8 +25,12 @@ export function changeable(given: Settings): Changeable {
     settings,
     compare(next) {
       const changed = NAMES.filter(name => !isDeepStrictEqual(settings[keyOf(name)], next[keyOf(name)]))
-      return {taken: changed.filter(name => row(name).reloads), need_restart: changed.filter(name => !row(name).reloads)}
+      return {
+        taken: changed.filter(name => row(name).reloads),
+        need_restart: changed.filter(name => !row(name).reloads),
+      }
     },
-    take: (next, names) => void Object.assign(settings, Object.fromEntries(names.map(name => [keyOf(name), next[keyOf(name)]]))),
+    take: (next, names) =>
+      void Object.assign(settings, Object.fromEntries(names.map(name => [keyOf(name), next[keyOf(name)]]))),
   }
 }

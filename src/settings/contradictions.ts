@@ -33,7 +33,9 @@ function database(settings: Partial<Settings>, given: (name: Name) => boolean): 
     wrong.push(`${parts.join(', ')} would have no effect without DB_HOST; set it, or use DATABASE_URL.`)
   }
   if (hasDatabase(given) && !given('GATEWAY_SEALING_KEY')) {
-    wrong.push('GATEWAY_SEALING_KEY is required with a PostgreSQL database: several processes must share the key that seals credentials.')
+    wrong.push(
+      'GATEWAY_SEALING_KEY is required with a PostgreSQL database: several processes must share the key that seals credentials.',
+    )
   }
   if (!hasDatabase(given) && settings.db_ssl && settings.db_ssl !== 'DISABLED') {
     wrong.push(`DB_SSL=${settings.db_ssl} would have no effect without DATABASE_URL or DB_HOST.`)
@@ -45,25 +47,38 @@ function databaseTls({db_ssl: mode}: Partial<Settings>, given: (name: Name) => b
   const wrong = pair('DB_SSL_CERT', 'DB_SSL_KEY', given)
   if (!mode) return wrong
   if (given('DB_SSL_CA') && !VERIFYING.includes(mode)) {
-    wrong.push(`DB_SSL_CA would have no effect with DB_SSL=${mode}; it is used by VERIFY_CA, VERIFY_IDENTITY and Amazon RDS.`)
+    wrong.push(
+      `DB_SSL_CA would have no effect with DB_SSL=${mode}; it is used by VERIFY_CA, VERIFY_IDENTITY and Amazon RDS.`,
+    )
   }
   if (given('DB_SSL_CERT') && mode === 'DISABLED') wrong.push('DB_SSL_CERT would have no effect with DB_SSL=DISABLED.')
   if (mode === 'Amazon RDS' && !given('DB_SSL_CA')) {
-    wrong.push("DB_SSL=Amazon RDS needs the vendor's certificate bundle in DB_SSL_CA_FILE; none comes with this version.")
+    wrong.push(
+      "DB_SSL=Amazon RDS needs the vendor's certificate bundle in DB_SSL_CA_FILE; none comes with this version.",
+    )
   }
   return wrong
 }
 
 function listener(given: (name: Name) => boolean): string[] {
   const alone = given('TLS_CA') && !given('TLS_CERT') && !given('TLS_KEY')
-  return [...pair('TLS_CERT', 'TLS_KEY', given), ...(alone ? ['TLS_CA would have no effect without TLS_CERT and TLS_KEY.'] : [])]
+  return [
+    ...pair('TLS_CERT', 'TLS_KEY', given),
+    ...(alone ? ['TLS_CA would have no effect without TLS_CERT and TLS_KEY.'] : []),
+  ]
 }
 
 function connections(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
-  const {max_connections: all, max_connections_per_address: per_address, max_requests_per_connection: requests} = settings
+  const {
+    max_connections: all,
+    max_connections_per_address: per_address,
+    max_requests_per_connection: requests,
+  } = settings
   const wrong: string[] = []
   if (all !== undefined && per_address !== undefined && per_address > all) {
-    wrong.push(`MAX_CONNECTIONS_PER_ADDRESS=${per_address} would have no effect with MAX_CONNECTIONS=${all}, which is less.`)
+    wrong.push(
+      `MAX_CONNECTIONS_PER_ADDRESS=${per_address} would have no effect with MAX_CONNECTIONS=${all}, which is less.`,
+    )
   }
   if (requests === 1 && given('CLIENT_KEEP_ALIVE_TIMEOUT_MS')) {
     wrong.push(
@@ -77,7 +92,10 @@ const ENTRA = ['AZURE_ENTRA_TENANT_ID', 'AZURE_ENTRA_CLIENT_ID', 'AZURE_ENTRA_CL
 const WORKLOAD = ['AZURE_TENANT_ID', 'AZURE_CLIENT_ID', 'AZURE_FEDERATED_TOKEN_FILE'] as const
 const WIF = ['GCP_WIF_AUDIENCE', 'GCP_WIF_SERVICE_ACCOUNT_EMAIL', 'GCP_WIF_TOKEN_FILE'] as const
 
-function clouds({azure_auth_mode: azure, gcp_auth_mode: gcp}: Partial<Settings>, given: (name: Name) => boolean): string[] {
+function clouds(
+  {azure_auth_mode: azure, gcp_auth_mode: gcp}: Partial<Settings>,
+  given: (name: Name) => boolean,
+): string[] {
   const wrong = pair('AWS_ASSUME_ROLE_ACCESS_KEY_ID', 'AWS_ASSUME_ROLE_SECRET_ACCESS_KEY', given)
   if (given('AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID') && !given('AWS_ASSUME_ROLE_SOURCE_ARN'))
     wrong.push('AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID would have no effect without AWS_ASSUME_ROLE_SOURCE_ARN.')
@@ -87,7 +105,8 @@ function clouds({azure_auth_mode: azure, gcp_auth_mode: gcp}: Partial<Settings>,
   const idle = azure === 'entra' ? [] : ENTRA.filter(given)
   if (idle.length > 0) wrong.push(`${idle.join(', ')} would have no effect without AZURE_AUTH_MODE=entra.`)
   const federated = WIF.filter(given)
-  if (gcp === 'workload' && federated.length > 0) wrong.push(`${federated.join(', ')} would have no effect with GCP_AUTH_MODE=workload.`)
+  if (gcp === 'workload' && federated.length > 0)
+    wrong.push(`${federated.join(', ')} would have no effect with GCP_AUTH_MODE=workload.`)
   else if ((gcp === 'wif' || federated.length > 0) && !given('GCP_WIF_AUDIENCE'))
     wrong.push(`${gcp === 'wif' ? 'GCP_AUTH_MODE=wif' : federated.join(', ')} needs GCP_WIF_AUDIENCE as well.`)
   return wrong
@@ -115,7 +134,8 @@ function mail({smtp_mail, smtp_security}: Partial<Settings>, given: (name: Name)
   }
   const wrong = pair('SMTP_USER', 'SMTP_PASSWORD', given)
   if (!given('SMTP_FROM')) wrong.push('SMTP_HOST needs SMTP_FROM as well.')
-  if (smtp_security === 'none' && given('SMTP_TLS_CA')) wrong.push('SMTP_TLS_CA would have no effect with SMTP_SECURITY=none.')
+  if (smtp_security === 'none' && given('SMTP_TLS_CA'))
+    wrong.push('SMTP_TLS_CA would have no effect with SMTP_SECURITY=none.')
   if (smtp_security === 'none' && given('SMTP_USER'))
     wrong.push('SMTP_SECURITY=none would send SMTP_PASSWORD in the clear; use starttls or tls.')
   return wrong
@@ -133,7 +153,8 @@ function others(settings: Partial<Settings>, given: (name: Name) => boolean): st
     wrong.push('MODEL_CONFIGS_PROXY_URL would have no effect without MODEL_CONFIGS_PROXY_FETCH_ENABLED=ON.')
   }
   const {bootstrap_admin_key: admin, bootstrap_workspace_key: workspace} = settings
-  if (admin && admin === workspace) wrong.push('GATEWAY_BOOTSTRAP_ADMIN_KEY and GATEWAY_BOOTSTRAP_WORKSPACE_KEY must differ.')
+  if (admin && admin === workspace)
+    wrong.push('GATEWAY_BOOTSTRAP_ADMIN_KEY and GATEWAY_BOOTSTRAP_WORKSPACE_KEY must differ.')
   return wrong
 }
 

@@ -7,7 +7,11 @@ export function settingsPage(): string {
     const names = NAMES.filter(name => row(name).group === group)
     return `## ${group}\n\n${table(['Variable', 'Flag', 'Key in the file', 'Default', 'Takes', 'Meaning'], names.map(line))}`
   })
-  const later = NOT_AVAILABLE.map(({area, instead = '', variables}) => [area, instead, Object.entries(variables).map(variable).join(', ')])
+  const later = NOT_AVAILABLE.map(({area, instead = '', variables}) => [
+    area,
+    instead,
+    Object.entries(variables).map(variable).join(', '),
+  ])
   return `${[HEAD, ...groups, `${TAIL}\n\n${table(['Feature', 'Instead', 'Variables, and their allowed values'], later)}`].join('\n\n')}\n`
 }
 
@@ -42,7 +46,10 @@ function line(name: Name): string[] {
   const flag = flagOf(name)
   const key = in_file === false ? '' : code(keyOf(name))
   const spellings = [name, ...also, ...fileEndings(name).map(ending => name + ending)]
-  const flags = [...(flag ? [flag] : []), ...fileEndings(name).map(ending => (keyOf(name) + ending).toLowerCase().replaceAll('_', '-'))]
+  const flags = [
+    ...(flag ? [flag] : []),
+    ...fileEndings(name).map(ending => (keyOf(name) + ending).toLowerCase().replaceAll('_', '-')),
+  ]
   return [
     spellings.map(code).join(', '),
     flags.map(each => code(`--${each}`)).join(', '),

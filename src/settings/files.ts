@@ -47,8 +47,9 @@ export interface FileEntry {
 }
 
 /**
- * The entries of a settings file: key → text, or list of texts joined by commas. Numbers and booleans keep their spelling;
- * an empty value and `null` are left out. Faults are named by line, never by content, for secrets may stand there.
+ * The entries of a settings file: key → text, or list of texts joined by commas. Numbers and booleans keep their
+ * spelling; an empty value and `null` are left out. Faults are named by line, never by content, for secrets may stand
+ * there.
  */
 export function parseEntries(yaml: string): {entries: Map<string, FileEntry>; wrong: string[]} {
   const lines = new LineCounter()
@@ -56,9 +57,13 @@ export function parseEntries(yaml: string): {entries: Map<string, FileEntry>; wr
   const line = (offset: number | undefined) => lines.linePos(offset ?? 0).line
   const entries = new Map<string, FileEntry>()
   if (document.errors.length > 0) {
-    return {entries, wrong: document.errors.slice(0, 5).map(({code, pos}) => `line ${line(pos[0])} is not valid YAML (${code})`)}
+    return {
+      entries,
+      wrong: document.errors.slice(0, 5).map(({code, pos}) => `line ${line(pos[0])} is not valid YAML (${code})`),
+    }
   }
-  if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) return {entries, wrong: []}
+  if (document.contents === null || (isScalar(document.contents) && document.contents.value === null))
+    return {entries, wrong: []}
   if (!isMap(document.contents)) return {entries, wrong: ['it holds no settings; write one "key: value" a line']}
   const wrong: string[] = []
   for (const {key, value} of document.contents.items) {

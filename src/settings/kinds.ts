@@ -31,15 +31,24 @@ export const path = kind('a path of at most 4096 characters', text => (isLine(te
 export const onOff: SettingKind<boolean> = {...oneOf({ON: true, OFF: false}), show: on => (on ? 'ON' : 'OFF')}
 export const trueFalse: SettingKind<boolean> = oneOf({true: true, false: false})
 /** The same for what is off by default, in either spelling. */
-export const switched: SettingKind<boolean> = {...oneOf({ON: true, OFF: false, true: true, false: false}), show: on => (on ? 'ON' : 'OFF')}
+export const switched: SettingKind<boolean> = {
+  ...oneOf({ON: true, OFF: false, true: true, false: false}),
+  show: on => (on ? 'ON' : 'OFF'),
+}
 /** What a host name may hold between its dots. */
-export const label = matching('letters, digits and inner hyphens, at most 63', /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i)
+export const label = matching(
+  'letters, digits and inner hyphens, at most 63',
+  /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
+)
 export const domain = matching(
   'a domain such as amazonaws.com',
   /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?){1,4}$/i,
 )
 /** One part of a path. */
-export const segment = matching('letters, digits, dots, hyphens and underscores, at most 255', /^\w(?:(?!\.\.)[\w.-]){0,254}$/)
+export const segment = matching(
+  'letters, digits, dots, hyphens and underscores, at most 255',
+  /^\w(?:(?!\.\.)[\w.-]){0,254}$/,
+)
 export const urlPath = matching('a path such as /v2/credentials/ID', /^\/[\x21-\x7e]{1,1023}$/)
 export const email = matching('an e-mail address', /^[\w.+-]{1,128}@[a-z0-9.-]{1,128}$/i)
 /** A time limit in milliseconds. */
@@ -75,7 +84,9 @@ export const listenAddress = kind('an IP address or a host name, without port', 
   isIP(text) || isName(text.toLowerCase()) ? text : undefined,
 )
 
-/** An absolute URL of one of `schemes`, for example `http:`; with user and password only where `credentials` says so. */
+/**
+ * An absolute URL of one of `schemes`, for example `http:`; with user and password only where `credentials` says so.
+ */
 export function url(takes: string, schemes: readonly string[], {credentials = false} = {}): SettingKind<string> {
   return kind(takes, (text, wrong) => {
     const parsed = text.length <= MAX_CHARACTERS ? URL.parse(text) : null
@@ -104,9 +115,12 @@ const SSL_WORDS: Readonly<Record<string, string>> = {
 /** A PostgreSQL URL as libpq takes it (PostgreSQL manual, 32.1.1.2); `DB_SSL` alone sets how TLS is used. */
 export const postgresUrl = kind('a URL such as postgresql://user:password@host:5432/name', (text, wrong) => {
   const parsed = text.length <= MAX_CHARACTERS ? URL.parse(text) : null
-  if (/^(mysql|mariadb)2?:/i.test(text)) return wrong('MySQL is not supported: the gateway keeps its data in SQLite or PostgreSQL')
+  if (/^(mysql|mariadb)2?:/i.test(text))
+    return wrong('MySQL is not supported: the gateway keeps its data in SQLite or PostgreSQL')
   if (!parsed || !['postgres:', 'postgresql:'].includes(parsed.protocol)) return undefined
-  const inside = [...parsed.searchParams.keys()].find(parameter => parameter.startsWith('ssl') || parameter === 'uselibpqcompat')
+  const inside = [...parsed.searchParams.keys()].find(
+    parameter => parameter.startsWith('ssl') || parameter === 'uselibpqcompat',
+  )
   if (!inside) return text
   const meant = SSL_WORDS[parsed.searchParams.get('sslmode') ?? '']
   return wrong(`take the parameter ${inside} out of it and set ${meant ? `DB_SSL=${meant}` : 'DB_SSL'} instead`)
@@ -125,7 +139,9 @@ export const bytes32 = kind('32 bytes as 64 hex digits or as base64 (openssl ran
 
 /** Bytes written as base64, at least so many. */
 export function base64Key(least_bytes: number, takes: string): SettingKind<string> {
-  return kind(takes, text => (/^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, 'base64').length >= least_bytes ? text : undefined))
+  return kind(takes, text =>
+    /^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, 'base64').length >= least_bytes ? text : undefined,
+  )
 }
 
 /** Where bodies may be kept. This process is its own control plane, so that what is kept there is kept here. */
@@ -141,11 +157,20 @@ export const logStoreKind = oneOf<'local' | 's3' | 's3_custom' | 's3_assume' | '
 })
 
 /** The address of a bucket, with or without a scheme. */
-export const bucketUrl = kind('an address such as minio.example.com/bucket or https://bucket.s3.example.com, without a query', text => {
-  const parsed = text.length <= MAX_CHARACTERS ? URL.parse(text.includes('://') ? text : `https://${text}`) : null
-  const is_plain = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password && !parsed.search && !parsed.hash
-  return is_plain && parsed.hostname ? parsed.href.replace(/\/+$/, '') : undefined
-})
+export const bucketUrl = kind(
+  'an address such as minio.example.com/bucket or https://bucket.s3.example.com, without a query',
+  text => {
+    const parsed = text.length <= MAX_CHARACTERS ? URL.parse(text.includes('://') ? text : `https://${text}`) : null
+    const is_plain =
+      parsed &&
+      /^https?:$/.test(parsed.protocol) &&
+      !parsed.username &&
+      !parsed.password &&
+      !parsed.search &&
+      !parsed.hash
+    return is_plain && parsed.hostname ? parsed.href.replace(/\/+$/, '') : undefined
+  },
+)
 
 /** PEM text with a block called `label`. Where it stands on one line, `\n` written as two characters ends a line. */
 export function pem(label: RegExp, takes: string): SettingKind<string> {
@@ -155,7 +180,10 @@ export function pem(label: RegExp, takes: string): SettingKind<string> {
   })
 }
 
-/** A comma separated list; `item` gives an entry in its normal form, or undefined when it is none. Repetitions fall away. */
+/**
+ * A comma separated list; `item` gives an entry in its normal form, or undefined when it is none. Repetitions fall
+ * away.
+ */
 export function listOf(takes: string, item: (entry: string) => string | undefined): SettingKind<readonly string[]> {
   const list = kind<readonly string[]>(`a comma separated list of ${takes}`, (text, wrong) => {
     const entries = text.split(',').map(entry => entry.trim())
@@ -186,7 +214,10 @@ export const origins = listOf('origins such as https://app.example.com, or * for
 export const unproxiedHosts = listOf('hosts, .domains, IP addresses, CIDR ranges, or *', entry =>
   /^[\w.:[\]*/-]+$/.test(entry) ? entry : undefined,
 )
-/** Hosts trusted by name: host, `*.domain` (apex and below), IP, CIDR; of a URL its host. Lower case, IPv6 without brackets. */
+/**
+ * Hosts trusted by name: host, `*.domain` (apex and below), IP, CIDR; of a URL its host. Lower case, IPv6 without
+ * brackets.
+ */
 export const trustedHosts = listOf('hosts, *.domains, IP addresses, CIDR ranges or http URLs, without ports', entry => {
   const lower = entry.toLowerCase()
   if (lower.includes('://')) {
@@ -206,8 +237,13 @@ export function quoted(value: string): string {
   return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe)
 }
 
-/** A kind from a function that gives the value of a trimmed text, or undefined; `wrong` says more than what is taken. */
-function kind<T>(takes: string, read: (text: string, wrong: (clause: string) => undefined) => T | undefined): SettingKind<T> {
+/**
+ * A kind from a function that gives the value of a trimmed text, or undefined; `wrong` says more than what is taken.
+ */
+function kind<T>(
+  takes: string,
+  read: (text: string, wrong: (clause: string) => undefined) => T | undefined,
+): SettingKind<T> {
   const schema = z.string().transform((text, context): T => {
     let clause = `it takes ${takes}`
     const value = read(text.trim(), better => {
@@ -241,7 +277,9 @@ function unbracketed(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
 }
 
-/** A host name whose last label is no number, for that would be an IPv4 address in disguise (WHATWG URL, host parsing). */
+/**
+ * A host name whose last label is no number, for that would be an IPv4 address in disguise (WHATWG URL, host parsing).
+ */
 function isName(host: string): boolean {
   const labels = host.split('.')
   return (

@@ -13,7 +13,10 @@ interface Keys {
   readonly secret_access_key: string
 }
 
-/** A store of objects as the settings name it: by the words it speaks, not by who runs it. It holds secrets: do not print it. */
+/**
+ * A store of objects as the settings name it: by the words it speaks, not by who runs it. It holds secrets: do not
+ * print it.
+ */
 export type LogStoreSettings = Place &
   (
     | {
@@ -51,8 +54,13 @@ export function logStoreSettings(settings: Settings): LogStoreSettings | undefin
     backoff_ms: settings.log_store_connection_backoff_ms,
   }
   if (kind === 'gcs_assume') return {...place, kind}
-  if (kind === 'azure') return {...place, kind, account: settings.azure_storage_account ?? '', key: settings.azure_storage_key}
-  const {log_store_access_key: access_key_id, log_store_secret_key: secret_access_key, log_store_aws_role_arn: role_arn} = settings
+  if (kind === 'azure')
+    return {...place, kind, account: settings.azure_storage_account ?? '', key: settings.azure_storage_key}
+  const {
+    log_store_access_key: access_key_id,
+    log_store_secret_key: secret_access_key,
+    log_store_aws_role_arn: role_arn,
+  } = settings
   const {kms_encryption_customer_key: customer, kms_encryption_customer_key_md5: md5} = settings
   return {
     ...place,
@@ -120,7 +128,11 @@ const ONLY_FOR: Partial<Record<Name, readonly Kind[]>> = {
   KMS_ENCRYPTION_CUSTOMER_KEY: S3,
   KMS_ENCRYPTION_CUSTOMER_KEY_MD5: S3,
 }
-const OF_ANY = ['LOG_STORE_BASEPATH', 'LOG_STORE_FILE_PATH_FORMAT', 'LOG_STORE_SPOOL_MAX_MB'] as const satisfies readonly Name[]
+const OF_ANY = [
+  'LOG_STORE_BASEPATH',
+  'LOG_STORE_FILE_PATH_FORMAT',
+  'LOG_STORE_SPOOL_MAX_MB',
+] as const satisfies readonly Name[]
 /** What says nothing of its own. */
 const IDLE: Partial<Record<Name, (settings: Partial<Settings>) => boolean>> = {
   LOG_STORE_FILE_PATH_FORMAT: ({log_store_file_path_format}) => log_store_file_path_format === 'v1',
@@ -148,7 +160,9 @@ export function logStoreFaults(settings: Partial<Settings>, given: (name: Name) 
   if (kind === 'azure' && !given('AZURE_STORAGE_KEY') && !given('AZURE_AUTH_MODE'))
     wrong.push('LOG_STORE=azure needs AZURE_STORAGE_KEY, or AZURE_AUTH_MODE for a login without one.')
   if (base !== undefined && sendsToken(kind, given) && !isSafe(base))
-    wrong.push(`LOG_STORE_BASEPATH must begin with https:// with LOG_STORE=${kind}: a token would be sent in the clear.`)
+    wrong.push(
+      `LOG_STORE_BASEPATH must begin with https:// with LOG_STORE=${kind}: a token would be sent in the clear.`,
+    )
   return [...wrong, ...(S3.some(each => each === kind) ? encryption(settings, given) : [])]
 }
 
@@ -159,8 +173,10 @@ function encryption({sse_encryption_type: type}: Partial<Settings>, given: (name
     wrong.push(`${of_kms.join(', ')} would have no effect without SSE_ENCRYPTION_TYPE=aws:kms or aws:kms:dsse.`)
   const of_customer = (['KMS_ENCRYPTION_ALGORITHM', 'KMS_ENCRYPTION_CUSTOMER_KEY_MD5'] as const).filter(given)
   if (given('KMS_ENCRYPTION_CUSTOMER_KEY')) {
-    if (type) wrong.push(`KMS_ENCRYPTION_CUSTOMER_KEY and SSE_ENCRYPTION_TYPE=${type} are two ways to encrypt; keep one.`)
-  } else if (of_customer.length > 0) wrong.push(`${of_customer.join(', ')} would have no effect without KMS_ENCRYPTION_CUSTOMER_KEY.`)
+    if (type)
+      wrong.push(`KMS_ENCRYPTION_CUSTOMER_KEY and SSE_ENCRYPTION_TYPE=${type} are two ways to encrypt; keep one.`)
+  } else if (of_customer.length > 0)
+    wrong.push(`${of_customer.join(', ')} would have no effect without KMS_ENCRYPTION_CUSTOMER_KEY.`)
   return wrong
 }
 

@@ -15,7 +15,14 @@ const IMPLICIT_TLS_PORT = 465 // RFC 8314, 3.3
 
 /** The mail server to use; undefined: no mail is sent. It holds secrets: do not print it. */
 export function mailSettings(settings: Settings): MailSettings | undefined {
-  const {smtp_mail, smtp_host: host, smtp_port: port, smtp_from: from, smtp_user: user, smtp_password: password} = settings
+  const {
+    smtp_mail,
+    smtp_host: host,
+    smtp_port: port,
+    smtp_from: from,
+    smtp_user: user,
+    smtp_password: password,
+  } = settings
   if (!smtp_mail || !host || !from) return undefined
   const login = user !== undefined && password !== undefined ? {user, password} : undefined
   return {host, port, security: securityOf(settings, login !== undefined), ca: settings.smtp_tls_ca, login, from}

@@ -71,7 +71,9 @@ export interface Later {
 }
 
 const exact = new Map(
-  NOT_AVAILABLE.flatMap(area => Object.entries(area.variables).map(([name, harmless]) => [name, {...area, harmless}] as const)),
+  NOT_AVAILABLE.flatMap(area =>
+    Object.entries(area.variables).map(([name, harmless]) => [name, {...area, harmless}] as const),
+  ),
 )
 const open = [...exact]
   .filter(([name]) => name.includes('*'))

@@ -5,7 +5,15 @@ import {SettingsFault} from './fault.ts'
 import {isMissing, parseEntries, type ReadFile, readText, reason} from './files.ts'
 import {quoted} from './kinds.ts'
 import {shown} from './show.ts'
-import {environmentLayer, fileLayer, flagLayer, type Origin, type SettingsLayer, type Texts, unknownNames} from './sources.ts'
+import {
+  environmentLayer,
+  fileLayer,
+  flagLayer,
+  type Origin,
+  type SettingsLayer,
+  type Texts,
+  unknownNames,
+} from './sources.ts'
 import {keyOf, NAMES, type Name, row, type Settings} from './table.ts'
 
 export interface SettingSources {
@@ -19,12 +27,15 @@ export type Origins = Readonly<Record<Name, Origin>>
 
 /**
  * The settings and where each comes from: flags, else the environment, else the settings file, else the default.
- * An empty text counts as not given. The settings file is the one named by `--settings` or `GATEWAY_SETTINGS_FILE`, else
- * `settings.yaml` in the data directory when it is there. Paths are relative to the working directory.
- * Throws one `SettingsFault` with every problem found: unknown names, unreadable files, wrong values, two sources of one
- * setting in one layer, settings that contradict each other, and documented variables of later versions.
+ * An empty text counts as not given. The settings file is the one named by `--settings` or `GATEWAY_SETTINGS_FILE`,
+ * else `settings.yaml` in the data directory when it is there. Paths are relative to the working directory. Throws one
+ * `SettingsFault` with every problem found: unknown names, unreadable files, wrong values, two sources of one setting
+ * in one layer, settings that contradict each other, and documented variables of later versions.
  */
-export function readSettings({argv = {}, env, readFile = readText}: SettingSources): {settings: Settings; origins: Origins} {
+export function readSettings({argv = {}, env, readFile = readText}: SettingSources): {
+  settings: Settings
+  origins: Origins
+} {
   const faults: string[] = []
   const outer = [flagLayer(argv), environmentLayer(env)]
   const layers = [...outer, ...settingsFile(outer, readFile, faults)]
@@ -62,7 +73,9 @@ function settingsFile(outer: readonly SettingsLayer[], readFile: ReadFile, fault
   const {entries, wrong} = parseEntries(yaml)
   faults.push(...wrong.map(clause => `${path}: ${clause}.`))
   if (file.value === undefined && entries.delete('data_dir')) {
-    faults.push(`data_dir in ${path} comes too late: the file was found in the data directory. Use --data-dir or GATEWAY_DATA_DIR.`)
+    faults.push(
+      `data_dir in ${path} comes too late: the file was found in the data directory. Use --data-dir or GATEWAY_DATA_DIR.`,
+    )
   }
   return [fileLayer(entries, path)]
 }

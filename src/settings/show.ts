@@ -12,7 +12,13 @@ export interface SettingRow {
 }
 
 /** Every setting in the order of the table, with its value, origin and meaning; no secret is in it. */
-export function settingRows({settings, origins}: {settings: Settings; origins: Readonly<Record<Name, Origin>>}): SettingRow[] {
+export function settingRows({
+  settings,
+  origins,
+}: {
+  settings: Settings
+  origins: Readonly<Record<Name, Origin>>
+}): SettingRow[] {
   return NAMES.map(name => ({
     name,
     value: shown(name, settings),

@@ -53,7 +53,10 @@ export function fileLayer(entries: ReadonlyMap<string, FileEntry>, path: string)
   return {
     origin: `file:${path}`,
     entries,
-    words: name => (row(name).in_file === false ? [] : words(keyOf(name), fileEndings(name), ending => keyOf(name) + ending.toLowerCase())),
+    words: name =>
+      row(name).in_file === false
+        ? []
+        : words(keyOf(name), fileEndings(name), ending => keyOf(name) + ending.toLowerCase()),
     say: word => `${word} in ${path}`,
   }
 }
@@ -105,7 +108,9 @@ function direct(word: string): Word {
 }
 
 function entriesOf(texts: Texts): Map<string, FileEntry> {
-  return new Map(Object.entries(texts).flatMap(([word, text]) => (text?.trim() ? [[word, {text, list: false}] as const] : [])))
+  return new Map(
+    Object.entries(texts).flatMap(([word, text]) => (text?.trim() ? [[word, {text, list: false}] as const] : [])),
+  )
 }
 
 function isServiceLink(name: string, value: string): boolean {

@@ -35,7 +35,9 @@ import {
   word,
 } from './kinds.ts'
 
-/** One setting. Its key in the settings file, in `Settings` and (with hyphens) on the command line follow from its name. */
+/**
+ * One setting. Its key in the settings file, in `Settings` and (with hyphens) on the command line follow from its name.
+ */
 export interface Setting {
   readonly kind: SettingKind<unknown>
   /** The default, as text, read as any other value would be; without one the setting may be unset. */
@@ -83,7 +85,9 @@ const SERVICE = url('a URL such as https://login.microsoftonline.us', ['http:', 
 const CUSTOMER_KEY = base64Key(32, 'a key of 32 bytes as base64 (openssl rand -base64 32)')
 const DB_SSL = word('DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY', 'Amazon RDS')
 
-/** Every setting of this version: the one table from which types, parsing, `config show` and the settings page follow. */
+/**
+ * Every setting of this version: the one table from which types, parsing, `config show` and the settings page follow.
+ */
 // biome-ignore format: a table is read by its lines
 export const SETTINGS = {
   HOST: {kind: listenAddress, fallback: '127.0.0.1', group: 'Listening', meaning: 'Address to listen on; 0.0.0.0 or :: for every interface.'},
@@ -254,7 +258,8 @@ export const SETTINGS = {
 export type Name = keyof typeof SETTINGS
 /** The key of a setting in the file and in `Settings`: its name in lower case, without the prefix `GATEWAY_`. */
 export type SettingKey<N extends string> = N extends `GATEWAY_${infer Rest}` ? Lowercase<Rest> : Lowercase<N>
-type ValueOf<S extends Setting> = S['kind'] extends SettingKind<infer T> ? (S extends {fallback: string} ? T : T | undefined) : never
+type ValueOf<S extends Setting> =
+  S['kind'] extends SettingKind<infer T> ? (S extends {fallback: string} ? T : T | undefined) : never
 /** Every setting, read, checked and frozen. Printed or serialised, it shows a secret as `set` or `not set`. */
 export type Settings = {readonly [N in Name as SettingKey<N>]: ValueOf<(typeof SETTINGS)[N]>}
 
@@ -276,7 +281,10 @@ export function fileEndings(name: Name): readonly string[] {
   return secret ? (path ? ['_FILE', '_PATH'] : ['_FILE']) : []
 }
 
-/** The flag of a setting without its two hyphens; undefined for a secret, which other users of the machine would see in `ps`. */
+/**
+ * The flag of a setting without its two hyphens; undefined for a secret, which other users of the machine would see in
+ * `ps`.
+ */
 export function flagOf(name: Name): string | undefined {
   const {secret, flag: own} = row(name)
   return secret ? undefined : (own ?? keyOf(name).replaceAll('_', '-'))

@@ -18,7 +18,13 @@ export function alertName({entity, entity_id, about}: AlertKey): string {
 }
 
 /** Writes the alerts of now over what was read before; false when another process was faster. */
-export async function writeAlert(db: Db, key: AlertKey, before: string | null, state: string, now: string): Promise<boolean> {
+export async function writeAlert(
+  db: Db,
+  key: AlertKey,
+  before: string | null,
+  state: string,
+  now: string,
+): Promise<boolean> {
   if (before === null) {
     const {numInsertedOrUpdatedRows} = await db
       .insertInto('alerts')

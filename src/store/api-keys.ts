@@ -21,8 +21,8 @@ export interface KeyReach {
 }
 
 /**
- * The key whose SHA-256 is `hash` (64 hex digits), whatever its status and expiry, unless it was deleted; undefined when there
- * is none. The caller decides what an expired key may still do.
+ * The key whose SHA-256 is `hash` (64 hex digits), whatever its status and expiry, unless it was deleted; undefined
+ * when there is none. The caller decides what an expired key may still do.
  */
 export async function findKeyByHash(db: Db, hash: string): Promise<FoundKey | undefined> {
   const row = await db

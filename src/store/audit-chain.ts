@@ -48,8 +48,8 @@ export interface AuditReport {
 }
 
 /**
- * Adds a row at the end of its organisation's chain. All writers of an organisation share one: the end is locked until the transaction
- * is in, and so rows have the order in which they were committed.
+ * Adds a row at the end of its organisation's chain. All writers of an organisation share one: the end is locked until
+ * the transaction is in, and so rows have the order in which they were committed.
  */
 export async function insertAuditLog(db: Db, row: AuditLogsTable) {
   const {organisation_id} = row
@@ -73,7 +73,10 @@ export async function insertAuditLog(db: Db, row: AuditLogsTable) {
   await db.updateTable('audit_chains').set({chain}).where('organisation_id', '=', organisation_id).execute()
 }
 
-/** Computes the chain of an organisation anew over all its rows, a page at a time: a row altered, taken away or moved shows. */
+/**
+ * Computes the chain of an organisation anew over all its rows, a page at a time: a row altered, taken away or moved
+ * shows.
+ */
 export async function verifyAuditChain(db: Db, organisation_id: string): Promise<AuditReport> {
   const {highest} = await db
     .selectFrom('audit_logs')
@@ -81,7 +84,11 @@ export async function verifyAuditChain(db: Db, organisation_id: string): Promise
     .where('organisation_id', '=', organisation_id)
     .executeTakeFirstOrThrow()
   // rows that come from here on are beyond it, and not judged
-  const end = await db.selectFrom('audit_chains').selectAll().where('organisation_id', '=', organisation_id).executeTakeFirst()
+  const end = await db
+    .selectFrom('audit_chains')
+    .selectAll()
+    .where('organisation_id', '=', organisation_id)
+    .executeTakeFirst()
   const {n} = await db
     .selectFrom('audit_logs')
     .select(e => e.fn.countAll<number>().as('n'))
@@ -92,8 +99,13 @@ export async function verifyAuditChain(db: Db, organisation_id: string): Promise
   const last = Number(end?.sequence ?? 0)
   let chain = CHAIN_START
   let rows = 0
-  const broken = (sequence: number, id: string | null, text: string) => ({rows, unlinked, breaks: [{sequence, id, text}]})
-  if (Number(highest ?? 0) > last) return broken(last + 1, null, `The chain ends with row ${last}, and there are rows up to ${highest}.`)
+  const broken = (sequence: number, id: string | null, text: string) => ({
+    rows,
+    unlinked,
+    breaks: [{sequence, id, text}],
+  })
+  if (Number(highest ?? 0) > last)
+    return broken(last + 1, null, `The chain ends with row ${last}, and there are rows up to ${highest}.`)
   for (;;) {
     const page = await db
       .selectFrom('audit_logs')
@@ -108,7 +120,11 @@ export async function verifyAuditChain(db: Db, organisation_id: string): Promise
       const due = rows + 1
       if (Number(row.sequence) !== due) return broken(due, null, `Row ${due} is missing.`)
       if (linkOf(chain, {...row, sequence: due}) !== row.chain)
-        return broken(due, row.id, `Row ${due} of ${row.at} (${row.id}) is not what was recorded, or is not in its place.`)
+        return broken(
+          due,
+          row.id,
+          `Row ${due} of ${row.at} (${row.id}) is not what was recorded, or is not in its place.`,
+        )
       chain = row.chain!
       rows = due
     }
@@ -121,7 +137,11 @@ export async function verifyAuditChain(db: Db, organisation_id: string): Promise
 
 function linkOf(previous: string, row: AuditLogsTable): string {
   const later = LATER_COLUMNS.flatMap(column => (row[column] == null ? [] : [{[column]: row[column]}]))
-  return hash('sha256', `${previous}\n${JSON.stringify([...COLUMNS.map(column => plain(row[column])), ...later])}`, 'hex')
+  return hash(
+    'sha256',
+    `${previous}\n${JSON.stringify([...COLUMNS.map(column => plain(row[column])), ...later])}`,
+    'hex',
+  )
 }
 
 /** What was altered may be beyond a number's exactness; it must then differ, not throw. */

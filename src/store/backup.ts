@@ -13,8 +13,8 @@ export interface BackupManifest {
 }
 
 /**
- * Copies the databases of `data_folder` into a new folder below `backups`, beside whoever uses them (SQLite's own backup), and
- * says where. Hashes are taken of the copies: no code of ours may open a live file (core rule 3).
+ * Copies the databases of `data_folder` into a new folder below `backups`, beside whoever uses them (SQLite's own
+ * backup), and says where. Hashes are taken of the copies: no code of ours may open a live file (core rule 3).
  */
 export async function backUp(options: {
   data_folder: string

@@ -14,8 +14,14 @@ export async function insertBatch(db: Db, row: BatchesTable): Promise<void> {
     .execute()
 }
 
-/** Those of the ids that are not charged yet, as far as it is known; and whether the ledger has the entry all the same. */
-export async function unsettledBatches(db: Db, {workspace_id, provider, integration_id}: BatchPlace, ids: readonly string[]) {
+/**
+ * Those of the ids that are not charged yet, as far as it is known; and whether the ledger has the entry all the same.
+ */
+export async function unsettledBatches(
+  db: Db,
+  {workspace_id, provider, integration_id}: BatchPlace,
+  ids: readonly string[],
+) {
   const rows = await db
     .selectFrom('batches as b')
     .leftJoin('traffic.ledger_entries as e', join => join.onRef('e.call_id', '=', 'b.call_id').on('e.attempt', '=', 1))
@@ -62,7 +68,12 @@ export async function heldCharges(db: Db, most: number): Promise<readonly string
 
 /** Notes that it was polled, and when it is to be next. */
 export async function noteAsked(db: Db, call_id: string, asks: number, next_ask_ms: number): Promise<void> {
-  await db.updateTable('batches').set({asks, next_ask_ms}).where('call_id', '=', call_id).where('settled_at', 'is', null).execute()
+  await db
+    .updateTable('batches')
+    .set({asks, next_ask_ms})
+    .where('call_id', '=', call_id)
+    .where('settled_at', 'is', null)
+    .execute()
 }
 
 /** Notes that it was charged; false when somebody else did. */

@@ -27,7 +27,16 @@ const OPEN = ['active', 'exhausted'] as const
 async function keys(db: Db): Promise<BudgetedRow[]> {
   const rows = await db
     .selectFrom('api_keys')
-    .select(['id', 'name', 'organisation_id', 'workspace_id', 'usage_limits', 'last_reset_at', 'status', 'alert_emails'])
+    .select([
+      'id',
+      'name',
+      'organisation_id',
+      'workspace_id',
+      'usage_limits',
+      'last_reset_at',
+      'status',
+      'alert_emails',
+    ])
     .where('status', 'in', OPEN)
     .where(e => e.or([e('usage_limits', 'is not', null), e('status', '=', 'exhausted')]))
     .execute()
@@ -54,7 +63,10 @@ async function providers(db: Db): Promise<BudgetedRow[]> {
   return rows.map(row => ({...row, entity: 'provider', alert_emails: null, status: opened(row.status)}))
 }
 
-/** Each integration in each workspace that has a provider of it, with the limits of its own there, else those of all (as calls find them). */
+/**
+ * Each integration in each workspace that has a provider of it, with the limits of its own there, else those of all (as
+ * calls find them).
+ */
 async function integrations(db: Db): Promise<BudgetedRow[]> {
   const rows = await db
     .selectFrom('providers as p')
@@ -84,7 +96,12 @@ function opened(status: string): 'active' | 'exhausted' {
 }
 
 /** Shows a key or a provider as `status`, unless it is something else than `active` or `exhausted` by now. */
-export async function showStatus(db: Db, {entity, id}: Pick<BudgetedRow, 'entity' | 'id'>, status: 'active' | 'exhausted', now: string) {
+export async function showStatus(
+  db: Db,
+  {entity, id}: Pick<BudgetedRow, 'entity' | 'id'>,
+  status: 'active' | 'exhausted',
+  now: string,
+) {
   const table = entity === 'key' ? 'api_keys' : 'providers'
   await db
     .updateTable(table)
@@ -95,7 +112,8 @@ export async function showStatus(db: Db, {entity, id}: Pick<BudgetedRow, 'entity
 }
 
 /** A key or a provider whose time is over. */
-export interface Expired extends Pick<BudgetedRow, 'id' | 'name' | 'organisation_id' | 'workspace_id' | 'alert_emails'> {
+export interface Expired
+  extends Pick<BudgetedRow, 'id' | 'name' | 'organisation_id' | 'workspace_id' | 'alert_emails'> {
   readonly entity: 'key' | 'provider'
   readonly expires_at: string
 }
@@ -116,8 +134,18 @@ export async function expiring(db: Db, now: string): Promise<readonly Expired[]>
     .where('expires_at', '<=', now)
     .execute()
   return [
-    ...of_keys.map(row => ({...row, entity: 'key' as const, workspace_id: row.workspace_id ?? '', expires_at: row.expires_at ?? now})),
-    ...of_providers.map(row => ({...row, entity: 'provider' as const, alert_emails: null, expires_at: row.expires_at ?? now})),
+    ...of_keys.map(row => ({
+      ...row,
+      entity: 'key' as const,
+      workspace_id: row.workspace_id ?? '',
+      expires_at: row.expires_at ?? now,
+    })),
+    ...of_providers.map(row => ({
+      ...row,
+      entity: 'provider' as const,
+      alert_emails: null,
+      expires_at: row.expires_at ?? now,
+    })),
   ]
 }
 

@@ -15,9 +15,9 @@ export interface CacheFileOptions {
 }
 
 /**
- * The embedded cache: a file of its own, so that its writes meet nobody's lock, no backup carries answers, and it can be deleted. It
- * is written without waiting for the disk, and synced when it is closed: one that was not closed may be spoilt, and is thrown away.
- * Only the owner of the data directory opens it (core rule 3).
+ * The embedded cache: a file of its own, so that its writes meet nobody's lock, no backup carries answers, and it can
+ * be deleted. It is written without waiting for the disk, and synced when it is closed: one that was not closed may be
+ * spoilt, and is thrown away. Only the owner of the data directory opens it (core rule 3).
  */
 export function openCacheFile(options: CacheFileOptions): {readonly db: Db; close(): Promise<void>} {
   if (existsSync(join(options.folder, `${CACHE_FILE}-wal`))) discard(options.folder)
@@ -105,14 +105,21 @@ export function cacheTable(db: Db) {
         .execute()
     },
     async delete(workspace_id: string, digest: string): Promise<void> {
-      await db.deleteFrom('traffic.cache_entries').where('digest', '=', digest).where('workspace_id', '=', workspace_id).execute()
+      await db
+        .deleteFrom('traffic.cache_entries')
+        .where('digest', '=', digest)
+        .where('workspace_id', '=', workspace_id)
+        .execute()
     },
     /** Deletes some rows of a workspace; true when there may be more. */
     async purge(workspace_id: string): Promise<boolean> {
       const rows = await sizes(db).where('workspace_id', '=', workspace_id).execute()
       return deleteSlice(db, rows)
     },
-    /** Deletes some of the rows whose time is over, else of those that are too many bytes, the next to end first. True when there may be more. */
+    /**
+     * Deletes some of the rows whose time is over, else of those that are too many bytes, the next to end first. True
+     * when there may be more.
+     */
     async prune(now_ms: number, most_bytes: number): Promise<boolean> {
       const over = await sizes(db).where('expires_at_ms', '<=', now_ms).orderBy('expires_at_ms').execute()
       if (over.length > 0) {
@@ -145,8 +152,14 @@ async function bytesOf(db: Db): Promise<number> {
   return Number(bytes ?? 0) + Number(rows) * ROW_BYTES
 }
 
-/** Deletes the first of `rows`, until a slice is full or it is enough; true when some were left, or there may be others. */
-async function deleteSlice(db: Db, rows: readonly {readonly digest: string; readonly bytes: number}[], enough = SLICE_BYTES) {
+/**
+ * Deletes the first of `rows`, until a slice is full or it is enough; true when some were left, or there may be others.
+ */
+async function deleteSlice(
+  db: Db,
+  rows: readonly {readonly digest: string; readonly bytes: number}[],
+  enough = SLICE_BYTES,
+) {
   const digests: string[] = []
   let bytes = 0
   for (const row of rows) {

@@ -27,7 +27,16 @@ export async function callableProviders(db: Db, workspace_id: string): Promise<r
     .leftJoin('integration_workspaces as iw', join =>
       join.onRef('iw.integration_id', '=', 'p.integration_id').onRef('iw.workspace_id', '=', 'p.workspace_id'),
     )
-    .select(['p.slug', 'p.status', 'p.expires_at', 'p.workspace_id', 'p.last_updated_at', 'i.id', 'i.organisation_id', 'i.ai_provider_id'])
+    .select([
+      'p.slug',
+      'p.status',
+      'p.expires_at',
+      'p.workspace_id',
+      'p.last_updated_at',
+      'i.id',
+      'i.organisation_id',
+      'i.ai_provider_id',
+    ])
     .select(['i.key_sealed', 'i.configurations', 'i.configurations_sealed', 'i.secret_mappings', 'i.allow_all_models'])
     .select(['i.last_updated_at as integration_updated_at'])
     .select(['i.workspace_id as only_workspace_id', 'i.global_access_enabled', 'iw.enabled as own_enabled'])
@@ -41,7 +50,9 @@ export async function callableProviders(db: Db, workspace_id: string): Promise<r
     const enabled = row.own_enabled ?? (row.only_workspace_id === row.workspace_id ? 1 : row.global_access_enabled)
     if (enabled !== 1 || status === 'expired') return []
     const version = `${integration.id} ${integration_updated_at} ${last_updated_at}`
-    return [{slug, expires_at, version, integration: {...integration, allow_all_models: integration.allow_all_models === 1}}]
+    return [
+      {slug, expires_at, version, integration: {...integration, allow_all_models: integration.allow_all_models === 1}},
+    ]
   })
 }
 
@@ -49,7 +60,9 @@ export async function callableProviders(db: Db, workspace_id: string): Promise<r
 export function modelsOfProviders(
   db: Db,
   workspace_id: string,
-): Promise<Pick<IntegrationModelsTable, 'integration_id' | 'slug' | 'enabled' | 'base_model_slug' | 'pricing_config'>[]> {
+): Promise<
+  Pick<IntegrationModelsTable, 'integration_id' | 'slug' | 'enabled' | 'base_model_slug' | 'pricing_config'>[]
+> {
   return db
     .selectFrom('integration_models as m')
     .select(['m.integration_id', 'm.slug', 'm.enabled', 'm.base_model_slug', 'm.pricing_config'])

@@ -27,7 +27,11 @@ export async function updateCollection(db: Db, id: string, change: Partial<Colle
 }
 
 /** The active collection whose slug or id is `named`. */
-export function findCollection(db: Db, {organisation_id, workspace_id}: VisibleTo, named: string): Promise<CollectionsTable | undefined> {
+export function findCollection(
+  db: Db,
+  {organisation_id, workspace_id}: VisibleTo,
+  named: string,
+): Promise<CollectionsTable | undefined> {
   let matching = db
     .selectFrom('collections')
     .selectAll()
@@ -55,7 +59,8 @@ export async function listCollections(
   page: Page,
 ): Promise<Paged<CollectionsTable>> {
   let matching = db.selectFrom('collections').where('workspace_id', '=', workspace_id).where('status', '=', 'active')
-  if (search !== undefined) matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
+  if (search !== undefined)
+    matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
   return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
@@ -72,7 +77,10 @@ export function childCollections(db: Db, id: string): Promise<CollectionsTable[]
 }
 
 /** By id of the collection; of each that is requested. */
-export async function collectionContents(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, CollectionContents>> {
+export async function collectionContents(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, CollectionContents>> {
   if (!ids.length) return new Map()
   const children = await db
     .selectFrom('collections')

@@ -41,7 +41,10 @@ export async function insertConfig(db: Db, row: ConfigsTable) {
   await insertVersion(db, row)
 }
 
-export async function insertVersion(db: Db, {id, version_id, version, config, updated_by, last_updated_at}: ConfigsTable) {
+export async function insertVersion(
+  db: Db,
+  {id, version_id, version, config, updated_by, last_updated_at}: ConfigsTable,
+) {
   const row = {id: version_id, config_id: id, version, config, updated_by, created_at: last_updated_at}
   await db.insertInto('config_versions').values(row).execute()
 }
@@ -61,14 +64,21 @@ export function findConfig(
   return matching.executeTakeFirst()
 }
 
-/** The config that a call of this workspace names by slug or id; undefined when there is none or it was archived. See `openConfig`. */
+/**
+ * The config that a call of this workspace names by slug or id; undefined when there is none or it was archived. See
+ * `openConfig`.
+ */
 export function findConfigForCall(db: Db, workspace_id: string, slug_or_id: string): Promise<ConfigsTable | undefined> {
   return active(db, slug_or_id).where('workspace_id', '=', workspace_id).executeTakeFirst()
 }
 
 /** The id of the config that calls of this workspace go by by default. */
 export async function defaultConfigId(db: Db, workspace_id: string): Promise<string | null> {
-  const standing = db.selectFrom('configs').select('id').where('workspace_id', '=', workspace_id).where('status', '=', 'active')
+  const standing = db
+    .selectFrom('configs')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('status', '=', 'active')
   return (await standing.where('is_default', '=', 1).executeTakeFirst())?.id ?? null
 }
 
@@ -79,14 +89,22 @@ export interface ConfigFilter {
 
 /** Newest first. */
 export async function listConfigs(db: Db, filter: ConfigFilter, page: Page): Promise<Paged<ConfigsTable>> {
-  let matching = db.selectFrom('configs').where('organisation_id', '=', filter.organisation_id).where('status', '=', 'active')
+  let matching = db
+    .selectFrom('configs')
+    .where('organisation_id', '=', filter.organisation_id)
+    .where('status', '=', 'active')
   if (filter.workspace_id !== undefined) matching = matching.where('workspace_id', '=', filter.workspace_id)
   return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
 /** Newest first. */
 export function configVersions(db: Db, config_id: string): Promise<ConfigVersionsTable[]> {
-  return db.selectFrom('config_versions').selectAll().where('config_id', '=', config_id).orderBy('version', 'desc').execute()
+  return db
+    .selectFrom('config_versions')
+    .selectAll()
+    .where('config_id', '=', config_id)
+    .orderBy('version', 'desc')
+    .execute()
 }
 
 /** The id of the version that was the newest at `at`. */
@@ -116,7 +134,11 @@ export async function configUsers(db: Db, workspace_id: string, names: readonly 
     .where('status', '<>', 'archived')
     .where('defaults', 'is not', null)
     .execute()
-  const workspaces = await db.selectFrom('workspaces').select(['name', 'defaults']).where('id', '=', workspace_id).execute()
+  const workspaces = await db
+    .selectFrom('workspaces')
+    .select(['name', 'defaults'])
+    .where('id', '=', workspace_id)
+    .execute()
   const uses = ({defaults}: {defaults: string | null}) =>
     names.includes(String((JSON.parse(defaults ?? '{}') as {config_id?: unknown}).config_id))
   return [
@@ -127,7 +149,12 @@ export async function configUsers(db: Db, workspace_id: string, names: readonly 
 
 /** Takes the mark of the default from whichever config of the workspace has it. */
 export async function clearDefaultConfig(db: Db, workspace_id: string) {
-  await db.updateTable('configs').set({is_default: 0}).where('workspace_id', '=', workspace_id).where('is_default', '=', 1).execute()
+  await db
+    .updateTable('configs')
+    .set({is_default: 0})
+    .where('workspace_id', '=', workspace_id)
+    .where('is_default', '=', 1)
+    .execute()
 }
 
 function active(db: Db, named: string) {

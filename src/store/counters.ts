@@ -46,11 +46,16 @@ export interface CounterStanding {
 /** The counters that processes share on PostgreSQL. There are none on SQLite. */
 export function counterTable(db: Db) {
   return {
-    /** Claims under each `id`; with no deadline, more under a reservation that is open. All of one statement name the same counters. */
+    /**
+     * Claims under each `id`; with no deadline, more under a reservation that is open. All of one statement name the
+     * same counters.
+     */
     async reserve(reservations: readonly CounterReservationRow[]): Promise<readonly CounterAnswer[]> {
       const {rows} = await sql<{answer: CounterAnswer}>`
         select traffic.reserve_counters(a.item->>'id', a.item->'claims', (a.item->>'deadline_ms')::bigint) as answer
-        from jsonb_array_elements(${JSON.stringify(reservations)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(db)
+        from jsonb_array_elements(${JSON.stringify(reservations)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(
+        db,
+      )
       return rows.map(({answer}) => answer)
     },
     /** False when nothing is held under an id. Null gives everything back. */
@@ -58,7 +63,9 @@ export function counterTable(db: Db) {
       const {rows} = await sql<{known: boolean}>`
         select traffic.settle_counters(a.item->>'id', coalesce((a.item->'actual'->>'tokens')::bigint, 0),
           coalesce((a.item->'actual'->>'cost_nanousd')::bigint, 0), a.item->'actual' = 'null'::jsonb) as known
-        from jsonb_array_elements(${JSON.stringify(settlements)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(db)
+        from jsonb_array_elements(${JSON.stringify(settlements)}::jsonb) with ordinality as a(item, place) order by a.place`.execute(
+        db,
+      )
       return rows.map(({known}) => known)
     },
     async read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
@@ -68,7 +75,12 @@ export function counterTable(db: Db) {
     },
     /** Adds counters that are not there; the others stay as they are. */
     async insert(
-      counters: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null; readonly group: string | null}[],
+      counters: readonly {
+        readonly key: string
+        readonly used: bigint
+        readonly ends_at_ms: number | null
+        readonly group: string | null
+      }[],
     ) {
       await sql`
         insert into traffic.counters (key, used, ends_at_ms, policy_id, revision)
@@ -96,7 +108,9 @@ export function counterTable(db: Db) {
         from traffic.counters as c left join traffic.counter_holds as h on h.key = c.key and h.type <> 'requests'
         where c.key = any(${keys}) and c.revision is not null
         group by c.key`.execute(db)
-      return new Map(rows.map(({key, used, held, revision}) => [key, {used: BigInt(used), held: BigInt(held), revision}]))
+      return new Map(
+        rows.map(({key, used, held, revision}) => [key, {used: BigInt(used), held: BigInt(held), revision}]),
+      )
     },
     /** Adds to a counter of that revision, and gives it the next; false when it has another. */
     async correct(key: string, amount: bigint, revision: string): Promise<boolean> {
@@ -108,10 +122,15 @@ export function counterTable(db: Db) {
     /** How many counters each policy has. */
     async sizes(): Promise<ReadonlyMap<string, number>> {
       const {rows} = await sql<{policy_id: string; counters: number}>`
-        select policy_id, count(*) as counters from traffic.counters where policy_id is not null group by policy_id`.execute(db)
+        select policy_id, count(*) as counters from traffic.counters where policy_id is not null group by policy_id`.execute(
+        db,
+      )
       return new Map(rows.map(({policy_id, counters}) => [policy_id, counters]))
     },
-    /** Forgets counters of policies: those that ended before, and the oldest that the ledger can restore and nothing is held of. */
+    /**
+     * Forgets counters of policies: those that ended before, and the oldest that the ledger can restore and nothing is
+     * held of.
+     */
     async makeRoom(ended_before_ms: number, restorable: number, policy_id: string | null) {
       await sql`delete from traffic.counters where key in (
         select key from traffic.counters where policy_id is not null and ends_at_ms < ${ended_before_ms}
@@ -125,9 +144,13 @@ export function counterTable(db: Db) {
     /** Forgets counters and holds that ended before; rows that someone uses now are left for the next time. */
     async sweep(counters_before_ms: number, holds_before_ms: number) {
       await sql`delete from traffic.counters where key in (
-        select key from traffic.counters where ends_at_ms < ${counters_before_ms} limit 1000 for update skip locked)`.execute(db)
+        select key from traffic.counters where ends_at_ms < ${counters_before_ms} limit 1000 for update skip locked)`.execute(
+        db,
+      )
       await sql`delete from traffic.counter_holds where (id, key) in (
-        select id, key from traffic.counter_holds where deadline_ms < ${holds_before_ms} limit 1000 for update skip locked)`.execute(db)
+        select id, key from traffic.counter_holds where deadline_ms < ${holds_before_ms} limit 1000 for update skip locked)`.execute(
+        db,
+      )
     },
   }
 }

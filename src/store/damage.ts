@@ -17,8 +17,9 @@ const SURE_BYTES = 64 * 1024
 const MAX_CHECKED_BYTES = 1024 * 1024 * 1024
 
 /**
- * Refuses (DataDirFault) a directory in which one of the databases is gone, before anything is made in it: a new one in its place would be an empty ledger without a
- * word. `accepts_loss`: the operator lets the ledger begin anew. Gives sentences of what is begun anew.
+ * Refuses (DataDirFault) a directory in which one of the databases is gone, before anything is made in it: a new one in
+ * its place would be an empty ledger without a word. `accepts_loss`: the operator lets the ledger begin anew. Gives
+ * sentences of what is begun anew.
  */
 export function checkPresent({folder, journal, binding}: Place, accepts_loss: boolean): string[] {
   const [has_control, has_traffic] = FILES.map(name => holds(folder, name, binding))
@@ -39,15 +40,17 @@ export function checkPresent({folder, journal, binding}: Place, accepts_loss: bo
 }
 
 /**
- * Has SQLite check the databases of `folder` where the process before did not close them. Refuses (DataDirFault) one that is damaged, by its name; gives sentences of what was
- * not checked.
+ * Has SQLite check the databases of `folder` where the process before did not close them. Refuses (DataDirFault) one
+ * that is damaged, by its name; gives sentences of what was not checked.
  */
 export function checkAfterUncleanEnd(folder: string, binding: object | undefined): string[] {
   const left_open = FILES.filter(name => (bytesOf(join(folder, `${name}-wal`)) ?? 0) > 0)
   return left_open.flatMap(name => {
     const bytes = bytesOf(join(folder, name)) ?? 0
     if (bytes > MAX_CHECKED_BYTES)
-      return [`${name} was not closed and, at ${Math.round(bytes / 2 ** 20)} MB, is too large to be checked at a start.`]
+      return [
+        `${name} was not closed and, at ${Math.round(bytes / 2 ** 20)} MB, is too large to be checked at a start.`,
+      ]
     const found = checked(folder, name, binding)
     if (found) throw damaged(folder, name, found)
     return []
@@ -55,10 +58,15 @@ export function checkAfterUncleanEnd(folder: string, binding: object | undefined
 }
 
 /**
- * The sentence for what SQLite found when it came upon damage; undefined for any other fault. `may_be_damage`: the fault does not say what it
- * came from, and the databases are checked all the same.
+ * The sentence for what SQLite found when it came upon damage; undefined for any other fault. `may_be_damage`: the
+ * fault does not say what it came from, and the databases are checked all the same.
  */
-export function damageFault(fault: unknown, folder: string, binding: object | undefined, may_be_damage = false): DataDirFault | undefined {
+export function damageFault(
+  fault: unknown,
+  folder: string,
+  binding: object | undefined,
+  may_be_damage = false,
+): DataDirFault | undefined {
   const is_damage = isDamage(fault)
   if (!is_damage && !may_be_damage) return undefined
   for (const name of FILES) {
@@ -72,7 +80,10 @@ function isDamage(fault: unknown): boolean {
   return fault instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(fault.code)
 }
 
-/** Whether a database is there and has tables: one whose making was cut off has none. What cannot be read holds something. */
+/**
+ * Whether a database is there and has tables: one whose making was cut off has none. What cannot be read holds
+ * something.
+ */
 function holds(folder: string, name: string, binding: object | undefined): boolean {
   const bytes = bytesOf(join(folder, name)) ?? 0
   if (bytes === 0 || bytes > SURE_BYTES) return bytes > 0
@@ -99,7 +110,10 @@ function wasMade(folder: string, binding: object | undefined): boolean {
 }
 
 function opened(folder: string, name: string, binding: object | undefined): Sqlite.Database {
-  return new Sqlite(join(folder, name), {fileMustExist: true, ...(binding ? {nativeBinding: binding as unknown as string} : {})})
+  return new Sqlite(join(folder, name), {
+    fileMustExist: true,
+    ...(binding ? {nativeBinding: binding as unknown as string} : {}),
+  })
 }
 
 /** What is wrong with a database first of all, in SQLite's words. */

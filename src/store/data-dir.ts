@@ -1,5 +1,16 @@
 import {randomBytes} from 'node:crypto'
-import {accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, statSync, writeSync} from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import {join, resolve} from 'node:path'
 import Sqlite from 'better-sqlite3'
 import {CONTROL_FILE} from './dialect/sqlite.ts'
@@ -18,7 +29,10 @@ export interface DataDir {
   release(): void
 }
 
-/** Makes the directory where it is not there (0700) and takes it for this process for life; a second owner is refused (core rule 3). */
+/**
+ * Makes the directory where it is not there (0700) and takes it for this process for life; a second owner is refused
+ * (core rule 3).
+ */
 export function ownDataDir(path: string, binding?: object): DataDir {
   const folder = resolve(path)
   process.umask(0o077) // databases and journal are the owner's alone
@@ -48,7 +62,10 @@ export function findDataDir(path: string): DataDir {
   return {...parts(folder), is_new: false, release: () => undefined}
 }
 
-/** True when another process serves from the directory now. Only reads, so that one that is about to take it is not kept from it. */
+/**
+ * True when another process serves from the directory now. Only reads, so that one that is about to take it is not kept
+ * from it.
+ */
 export function isOwned(folder: string, binding?: object): boolean {
   let db: Sqlite.Database | undefined
   try {
@@ -62,7 +79,10 @@ export function isOwned(folder: string, binding?: object): boolean {
   }
 }
 
-/** The key that seals stored credentials: 32 bytes in a 0600 file of the directory, made on first use where `make` says so. */
+/**
+ * The key that seals stored credentials: 32 bytes in a 0600 file of the directory, made on first use where `make` says
+ * so.
+ */
 export function sealingKey({folder}: DataDir, make: boolean): Buffer {
   const path = join(folder, 'keys', 'sealing.key')
   if (!existsSync(path)) {
@@ -79,7 +99,9 @@ export function sealingKey({folder}: DataDir, make: boolean): Buffer {
   }
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64')
   if (key.length !== 32)
-    throw new DataDirFault(`The sealing key ${path} does not hold 32 bytes in base64. Restore it from where you keep it.`)
+    throw new DataDirFault(
+      `The sealing key ${path} does not hold 32 bytes in base64. Restore it from where you keep it.`,
+    )
   return key
 }
 
@@ -95,7 +117,9 @@ function lock(folder: string, binding?: object): () => void {
     db.exec('begin exclusive')
   } catch (cause) {
     db.close()
-    const why = isBusy(cause) ? 'another gateway serves from it. Stop that one first, or choose another with --data-dir' : reason(cause)
+    const why = isBusy(cause)
+      ? 'another gateway serves from it. Stop that one first, or choose another with --data-dir'
+      : reason(cause)
     throw new DataDirFault(`The data directory ${folder} cannot be taken: ${why}.`, {cause})
   }
   return () => db.close()

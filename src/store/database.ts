@@ -132,7 +132,10 @@ export interface Database {
 /** A connection or a transaction: queries take either. */
 export type Db = Kysely<Database>
 
-/** What the data plane holds in memory, by what it was read from. Each has a row in `revisions` that says how often it was emptied. */
+/**
+ * What the data plane holds in memory, by what it was read from. Each has a row in `revisions` that says how often it
+ * was emptied.
+ */
 export type CacheName =
   | 'workspaces'
   | 'api_keys'
@@ -149,8 +152,9 @@ export type CacheName =
 export type TableName = keyof Database
 
 /**
- * What a committed write changed. Plain data: it can go to another thread or process as JSON. An example, the update of one config:
- * `{tables: [{table: 'configs', ids: ['c1']}, {table: 'config_versions', ids: ['v2']}], revisions: {configs: 7}}`.
+ * What a committed write changed. Plain data: it can go to another thread or process as JSON. An example, the update of
+ * one config: `{tables: [{table: 'configs', ids: ['c1']}, {table: 'config_versions', ids: ['v2']}], revisions:
+ * {configs: 7}}`.
  */
 export interface Invalidation {
   /** The written tables that a cache holds rows of. */
@@ -170,15 +174,19 @@ export interface Store {
   readonly kind: 'sqlite' | 'postgres'
   readonly db: Db
   /**
-   * Runs `work` in one write transaction, one at a time, again when another process held the lock. Nothing but the database is awaited
-   * inside. Which caches it empties follows from the tables that it writes (`INVALIDATES`); raw SQL that writes is refused.
+   * Runs `work` in one write transaction, one at a time, again when another process held the lock. Nothing but the
+   * database is awaited inside. Which caches it empties follows from the tables that it writes (`INVALIDATES`); raw SQL
+   * that writes is refused.
    */
   write<T>(work: (transaction: Db) => Promise<T>): Promise<T>
   /** Calls `listener` with what each `write` of this process changed, where a cache holds it, once it is committed. */
   onWrite(listener: (invalidation: Invalidation) => void): void
   /** A transaction that may run any statement and notes nothing: for migrations, before anything is remembered. */
   migrate<T>(work: (transaction: Db) => Promise<T>): Promise<T>
-  /** A number that moves when another process wrote; on SQLite our own writes do not move it. Waits no longer than `within_ms`. */
+  /**
+   * A number that moves when another process wrote; on SQLite our own writes do not move it. Waits no longer than
+   * `within_ms`.
+   */
   dataVersion(within_ms?: number): Promise<number>
   /** Calls `listener` when a server answers again that did not: others may have written meanwhile. */
   onReconnect(listener: () => void): void

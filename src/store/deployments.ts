@@ -27,5 +27,9 @@ export function listDeployments(
 }
 
 function active(db: Db, organisation_id: string) {
-  return db.selectFrom('deployments').selectAll().where('organisation_id', '=', organisation_id).where('status', '=', 'active')
+  return db
+    .selectFrom('deployments')
+    .selectAll()
+    .where('organisation_id', '=', organisation_id)
+    .where('status', '=', 'active')
 }

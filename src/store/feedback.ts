@@ -22,7 +22,12 @@ export interface FeedbackScope {
 }
 
 /** True when this feedback is in the scope. */
-export async function updateFeedback(db: Db, scope: FeedbackScope, id: string, change: Partial<FeedbackTable>): Promise<boolean> {
+export async function updateFeedback(
+  db: Db,
+  scope: FeedbackScope,
+  id: string,
+  change: Partial<FeedbackTable>,
+): Promise<boolean> {
   const {organisation_id, workspace_id, user_ids} = scope
   let own = db.selectFrom('traffic.feedback').where('id', '=', id).where('organisation_id', '=', organisation_id)
   if (workspace_id !== undefined) own = own.where('workspace_id', '=', workspace_id)
@@ -64,7 +69,12 @@ export async function feedbackSums({db}: AnalyticsReader, filter: LogFilter, buc
     ])
     .groupBy(sql`1, 2`)
     .execute()
-  return rows.map(row => ({bucket: row.bucket, value: Number(row.value), total: Number(row.total), weighted: Number(row.weighted)}))
+  return rows.map(row => ({
+    bucket: row.bucket,
+    value: Number(row.value),
+    total: Number(row.total),
+    weighted: Number(row.weighted),
+  }))
 }
 
 export interface ModelFeedback {
@@ -98,7 +108,9 @@ function matching(db: Db, filter: LogFilter) {
   if (created_at?.most !== undefined) rows = rows.where('created_at', '<=', created_at.most)
   if (user_ids === undefined && !narrows(calls)) return rows
   const called = filteredRows(db, {...filter, created_at: {}}, 'trace')
-  return rows.where(e => e.exists(called.where(sql<boolean>`traffic.logs.trace_id = traffic.feedback.trace_id`).select('traffic.logs.id')))
+  return rows.where(e =>
+    e.exists(called.where(sql<boolean>`traffic.logs.trace_id = traffic.feedback.trace_id`).select('traffic.logs.id')),
+  )
 }
 
 function narrows(calls: object): boolean {

@@ -7,7 +7,8 @@ import {paged} from './rows.ts'
 import type {GuardrailsTable, GuardrailVersionsTable} from './tables/guardrails.ts'
 
 /** A guardrail with the version that runs. */
-export type GuardrailRow = GuardrailsTable & Pick<GuardrailVersionsTable, 'version' | 'checks' | 'checks_sealed' | 'actions'>
+export type GuardrailRow = GuardrailsTable &
+  Pick<GuardrailVersionsTable, 'version' | 'checks' | 'checks_sealed' | 'actions'>
 
 /** A guardrail as a call runs it, its secrets as they are. */
 export interface FoundGuardrail {
@@ -27,8 +28,8 @@ export interface GuardrailPlace {
 }
 
 /**
- * The active guardrails that a call of the workspace names by slug or id, in their latest version; of what it does not reach there is no
- * row. For the moment of a call, never to be shown.
+ * The active guardrails that a call of the workspace names by slug or id, in their latest version; of what it does not
+ * reach there is no row. For the moment of a call, never to be shown.
  */
 export async function findGuardrails(
   db: Db,
@@ -45,7 +46,9 @@ export async function findGuardrails(
     const row = rows.find(({id, slug}) => slug === ref || id === ref)
     if (!row) return []
     const {id, slug, version_id} = row
-    return [{ref, id, slug, version_id, checks: openChecks(seal, row), actions: JSON.parse(row.actions) as GuardrailActions}]
+    return [
+      {ref, id, slug, version_id, checks: openChecks(seal, row), actions: JSON.parse(row.actions) as GuardrailActions},
+    ]
   })
 }
 
@@ -54,7 +57,11 @@ export async function findDefaultGuardrails(
   db: Db,
   {organisation_id, workspace_id}: GuardrailPlace,
 ): Promise<{input: string[]; output: string[]; unreadable_bodies?: UnreadableBodies}> {
-  const organisation = await db.selectFrom('organisations').select('defaults').where('id', '=', organisation_id).executeTakeFirst()
+  const organisation = await db
+    .selectFrom('organisations')
+    .select('defaults')
+    .where('id', '=', organisation_id)
+    .executeTakeFirst()
   const workspace = await db
     .selectFrom('workspaces')
     .select('defaults')
@@ -74,11 +81,17 @@ interface KeptDefaults {
 }
 
 function readDefaults(row: {defaults?: string | null} | undefined) {
-  const {input_guardrails: input = [], output_guardrails: output = [], ...kept} = JSON.parse(row?.defaults ?? '{}') as KeptDefaults
+  const {
+    input_guardrails: input = [],
+    output_guardrails: output = [],
+    ...kept
+  } = JSON.parse(row?.defaults ?? '{}') as KeptDefaults
   return {input, output, unreadable_bodies: kept.unreadable_bodies ?? null}
 }
 
-/** The columns that hold the checks of the version `id`: as they may be shown, and sealed where that is not as they are. */
+/**
+ * The columns that hold the checks of the version `id`: as they may be shown, and sealed where that is not as they are.
+ */
 export function sealChecks(
   seal: Seal,
   version: {readonly id: string; readonly organisation_id: string},
@@ -86,7 +99,10 @@ export function sealChecks(
   shown: readonly GuardrailCheck[],
 ): Pick<GuardrailVersionsTable, 'checks' | 'checks_sealed'> {
   const [plain, masked] = [JSON.stringify(checks), JSON.stringify(shown)]
-  return {checks: masked, checks_sealed: plain === masked ? null : seal.close(plain, place(version.id, version.organisation_id))}
+  return {
+    checks: masked,
+    checks_sealed: plain === masked ? null : seal.close(plain, place(version.id, version.organisation_id)),
+  }
 }
 
 /** The checks of a row with their secrets as they are. */
@@ -94,7 +110,9 @@ export function openChecks(
   seal: Seal,
   row: Pick<GuardrailRow, 'version_id' | 'organisation_id' | 'checks' | 'checks_sealed'>,
 ): GuardrailCheck[] {
-  return JSON.parse(row.checks_sealed ? seal.open(row.checks_sealed, place(row.version_id, row.organisation_id)) : row.checks)
+  return JSON.parse(
+    row.checks_sealed ? seal.open(row.checks_sealed, place(row.version_id, row.organisation_id)) : row.checks,
+  )
 }
 
 function place(row: string, organisation_id: string) {
@@ -140,19 +158,31 @@ export async function listGuardrails(db: Db, filter: GuardrailFilter, page: Page
 
 /** Newest first. */
 export function guardrailVersions(db: Db, guardrail_id: string): Promise<GuardrailVersionsTable[]> {
-  return db.selectFrom('guardrail_versions').selectAll().where('guardrail_id', '=', guardrail_id).orderBy('version', 'desc').execute()
+  return db
+    .selectFrom('guardrail_versions')
+    .selectAll()
+    .where('guardrail_id', '=', guardrail_id)
+    .orderBy('version', 'desc')
+    .execute()
 }
 
 export async function guardrailSlugTaken(db: Db, slug: string): Promise<boolean> {
   return (await db.selectFrom('guardrails').select('id').where('slug', '=', slug).executeTakeFirst()) !== undefined
 }
 
-/** What would refuse or lose its calls without the guardrail, in words: who has it as a default, and saved configs that name it. */
+/**
+ * What would refuse or lose its calls without the guardrail, in words: who has it as a default, and saved configs that
+ * name it.
+ */
 export async function guardrailUsers(
   db: Db,
   {organisation_id, id, slug}: Pick<GuardrailsTable, 'organisation_id' | 'id' | 'slug'>,
 ): Promise<string[]> {
-  const organisations = await db.selectFrom('organisations').select(['name', 'defaults']).where('id', '=', organisation_id).execute()
+  const organisations = await db
+    .selectFrom('organisations')
+    .select(['name', 'defaults'])
+    .where('id', '=', organisation_id)
+    .execute()
   const workspaces = await db
     .selectFrom('workspaces')
     .select(['name', 'defaults'])

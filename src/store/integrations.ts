@@ -7,7 +7,10 @@ import type {IntegrationModelsTable, IntegrationsTable, IntegrationWorkspacesTab
 import {tagged} from './tags.ts'
 
 /** A row, with the way its secrets are sealed in it. */
-type Sealed = Pick<IntegrationsTable, 'id' | 'organisation_id' | 'key_sealed' | 'configurations' | 'configurations_sealed'>
+type Sealed = Pick<
+  IntegrationsTable,
+  'id' | 'organisation_id' | 'key_sealed' | 'configurations' | 'configurations_sealed'
+>
 
 /** What an integration knows of its provider, in plain: for the moment of a call, never to be kept or shown. */
 export interface IntegrationCredentials {
@@ -28,7 +31,9 @@ export function sealSecret(
 /** The credentials of a row, opened. Throws `SealFault` when another key sealed them. */
 export function openCredentials(seal: Seal, row: Sealed): IntegrationCredentials {
   const place = (column: string) => ({table: 'integrations', column, row: row.id, organisation_id: row.organisation_id})
-  const secrets = row.configurations_sealed ? JSON.parse(seal.open(row.configurations_sealed, place('configurations_sealed'))) : {}
+  const secrets = row.configurations_sealed
+    ? JSON.parse(seal.open(row.configurations_sealed, place('configurations_sealed')))
+    : {}
   return {
     key: row.key_sealed ? seal.open(row.key_sealed, place('key_sealed')) : null,
     configurations: {...JSON.parse(row.configurations), ...secrets},
@@ -40,7 +45,11 @@ export async function insertIntegration(db: Db, row: IntegrationsTable) {
 }
 
 /** The integration of the organisation whose slug or id is `named`. Archived and hidden ones are not found. */
-export function findIntegration(db: Db, organisation_id: string, named: string): Promise<IntegrationsTable | undefined> {
+export function findIntegration(
+  db: Db,
+  organisation_id: string,
+  named: string,
+): Promise<IntegrationsTable | undefined> {
   return db
     .selectFrom('integrations')
     .selectAll()
@@ -67,7 +76,11 @@ export interface IntegrationFilter {
 }
 
 /** Newest first. */
-export async function listIntegrations(db: Db, filter: IntegrationFilter, page: Page): Promise<Paged<IntegrationsTable>> {
+export async function listIntegrations(
+  db: Db,
+  filter: IntegrationFilter,
+  page: Page,
+): Promise<Paged<IntegrationsTable>> {
   const {organisation_id, types, workspace_id, tags = {}} = filter
   if (!types.length) return {total: 0, rows: []}
   let matching = db
@@ -94,7 +107,11 @@ export async function listIntegrations(db: Db, filter: IntegrationFilter, page: 
 }
 
 export async function integrationSlugTaken(db: Db, organisation_id: string, slug: string): Promise<boolean> {
-  const query = db.selectFrom('integrations').select('id').where('organisation_id', '=', organisation_id).where('slug', '=', slug)
+  const query = db
+    .selectFrom('integrations')
+    .select('id')
+    .where('organisation_id', '=', organisation_id)
+    .where('slug', '=', slug)
   return (await query.where('status', '<>', 'archived').executeTakeFirst()) !== undefined
 }
 
@@ -106,12 +123,22 @@ export async function updateIntegration(db: Db, id: string, change: Partial<Inte
 export async function archiveIntegration(db: Db, id: string, now: string) {
   const archived = {status: 'archived', last_updated_at: now} as const
   await db.updateTable('integrations').set(archived).where('id', '=', id).execute()
-  await db.updateTable('providers').set(archived).where('integration_id', '=', id).where('status', '<>', 'archived').execute()
+  await db
+    .updateTable('providers')
+    .set(archived)
+    .where('integration_id', '=', id)
+    .where('status', '<>', 'archived')
+    .execute()
 }
 
 /** The models an integration says something of, by name. What it is silent of, `allow_all_models` decides. */
 export function integrationModels(db: Db, integration_id: string): Promise<IntegrationModelsTable[]> {
-  return db.selectFrom('integration_models').selectAll().where('integration_id', '=', integration_id).orderBy('slug').execute()
+  return db
+    .selectFrom('integration_models')
+    .selectAll()
+    .where('integration_id', '=', integration_id)
+    .orderBy('slug')
+    .execute()
 }
 
 /** Writes a model's row; one that is there keeps its `created_at`. */

@@ -20,7 +20,12 @@ export async function insertInvite(db: Db, row: InvitesTable) {
 }
 
 export function findInvite(db: Db, organisation_id: string, id: string): Promise<InvitesTable | undefined> {
-  return db.selectFrom('invites').selectAll().where('organisation_id', '=', organisation_id).where('id', '=', id).executeTakeFirst()
+  return db
+    .selectFrom('invites')
+    .selectAll()
+    .where('organisation_id', '=', organisation_id)
+    .where('id', '=', id)
+    .executeTakeFirst()
 }
 
 export function findInviteByToken(db: Db, token_hash: string): Promise<InvitesTable | undefined> {

@@ -3,8 +3,8 @@ import {CHAIN_START} from './flush/chain.ts'
 import type {Mark} from './journal/index.ts'
 
 /**
- * How far the journal of `writer` is applied; a writer that is new begins at the beginning. In a new epoch (after a restore) the
- * chain goes on and segments are numbered on, but nothing of an older epoch is read again (core rule 4).
+ * How far the journal of `writer` is applied; a writer that is new begins at the beginning. In a new epoch (after a
+ * restore) the chain goes on and segments are numbered on, but nothing of an older epoch is read again (core rule 4).
  */
 export async function openMark(store: Store, writer: string, epoch: number): Promise<Mark> {
   const known = await find(store.db, writer)

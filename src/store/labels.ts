@@ -33,7 +33,8 @@ export async function listLabels(
   page: Page,
 ): Promise<Paged<LabelsTable>> {
   let matching = active(db, reach)
-  if (search !== undefined) matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
+  if (search !== undefined)
+    matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
   return paged(
     matching
       .selectAll()

@@ -1,6 +1,9 @@
 import type {Db} from './database.ts'
 
-/** The latest time that this database knows a gateway saw: of its last entry and its last job; epoch milliseconds, null when it has neither. */
+/**
+ * The latest time that this database knows a gateway saw: of its last entry and its last job; epoch milliseconds, null
+ * when it has neither.
+ */
 export async function lastSeen(db: Db): Promise<number | null> {
   const entry = await db
     .selectFrom('traffic.ledger_entries')

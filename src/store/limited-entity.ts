@@ -37,7 +37,11 @@ export interface KeysInSight {
 }
 
 /** Everything in a workspace that has limits: itself, its keys that are in sight, integrations and providers. */
-export async function limitedIn(db: Db, workspace_id: string, {kinds, user_id, key_id = ''}: KeysInSight): Promise<LimitedEntity[]> {
+export async function limitedIn(
+  db: Db,
+  workspace_id: string,
+  {kinds, user_id, key_id = ''}: KeysInSight,
+): Promise<LimitedEntity[]> {
   const workspace = await db
     .selectFrom('workspaces')
     .select(['id', 'name', 'usage_limits', 'rate_limits'])
@@ -50,7 +54,10 @@ export async function limitedIn(db: Db, workspace_id: string, {kinds, user_id, k
     .where('status', '<>', 'archived')
     .where(e => {
       const of_kinds = e('kind', 'in', anyOf(kinds))
-      return e.or([e('id', '=', key_id), user_id === undefined ? of_kinds : e.and([of_kinds, e('user_id', '=', user_id)])])
+      return e.or([
+        e('id', '=', key_id),
+        user_id === undefined ? of_kinds : e.and([of_kinds, e('user_id', '=', user_id)]),
+      ])
     })
     .orderBy('created_at')
     .execute()

@@ -19,8 +19,9 @@ const MAX_FILE_BYTES = 256 << 20
 const MAX_BYTES = 2 ** 31
 
 /**
- * The files of one workspace for one provider, in a folder of the data directory: each is its content and, once that is whole, a page about it.
- * They go after 30 days, and hold 2 GB at most. Of this process's directory alone: another gateway does not see them.
+ * The files of one workspace for one provider, in a folder of the data directory: each is its content and, once that is
+ * whole, a page about it. They go after 30 days, and hold 2 GB at most. Of this process's directory alone: another
+ * gateway does not see them.
  */
 export class LocalFileStore implements FileStore {
   readonly #folder: string

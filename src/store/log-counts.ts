@@ -36,9 +36,10 @@ function isSteady({trace_id, prompt_slug, configs, feedback}: LogFilter): boolea
 }
 
 /**
- * Counts each day that has rows by itself, and anew only if a row came since: rows and the sums that count them are written in one
- * commit, and nothing of a row that a steady filter asks changes. Days of which rows may be deleted are counted each time. How many
- * there are is read before they are counted, so that a row that comes in between is counted once more, not missed.
+ * Counts each day that has rows by itself, and anew only if a row came since: rows and the sums that count them are
+ * written in one commit, and nothing of a row that a steady filter asks changes. Days of which rows may be deleted are
+ * counted each time. How many there are is read before they are counted, so that a row that comes in between is counted
+ * once more, not missed.
  */
 async function countDays(db: Db, filter: LogFilter): Promise<number> {
   const {least, most} = filter.created_at ?? {}
@@ -51,7 +52,10 @@ async function countDays(db: Db, filter: LogFilter): Promise<number> {
   const is_from_before = begin !== '' && (least === undefined || least < begin)
   let count = is_from_before ? await countRows(db, {...filter, created_at: {least, most: justBefore(begin)}}) : 0
   for (const {day, requests} of days) {
-    const part = {...filter, created_at: {least: later(from, `${day}T00:00:00.000Z`), most: earlier(most, `${day}T23:59:59.999Z`)}}
+    const part = {
+      ...filter,
+      created_at: {least: later(from, `${day}T00:00:00.000Z`), most: earlier(most, `${day}T23:59:59.999Z`)},
+    }
     const key = JSON.stringify(part)
     let counted = known.get(key)
     if (counted?.requests !== requests) counted = {requests, count: await countRows(db, part)}

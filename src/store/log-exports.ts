@@ -34,14 +34,24 @@ export function exportsUnderWay(db: Db): Promise<LogExportsTable[]> {
 }
 
 /** Changes an export; with `run` only while that run is under way. True when it did. */
-export async function updateExport(db: Db, id: string, change: Partial<LogExportsTable>, run?: string): Promise<boolean> {
+export async function updateExport(
+  db: Db,
+  id: string,
+  change: Partial<LogExportsTable>,
+  run?: string,
+): Promise<boolean> {
   let rows = db.updateTable('log_exports').set(change).where('id', '=', id)
   if (run !== undefined) rows = rows.where('run', '=', run).where('status', '=', 'in_progress')
   return (await rows.executeTakeFirst()).numUpdatedRows === 1n
 }
 
 /** Says that the file of a finished export is gone, and why; false when the export has changed since it was read. */
-export async function forgetFile(db: Db, {id, last_updated_at}: LogExportsTable, why: string, now: string): Promise<boolean> {
+export async function forgetFile(
+  db: Db,
+  {id, last_updated_at}: LogExportsTable,
+  why: string,
+  now: string,
+): Promise<boolean> {
   const {numUpdatedRows} = await db
     .updateTable('log_exports')
     .set({status: 'stopped', run: null, rows: null, error: why, last_updated_at: now})

@@ -14,7 +14,10 @@ export async function findLogObjects(db: Db, log_ids: readonly string[]): Promis
   return found
 }
 
-/** Notes that bodies were put there. Of a row that was put twice the last counts: it is where what was written last lies. */
+/**
+ * Notes that bodies were put there. Of a row that was put twice the last counts: it is where what was written last
+ * lies.
+ */
 export async function insertLogObjects(db: Db, objects: readonly LogObjectsTable[]): Promise<void> {
   if (objects.length === 0) return
   await db

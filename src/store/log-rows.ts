@@ -11,14 +11,21 @@ export function rowsOf(db: Db, {organisation_id, workspace_id, user_ids}: LogSco
   const rows = user_ids ? all.where('user_id', 'in', user_ids) : all
   if (workspace_id === undefined) return rows
   // The few rows of a trace have an index of their own, which is taken only where the workspace's cannot be.
-  return by === 'time' ? rows.where('workspace_id', '=', workspace_id) : rows.where(sql`workspace_id || ''`, '=', workspace_id)
+  return by === 'time'
+    ? rows.where('workspace_id', '=', workspace_id)
+    : rows.where(sql`workspace_id || ''`, '=', workspace_id)
 }
 
 /**
- * The rows that a filter finds, in no order: by the index of time, which knows workspaces alone and answers most questions without the
- * rows, or by that of traces. A workspace is of one organisation for ever, and archived ones stay.
+ * The rows that a filter finds, in no order: by the index of time, which knows workspaces alone and answers most
+ * questions without the rows, or by that of traces. A workspace is of one organisation for ever, and archived ones
+ * stay.
  */
-export function filteredRows(db: Db, filter: LogFilter, by: 'time' | 'trace' = filter.trace_id === undefined ? 'time' : 'trace'): Rows {
+export function filteredRows(
+  db: Db,
+  filter: LogFilter,
+  by: 'time' | 'trace' = filter.trace_id === undefined ? 'time' : 'trace',
+): Rows {
   if (by === 'trace') return narrowed(db, rowsOf(db, filter, by), filter)
   const {user_ids} = filter
   const rows = db.selectFrom('traffic.logs').where('workspace_id', 'in', ownWorkspaces(filter))
@@ -45,13 +52,16 @@ function narrowed(db: Db, rows: Rows, filter: LogFilter): Rows {
   left = within(left, sql.ref('cost_nanousd'), filter.cost_nanousd)
   if (filter.trace_id !== undefined) left = left.where('trace_id', 'in', filter.trace_id)
   if (filter.span_id !== undefined) left = left.where('span_id', '=', filter.span_id)
-  if (filter.feedback?.least !== undefined || filter.feedback?.most !== undefined) left = left.where('trace_id', 'in', thoughtOf(filter))
+  if (filter.feedback?.least !== undefined || filter.feedback?.most !== undefined)
+    left = left.where('trace_id', 'in', thoughtOf(filter))
   if (filter.models) left = left.where('model', 'in', filter.models)
   if (filter.statuses) left = left.where('status', 'in', filter.statuses)
   if (filter.api_key_ids) left = left.where('api_key_id', 'in', filter.api_key_ids)
   if (providers) left = left.where(e => e.or([e('provider_slug', 'in', providers), e('provider_id', 'in', providers)]))
   if (provider_models) {
-    left = left.where(e => e.or(provider_models.map(({provider, model}) => e.and([e('provider', '=', provider), e('model', '=', model)]))))
+    left = left.where(e =>
+      e.or(provider_models.map(({provider, model}) => e.and([e('provider', '=', provider), e('model', '=', model)]))),
+    )
   }
   if (configs) {
     left = left.where('config_id', 'in', e =>
@@ -67,7 +77,8 @@ function narrowed(db: Db, rows: Rows, filter: LogFilter): Rows {
     left = left.where(sql<boolean>`replace(detail, ${member}, '') <> detail`)
   }
   for (const [key, value] of Object.entries(filter.metadata ?? {})) {
-    // Metadata is one flat JSON object of texts, and a quote inside a text is escaped: a member is found by how it is written.
+    // Metadata is one flat JSON object of texts, and a quote inside a text is escaped: a member is found by how it is
+    // written.
     const member = `${JSON.stringify(key)}:${JSON.stringify(value)}`
     left = left.where(sql<boolean>`${sql.raw(isSqlite(db) ? 'instr' : 'strpos')}(metadata, ${member}) > 0`)
   }
@@ -85,7 +96,11 @@ function thoughtOf({organisation_id, feedback = {}}: LogFilter) {
     group by trace_id having ${sql.join(bounds, sql` and `)})`
 }
 
-function within<T extends string | number>(rows: Rows, value: ReturnType<typeof sql>, {least, most}: ValueRange<T> = {}): Rows {
+function within<T extends string | number>(
+  rows: Rows,
+  value: ReturnType<typeof sql>,
+  {least, most}: ValueRange<T> = {},
+): Rows {
   const above = least === undefined ? rows : rows.where(sql<boolean>`${value} >= ${least}`)
   return most === undefined ? above : above.where(sql<boolean>`${value} <= ${most}`)
 }

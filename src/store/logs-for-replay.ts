@@ -5,7 +5,16 @@ import type {LogsTable} from './tables/traffic.ts'
 /** A row of the log, as far as a replay reads it. */
 export type ReplayedRow = Pick<
   LogsTable,
-  'id' | 'call_id' | 'created_at' | 'provider_slug' | 'provider' | 'model' | 'status' | 'outcome' | 'metadata' | 'endpoint'
+  | 'id'
+  | 'call_id'
+  | 'created_at'
+  | 'provider_slug'
+  | 'provider'
+  | 'model'
+  | 'status'
+  | 'outcome'
+  | 'metadata'
+  | 'endpoint'
 > &
   Pick<LogRecord, 'method' | 'url' | 'upstream_url' | 'is_stream' | 'error' | 'last_byte_ms'>
 
@@ -34,10 +43,14 @@ const COLUMNS = [
 ] as const
 
 /**
- * Rows of a workspace, newest first: `limit` of them, and all that share the moment of the last one, so that no call is cut in two: its
- * rows have one moment, when it came in.
+ * Rows of a workspace, newest first: `limit` of them, and all that share the moment of the last one, so that no call is
+ * cut in two: its rows have one moment, when it came in.
  */
-export async function replayedRows(db: Db, {workspace_id, user_id, since, before}: ReplayedRange, limit: number): Promise<ReplayedRow[]> {
+export async function replayedRows(
+  db: Db,
+  {workspace_id, user_id, since, before}: ReplayedRange,
+  limit: number,
+): Promise<ReplayedRow[]> {
   const rows = () => {
     const all = db.selectFrom('traffic.logs').select(COLUMNS).where('workspace_id', '=', workspace_id)
     return user_id === undefined ? all : all.where('user_id', '=', user_id)

@@ -15,7 +15,10 @@ export type {LogFilter, LogScope, ValueRange} from './log-filter.ts'
 /** Columns that older rows do not have: their detail says it. */
 type SummedBy = 'duration_ms' | 'cache_status' | 'retry_count' | 'is_rescued'
 
-/** A row of the log: its columns, what else was recorded, and the names of what it speaks of; null where there is no such thing any more. */
+/**
+ * A row of the log: its columns, what else was recorded, and the names of what it speaks of; null where there is no
+ * such thing any more.
+ */
 export interface LogRow
   extends Omit<Selectable<LogsTable>, 'detail' | SummedBy>,
     Omit<LogRecord, Exclude<keyof LogsTable, SummedBy> | 'response_status'> {
@@ -28,8 +31,9 @@ export interface LogRow
 }
 
 /**
- * Newest first: by the moment of the call, then by id. Ids are UUIDs of version 7 made of that moment, so that their order is the same
- * one; across workspaces it is the order that has an index. Where the sums cannot count, a page that is the last tells how many there are.
+ * Newest first: by the moment of the call, then by id. Ids are UUIDs of version 7 made of that moment, so that their
+ * order is the same one; across workspaces it is the order that has an index. Where the sums cannot count, a page that
+ * is the last tells how many there are.
  */
 export async function listLogs(db: Db, filter: LogFilter, {current_page, page_size}: Page): Promise<Paged<LogRow>> {
   const offset = current_page * page_size
@@ -84,7 +88,9 @@ export interface UnpricedModel {
   readonly requests: number
   /** The hour of the last of them, by its beginning. */
   readonly last_seen: string
-  /** What of the model has no price, the most used first; none where all of it has none, or an earlier version counted. */
+  /**
+   * What of the model has no price, the most used first; none where all of it has none, or an earlier version counted.
+   */
   readonly units: readonly string[]
   /** The same with how often, and with modes, numbers that nobody knows and unmetered endpoints. */
   readonly parts: readonly UnpricedPart[]
@@ -96,8 +102,16 @@ export interface UnpricedPart {
   readonly requests: number
 }
 
-/** What was used without a price in the hours since `since_at`, the most used first. From the hourly sums, which are kept longer than rows. */
-export async function unpricedModels(db: Db, scope: LogScope, since_at: string, page: Page): Promise<Paged<UnpricedModel>> {
+/**
+ * What was used without a price in the hours since `since_at`, the most used first. From the hourly sums, which are
+ * kept longer than rows.
+ */
+export async function unpricedModels(
+  db: Db,
+  scope: LogScope,
+  since_at: string,
+  page: Page,
+): Promise<Paged<UnpricedModel>> {
   const whole = db
     .selectFrom('traffic.usage_hourly')
     .where(within(db, scope, since_at))
@@ -159,7 +173,9 @@ function within(db: Db, {organisation_id, workspace_id, user_ids}: LogScope, sin
   const conditions = [sql`organisation_id = ${organisation_id}`, sql`hour >= ${`${since_at.slice(0, 13)}:00:00.000Z`}`]
   if (workspace_id !== undefined) conditions.push(sql`workspace_id = ${workspace_id}`)
   if (user_ids !== undefined)
-    conditions.push(sql`api_key_id in ${db.selectFrom('api_keys').select('id').where('user_id', 'in', anyOf(user_ids))}`)
+    conditions.push(
+      sql`api_key_id in ${db.selectFrom('api_keys').select('id').where('user_id', 'in', anyOf(user_ids))}`,
+    )
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
 
@@ -173,15 +189,39 @@ function named(rows: Rows) {
         .select('organisations.name')
         .whereRef('organisations.id', '=', 'traffic.logs.organisation_id')
         .as('organisation_name'),
-      e.selectFrom('workspaces').select('workspaces.slug').whereRef('workspaces.id', '=', 'traffic.logs.workspace_id').as('workspace_slug'),
-      e.selectFrom('api_keys').select('api_keys.name').whereRef('api_keys.id', '=', 'traffic.logs.api_key_id').as('api_key_name'),
-      e.selectFrom('configs').select('configs.slug').whereRef('configs.id', '=', 'traffic.logs.config_id').as('config_slug'),
+      e
+        .selectFrom('workspaces')
+        .select('workspaces.slug')
+        .whereRef('workspaces.id', '=', 'traffic.logs.workspace_id')
+        .as('workspace_slug'),
+      e
+        .selectFrom('api_keys')
+        .select('api_keys.name')
+        .whereRef('api_keys.id', '=', 'traffic.logs.api_key_id')
+        .as('api_key_name'),
+      e
+        .selectFrom('configs')
+        .select('configs.slug')
+        .whereRef('configs.id', '=', 'traffic.logs.config_id')
+        .as('config_slug'),
       e.selectFrom('traffic.log_objects').select('format').whereRef('log_id', '=', 'traffic.logs.id').as('log_format'),
     ])
 }
 
 /** A row as it is stored, its detail unfolded; where both say a thing the column counts, if it has it. */
-function whole<T extends Pick<LogsTable, 'detail' | SummedBy>>({detail, duration_ms, cache_status, retry_count, is_rescued, ...row}: T) {
+function whole<T extends Pick<LogsTable, 'detail' | SummedBy>>({
+  detail,
+  duration_ms,
+  cache_status,
+  retry_count,
+  is_rescued,
+  ...row
+}: T) {
   const {response_status, ...recorded} = JSON.parse(detail) as LogRecord
-  return {...recorded, cache_status: cache_status ?? recorded.cache_status, retry_count: retry_count ?? recorded.retry_count, ...row}
+  return {
+    ...recorded,
+    cache_status: cache_status ?? recorded.cache_status,
+    retry_count: retry_count ?? recorded.retry_count,
+    ...row,
+  }
 }

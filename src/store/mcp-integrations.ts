@@ -3,7 +3,12 @@ import type {CapabilityDetails, McpConfigurations, McpMetadata} from '../schema/
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import {called, mentioning, paged, slugFirst} from './rows.ts'
-import type {CapabilityType, McpCapabilitiesTable, McpIntegrationsTable, McpIntegrationWorkspacesTable} from './tables/registry.ts'
+import type {
+  CapabilityType,
+  McpCapabilitiesTable,
+  McpIntegrationsTable,
+  McpIntegrationWorkspacesTable,
+} from './tables/registry.ts'
 
 type Owner = Pick<McpIntegrationsTable, 'id' | 'organisation_id'>
 
@@ -47,11 +52,20 @@ export async function putMcpMetadata(db: Db, id: string, metadata: McpMetadata) 
 export async function archiveMcpIntegration(db: Db, id: string, now: string) {
   const archived = {status: 'archived', last_updated_at: now} as const
   await updateMcpIntegration(db, id, archived)
-  await db.updateTable('mcp_servers').set(archived).where('mcp_integration_id', '=', id).where('status', '=', 'active').execute()
+  await db
+    .updateTable('mcp_servers')
+    .set(archived)
+    .where('mcp_integration_id', '=', id)
+    .where('status', '=', 'active')
+    .execute()
 }
 
 /** The integration of the organisation whose slug or id is `named`. Archived ones are not found. */
-export function findMcpIntegration(db: Db, organisation_id: string, named: string): Promise<McpIntegrationsTable | undefined> {
+export function findMcpIntegration(
+  db: Db,
+  organisation_id: string,
+  named: string,
+): Promise<McpIntegrationsTable | undefined> {
   return db
     .selectFrom('mcp_integrations')
     .selectAll()
@@ -71,9 +85,16 @@ export interface McpIntegrationFilter {
 }
 
 /** Newest first. */
-export function listMcpIntegrations(db: Db, filter: McpIntegrationFilter, page: Page): Promise<Paged<McpIntegrationsTable>> {
+export function listMcpIntegrations(
+  db: Db,
+  filter: McpIntegrationFilter,
+  page: Page,
+): Promise<Paged<McpIntegrationsTable>> {
   const {organisation_id, types, workspace_id, search} = filter
-  let matching = db.selectFrom('mcp_integrations as i').where('i.organisation_id', '=', organisation_id).where('i.status', '=', 'active')
+  let matching = db
+    .selectFrom('mcp_integrations as i')
+    .where('i.organisation_id', '=', organisation_id)
+    .where('i.status', '=', 'active')
   if (!types.includes('workspace')) matching = matching.where('i.workspace_id', 'is', null)
   if (!types.includes('organisation')) matching = matching.where('i.workspace_id', 'is not', null)
   if (workspace_id !== undefined) {
@@ -103,7 +124,9 @@ export async function putMcpIntegrationWorkspace(db: Db, row: McpIntegrationWork
   await db
     .insertInto('mcp_integration_workspaces')
     .values(row)
-    .onConflict(conflict => conflict.columns(['mcp_integration_id', 'workspace_id']).doUpdateSet({enabled, last_updated_at}))
+    .onConflict(conflict =>
+      conflict.columns(['mcp_integration_id', 'workspace_id']).doUpdateSet({enabled, last_updated_at}),
+    )
     .execute()
 }
 
@@ -132,13 +155,23 @@ export interface Discovered {
   readonly details: CapabilityDetails
 }
 
-/** Puts what a server offers in place of what it offered before. What is still there stays on or off; what is new is on. */
+/**
+ * Puts what a server offers in place of what it offered before. What is still there stays on or off; what is new is on.
+ */
 export async function putMcpCapabilities(db: Db, id: string, discovered: readonly Discovered[], now: string) {
   const before = new Map((await mcpCapabilities(db, id)).map(row => [`${row.type} ${row.name}`, row]))
   await db.deleteFrom('mcp_capabilities').where('mcp_integration_id', '=', id).execute()
   for (const {type, name, details} of discovered) {
     const {enabled = 1, created_at = now} = before.get(`${type} ${name}`) ?? {}
-    const row = {mcp_integration_id: id, type, name, enabled, details: JSON.stringify(details), created_at, last_updated_at: now}
+    const row = {
+      mcp_integration_id: id,
+      type,
+      name,
+      enabled,
+      details: JSON.stringify(details),
+      created_at,
+      last_updated_at: now,
+    }
     await db.insertInto('mcp_capabilities').values(row).execute()
   }
 }

@@ -35,7 +35,10 @@ export interface McpServerFilter {
 }
 
 /** The active server that `named` names. */
-export function findMcpServer(db: Db, filter: McpServerFilter & {readonly named: string}): Promise<McpServerRow | undefined> {
+export function findMcpServer(
+  db: Db,
+  filter: McpServerFilter & {readonly named: string},
+): Promise<McpServerRow | undefined> {
   return matching(db, filter)
     .orderBy(e => e.case().when('s.slug', '=', filter.named).then(0).else(1).end())
     .executeTakeFirst()

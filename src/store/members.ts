@@ -35,13 +35,27 @@ export async function insertMember(db: Db, row: WorkspaceUsersTable) {
   await db.insertInto('workspace_users').values(row).execute()
 }
 
-export async function updateMember(db: Db, workspace_id: string, user_id: string, change: Partial<WorkspaceUsersTable>) {
-  await db.updateTable('workspace_users').set(change).where('workspace_id', '=', workspace_id).where('user_id', '=', user_id).execute()
+export async function updateMember(
+  db: Db,
+  workspace_id: string,
+  user_id: string,
+  change: Partial<WorkspaceUsersTable>,
+) {
+  await db
+    .updateTable('workspace_users')
+    .set(change)
+    .where('workspace_id', '=', workspace_id)
+    .where('user_id', '=', user_id)
+    .execute()
 }
 
 /** Ends a membership; the keys that the member has in the workspace work no longer. */
 export async function removeMember(db: Db, workspace_id: string, user_id: string, now: string) {
-  await db.deleteFrom('workspace_users').where('workspace_id', '=', workspace_id).where('user_id', '=', user_id).execute()
+  await db
+    .deleteFrom('workspace_users')
+    .where('workspace_id', '=', workspace_id)
+    .where('user_id', '=', user_id)
+    .execute()
   await archiveUserKeys(db, user_id, {workspace_id}, now)
 }
 

@@ -46,17 +46,22 @@ async function apply(store: Store, step: Migration, now: () => Date) {
   await store.migrate(async transaction => {
     const db = transaction as unknown as Kysely<unknown>
     if (store.kind === 'postgres') await sql`create schema if not exists traffic`.execute(db)
-    await sql`create table if not exists ${sql.table(AREAS[step.area])} (name text primary key, applied_at text not null)`.execute(db)
+    await sql`create table if not exists ${sql.table(AREAS[step.area])} (name text primary key, applied_at text not null)`.execute(
+      db,
+    )
     await step.up(db, store.kind)
     await sql`insert into ${sql.table(AREAS[step.area])} values (${step.name}, ${now().toISOString()})`.execute(db)
   })
 }
 
 async function appliedIn(store: Store, area: keyof typeof AREAS): Promise<string[]> {
-  const [schema, table] = area === 'traffic' ? ['traffic', 'migrations'] : [store.kind === 'sqlite' ? 'main' : 'public', 'migrations']
+  const [schema, table] =
+    area === 'traffic' ? ['traffic', 'migrations'] : [store.kind === 'sqlite' ? 'main' : 'public', 'migrations']
   const {rows: found} =
     store.kind === 'sqlite'
-      ? await sql`select 1 from ${sql.table(`${schema}.sqlite_master`)} where type = 'table' and name = ${table}`.execute(store.db)
+      ? await sql`select 1 from ${sql.table(`${schema}.sqlite_master`)} where type = 'table' and name = ${table}`.execute(
+          store.db,
+        )
       : await sql`select 1 from information_schema.tables where table_schema = ${schema === 'public' ? sql`current_schema()` : schema} and table_name = ${table}`.execute(
           store.db,
         )

@@ -12,7 +12,9 @@ export function organisations(db: Db): Promise<OrganisationsTable[]> {
 
 /** The column `defaults`; null also where there is no such organisation. */
 export async function organisationDefaults(db: Db, id: string): Promise<string | null> {
-  return (await db.selectFrom('organisations').select('defaults').where('id', '=', id).executeTakeFirst())?.defaults ?? null
+  return (
+    (await db.selectFrom('organisations').select('defaults').where('id', '=', id).executeTakeFirst())?.defaults ?? null
+  )
 }
 
 /** The organisation whose id or slug is `named`. */

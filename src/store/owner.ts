@@ -3,13 +3,15 @@ import type {Db, Store} from './database.ts'
 import type {JournalOwner} from './journal/index.ts'
 
 /**
- * Whose store this is: its id and epoch, made on first use. They stand in both databases and in every journal segment (core rule 4);
- * refuses (DataDirFault) two databases that do not belong together.
+ * Whose store this is: its id and epoch, made on first use. They stand in both databases and in every journal segment
+ * (core rule 4); refuses (DataDirFault) two databases that do not belong together.
  */
 export async function readOwner(store: Store, new_id: () => string): Promise<JournalOwner> {
   const traffic = await read(store.db, 'traffic.meta')
-  const control = (await read(store.db, 'meta')) ?? (traffic ? undefined : await give(store, 'meta', {store_id: new_id(), epoch: 1}))
-  if (!control) throw new DataDirFault(`The control database is not the one that the ledger and the log belong to. ${CURE}`)
+  const control =
+    (await read(store.db, 'meta')) ?? (traffic ? undefined : await give(store, 'meta', {store_id: new_id(), epoch: 1}))
+  if (!control)
+    throw new DataDirFault(`The control database is not the one that the ledger and the log belong to. ${CURE}`)
   const owner = traffic ?? (await give(store, 'traffic.meta', control))
   if (owner.store_id !== control.store_id)
     throw new DataDirFault(

@@ -51,12 +51,19 @@ export async function listPolicies(db: Db, filter: PolicyFilter, page: Page): Pr
 
 /** All that calls of a workspace are held to, the oldest first. */
 export function policiesForCalls(db: Db, workspace_id: string): Promise<PoliciesTable[]> {
-  const active = db.selectFrom('policies').selectAll().where('workspace_id', '=', workspace_id).where('status', '=', 'active')
+  const active = db
+    .selectFrom('policies')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('status', '=', 'active')
   return active.orderBy('created_at').orderBy('id').execute()
 }
 
 /** When entities of a workspace's policies were reset: policy → value key → time. */
-export async function policyResets(db: Db, workspace_id: string): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+export async function policyResets(
+  db: Db,
+  workspace_id: string,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
   const rows = await db
     .selectFrom('policy_resets')
     .innerJoin('policies', 'policies.id', 'policy_resets.policy_id')
@@ -80,7 +87,11 @@ export async function resetEntity(db: Db, policy_id: string, value_key: string, 
 }
 
 /** Slug → id of the configs of a workspace that are named so. */
-export async function configIds(db: Db, workspace_id: string, slugs: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function configIds(
+  db: Db,
+  workspace_id: string,
+  slugs: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
   if (slugs.length === 0) return new Map()
   const rows = await db.selectFrom('configs').select(['id', 'slug']).where('workspace_id', '=', workspace_id).execute()
   return new Map(rows.filter(({slug}) => slugs.includes(slug)).map(({id, slug}) => [slug, id]))
@@ -127,7 +138,8 @@ export async function policyEntities(
   const {entities, sum} = entitiesOf(db, policy, filter.since_at)
   let matching = entities
   if (filter.id !== undefined) matching = matching.where('u.entity_id', '=', filter.id)
-  if (filter.search !== undefined) matching = matching.where(sql<boolean>`u.value_key like ${containing(filter.search)} escape '\\'`)
+  if (filter.search !== undefined)
+    matching = matching.where(sql<boolean>`u.value_key like ${containing(filter.search)} escape '\\'`)
   if (filter.status === 'active') matching = matching.having(sql<boolean>`${sum} < ${filter.limit}`)
   if (filter.status === 'exhausted') matching = matching.having(sql<boolean>`${sum} >= ${filter.limit}`)
   const {n} = await db
@@ -141,7 +153,10 @@ export async function policyEntities(
     .limit(page.page_size)
     .offset(page.current_page * page.page_size)
     .execute()
-  return {total: Number(n), rows: rows.map(({entity_id, value_key, used}) => ({id: entity_id, value_key, used: BigInt(used)}))}
+  return {
+    total: Number(n),
+    rows: rows.map(({entity_id, value_key, used}) => ({id: entity_id, value_key, used: BigInt(used)})),
+  }
 }
 
 /** An entity of a usage policy that is to be looked at for alerts. */
@@ -152,8 +167,15 @@ export interface PolicySpender {
   readonly reset_at: string | null
 }
 
-/** The entities of a usage policy that used `least` or more since `since_at` (ISO 8601), and those with an alert before. */
-export async function policySpenders(db: Db, policy_id: string, since_at: string, least: bigint): Promise<readonly PolicySpender[]> {
+/**
+ * The entities of a usage policy that used `least` or more since `since_at` (ISO 8601), and those with an alert before.
+ */
+export async function policySpenders(
+  db: Db,
+  policy_id: string,
+  since_at: string,
+  least: bigint,
+): Promise<readonly PolicySpender[]> {
   const {entities, sum} = entitiesOf(db, {id: policy_id, kind: 'usage'}, since_at)
   const was_told = sql`exists (select 1 from alerts where entity = 'policy' and entity_id = ${`${policy_id}/`} || u.value_key)`
   const rows = await entities
@@ -184,7 +206,9 @@ function entitiesOf(db: Db, {id, kind}: Pick<PoliciesTable, 'id' | 'kind'>, sinc
   const counts = sql`u.since_at >= ${since_at} and (r.reset_at is null or u.since_at >= r.reset_at)`
   const entities = db
     .selectFrom(`${table} as u`)
-    .leftJoin('policy_resets as r', join => join.onRef('r.policy_id', '=', 'u.policy_id').onRef('r.value_key', '=', 'u.value_key'))
+    .leftJoin('policy_resets as r', join =>
+      join.onRef('r.policy_id', '=', 'u.policy_id').onRef('r.value_key', '=', 'u.value_key'),
+    )
     .where('u.policy_id', '=', id)
     .groupBy(['u.entity_id', 'u.value_key'])
   return {entities, sum: saturatedTotal(sql`case when ${counts} then u.used else 0 end`)}

@@ -33,7 +33,12 @@ export async function insertPriceRevision(
   revision: Omit<PriceRevisionsTable, 'revision'>,
   prices: readonly Omit<PricesTable, 'revision'>[],
 ): Promise<number> {
-  const last = await db.selectFrom('price_revisions').select('revision').orderBy('revision', 'desc').limit(1).executeTakeFirst()
+  const last = await db
+    .selectFrom('price_revisions')
+    .select('revision')
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst()
   const number = Number(last?.revision ?? 0) + 1
   await db
     .insertInto('price_revisions')
@@ -67,8 +72,16 @@ export async function findPriceRevision(db: Db, revision: number): Promise<Price
 }
 
 /** The last revision that still holds, of one kind where one is named. */
-export async function lastPriceRevision(db: Db, kind?: PriceRevisionsTable['kind']): Promise<PriceRevisionsTable | undefined> {
-  let query = db.selectFrom('price_revisions').selectAll().where('withdrawn_at', 'is', null).orderBy('revision', 'desc').limit(1)
+export async function lastPriceRevision(
+  db: Db,
+  kind?: PriceRevisionsTable['kind'],
+): Promise<PriceRevisionsTable | undefined> {
+  let query = db
+    .selectFrom('price_revisions')
+    .selectAll()
+    .where('withdrawn_at', 'is', null)
+    .orderBy('revision', 'desc')
+    .limit(1)
   if (kind) query = query.where('kind', '=', kind)
   const row = await query.executeTakeFirst()
   return row && numbered(row)
@@ -106,6 +119,11 @@ function numbered(row: PriceRevisionsTable): PriceRevisionsTable {
 
 /** The kinds of provider that integrations in use name. */
 export async function integrationKinds(db: Db): Promise<readonly string[]> {
-  const rows = await db.selectFrom('integrations').select('ai_provider_id').distinct().where('status', '=', 'active').execute()
+  const rows = await db
+    .selectFrom('integrations')
+    .select('ai_provider_id')
+    .distinct()
+    .where('status', '=', 'active')
+    .execute()
   return rows.map(row => row.ai_provider_id)
 }

@@ -15,7 +15,12 @@ export interface FoundPrompt {
 }
 
 /** The version that is meant of the active prompt whose slug or id is `named`; undefined where either is not there. */
-export async function findPromptForCall(db: Db, reach: VisibleTo, named: string, meant: Selector): Promise<FoundPrompt | undefined> {
+export async function findPromptForCall(
+  db: Db,
+  reach: VisibleTo,
+  named: string,
+  meant: Selector,
+): Promise<FoundPrompt | undefined> {
   const prompt = await findTemplate(db, 'prompts', reach, named)
   const version = prompt && (await findPromptVersion(db, prompt, meant))
   if (!version) return undefined
@@ -32,6 +37,7 @@ export async function findPartialForCall(
 ): Promise<string | undefined> {
   const partial = await findTemplate(db, 'prompt_partials', reach, name)
   if (!partial) return undefined
-  const number = version === 'latest' ? partial.latest_version : version === 'default' ? partial.default_version : version
+  const number =
+    version === 'latest' ? partial.latest_version : version === 'default' ? partial.default_version : version
   return (await findPartialVersion(db, partial.id, number))?.string
 }

@@ -38,20 +38,35 @@ export async function findPromptVersion(
 }
 
 export function findPromptVersionById(db: Db, prompt_id: string, id: string): Promise<PromptVersionsTable | undefined> {
-  return db.selectFrom('prompt_versions').selectAll().where('prompt_id', '=', prompt_id).where('id', '=', id).executeTakeFirst()
+  return db
+    .selectFrom('prompt_versions')
+    .selectAll()
+    .where('prompt_id', '=', prompt_id)
+    .where('id', '=', id)
+    .executeTakeFirst()
 }
 
 /** Newest first. */
 export function promptVersions(db: Db, prompt_id: string): Promise<PromptVersionsTable[]> {
-  return db.selectFrom('prompt_versions').selectAll().where('prompt_id', '=', prompt_id).orderBy('version', 'desc').execute()
+  return db
+    .selectFrom('prompt_versions')
+    .selectAll()
+    .where('prompt_id', '=', prompt_id)
+    .orderBy('version', 'desc')
+    .execute()
 }
 
 /** The models of the published versions, by id of the prompt. */
-export async function publishedModels(db: Db, prompts: readonly PromptsTable[]): Promise<ReadonlyMap<string, string | null>> {
+export async function publishedModels(
+  db: Db,
+  prompts: readonly PromptsTable[],
+): Promise<ReadonlyMap<string, string | null>> {
   if (!prompts.length) return new Map()
   const rows = await db
     .selectFrom('prompt_versions as v')
-    .innerJoin('prompts as p', join => join.onRef('p.id', '=', 'v.prompt_id').onRef('p.default_version', '=', 'v.version'))
+    .innerJoin('prompts as p', join =>
+      join.onRef('p.id', '=', 'v.prompt_id').onRef('p.default_version', '=', 'v.version'),
+    )
     .select(['p.id', 'v.template'])
     .where(
       'p.id',
@@ -62,7 +77,11 @@ export async function publishedModels(db: Db, prompts: readonly PromptsTable[]):
   return new Map(rows.map(({id, template}) => [id, (JSON.parse(template) as PromptTemplate).model]))
 }
 
-async function labelledVersion(db: Db, prompt: Pick<PromptsTable, 'id' | 'workspace_id'>, label: string): Promise<number | undefined> {
+async function labelledVersion(
+  db: Db,
+  prompt: Pick<PromptsTable, 'id' | 'workspace_id'>,
+  label: string,
+): Promise<number | undefined> {
   const row = await db
     .selectFrom('prompt_labels as a')
     .innerJoin('labels as l', 'l.id', 'a.label_id')
@@ -101,7 +120,11 @@ export async function clearLabels(db: Db, prompt_id: string, version: number) {
 }
 
 /** The active version of a partial. */
-export function findPartialVersion(db: Db, partial_id: string, version: number): Promise<PartialVersionsTable | undefined> {
+export function findPartialVersion(
+  db: Db,
+  partial_id: string,
+  version: number,
+): Promise<PartialVersionsTable | undefined> {
   return db
     .selectFrom('prompt_partial_versions')
     .selectAll()
@@ -113,5 +136,10 @@ export function findPartialVersion(db: Db, partial_id: string, version: number):
 
 /** Newest first. */
 export function partialVersions(db: Db, partial_id: string): Promise<PartialVersionsTable[]> {
-  return db.selectFrom('prompt_partial_versions').selectAll().where('partial_id', '=', partial_id).orderBy('version', 'desc').execute()
+  return db
+    .selectFrom('prompt_partial_versions')
+    .selectAll()
+    .where('partial_id', '=', partial_id)
+    .orderBy('version', 'desc')
+    .execute()
 }

@@ -14,8 +14,8 @@ export async function insertProvider(db: Db, row: Insertable<ProvidersTable>) {
 export type ProviderRow = Awaited<ReturnType<typeof findProviders>>[number]
 
 /**
- * The providers of the organisation, or of the one workspace, whose slug or id is `named`; archived ones are not found. More than
- * one only where workspaces share a slug and none is named.
+ * The providers of the organisation, or of the one workspace, whose slug or id is `named`; archived ones are not found.
+ * More than one only where workspaces share a slug and none is named.
  */
 export function findProviders(
   db: Db,
@@ -45,13 +45,21 @@ export async function listProviders(db: Db, filter: ProviderFilter, page: Page):
 }
 
 export async function providerSlugTaken(db: Db, workspace_id: string, slug: string): Promise<boolean> {
-  const query = db.selectFrom('providers').select('id').where('workspace_id', '=', workspace_id).where('slug', '=', slug)
+  const query = db
+    .selectFrom('providers')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('slug', '=', slug)
   return (await query.where('status', '<>', 'archived').executeTakeFirst()) !== undefined
 }
 
 /** The workspaces in which something was made of the integration. */
 export async function workspacesWithProvider(db: Db, integration_id: string): Promise<ReadonlySet<string>> {
-  const query = db.selectFrom('providers').select('workspace_id').distinct().where('integration_id', '=', integration_id)
+  const query = db
+    .selectFrom('providers')
+    .select('workspace_id')
+    .distinct()
+    .where('integration_id', '=', integration_id)
   return new Set((await query.where('status', '<>', 'archived').execute()).map(row => row.workspace_id))
 }
 
@@ -67,7 +75,12 @@ export async function archiveProvider(db: Db, id: string, now: string) {
 /** Takes the hidden integration of a virtual key out of service. */
 export async function archiveHidden(db: Db, integration_id: string, now: string) {
   const archived = {status: 'archived', last_updated_at: now} as const
-  await db.updateTable('integrations').set(archived).where('id', '=', integration_id).where('is_hidden', '=', 1).execute()
+  await db
+    .updateTable('integrations')
+    .set(archived)
+    .where('id', '=', integration_id)
+    .where('is_hidden', '=', 1)
+    .execute()
 }
 
 /** All a call needs of the provider it names. Limits are column texts (`readUsageLimits`, `readRateLimits`). */
@@ -108,8 +121,14 @@ export interface ProviderForCall {
   }
 }
 
-/** The provider called `@slug` in a workspace, with its integration; undefined when there is none or it was archived. */
-export async function findProviderForCall(db: Db, workspace_id: string, slug: string): Promise<ProviderForCall | undefined> {
+/**
+ * The provider called `@slug` in a workspace, with its integration; undefined when there is none or it was archived.
+ */
+export async function findProviderForCall(
+  db: Db,
+  workspace_id: string,
+  slug: string,
+): Promise<ProviderForCall | undefined> {
   const row = await db
     .selectFrom('providers as p')
     .innerJoin('integrations as i', 'i.id', 'p.integration_id')
@@ -164,7 +183,8 @@ export async function findProviderForCall(db: Db, workspace_id: string, slug: st
       slug: row.integration_slug,
       ai_provider_id: row.ai_provider_id,
       status: row.integration_status,
-      enabled: (own ? row.own_enabled : row.only_workspace_id === row.workspace_id ? 1 : row.global_access_enabled) === 1,
+      enabled:
+        (own ? row.own_enabled : row.only_workspace_id === row.workspace_id ? 1 : row.global_access_enabled) === 1,
       key_sealed: row.key_sealed,
       configurations: row.configurations,
       configurations_sealed: row.configurations_sealed,
@@ -178,7 +198,10 @@ export async function findProviderForCall(db: Db, workspace_id: string, slug: st
   }
 }
 
-/** What `integrations.global_workspace_access` holds: the limits of workspaces without a row, and what a new one is given. */
+/**
+ * What `integrations.global_workspace_access` holds: the limits of workspaces without a row, and what a new one is
+ * given.
+ */
 export interface GlobalAccess {
   /** Column texts, as a workspace's own row would hold them. */
   readonly usage_limits: string | null
@@ -191,12 +214,24 @@ export function globalAccess(column: string | null): GlobalAccess {
   return column === null ? NO_LIMITS : (JSON.parse(column) as GlobalAccess)
 }
 
-const NO_LIMITS: GlobalAccess = {usage_limits: null, rate_limits: null, create_default_provider: true, default_provider_slug: null}
+const NO_LIMITS: GlobalAccess = {
+  usage_limits: null,
+  rate_limits: null,
+  create_default_provider: true,
+  default_provider_slug: null,
+}
 
 function rows(db: Db) {
   return db
     .selectFrom('providers as p')
     .innerJoin('integrations as i', 'i.id', 'p.integration_id')
     .selectAll('p')
-    .select(['i.ai_provider_id', 'i.configurations', 'i.is_hidden', 'i.key_masked', 'i.secret_mappings', 'i.slug as integration_slug'])
+    .select([
+      'i.ai_provider_id',
+      'i.configurations',
+      'i.is_hidden',
+      'i.key_masked',
+      'i.secret_mappings',
+      'i.slug as integration_slug',
+    ])
 }

@@ -1,7 +1,10 @@
 import {sql} from 'kysely'
 import type {CacheName, Db, Invalidation} from './database.ts'
 
-/** Notes that what `caches` hold changed, in the transaction that changed it: other processes see it and drop what they hold. */
+/**
+ * Notes that what `caches` hold changed, in the transaction that changed it: other processes see it and drop what they
+ * hold.
+ */
 export async function bumpRevisions(db: Db, caches: readonly CacheName[]): Promise<Invalidation['revisions']> {
   if (!caches.length) return {}
   const rows = await db

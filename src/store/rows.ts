@@ -2,7 +2,9 @@ import {type Expression, type SelectQueryBuilder, type SqlBool, sql} from 'kysel
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 
-/** True when a write was refused because another row has its place: a unique column, in the words of either database. */
+/**
+ * True when a write was refused because another row has its place: a unique column, in the words of either database.
+ */
 export function isTaken(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
@@ -54,9 +56,16 @@ export async function paged<DB, TB extends keyof DB, Row>(
 /** The tables whose new rows may be given the slug of an archived one. */
 type SluggedTable = 'workspaces' | 'configs' | 'guardrails' | 'collections' | 'prompts' | 'prompt_partials'
 
-/** Frees the slug that an archived row of the organisation still has: that row goes by its slug and the last of its id from now on. */
+/**
+ * Frees the slug that an archived row of the organisation still has: that row goes by its slug and the last of its id
+ * from now on.
+ */
 export async function giveUpSlug(db: Db, table: SluggedTable, organisation_id: string, slug: string) {
-  const archived = db.selectFrom(table).select(['id']).where('slug', '=', slug).where('organisation_id', '=', organisation_id)
+  const archived = db
+    .selectFrom(table)
+    .select(['id'])
+    .where('slug', '=', slug)
+    .where('organisation_id', '=', organisation_id)
   const row = await archived.where('status', '=', 'archived').executeTakeFirst()
   if (!row) return
   await db

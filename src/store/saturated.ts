@@ -5,12 +5,16 @@ export const MOST_SUM = 2n ** 63n - 1n
 
 export const saturated = (sum: bigint): bigint => (sum > MOST_SUM ? MOST_SUM : sum)
 
-/** What a column of sums becomes with `more` added, as SQL: a sum past the bound would refuse its whole row, and with it those that others add. */
+/**
+ * What a column of sums becomes with `more` added, as SQL: a sum past the bound would refuse its whole row, and with it
+ * those that others add.
+ */
 export const addedSum = (column: string, more: string) =>
   `case when ${column} > ${MOST_SUM} - ${more} then ${MOST_SUM} else ${column} + ${more} end`
 
 /**
- * The sum of integers that are not negative, as text, and no more than `MOST_SUM`. In two halves: SQLite ends a query whose sum passes 64 bits.
+ * The sum of integers that are not negative, as text, and no more than `MOST_SUM`. In two halves: SQLite ends a query
+ * whose sum passes 64 bits.
  */
 export function saturatedSum(value: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`cast(${saturatedTotal(value)} as text)`

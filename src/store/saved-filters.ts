@@ -16,7 +16,11 @@ export function findSavedFilter(db: Db, scope: LogScope, id: string): Promise<Sa
 
 /** True when the name is taken by another filter of the workspace. */
 export async function savedFilterNamed(db: Db, workspace_id: string, name: string): Promise<string | undefined> {
-  const rows = db.selectFrom('saved_filters').select('id').where('workspace_id', '=', workspace_id).where('name', '=', name)
+  const rows = db
+    .selectFrom('saved_filters')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('name', '=', name)
   return (await rows.executeTakeFirst())?.id
 }
 

@@ -5,7 +5,10 @@ import {readMeta, writeMeta} from './meta.ts'
 const KEY = 'seal_canary'
 const PLACE = {table: 'meta', column: 'value', row: KEY, organisation_id: ''}
 
-/** Refuses (`SealFault`) a sealing key other than the one this database was first opened with; notes it on the first use (core rule 22). */
+/**
+ * Refuses (`SealFault`) a sealing key other than the one this database was first opened with; notes it on the first use
+ * (core rule 22).
+ */
 export async function checkSeal(store: Store, seal: Seal): Promise<void> {
   const known = await readMeta(store.db, KEY)
   if (known === undefined) {

@@ -14,7 +14,10 @@ export function sealLogin(seal: Seal, row: Owner, secrets: Readonly<Record<strin
 }
 
 /** The secret fields of a row's login, in plain: for the moment of a call, never to be shown. */
-export function openLogin(seal: Seal, row: Owner & Pick<SecretReferencesTable, 'auth_config_sealed'>): Record<string, unknown> {
+export function openLogin(
+  seal: Seal,
+  row: Owner & Pick<SecretReferencesTable, 'auth_config_sealed'>,
+): Record<string, unknown> {
   return row.auth_config_sealed ? JSON.parse(seal.open(row.auth_config_sealed, place(row))) : {}
 }
 
@@ -31,7 +34,11 @@ export async function updateSecretReference(db: Db, id: string, change: Partial<
 }
 
 /** The reference of the organisation whose slug or id is `named`. Archived ones are not found. */
-export function findSecretReference(db: Db, organisation_id: string, named: string): Promise<SecretReferencesTable | undefined> {
+export function findSecretReference(
+  db: Db,
+  organisation_id: string,
+  named: string,
+): Promise<SecretReferencesTable | undefined> {
   return db
     .selectFrom('secret_references')
     .selectAll()
@@ -50,16 +57,25 @@ export interface SecretReferenceFilter {
 }
 
 /** Newest first. */
-export function listSecretReferences(db: Db, filter: SecretReferenceFilter, page: Page): Promise<Paged<SecretReferencesTable>> {
+export function listSecretReferences(
+  db: Db,
+  filter: SecretReferenceFilter,
+  page: Page,
+): Promise<Paged<SecretReferencesTable>> {
   const {organisation_id, manager_type, tags = {}, search} = filter
-  let matching = db.selectFrom('secret_references').where('organisation_id', '=', organisation_id).where('status', '=', 'active')
+  let matching = db
+    .selectFrom('secret_references')
+    .where('organisation_id', '=', organisation_id)
+    .where('status', '=', 'active')
   if (manager_type) matching = matching.where('manager_type', '=', manager_type)
   if (search !== undefined) matching = matching.where(mentioning(['name', 'slug'], search))
   for (const [key, value] of Object.entries(tags)) matching = matching.where(tagged('tags', key, value))
   return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
-/** What a reference fills a field of: slugs of the active integrations, of calls and of MCP, and names of virtual keys. */
+/**
+ * What a reference fills a field of: slugs of the active integrations, of calls and of MCP, and names of virtual keys.
+ */
 export async function secretReferenceUsers(db: Db, {id, organisation_id}: Owner): Promise<string[]> {
   const mapped = `%"${id}"%`
   const rows = await db

@@ -20,7 +20,10 @@ export function findSessionByHash(db: Db, token_hash: string): Promise<FoundSess
 }
 
 export function findSession(db: Db, organisation_id: string, id: string): Promise<FoundSession | undefined> {
-  return sessions(db).where('sessions.organisation_id', '=', organisation_id).where('sessions.id', '=', id).executeTakeFirst()
+  return sessions(db)
+    .where('sessions.organisation_id', '=', organisation_id)
+    .where('sessions.id', '=', id)
+    .executeTakeFirst()
 }
 
 /** Those that can still be used, newest first. */

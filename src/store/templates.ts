@@ -23,7 +23,12 @@ export async function updateTemplate(db: Db, table: TemplateTable, id: string, c
 }
 
 /** The active one whose slug or id is `named`. */
-export function findTemplate(db: Db, table: TemplateTable, reach: VisibleTo, named: string): Promise<TemplatesTable | undefined> {
+export function findTemplate(
+  db: Db,
+  table: TemplateTable,
+  reach: VisibleTo,
+  named: string,
+): Promise<TemplatesTable | undefined> {
   return active(db, table, reach)
     .selectAll()
     .where(e => e.or([e('id', '=', named), e('slug', '=', named)]))
@@ -39,7 +44,8 @@ export async function listTemplates(
 ): Promise<Paged<TemplatesTable>> {
   let matching = active(db, table, reach)
   if (collection_id !== undefined) matching = matching.where('collection_id', '=', collection_id)
-  if (search !== undefined) matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
+  if (search !== undefined)
+    matching = matching.where(sql<boolean>`lower(name) like lower(${containing(search)}) escape '\\'`)
   const ordered = matching.selectAll().orderBy('created_at', 'desc').orderBy('id')
   if (page) return paged(ordered, page)
   const rows = await ordered.execute()

@@ -13,12 +13,22 @@ export interface UsageSumsFilter {
   readonly until: string | undefined
 }
 
-/** A sum by raw columns: ids and slugs as rows keep them, empty texts for what is unknown. Numbers are texts, exact beyond 2^53. */
+/**
+ * A sum by raw columns: ids and slugs as rows keep them, empty texts for what is unknown. Numbers are texts, exact
+ * beyond 2^53.
+ */
 export type RawSum = Readonly<Record<UsageColumn | UsageSummed, string>>
 
 type UsageColumn = 'api_key_id' | 'workspace_id' | 'provider_slug' | 'provider' | 'model' | 'time'
 export type UsageSummed = (typeof SUMMED)[number]
-export const SUMMED = ['requests', 'failures', 'unpriced', 'prompt_tokens', 'completion_tokens', 'cost_nanousd'] as const
+export const SUMMED = [
+  'requests',
+  'failures',
+  'unpriced',
+  'prompt_tokens',
+  'completion_tokens',
+  'cost_nanousd',
+] as const
 
 /** The users of keys are those of the key: it belongs to one for good. */
 const COLUMNS: Readonly<Record<UsageDimension, UsageColumn>> = {
@@ -35,9 +45,16 @@ const COLUMNS: Readonly<Record<UsageDimension, UsageColumn>> = {
 const TIME_CHARACTERS = {hour: 24, day: 10, month: 7} as const
 
 /** Sums usage from the hourly sums, never from single entries. What is not summed by is an empty text. */
-export async function usageSums(db: Db, by: readonly UsageDimension[], filter: UsageSumsFilter): Promise<readonly RawSum[]> {
+export async function usageSums(
+  db: Db,
+  by: readonly UsageDimension[],
+  filter: UsageSumsFilter,
+): Promise<readonly RawSum[]> {
   const wanted = new Set(by.map(dimension => COLUMNS[dimension]))
-  const characters = Math.max(0, ...by.map(dimension => (dimension in TIME_CHARACTERS ? TIME_CHARACTERS[dimension as 'hour'] : 0)))
+  const characters = Math.max(
+    0,
+    ...by.map(dimension => (dimension in TIME_CHARACTERS ? TIME_CHARACTERS[dimension as 'hour'] : 0)),
+  )
   const time = sql<string>`substr(hour, 1, ${sql.lit(characters)})`
   const columns = [...wanted].map(column => (column === 'time' ? time : sql.ref<string>(column)))
   let query = db
@@ -48,7 +65,11 @@ export async function usageSums(db: Db, by: readonly UsageDimension[], filter: U
     .where('hour', '>=', filter.from)
   if (filter.workspace_id !== undefined) query = query.where('workspace_id', '=', filter.workspace_id)
   if (filter.user_ids !== undefined)
-    query = query.where('api_key_id', 'in', db.selectFrom('api_keys').select('id').where('user_id', 'in', filter.user_ids))
+    query = query.where(
+      'api_key_id',
+      'in',
+      db.selectFrom('api_keys').select('id').where('user_id', 'in', filter.user_ids),
+    )
   if (filter.until !== undefined) query = query.where('hour', '<', filter.until)
   const rows = await query.groupBy(columns).execute()
   const nothing = {api_key_id: '', workspace_id: '', provider_slug: '', provider: '', model: '', time: ''}
@@ -74,6 +95,10 @@ const MAX_IDS = 500
 
 /** Names of all workspaces of an organisation, by id; archived ones too. */
 export async function workspaceNames(db: Db, organisation_id: string): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.selectFrom('workspaces').select(['id', 'name']).where('organisation_id', '=', organisation_id).execute()
+  const rows = await db
+    .selectFrom('workspaces')
+    .select(['id', 'name'])
+    .where('organisation_id', '=', organisation_id)
+    .execute()
   return new Map(rows.map(({id, name}) => [id, name]))
 }

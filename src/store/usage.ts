@@ -19,7 +19,11 @@ export interface LedgerUsage {
 /** `usageSince` of any scope; of an entity of a policy what that counts, which has both names. */
 export async function usedSince(
   db: Db,
-  {entity, id, workspace_id}: {readonly entity: EntityUsageScope['entity'] | 'policy'; readonly id: string; readonly workspace_id: string},
+  {
+    entity,
+    id,
+    workspace_id,
+  }: {readonly entity: EntityUsageScope['entity'] | 'policy'; readonly id: string; readonly workspace_id: string},
   since_at: string,
 ): Promise<LedgerUsage> {
   if (entity !== 'policy') return usageSince(db, {entity, id, workspace_id}, since_at)
@@ -31,9 +35,9 @@ export async function usedSince(
 const HOUR_MS = 3_600_000
 
 /**
- * What the calls of a scope have used that were admitted at or after `since_at` (ISO 8601 UTC): the hours that lie wholly after it
- * from the hourly sums, the rest of its own hour from the entries, and so the hours whose sums are deleted. Exact; knows what has been
- * flushed.
+ * What the calls of a scope have used that were admitted at or after `since_at` (ISO 8601 UTC): the hours that lie
+ * wholly after it from the hourly sums, the rest of its own hour from the entries, and so the hours whose sums are
+ * deleted. Exact; knows what has been flushed.
  */
 export async function usageSince(db: Db, scope: EntityUsageScope, since_at: string): Promise<LedgerUsage> {
   const kept_ms = Date.parse(await retainedSince(db, 'hours'))
@@ -48,10 +52,14 @@ export async function usageSince(db: Db, scope: EntityUsageScope, since_at: stri
 }
 
 /**
- * The slugs that the hourly sums know the scope by; null where they know it by its id. A slug is free again once its provider is
- * archived: where another integration of the workspace has, or had, one of them, only the entries tell the two apart.
+ * The slugs that the hourly sums know the scope by; null where they know it by its id. A slug is free again once its
+ * provider is archived: where another integration of the workspace has, or had, one of them, only the entries tell the
+ * two apart.
  */
-async function slugsOf(db: Db, {entity, id, workspace_id}: EntityUsageScope): Promise<readonly string[] | null | 'ambiguous'> {
+async function slugsOf(
+  db: Db,
+  {entity, id, workspace_id}: EntityUsageScope,
+): Promise<readonly string[] | null | 'ambiguous'> {
   if (entity === 'key' || entity === 'workspace') return null
   const providers = db.selectFrom('providers').where('workspace_id', '=', workspace_id)
   if (entity === 'provider') {
@@ -85,7 +93,10 @@ async function entriesBetween(
   from_at: string,
   before_at: string | null,
 ): Promise<LedgerUsage> {
-  let query = db.selectFrom('traffic.ledger_entries').where('workspace_id', '=', workspace_id).where('admitted_at', '>=', from_at)
+  let query = db
+    .selectFrom('traffic.ledger_entries')
+    .where('workspace_id', '=', workspace_id)
+    .where('admitted_at', '>=', from_at)
   if (before_at !== null) query = query.where('admitted_at', '<', before_at)
   if (entity === 'key') query = query.where('api_key_id', '=', id)
   if (entity === 'provider') query = query.where('provider_id', '=', id)

@@ -26,12 +26,20 @@ export async function insertUser(db: Db, row: UsersTable) {
 }
 
 /** The user of the organisation with this id, whatever his status. */
-export function findOrganisationUser(db: Db, organisation_id: string, id: string): Promise<OrganisationUser | undefined> {
+export function findOrganisationUser(
+  db: Db,
+  organisation_id: string,
+  id: string,
+): Promise<OrganisationUser | undefined> {
   return usersOf(db, organisation_id).where('users.id', '=', id).executeTakeFirst()
 }
 
 /** Active users, newest first. */
-export function listUsers(db: Db, {organisation_id, role, email}: UserFilter, page: Page): Promise<Paged<OrganisationUser>> {
+export function listUsers(
+  db: Db,
+  {organisation_id, role, email}: UserFilter,
+  page: Page,
+): Promise<Paged<OrganisationUser>> {
   let matching = usersOf(db, organisation_id).where('organisation_users.status', '=', 'active')
   if (role !== undefined) matching = matching.where('organisation_users.role', '=', role)
   if (email !== undefined) matching = matching.where('users.email', '=', email)
@@ -44,11 +52,18 @@ export async function joinOrganisation(db: Db, row: OrganisationUsersTable) {
   await db
     .insertInto('organisation_users')
     .values(row)
-    .onConflict(conflict => conflict.columns(['organisation_id', 'user_id']).doUpdateSet({role, status, last_updated_at}))
+    .onConflict(conflict =>
+      conflict.columns(['organisation_id', 'user_id']).doUpdateSet({role, status, last_updated_at}),
+    )
     .execute()
 }
 
-export async function updateOrganisationUser(db: Db, organisation_id: string, user_id: string, change: Partial<OrganisationUsersTable>) {
+export async function updateOrganisationUser(
+  db: Db,
+  organisation_id: string,
+  user_id: string,
+  change: Partial<OrganisationUsersTable>,
+) {
   await db
     .updateTable('organisation_users')
     .set(change)
@@ -71,7 +86,11 @@ export async function countOwners(db: Db, organisation_id: string): Promise<numb
 /** Takes a user out of an organisation: his memberships end, his keys there work no longer, and so do his sessions. */
 export async function leaveOrganisation(db: Db, organisation_id: string, user_id: string, now: string) {
   await updateOrganisationUser(db, organisation_id, user_id, {status: 'archived', last_updated_at: now})
-  await db.deleteFrom('workspace_users').where('organisation_id', '=', organisation_id).where('user_id', '=', user_id).execute()
+  await db
+    .deleteFrom('workspace_users')
+    .where('organisation_id', '=', organisation_id)
+    .where('user_id', '=', user_id)
+    .execute()
   await archiveUserKeys(db, user_id, {organisation_id}, now)
   await db
     .updateTable('sessions')
@@ -110,8 +129,8 @@ export interface RecipientScope {
 }
 
 /**
- * Who gets mail about what happens to a workspace's limits, by e-mail address, each once: its admins and managers, and the owners and admins of
- * the organisation (spec: usage limit alert emails).
+ * Who gets mail about what happens to a workspace's limits, by e-mail address, each once: its admins and managers, and
+ * the owners and admins of the organisation (spec: usage limit alert emails).
  */
 export async function listRecipients(db: Db, {organisation_id, workspace_id}: RecipientScope): Promise<string[]> {
   const rows = await db
@@ -123,13 +142,20 @@ export async function listRecipients(db: Db, {organisation_id, workspace_id}: Re
     .select('users.email')
     .where('organisation_users.organisation_id', '=', organisation_id)
     .where('organisation_users.status', '=', 'active')
-    .where(e => e.or([e('organisation_users.role', 'in', ['owner', 'admin']), e('workspace_users.role', 'in', ['admin', 'manager'])]))
+    .where(e =>
+      e.or([
+        e('organisation_users.role', 'in', ['owner', 'admin']),
+        e('workspace_users.role', 'in', ['admin', 'manager']),
+      ]),
+    )
     .orderBy('users.email')
     .execute()
   return rows.map(({email}) => email)
 }
 
-/** The address of the user whose key this is; undefined where it is nobody's, or he is not in the organisation any more. */
+/**
+ * The address of the user whose key this is; undefined where it is nobody's, or he is not in the organisation any more.
+ */
 export async function emailOfKeyUser(db: Db, key_id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('api_keys')

@@ -22,10 +22,14 @@ export interface WorkerClaim {
 }
 
 /**
- * Takes a job that is due and that nobody has, for `lease_ms`; one statement decides between processes. A job that was never heard of
- * is due at once.
+ * Takes a job that is due and that nobody has, for `lease_ms`; one statement decides between processes. A job that was
+ * never heard of is due at once.
  */
-export async function claimJob(store: Store, key: WorkerKey, {holder, now_ms, lease_ms, every_ms}: WorkerClaim): Promise<Claimed> {
+export async function claimJob(
+  store: Store,
+  key: WorkerKey,
+  {holder, now_ms, lease_ms, every_ms}: WorkerClaim,
+): Promise<Claimed> {
   const lease_until_ms = now_ms + lease_ms
   return store.write(async db => {
     await db
@@ -45,7 +49,9 @@ export async function claimJob(store: Store, key: WorkerKey, {holder, now_ms, le
       )
       .executeTakeFirst()
     if (numUpdatedRows > 0) return {claimed: true}
-    const row = await at(db.selectFrom('traffic.workers'), key).select(['due_at_ms', 'lease_until_ms']).executeTakeFirstOrThrow()
+    const row = await at(db.selectFrom('traffic.workers'), key)
+      .select(['due_at_ms', 'lease_until_ms'])
+      .executeTakeFirstOrThrow()
     return {claimed: false, again_at_ms: Math.max(Number(row.due_at_ms), Number(row.lease_until_ms ?? 0))}
   })
 }
@@ -70,7 +76,12 @@ export interface WorkerRunEnd {
 export async function endJob(store: Store, key: WorkerKey, holder: string, ended: WorkerRunEnd): Promise<boolean> {
   return store.write(async db => {
     const {numUpdatedRows} = await held(db, key, holder)
-      .set({...ended, lease_until_ms: null, runs: sql`runs + 1`, failures: ended.error === null ? sql`failures` : sql`failures + 1`})
+      .set({
+        ...ended,
+        lease_until_ms: null,
+        runs: sql`runs + 1`,
+        failures: ended.error === null ? sql`failures` : sql`failures + 1`,
+      })
       .executeTakeFirst()
     return numUpdatedRows > 0
   })
@@ -86,7 +97,10 @@ export async function forgetProcesses(db: Db, before: string) {
   await db.deleteFrom('traffic.workers').where('process', '<>', '').where('ended_at', '<', before).execute()
 }
 
-/** Clocks of processes differ, and a claim may wait for the database; what is further ahead a clock wrote that was wrong. */
+/**
+ * Clocks of processes differ, and a claim may wait for the database; what is further ahead a clock wrote that was
+ * wrong.
+ */
 const MAX_SKEW_MS = 600_000
 
 const IDLE = {

@@ -38,7 +38,11 @@ export function findWorkspace(db: Db, organisation_id: string, named: string): P
 }
 
 export async function workspaceSlugTaken(db: Db, organisation_id: string, slug: string): Promise<boolean> {
-  const query = db.selectFrom('workspaces').select('id').where('organisation_id', '=', organisation_id).where('slug', '=', slug)
+  const query = db
+    .selectFrom('workspaces')
+    .select('id')
+    .where('organisation_id', '=', organisation_id)
+    .where('slug', '=', slug)
   return (await query.executeTakeFirst()) !== undefined
 }
 
@@ -51,7 +55,8 @@ export function listWorkspaces(db: Db, filter: WorkspaceFilter, page: Page): Pro
     .where('status', 'in', [...filter.statuses])
   if (ids !== undefined) matching = matching.where('id', 'in', anyOf(ids))
   if (exact_name !== undefined) matching = matching.where('name', '=', exact_name)
-  if (name !== undefined) matching = matching.where(sql<boolean>`lower(name) like lower(${containing(name)}) escape '\\'`)
+  if (name !== undefined)
+    matching = matching.where(sql<boolean>`lower(name) like lower(${containing(name)}) escape '\\'`)
   return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
@@ -91,7 +96,12 @@ export async function archiveWorkspace(db: Db, id: string, now: string) {
     .where('status', '=', 'active')
     .where('is_default', '=', 0)
     .execute()
-  await db.updateTable('scim_mappings').set(archived).where('workspace_id', '=', id).where('status', '=', 'active').execute()
+  await db
+    .updateTable('scim_mappings')
+    .set(archived)
+    .where('workspace_id', '=', id)
+    .where('status', '=', 'active')
+    .execute()
 }
 
 /** The tables whose rows live in a workspace, and what one row is called. */

@@ -29,13 +29,14 @@ export interface WrittenRows {
 }
 
 /**
- * What a statement writes: nothing where it reads. `update configs set … where id = 'c1'` gives `{table: 'configs', ids: ['c1']}`.
- * Throws where a statement writes and does not name its table: raw SQL, which nobody can look into.
+ * What a statement writes: nothing where it reads. `update configs set … where id = 'c1'` gives `{table: 'configs',
+ * ids: ['c1']}`. Throws where a statement writes and does not name its table: raw SQL, which nobody can look into.
  */
 export function writtenRows(statement: OperationNode & {readonly with?: WithNode}): WrittenRows[] {
   const inside = (statement.with?.expressions ?? []).flatMap(({expression}) => writtenRows(expression))
   if (InsertQueryNode.is(statement)) return [...inside, {table: tableOf(statement.into), ids: idsOfInsert(statement)}]
-  if (UpdateQueryNode.is(statement)) return [...inside, {table: tableOf(statement.table), ids: idsOfWhere(statement.where?.where)}]
+  if (UpdateQueryNode.is(statement))
+    return [...inside, {table: tableOf(statement.table), ids: idsOfWhere(statement.where?.where)}]
   if (DeleteQueryNode.is(statement)) {
     const ids = statement.from.froms.length === 1 ? idsOfWhere(statement.where?.where) : null
     return [...inside, ...statement.from.froms.map(from => ({table: tableOf(from), ids}))]
@@ -60,7 +61,9 @@ function tableOf(node: OperationNode | undefined): string {
 function idsOfInsert({columns = [], values, onConflict}: InsertQueryNode): string[] | null {
   const at = columns.findIndex(({column}) => column.name === 'id')
   if (at < 0 || onConflict || !values || !ValuesNode.is(values)) return null
-  return textsOf(values.values.map(row => (PrimitiveValueListNode.is(row) ? row.values[at] : constantOf(row.values[at]))))
+  return textsOf(
+    values.values.map(row => (PrimitiveValueListNode.is(row) ? row.values[at] : constantOf(row.values[at]))),
+  )
 }
 
 /** The ids that `id = …` or `id in (…)` leaves, where that holds for all rows, alone or beside more. */
@@ -68,7 +71,8 @@ function idsOfWhere(condition: OperationNode | undefined): string[] | null {
   if (!condition) return null
   if (ParensNode.is(condition)) return idsOfWhere(condition.node)
   if (AndNode.is(condition)) return idsOfWhere(condition.left) ?? idsOfWhere(condition.right)
-  if (!BinaryOperationNode.is(condition) || !isId(condition.leftOperand) || !OperatorNode.is(condition.operator)) return null
+  if (!BinaryOperationNode.is(condition) || !isId(condition.leftOperand) || !OperatorNode.is(condition.operator))
+    return null
   const {operator, rightOperand} = condition
   if (operator.operator === '=') return textsOf([constantOf(rightOperand)])
   if (operator.operator !== 'in') return null

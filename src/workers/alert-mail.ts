@@ -21,8 +21,8 @@ export interface Subject {
 export type RecipientsOf = (subject: Subject, db: Db) => Promise<readonly string[]>
 
 /**
- * Admins and managers of the workspace, owners and admins of the organisation, the user of a key, and the addresses that a key names
- * (spec: states and transitions).
+ * Admins and managers of the workspace, owners and admins of the organisation, the user of a key, and the addresses
+ * that a key names (spec: states and transitions).
  */
 export const alertRecipients: RecipientsOf = async (subject, db) => {
   const owner = subject.entity === 'key' ? await emailOfKeyUser(db, subject.id) : undefined
@@ -43,11 +43,32 @@ export interface NoticeServices {
   readonly audits: boolean
 }
 
-const KINDS = {key: 'API key', workspace: 'workspace', provider: 'provider', integration: 'integration', policy: 'policy'} as const
-const LETTERS = {key: 'apikey', provider: 'virtualkey', workspace: 'entity', integration: 'entity', policy: 'entity'} as const
-const RESOURCES = {key: 'api-key', provider: 'provider', workspace: 'workspace', integration: 'integration', policy: 'policy'} as const
+const KINDS = {
+  key: 'API key',
+  workspace: 'workspace',
+  provider: 'provider',
+  integration: 'integration',
+  policy: 'policy',
+} as const
+const LETTERS = {
+  key: 'apikey',
+  provider: 'virtualkey',
+  workspace: 'entity',
+  integration: 'entity',
+  policy: 'entity',
+} as const
+const RESOURCES = {
+  key: 'api-key',
+  provider: 'provider',
+  workspace: 'workspace',
+  integration: 'integration',
+  policy: 'policy',
+} as const
 
-/** Tells of something in the transaction that notes it: a row of the audit log, and a letter for each recipient to be sent. */
+/**
+ * Tells of something in the transaction that notes it: a row of the audit log, and a letter for each recipient to be
+ * sent.
+ */
 export async function tell(db: Db, {event, subject, facts}: Notice, now_ms: number, on: NoticeServices): Promise<void> {
   const {entity, id, name, organisation_id, workspace_id} = subject
   const at = new Date(now_ms).toISOString()

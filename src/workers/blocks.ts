@@ -1,4 +1,7 @@
-/** Shared with the thread that writes it: memory that goes from one thread to another counts as new there, and has its garbage collected. */
+/**
+ * Shared with the thread that writes it: memory that goes from one thread to another counts as new there, and has its
+ * garbage collected.
+ */
 export type Block = Buffer<SharedArrayBuffer>
 
 const BLOCK_BYTES = 512 * 1024
@@ -7,9 +10,9 @@ const IDLE_SPARES = 4
 const MAX_SPARES = 64
 
 /**
- * Blocks that were written and are filled again. V8 does not count shared memory: a block that is let go stays until both of its threads
- * collect their old spaces, which they hardly do. So there are as many as were ever under way at once, and what a whole while has not
- * needed is let go in one piece.
+ * Blocks that were written and are filled again. V8 does not count shared memory: a block that is let go stays until
+ * both of its threads collect their old spaces, which they hardly do. So there are as many as were ever under way at
+ * once, and what a whole while has not needed is let go in one piece.
  */
 export class Blocks {
   readonly #spares: Block[] = []

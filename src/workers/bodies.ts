@@ -7,8 +7,9 @@ const ROW_BYTES = 2048
 const NOTHING: Block = Buffer.from(new SharedArrayBuffer(0))
 
 /**
- * Bodies on their way to the disk. They do not pass through the journal, so what waits is bounded and the rest is dropped.
- * A row is written out at once, into a block that is handed over whole: nothing of a call is kept alive until then.
+ * Bodies on their way to the disk. They do not pass through the journal, so what waits is bounded and the rest is
+ * dropped. A row is written out at once, into a block that is handed over whole: nothing of a call is kept alive until
+ * then.
  */
 export class BodyQueue {
   /** How many rows lost their bodies for want of room. */
@@ -63,7 +64,10 @@ export class BodyQueue {
     this.weight_bytes += weight_bytes
   }
 
-  /** Takes the oldest block that waits; it counts against the bound until `written` gets its weight. Undefined when none does. */
+  /**
+   * Takes the oldest block that waits; it counts against the bound until `written` gets its weight. Undefined when none
+   * does.
+   */
   pack(packed_ms: number): PackedBodies | undefined {
     if (this.#full.length === 0) this.#close()
     const block = this.#full.shift()
@@ -82,7 +86,12 @@ export class BodyQueue {
 
   #close() {
     if (this.#rows === 0) return
-    this.#full.push({bytes: this.#block.buffer, used_bytes: this.#end, rows: this.#rows, weight_bytes: this.#weight_bytes})
+    this.#full.push({
+      bytes: this.#block.buffer,
+      used_bytes: this.#end,
+      rows: this.#rows,
+      weight_bytes: this.#weight_bytes,
+    })
     this.#block = NOTHING
     this.#end = 0
     this.#rows = 0

@@ -28,7 +28,8 @@ export type ReadBudgets = (now_ms: number) => Promise<readonly Budget[]>
 export function entityBudgets(db: Db, usage: ReadEntityUsage): ReadBudgets {
   return async now_ms => {
     const found: Budget[] = []
-    for (const each of await budgeted(db)) found.push(...(await budgetsOf(each, usage, now_ms))) // one by one: calls go first
+    // one by one: calls go first
+    for (const each of await budgeted(db)) found.push(...(await budgetsOf(each, usage, now_ms)))
     return found
   }
 }
@@ -43,8 +44,8 @@ export interface BudgetsOptions {
 }
 
 /**
- * Shows keys and providers as exhausted while one of their budgets is used up, and as active again once it starts anew, is raised or
- * taken away: what gateway.db says of spending is made from the ledger (core rule 1).
+ * Shows keys and providers as exhausted while one of their budgets is used up, and as active again once it starts anew,
+ * is raised or taken away: what gateway.db says of spending is made from the ledger (core rule 1).
  */
 export function budgetsJob({store, usage, enabled, settled}: BudgetsOptions): Job {
   return {
@@ -84,7 +85,12 @@ async function budgetsOf(each: BudgetedRow, usage: ReadEntityUsage, now_ms: numb
 }
 
 /** A budget of a subject in the period of its claim; `used` and the claim's limit are in nano-dollars or tokens. */
-export function budgetOf(subject: Subject, {type, alert_threshold}: StoredUsageLimit, claim: LimitClaim, used: bigint): Budget {
+export function budgetOf(
+  subject: Subject,
+  {type, alert_threshold}: StoredUsageLimit,
+  claim: LimitClaim,
+  used: bigint,
+): Budget {
   const {limit: credit_limit, since_ms, ends_at_ms} = claim
   return {
     subject,

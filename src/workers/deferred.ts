@@ -10,22 +10,38 @@ export const FIRST_ASK_MS = 120_000
 const MAX_BETWEEN_MS = 6 * 3_600_000
 /** Providers keep batches and responses for 30 days. */
 const GIVEN_UP_MS = 35 * 86_400_000
-/** A provider that only ever failed to say is polled for so long, and at least so often: it may have been down, or its login. */
+/**
+ * A provider that only ever failed to say is polled for so long, and at least so often: it may have been down, or its
+ * login.
+ */
 const SAYS_NOTHING_MS = 2 * GIVEN_UP_MS
 const MIN_ASKS = 5
 /** In one turn. */
 const MAX_ASKED = 50
 
 /**
- * Charges batches, and responses made in the background, that ended and that nobody asks for again: asks the provider itself, ever more seldom,
- * until it says what they came to. When each is polled next stands in the database, so that no restart begins anew.
+ * Charges batches, and responses made in the background, that ended and that nobody asks for again: asks the provider
+ * itself, ever more seldom, until it says what they came to. When each is polled next stands in the database, so that
+ * no restart begins anew.
  */
-export function deferredJob({store, ask, log}: {readonly store: Store; readonly ask: AskAgain; readonly log: Log}): Job {
+export function deferredJob({
+  store,
+  ask,
+  log,
+}: {
+  readonly store: Store
+  readonly ask: AskAgain
+  readonly log: Log
+}): Job {
   return {
     name: 'deferred',
     every_ms: 60_000,
     async run({now_ms, lost}) {
-      for (const {call_id, batch_id: id, charge: text, created_at, asks, has_entry} of await dueBatches(store.db, now_ms, MAX_ASKED)) {
+      for (const {call_id, batch_id: id, charge: text, created_at, asks, has_entry} of await dueBatches(
+        store.db,
+        now_ms,
+        MAX_ASKED,
+      )) {
         if (lost.aborted) return
         const charge = readDeferredCharge(text)
         const work: Deferred = {call_id, id, charge, has_entry}

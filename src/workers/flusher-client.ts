@@ -23,16 +23,22 @@ export interface FlusherLinkOptions {
 }
 
 const TICK_MS = 50
-/** Behind a flush of so much, the next may wait longer: what a transaction costs, whatever it holds, is then shared by more calls. */
+/**
+ * Behind a flush of so much, the next may wait longer: what a transaction costs, whatever it holds, is then shared by
+ * more calls.
+ */
 const MUCH_BYTES = 256 * 1024
 const BUSY_TICK_MS = 100
 const RESTART_MS = 1_000
-/** After twice this no spare is left of a load: before memory is given back, a minute after it (src/base/idle-memory.ts). */
+/**
+ * After twice this no spare is left of a load: before memory is given back, a minute after it
+ * (src/base/idle-memory.ts).
+ */
 const TRIM_MS = 25_000
 
 /**
- * The main thread's end of the flusher: gathers what was written for 50 ms, under load for 100, then has it flushed, one order at a
- * time. A thread that dies is started anew: what it had not written stands in the journal.
+ * The main thread's end of the flusher: gathers what was written for 50 ms, under load for 100, then has it flushed,
+ * one order at a time. A thread that dies is started anew: what it had not written stands in the journal.
  */
 export class FlusherLink {
   readonly #options: FlusherLinkOptions
@@ -96,8 +102,9 @@ export class FlusherLink {
   }
 
   /**
-   * Resolves when everything before `mark` and every body handed over is written; at once when the link is closed. Rejects (StoreSilent)
-   * after `most_ms`: what was recorded stands in the journal, and is written as soon as the database lets it.
+   * Resolves when everything before `mark` and every body handed over is written; at once when the link is closed.
+   * Rejects (StoreSilent) after `most_ms`: what was recorded stands in the journal, and is written as soon as the
+   * database lets it.
    */
   flush(mark: Mark, most_ms = Number.POSITIVE_INFINITY): Promise<void> {
     this.written(mark)
@@ -114,7 +121,11 @@ export class FlusherLink {
       }
       const late = () => {
         this.#waiting = this.#waiting.filter(each => each !== wait)
-        reject(new StoreSilent('the ledger', unwritableReason(this.#hindered) ?? 'its database takes nothing now', {cause: this.#hindered}))
+        reject(
+          new StoreSilent('the ledger', unwritableReason(this.#hindered) ?? 'its database takes nothing now', {
+            cause: this.#hindered,
+          }),
+        )
       }
       const cancel = most_ms === Number.POSITIVE_INFINITY ? () => undefined : this.#options.after(most_ms, late)
       this.#waiting.push(wait)
@@ -133,7 +144,8 @@ export class FlusherLink {
 
   /** Has no file of bodies written to that there is now, and gives their paths. */
   seal(): Promise<readonly string[]> {
-    if (!this.#worker || this.#closing) return Promise.reject(new Error('The thread that keeps bodies is not there now.'))
+    if (!this.#worker || this.#closing)
+      return Promise.reject(new Error('The thread that keeps bodies is not there now.'))
     if (!this.#sealing) {
       this.#sealing = Promise.withResolvers()
       this.#post({order: 'seal'})
@@ -141,7 +153,10 @@ export class FlusherLink {
     return this.#sealing.promise
   }
 
-  /** Flushes up to `mark` and ends the thread; after `most_ms` without regard to what is left, which the journal then keeps. */
+  /**
+   * Flushes up to `mark` and ends the thread; after `most_ms` without regard to what is left, which the journal then
+   * keeps.
+   */
   async close(mark: Mark, most_ms: number): Promise<void> {
     let cancel: (() => void) | undefined
     const late = new Promise<void>(resolve => {
@@ -150,7 +165,8 @@ export class FlusherLink {
         resolve()
       })
     })
-    // One order at a time: what is behind the one under way is ordered when that is answered, and only then the thread may end.
+    // One order at a time: what is behind the one under way is ordered when that is answered, and only then the thread
+    // may end.
     await Promise.race([this.flush(mark), late])
     this.#closing = true
     this.#cancel?.()

@@ -8,7 +8,10 @@ import type {FlusherNews, FlusherOrder, FlusherSetup} from './flusher-messages.t
 import {setAsideIn} from './quarantine.ts'
 import {retainLogs} from './retain-logs.ts'
 
-/** The thread that writes the ledger and the log: it alone follows the journal, and deletes what is past its time on command. */
+/**
+ * The thread that writes the ledger and the log: it alone follows the journal, and deletes what is past its time on
+ * command.
+ */
 
 const CHECKPOINT_EVERY_MS = 30_000
 const RETENTION_BUDGET_MS = 20_000
@@ -29,11 +32,24 @@ restAfterLoad()
 async function open(): Promise<Flusher> {
   for (let tries = 1; ; tries++) {
     try {
-      target ??= await openTarget(options.kind === 'sqlite' ? {...options, binding: sqliteBinding()} : options, writer, owner.epoch)
+      target ??= await openTarget(
+        options.kind === 'sqlite' ? {...options, binding: sqliteBinding()} : options,
+        writer,
+        owner.epoch,
+      )
       const mark = await target.readMark()
-      return new Flusher({target, folder, owner, mark, report, setAside: setAsideIn(folder, report), sleep: ms => sleep(ms)})
+      return new Flusher({
+        target,
+        folder,
+        owner,
+        mark,
+        report,
+        setAside: setAsideIn(folder, report),
+        sleep: ms => sleep(ms),
+      })
     } catch (fault) {
-      if (tries % 10 === 1) report({level: 'error', text: 'The ledger cannot be opened for writing; it is tried again.', fault})
+      if (tries % 10 === 1)
+        report({level: 'error', text: 'The ledger cannot be opened for writing; it is tried again.', fault})
       await sleep(OPEN_AGAIN_MS)
     }
   }

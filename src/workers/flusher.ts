@@ -1,6 +1,21 @@
 import type {PackedBodies} from '../store/bodies/index.ts'
-import {decodeRecord, type FlushRecord, type FlushTarget, isEntry, isRowFault, nameOf, type SetAsideRecord} from '../store/flush/index.ts'
-import {type JournalOwner, type JournalRecord, type JournalWarning, type Mark, readJournal, SegmentMissing} from '../store/journal/index.ts'
+import {
+  decodeRecord,
+  type FlushRecord,
+  type FlushTarget,
+  isEntry,
+  isRowFault,
+  nameOf,
+  type SetAsideRecord,
+} from '../store/flush/index.ts'
+import {
+  type JournalOwner,
+  type JournalRecord,
+  type JournalWarning,
+  type Mark,
+  readJournal,
+  SegmentMissing,
+} from '../store/journal/index.ts'
 import {JournalSlice} from './journal-slice.ts'
 import {JournalWalk} from './journal-walk.ts'
 
@@ -49,8 +64,9 @@ interface Way {
 }
 
 /**
- * Follows the journal and applies it to the database, slice by slice, in order. What hinders the database is waited for, as long as it
- * takes: the journal keeps everything. A record that can never be applied is set aside with a report, and stops nobody.
+ * Follows the journal and applies it to the database, slice by slice, in order. What hinders the database is waited
+ * for, as long as it takes: the journal keeps everything. A record that can never be applied is set aside with a
+ * report, and stops nobody.
  */
 export class Flusher {
   readonly #options: FlusherOptions
@@ -128,13 +144,20 @@ export class Flusher {
       } catch (fault) {
         if (this.#options.givesUp?.(fault)) throw fault
         if (tries === QUIET_TRIES || tries % TRIES_PER_REPORT === 0)
-          report({level: 'error', text: 'The journal cannot be flushed to the database now; nothing is lost, it is tried again.', fault})
+          report({
+            level: 'error',
+            text: 'The journal cannot be flushed to the database now; nothing is lost, it is tried again.',
+            fault,
+          })
         await sleep(Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(tries - 1, 10)))
       }
     }
   }
 
-  /** After a failure: a commit may have succeeded without our hearing of it. Anywhere else the mark is found out by the next slice. */
+  /**
+   * After a failure: a commit may have succeeded without our hearing of it. Anywhere else the mark is found out by the
+   * next slice.
+   */
   async #checkMark(): Promise<void> {
     const attempted = this.#attempted
     if (!attempted) return
@@ -184,10 +207,18 @@ export class Flusher {
     return new JournalSlice({...way, from: this.#read, most_records, most_bytes: SLICE_BYTES, decode})
   }
 
-  /** Gives how many of its records could be read. `is_refused`: it is of one record, without its row, which the database refused. */
+  /**
+   * Gives how many of its records could be read. `is_refused`: it is of one record, without its row, which the database
+   * refused.
+   */
   async #apply(slice: JournalSlice, way: Way, is_refused = false): Promise<number> {
     try {
-      await this.#options.target.apply({from: this.#committed, records: slice, end: () => slice.end, asides: () => slice.asides})
+      await this.#options.target.apply({
+        from: this.#committed,
+        records: slice,
+        end: () => slice.end,
+        asides: () => slice.asides,
+      })
     } catch (fault) {
       this.#attempted = slice.end
       const {seen, readable} = slice
@@ -207,7 +238,9 @@ export class Flusher {
       if (!decoded) return undefined
       const left = tries_money && decoded.row && isEntry(decoded) ? {...decoded, row: null} : undefined
       const is_charged = left !== undefined || !isEntry(decoded)
-      note(this.#setAside({...record, id: nameOf(decoded)}, `the database refuses it${codeOf(fault)}`, is_charged, fault))
+      note(
+        this.#setAside({...record, id: nameOf(decoded)}, `the database refuses it${codeOf(fault)}`, is_charged, fault),
+      )
       return left
     }
     return this.#apply(this.#slice(way, 1, withoutRow), way, true)
@@ -239,10 +272,19 @@ export class Flusher {
     const known = this.#asides.get(place)
     const is_kept = known ? known.is_kept === 1 : this.#options.setAside(id, payload)
     const set_aside_at = known?.set_aside_at ?? new Date().toISOString()
-    const aside = {segment, position, record: id, reason, is_charged: is_charged ? 1 : 0, is_kept: is_kept ? 1 : 0, set_aside_at}
+    const aside = {
+      segment,
+      position,
+      record: id,
+      reason,
+      is_charged: is_charged ? 1 : 0,
+      is_kept: is_kept ? 1 : 0,
+      set_aside_at,
+    }
     this.#asides.set(place, aside)
     const text = `A record of the journal cannot be entered as it is and was set aside: ${reason}.`
-    if (!known) this.#options.report({level: 'error', text, facts: {record: id, segment, position}, fault, sets_aside: true})
+    if (!known)
+      this.#options.report({level: 'error', text, facts: {record: id, segment, position}, fault, sets_aside: true})
     return aside
   }
 

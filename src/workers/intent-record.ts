@@ -2,7 +2,10 @@ import {parsed} from '../base/json-object.ts'
 import {withPrincipal} from '../schema/principal.ts'
 import type {Intent} from '../schema/records.ts'
 
-/** The values of an intent, in this order. A list takes a third less time to write than an object, and this is done for every attempt. */
+/**
+ * The values of an intent, in this order. A list takes a third less time to write than an object, and this is done for
+ * every attempt.
+ */
 type IntentValues = readonly [
   kind: Intent['kind'],
   call_id: string,
@@ -56,7 +59,9 @@ export function encodeIntent(intent: Intent): string {
 /** The intent that the journal holds; undefined where it cannot be read. Earlier versions wrote the object itself. */
 export function decodeIntent(payload: Buffer): Intent | undefined {
   const record = parsed(payload.toString('utf8'))
-  const intent = Array.isArray(record) ? fromValues(record as unknown as IntentValues) : (record as Intent | null | undefined)
+  const intent = Array.isArray(record)
+    ? fromValues(record as unknown as IntentValues)
+    : (record as Intent | null | undefined)
   if (typeof intent?.call_id !== 'string') return undefined
   return withPrincipal(intent)
 }

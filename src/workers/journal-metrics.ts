@@ -12,9 +12,19 @@ export function journalMetrics(registry: Registry, status: () => RecordsStatus):
         this.set(value(status()))
       },
     })
-  gauge('gateway_journal_accepting', '1 while the journal takes calls; at 0 they are refused.', each => (each.accepting ? 1 : 0))
-  gauge('gateway_journal_lag_seconds', 'How long something has been waiting for the database.', each => each.lag_ms / 1000)
-  gauge('gateway_journal_free_bytes', 'Reserved bytes of the journal that are not yet written.', each => each.free_bytes)
+  gauge('gateway_journal_accepting', '1 while the journal takes calls; at 0 they are refused.', each =>
+    each.accepting ? 1 : 0,
+  )
+  gauge(
+    'gateway_journal_lag_seconds',
+    'How long something has been waiting for the database.',
+    each => each.lag_ms / 1000,
+  )
+  gauge(
+    'gateway_journal_free_bytes',
+    'Reserved bytes of the journal that are not yet written.',
+    each => each.free_bytes,
+  )
   gauge('gateway_journal_segments', 'Files of the journal that are not yet removed.', each => each.segments)
   gauge('gateway_journal_open_attempts', 'Attempts that were begun and not settled.', each => each.open_intents)
   const counter = (name: string, help: string, value: (of: RecordsStatus) => number) =>

@@ -15,8 +15,8 @@ export interface JournalSliceOptions {
 }
 
 /**
- * The next records of the journal for the database. They are read and decoded as they are gone through, and again each time:
- * held all at once they would grow old in memory, to be collected at length.
+ * The next records of the journal for the database. They are read and decoded as they are gone through, and again each
+ * time: held all at once they would grow old in memory, to be collected at length.
  */
 export class JournalSlice implements Iterable<FlushRecord> {
   /** Behind what was gone through so far. */

@@ -4,7 +4,10 @@ import type {Store} from '../store/database.ts'
 import {type NoticeServices, tell} from './alert-mail.ts'
 import type {Job} from './schedule.ts'
 
-/** Keys and providers past their expiry become `expired` without anyone's action, and people get mail (spec: states and transitions). */
+/**
+ * Keys and providers past their expiry become `expired` without anyone's action, and people get mail (spec: states and
+ * transitions).
+ */
 export function keyExpiryJob({store, log, ...on}: NoticeServices & {readonly store: Store; readonly log: Log}): Job {
   return {
     name: 'key-expiry',

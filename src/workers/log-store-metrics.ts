@@ -30,10 +30,20 @@ export function logStoreMetrics(registry: Registry, counts: Readonly<LogStoreCou
     () => counts.refused,
   )
   counter('gateway_log_store_failures_total', 'Turns that a failure of the log store ended.', () => counts.failures)
-  counter('gateway_log_store_removed_total', 'Objects that this process removed, past their time.', () => counts.removed)
-  counter('gateway_log_store_dropped_total', 'Log rows of this process that lost their bodies for want of room.', dropped)
+  counter(
+    'gateway_log_store_removed_total',
+    'Objects that this process removed, past their time.',
+    () => counts.removed,
+  )
+  counter(
+    'gateway_log_store_dropped_total',
+    'Log rows of this process that lost their bodies for want of room.',
+    dropped,
+  )
   gauge('gateway_log_store_spool_bytes', 'What waits here for the log store.', () => counts.spool_bytes)
-  gauge('gateway_log_store_available', '1 where the last turn of this process reached the log store, 0 where it did not.', () =>
-    counts.is_available ? 1 : 0,
+  gauge(
+    'gateway_log_store_available',
+    '1 where the last turn of this process reached the log store, 0 where it did not.',
+    () => (counts.is_available ? 1 : 0),
   )
 }

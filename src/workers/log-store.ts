@@ -34,9 +34,20 @@ export interface LogStoreParts {
   readonly spool_max_mb: number | undefined
 }
 
-/** The jobs of a log store that is not this machine: bodies go there, objects past their time go from there, what waits here is measured. */
+/**
+ * The jobs of a log store that is not this machine: bodies go there, objects past their time go from there, what waits
+ * here is measured.
+ */
 export function logStoreJobs(parts: LogStoreParts): {jobs: readonly Job[]; counts: Readonly<LogStoreCounts>} {
-  const counts: LogStoreCounts = {put: 0, put_bytes: 0, refused: 0, failures: 0, removed: 0, spool_bytes: 0, is_available: true}
+  const counts: LogStoreCounts = {
+    put: 0,
+    put_bytes: 0,
+    refused: 0,
+    failures: 0,
+    removed: 0,
+    spool_bytes: 0,
+    is_available: true,
+  }
   return {jobs: [uploadJob(parts, counts), removeJob(parts, counts), measureJob(parts, counts)], counts}
 }
 
@@ -96,7 +107,10 @@ function removeJob({uploader, log, now, body_days}: LogStoreParts, counts: LogSt
         counts.removed += report.removed
         if (report.kept > 0) {
           const facts = {kept: report.kept, ...(report.fault !== null && {reason: report.fault})}
-          log.warn(facts, 'the log store did not remove objects that are past their time; they are asked for again in the next hour')
+          log.warn(
+            facts,
+            'the log store did not remove objects that are past their time; they are asked for again in the next hour',
+          )
         }
         is_done = report.is_done || report.fault !== null
       }

@@ -15,7 +15,10 @@ const MAX_DELAY_MS = 3_600_000
 const GIVE_UP_MS = 3 * 86_400_000
 const REMEMBER_MS = 30 * 86_400_000
 
-/** Sends the letters that wait. One that is not taken is tried again, later each time, up to three days; nothing else waits for it. */
+/**
+ * Sends the letters that wait. One that is not taken is tried again, later each time, up to three days; nothing else
+ * waits for it.
+ */
 export function mailJob({store, mailer, log, now}: {store: Store; mailer: Mailer; log: Log; now: () => number}): Job {
   return {
     name: 'mail',
@@ -29,7 +32,9 @@ export function mailJob({store, mailer, log, now}: {store: Store; mailer: Mailer
         try {
           const {id, recipient: to, subject, plain, html} = mail
           await mailer.send({id, to, subject, plain, html})
-          await store.write(db => updateMail(db, id, {status: 'sent', error: null, tries: mail.tries + 1, sent_at: isoAt(now())}))
+          await store.write(db =>
+            updateMail(db, id, {status: 'sent', error: null, tries: mail.tries + 1, sent_at: isoAt(now())}),
+          )
           failures = 0
         } catch (fault) {
           const change = afterFault(mail, fault, now())
@@ -50,7 +55,11 @@ function afterFault({tries, created_at}: MailsTable, fault: unknown, now_ms: num
   const error = fault instanceof Error ? fault.message : String(fault)
   const is_over = (fault instanceof MailFault && fault.is_final) || now_ms - Date.parse(created_at) > GIVE_UP_MS
   if (is_over) return {status: 'failed', error, tries: tries + 1}
-  return {error, tries: tries + 1, next_try_at_ms: now_ms + Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(tries, 10))}
+  return {
+    error,
+    tries: tries + 1,
+    next_try_at_ms: now_ms + Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(tries, 10)),
+  }
 }
 
 const isoAt = (ms: number) => new Date(ms).toISOString()

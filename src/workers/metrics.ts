@@ -30,8 +30,10 @@ export function workerMetrics(registry: Registry, {counts}: Pick<Schedule, 'coun
         }
       },
     })
-  gauge('gateway_worker_last_success_timestamp_seconds', 'When this process last did a background job without failure.', each =>
-    each.succeeded_at_ms === null ? null : each.succeeded_at_ms / 1000,
+  gauge(
+    'gateway_worker_last_success_timestamp_seconds',
+    'When this process last did a background job without failure.',
+    each => (each.succeeded_at_ms === null ? null : each.succeeded_at_ms / 1000),
   )
   gauge('gateway_worker_duration_seconds', 'How long the last run of a background job by this process took.', each =>
     each.duration_ms === null ? null : each.duration_ms / 1000,

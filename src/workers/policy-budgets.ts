@@ -9,7 +9,8 @@ import {type Budget, budgetOf, type ReadBudgets, thresholdOf} from './budgets.ts
 export function policyBudgets(db: Db): ReadBudgets {
   return async now_ms => {
     const found: Budget[] = []
-    for (const policy of await usagePolicies(db)) found.push(...(await budgetsOf(db, policy, now_ms))) // one by one: calls go first
+    // one by one: calls go first
+    for (const policy of await usagePolicies(db)) found.push(...(await budgetsOf(db, policy, now_ms)))
     return found
   }
 }
@@ -23,8 +24,20 @@ async function budgetsOf(db: Db, policy: PoliciesTable, now_ms: number): Promise
   const least = threshold !== null && threshold < credit_limit ? threshold : credit_limit
   const spenders = await policySpenders(db, id, new Date(since_ms).toISOString(), least)
   return spenders.map(({value_key, used, reset_at}) => {
-    const entity = {...of, id: `${id}/${value_key}`, name: `${policy.name ?? id} (${value_key})`, last_reset_at: reset_at}
-    const subject = {entity: of.entity, id: entity.id, name: entity.name, organisation_id, workspace_id, alert_emails: []}
+    const entity = {
+      ...of,
+      id: `${id}/${value_key}`,
+      name: `${policy.name ?? id} (${value_key})`,
+      last_reset_at: reset_at,
+    }
+    const subject = {
+      entity: of.entity,
+      id: entity.id,
+      name: entity.name,
+      organisation_id,
+      workspace_id,
+      alert_emails: [],
+    }
     return budgetOf(subject, limit, budgetClaim(entity, limit, now_ms), used)
   })
 }

@@ -5,8 +5,14 @@ import type {FlusherReport} from './flusher.ts'
 const NAME = 'set-aside.jsonl'
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** Keeps records that no ledger takes in `set-aside.jsonl` beside the journal's segments, a line each: when, which, and the payload in base64. */
-export function setAsideIn(folder: string, report: (report: FlusherReport) => void): (id: string, payload: Buffer) => boolean {
+/**
+ * Keeps records that no ledger takes in `set-aside.jsonl` beside the journal's segments, a line each: when, which, and
+ * the payload in base64.
+ */
+export function setAsideIn(
+  folder: string,
+  report: (report: FlusherReport) => void,
+): (id: string, payload: Buffer) => boolean {
   const path = join(folder, NAME)
   return (id, payload) => {
     try {

@@ -14,4 +14,6 @@ export interface ReaderOrder {
 /** What the thread gets: a statement, or that no more will come. */
 export type ReaderTold = ReaderOrder | 'close'
 
-export type ReaderNews = {readonly rows: readonly unknown[]} | {readonly fault: {readonly message: string; readonly code: string}}
+export type ReaderNews =
+  | {readonly rows: readonly unknown[]}
+  | {readonly fault: {readonly message: string; readonly code: string}}

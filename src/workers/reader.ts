@@ -51,8 +51,8 @@ interface PendingOrder {
 }
 
 /**
- * The main thread's end: one statement after the other. SQLite cannot be interrupted, so one that takes too long is given up with its
- * thread; the next waits until that has ended, so that there is never more than one.
+ * The main thread's end: one statement after the other. SQLite cannot be interrupted, so one that takes too long is
+ * given up with its thread; the next waits until that has ended, so that there is never more than one.
  */
 export class ReaderClient {
   readonly #options: ReaderOptions
@@ -76,7 +76,10 @@ export class ReaderClient {
     })
   }
 
-  /** Lets the thread end by itself: one that is stopped while its native code loads, or runs, can take the process with it. */
+  /**
+   * Lets the thread end by itself: one that is stopped while its native code loads, or runs, can take the process with
+   * it.
+   */
   async close(): Promise<void> {
     this.#closed = true
     const left = [...(this.#under_way ? [this.#under_way] : []), ...this.#waiting.splice(0)]

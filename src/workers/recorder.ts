@@ -25,8 +25,8 @@ export interface RecorderParts {
 }
 
 /**
- * Writes what the data plane says of its calls into the journal. Never throws; `done` is called at the end of the turn, once the
- * record outlives the process, or with the fault that kept it from it.
+ * Writes what the data plane says of its calls into the journal. Never throws; `done` is called at the end of the turn,
+ * once the record outlives the process, or with the fault that kept it from it.
  */
 export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) {
   const counts = {rows_dropped: 0, settlements_failed: 0}

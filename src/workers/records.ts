@@ -30,7 +30,10 @@ export interface StartRecords {
   readonly settings: Pick<Settings, keyof RetentionDays>
   /** How long `close` waits for the database; the next start applies what is left. @default 10000 */
   readonly close_ms?: number
-  /** How long `flushed` waits for the database, and a start for one that takes nothing (DB_QUERY_TIMEOUT_MS). @default 5000 */
+  /**
+   * How long `flushed` waits for the database, and a start for one that takes nothing (DB_QUERY_TIMEOUT_MS). @default
+   * 5000
+   */
   readonly wait_ms?: number
   /** How much may wait of the bodies of calls; beyond it they are dropped and counted. @default 32 MB */
   readonly most_body_bytes?: number
@@ -58,7 +61,10 @@ export interface Records {
   /** The attempts that this start ended, for the counters that they claimed and that outlive a process. */
   readonly recovered: readonly Settlement[]
   status(): RecordsStatus
-  /** Resolves when everything recorded before is in the database. Rejects (StoreSilent) when that cannot be written for too long. */
+  /**
+   * Resolves when everything recorded before is in the database. Rejects (StoreSilent) when that cannot be written for
+   * too long.
+   */
   flushed(most_ms?: number): Promise<void>
   /** Deletes bodies, rows and sums that are past their time, for one turn; true when all of them are gone. */
   retain(): Promise<boolean>
@@ -77,8 +83,9 @@ const START_MS = 60_000
 const CHECK_MS = 500
 
 /**
- * Opens the journal of a data directory that this process owns. Before it resolves, the database holds everything that the process
- * before recorded, attempts that were cut off included. Refuses (DataDirFault) databases that do not belong together.
+ * Opens the journal of a data directory that this process owns. Before it resolves, the database holds everything that
+ * the process before recorded, attempts that were cut off included. Refuses (DataDirFault) databases that do not belong
+ * together.
  */
 export async function startRecords({
   directory,
@@ -98,7 +105,15 @@ export async function startRecords({
   const writer = writerId(directory.folder, newId)
   const found = await openMark(store, writer, owner.epoch)
   const target = {...targetOf(store_options), binding: 'binding' in store_options ? store_options.binding : undefined}
-  const {applied, mark, open, warnings, set_aside} = await applyPending({target, folder, owner, writer, mark: found, log, wait_ms})
+  const {applied, mark, open, warnings, set_aside} = await applyPending({
+    target,
+    folder,
+    owner,
+    writer,
+    mark: found,
+    log,
+    wait_ms,
+  })
   const bodies = new BodyQueue(most_body_bytes)
   let retired = mark.segment
   let closed: Promise<void> | undefined
@@ -115,7 +130,9 @@ export async function startRecords({
   const retire = (committed: Mark) => {
     if (committed.segment <= retired) return
     retired = committed.segment
-    journal.retire(committed).catch(fault => log.error({fault}, 'journal segments that are no longer needed could not be removed'))
+    journal
+      .retire(committed)
+      .catch(fault => log.error({fault}, 'journal segments that are no longer needed could not be removed'))
   }
   const {log_retention_days, log_body_retention_days, metrics_retention_days} = settings
   const setup: FlusherSetup = {
@@ -146,7 +163,8 @@ export async function startRecords({
     return new Promise<void>(resolve => setImmediate(resolve)).then(() => link.flush(journal.position(), most_ms))
   }
   const recovered = await settleOpen(journal, open, now(), log)
-  if (open.length > 0) await flushed(Math.max(wait_ms, START_MS)) // else the database holds everything already, and the thread need not be waited for
+  // else the database holds everything already, and the thread need not be waited for
+  if (open.length > 0) await flushed(Math.max(wait_ms, START_MS))
   return {
     recorder,
     report: {applied, recovered: recovered.length, warnings},

@@ -36,7 +36,10 @@ export interface ApplyPending {
   readonly wait_ms: number
 }
 
-/** Brings the database up to the end of the journal, before a writer opens it. Gives the attempts that no settlement followed. */
+/**
+ * Brings the database up to the end of the journal, before a writer opens it. Gives the attempts that no settlement
+ * followed.
+ */
 export async function applyPending({
   target: options,
   folder,
@@ -45,7 +48,13 @@ export async function applyPending({
   mark,
   log,
   wait_ms,
-}: ApplyPending): Promise<{applied: number; mark: Mark; open: readonly RecoveredIntent[]; warnings: readonly string[]; set_aside: number}> {
+}: ApplyPending): Promise<{
+  applied: number
+  mark: Mark
+  open: readonly RecoveredIntent[]
+  warnings: readonly string[]
+  set_aside: number
+}> {
   const {open, pending, warnings} = recover({folder, ...owner, mark})
   const sentences = warnings.map(({text}) => text)
   for (const sentence of sentences) log.warn(sentence)
@@ -64,7 +73,8 @@ export async function applyPending({
       sleep: ms => sleep(ms),
       givesUp(fault) {
         if (!storeRefusal(fault)) return false
-        if (hindered?.committed !== flusher.committed) hindered = {since_ms: performance.now(), committed: flusher.committed}
+        if (hindered?.committed !== flusher.committed)
+          hindered = {since_ms: performance.now(), committed: flusher.committed}
         return performance.now() - hindered.since_ms > wait_ms
       },
     })
@@ -76,8 +86,8 @@ export async function applyPending({
 }
 
 /**
- * Ends every attempt that the process before left open: its prompt was paid for, what more it came to nobody can know. A log row of
- * its own says so. Gives those that were written; the others stay open for the next start.
+ * Ends every attempt that the process before left open: its prompt was paid for, what more it came to nobody can know.
+ * A log row of its own says so. Gives those that were written; the others stay open for the next start.
  */
 export async function settleOpen(
   journal: Journal,
@@ -92,7 +102,8 @@ export async function settleOpen(
     const ended = intent && recoveredSettlement(intent, now_ms)
     const text = ended ? encodeSettlement(ended) : ''
     const fault = await new Promise<Error | undefined>(resolve => journal.appendSettlement(id, text, resolve))
-    if (fault) log.error({fault, record: id}, 'an attempt that was cut off could not be settled; the next start tries again')
+    if (fault)
+      log.error({fault, record: id}, 'an attempt that was cut off could not be settled; the next start tries again')
     else if (ended) recovered.push(ended)
   }
   return recovered
@@ -114,7 +125,8 @@ export function writerId(data_folder: string, new_id: () => string): string {
   return id
 }
 
-const WHY = 'The gateway ended before this call did. It is charged the estimate of its prompt; whether more was used is not known.'
+const WHY =
+  'The gateway ended before this call did. It is charged the estimate of its prompt; whether more was used is not known.'
 
 function recoveredSettlement(intent: Intent, now_ms: number): Settlement {
   const {admitted_at, hold_nanousd, model} = intent

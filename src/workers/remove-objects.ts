@@ -20,7 +20,10 @@ export interface RemoveReport {
 const AT_ONCE = 16
 
 /** Removes the objects of rows made before `before_ms`: bodies past their time (`LOG_BODY_RETENTION_DAYS`). */
-export async function removeObjects(before_ms: number, {db, blobs, now, budget_ms}: RemoveParts): Promise<RemoveReport> {
+export async function removeObjects(
+  before_ms: number,
+  {db, blobs, now, budget_ms}: RemoveParts,
+): Promise<RemoveReport> {
   const until_ms = now() + budget_ms
   let [removed, kept] = [0, 0]
   for (let after = ''; ; ) {

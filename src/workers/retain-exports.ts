@@ -19,8 +19,8 @@ export interface RetainExports extends Omit<RetentionDays, 'metrics_retention_da
 }
 
 /**
- * Deletes files of exports past their time; such an export is stopped, and can be started again. Each process has files of its own.
- * What no finished export knows of, a cut off deletion left behind.
+ * Deletes files of exports past their time; such an export is stopped, and can be started again. Each process has files
+ * of its own. What no finished export knows of, a cut off deletion left behind.
  */
 export function exportsJob({store, folder, ...days}: RetainExports): Job {
   return {

@@ -24,11 +24,17 @@ export interface RetainLogs extends RetentionDays {
 const DAY_MS = 86_400_000
 
 /** How long bodies are kept. */
-export function bodyDays({log_body_retention_days, log_retention_days}: Omit<RetentionDays, 'metrics_retention_days'>): number {
+export function bodyDays({
+  log_body_retention_days,
+  log_retention_days,
+}: Omit<RetentionDays, 'metrics_retention_days'>): number {
   return Math.min(log_body_retention_days, log_retention_days)
 }
 
-/** Deletes bodies, log rows and hourly sums past their time, in slices. False when the budget ended first. The ledger stays for ever. */
+/**
+ * Deletes bodies, log rows and hourly sums past their time, in slices. False when the budget ended first. The ledger
+ * stays for ever.
+ */
 export async function retainLogs({target, now_ms, clock, budget_ms, rest, ...days}: RetainLogs): Promise<boolean> {
   const drop = (kept: 'logs' | 'hours') => async (before_ms: number) => {
     await keepFrom(target.db, kept, new Date(before_ms).toISOString())

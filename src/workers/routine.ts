@@ -24,7 +24,8 @@ export function retentionJob(records: Pick<Records, 'retain'>): Job {
 }
 
 /**
- * Brings the prices that this process charges up to date, from each source in turn; one that fails does not keep the others from it.
+ * Brings the prices that this process charges up to date, from each source in turn; one that fails does not keep the
+ * others from it.
  */
 export function priceJob(refreshes: readonly (() => Promise<void>)[]): Job {
   return {
@@ -40,10 +41,18 @@ export function priceJob(refreshes: readonly (() => Promise<void>)[]): Job {
 }
 
 /**
- * Every process has its own journal, which is flushed as it is written; this asks that the database holds all of it, and fails when it
- * does not take it in time. What processes that are gone left here is forgotten after a week.
+ * Every process has its own journal, which is flushed as it is written; this asks that the database holds all of it,
+ * and fails when it does not take it in time. What processes that are gone left here is forgotten after a week.
  */
-export function flushJob({records, store, after}: {records: Pick<Records, 'flushed'>; store: Store; after: After}): Job {
+export function flushJob({
+  records,
+  store,
+  after,
+}: {
+  records: Pick<Records, 'flushed'>
+  store: Store
+  after: After
+}): Job {
   return {
     name: 'journal-flush',
     every_ms: 60_000,

@@ -76,10 +76,20 @@ const RETRY_MS = 5_000
 const MAX_ERROR = 500
 
 /**
- * Runs jobs in their periods. A row in the database says who has a job and until when, so that of several processes one does it; a
- * process that was killed loses its jobs when the lease ends. A job that fails is tried again in its next period.
+ * Runs jobs in their periods. A row in the database says who has a job and until when, so that of several processes one
+ * does it; a process that was killed loses its jobs when the lease ends. A job that fails is tried again in its next
+ * period.
  */
-export function startSchedule({jobs, store, holder, log, now, after, lease_ms = 60_000, close_ms = 5_000}: ScheduleOptions): Schedule {
+export function startSchedule({
+  jobs,
+  store,
+  holder,
+  log,
+  now,
+  after,
+  lease_ms = 60_000,
+  close_ms = 5_000,
+}: ScheduleOptions): Schedule {
   const runners = jobs.map((job, place) => new Runner(job, place, {store, holder, log, now, after, lease_ms}))
   for (const runner of runners) runner.start()
   return {
@@ -143,7 +153,8 @@ class Runner {
       if (claim.claimed) await this.#run(now_ms)
       this.#lookIn((claim.claimed ? this.#nextAt(now_ms) : claim.again_at_ms) - now() + this.#late_ms)
     } catch (fault) {
-      if (!this.#is_silent) log.warn({fault, worker: this.#job.name}, 'a background job could not be taken up; it is tried again')
+      if (!this.#is_silent)
+        log.warn({fault, worker: this.#job.name}, 'a background job could not be taken up; it is tried again')
       this.#is_silent = true
       this.#lookIn(RETRY_MS)
     }
@@ -174,7 +185,11 @@ class Runner {
     const due_at_ms = this.#nextAt(started_ms)
     const ended_at = new Date(ended_ms).toISOString()
     const is_mine = await endJob(store, this.#key, holder, {ended_at, duration_ms, error: sentenceOf(fault), due_at_ms})
-    if (!is_mine) log.warn({worker: this.#job.name}, 'a background job took longer than its lease, and another process took it over')
+    if (!is_mine)
+      log.warn(
+        {worker: this.#job.name},
+        'a background job took longer than its lease, and another process took it over',
+      )
   }
 
   /** Renews the lease in thirds of it, until stopped; raises `lost` when the job is another's. */

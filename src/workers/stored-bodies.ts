@@ -13,8 +13,8 @@ export interface StoredBodies {
 const AT_ONCE = 16
 
 /**
- * Bodies that wait here for the log store, and those that it has. Refuses with `log_store.failed` where it does not answer; an object
- * that is gone was not kept.
+ * Bodies that wait here for the log store, and those that it has. Refuses with `log_store.failed` where it does not
+ * answer; an object that is gone was not kept.
  */
 export function storedBodies(here: StoredBodies, blobs: Pick<Blobs, 'get'>, db: Db): StoredBodies {
   const fetched = async ({log_id, key, created_at}: LogObjectsTable): Promise<LogBodiesTable | undefined> => {

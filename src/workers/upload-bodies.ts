@@ -30,9 +30,9 @@ const MAX_REFUSALS = 20
 const DAY_MS = 86_400_000
 
 /**
- * Puts waiting bodies into the store, one object a row, and lets go of each here once the database says where it lies. The first of a
- * turn goes alone: a store that is away is called once. After an end of the process at any moment what was not noted is put again,
- * under the same key.
+ * Puts waiting bodies into the store, one object a row, and lets go of each here once the database says where it lies.
+ * The first of a turn goes alone: a store that is away is called once. After an end of the process at any moment what
+ * was not noted is put again, under the same key.
  */
 export async function uploadBodies(packs: readonly string[], parts: UploadParts): Promise<UploadReport> {
   const until_ms = parts.now() + parts.budget_ms
@@ -66,7 +66,10 @@ export async function uploadBodies(packs: readonly string[], parts: UploadParts)
   return {...report, is_done: true}
 }
 
-async function putOne({bodies, of}: WaitingBodies, {blobs, format, retention_days, now}: UploadParts): Promise<LogObjectsTable> {
+async function putOne(
+  {bodies, of}: WaitingBodies,
+  {blobs, format, retention_days, now}: UploadParts,
+): Promise<LogObjectsTable> {
   const {id: log_id, organisation_id, workspace_slug, created_at} = of
   const key = objectKey(format, {log_id, organisation_id, workspace_slug, created_at, retention_days})
   const body = await toObject(bodies, {organisation_id, workspace_slug, created_at, format})

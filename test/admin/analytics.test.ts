@@ -11,7 +11,11 @@ const HOURS = 'time_of_generation_min=2026-03-04T05:00:30Z&time_of_generation_ma
 const GRAPHS = OPERATIONS.filter(({tag, path}) => tag === 'Analytics > Graphs' || path === '/analytics/summary/cache')
 const GROUPS = OPERATIONS.filter(({tag}) => tag === 'Analytics > Groups')
 
-const usage = (input: number, output: number) => ({...emptyUsage(), input_uncached_tokens: input, output_text_tokens: output})
+const usage = (input: number, output: number) => ({
+  ...emptyUsage(),
+  input_uncached_tokens: input,
+  output_text_tokens: output,
+})
 
 describe.each(KINDS)('analytics on %s', kind => {
   let admin: Admin
@@ -23,11 +27,15 @@ describe.each(KINDS)('analytics on %s', kind => {
     flush = await openFlush({store: admin.store, options: admin.options})
     config = (await admin.asWorkspace('POST', '/v1/configs', {name: 'Mine', config: {provider: 'openai'}})).body.data
     const here = {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id, api_key_id: 'key-1'}
-    const call = (seed: CallSeed) => callAt({...here, model: 'm-1', cost_nanousd: 10_000_000, usage: usage(30, 10), ...seed})
+    const call = (seed: CallSeed) =>
+      callAt({...here, model: 'm-1', cost_nanousd: 10_000_000, usage: usage(30, 10), ...seed})
     const user = (name: string) => ({_user: name, team: 'blue'})
     const calls = [
       call({at: '2026-03-04T05:00:00.000Z', log: {last_byte_ms: 100, metadata: user('ann')}}),
-      call({at: '2026-03-04T05:10:00.000Z', log: {last_byte_ms: 200, metadata: user('ann'), retry_count: 2, cache_status: 'MISS'}}),
+      call({
+        at: '2026-03-04T05:10:00.000Z',
+        log: {last_byte_ms: 200, metadata: user('ann'), retry_count: 2, cache_status: 'MISS'},
+      }),
       call({
         at: '2026-03-04T05:10:30.000Z',
         api_key_id: 'key-2',
@@ -74,7 +82,8 @@ describe.each(KINDS)('analytics on %s', kind => {
     expect([name, status]).toEqual([name, 200])
     return body
   }
-  const filled = (points: {total?: number; avg?: number; rate?: number}[]) => points.filter(({total, avg, rate}) => total || avg || rate)
+  const filled = (points: {total?: number; avg?: number; rate?: number}[]) =>
+    points.filter(({total, avg, rate}) => total || avg || rate)
 
   test('count calls by day, hour and minute, empty ones too', async () => {
     const week = await graph('graphs/requests')
@@ -99,7 +108,11 @@ describe.each(KINDS)('analytics on %s', kind => {
 
   test('say cost in cents, tokens, latency', async () => {
     expect((await graph('graphs/cost')).summary).toEqual({total: 3, avg: 0.6})
-    expect(filled((await graph('graphs/cost')).data_points)[0]).toEqual({timestamp: '2026-03-04T00:00:00.000Z', total: 2, avg: 0.5})
+    expect(filled((await graph('graphs/cost')).data_points)[0]).toEqual({
+      timestamp: '2026-03-04T00:00:00.000Z',
+      total: 2,
+      avg: 0.5,
+    })
     expect((await graph('graphs/tokens')).summary).toEqual({total: 160, avg: 32})
     const {summary} = await graph('graphs/latency')
     expect(summary.avg).toBe((100 + 200 + 50 + 2 + 400) / 5)
@@ -142,7 +155,9 @@ describe.each(KINDS)('analytics on %s', kind => {
         cumulative_semantic_cache_savings: 0,
       },
     ])
-    expect(filled((await graph('graphs/cache/latency')).data_points)).toEqual([{timestamp: '2026-03-04T00:00:00.000Z', avg: 2}])
+    expect(filled((await graph('graphs/cache/latency')).data_points)).toEqual([
+      {timestamp: '2026-03-04T00:00:00.000Z', avg: 2},
+    ])
     expect(await graph('summary/cache')).toEqual({
       summary: {hits: 1, avg_latency: 2, total_requests: 5, cache_speedup: 100},
       object: 'analytics-summary',
@@ -173,7 +188,10 @@ describe.each(KINDS)('analytics on %s', kind => {
 
   test('group calls, with the columns that are asked for', async () => {
     const names = async (group: string, query = '') =>
-      (await graph(`groups/${group}`, `${WEEK}${query}`)).data.map((row: Record<string, unknown>) => [row[group], row.requests])
+      (await graph(`groups/${group}`, `${WEEK}${query}`)).data.map((row: Record<string, unknown>) => [
+        row[group],
+        row.requests,
+      ])
     expect(await names('model')).toEqual([
       ['m-1', 4],
       ['m-2', 1],
@@ -209,7 +227,11 @@ describe.each(KINDS)('analytics on %s', kind => {
     const columns =
       'cost,total_tokens,avg_tokens,avg_input_tokens,avg_output_tokens,avg_latency,p95_latency,p99_latency,success_rate,error_count,cache_hit_rate,last_seen,first_seen'
     const {data, total, object} = await graph('groups/model', `${WEEK}&columns=${columns}`)
-    expect([total, object, Object.keys(data[0])]).toEqual([2, 'list', ['model', 'requests', ...columns.split(','), 'object']])
+    expect([total, object, Object.keys(data[0])]).toEqual([
+      2,
+      'list',
+      ['model', 'requests', ...columns.split(','), 'object'],
+    ])
     expect(data[0]).toEqual({
       model: 'm-1',
       requests: 4,
@@ -283,7 +305,8 @@ describe.each(KINDS)('analytics on %s', kind => {
       for (const question of questions) said.set(question, (await admin.asAdmin('GET', `/v1${question}`)).body)
       return said
     }
-    const from = (value: string) => admin.store.db.updateTable('traffic.meta').set({value}).where('key', '=', 'log_hourly_from').execute()
+    const from = (value: string) =>
+      admin.store.db.updateTable('traffic.meta').set({value}).where('key', '=', 'log_hourly_from').execute()
     const sums = await ask()
     await from('9999')
     const rows = await ask()
@@ -321,7 +344,10 @@ describe.each(KINDS)('analytics on %s', kind => {
       expect([path, status, body]).toEqual([
         path,
         403,
-        refusal('AB03', 'You do not have enough permissions to execute this request: it needs the scope analytics.view.'),
+        refusal(
+          'AB03',
+          'You do not have enough permissions to execute this request: it needs the scope analytics.view.',
+        ),
       ])
     }
     expect((await admin.send(lists.key, 'GET', `/v1/logs/groups/model?${WEEK}`)).status).toBe(200)
@@ -329,10 +355,14 @@ describe.each(KINDS)('analytics on %s', kind => {
 
   test('show archived workspaces to callers of the organisation', async () => {
     const old = await admin.seedWorkspace(admin.organisation_id, {slug: 'old', status: 'archived'})
-    await flush.apply(callAt({at: '2026-03-06T00:00:00.000Z', organisation_id: admin.organisation_id, workspace_id: old.id}))
+    await flush.apply(
+      callAt({at: '2026-03-06T00:00:00.000Z', organisation_id: admin.organisation_id, workspace_id: old.id}),
+    )
     expect((await graph('graphs/requests', `${WEEK}&workspace_slug=old`, admin.asAdmin)).summary).toEqual({total: 1})
     expect((await graph('graphs/requests', WEEK, admin.asAdmin)).summary).toEqual({total: 6})
     expect((await graph('graphs/requests')).summary).toEqual({total: 5})
-    expect((await admin.asWorkspace('GET', `/v1/analytics/graphs/requests?${WEEK}&workspace_slug=old`)).status).toBe(404)
+    expect((await admin.asWorkspace('GET', `/v1/analytics/graphs/requests?${WEEK}&workspace_slug=old`)).status).toBe(
+      404,
+    )
   })
 })

@@ -23,18 +23,25 @@ describe.each(KINDS)('API keys and people on %s', kind => {
 
   const set = (settings: object) => admin.asAdmin('PUT', '/v1/admin/organisation', {settings})
   const body = (more: object = {}) => ({name: 'Made', scopes: ['completions.write'], ...more})
-  const make = (token: string, more: object = {}, path = 'workspace/user') => admin.send(token, 'POST', `/v1/api-keys/${path}`, body(more))
+  const make = (token: string, more: object = {}, path = 'workspace/user') =>
+    admin.send(token, 'POST', `/v1/api-keys/${path}`, body(more))
   const shown = async (id: string) => (await admin.asAdmin('GET', `/v1/api-keys/${id}`)).body
 
   describe('rotation', () => {
-    const made = async (more: object = {}) => (await make(admin.workspace_key, more, 'workspace/service')).body as {id: string; key: string}
-    const rotate = (id: string, sent: object = {}, key = admin.workspace_key) => admin.send(key, 'POST', `/v1/api-keys/${id}/rotate`, sent)
+    const made = async (more: object = {}) =>
+      (await make(admin.workspace_key, more, 'workspace/service')).body as {id: string; key: string}
+    const rotate = (id: string, sent: object = {}, key = admin.workspace_key) =>
+      admin.send(key, 'POST', `/v1/api-keys/${id}/rotate`, sent)
     const works = async (key: string) => (await admin.send(key, 'GET', '/v1/api-keys/self/details')).status
 
     test('makes a new secret under the same id; the one before works for half an hour', async () => {
       const {id, key} = await made()
       const reply = await rotate(id)
-      expect(reply.body).toEqual({id, key: expect.stringMatching(/^gk-/), key_transition_expires_at: '2026-03-04T05:36:07.000Z'})
+      expect(reply.body).toEqual({
+        id,
+        key: expect.stringMatching(/^gk-/),
+        key_transition_expires_at: '2026-03-04T05:36:07.000Z',
+      })
       expect(reply.body.key).not.toBe(key)
       expect([await works(key), await works(reply.body.key)]).toEqual([200, 200])
       expect(await shown(id)).toMatchObject({key_transition_expires_at: '2026-03-04T05:36:07.000Z'})
@@ -72,7 +79,10 @@ describe.each(KINDS)('API keys and people on %s', kind => {
       await set({security: {guardrails: {managersWriteGuardrails: false}}})
       const {id} = await made({scopes: ['guardrails.create', 'completions.write']})
       const refused = await rotate(id, {}, manager.token)
-      expect([refused.status, refused.body.data.message]).toEqual([403, expect.stringContaining('guardrails.create itself')])
+      expect([refused.status, refused.body.data.message]).toEqual([
+        403,
+        expect.stringContaining('guardrails.create itself'),
+      ])
       expect((await rotate(id, {key_transition_period_ms: 1_799_999})).body).toEqual(
         refusal('AB01', 'key_transition_period_ms: must be at least 1800000.'),
       )
@@ -87,18 +97,27 @@ describe.each(KINDS)('API keys and people on %s', kind => {
   test('a key shows itself, and where it stands', async () => {
     const {organisation_id, workspace_id} = admin
     const {key, id} = await admin.seedKey({organisation_id, workspace_id}, {scopes: []})
-    const self = async (key: string, query = '') => (await admin.send(key, 'GET', `/v1/api-keys/self/details${query}`)).body
+    const self = async (key: string, query = '') =>
+      (await admin.send(key, 'GET', `/v1/api-keys/self/details${query}`)).body
     expect(await self(key)).toEqual(await shown(id))
     const whole = await self(key, '?include_organisation=true&include_workspace=true')
     expect(whole.organisation).toMatchObject({id: organisation_id, object: 'organisation'})
-    expect(whole.workspace).toEqual({id: workspace_id, slug: admin.workspace_slug, name: 'Shared Workspace', status: 'active'})
+    expect(whole.workspace).toEqual({
+      id: workspace_id,
+      slug: admin.workspace_slug,
+      name: 'Shared Workspace',
+      status: 'active',
+    })
     expect((await self(admin.admin_key, '?include_workspace=true')).workspace).toBeNull()
     expect((await self(member.token)).data.errorCode).toBe('AB08')
     expect((await admin.send(undefined, 'GET', '/v1/api-keys/self/details')).status).toBe(401)
   })
 
   test('a user makes keys of his own; a manager makes them for others of the workspace', async () => {
-    expect(await shown((await make(manager.token)).body.id)).toMatchObject({type: 'workspace-user', user_id: manager.id})
+    expect(await shown((await make(manager.token)).body.id)).toMatchObject({
+      type: 'workspace-user',
+      user_id: manager.id,
+    })
     expect(await shown((await make(manager.token, {user_id: member.id})).body.id)).toMatchObject({user_id: member.id})
     const owner = await seedUser(admin, 'owner')
     const own = await make(owner.token, {workspace_id: admin.workspace_slug})
@@ -132,22 +151,34 @@ describe.each(KINDS)('API keys and people on %s', kind => {
     expect((await change({name: 'Renamed'})).status).toBe(200)
     for (const sent of [{usage_limits: null}, {rate_limits: []}, {reset_usage: true}, {models: null}])
       expect((await change(sent)).status).toBe(403)
-    expect((await admin.send(manager.token, 'PUT', `/v1/api-keys/${mine}`, {usage_limits: {credit_limit: 5}})).status).toBe(200)
+    expect(
+      (await admin.send(manager.token, 'PUT', `/v1/api-keys/${mine}`, {usage_limits: {credit_limit: 5}})).status,
+    ).toBe(200)
     expect((await admin.send(member.token, 'DELETE', `/v1/api-keys/${mine}`)).status).toBe(200)
   })
 
   test('nobody gives a key what his role does not hold', async () => {
     await set({security: {providers: {managersManageProviders: false}}})
     const refused = await make(manager.token, {scopes: ['providers.create']}, 'workspace/service')
-    expect([refused.status, refused.body.data.message]).toEqual([403, expect.stringContaining('providers.create itself')])
+    expect([refused.status, refused.body.data.message]).toEqual([
+      403,
+      expect.stringContaining('providers.create itself'),
+    ])
     expect((await make(manager.token, {scopes: ['workspaces:update']}, 'workspace/service')).status).toBe(403)
-    expect((await make(manager.token, {scopes: ['configs:create', 'configs.create', 'logs.write']}, 'workspace/service')).status).toBe(200)
+    expect(
+      (await make(manager.token, {scopes: ['configs:create', 'configs.create', 'logs.write']}, 'workspace/service'))
+        .status,
+    ).toBe(200)
     expect((await make(manager.token, {}, 'organisation/service')).status).toBe(403)
   })
 
   test("a user's key does no more than the user may, now", async () => {
-    const {key} = (await make(admin.workspace_key, {user_id: manager.id, scopes: ['configs.create', 'configs.list', 'completions.write']}))
-      .body
+    const {key} = (
+      await make(admin.workspace_key, {
+        user_id: manager.id,
+        scopes: ['configs.create', 'configs.list', 'completions.write'],
+      })
+    ).body
     const create = () => admin.send(key, 'POST', '/v1/configs', {name: 'a', config: {provider: 'openai'}})
     const at = `/v1/admin/workspaces/${admin.workspace_id}/users/${manager.id}`
     expect((await create()).status).toBe(200)
@@ -198,7 +229,11 @@ describe.each(KINDS)('API keys and people on %s', kind => {
     expect(made.status, made.text).toBe(200)
     const {id} = made.body
     expect((await admin.asWorkspace('PUT', `/v1/api-keys/${id}`, {id, name: 'Renamed'})).status).toBe(200)
-    expect((await admin.asWorkspace('PUT', `/v1/api-keys/${id}`, {id: admin.workspace_id, name: 'Renamed'})).status).toBe(400)
-    expect((await admin.asWorkspace('POST', '/v1/api-keys/workspace/user', {...sent, type: 'organisation'})).status).toBe(400)
+    expect(
+      (await admin.asWorkspace('PUT', `/v1/api-keys/${id}`, {id: admin.workspace_id, name: 'Renamed'})).status,
+    ).toBe(400)
+    expect(
+      (await admin.asWorkspace('POST', '/v1/api-keys/workspace/user', {...sent, type: 'organisation'})).status,
+    ).toBe(400)
   })
 })

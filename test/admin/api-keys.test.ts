@@ -26,7 +26,8 @@ describe.each(KINDS)('API keys on %s', kind => {
     return reply.body as {id: string; key: string}
   }
   const shown = async (id: string) => (await admin.asAdmin('GET', `/v1/api-keys/${id}`)).body
-  const change = async (id: string, body: unknown) => expect((await admin.asAdmin('PUT', `/v1/api-keys/${id}`, body)).body).toEqual({})
+  const change = async (id: string, body: unknown) =>
+    expect((await admin.asAdmin('PUT', `/v1/api-keys/${id}`, body)).body).toEqual({})
 
   test('an admin key makes an admin key; it is said once, kept as a hash, and works', async () => {
     admin.published.length = 0
@@ -35,7 +36,11 @@ describe.each(KINDS)('API keys on %s', kind => {
       scopes: ['workspaces.list', 'audit_logs:list', 'workspaces.list'],
     })
     expect(reply.status).toBe(200)
-    expect(reply.body).toEqual({id: expect.any(String), key: expect.stringMatching(/^gk-[\w-]{43}$/), object: 'api-key'})
+    expect(reply.body).toEqual({
+      id: expect.any(String),
+      key: expect.stringMatching(/^gk-[\w-]{43}$/),
+      object: 'api-key',
+    })
     const {id, key} = reply.body
     expect((await admin.send(key, 'GET', '/v1/workspaces')).status).toBe(200)
     expect((await admin.send(key, 'GET', '/v1/api-keys')).status).toBe(403)
@@ -78,16 +83,36 @@ describe.each(KINDS)('API keys on %s', kind => {
     const {id: user_id} = await seedUser(admin, 'member', {[admin.workspace_id]: 'member'})
     const body = {name: 'Mine', workspace_id: admin.workspace_id, scopes: ['completions.write', 'logs.write']}
     const reply = await admin.asWorkspace('POST', '/v1/api-keys/workspace/user', body)
-    expect(await shown(reply.body.id)).toMatchObject({type: 'workspace-user', workspace_id: admin.workspace_id, user_id: null})
-    const other = await admin.asWorkspace('POST', '/v1/api-keys/workspace/user', {name: 'Theirs', user_id, scopes: ['mcp.invoke']})
-    expect(await shown(other.body.id)).toMatchObject({type: 'workspace-user', workspace_id: admin.workspace_id, user_id})
-    expect((await admin.auditLog()).at(-1)).toMatchObject({workspace_id: admin.workspace_id, resource_id: other.body.id})
+    expect(await shown(reply.body.id)).toMatchObject({
+      type: 'workspace-user',
+      workspace_id: admin.workspace_id,
+      user_id: null,
+    })
+    const other = await admin.asWorkspace('POST', '/v1/api-keys/workspace/user', {
+      name: 'Theirs',
+      user_id,
+      scopes: ['mcp.invoke'],
+    })
+    expect(await shown(other.body.id)).toMatchObject({
+      type: 'workspace-user',
+      workspace_id: admin.workspace_id,
+      user_id,
+    })
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      workspace_id: admin.workspace_id,
+      resource_id: other.body.id,
+    })
   })
 
   test('all fields are kept and shown', async () => {
     const {id} = await make({
       description: 'For tests',
-      usage_limits: {credit_limit: 2.5, alert_threshold: 1, periodic_reset: 'monthly', next_usage_reset_at: '2026-04-01T02:00:00+02:00'},
+      usage_limits: {
+        credit_limit: 2.5,
+        alert_threshold: 1,
+        periodic_reset: 'monthly',
+        next_usage_reset_at: '2026-04-01T02:00:00+02:00',
+      },
       rate_limits: [{type: 'tokens', unit: 'rph', value: 100, enforcement: 'shadow'}],
       defaults: {metadata: {team: 'blue'}, allow_config_override: false},
       alert_emails: ['ops@example.com'],
@@ -119,7 +144,11 @@ describe.each(KINDS)('API keys on %s', kind => {
     ['team/user', {name: 'a', scopes: ['logs.list']}, 'path parameter type: must be one of organisation, workspace.'],
     ['workspace/service', {name: 'a'}, 'scopes: is required (a list).'],
     ['workspace/service', {name: 'a', scopes: []}, 'scopes: must have at least 1 item.'],
-    ['workspace/service', {name: 'a', scopes: ['logs.lst']}, 'scopes[0]: there is no scope logs.lst, did you mean logs.list?'],
+    [
+      'workspace/service',
+      {name: 'a', scopes: ['logs.lst']},
+      'scopes[0]: there is no scope logs.lst, did you mean logs.list?',
+    ],
     [
       'workspace/service',
       {name: 'a', scopes: ['logs.list', 'workspaces.create']},
@@ -182,10 +211,16 @@ describe.each(KINDS)('API keys on %s', kind => {
     ],
   ])('%s %j is refused, and nothing is written', async (path, body, message) => {
     const [logs, rows] = [await admin.auditLog(), await admin.store.db.selectFrom('api_keys').selectAll().execute()]
-    const sent = {...body, ...('workspace_id' in body && body.workspace_id === 'W' && {workspace_id: admin.workspace_id})}
+    const sent = {
+      ...body,
+      ...('workspace_id' in body && body.workspace_id === 'W' && {workspace_id: admin.workspace_id}),
+    }
     const reply = await admin.asAdmin('POST', `/v1/api-keys/${path}`, sent)
     expect([reply.status, reply.body]).toEqual([400, refusal('AB01', message)])
-    expect([await admin.auditLog(), await admin.store.db.selectFrom('api_keys').selectAll().execute()]).toEqual([logs, rows])
+    expect([await admin.auditLog(), await admin.store.db.selectFrom('api_keys').selectAll().execute()]).toEqual([
+      logs,
+      rows,
+    ])
   })
 
   test('a workspace or config that is not there is 404', async () => {
@@ -196,34 +231,50 @@ describe.each(KINDS)('API keys on %s', kind => {
       expect([reply.status, reply.body]).toEqual([404, refusal('AB08', 'No workspace is known by this id.')])
     }
     const sibling = await admin.seedWorkspace(admin.organisation_id)
-    expect((await admin.asWorkspace('POST', '/v1/api-keys/workspace/user', {...body, workspace_id: sibling.id})).status).toBe(404)
+    expect(
+      (await admin.asWorkspace('POST', '/v1/api-keys/workspace/user', {...body, workspace_id: sibling.id})).status,
+    ).toBe(404)
     const config = {...body, workspace_id: admin.workspace_id, defaults: {config_id: 'pc-none'}}
     const message = 'defaults.config_id: no config is known by the id pc-none.'
-    expect((await admin.asAdmin('POST', '/v1/api-keys/workspace/service', config)).body).toEqual(refusal('AB02', message))
+    expect((await admin.asAdmin('POST', '/v1/api-keys/workspace/service', config)).body).toEqual(
+      refusal('AB02', message),
+    )
     const organisation = {...body, organisation_id: foreign.organisation_id}
-    expect((await admin.asAdmin('POST', '/v1/api-keys/organisation/service', organisation)).body.data.errorCode).toBe('AB02')
+    expect((await admin.asAdmin('POST', '/v1/api-keys/organisation/service', organisation)).body.data.errorCode).toBe(
+      'AB02',
+    )
   })
 
   test('nobody gives a key more than he holds', async () => {
     const place = {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id}
-    const maker = await admin.seedKey(place, {scopes: ['workspace_user_api_keys.create', 'workspace_user_api_keys.update', 'logs.list']})
+    const maker = await admin.seedKey(place, {
+      scopes: ['workspace_user_api_keys.create', 'workspace_user_api_keys.update', 'logs.list'],
+    })
     const body = (scopes: string[]) => ({name: 'a', scopes})
     const refused = await admin.send(maker.key, 'POST', '/v1/api-keys/workspace/user', body(['logs.list', 'logs.view']))
     expect([refused.status, refused.body.data.errorCode]).toEqual([403, 'AB03'])
     expect(refused.body.data.message).toContain('logs.view itself')
     const made = await admin.send(maker.key, 'POST', '/v1/api-keys/workspace/user', body(['logs.list']))
     expect(made.status).toBe(200)
-    const raise = await admin.send(maker.key, 'PUT', `/v1/api-keys/${made.body.id}`, {scopes: ['logs.list', 'logs.view']})
+    const raise = await admin.send(maker.key, 'PUT', `/v1/api-keys/${made.body.id}`, {
+      scopes: ['logs.list', 'logs.view'],
+    })
     expect([raise.status, (await shown(made.body.id)).scopes]).toEqual([403, ['logs.list']])
     await change(made.body.id, {scopes: ['logs.list', 'logs.view']})
-    expect((await admin.send(maker.key, 'PUT', `/v1/api-keys/${made.body.id}`, {scopes: ['logs.view']})).status).toBe(200)
-    expect((await admin.send(maker.key, 'POST', '/v1/api-keys/workspace/service', body(['logs.list']))).status).toBe(403)
+    expect((await admin.send(maker.key, 'PUT', `/v1/api-keys/${made.body.id}`, {scopes: ['logs.view']})).status).toBe(
+      200,
+    )
+    expect((await admin.send(maker.key, 'POST', '/v1/api-keys/workspace/service', body(['logs.list']))).status).toBe(
+      403,
+    )
 
     const small = await admin.seedKey(
       {organisation_id: admin.organisation_id},
       {scopes: ['organisation_service_api_keys.create', 'workspace_service_api_keys.create']},
     )
-    expect((await admin.send(small.key, 'POST', '/v1/api-keys/organisation/service', body(['workspaces.delete']))).status).toBe(403)
+    expect(
+      (await admin.send(small.key, 'POST', '/v1/api-keys/organisation/service', body(['workspaces.delete']))).status,
+    ).toBe(403)
     const workspace = {...body(['completions.write']), workspace_id: admin.workspace_id}
     expect((await admin.send(small.key, 'POST', '/v1/api-keys/workspace/service', workspace)).status).toBe(200)
   })
@@ -232,7 +283,10 @@ describe.each(KINDS)('API keys on %s', kind => {
     const body = {name: 'a', scopes: ['logs.list']}
     expect((await admin.asWorkspace('POST', '/v1/api-keys/organisation/service', body)).status).toBe(403)
     const place = {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id}
-    const forged = await admin.seedKey(place, {kind: 'workspace-user', scopes: ['workspace_user_api_keys.create', 'logs.list']})
+    const forged = await admin.seedKey(place, {
+      kind: 'workspace-user',
+      scopes: ['workspace_user_api_keys.create', 'logs.list'],
+    })
     expect((await admin.send(forged.key, 'POST', '/v1/api-keys/workspace/user', body)).status).toBe(403)
   })
 
@@ -253,7 +307,10 @@ describe.each(KINDS)('API keys on %s', kind => {
       (await other.send(key, 'GET', `/v1/api-keys${query}`)).body.data.map((row: {id: string}) => row.id)
     expect(await ids(other.admin_key, `?workspace_id=${sibling.slug}`)).toEqual([elsewhere.id])
     expect(await ids(elsewhere.key)).toEqual([elsewhere.id])
-    const userOnly = await other.seedKey({organisation_id: other.organisation_id}, {scopes: ['workspace_user_api_keys.list']})
+    const userOnly = await other.seedKey(
+      {organisation_id: other.organisation_id},
+      {scopes: ['workspace_user_api_keys.list']},
+    )
     expect(await ids(userOnly.key)).toEqual([])
     expect((await other.asWorkspace('GET', `/v1/api-keys?workspace_id=${sibling.id}`)).status).toBe(404)
     expect((await other.asAdmin('GET', '/v1/api-keys?page_size=0')).body).toEqual(
@@ -267,7 +324,10 @@ describe.each(KINDS)('API keys on %s', kind => {
     const foreign = await admin.foreign()
     const sibling = await admin.seedWorkspace(admin.organisation_id)
     const theirs = await admin.seedKey({organisation_id: admin.organisation_id, workspace_id: sibling.id})
-    const gone = await admin.seedKey({organisation_id: admin.organisation_id, workspace_id: admin.workspace_id}, {status: 'archived'})
+    const gone = await admin.seedKey(
+      {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id},
+      {status: 'archived'},
+    )
     const root = await admin.seedKey({organisation_id: admin.organisation_id})
     const logs = await admin.auditLog()
     const calls = [['GET'], ['PUT', {name: 'Taken over'}], ['DELETE']] as const
@@ -298,7 +358,14 @@ describe.each(KINDS)('API keys on %s', kind => {
     expect(await shown(id)).toEqual({...before, name: 'Renamed'})
     await change(id, {defaults: {allow_config_override: null}})
     expect((await shown(id)).defaults).toEqual({metadata: {a: 'b'}, config_id: null, allow_config_override: true})
-    await change(id, {description: null, usage_limits: null, rate_limits: null, defaults: null, alert_emails: null, expires_at: null})
+    await change(id, {
+      description: null,
+      usage_limits: null,
+      rate_limits: null,
+      defaults: null,
+      alert_emails: null,
+      expires_at: null,
+    })
     expect(await shown(id)).toMatchObject({
       description: null,
       usage_limits: null,
@@ -352,6 +419,10 @@ describe.each(KINDS)('API keys on %s', kind => {
     expect(admin.published).toEqual(['api_keys'])
     expect((await admin.send(key, 'GET', '/v1/workspaces')).status).toBe(401)
     expect((await admin.asAdmin('GET', `/v1/api-keys/${id}`)).text).toBe(JSON.stringify(GONE))
-    expect((await admin.auditLog()).at(-1)).toMatchObject({action: 'delete', resource_id: id, workspace_id: admin.workspace_id})
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      action: 'delete',
+      resource_id: id,
+      workspace_id: admin.workspace_id,
+    })
   })
 })

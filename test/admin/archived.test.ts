@@ -10,8 +10,12 @@ import {askedInFull} from './contract/asked.ts'
 import {type Furnished, furnished, ownerOf} from './contract/rows.ts'
 import {ASKED, type Asked} from './matrix-rows.ts'
 
-/** What owners and admins see of archived workspaces: their past, and the filters they keep to look at it. And invites, which stay to be seen once they are cancelled. */
-const PAST = /^(logs|analytics|traces|spans|log_exports|saved_filters|feedback|invites)\.|^(pricing\.unpriced|usage\.list)$/
+/**
+ * What owners and admins see of archived workspaces: their past, and the filters they keep to look at it. And invites,
+ * which stay to be seen once they are cancelled.
+ */
+const PAST =
+  /^(logs|analytics|traces|spans|log_exports|saved_filters|feedback|invites)\.|^(pricing\.unpriced|usage\.list)$/
 
 describe.each(KINDS)('what is archived, on %s,', kind => {
   let admin: Admin
@@ -34,7 +38,8 @@ describe.each(KINDS)('what is archived, on %s,', kind => {
     ]
     const removals = OPERATIONS.filter(({id}) => by_hand.includes(id))
     for (const operation of removals.toSorted((a, b) => by_hand.indexOf(a.id) - by_hand.indexOf(b.id)))
-      for (const asked of askedInFull(operation.id, gone)) expect((await send(operation, asked)).status, operation.id).toBe(200)
+      for (const asked of askedInFull(operation.id, gone))
+        expect((await send(operation, asked)).status, operation.id).toBe(200)
     const removal = OPERATIONS.find(({id}) => id === 'workspaces.delete')!
     expect((await send(removal, askedInFull(removal.id, gone)[0]!)).status).toBe(200)
     const reference = OPERATIONS.find(({id}) => id === 'secret_references.delete')!

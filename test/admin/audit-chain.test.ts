@@ -18,11 +18,16 @@ describe.each(KINDS)('the chain of the audit log on %s', kind => {
   const verify = async () => (await admin.asAdmin('GET', '/v1/audit-logs/verify')).body
   const db = () => admin.store.db
   const at = (sequence: number) =>
-    db().selectFrom('audit_logs').selectAll().where('sequence', '=', sequence).where('organisation_id', '=', admin.organisation_id)
+    db()
+      .selectFrom('audit_logs')
+      .selectAll()
+      .where('sequence', '=', sequence)
+      .where('organisation_id', '=', admin.organisation_id)
   /** What someone can do who owns the database. */
   const unguard = async () => {
     const names = kind === 'sqlite' ? ['audit_logs_no_update', 'audit_logs_no_delete'] : ['audit_logs_stay']
-    for (const name of names) await sql`drop trigger ${sql.raw(name)} ${sql.raw(kind === 'sqlite' ? '' : 'on audit_logs')}`.execute(db())
+    for (const name of names)
+      await sql`drop trigger ${sql.raw(name)} ${sql.raw(kind === 'sqlite' ? '' : 'on audit_logs')}`.execute(db())
   }
   const broken = (sequence: number, text: RegExp) => ({
     holds: false,
@@ -34,14 +39,19 @@ describe.each(KINDS)('the chain of the audit log on %s', kind => {
     await admin.send(foreign.admin.key, 'POST', '/v1/admin/workspaces', {name: 'Theirs'})
     await admin.asAdmin('POST', '/v1/admin/workspaces', {name: 'After'})
     expect(await verify()).toEqual({holds: true, rows: WRITES + 1, unlinked: 0, breaks: [], object: 'audit-chain'})
-    expect((await admin.send(foreign.admin.key, 'GET', '/v1/audit-logs/verify')).body).toMatchObject({holds: true, rows: 1})
+    expect((await admin.send(foreign.admin.key, 'GET', '/v1/audit-logs/verify')).body).toMatchObject({
+      holds: true,
+      rows: 1,
+    })
     const range = 'start_time=2026-03-01T00:00:00Z&end_time=2026-03-31T00:00:00Z'
     const {records} = (await admin.asAdmin('GET', `/v1/audit-logs?${range}`)).body
     expect(records.map((row: {sequence: number}) => row.sequence).toSorted()).toEqual([1, 2, 3, 4, 5, 6])
   })
 
   test('rows are neither changed nor taken away', async () => {
-    await expect(db().updateTable('audit_logs').set({action: 'read'}).execute()).rejects.toThrow('the audit log is only added to')
+    await expect(db().updateTable('audit_logs').set({action: 'read'}).execute()).rejects.toThrow(
+      'the audit log is only added to',
+    )
     await expect(db().deleteFrom('audit_logs').execute()).rejects.toThrow('the audit log is only added to')
     expect(await verify()).toMatchObject({holds: true, rows: WRITES})
   })
@@ -88,7 +98,8 @@ describe.each(KINDS)('the chain of the audit log on %s', kind => {
   test('rows that changed places show', async () => {
     await unguard()
     const [two, three] = [await at(2).executeTakeFirstOrThrow(), await at(3).executeTakeFirstOrThrow()]
-    const place = (id: string, sequence: number) => db().updateTable('audit_logs').set({sequence}).where('id', '=', id).execute()
+    const place = (id: string, sequence: number) =>
+      db().updateTable('audit_logs').set({sequence}).where('id', '=', id).execute()
     await place(two.id, 99)
     await place(three.id, 2)
     await place(two.id, 3)

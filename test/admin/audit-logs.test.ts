@@ -19,7 +19,8 @@ describe.each(KINDS)('the audit log on %s', kind => {
   afterAll(() => admin.close())
 
   const read = async (query: string) => (await admin.asAdmin('GET', `/v1/audit-logs?${query}`)).body
-  const names = async (query: string) => (await read(query)).records.map((row: {uri: string; method: string}) => `${row.method} ${row.uri}`)
+  const names = async (query: string) =>
+    (await read(query)).records.map((row: {uri: string; method: string}) => `${row.method} ${row.uri}`)
 
   test('shows writes of the time asked for, newest first, with secrets masked', async () => {
     const {records, total, object} = await read(DAY)
@@ -64,7 +65,9 @@ describe.each(KINDS)('the audit log on %s', kind => {
     expect(await names(`${all}&response_status_code=404`)).toEqual([])
     expect(await names(`${all}&country=SE`)).toEqual([])
     expect(await names(`${all}&page_size=1&current_page=1`)).toEqual([second])
-    expect(await names(`${all}&organisation_id=${admin.organisation_id}&resource_type=workspace&user_type=api_key`)).toHaveLength(3)
+    expect(
+      await names(`${all}&organisation_id=${admin.organisation_id}&resource_type=workspace&user_type=api_key`),
+    ).toHaveLength(3)
   })
 
   test('is of the own organisation alone, and for admin keys alone', async () => {
@@ -73,20 +76,28 @@ describe.each(KINDS)('the audit log on %s', kind => {
     const asked = [`organisation_id=${foreign.organisation_id}`, `organisation_id=${newId()}`].map(
       async query => (await admin.asAdmin('GET', `/v1/audit-logs?${DAY}&${query}`)).text,
     )
-    expect(new Set(await Promise.all(asked))).toEqual(new Set([JSON.stringify(refusal('AB08', 'No organisation is known by this id.'))]))
+    expect(new Set(await Promise.all(asked))).toEqual(
+      new Set([JSON.stringify(refusal('AB08', 'No organisation is known by this id.'))]),
+    )
     expect((await admin.asAdmin('GET', `/v1/audit-logs?${DAY}&workspace_id=${foreign.workspace.id}`)).status).toBe(404)
     expect((await admin.asWorkspace('GET', `/v1/audit-logs?${DAY}`)).status).toBe(403)
   })
 
   test('needs a time, with a zone', async () => {
-    expect(await read('end_time=2026-03-05T00:00:00Z')).toEqual(refusal('AB01', 'query parameter start_time: is required (a string).'))
+    expect(await read('end_time=2026-03-05T00:00:00Z')).toEqual(
+      refusal('AB01', 'query parameter start_time: is required (a string).'),
+    )
     expect((await read(`${DAY}&page_size=101`)).data.message).toBe('query parameter page_size: must be at most 100.')
     expect((await read('start_time=yesterday&end_time=2026-03-05T00:00:00Z')).data.errorCode).toBe('AB01')
   })
 
   test('reads empty while AUDIT_LOGS_ENABLED is OFF', async () => {
     const off = await startAdmin({kind, env: {AUDIT_LOGS_ENABLED: 'OFF'}})
-    expect((await off.asAdmin('GET', `/v1/audit-logs?${DAY}`)).body).toEqual({records: [], total: 0, object: 'analytics-graph'})
+    expect((await off.asAdmin('GET', `/v1/audit-logs?${DAY}`)).body).toEqual({
+      records: [],
+      total: 0,
+      object: 'analytics-graph',
+    })
     await off.close()
   })
 })

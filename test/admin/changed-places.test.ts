@@ -5,7 +5,10 @@ import {optionsFor} from '../../src/providers/options.ts'
 import {type Admin, startAdmin} from '../support/admin.ts'
 import {otherValue, PLACES} from '../support/places.ts'
 
-/** Who may change an integration but not read its key does not get the key by moving the integration to a host of their own. */
+/**
+ * Who may change an integration but not read its key does not get the key by moving the integration to a host of their
+ * own.
+ */
 let admin: Admin
 beforeAll(async () => {
   admin = await startAdmin()
@@ -21,11 +24,15 @@ async function create(kind: string, settings: object, more: object = {}, as = ad
   expect(reply.status, reply.text).toBe(200)
   return `/v1/integrations/${slug}`
 }
-const shownSettings = async (path: string) => (await admin.asAdmin('GET', path)).body.configurations as Record<string, unknown>
+const shownSettings = async (path: string) =>
+  (await admin.asAdmin('GET', path)).body.configurations as Record<string, unknown>
 
 /** Every setting of a kind that decides where its secrets go, as the schema of the kind takes it. */
 const MOVES = PLACES.flatMap(place => {
-  const names = ['custom_host', ...optionsFor(place.kind).filter(name => OPTIONS[name].decides && !SECRET_SETTINGS.includes(name))]
+  const names = [
+    'custom_host',
+    ...optionsFor(place.kind).filter(name => OPTIONS[name].decides && !SECRET_SETTINGS.includes(name)),
+  ]
   return names.flatMap(field => {
     if (field.endsWith('_region')) return []
     // another way to log in comes with what it needs
@@ -37,30 +44,38 @@ const MOVES = PLACES.flatMap(place => {
   })
 })
 
-describe.each(MOVES.map(move => [move.name, move.field, move] as const))('%s with another %s', (_, field, {kind, settings, after}) => {
-  test('wants its secrets again', async () => {
-    const path = await create(kind, settings)
-    const masked = await shownSettings(path)
-    const shown = {
-      ...after,
-      ...Object.fromEntries(SECRET_SETTINGS.flatMap(name => (masked[name] === undefined ? [] : [[name, masked[name]]]))),
-    }
-    const has_masks = SECRET_SETTINGS.some(name => name in masked)
-    const refused = await admin.asAdmin('PUT', path, {configurations: shown})
-    // a login without the key is taken where no other secret stays
-    const keeps = refused.status === 400
-    if (keeps) {
-      expect(refused.body.data).toMatchObject({errorCode: 'AB01', message: expect.stringMatching(/^secret_required: /)})
-      expect(refused.body.data.message).toContain(`configurations.${field} changes`)
-    } else expect([refused.status, has_masks]).toEqual([200, false])
-    if (keeps) expect(await shownSettings(path)).toEqual(masked)
-    const mask = await admin.asAdmin('PUT', path, {key: 'SEC•••••6789', configurations: shown})
-    expect(mask.status).toBe(keeps ? 400 : 200)
-    const whole = await admin.asAdmin('PUT', path, {key: KEY, configurations: after})
-    expect([whole.status, whole.text]).toEqual([200, '{}'])
-    if (field === 'custom_host') expect(keeps).toBe(true)
-  })
-})
+describe.each(MOVES.map(move => [move.name, move.field, move] as const))(
+  '%s with another %s',
+  (_, field, {kind, settings, after}) => {
+    test('wants its secrets again', async () => {
+      const path = await create(kind, settings)
+      const masked = await shownSettings(path)
+      const shown = {
+        ...after,
+        ...Object.fromEntries(
+          SECRET_SETTINGS.flatMap(name => (masked[name] === undefined ? [] : [[name, masked[name]]])),
+        ),
+      }
+      const has_masks = SECRET_SETTINGS.some(name => name in masked)
+      const refused = await admin.asAdmin('PUT', path, {configurations: shown})
+      // a login without the key is taken where no other secret stays
+      const keeps = refused.status === 400
+      if (keeps) {
+        expect(refused.body.data).toMatchObject({
+          errorCode: 'AB01',
+          message: expect.stringMatching(/^secret_required: /),
+        })
+        expect(refused.body.data.message).toContain(`configurations.${field} changes`)
+      } else expect([refused.status, has_masks]).toEqual([200, false])
+      if (keeps) expect(await shownSettings(path)).toEqual(masked)
+      const mask = await admin.asAdmin('PUT', path, {key: 'SEC•••••6789', configurations: shown})
+      expect(mask.status).toBe(keeps ? 400 : 200)
+      const whole = await admin.asAdmin('PUT', path, {key: KEY, configurations: after})
+      expect([whole.status, whole.text]).toEqual([200, '{}'])
+      if (field === 'custom_host') expect(keeps).toBe(true)
+    })
+  },
+)
 
 test('every setting that decides a place is among them', () => {
   const tried = new Set(MOVES.map(({field}) => field))
@@ -79,8 +94,18 @@ describe('a region', () => {
     ['bedrock', {aws_auth_type: 'apiKey', aws_region: 'us-east-1'}, {aws_region: 'eu-west-1'}, 200],
     ['bedrock', {aws_auth_type: 'apiKey', aws_region: 'us-east-1'}, {aws_region: 'cn-north-1'}, 400],
     ['bedrock', {aws_auth_type: 'apiKey', aws_region: 'us-east-1'}, {aws_region: 'other.example/'}, 400],
-    ['vertex-ai', {vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: 'p'}, {vertex_region: 'eu'}, 200],
-    ['oracle', {oracle_region: 'us-chicago-1', oracle_compartment_id: 'ocid1.c.oc1..a'}, {oracle_region: 'eu-frankfurt-1'}, 200],
+    [
+      'vertex-ai',
+      {vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: 'p'},
+      {vertex_region: 'eu'},
+      200,
+    ],
+    [
+      'oracle',
+      {oracle_region: 'us-chicago-1', oracle_compartment_id: 'ocid1.c.oc1..a'},
+      {oracle_region: 'eu-frankfurt-1'},
+      200,
+    ],
     ['byteplus', {byteplus_region: 'ap-southeast'}, {byteplus_region: 'eu-west'}, 200],
     ['byteplus', {}, {byteplus_region: 'eu-west'}, 200],
   ])('of %s from %j to %j is %s', async (kind, settings, change, status) => {
@@ -92,12 +117,19 @@ describe('a region', () => {
 describe('what stays is no change', () => {
   test('of the same host, of what decides nothing, of an integration without secrets, of the same value again', async () => {
     const path = await create('openai', {custom_host: 'https://mine.example/v1'})
-    for (const configurations of [{custom_host: 'https://mine.example/v1/'}, {custom_host: 'https://mine.example/v1', openai_project: 'p'}])
+    for (const configurations of [
+      {custom_host: 'https://mine.example/v1/'},
+      {custom_host: 'https://mine.example/v1', openai_project: 'p'},
+    ])
       expect((await admin.asAdmin('PUT', path, {configurations})).status).toBe(200)
     expect((await admin.asAdmin('PUT', path, {configurations: {}})).status).toBe(400)
     expect((await admin.asAdmin('PUT', path, {key: KEY, configurations: {}})).status).toBe(200)
-    expect((await admin.asAdmin('PUT', path, {key: null, configurations: {custom_host: 'https://other.example'}})).status).toBe(200)
-    expect((await admin.asAdmin('PUT', path, {configurations: {custom_host: 'https://third.example'}})).status).toBe(200)
+    expect(
+      (await admin.asAdmin('PUT', path, {key: null, configurations: {custom_host: 'https://other.example'}})).status,
+    ).toBe(200)
+    expect((await admin.asAdmin('PUT', path, {configurations: {custom_host: 'https://third.example'}})).status).toBe(
+      200,
+    )
   })
 
   test('a header of the integration is a secret, too', async () => {
@@ -106,21 +138,37 @@ describe('what stays is no change', () => {
     const {custom_headers} = await shownSettings(path)
     const moved = {key: KEY, configurations: {custom_host: 'https://other.example', custom_headers}}
     const refused = await admin.asAdmin('PUT', path, moved)
-    expect([refused.status, refused.body.data.message]).toEqual([400, expect.stringContaining('configurations.custom_headers')])
+    expect([refused.status, refused.body.data.message]).toEqual([
+      400,
+      expect.stringContaining('configurations.custom_headers'),
+    ])
     expect(
-      (await admin.asAdmin('PUT', path, {...moved, configurations: {...moved.configurations, custom_headers: settings.custom_headers}}))
-        .status,
+      (
+        await admin.asAdmin('PUT', path, {
+          ...moved,
+          configurations: {...moved.configurations, custom_headers: settings.custom_headers},
+        })
+      ).status,
     ).toBe(200)
   })
 })
 
 test('a virtual key moves with its key alone', async () => {
-  const body = {name: 'vk', slug: 'vk-moved', provider: 'openai', key: KEY, model_config: {custom_host: 'https://mine.example/v1'}}
+  const body = {
+    name: 'vk',
+    slug: 'vk-moved',
+    provider: 'openai',
+    key: KEY,
+    model_config: {custom_host: 'https://mine.example/v1'},
+  }
   expect((await admin.asWorkspace('POST', '/v1/virtual-keys', body)).status).toBe(200)
   const put = (change: object) => admin.asWorkspace('PUT', '/v1/virtual-keys/vk-moved', change)
   const model_config = {custom_host: 'https://other.example/v1'}
   const refused = await put({model_config})
-  expect([refused.status, refused.body.data.message]).toEqual([400, expect.stringContaining('model_config.custom_host changes')])
+  expect([refused.status, refused.body.data.message]).toEqual([
+    400,
+    expect.stringContaining('model_config.custom_host changes'),
+  ])
   expect((await put({model_config, key: 'SEC•••••6789'})).status).toBe(400)
   expect((await put({model_config, key: KEY})).status).toBe(200)
 })
@@ -139,7 +187,9 @@ describe('Terraform', () => {
     const reply = await admin.asAdmin('PUT', path, body)
     expect(reply.status).toBe(status)
     if (status === 400)
-      expect(reply.body.data.message).toMatch(/`key`.*Terraform: raise `key_version`.*`apply`: give the reference a value/)
+      expect(reply.body.data.message).toMatch(
+        /`key`.*Terraform: raise `key_version`.*`apply`: give the reference a value/,
+      )
   })
 })
 
@@ -181,7 +231,9 @@ describe('what nobody can give again', () => {
     expect((await admin.asAdmin('PUT', path, {key: null, configurations: settings})).status).toBe(200)
     const configurations = {...settings, custom_host: 'https://other.example'}
     expect((await admin.asWorkspace('PUT', path, {configurations})).status).toBe(400)
-    expect((await admin.asWorkspace('PUT', path, {configurations: {...settings, aws_region: 'eu-west-1'}})).status).toBe(200)
+    expect(
+      (await admin.asWorkspace('PUT', path, {configurations: {...settings, aws_region: 'eu-west-1'}})).status,
+    ).toBe(200)
     expect((await admin.asAdmin('PUT', path, {configurations})).status).toBe(200)
   })
 })

@@ -56,7 +56,12 @@ describe.each(KINDS)('what an update changes, on %s', kind => {
   })
 
   test('a credential shows that it was replaced, nowhere itself', async () => {
-    await send('POST', '/integrations', {slug: 'cloud', name: 'cloud', ai_provider_id: 'openai', key: 'sk-first-credential'})
+    await send('POST', '/integrations', {
+      slug: 'cloud',
+      name: 'cloud',
+      ai_provider_id: 'openai',
+      key: 'sk-first-credential',
+    })
     const reply = await send('PUT', '/integrations/cloud?changes=true', {key: 'sk-second-credential'})
     expect(reply.body.before.key).toBe('set')
     expect(reply.body.after.key).toBe('set (replaced)')
@@ -67,17 +72,24 @@ describe.each(KINDS)('what an update changes, on %s', kind => {
 
   test('who may change and not read is shown nothing; the record holds the pairs', async () => {
     const id = await makeKey()
-    const made = await send('POST', '/api-keys/organisation/service', {name: 'writer', scopes: ['workspace_service_api_keys.update']})
+    const made = await send('POST', '/api-keys/organisation/service', {
+      name: 'writer',
+      scopes: ['workspace_service_api_keys.update'],
+    })
     const reply = await admin.send(made.body.key, 'PUT', `/v1/api-keys/${id}?changes=true`, {name: 'red'})
     expect([reply.status, reply.body]).toEqual([200, {}])
     expect((await newest('update')).changes).toEqual([{field: 'name', before: 'blue', after: 'red'}])
-    expect((await admin.send(made.body.key, 'PUT', `/v1/api-keys/${id}?dry_run=true`, {name: 'violet'})).status).toBe(403)
+    expect((await admin.send(made.body.key, 'PUT', `/v1/api-keys/${id}?dry_run=true`, {name: 'violet'})).status).toBe(
+      403,
+    )
   })
 
   test('who may change a thing and not see it is shown none of it', async () => {
     const workspace_id = admin.workspace_slug
     const {body} = await send('POST', '/configs', {name: 'unseen', config: {retry: {attempts: 2}}, workspace_id})
-    const {key} = (await send('POST', '/api-keys/workspace/service', {name: 'blind', scopes: ['configs.update'], workspace_id})).body
+    const {key} = (
+      await send('POST', '/api-keys/workspace/service', {name: 'blind', scopes: ['configs.update'], workspace_id})
+    ).body
     const path = `/v1/configs/${body.data.slug ?? body.data.id}`
     const reply = await admin.send(key, 'PUT', `${path}?changes=true`, {name: 'other'})
     expect([reply.status, reply.body.before]).toEqual([200, undefined])
@@ -89,7 +101,11 @@ describe.each(KINDS)('what an update changes, on %s', kind => {
     const named = expect.stringContaining('query parameter dry_run')
     for (const [method, path, body] of [
       ['DELETE', `/api-keys/${id}?dry_run=true`, undefined],
-      ['POST', '/integrations?dry_run=true', {slug: 'dry', name: 'dry', ai_provider_id: 'openai', key: 'sk-first-credential'}],
+      [
+        'POST',
+        '/integrations?dry_run=true',
+        {slug: 'dry', name: 'dry', ai_provider_id: 'openai', key: 'sk-first-credential'},
+      ],
     ] as const) {
       const reply = await send(method, path, body)
       expect([reply.status, reply.body.data.message]).toEqual([400, named])
@@ -99,7 +115,12 @@ describe.each(KINDS)('what an update changes, on %s', kind => {
   })
 
   test('a mask that comes back is no change', async () => {
-    await send('POST', '/integrations', {slug: 'masks', name: 'masks', ai_provider_id: 'openai', key: 'sk-first-credential'})
+    await send('POST', '/integrations', {
+      slug: 'masks',
+      name: 'masks',
+      ai_provider_id: 'openai',
+      key: 'sk-first-credential',
+    })
     const {masked_key} = (await send('GET', '/integrations/masks')).body
     expect((await send('PUT', '/integrations/masks?changes=true', {key: masked_key})).body.changed).toEqual([])
   })
@@ -113,7 +134,13 @@ describe.each(KINDS)('what an update changes, on %s', kind => {
       key: 'sk-first-credential',
       workspace_id,
     })
-    const prompt = {name: 'letter', string: 'one', parameters: {}, collection_id: shelf.id, virtual_key: account.data.slug}
+    const prompt = {
+      name: 'letter',
+      string: 'one',
+      parameters: {},
+      collection_id: shelf.id,
+      virtual_key: account.data.slug,
+    }
     const {body} = await send('POST', '/prompts', prompt)
     expect((await send('PUT', `/prompts/${body.id}`, {string: 'two', patch: true})).status).toBe(200)
     expect((await newest('update')).changes).toContainEqual({field: 'string', before: 'one', after: 'two'})
@@ -153,7 +180,10 @@ describe.each(KINDS)('what an update changes, on %s', kind => {
     })
     await send('PUT', `/api-keys/${id}`, {usage_limits: null})
     const {usage_limits, rate_limits} = (await send('GET', `/api-keys/${id}`)).body
-    expect([usage_limits, rate_limits]).toEqual([null, [{type: 'requests', unit: 'rpm', value: 60, enforcement: 'strict'}]])
+    expect([usage_limits, rate_limits]).toEqual([
+      null,
+      [{type: 'requests', unit: 'rpm', value: 60, enforcement: 'strict'}],
+    ])
   })
 
   test('one limit alone leaves the others, a list says all', async () => {
@@ -188,13 +218,21 @@ describe('what the record keeps of changes', () => {
   test('masks the secret before a value that only looks like the word for a replaced one', () => {
     const changes = [{field: 'headers.token', before: 'sk-old', after: 'set (replaced)'}]
     expect(changesText({changes, replaced: new Set()})).not.toContain('sk-old')
-    expect(changesText({changes: [{...changes[0]!, before: 'set'}], replaced: new Set(['headers.token'])})).toContain('"set"')
+    expect(changesText({changes: [{...changes[0]!, before: 'set'}], replaced: new Set(['headers.token'])})).toContain(
+      '"set"',
+    )
   })
 
   test('leaves a text as it is where the write gave an object with a secret', async () => {
     const texts = ['one', 'two']
     const view = {scopes: null, handle: async () => ({note: texts.shift()})}
-    const call = {actor: {scopes: 'all'}, app: {}, params: undefined, query: undefined, body: {note: {api_key: 'sk-given'}}}
+    const call = {
+      actor: {scopes: 'all'},
+      app: {},
+      params: undefined,
+      query: undefined,
+      body: {note: {api_key: 'sk-given'}},
+    }
     const {done} = await watched(
       view as never,
       call as never,

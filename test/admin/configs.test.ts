@@ -61,7 +61,9 @@ describe.each(KINDS)('configs on %s', kind => {
   })
 
   test('it is kept in its normal form, which calls find', async () => {
-    const {id, slug} = await create({config: {requestTimeout: 5000, strategy: {mode: 'single'}, targets: [{virtualKey: '@mine'}]}})
+    const {id, slug} = await create({
+      config: {requestTimeout: 5000, strategy: {mode: 'single'}, targets: [{virtualKey: '@mine'}]},
+    })
     const config = {request_timeout: 5000, strategy: {mode: 'single'}, targets: [{virtual_key: 'mine'}]}
     expect((await admin.asWorkspace('GET', `/v1/configs/${slug}`)).body.data.config).toEqual(config)
     for (const named of [slug, id]) {
@@ -109,20 +111,28 @@ describe.each(KINDS)('configs on %s', kind => {
     const masked = {targets: [{provider: 'openai', api_key: 'sk-•••••6789'}]}
     expect(shown.body.data.config).toEqual(masked)
     await admin.asWorkspace('PUT', `/v1/configs/${slug}`, {config: {request_timeout: 7, ...masked}})
-    const open = async () => openConfig(admin.services.seal, (await findConfigForCall(admin.store.db, admin.workspace_id, slug))!)
+    const open = async () =>
+      openConfig(admin.services.seal, (await findConfigForCall(admin.store.db, admin.workspace_id, slug))!)
     expect(await open()).toEqual({request_timeout: 7, targets: [{provider: 'openai', api_key: key}]})
     const versions = await admin.asWorkspace('GET', `/v1/configs/${slug}/versions`)
     expect(versions.body.total).toBe(2)
     expect(versions.text).not.toContain('canary')
-    const stray = await admin.asWorkspace('PUT', `/v1/configs/${slug}`, {config: {provider: 'openai', api_key: 'sk-•••••6789'}})
-    expect([stray.status, stray.body.data.message]).toEqual([400, expect.stringContaining('config.api_key expected a key')])
+    const stray = await admin.asWorkspace('PUT', `/v1/configs/${slug}`, {
+      config: {provider: 'openai', api_key: 'sk-•••••6789'},
+    })
+    expect([stray.status, stray.body.data.message]).toEqual([
+      400,
+      expect.stringContaining('config.api_key expected a key'),
+    ])
   })
 
   test('one of a workspace is the default at most', async () => {
     const [one, two] = [await create({isDefault: 1}), await create({isDefault: 1})]
     const defaults = async () => {
       const {body} = await admin.asWorkspace('GET', '/v1/configs')
-      return body.data.filter((row: {is_default: number}) => row.is_default === 1).map((row: {slug: string}) => row.slug)
+      return body.data
+        .filter((row: {is_default: number}) => row.is_default === 1)
+        .map((row: {slug: string}) => row.slug)
     }
     expect(await defaults()).toEqual([two.slug])
     await admin.asWorkspace('PUT', `/v1/configs/${one.slug}`, {isDefault: 1})
@@ -150,7 +160,8 @@ describe.each(KINDS)('configs on %s', kind => {
     const place = {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id}
     const key = await admin.seedKey(place, {name: 'Bot', defaults: JSON.stringify({config_id: slug})})
     const remove = async () => (await admin.asWorkspace('DELETE', `/v1/configs/${slug}`)).body
-    const inUse = (who: string) => refusal('AB07', `This config still has ${who} with it as default. Give them another default first.`)
+    const inUse = (who: string) =>
+      refusal('AB07', `This config still has ${who} with it as default. Give them another default first.`)
     expect(await remove()).toEqual(inUse('the API key "Bot"'))
     expect((await admin.asWorkspace('PUT', `/v1/configs/${slug}`, {status: 'archived'})).status).toBe(409)
     await admin.store.db.updateTable('api_keys').set({status: 'archived'}).where('id', '=', key.id).execute()
@@ -167,7 +178,11 @@ describe.each(KINDS)('configs on %s', kind => {
     expect((await admin.asAdmin('GET', `/v1/configs/${data.slug}`)).status).toBe(200)
     const far = await admin.seedWorkspace(admin.organisation_id)
     expect((await admin.asAdmin('GET', `/v1/configs/${data.slug}?workspace_id=${far.id}`)).status).toBe(404)
-    expect((await admin.asAdmin('GET', `/v1/configs?workspace_id=${far.id}`)).body).toEqual({success: true, data: [], total: 0})
+    expect((await admin.asAdmin('GET', `/v1/configs?workspace_id=${far.id}`)).body).toEqual({
+      success: true,
+      data: [],
+      total: 0,
+    })
   })
 
   test.each<[string, string, object?]>([

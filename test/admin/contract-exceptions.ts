@@ -1,6 +1,7 @@
 /** What the reference names and this part leaves to others, and where that is said. */
 export const EXCLUDED: Readonly<Record<string, string>> = {
-  '* /scim/v2/{Users|Groups|ServiceProviderConfig|Schemas|ResourceTypes}': 'issue Administration, done when 1: the SCIM protocol',
+  '* /scim/v2/{Users|Groups|ServiceProviderConfig|Schemas|ResourceTypes}':
+    'issue Administration, done when 1: the SCIM protocol',
   'GET /scim/groups': 'issue Administration, done when 1: the SCIM protocol',
   'POST /oauth/{register|token|introspect|revoke}': 'issue Administration, done when 1: OAuth',
   'GET /oauth/{resourceId}/authorize': 'issue Administration, done when 1: OAuth',
@@ -21,7 +22,10 @@ const LATER = 'admin-api.json, later_than_seed_release'
 /** PUT is three-state: what has no value, or was cleared, reads null. */
 const THREE_STATE = 'control-plane.md §2.6; issue Administration, conventions: three-state PUT'
 const ACTIONS = ['deny', 'async', 'on_success', 'on_success.feedback', 'on_fail', 'on_fail.feedback']
-const FEEDBACK = ['value', 'weight', 'metadata'].flatMap(name => [`on_success.feedback.${name}`, `on_fail.feedback.${name}`])
+const FEEDBACK = ['value', 'weight', 'metadata'].flatMap(name => [
+  `on_success.feedback.${name}`,
+  `on_fail.feedback.${name}`,
+])
 
 /** Each is there, in every operation that it names; one that is gone fails as one does that is not listed. */
 export const DEVIATIONS: readonly Deviation[] = [
@@ -88,22 +92,33 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     operations: [
       ...['requests', 'cost', 'latency', 'tokens', 'users', 'users/requests', 'errors', 'errors/rate', 'errors/stacks'],
-      ...['errors/status-codes', 'requests/rescued', 'cache/hit-rate', 'cache/latency', 'feedbacks', 'feedbacks/scores'],
+      ...[
+        'errors/status-codes',
+        'requests/rescued',
+        'cache/hit-rate',
+        'cache/latency',
+        'feedbacks',
+        'feedbacks/scores',
+      ],
       ...['feedbacks/weighted', 'feedbacks/ai-models'],
     ].map(graph => `GET /analytics/graphs/${graph}`),
     differs: ['query workspace_slug: not required'],
-    granted: 'control-plane.md §2.13: ignored for workspace keys; spec.md, administration keys: an admin key has all workspaces',
+    granted:
+      'control-plane.md §2.13: ignored for workspace keys; spec.md, administration keys: an admin key has all workspaces',
   },
   {
     operations: ['summary/cache', 'groups/users', 'groups/ai-models', 'groups/metadata/{metadataKey}'].map(
       path => `GET /analytics/${path}`,
     ),
     differs: ['query workspace_slug: not required'],
-    granted: 'control-plane.md §2.13: ignored for workspace keys; spec.md, administration keys: an admin key has all workspaces',
+    granted:
+      'control-plane.md §2.13: ignored for workspace keys; spec.md, administration keys: an admin key has all workspaces',
   },
   {
     operations: ['GET /analytics/graphs/cost'],
-    differs: ['summary.total', 'summary.avg', 'data_points[].total', 'data_points[].avg'].map(field => `reply ${field}: fraction`),
+    differs: ['summary.total', 'summary.avg', 'data_points[].total', 'data_points[].avg'].map(
+      field => `reply ${field}: fraction`,
+    ),
     granted: 'control-plane.md §2.13: return decimals',
   },
   {
@@ -129,12 +144,14 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     operations: ['GET /audit-logs'],
     differs: ['query organisation_id: not required'],
-    granted: 'spec.md, usage limits policy: organisation_id is required where no API key tells it; here a key or a session always does',
+    granted:
+      'spec.md, usage limits policy: organisation_id is required where no API key tells it; here a key or a session always does',
   },
   {
     operations: ['GET /audit-logs'],
     differs: ['request_body', 'query_params', 'workspace_id'].map(name => `reply records[].${name}: null`),
-    granted: 'issue Administration, audit: rows are shown as they are hashed; a write without a body, a query or a workspace has none',
+    granted:
+      'issue Administration, audit: rows are shown as they are hashed; a write without a body, a query or a workspace has none',
   },
   {
     operations: ['GET /audit-logs'],
@@ -148,8 +165,11 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
   {
     operations: ['GET /logs', 'GET /spans'],
-    differs: ['runtime', 'runtime_version', 'sdk_version', 'config_version_id'].map(name => `reply data[].${name}: null`),
-    granted: 'admin-api.json, additional_operations: the shape of lists is proposed; what is read from bodies comes with one row alone',
+    differs: ['runtime', 'runtime_version', 'sdk_version', 'config_version_id'].map(
+      name => `reply data[].${name}: null`,
+    ),
+    granted:
+      'admin-api.json, additional_operations: the shape of lists is proposed; what is read from bodies comes with one row alone',
   },
   {
     operations: ['GET /labels'],
@@ -163,7 +183,9 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
   {
     operations: ['GET /api-keys'],
-    differs: ['description', 'usage_limits', 'defaults.config_id', 'expires_at'].map(name => `reply data[].${name}: null`),
+    differs: ['description', 'usage_limits', 'defaults.config_id', 'expires_at'].map(
+      name => `reply data[].${name}: null`,
+    ),
     granted: THREE_STATE,
   },
   {

@@ -24,7 +24,10 @@ const CALLS = new Set(['POST /prompts/{promptId}/completions'])
 const document = await openapi(OPERATIONS)
 const normal = (operation: string) => operation.replace(/\{[^}]+\}|:\w+/g, '{}')
 const ours = new Map(OPERATIONS.map(each => [normal(`${each.method} ${each.path}`), each]))
-const all = [...facts.operations, ...besides.map(({fact}) => fact)].map(fact => ({fact, operation: ours.get(normal(fact.operation))}))
+const all = [...facts.operations, ...besides.map(({fact}) => fact)].map(fact => ({
+  fact,
+  operation: ours.get(normal(fact.operation)),
+}))
 
 test('the facts are those of the reference, where it is at hand', async () => {
   const reference = factsOfReference()
@@ -56,10 +59,14 @@ describe.each(KINDS)('the contract on %s', kind => {
   }, 60_000)
   afterAll(() => admin.close())
 
-  const walked = all.filter(({fact}) => !CALLS.has(fact.operation)).toSorted((a, b) => removal(a.operation) - removal(b.operation))
+  const walked = all
+    .filter(({fact}) => !CALLS.has(fact.operation))
+    .toSorted((a, b) => removal(a.operation) - removal(b.operation))
   test.each(walked.map(each => [each.fact.operation, each] as const))('%s', async (name, {fact, operation}) => {
     const of = operation?.method === 'DELETE' ? doomed : place
-    const found = operation ? await walk(admin, owner, {fact, operation, described: describedBy(operation), place: of}) : ['not served']
+    const found = operation
+      ? await walk(admin, owner, {fact, operation, described: describedBy(operation), place: of})
+      : ['not served']
     expect(against(name, found)).toEqual(AS_GRANTED)
   })
 })

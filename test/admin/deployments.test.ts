@@ -14,25 +14,49 @@ describe.each(KINDS)('deployments on %s', kind => {
   })
   afterAll(() => admin.close())
 
-  const post = (body: object = {}) => admin.asAdmin('POST', '/v1/deployments', {name: 'Europe', type: 'production', ...body})
+  const post = (body: object = {}) =>
+    admin.asAdmin('POST', '/v1/deployments', {name: 'Europe', type: 'production', ...body})
   const create = async (body: object = {}) => {
     const reply = await post(body)
-    expect([reply.status, reply.body]).toEqual([200, {id: expect.any(String), slug: expect.any(String), object: 'deployment'}])
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {id: expect.any(String), slug: expect.any(String), object: 'deployment'},
+    ])
     return reply.body as {id: string; slug: string}
   }
   const get = async (named: string) => (await admin.asAdmin('GET', `/v1/deployments/${named}`)).body
 
   test('one is registered, shown by id and slug, and listed by type', async () => {
-    const {id, slug} = await create({type: 'non-production', config: {region: 'eu'}, allowed_workspaces: [admin.workspace_slug]})
+    const {id, slug} = await create({
+      type: 'non-production',
+      config: {region: 'eu'},
+      allowed_workspaces: [admin.workspace_slug],
+    })
     expect(slug).toMatch(/^europe-[0-9a-f]{6}$/)
     const row = {
-      ...{id, slug, name: 'Europe', type: 'non-production', config: {region: 'eu'}, status: 'active', object: 'deployment'},
-      ...{organisation_id: admin.organisation_id, allow_all_workspaces: false, allowed_workspaces: [admin.workspace_id]},
+      ...{
+        id,
+        slug,
+        name: 'Europe',
+        type: 'non-production',
+        config: {region: 'eu'},
+        status: 'active',
+        object: 'deployment',
+      },
+      ...{
+        organisation_id: admin.organisation_id,
+        allow_all_workspaces: false,
+        allowed_workspaces: [admin.workspace_id],
+      },
       ...{created_at: AT, last_updated_at: AT},
     }
     for (const named of [id, slug]) expect(await get(named)).toEqual(row)
     await create()
-    expect((await admin.asAdmin('GET', '/v1/deployments?type=non-production')).body).toEqual({object: 'list', total: 1, data: [row]})
+    expect((await admin.asAdmin('GET', '/v1/deployments?type=non-production')).body).toEqual({
+      object: 'list',
+      total: 1,
+      data: [row],
+    })
     expect((await admin.auditLog()).at(-1)).toMatchObject({resource_type: 'deployment', action: 'create'})
   })
 

@@ -5,7 +5,8 @@ import {promisify} from 'node:util'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 
-// What others read documents with: two linters, and two generators of clients, whose clients are compiled strictly and used.
+// What others read documents with: two linters, and two generators of clients, whose clients are compiled strictly and
+// used.
 
 const run = promisify(execFile)
 const FILES = join(import.meta.dirname, 'document-tools')
@@ -29,8 +30,12 @@ describe.skipIf(process.env.TEST_DOCUMENT !== 'required')('the document', {timeo
   afterAll(() => gateway?.close())
 
   test('has no error for Redocly', async () => {
-    const {stdout} = await tool('redocly', 'lint', 'openapi.json', '--format=json').catch(fault => fault as {stdout: string})
-    const problems = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {problems: {severity: string; ruleId: string; message: string}[]}
+    const {stdout} = await tool('redocly', 'lint', 'openapi.json', '--format=json').catch(
+      fault => fault as {stdout: string},
+    )
+    const problems = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
+      problems: {severity: string; ruleId: string; message: string}[]
+    }
     expect(problems.problems.filter(({severity}) => severity === 'error')).toEqual([])
   })
 
@@ -38,7 +43,11 @@ describe.skipIf(process.env.TEST_DOCUMENT !== 'required')('the document', {timeo
     const {stdout} = await tool('spectral', 'lint', 'openapi.json', '--ruleset=spectral.yaml', '--format=json').catch(
       fault => fault as {stdout: string},
     )
-    const problems = JSON.parse(stdout.slice(stdout.indexOf('['))) as {severity: number; code: string; message: string}[]
+    const problems = JSON.parse(stdout.slice(stdout.indexOf('['))) as {
+      severity: number
+      code: string
+      message: string
+    }[]
     expect(problems.filter(({severity}) => severity === 0)).toEqual([])
   })
 
@@ -47,7 +56,10 @@ describe.skipIf(process.env.TEST_DOCUMENT !== 'required')('the document', {timeo
     await tool('openapi-ts')
     const {stdout: compiled} = await tool('tsc', '-p', 'tsconfig.json').catch(fault => fault as {stdout: string})
     expect(compiled.split('\n').slice(0, 10).join('\n')).toBe('')
-    const reply = await gateway.chat({model: 'demo', messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-provider': 'demo'})
+    const reply = await gateway.chat(
+      {model: 'demo', messages: [{role: 'user', content: 'hi'}]},
+      {'x-gateway-provider': 'demo'},
+    )
     expect(reply.status, await reply.text()).toBe(200)
     expect(await gateway.logs()).toHaveLength(1)
     const {stdout} = await run(process.execPath, ['client.ts', gateway.url, WORKSPACE_KEY], LIMIT)

@@ -21,9 +21,19 @@ const when = (query: object, then: string) =>
 async function start(kind: 'sqlite' | 'postgres' = 'sqlite') {
   const admin = await startAdmin({kind})
   const {store, settings, seal, now} = admin.services
-  Object.assign(admin.services, openExplaining({settings, store, seal, now: () => now().getTime(), prices: bundledCatalogue()}))
+  Object.assign(
+    admin.services,
+    openExplaining({settings, store, seal, now: () => now().getTime(), prices: bundledCatalogue()}),
+  )
   for (const slug of ['a', 'b']) {
-    await good(admin.asAdmin('POST', '/v1/integrations', {name: slug, slug, ai_provider_id: 'openai', key: 'sk-upstream-0123456789'}))
+    await good(
+      admin.asAdmin('POST', '/v1/integrations', {
+        name: slug,
+        slug,
+        ai_provider_id: 'openai',
+        key: 'sk-upstream-0123456789',
+      }),
+    )
     const workspaces = [{id: admin.workspace_id, enabled: true, default_provider_slug: slug}]
     await good(admin.asAdmin('PUT', `/v1/integrations/${slug}/workspaces`, {workspaces}))
   }
@@ -52,7 +62,10 @@ describe('explain', () => {
     expect(reply.body).toMatchObject({object: 'explanation', way: {end: {status: 200, target: 'config'}}})
     const {key} = await admin.seedKey(admin, {scopes: ['configs.list', 'logs.list']})
     for (const path of ['/v1/configs/explain', '/v1/configs/replay'])
-      expect(await admin.send(key, 'POST', path, asked())).toMatchObject({status: 403, text: expect.stringContaining('configs.read')})
+      expect(await admin.send(key, 'POST', path, asked())).toMatchObject({
+        status: 403,
+        text: expect.stringContaining('configs.read'),
+      })
     expect(await admin.auditLog()).toEqual(before)
     expect(admin.faults).toEqual([])
   })
@@ -61,7 +74,9 @@ describe('explain', () => {
     const foreign = await admin.foreign()
     const question = asked({workspace_id: admin.workspace_id})
     expect((await admin.asAdmin('POST', '/v1/configs/explain', question)).status).toBe(200)
-    expect((await admin.asAdmin('POST', '/v1/configs/explain', asked())).body.data.message).toContain('workspace_id: is required')
+    expect((await admin.asAdmin('POST', '/v1/configs/explain', asked())).body.data.message).toContain(
+      'workspace_id: is required',
+    )
     for (const {key} of [foreign.admin, foreign.key])
       expect((await admin.send(key, 'POST', '/v1/configs/explain', question)).status).toBe(404)
     const own = await admin.send(foreign.key.key, 'POST', '/v1/configs/explain', asked())
@@ -72,7 +87,9 @@ describe('explain', () => {
       id: config.data.id,
       slug: config.data.slug,
     })
-    expect((await admin.send(foreign.key.key, 'POST', '/v1/configs/explain', named)).body.data.message).toContain('no config is called')
+    expect((await admin.send(foreign.key.key, 'POST', '/v1/configs/explain', named)).body.data.message).toContain(
+      'no config is called',
+    )
   })
 
   test('takes the default config and the metadata of the workspace', async () => {
@@ -185,13 +202,18 @@ describe.each(KINDS)('replay on %s', kind => {
     expect(await replay(PRO)).toEqual(told)
     const some = await pages(PRO, 7)
     expect(some.length).toBeGreaterThan(40)
-    for (const name of ['calls', 'changed', 'left_out'] as const) expect(some.reduce((sum, page) => sum + page[name], 0)).toBe(told[name])
+    for (const name of ['calls', 'changed', 'left_out'] as const)
+      expect(some.reduce((sum, page) => sum + page[name], 0)).toBe(told[name])
   })
 
   test('a target that failed fails again, and the next one is asked; what the log has not seen answers', async () => {
-    for (let index = 0; index < 4; index++) await called(index, {status: index < 2 ? 503 : 200, outcome: index < 2 ? 'failed' : 'ok'})
+    for (let index = 0; index < 4; index++)
+      await called(index, {status: index < 2 ? 503 : 200, outcome: index < 2 ? 'failed' : 'ok'})
     const {moves, changed} = await replay({strategy: {mode: 'fallback'}, targets: [{provider: '@a'}, {provider: '@b'}]})
-    expect([changed, moves]).toEqual([2, [{from: '@a/gpt-4o-mini', to: '@b/gpt-4o-mini', calls: 2, by_lot: 0, examples: [id(1), id(0)]}]])
+    expect([changed, moves]).toEqual([
+      2,
+      [{from: '@a/gpt-4o-mini', to: '@b/gpt-4o-mini', calls: 2, by_lot: 0, examples: [id(1), id(0)]}],
+    ])
     expect((await replay({provider: '@a'})).changed).toBe(0)
   })
 
@@ -224,7 +246,8 @@ describe.each(KINDS)('replay on %s', kind => {
   })
 
   test('draws are made from the ids of calls: the same again, and by weight; sticky callers stay together', async () => {
-    for (let index = 0; index < 400; index++) await called(index, {metadata: JSON.stringify({_user: `user-${index % 20}`})})
+    for (let index = 0; index < 400; index++)
+      await called(index, {metadata: JSON.stringify({_user: `user-${index % 20}`})})
     const balanced = (more: object = {}) => ({
       strategy: {mode: 'loadbalance', ...more},
       targets: [
@@ -252,10 +275,18 @@ describe.each(KINDS)('replay on %s', kind => {
     })
     for (let index = 0; index < 3; index++) await called(index)
     const request_body = Buffer.from(JSON.stringify({...CHAT, max_tokens: 500}))
-    await keepBodies({store: admin.store, folder}, {log_id: id(1), created_at: at(1), request_body}, Date.parse(at(1)) + 10)
+    await keepBodies(
+      {store: admin.store, folder},
+      {log_id: id(1), created_at: at(1), request_body},
+      Date.parse(at(1)) + 10,
+    )
     await replay(PRO)
     expect(reads).toEqual([])
-    const strategy = {mode: 'conditional', conditions: [when({'params.max_tokens': {$gt: 100}}, 'large')], default: 'small'}
+    const strategy = {
+      mode: 'conditional',
+      conditions: [when({'params.max_tokens': {$gt: 100}}, 'large')],
+      default: 'small',
+    }
     expect(await replay({...PRO, strategy})).toMatchObject({
       calls: 3,
       changed: 1,

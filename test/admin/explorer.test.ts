@@ -17,7 +17,10 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 test('the page and all it is made of are served without a key, and let nothing else in', async () => {
-  for (const path of ['/docs', ...Object.keys(ASSETS).flatMap(name => (name.endsWith('.html') ? [] : [`/docs/${name}`]))]) {
+  for (const path of [
+    '/docs',
+    ...Object.keys(ASSETS).flatMap(name => (name.endsWith('.html') ? [] : [`/docs/${name}`])),
+  ]) {
     const reply = await fetch(gateway.url + path)
     expect(reply.status, path).toBe(200)
     expect(reply.headers.get('content-security-policy')).toBe(
@@ -31,7 +34,8 @@ test('the page and all it is made of are served without a key, and let nothing e
 })
 
 test('a browser that has the files is told so, one that cannot unzip gets them as they are, and /docs/ leads to /docs', async () => {
-  const ask = (headers: Record<string, string>, path = '/docs/swagger-ui.js') => fetch(gateway.url + path, {headers, redirect: 'manual'})
+  const ask = (headers: Record<string, string>, path = '/docs/swagger-ui.js') =>
+    fetch(gateway.url + path, {headers, redirect: 'manual'})
   const whole = await ask({'accept-encoding': 'identity'})
   expect(whole.headers.get('content-encoding')).toBeNull()
   const zipped = await ask({'accept-encoding': 'gzip'})
@@ -44,77 +48,83 @@ test('a browser that has the files is told so, one that cannot unzip gets them a
   expect((await ask({}, '/docs/%2e%2e%2fpackage.json')).status).toBe(404)
 })
 
-describe.skipIf(CHROMIUM === undefined && process.env.TEST_BROWSER !== 'required')('in Chromium', {timeout: 90_000}, () => {
-  let page: Page
-  beforeAll(async () => {
-    if (!CHROMIUM) throw new Error('TEST_BROWSER=required, and no chromium is installed')
-    page = await openPage(CHROMIUM)
-    return () => page.close()
-  })
-  beforeEach(() => {
-    page.asked.length = 0
-    page.complaints.length = 0
-  })
-
-  test('it lists every operation, and a call tried with a key answers 200; nothing is asked of another host', async () => {
-    await open(page, `${gateway.url}/docs`)
-    const counts = await page.read<number[]>(`[...document.querySelectorAll('nav .count')].map(each => Number(each.textContent))`)
-    const calls = ENDPOINTS.filter(({later}) => !later).length + PASSING
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(OPERATIONS.length + calls)
-
-    await page.type('#key', WORKSPACE_KEY)
-    expect(await tried(page)).toEqual(['200', expect.stringContaining('You said: Say hello in one word.')])
-    expect(await page.read(`document.querySelector('.curl').textContent`)).toContain('x-gateway-api-key: YOUR_KEY')
-
-    const kept = `JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href, document.documentElement.outerHTML])`
-    expect(await page.read(kept)).not.toContain(WORKSPACE_KEY)
-    const hosts = new Set(page.asked.filter(url => !url.startsWith('data:')).map(url => new URL(url).origin))
-    expect([...hosts]).toEqual([gateway.url])
-    expect(page.asked).toContain(`${gateway.url}/v1/chat/completions`)
-    expect(page.asked.join('\n')).not.toContain(WORKSPACE_KEY)
-    expect(page.complaints).toEqual([])
-  })
-
-  test('a call without a key, and with one that is not known, shows the refusal', async () => {
-    await open(page, `${gateway.url}/docs`)
-    expect(await tried(page)).toEqual(['401', expect.stringContaining('No API key was sent')])
-    await page.type('#key', 'gk-nobody-knows')
-    await page.click(`${CHAT} .btn-clear`)
-    expect(await tried(page)).toEqual(['401', expect.stringContaining('not known to this gateway')])
-  })
-
-  test('the search finds operations by any of their words; light and dark differ', async () => {
-    await open(page, `${gateway.url}/docs`)
-    await page.type('#search', 'rotate key')
-    await page.until(`document.querySelectorAll('.opblock-tag').length === 1`)
-    expect(await page.read(`document.querySelector('.opblock-tag').dataset.tag`)).toBe('Api-Keys')
-    const ground = `getComputedStyle(document.body).backgroundColor`
-    const before = await page.read(ground)
-    await page.click('#theme')
-    expect(await page.read(ground)).not.toBe(before)
-    expect(page.complaints).toEqual([])
-  })
-
-  test('below a path of a proxy it calls that path', async () => {
-    const proxy = createServer((request, reply) => {
-      const {method, url = '', headers} = request
-      if (!url.startsWith('/ai/')) return void reply.writeHead(404).end()
-      const onward = send(gateway.url + url.slice(3), {method, headers}, answer => {
-        answer.pipe(reply.writeHead(answer.statusCode!, answer.headers))
-      })
-      request.pipe(onward)
+describe.skipIf(CHROMIUM === undefined && process.env.TEST_BROWSER !== 'required')(
+  'in Chromium',
+  {timeout: 90_000},
+  () => {
+    let page: Page
+    beforeAll(async () => {
+      if (!CHROMIUM) throw new Error('TEST_BROWSER=required, and no chromium is installed')
+      page = await openPage(CHROMIUM)
+      return () => page.close()
     })
-    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/ai/docs`
-    await open(page, `${url}/`)
-    expect(await page.read('location.origin + location.pathname')).toBe(url)
-    await page.type('#key', WORKSPACE_KEY)
-    expect(await tried(page)).toEqual(['200', expect.stringContaining('You said')])
-    expect(page.complaints).toEqual([])
-    proxy.closeAllConnections()
-    proxy.close()
-  })
-})
+    beforeEach(() => {
+      page.asked.length = 0
+      page.complaints.length = 0
+    })
+
+    test('it lists every operation, and a call tried with a key answers 200; nothing is asked of another host', async () => {
+      await open(page, `${gateway.url}/docs`)
+      const counts = await page.read<number[]>(
+        `[...document.querySelectorAll('nav .count')].map(each => Number(each.textContent))`,
+      )
+      const calls = ENDPOINTS.filter(({later}) => !later).length + PASSING
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(OPERATIONS.length + calls)
+
+      await page.type('#key', WORKSPACE_KEY)
+      expect(await tried(page)).toEqual(['200', expect.stringContaining('You said: Say hello in one word.')])
+      expect(await page.read(`document.querySelector('.curl').textContent`)).toContain('x-gateway-api-key: YOUR_KEY')
+
+      const kept = `JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href, document.documentElement.outerHTML])`
+      expect(await page.read(kept)).not.toContain(WORKSPACE_KEY)
+      const hosts = new Set(page.asked.filter(url => !url.startsWith('data:')).map(url => new URL(url).origin))
+      expect([...hosts]).toEqual([gateway.url])
+      expect(page.asked).toContain(`${gateway.url}/v1/chat/completions`)
+      expect(page.asked.join('\n')).not.toContain(WORKSPACE_KEY)
+      expect(page.complaints).toEqual([])
+    })
+
+    test('a call without a key, and with one that is not known, shows the refusal', async () => {
+      await open(page, `${gateway.url}/docs`)
+      expect(await tried(page)).toEqual(['401', expect.stringContaining('No API key was sent')])
+      await page.type('#key', 'gk-nobody-knows')
+      await page.click(`${CHAT} .btn-clear`)
+      expect(await tried(page)).toEqual(['401', expect.stringContaining('not known to this gateway')])
+    })
+
+    test('the search finds operations by any of their words; light and dark differ', async () => {
+      await open(page, `${gateway.url}/docs`)
+      await page.type('#search', 'rotate key')
+      await page.until(`document.querySelectorAll('.opblock-tag').length === 1`)
+      expect(await page.read(`document.querySelector('.opblock-tag').dataset.tag`)).toBe('Api-Keys')
+      const ground = `getComputedStyle(document.body).backgroundColor`
+      const before = await page.read(ground)
+      await page.click('#theme')
+      expect(await page.read(ground)).not.toBe(before)
+      expect(page.complaints).toEqual([])
+    })
+
+    test('below a path of a proxy it calls that path', async () => {
+      const proxy = createServer((request, reply) => {
+        const {method, url = '', headers} = request
+        if (!url.startsWith('/ai/')) return void reply.writeHead(404).end()
+        const onward = send(gateway.url + url.slice(3), {method, headers}, answer => {
+          answer.pipe(reply.writeHead(answer.statusCode!, answer.headers))
+        })
+        request.pipe(onward)
+      })
+      await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+      const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/ai/docs`
+      await open(page, `${url}/`)
+      expect(await page.read('location.origin + location.pathname')).toBe(url)
+      await page.type('#key', WORKSPACE_KEY)
+      expect(await tried(page)).toEqual(['200', expect.stringContaining('You said')])
+      expect(page.complaints).toEqual([])
+      proxy.closeAllConnections()
+      proxy.close()
+    })
+  },
+)
 
 async function open(page: Page, url: string) {
   await page.open(url)
@@ -123,7 +133,8 @@ async function open(page: Page, url: string) {
 
 /** Status and body of a chat that is tried as the page proposes it. */
 async function tried(page: Page): Promise<[string, string]> {
-  if (!(await page.read(`document.querySelector('${CHAT} .btn.execute') !== null`))) await page.click(`${CHAT} .opblock-summary-control`)
+  if (!(await page.read(`document.querySelector('${CHAT} .btn.execute') !== null`)))
+    await page.click(`${CHAT} .opblock-summary-control`)
   await page.until(`document.querySelector('${CHAT} textarea')?.value.includes('messages')`)
   await page.click(`${CHAT} .btn.execute`)
   const row = `document.querySelector('${CHAT} .live-responses-table tbody tr')`

@@ -17,10 +17,15 @@ describe.each(KINDS)('what is said of traces on %s', kind => {
     await flush?.close()
     await admin?.close()
   })
-  const of = (trace: string) => admin.store.db.selectFrom('traffic.feedback').selectAll().where('trace_id', '=', trace).execute()
+  const of = (trace: string) =>
+    admin.store.db.selectFrom('traffic.feedback').selectAll().where('trace_id', '=', trace).execute()
 
   test('feedback is kept, one or several, and changed', async () => {
-    const one = await admin.asWorkspace('POST', '/v1/feedback', {trace_id: 't-1', value: 5, metadata: {why: 'x'.repeat(200), n: 1}})
+    const one = await admin.asWorkspace('POST', '/v1/feedback', {
+      trace_id: 't-1',
+      value: 5,
+      metadata: {why: 'x'.repeat(200), n: 1},
+    })
     expect([one.status, one.body]).toEqual([
       200,
       {status: 'success', message: expect.any(String), feedback_ids: [expect.stringMatching(UUID)]},
@@ -110,20 +115,29 @@ describe.each(KINDS)('what is said of traces on %s', kind => {
       object: 'trace',
     })
     expect(feedback).toEqual([expect.objectContaining({value: 4, weight: 0.5, weighted: 2, source: 'api'})])
-    expect((await admin.asWorkspace('GET', '/v1/traces')).body).toMatchObject({total: 1, data: [{trace_id: 'tree', requests: 6}]})
+    expect((await admin.asWorkspace('GET', '/v1/traces')).body).toMatchObject({
+      total: 1,
+      data: [{trace_id: 'tree', requests: 6}],
+    })
     expect((await admin.asWorkspace('GET', '/v1/spans?trace_id=tree&page_size=1')).body).toMatchObject({
       total: 6,
       data: [{span_id: 'ring-b'}],
       summary: {requests: 6, total_tokens: 2220, avg_latency: 10},
     })
     const other = await admin.foreign()
-    expect((await admin.send(other.key.key, 'GET', '/v1/traces/tree')).body).toEqual(refusal('AB08', 'No trace is known by this id.'))
+    expect((await admin.send(other.key.key, 'GET', '/v1/traces/tree')).body).toEqual(
+      refusal('AB08', 'No trace is known by this id.'),
+    )
     expect((await admin.send(other.key.key, 'GET', '/v1/traces')).body.total).toBe(0)
   })
 
   test('filters are saved under a name of their workspace, by its slug or id', async () => {
     const filters = {status_code: '429', ai_model: 'm'}
-    const {status, body} = await admin.asAdmin('POST', '/v1/saved-filters', {name: 'Mine', filters, workspace_id: admin.workspace_slug})
+    const {status, body} = await admin.asAdmin('POST', '/v1/saved-filters', {
+      name: 'Mine',
+      filters,
+      workspace_id: admin.workspace_slug,
+    })
     expect([status, body]).toEqual([200, {id: expect.stringMatching(UUID), object: 'saved-filter'}])
     const path = `/v1/saved-filters/${body.id}`
     expect((await admin.asWorkspace('GET', path)).body).toEqual({
@@ -138,7 +152,12 @@ describe.each(KINDS)('what is said of traces on %s', kind => {
       object: 'saved-filter',
     })
     expect((await admin.asWorkspace('POST', '/v1/saved-filters', {name: 'Mine', filters})).status).toBe(409)
-    for (const bad of [{name: 'x'}, {filters}, {name: 'x', filters: {colour: 'red'}}, {name: 'x', filters: {status_code: 'x'}}])
+    for (const bad of [
+      {name: 'x'},
+      {filters},
+      {name: 'x', filters: {colour: 'red'}},
+      {name: 'x', filters: {status_code: 'x'}},
+    ])
       expect((await admin.asWorkspace('POST', '/v1/saved-filters', bad)).body.data.errorCode).toBe('AB01')
     expect((await admin.asWorkspace('PUT', path, {name: 'Ours'})).body).toEqual({})
     expect((await admin.asAdmin('GET', `/v1/saved-filters?workspace_id=${admin.workspace_id}`)).body).toMatchObject({
@@ -147,14 +166,18 @@ describe.each(KINDS)('what is said of traces on %s', kind => {
     })
     const other = await admin.foreign()
     for (const method of ['GET', 'PUT', 'DELETE'])
-      expect((await admin.send(other.key.key, method, path, method === 'PUT' ? {name: 'x'} : undefined)).status).toBe(404)
+      expect((await admin.send(other.key.key, method, path, method === 'PUT' ? {name: 'x'} : undefined)).status).toBe(
+        404,
+      )
     expect((await admin.asWorkspace('DELETE', path)).body).toEqual({})
     expect((await admin.asWorkspace('GET', path)).status).toBe(404)
   })
 
   test('calls that were made elsewhere come into the log, priced, masked, and into no ledger', async () => {
     const told: {row: Settlement; bodies: LogBodies | null}[] = []
-    Object.assign(admin.services, {insert_log: (row: Settlement, bodies: LogBodies | null) => void told.push({row, bodies})})
+    Object.assign(admin.services, {
+      insert_log: (row: Settlement, bodies: LogBodies | null) => void told.push({row, bodies}),
+    })
     const request = {
       url: 'https://api.openai.com/v1/chat/completions?key=sk-canary-1',
       headers: {authorization: 'Bearer sk-canary-2', 'content-type': 'application/json'},
@@ -193,9 +216,19 @@ describe.each(KINDS)('what is said of traces on %s', kind => {
     expect(row.log!.metadata).toEqual({_user: 'ann', team: 'blue'})
     expect(JSON.stringify([row, bodies!.request_headers])).not.toContain('sk-canary')
     expect(
-      await admin.store.db.selectFrom('traffic.ledger_entries').select('call_id').where('call_id', '=', row.call_id).execute(),
+      await admin.store.db
+        .selectFrom('traffic.ledger_entries')
+        .select('call_id')
+        .where('call_id', '=', row.call_id)
+        .execute(),
     ).toEqual([])
-    for (const bad of [{request}, {response}, {request: {...request, body: undefined}, response}, {request, response, colour: 1}, []])
+    for (const bad of [
+      {request},
+      {response},
+      {request: {...request, body: undefined}, response},
+      {request, response, colour: 1},
+      [],
+    ])
       expect((await admin.asWorkspace('POST', '/v1/logs', bad)).body.data.errorCode).toBe('AB01')
     expect((await admin.asAdmin('POST', '/v1/logs', {request, response})).body.data.errorCode).toBe('AB03')
   })

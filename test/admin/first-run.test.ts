@@ -21,10 +21,16 @@ describe.each(KINDS)('the first run on %s', kind => {
       workspace_id: null,
       creation_mode: 'auto',
     })
-    expect(workspace).toMatchObject({kind: 'workspace-service', workspace_id: made.workspace_id, workspace_status: 'active'})
+    expect(workspace).toMatchObject({
+      kind: 'workspace-service',
+      workspace_id: made.workspace_id,
+      workspace_status: 'active',
+    })
     expect(new Set(JSON.parse(admin!.scopes))).toEqual(scopesOf('organisation-service'))
     expect(new Set(JSON.parse(workspace!.scopes))).toEqual(scopesOf('workspace-service'))
-    expect(await store.db.selectFrom('workspaces').select(['id', 'is_default']).execute()).toEqual([{id: made.workspace_id, is_default: 1}])
+    expect(await store.db.selectFrom('workspaces').select(['id', 'is_default']).execute()).toEqual([
+      {id: made.workspace_id, is_default: 1},
+    ])
     await close()
   })
 
@@ -55,7 +61,9 @@ describe.each(KINDS)('the first run on %s', kind => {
   test('refuses bootstrap keys that are short or the same, and writes nothing', async () => {
     const {store, close} = await testStore(kind)
     await expect(firstRun(store, now, {admin: 'a'.repeat(31)})).rejects.toThrow('at least 32 characters')
-    await expect(firstRun(store, now, {admin: 'a'.repeat(32), workspace: 'a'.repeat(32)})).rejects.toThrow('must differ')
+    await expect(firstRun(store, now, {admin: 'a'.repeat(32), workspace: 'a'.repeat(32)})).rejects.toThrow(
+      'must differ',
+    )
     expect(await store.db.selectFrom('organisations').selectAll().execute()).toEqual([])
     await close()
   })

@@ -25,7 +25,9 @@ async function covered(guardrail: unknown): Promise<GuardrailCovered> {
 }
 
 const sideOf = ({operations}: GuardrailCovered, operation: string, method: string, side: string) =>
-  operations.find(each => each.operation === operation && each.method === method)!.sides.find(each => each.side === side)!
+  operations
+    .find(each => each.operation === operation && each.method === method)!
+    .sides.find(each => each.side === side)!
 
 describe('what a guardrail covers', () => {
   test('is told of every operation, and of those that are not known', async () => {
@@ -64,7 +66,9 @@ describe('what a guardrail covers', () => {
   test('fact 22: is every row of a file for batches, in the words of its route', async () => {
     const {operations} = await covered({checks: [FORBIDS, REQUIRES, SERVICE, TYPES]})
     const rows = operations.filter(each => each.rows !== undefined)
-    expect(rows.map(({operation}) => operation)).toEqual(expect.arrayContaining(['uploadFile', 'createBatch', 'openai.batches.create']))
+    expect(rows.map(({operation}) => operation)).toEqual(
+      expect.arrayContaining(['uploadFile', 'createBatch', 'openai.batches.create']),
+    )
     for (const each of rows) expect(each.rows).toEqual([FORBIDS.id, REQUIRES.id, SERVICE.id, TYPES.id])
     expect(operations.find(({operation}) => operation === 'chatComplete')).not.toHaveProperty('rows')
   })

@@ -16,7 +16,9 @@ const operations = [...guardrails, ...guardrailTrials]
 const WORDS: GuardrailCheck = {id: 'default.contains', parameters: {words: ['internal'], operator: 'none'}}
 const MAIL: GuardrailCheck = {id: 'pii', parameters: {redact: true}}
 const asks = (content: string) => ({model: 'model-a', messages: [{role: 'user', content}]})
-const answers = (content: string) => ({choices: [{index: 0, message: {role: 'assistant', content}, finish_reason: 'stop'}]})
+const answers = (content: string) => ({
+  choices: [{index: 0, message: {role: 'assistant', content}, finish_reason: 'stop'}],
+})
 
 /** A guardrail of the database that could not be saved: its service is at a private address. */
 async function plant(admin: Admin, checks: readonly GuardrailCheck[], slug: string) {
@@ -24,13 +26,33 @@ async function plant(admin: Admin, checks: readonly GuardrailCheck[], slug: stri
   const version_id = `${slug}-1`.padEnd(36, '0').replace(/^.{36}/, '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11')
   await insertGuardrail(
     admin.store.db,
-    {id: '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d12', slug, ...place, name: slug, status: 'active', version_id, ...nobody, ...times},
-    {id: version_id, guardrail_id: '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d12', version: 1, ...kept(checks), updated_by: null, created_at: AT},
+    {
+      id: '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d12',
+      slug,
+      ...place,
+      name: slug,
+      status: 'active',
+      version_id,
+      ...nobody,
+      ...times,
+    },
+    {
+      id: version_id,
+      guardrail_id: '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d12',
+      version: 1,
+      ...kept(checks),
+      updated_by: null,
+      created_at: AT,
+    },
   )
 }
 const nobody = {owner_id: null, updated_by: null}
 const times = {created_at: AT, last_updated_at: AT}
-const kept = (checks: readonly GuardrailCheck[]) => ({checks: JSON.stringify(checks), checks_sealed: null, actions: '{"deny":true}'})
+const kept = (checks: readonly GuardrailCheck[]) => ({
+  checks: JSON.stringify(checks),
+  checks_sealed: null,
+  actions: '{"deny":true}',
+})
 
 describe.each(KINDS)('a guardrail tried on a call, on %s', kind => {
   let admin: Admin
@@ -49,17 +71,30 @@ describe.each(KINDS)('a guardrail tried on a call, on %s', kind => {
   const one = (checks: readonly GuardrailCheck[], actions: object = {}) => ({checks, actions})
 
   test('a saved one judges the request, says how long each check took, and whether the call would end', async () => {
-    const saved = (await admin.asWorkspace('POST', '/v1/guardrails', {name: 'House', ...one([WORDS, {id: 'notNull'}], {deny: true})})).body
+    const saved = (
+      await admin.asWorkspace('POST', '/v1/guardrails', {name: 'House', ...one([WORDS, {id: 'notNull'}], {deny: true})})
+    ).body
     for (const guardrail of [saved.slug, saved.id]) {
       const said = await tried({guardrail, request: {body: asks('internal use')}})
       expect(said).toMatchObject({guardrail: saved, is_denied: true})
       expect(said.sides).toHaveLength(1)
       const [input] = said.sides
-      expect(input).toMatchObject({side: 'input', outcome: 'denied', is_transformed: false, body: asks('internal use'), headers: {}})
+      expect(input).toMatchObject({
+        side: 'input',
+        outcome: 'denied',
+        is_transformed: false,
+        body: asks('internal use'),
+        headers: {},
+      })
       expect(input.result).toMatchObject({
         ...{id: saved.slug, verdict: false, deny: true, guardrail_version_id: saved.version_id},
         checks: [
-          {id: 'default.contains', verdict: false, execution_time: expect.any(Number), data: {textExcerpt: 'internal use'}},
+          {
+            id: 'default.contains',
+            verdict: false,
+            execution_time: expect.any(Number),
+            data: {textExcerpt: 'internal use'},
+          },
           {id: 'default.notNull', skipped: true},
         ],
       })
@@ -92,13 +127,18 @@ describe.each(KINDS)('a guardrail tried on a call, on %s', kind => {
   test('what runs beside a call denies nothing; a route without a text, and an answer that is not 200, are skipped', async () => {
     const guardrail = one([WORDS], {deny: true, async: true})
     const request = {body: asks('internal')}
-    expect(await tried({guardrail, request})).toMatchObject({is_denied: false, sides: [{outcome: 'failed', result: {async: true}}]})
+    expect(await tried({guardrail, request})).toMatchObject({
+      is_denied: false,
+      sides: [{outcome: 'failed', result: {async: true}}],
+    })
     const files = {method: 'GET', path: '/v1/files/file-1'}
     expect(await tried({guardrail, request: files})).toMatchObject({sides: [{outcome: 'skipped'}]})
     const types = one([{id: 'allowedRequestTypes', parameters: {blockedTypes: ['retrieveFile']}}], {deny: true})
     expect(await tried({guardrail: types, request: files})).toMatchObject({is_denied: true})
     const response = {status: 500, body: answers('internal')}
-    expect(await tried({guardrail: one([WORDS]), request, response})).toMatchObject({sides: [{outcome: 'failed'}, {outcome: 'skipped'}]})
+    expect(await tried({guardrail: one([WORDS]), request, response})).toMatchObject({
+      sides: [{outcome: 'failed'}, {outcome: 'skipped'}],
+    })
   })
 
   test('metadata, headers and the model are those of the described call', async () => {
@@ -116,7 +156,10 @@ describe.each(KINDS)('a guardrail tried on a call, on %s', kind => {
   test('no check reaches a private address', async () => {
     const webhook = {id: 'default.webhook', parameters: {webhookURL: 'http://127.0.0.1:9/judge', failOnError: true}}
     const unsaved = await admin.asWorkspace('POST', '/v1/guardrails/test', {guardrail: one([webhook]), request: {}})
-    expect([unsaved.status, unsaved.body.data.message]).toEqual([400, expect.stringContaining('webhookURL: may not be called')])
+    expect([unsaved.status, unsaved.body.data.message]).toEqual([
+      400,
+      expect.stringContaining('webhookURL: may not be called'),
+    ])
     await plant(admin, [webhook], 'pg-planted')
     const {sides} = await tried({guardrail: 'pg-planted', request: {body: asks('hi')}})
     expect(sides).toMatchObject([{outcome: 'denied', result: {checks: [{error: {name: 'NetworkError'}}]}}])
@@ -130,11 +173,20 @@ describe.each(KINDS)('a guardrail tried on a call, on %s', kind => {
     ['no request', {request: undefined}, 400, /^request: is required/],
     ['an unknown field', {respnse: {}}, 400, /response/],
     ['an unknown check', {guardrail: one([{id: 'nothing'}])}, 400, /checks\[0\]\.id/],
-    ['nothing switched on', {guardrail: one([{...WORDS, is_enabled: false}])}, 400, /^guardrail: has no check that is switched on/],
+    [
+      'nothing switched on',
+      {guardrail: one([{...WORDS, is_enabled: false}])},
+      400,
+      /^guardrail: has no check that is switched on/,
+    ],
     ['metadata that is none', {request: {headers: {'x-gateway-metadata': '[]'}}}, 400, /^request\.headers: /],
     ['one that is not known', {guardrail: 'pg-none'}, 404, /^No guardrail is known by this id/],
   ])('a test refuses %s', async (_, body, status, message) => {
-    const reply = await admin.asWorkspace('POST', '/v1/guardrails/test', {guardrail: one([WORDS]), request: {}, ...body})
+    const reply = await admin.asWorkspace('POST', '/v1/guardrails/test', {
+      guardrail: one([WORDS]),
+      request: {},
+      ...body,
+    })
     expect([reply.status, reply.body.data.message]).toEqual([status, expect.stringMatching(message)])
   })
 
@@ -157,7 +209,11 @@ describe.each(KINDS)('a guardrail tried on a call, on %s', kind => {
       [['guardrails.read'], 'evaluate'],
     ] as const) {
       const {key} = await admin.seedKey(place, {scopes: [...scopes]})
-      const reply = await admin.send(key, 'POST', `/v1/guardrails/${path}`, {guardrail: slug, request: undefined, since: AT})
+      const reply = await admin.send(key, 'POST', `/v1/guardrails/${path}`, {
+        guardrail: slug,
+        request: undefined,
+        since: AT,
+      })
       expect([reply.status, reply.body.data.errorCode]).toEqual([403, 'AB03'])
     }
   })
@@ -179,7 +235,10 @@ test('a webhook that TRUSTED_CUSTOM_HOSTS names is asked, and may change the bod
   const body = {guardrail: {checks: [{id: 'webhook', parameters}]}, request: {body: asks('hi')}}
   const reply = await admin.asWorkspace('POST', '/v1/guardrails/test', body)
   expect(reply.body).toMatchObject({sides: [{outcome: 'passed', is_transformed: true, body: asks('put in place')}]})
-  expect(JSON.parse(told.join(''))).toMatchObject({request: {json: asks('hi'), text: 'hi'}, eventType: 'beforeRequestHook'})
+  expect(JSON.parse(told.join(''))).toMatchObject({
+    request: {json: asks('hi'), text: 'hi'},
+    eventType: 'beforeRequestHook',
+  })
   await admin.close()
   await new Promise(done => service.close(done))
 })
@@ -215,7 +274,11 @@ describe.each(KINDS)('a guardrail evaluated on the log, on %s', kind => {
         response_body: gzipSync(
           ['an int', 'ernal word']
             .map((content, index) => {
-              const choice = {index: 0, delta: {content, ...(index === 0 && {role: 'assistant'})}, finish_reason: index ? 'stop' : null}
+              const choice = {
+                index: 0,
+                delta: {content, ...(index === 0 && {role: 'assistant'})},
+                finish_reason: index ? 'stop' : null,
+              }
               return `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [choice]})}\n\n`
             })
             .join('')
@@ -228,7 +291,11 @@ describe.each(KINDS)('a guardrail evaluated on the log, on %s', kind => {
     await called(3, null)
     await called(4, {request_body: bytes('{"model":"model-a","messages":[{"ro'), cut: 1})
     await called(5, {request_body: bytes({input: 'x'})}, {endpoint: 'moderate', url: '/v1/moderations'})
-    await called(6, {request_body: bytes(asks('internal too')), response_body: bytes({error: {}})}, {status: 500, outcome: 'failed'})
+    await called(
+      6,
+      {request_body: bytes(asks('internal too')), response_body: bytes({error: {}})},
+      {status: 500, outcome: 'failed'},
+    )
     await called(8, {request_body: bytes(asks('fine'))}, {status: 246})
     await called(7, {request_body: bytes(asks('internal'))}, {workspace_id: 'another'})
   })
@@ -239,7 +306,11 @@ describe.each(KINDS)('a guardrail evaluated on the log, on %s', kind => {
       ...{calls: 8, judged: 5, failed: 4, denied: 4, transformed: 1, left_out: 1, without_body: 3, next: null},
       guardrail: {id: null, slug: null, version_id: null},
     })
-    const example = (minute: number, excerpt: string) => ({log_id: id(minute), explanation: expect.stringContaining('internal'), excerpt})
+    const example = (minute: number, excerpt: string) => ({
+      log_id: id(minute),
+      explanation: expect.stringContaining('internal'),
+      excerpt,
+    })
     expect(said.checks).toEqual([
       {side: 'input', index: 0, id: 'default.pii', ...counts, passed: 5, transformed: 1, examples: []},
       {
@@ -256,7 +327,9 @@ describe.each(KINDS)('a guardrail evaluated on the log, on %s', kind => {
   })
 
   test('one side alone, a saved one, and calls in pages', async () => {
-    const {slug, version_id} = (await admin.asWorkspace('POST', '/v1/guardrails', {name: 'House', checks: [WORDS], actions: {}})).body
+    const {slug, version_id} = (
+      await admin.asWorkspace('POST', '/v1/guardrails', {name: 'House', checks: [WORDS], actions: {}})
+    ).body
     const asked = {guardrail: slug, sides: ['output']}
     const whole = await evaluated(asked)
     expect(whole).toMatchObject({guardrail: {slug, version_id}, judged: 3, failed: 2, denied: 0, without_body: 3})

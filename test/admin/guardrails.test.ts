@@ -27,12 +27,19 @@ describe.each(KINDS)('guardrails on %s', kind => {
   const actions = {deny: true, async: false, on_success: feedback(5), on_fail: feedback(-5)}
   const create = async (body: object = {}, key = admin.workspace_key) => {
     const reply = await admin.send(key, 'POST', '/v1/guardrails', {name: 'House words', checks, actions, ...body})
-    expect([reply.status, reply.body]).toEqual([200, {id: expect.any(String), slug: expect.any(String), version_id: expect.any(String)}])
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {id: expect.any(String), slug: expect.any(String), version_id: expect.any(String)},
+    ])
     return reply.body as {id: string; slug: string; version_id: string}
   }
   const shared = () => create({organisation_id: admin.organisation_id}, admin.admin_key)
   const found = (slug: string, workspace_id = admin.workspace_id) =>
-    findGuardrails(admin.store.db, {organisation_id: admin.organisation_id, workspace_id, refs: [slug]}, admin.services.seal)
+    findGuardrails(
+      admin.store.db,
+      {organisation_id: admin.organisation_id, workspace_id, refs: [slug]},
+      admin.services.seal,
+    )
 
   test('one is saved under a slug of its name, shown by slug and id, and found by calls', async () => {
     admin.published.splice(0)
@@ -53,7 +60,12 @@ describe.each(KINDS)('guardrails on %s', kind => {
     }
     const kept = [{...checks[0], is_enabled: true}]
     for (const named of [slug, id])
-      expect((await admin.asWorkspace('GET', `/v1/guardrails/${named}`)).body).toEqual({...row, version_id, checks: kept, actions})
+      expect((await admin.asWorkspace('GET', `/v1/guardrails/${named}`)).body).toEqual({
+        ...row,
+        version_id,
+        checks: kept,
+        actions,
+      })
     const {body} = await admin.asWorkspace('GET', '/v1/guardrails')
     expect(body).toMatchObject({object: 'list', total: body.data.length})
     expect(body.data).toContainEqual(row)
@@ -64,7 +76,10 @@ describe.each(KINDS)('guardrails on %s', kind => {
   })
 
   test('what is left unsaid of its actions is filled in; a check may be named in any case, switched off and given a name', async () => {
-    const said = [{id: 'WORDCOUNT', name: 'Short', parameters: {MAXWORDS: 9}, is_enabled: false}, {id: 'default.notNull'}]
+    const said = [
+      {id: 'WORDCOUNT', name: 'Short', parameters: {MAXWORDS: 9}, is_enabled: false},
+      {id: 'default.notNull'},
+    ]
     const {slug} = await create({checks: said, actions: {onFail: {feedback: {value: -1}}, stream_mode: 'window'}})
     const {body} = await admin.asWorkspace('GET', `/v1/guardrails/${slug}`)
     expect(body.checks).toEqual([said[0], {id: 'default.notNull', parameters: {}, is_enabled: true}])
@@ -88,7 +103,13 @@ describe.each(KINDS)('guardrails on %s', kind => {
       total: 3,
       data: [
         {version: 3, version_id: last.version_id, checks: next, actions: {deny: false}, name: 'Renamed'},
-        {version: 2, version_id: changed.version_id, checks, actions: {deny: false}, created_at: '2026-03-05T00:00:00.000Z'},
+        {
+          version: 2,
+          version_id: changed.version_id,
+          checks,
+          actions: {deny: false},
+          created_at: '2026-03-05T00:00:00.000Z',
+        },
         {version: 1, version_id, checks, actions, created_at: AT},
       ],
     })
@@ -97,14 +118,20 @@ describe.each(KINDS)('guardrails on %s', kind => {
   })
 
   test('headers of a service are sealed, shown masked, and stay when their mask comes back for the same service', async () => {
-    const hook = (headers: unknown) => [{id: 'default.webhook', parameters: {webhookURL: 'https://guard.example.com/judge', headers}}]
+    const hook = (headers: unknown) => [
+      {id: 'default.webhook', parameters: {webhookURL: 'https://guard.example.com/judge', headers}},
+    ]
     const {slug} = await create({checks: hook({'x-team': 'canary-header-0123456789'})})
     const shown = async () => (await admin.asWorkspace('GET', `/v1/guardrails/${slug}`)).body.checks
     const masked = {'x-team': 'can•••••6789'}
     expect(await shown()).toMatchObject(hook(masked))
-    const put = await admin.asWorkspace('PUT', `/v1/guardrails/${slug}`, {checks: hook({...masked, 'x-more': 'canary-more-0123456789'})})
+    const put = await admin.asWorkspace('PUT', `/v1/guardrails/${slug}`, {
+      checks: hook({...masked, 'x-more': 'canary-more-0123456789'}),
+    })
     expect(put.status).toBe(200)
-    expect(await found(slug)).toMatchObject([{checks: hook({'x-team': 'canary-header-0123456789', 'x-more': 'canary-more-0123456789'})}])
+    expect(await found(slug)).toMatchObject([
+      {checks: hook({'x-team': 'canary-header-0123456789', 'x-more': 'canary-more-0123456789'})},
+    ])
     const kept = await found(slug)
     const moved = await admin.asWorkspace('PUT', `/v1/guardrails/${slug}`, {checks: [...checks, ...(await shown())]})
     expect(moved.status).toBe(200)
@@ -112,7 +139,10 @@ describe.each(KINDS)('guardrails on %s', kind => {
     const other = {webhookURL: 'https://elsewhere.example.com/judge', headers: masked}
     for (const stray of [hook({'x-team': 'abc•••••6789'}), [{id: 'default.webhook', parameters: other}]]) {
       const refused = await admin.asWorkspace('PUT', `/v1/guardrails/${slug}`, {checks: stray})
-      expect([refused.status, refused.body.data.message]).toEqual([400, expect.stringContaining('checks[0].parameters.headers: is a mask')])
+      expect([refused.status, refused.body.data.message]).toEqual([
+        400,
+        expect.stringContaining('checks[0].parameters.headers: is a mask'),
+      ])
     }
     await create({checks: hook('{"x-team": "canary-text-0123456789"}')})
     const contents = await contentsOf(admin.store)
@@ -133,7 +163,16 @@ describe.each(KINDS)('guardrails on %s', kind => {
     const again = insertGuardrail(
       admin.store.db,
       {...row, id: 'another', status: 'active'},
-      {id: 'v', guardrail_id: 'another', version: 1, checks: '[]', checks_sealed: null, actions: '{}', updated_by: null, created_at: AT},
+      {
+        id: 'v',
+        guardrail_id: 'another',
+        version: 1,
+        checks: '[]',
+        checks_sealed: null,
+        actions: '{}',
+        updated_by: null,
+        created_at: AT,
+      },
     )
     await expect(again).rejects.toThrow()
   })
@@ -206,7 +245,11 @@ describe.each(KINDS)('guardrails on %s', kind => {
     ['an empty list of checks', {checks: []}, /^checks: must have at least 1/],
     ['no actions', {actions: undefined}, /^actions: is required/],
     ['a check without an id', {checks: [{parameters: {}}]}, /^checks\[0\]\.id: is required/],
-    ['an unknown check, with the nearest', {checks: [{id: 'default.regexMach'}]}, /checks\[0\]\.id: .*did you mean default\.regexMatch\?/],
+    [
+      'an unknown check, with the nearest',
+      {checks: [{id: 'default.regexMach'}]},
+      /checks\[0\]\.id: .*did you mean default\.regexMatch\?/,
+    ],
     [
       'a parameter that is missing',
       {checks: [{id: 'default.regexMatch', parameters: {}}]},
@@ -274,7 +317,9 @@ describe.each(KINDS)('guardrails on %s', kind => {
       ...{metadata: {team: 'a'}, input_guardrails: [own.slug, ours.id], output_guardrails: [ours.slug]},
     })
     const far = await admin.seedWorkspace(admin.organisation_id)
-    const refused = await admin.asAdmin('PUT', `/v1/admin/workspaces/${far.id}`, {defaults: {input_guardrails: [own.slug]}})
+    const refused = await admin.asAdmin('PUT', `/v1/admin/workspaces/${far.id}`, {
+      defaults: {input_guardrails: [own.slug]},
+    })
     const sentence = `defaults.input_guardrails: no guardrail is known by the id ${own.slug}.`
     expect([refused.status, refused.body]).toEqual([404, refusal('AB02', sentence)])
     expect((await admin.asWorkspace('DELETE', `/v1/guardrails/${own.slug}`)).body).toEqual(
@@ -296,12 +341,24 @@ describe.each(KINDS)('guardrails on %s', kind => {
     const put = await admin.asAdmin('PUT', path, {input_guardrails: [ours.slug]})
     expect(put.body).toEqual({...none, input_guardrails: [ours.slug]})
     expect(admin.published).toEqual(['organisations'])
-    expect((await admin.asAdmin('PUT', path, {output_guardrails: [ours.id]})).body.input_guardrails).toEqual([ours.slug])
-    const recorded = {resource_type: 'organisation', resource_id: admin.organisation_id, action: 'update', workspace_id: null}
+    expect((await admin.asAdmin('PUT', path, {output_guardrails: [ours.id]})).body.input_guardrails).toEqual([
+      ours.slug,
+    ])
+    const recorded = {
+      resource_type: 'organisation',
+      resource_id: admin.organisation_id,
+      action: 'update',
+      workspace_id: null,
+    }
     expect(await admin.auditLog()).toContainEqual(expect.objectContaining(recorded))
-    await admin.asAdmin('PUT', `/v1/admin/workspaces/${admin.workspace_id}`, {defaults: {input_guardrails: [own.slug, ours.slug]}})
+    await admin.asAdmin('PUT', `/v1/admin/workspaces/${admin.workspace_id}`, {
+      defaults: {input_guardrails: [own.slug, ours.slug]},
+    })
     const place = {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id}
-    expect(await findDefaultGuardrails(admin.store.db, place)).toEqual({input: [ours.slug, own.slug], output: [ours.id]})
+    expect(await findDefaultGuardrails(admin.store.db, place)).toEqual({
+      input: [ours.slug, own.slug],
+      output: [ours.id],
+    })
     for (const named of [own.slug, 'pg-none']) {
       const refused = await admin.asAdmin('PUT', path, {input_guardrails: [named]})
       expect([refused.status, refused.body]).toEqual([
@@ -321,7 +378,11 @@ describe.each(KINDS)('guardrails on %s', kind => {
     const far = await admin.seedWorkspace(admin.organisation_id)
     const own = await create({workspace_id: far.id}, admin.admin_key)
     const path = `/v1/admin/workspaces/${far.id}`
-    const defaults = {metadata: {team: 'a'}, input_guardrails: [own.slug, ours.slug, gone.id], output_guardrails: [own.id]}
+    const defaults = {
+      metadata: {team: 'a'},
+      input_guardrails: [own.slug, ours.slug, gone.id],
+      output_guardrails: [own.id],
+    }
     expect((await admin.asAdmin('PUT', path, {defaults})).status).toBe(200)
     const held = await admin.asAdmin('DELETE', path, {name: far.name})
     expect([held.status, held.body.data.message]).toEqual([409, expect.stringContaining('1 guardrail')])
@@ -340,16 +401,33 @@ describe.each(KINDS)('guardrails on %s', kind => {
     await db
       .insertInto('configs')
       .values({
-        ...{id: 'c', slug: 'pc-c', organisation_id: admin.organisation_id, workspace_id: admin.workspace_id, name: 'C', is_default: 0},
-        ...{status: 'active', version_id: 'v', version: 1, config, secrets_sealed: null, owner_id: null, updated_by: null},
+        ...{
+          id: 'c',
+          slug: 'pc-c',
+          organisation_id: admin.organisation_id,
+          workspace_id: admin.workspace_id,
+          name: 'C',
+          is_default: 0,
+        },
+        ...{
+          status: 'active',
+          version_id: 'v',
+          version: 1,
+          config,
+          secrets_sealed: null,
+          owner_id: null,
+          updated_by: null,
+        },
         ...{created_at: AT, last_updated_at: AT},
       })
       .execute()
     const remove = async () => (await admin.asAdmin('DELETE', `/v1/guardrails/${id}`)).body
-    const inUse = (who: string) => refusal('AB07', `This guardrail still has ${who} naming it. Take it out there first.`)
+    const inUse = (who: string) =>
+      refusal('AB07', `This guardrail still has ${who} naming it. Take it out there first.`)
     expect(await remove()).toEqual(inUse('the config pc-c'))
     await db.updateTable('configs').set({status: 'archived'}).where('id', '=', 'c').execute()
-    const set = (output_guardrails: string[] | null) => admin.asAdmin('PUT', '/v1/admin/organisation/defaults', {output_guardrails})
+    const set = (output_guardrails: string[] | null) =>
+      admin.asAdmin('PUT', '/v1/admin/organisation/defaults', {output_guardrails})
     expect((await set([id])).status).toBe(200)
     expect(await remove()).toEqual(inUse('the organisation "Organisation"'))
     await set(null)
@@ -363,7 +441,11 @@ describe.each(KINDS)('guardrails on %s', kind => {
     expect(listed.data.map(row => row.id)).toContain(id)
     const shown = await client.guardrails.retrieve({guardrail_id: slug})
     expect(shown).toMatchObject({id, slug, checks, actions})
-    const changed = await client.guardrails.update({guardrail_id: slug, name: 'By SDK 2', checks: [{id: 'default.notNull'}]})
+    const changed = await client.guardrails.update({
+      guardrail_id: slug,
+      name: 'By SDK 2',
+      checks: [{id: 'default.notNull'}],
+    })
     expect(changed).toMatchObject({id, slug})
     expect(changed.version_id).not.toBe(version_id)
     await client.guardrails.delete({guardrail_id: slug})
@@ -373,7 +455,11 @@ describe.each(KINDS)('guardrails on %s', kind => {
 
 test('GUARDRAILS_ENABLED=OFF leaves what is saved to be administered', async () => {
   const admin = await startAdmin({operations: guardrails, env: {GUARDRAILS_ENABLED: 'OFF'}})
-  const saved = await admin.asWorkspace('POST', '/v1/guardrails', {name: 'A', checks: [{id: 'default.notNull'}], actions: {}})
+  const saved = await admin.asWorkspace('POST', '/v1/guardrails', {
+    name: 'A',
+    checks: [{id: 'default.notNull'}],
+    actions: {},
+  })
   expect(saved.status).toBe(200)
   expect((await admin.asWorkspace('GET', `/v1/guardrails/${saved.body.slug}`)).status).toBe(200)
   expect((await admin.asWorkspace('GET', '/v1/guardrails')).body.total).toBe(1)
@@ -385,7 +471,9 @@ test('the table of operations loads no check: the first that asks for one does',
   const follow = (file: string) => {
     if (seen.has(file)) return
     seen.add(file)
-    for (const [, path] of readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type )(?:[^'"]*? from )?'(\.[^']+)'/gm))
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export) (?!type )(?:[^'"]*? from )?'(\.[^']+)'/gm,
+    ))
       follow(resolve(dirname(file), path!))
   }
   follow(resolve(import.meta.dirname, '../../src/admin/registry.ts'))

@@ -17,7 +17,19 @@ import type {Asked} from './matrix-rows.ts'
 
 /** Values that no field expects. */
 const HOSTILE = fc.oneof(
-  fc.constantFrom('', ' ', '\0', '\ud800', '\u202e', "' or 1=1 --", '%', '../..', '{{x}}', '🦊'.repeat(64), 'x'.repeat(5000)),
+  fc.constantFrom(
+    '',
+    ' ',
+    '\0',
+    '\ud800',
+    '\u202e',
+    "' or 1=1 --",
+    '%',
+    '../..',
+    '{{x}}',
+    '🦊'.repeat(64),
+    'x'.repeat(5000),
+  ),
   fc.constantFrom(-1, 0, 1.5, 2 ** 53, 1e300, -1e300, 5e-324),
   fc.constantFrom(null, true, false, [], {}, [[]], [null], {'': ''}, {'a\0b': 1}, {constructor: {prototype: {}}}),
   fc.jsonValue({maxDepth: 3}),
@@ -50,10 +62,15 @@ describe.each(KINDS)('hostile input on %s', kind => {
   const callerOf = ({id}: AnyOperation) => (id === 'logs.insert' ? place.workspace_key : owner.token)
   const firstOf = ({id}: AnyOperation) => askedInFull(id, place)[0]!
   const cases = (operations: readonly AnyOperation[]) => operations.map(each => [each.id, each] as const)
-  /** What is said, where a question is answered otherwise than it should be: taken where it is good, else refused by the field's name. */
+  /**
+   * What is said, where a question is answered otherwise than it should be: taken where it is good, else refused by the
+   * field's name.
+   */
   const judged = async (operation: AnyOperation, asked: Asked, is_good: boolean, leaf = '') => {
     const {status, body, text} = await send(callerOf(operation), operation, asked)
-    const is_right = is_good ? status < 500 : status === 400 && body.data.errorCode === 'AB01' && body.data.message.includes(leaf)
+    const is_right = is_good
+      ? status < 500
+      : status === 400 && body.data.errorCode === 'AB01' && body.data.message.includes(leaf)
     return is_right ? [] : [`${status} ${text}`]
   }
 
@@ -83,7 +100,8 @@ describe.each(KINDS)('hostile input on %s', kind => {
       }
       for (const way of ways) {
         const is_text =
-          typeof way.reduce<unknown>((node, step) => (node as Record<string | number, unknown>)?.[step], asked.body) === 'string'
+          typeof way.reduce<unknown>((node, step) => (node as Record<string | number, unknown>)?.[step], asked.body) ===
+          'string'
         if (is_text) expect([way, await judge(way, 'a\0b')].flat(9).join(' ')).not.toMatch(/ 5\d\d /)
       }
       const holdsNul = (value: unknown) => JSON.stringify(value)?.includes('\\u0000') === true
@@ -109,26 +127,40 @@ describe.each(KINDS)('hostile input on %s', kind => {
       for (const word of WORDS) {
         const query = {...asked.query, [name]: word}
         const is_good = !word.includes('\0') && operation.query!.safeParse(query).success
-        expect(await judged(operation, {...asked, params, query}, is_good, name), `${name}=${word.slice(0, 20)}`).toEqual([])
+        expect(
+          await judged(operation, {...asked, params, query}, is_good, name),
+          `${name}=${word.slice(0, 20)}`,
+        ).toEqual([])
       }
     }
-    expect(await judged(operation, {...asked, params, query: {...asked.query, surplus: '1'}}, false, 'surplus')).toEqual([])
+    expect(
+      await judged(operation, {...asked, params, query: {...asked.query, surplus: '1'}}, false, 'surplus'),
+    ).toEqual([])
   })
 
-  test.each(cases(OPERATIONS.filter(({params}) => params)))('%s takes what stands in a path, or refuses it', async (_, operation) => {
-    const asked = firstOf(operation)
-    for (const name of Object.keys(asked.params!)) {
-      const is_id = /id$|^slug$/i.test(name)
-      for (const word of IDS) {
-        const {status, text} = await send(callerOf(operation), operation, {...asked, params: {...asked.params, [name]: word}})
-        expect(status, `${name}=${word.slice(0, 20)} ${text}`).toBeLessThan(500)
-        if (is_id) expect([400, 404], `${name}=${word.slice(0, 20)} ${text}`).toContain(status)
+  test.each(cases(OPERATIONS.filter(({params}) => params)))(
+    '%s takes what stands in a path, or refuses it',
+    async (_, operation) => {
+      const asked = firstOf(operation)
+      for (const name of Object.keys(asked.params!)) {
+        const is_id = /id$|^slug$/i.test(name)
+        for (const word of IDS) {
+          const {status, text} = await send(callerOf(operation), operation, {
+            ...asked,
+            params: {...asked.params, [name]: word},
+          })
+          expect(status, `${name}=${word.slice(0, 20)} ${text}`).toBeLessThan(500)
+          if (is_id) expect([400, 404], `${name}=${word.slice(0, 20)} ${text}`).toContain(status)
+        }
       }
-    }
-  })
+    },
+  )
 
   test('a key that expired, or never was, is refused by every operation that needs one', async () => {
-    const {key} = await admin.seedKey({organisation_id: admin.organisation_id}, {expires_at: '2026-01-01T00:00:00.000Z'})
+    const {key} = await admin.seedKey(
+      {organisation_id: admin.organisation_id},
+      {expires_at: '2026-01-01T00:00:00.000Z'},
+    )
     for (const operation of OPERATIONS.filter(({scopes}) => scopes !== null)) {
       for (const by of [key, 'gk-none', undefined]) {
         const {status, body} = await send(by, operation, firstOf(operation))

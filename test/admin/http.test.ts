@@ -11,9 +11,16 @@ import {type Admin, refusal, startAdmin} from '../support/admin.ts'
 const Body = z.strictObject({
   name: z.string().max(5),
   key: z.string().optional(),
-  nested: z.strictObject({colour: z.enum(['red', 'blue']), api_key: z.string().optional(), url: z.string().optional()}).optional(),
+  nested: z
+    .strictObject({colour: z.enum(['red', 'blue']), api_key: z.string().optional(), url: z.string().optional()})
+    .optional(),
 })
-const parts = {tag: 'Probe', scopes: ['configs.create'], reply: z.looseObject({}), audit: {resource: 'probe', action: 'create'}} as const
+const parts = {
+  tag: 'Probe',
+  scopes: ['configs.create'],
+  reply: z.looseObject({}),
+  audit: {resource: 'probe', action: 'create'},
+} as const
 const probes: readonly AnyOperation[] = [
   operation({
     ...parts,
@@ -52,7 +59,15 @@ const probes: readonly AnyOperation[] = [
     query: z.strictObject({page: z.string().optional()}),
     handle: async ({query}) => ({query}),
   }),
-  operation({...parts, id: 'probe.flag', method: 'GET', path: '/flagged', summary: '', flag: 'data_exports', handle: async () => ({})}),
+  operation({
+    ...parts,
+    id: 'probe.flag',
+    method: 'GET',
+    path: '/flagged',
+    summary: '',
+    flag: 'data_exports',
+    handle: async () => ({}),
+  }),
   operation({
     ...parts,
     id: 'probe.open',
@@ -77,7 +92,10 @@ const probes: readonly AnyOperation[] = [
 describe('the door of the administration', () => {
   let admin: Admin
   beforeAll(async () => {
-    admin = await startAdmin({operations: probes, env: {MAX_JSON_PAYLOAD_SIZE_IN_MB: '1', ORGANISATION_HEADERS_TO_MASK: 'x-internal'}})
+    admin = await startAdmin({
+      operations: probes,
+      env: {MAX_JSON_PAYLOAD_SIZE_IN_MB: '1', ORGANISATION_HEADERS_TO_MASK: 'x-internal'},
+    })
   })
   afterAll(() => admin.close())
 
@@ -116,7 +134,10 @@ describe('the door of the administration', () => {
     expect((await admin.send(marked.key, 'GET', '/v1/probe')).status).toBe(401)
     admin.at('2026-03-04T05:06:08.000Z')
     const reply = await admin.send(key, 'GET', '/v1/probe')
-    expect([reply.status, reply.body]).toEqual([401, refusal('AB05', 'The API key expired at 2026-03-04T05:06:08.000Z. Create a new one.')])
+    expect([reply.status, reply.body]).toEqual([
+      401,
+      refusal('AB05', 'The API key expired at 2026-03-04T05:06:08.000Z. Create a new one.'),
+    ])
   })
 
   test('a deleted key is unknown, and a key of an archived workspace is refused', async () => {
@@ -125,7 +146,9 @@ describe('the door of the administration', () => {
     expect((await admin.send(gone.key, 'GET', '/v1/probe')).status).toBe(401)
     const workspace = await admin.seedWorkspace(organisation_id, {status: 'archived'})
     const left = await admin.seedKey({organisation_id, workspace_id: workspace.id})
-    expect((await admin.send(left.key, 'GET', '/v1/probe')).body).toEqual(refusal('AB03', 'The workspace of this API key is archived.'))
+    expect((await admin.send(left.key, 'GET', '/v1/probe')).body).toEqual(
+      refusal('AB03', 'The workspace of this API key is archived.'),
+    )
   })
 
   test('a scope that is missing is 403 before the body is read', async () => {
@@ -150,7 +173,10 @@ describe('the door of the administration', () => {
     ['', 'name: is required (a string).'],
     ['null', 'the request body: must be an object, not null.'],
     ['[]', 'the request body: must be an object, not a list.'],
-    ['{"name":3,"nam":"x"}', 'name: must be a string, not a number; the request body: the key nam is not known here: did you mean name?'],
+    [
+      '{"name":3,"nam":"x"}',
+      'name: must be a string, not a number; the request body: the key nam is not known here: did you mean name?',
+    ],
     [
       '{"name":"a","nested":{"color":"red","colour":"bleu"}}',
       'nested.colour: must be one of red, blue: did you mean blue?; nested: the key color is not known here: did you mean colour?',
@@ -175,7 +201,9 @@ describe('the door of the administration', () => {
     expect(await said({probeName: 'a', probe_id: '7'})).toEqual({})
     expect(await said({probeName: 'a', id: '7'})).toEqual({})
     const known = '(known: name, key, nested)'
-    expect(await said({name: 'a', probe_id: '8'})).toEqual(refusal('AB01', `the request body: the key id is not known here ${known}.`))
+    expect(await said({name: 'a', probe_id: '8'})).toEqual(
+      refusal('AB01', `the request body: the key id is not known here ${known}.`),
+    )
     expect(await said({name: 'a', probeName: 'b'})).toEqual(
       refusal('AB01', `the request body: the key probeName is not known here ${known}.`),
     )
@@ -199,15 +227,22 @@ describe('the door of the administration', () => {
     const form = {'content-type': 'application/x-www-form-urlencoded'}
     const reply = await admin.send(admin.workspace_key, 'POST', '/v1/probe/1', 'name=a', form)
     expect(reply.body).toEqual(
-      refusal('AB01', 'The content type application/x-www-form-urlencoded is not accepted here; send application/json.'),
+      refusal(
+        'AB01',
+        'The content type application/x-www-form-urlencoded is not accepted here; send application/json.',
+      ),
     )
     expect((await admin.send(admin.workspace_key, 'POST', '/v1/half', '', form)).status).toBe(500)
     expect(
-      (await admin.send(admin.workspace_key, 'POST', '/v1/probe/1', '{"name":"a"}', {'content-type': 'application/json; charset=utf-8'}))
-        .status,
+      (
+        await admin.send(admin.workspace_key, 'POST', '/v1/probe/1', '{"name":"a"}', {
+          'content-type': 'application/json; charset=utf-8',
+        })
+      ).status,
     ).toBe(200)
     expect(
-      (await admin.send(admin.workspace_key, 'POST', '/v1/probe/1', '{"name":"a"}', {'content-type': 'nonsense'})).body.data.errorCode,
+      (await admin.send(admin.workspace_key, 'POST', '/v1/probe/1', '{"name":"a"}', {'content-type': 'nonsense'})).body
+        .data.errorCode,
     ).toBe('AB01')
   })
 
@@ -219,7 +254,11 @@ describe('the door of the administration', () => {
   test('a write is recorded with its secrets masked, and what it changed is announced', async () => {
     const before = await admin.auditLog()
     admin.published.length = 0
-    const body = {name: 'a', key: 'sk-live-1', nested: {colour: 'red', api_key: 'sk-live-2', url: 'https://me:pw@host/x'}}
+    const body = {
+      name: 'a',
+      key: 'sk-live-1',
+      nested: {colour: 'red', api_key: 'sk-live-2', url: 'https://me:pw@host/x'},
+    }
     const reply = await admin.send(admin.workspace_key, 'POST', '/v1/probe/seven?token=sk-live-3&a=b', body, {
       'x-internal': 'sk-live-4',
       cookie: 'sk-live-5',
@@ -311,7 +350,9 @@ describe('flags', () => {
     organisation_id.value = admin.organisation_id
     const reply = await admin.send(undefined, 'POST', '/v1/admin/workspaces', {name: 'By hand'})
     expect(reply.status).toBe(200)
-    expect(await admin.auditLog()).toMatchObject([{actor_type: 'operator', actor_id: null, client_ip: null, resource_id: reply.body.id}])
+    expect(await admin.auditLog()).toMatchObject([
+      {actor_type: 'operator', actor_id: null, client_ip: null, resource_id: reply.body.id},
+    ])
     await admin.close()
   })
 
@@ -335,7 +376,12 @@ describe('flags', () => {
 describe('what an audit row hides', () => {
   test('every text under a name that speaks of a secret, however deep; numbers and other names stay', () => {
     const body = {
-      configurations: {aws_secret_access_key: 's', aws_access_key_id: 's', region: 'eu', vertex_service_account_json: {a: {b: 's'}}},
+      configurations: {
+        aws_secret_access_key: 's',
+        aws_access_key_id: 's',
+        region: 'eu',
+        vertex_service_account_json: {a: {b: 's'}},
+      },
       list: [{api_key: 's', password: ['s']}],
       clientSecret: 's',
       pricing: {request_token: {price: 3}},
@@ -343,7 +389,12 @@ describe('what an audit row hides', () => {
       max_tokens: 5,
     }
     expect(masked(body)).toEqual({
-      configurations: {aws_secret_access_key: '***', aws_access_key_id: '***', region: 'eu', vertex_service_account_json: {a: {b: '***'}}},
+      configurations: {
+        aws_secret_access_key: '***',
+        aws_access_key_id: '***',
+        region: 'eu',
+        vertex_service_account_json: {a: {b: '***'}},
+      },
       list: [{api_key: '***', password: ['***']}],
       clientSecret: '***',
       pricing: {request_token: {price: 3}},
@@ -353,7 +404,13 @@ describe('what an audit row hides', () => {
   })
 
   test('headers that carry keys, whole configs, and what the settings name', () => {
-    const headers = {'x-gateway-config': '{"api_key":"s"}', 'x-goog-api-key': 's', 'x-mine': 's', accept: '*/*', origin: 'https://u:s@host'}
+    const headers = {
+      'x-gateway-config': '{"api_key":"s"}',
+      'x-goog-api-key': 's',
+      'x-mine': 's',
+      accept: '*/*',
+      origin: 'https://u:s@host',
+    }
     expect(maskedHeaders(headers, ['X-Mine'])).toEqual({
       'x-gateway-config': '***',
       'x-goog-api-key': '***',

@@ -31,7 +31,8 @@ describe.each(KINDS)('integrations on %s', kind => {
     expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"id"')])
     return reply.body as {id: string; slug: string}
   }
-  const row = async (id: string) => admin.store.db.selectFrom('integrations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const row = async (id: string) =>
+    admin.store.db.selectFrom('integrations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   const said = async (as: Admin['asAdmin'], method: string, path: string, body?: unknown) => {
     const reply = await as(method, path, body)
     return [reply.status, reply.body]
@@ -44,12 +45,21 @@ describe.each(KINDS)('integrations on %s', kind => {
       expect(admin.published).toEqual(['integrations'])
       expect((await revisions(admin.store.db)).get('integrations')).toBeGreaterThan(0)
       const audit = (await admin.auditLog()).at(-1)!
-      expect(audit).toMatchObject({resource_type: 'integration', resource_id: id, action: 'create', workspace_id: null, status: 200})
+      expect(audit).toMatchObject({
+        resource_type: 'integration',
+        resource_id: id,
+        action: 'create',
+        workspace_id: null,
+        status: 200,
+      })
       expect(JSON.stringify(audit)).not.toContain('canary')
     })
 
     test('makes a slug of the name when none is given', async () => {
-      const reply = await admin.asAdmin('POST', '/v1/integrations', {name: 'Our OpenAI account', ai_provider_id: 'openai'})
+      const reply = await admin.asAdmin('POST', '/v1/integrations', {
+        name: 'Our OpenAI account',
+        ai_provider_id: 'openai',
+      })
       expect(reply.body.slug).toMatch(/^our-openai-[0-9a-f]{6}$/)
     })
 
@@ -69,7 +79,9 @@ describe.each(KINDS)('integrations on %s', kind => {
 
     test('by an admin key with a workspace does the same, under the slug that is asked, or none', async () => {
       const {id} = await create({workspace_id: admin.workspace_slug, default_provider_slug: `asked-${count}`})
-      expect(await findProviderForCall(admin.store.db, admin.workspace_id, `asked-${count - 1}`)).toMatchObject({integration: {id}})
+      expect(await findProviderForCall(admin.store.db, admin.workspace_id, `asked-${count - 1}`)).toMatchObject({
+        integration: {id},
+      })
       const bare = await create({workspace_id: admin.workspace_id, create_default_provider: false})
       expect(await findProviderForCall(admin.store.db, admin.workspace_id, bare.slug)).toBeUndefined()
     })
@@ -87,7 +99,13 @@ describe.each(KINDS)('integrations on %s', kind => {
       ['a name of 256 characters', {name: 'a'.repeat(256)}, 400, 'AB01', /^name: must have at most 255/],
       ['no name', {name: undefined}, 400, 'AB01', /^name: is required/],
       ['an unknown field, with the nearest', {descripton: 'x'}, 400, 'AB01', /description/],
-      ['a key over two lines', {key: 'sk-canary\nx'}, 400, 'AB01', /^key: expected visible ASCII characters on one line\.$/],
+      [
+        'a key over two lines',
+        {key: 'sk-canary\nx'},
+        400,
+        'AB01',
+        /^key: expected visible ASCII characters on one line\.$/,
+      ],
       ['the mask of a key', {key: 'sk-•••••cdef'}, 400, 'AB01', /^key: is the mask of a key, not a key\.$/],
       ['a setting the kind has not', {configurations: {aws_region: 'x'}}, 400, 'AB01', /^configurations.*aws_region/],
       [
@@ -118,7 +136,13 @@ describe.each(KINDS)('integrations on %s', kind => {
         'AB01',
         /^Invalid custom host: it is a cloud metadata/,
       ],
-      ['a risky port', {configurations: {custom_host: 'http://10.0.0.1:6379'}}, 400, 'AB01', /^Invalid custom host: port 6379/],
+      [
+        'a risky port',
+        {configurations: {custom_host: 'http://10.0.0.1:6379'}},
+        400,
+        'AB01',
+        /^Invalid custom host: port 6379/,
+      ],
       [
         'a secret reference that nobody knows',
         {secret_mappings: [{target_field: 'key', secret_reference_id: 'x'}]},
@@ -158,7 +182,10 @@ describe.each(KINDS)('integrations on %s', kind => {
       ['a tag with a quote in its name', {tags: {'a"b': ''}}, 400, 'AB01', /^tags/],
     ])('refuses %s', async (_, body, status, code, message) => {
       const reply = await admin.asAdmin('POST', '/v1/integrations', {name: 'Made', ai_provider_id: 'openai', ...body})
-      expect([reply.status, reply.body.data]).toEqual([status, {errorCode: code, message: expect.stringMatching(message)}])
+      expect([reply.status, reply.body.data]).toEqual([
+        status,
+        {errorCode: code, message: expect.stringMatching(message)},
+      ])
       expect(reply.text).not.toContain('canary')
       expect(admin.published).toEqual([])
     })
@@ -176,7 +203,10 @@ describe.each(KINDS)('integrations on %s', kind => {
 
     test('two organisations may have the same slug', async () => {
       const {slug} = await create()
-      expect((await admin.send(other.admin.key, 'POST', '/v1/integrations', {name: 'B', ai_provider_id: 'openai', slug})).status).toBe(200)
+      expect(
+        (await admin.send(other.admin.key, 'POST', '/v1/integrations', {name: 'B', ai_provider_id: 'openai', slug}))
+          .status,
+      ).toBe(200)
     })
 
     test('refuses a provider slug that the workspace has', async () => {
@@ -190,10 +220,17 @@ describe.each(KINDS)('integrations on %s', kind => {
     })
 
     test('for the organisation needs the scope for those, whatever other scopes there are', async () => {
-      const {key} = await admin.seedKey({organisation_id: admin.organisation_id}, {scopes: ['workspace_integrations.create']})
+      const {key} = await admin.seedKey(
+        {organisation_id: admin.organisation_id},
+        {scopes: ['workspace_integrations.create']},
+      )
       const body = {name: 'B', ai_provider_id: 'openai'}
-      expect((await admin.send(key, 'POST', '/v1/integrations', body)).body.data.message).toMatch(/organisation_integrations\.create/)
-      expect((await admin.send(key, 'POST', '/v1/integrations', {...body, workspace_id: admin.workspace_id})).status).toBe(200)
+      expect((await admin.send(key, 'POST', '/v1/integrations', body)).body.data.message).toMatch(
+        /organisation_integrations\.create/,
+      )
+      expect(
+        (await admin.send(key, 'POST', '/v1/integrations', {...body, workspace_id: admin.workspace_id})).status,
+      ).toBe(200)
     })
   })
 
@@ -247,11 +284,17 @@ describe.each(KINDS)('integrations on %s', kind => {
     test('stay what they are when their masks come back, and change when others do', async () => {
       const {id, slug} = await create(secret)
       const {masked_key: key, configurations} = (await admin.asAdmin('GET', `/v1/integrations/${slug}`)).body
-      await admin.asAdmin('PUT', `/v1/integrations/${slug}`, {key, configurations: {...configurations, openai_project: 'p'}})
+      await admin.asAdmin('PUT', `/v1/integrations/${slug}`, {
+        key,
+        configurations: {...configurations, openai_project: 'p'},
+      })
       const settings = {...secret.configurations, openai_project: 'p'}
       expect(openCredentials(admin.services.seal, await row(id))).toEqual({key: secret.key, configurations: settings})
       await admin.asAdmin('PUT', `/v1/integrations/${slug}`, {key: 'sk-canary-new'})
-      expect(openCredentials(admin.services.seal, await row(id))).toEqual({key: 'sk-canary-new', configurations: settings})
+      expect(openCredentials(admin.services.seal, await row(id))).toEqual({
+        key: 'sk-canary-new',
+        configurations: settings,
+      })
       const mask = {configurations: {custom_headers: {'x-other': 'can•••••6789'}}}
       expect((await admin.asAdmin('PUT', `/v1/integrations/${slug}`, mask)).body).toEqual(
         refusal('AB01', 'configurations.custom_headers: holds the mask of a secret, not a secret.'),
@@ -314,7 +357,9 @@ describe.each(KINDS)('integrations on %s', kind => {
       expect(await slugs('&type=workspace')).toEqual([two.slug, far.slug].sort())
       expect(await slugs(`&workspace_id=${admin.workspace_slug}`)).toEqual([two.slug])
       expect(await slugs('', admin.asWorkspace)).toEqual([two.slug])
-      await admin.asAdmin('PUT', `/v1/integrations/${one.slug}/workspaces`, {workspaces: [{id: admin.workspace_id, enabled: true}]})
+      await admin.asAdmin('PUT', `/v1/integrations/${one.slug}/workspaces`, {
+        workspaces: [{id: admin.workspace_id, enabled: true}],
+      })
       expect(await slugs('', admin.asWorkspace)).toEqual([one.slug, two.slug].sort())
       const {body} = await admin.asAdmin('GET', `/v1/integrations?tags=${encodeURIComponent('{"env":"a"}')}`)
       expect(body).toMatchObject({object: 'list', total: 1, data: [{slug: one.slug, object: 'integration'}]})
@@ -323,15 +368,24 @@ describe.each(KINDS)('integrations on %s', kind => {
       expect(page.body.total).toBeGreaterThan(3)
     })
 
-    test.each(['tags=team', 'tags={"a":1}', 'tags=[]', 'type=all2', 'page_size=0', 'page_size=1001', 'current_page=-1', 'search=x'])(
-      'refuses the query %s',
-      async query => {
-        expect((await admin.asAdmin('GET', `/v1/integrations?${query}`)).status).toBe(400)
-      },
-    )
+    test.each([
+      'tags=team',
+      'tags={"a":1}',
+      'tags=[]',
+      'type=all2',
+      'page_size=0',
+      'page_size=1001',
+      'current_page=-1',
+      'search=x',
+    ])('refuses the query %s', async query => {
+      expect((await admin.asAdmin('GET', `/v1/integrations?${query}`)).status).toBe(400)
+    })
 
     test('lists of each type only what the key has the scope for', async () => {
-      const {key} = await admin.seedKey({organisation_id: admin.organisation_id}, {scopes: ['workspace_integrations.list']})
+      const {key} = await admin.seedKey(
+        {organisation_id: admin.organisation_id},
+        {scopes: ['workspace_integrations.list']},
+      )
       const {body} = await admin.send(key, 'GET', '/v1/integrations?page_size=1000')
       expect(new Set(body.data.map((row: {type: string}) => row.type))).toEqual(new Set(['workspace']))
       expect((await admin.send(key, 'GET', '/v1/integrations?type=organisation')).status).toBe(403)
@@ -363,7 +417,9 @@ describe.each(KINDS)('integrations on %s', kind => {
       async (method, path, body) => {
         const far = await create({workspace_id: (await admin.seedWorkspace(admin.organisation_id)).id})
         const shared = await create()
-        await admin.asAdmin('PUT', `/v1/integrations/${shared.slug}/workspaces`, {workspaces: [{id: admin.workspace_id, enabled: true}]})
+        await admin.asAdmin('PUT', `/v1/integrations/${shared.slug}/workspaces`, {
+          workspaces: [{id: admin.workspace_id, enabled: true}],
+        })
         for (const {slug} of [far, shared]) {
           expect(await said(admin.asWorkspace, method, `/v1/integrations/${slug}${path}`, body)).toEqual([404, absent])
         }
@@ -387,7 +443,11 @@ describe.each(KINDS)('integrations on %s', kind => {
     expect(await said(admin.asAdmin, 'PUT', `/v1/integrations/${slug}`, {name: 'New'})).toEqual([200, {}])
     expect(await row(id)).toEqual({...before, name: 'New', last_updated_at: '2026-03-04T06:00:00.000Z'})
     expect((await admin.asAdmin('PUT', `/v1/integrations/${slug}`, {slug: 'other'})).status).toBe(400)
-    expect((await admin.auditLog()).at(-1)).toMatchObject({resource_type: 'integration', resource_id: id, action: 'update'})
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      resource_type: 'integration',
+      resource_id: id,
+      action: 'update',
+    })
     admin.at('2026-03-04T05:06:07.000Z')
   })
 
@@ -400,7 +460,10 @@ describe.each(KINDS)('integrations on %s', kind => {
     expect((await admin.asWorkspace('GET', `/v1/providers/${slug}`)).status).toBe(404)
     expect(await findProviderForCall(admin.store.db, admin.workspace_id, slug)).toBeUndefined()
     const deeds = (await admin.auditLog()).filter(deed => deed.resource_id === id)
-    expect(deeds.find(deed => deed.action === 'delete')).toMatchObject({resource_type: 'integration', workspace_id: admin.workspace_id})
+    expect(deeds.find(deed => deed.action === 'delete')).toMatchObject({
+      resource_type: 'integration',
+      workspace_id: admin.workspace_id,
+    })
   })
 
   describe('models', () => {
@@ -409,11 +472,20 @@ describe.each(KINDS)('integrations on %s', kind => {
     test('are written by name, what is not given stays, and custom ones can be removed', async () => {
       const {slug} = await create()
       const path = `/v1/integrations/${slug}/models`
-      const own = {slug: 'ft:own', enabled: true, is_custom: true, is_finetune: true, base_model_slug: 'gpt-4o', pricing_config: price}
-      expect(await said(admin.asAdmin, 'PUT', path, {models: [own, {slug: 'gpt-4o', enabled: false}], allow_all_models: false})).toEqual([
-        200,
-        {},
-      ])
+      const own = {
+        slug: 'ft:own',
+        enabled: true,
+        is_custom: true,
+        is_finetune: true,
+        base_model_slug: 'gpt-4o',
+        pricing_config: price,
+      }
+      expect(
+        await said(admin.asAdmin, 'PUT', path, {
+          models: [own, {slug: 'gpt-4o', enabled: false}],
+          allow_all_models: false,
+        }),
+      ).toEqual([200, {}])
       await admin.asAdmin('PUT', path, {models: [{slug: 'ft:own', enabled: false}]})
       expect((await admin.asAdmin('GET', path)).body).toEqual({
         total: 2,
@@ -432,7 +504,9 @@ describe.each(KINDS)('integrations on %s', kind => {
       })
       expect((await admin.asAdmin('GET', `/v1/integrations/${slug}`)).body.allow_all_models).toBe(false)
       expect(await said(admin.asAdmin, 'DELETE', `${path}?slugs=ft:own,gpt-4o,none`)).toEqual([200, {}])
-      expect((await admin.asAdmin('GET', path)).body.models.map((model: {slug: string}) => model.slug)).toEqual(['gpt-4o'])
+      expect((await admin.asAdmin('GET', path)).body.models.map((model: {slug: string}) => model.slug)).toEqual([
+        'gpt-4o',
+      ])
       expect(admin.published.at(-1)).toBe('integrations')
     })
 
@@ -448,7 +522,11 @@ describe.each(KINDS)('integrations on %s', kind => {
         },
         /^models: names a model twice/,
       ],
-      ['a place of a model that says nothing', {models: [{slug: 'a', enabled: true, configurations: {}}]}, /models\[0\]\.configurations/],
+      [
+        'a place of a model that says nothing',
+        {models: [{slug: 'a', enabled: true, configurations: {}}]},
+        /models\[0\]\.configurations/,
+      ],
       [
         'a price below zero',
         {models: [{slug: 'a', enabled: true, pricing_config: {pay_as_you_go: {request_token: {price: -1}}}}]},
@@ -492,7 +570,11 @@ describe.each(KINDS)('integrations on %s', kind => {
       const {id, slug} = await create()
       const far = await admin.seedWorkspace(admin.organisation_id)
       expect(
-        (await put(slug, {workspaces: [{id: admin.workspace_slug, enabled: true, usage_limits: [budget], rate_limits: [rate]}]})).body,
+        (
+          await put(slug, {
+            workspaces: [{id: admin.workspace_slug, enabled: true, usage_limits: [budget], rate_limits: [rate]}],
+          })
+        ).body,
       ).toEqual({})
       expect(admin.published).toContain('providers')
       expect((await admin.asAdmin('GET', `/v1/integrations/${slug}/workspaces`)).body).toEqual({
@@ -510,7 +592,9 @@ describe.each(KINDS)('integrations on %s', kind => {
       })
       await put(slug, {workspaces: [{id: far.id, enabled: true}], default_provider_slug: 'here'})
       expect(await open(slug)).toEqual({[admin.workspace_id]: true, [far.id]: true})
-      expect(await findProviderForCall(admin.store.db, far.id, 'here')).toMatchObject({integration: {id, enabled: true}})
+      expect(await findProviderForCall(admin.store.db, far.id, 'here')).toMatchObject({
+        integration: {id, enabled: true},
+      })
       expect(await findProviderForCall(admin.store.db, admin.workspace_id, slug)).toMatchObject({
         integration: {
           enabled: true,
@@ -525,7 +609,9 @@ describe.each(KINDS)('integrations on %s', kind => {
       const {slug} = await create()
       await put(slug, {workspaces: [{id: admin.workspace_id, enabled: true}]})
       await put(slug, {workspaces: [{id: admin.workspace_id, enabled: false}]})
-      expect(await findProviderForCall(admin.store.db, admin.workspace_id, slug)).toMatchObject({integration: {enabled: false}})
+      expect(await findProviderForCall(admin.store.db, admin.workspace_id, slug)).toMatchObject({
+        integration: {enabled: false},
+      })
       await put(slug, {workspaces: [{id: admin.workspace_id, enabled: true}]})
       const own = await admin.store.db
         .selectFrom('providers')
@@ -556,21 +642,32 @@ describe.each(KINDS)('integrations on %s', kind => {
 
     test('all have it with global access: those that are, but for the ones closed by name, and those that come', async () => {
       const {slug} = await create()
-      const [closed, far] = [await admin.seedWorkspace(admin.organisation_id), await admin.seedWorkspace(admin.organisation_id)]
+      const [closed, far] = [
+        await admin.seedWorkspace(admin.organisation_id),
+        await admin.seedWorkspace(admin.organisation_id),
+      ]
       const workspaces = [{id: closed.id, enabled: false}]
       const access = {enabled: true, usage_limits: [budget], rate_limits: null}
-      expect((await put(slug, {workspaces, global_workspace_access: access, default_provider_slug: `all-${count}`})).status).toBe(200)
+      expect(
+        (await put(slug, {workspaces, global_workspace_access: access, default_provider_slug: `all-${count}`})).status,
+      ).toBe(200)
       expect(await open(slug)).toMatchObject({[closed.id]: false, [far.id]: true, [admin.workspace_id]: true})
-      expect((await admin.asAdmin('GET', `/v1/integrations/${slug}`)).body.global_workspace_access_settings).toEqual(access)
+      expect((await admin.asAdmin('GET', `/v1/integrations/${slug}`)).body.global_workspace_access_settings).toEqual(
+        access,
+      )
       expect(await findProviderForCall(admin.store.db, far.id, `all-${count}`)).toMatchObject({
         integration: {enabled: true, usage_limits: expect.stringContaining('"credit_limit":10')},
       })
       expect(await findProviderForCall(admin.store.db, closed.id, `all-${count}`)).toBeUndefined()
       const late = await admin.seedWorkspace(admin.organisation_id)
       await offerGlobalIntegrations(admin.store.db, late, '2026-03-04T05:06:07.000Z')
-      expect(await findProviderForCall(admin.store.db, late.id, `all-${count}`)).toMatchObject({integration: {enabled: true}})
+      expect(await findProviderForCall(admin.store.db, late.id, `all-${count}`)).toMatchObject({
+        integration: {enabled: true},
+      })
       await put(slug, {global_workspace_access: {enabled: false}})
-      expect(await findProviderForCall(admin.store.db, late.id, `all-${count}`)).toMatchObject({integration: {enabled: false}})
+      expect(await findProviderForCall(admin.store.db, late.id, `all-${count}`)).toMatchObject({
+        integration: {enabled: false},
+      })
     })
 
     test('get no provider where it is declined, and get one when it is asked for later', async () => {
@@ -597,13 +694,21 @@ describe.each(KINDS)('integrations on %s', kind => {
     test('usage is set to zero when asked; a changed budget keeps its count, limits that are not given stay', async () => {
       const {id, slug} = await create()
       const own = () =>
-        admin.store.db.selectFrom('integration_workspaces').selectAll().where('integration_id', '=', id).executeTakeFirstOrThrow()
-      await put(slug, {workspaces: [{id: admin.workspace_id, enabled: true, usage_limits: [budget], rate_limits: [rate]}]})
+        admin.store.db
+          .selectFrom('integration_workspaces')
+          .selectAll()
+          .where('integration_id', '=', id)
+          .executeTakeFirstOrThrow()
+      await put(slug, {
+        workspaces: [{id: admin.workspace_id, enabled: true, usage_limits: [budget], rate_limits: [rate]}],
+      })
       const before = await own()
       expect(before.last_reset_at).toBeNull()
       admin.at('2026-03-05T00:00:00.000Z')
       await put(slug, {
-        workspaces: [{id: admin.workspace_id, enabled: true, usage_limits: [{...budget, credit_limit: 20}], reset_usage: true}],
+        workspaces: [
+          {id: admin.workspace_id, enabled: true, usage_limits: [{...budget, credit_limit: 20}], reset_usage: true},
+        ],
       })
       const after = await own()
       expect(after).toMatchObject({
@@ -611,7 +716,10 @@ describe.each(KINDS)('integrations on %s', kind => {
         last_reset_at: '2026-03-05T00:00:00.000Z',
         created_at: before.created_at,
       })
-      expect(JSON.parse(after.usage_limits!)[0]).toMatchObject({credit_limit: 20, started_at: '2026-03-04T05:06:07.000Z'})
+      expect(JSON.parse(after.usage_limits!)[0]).toMatchObject({
+        credit_limit: 20,
+        started_at: '2026-03-04T05:06:07.000Z',
+      })
       admin.at('2026-03-04T05:06:07.000Z')
     })
 
@@ -636,7 +744,12 @@ describe.each(KINDS)('integrations on %s', kind => {
         /alert_threshold/,
       ],
       ['an unknown unit', {workspaces: [{id: 'x', enabled: true, rate_limits: [{...rate, unit: 'rps'}]}]}, 400, /unit/],
-      ['a slug of other characters', {workspaces: [{id: 'x', enabled: true}], default_provider_slug: 'a/b'}, 400, /^default_provider_slug/],
+      [
+        'a slug of other characters',
+        {workspaces: [{id: 'x', enabled: true}], default_provider_slug: 'a/b'},
+        400,
+        /^default_provider_slug/,
+      ],
     ])('refuse %s', async (_, body, status, message) => {
       const {slug} = await create()
       const reply = await put(slug, body)
@@ -671,8 +784,12 @@ describe.each(KINDS)('integrations on %s', kind => {
       const far = await admin.seedWorkspace(admin.organisation_id)
       expect(await open(slug)).toEqual({[admin.workspace_id]: true})
       expect((await put(slug, {workspaces: [{id: far.id, enabled: true}]})).status).toBe(404)
-      expect((await put(slug, {global_workspace_access: {enabled: true}})).body.data.message).toMatch(/^global_workspace_access: /)
-      expect((await put(slug, {workspaces: [{id: admin.workspace_id, enabled: true, rate_limits: [rate]}]})).status).toBe(200)
+      expect((await put(slug, {global_workspace_access: {enabled: true}})).body.data.message).toMatch(
+        /^global_workspace_access: /,
+      )
+      expect(
+        (await put(slug, {workspaces: [{id: admin.workspace_id, enabled: true, rate_limits: [rate]}]})).status,
+      ).toBe(200)
     })
   })
 
@@ -680,8 +797,14 @@ describe.each(KINDS)('integrations on %s', kind => {
     const custom_headers = {'x-tenant-token': 'canary-header-0123456789'}
     const {slug} = await create({key: 'sk-canary-key-0123456789', configurations: {custom_headers}})
     const login = {aws_access_key_id: 'canary-id-0123456789', aws_secret_access_key: 'canary-secret-0123456789'}
-    await create({ai_provider_id: 'bedrock', configurations: {aws_auth_type: 'accessKey', aws_region: 'eu-west-1', ...login}})
-    await admin.asAdmin('PUT', `/v1/integrations/${slug}`, {key: 'sk-canary-other-0123456789', configurations: {custom_headers}})
+    await create({
+      ai_provider_id: 'bedrock',
+      configurations: {aws_auth_type: 'accessKey', aws_region: 'eu-west-1', ...login},
+    })
+    await admin.asAdmin('PUT', `/v1/integrations/${slug}`, {
+      key: 'sk-canary-other-0123456789',
+      configurations: {custom_headers},
+    })
     const contents = await contentsOf(admin.store)
     expect(contents).toContain(slug)
     expect(contents.match(/canary-[\w-]*/g)).toBeNull()

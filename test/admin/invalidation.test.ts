@@ -34,7 +34,9 @@ describe.each(KINDS)('what the operations empty, on %s', kind => {
   }, 60_000)
   afterAll(() => admin.close())
 
-  const named = OPERATIONS.filter(({id}) => EMPTIES[id] && !ELSEWHERE.test(id)).toSorted((a, b) => removal(a) - removal(b))
+  const named = OPERATIONS.filter(({id}) => EMPTIES[id] && !ELSEWHERE.test(id)).toSorted(
+    (a, b) => removal(a) - removal(b),
+  )
   test.each(named.map(each => [each.id, each] as const))('%s', async (id, operation) => {
     announced.length = 0
     for (const {params = {}, query = {}, body} of askedInFull(id, operation.method === 'DELETE' ? doomed : place)) {
@@ -44,7 +46,9 @@ describe.each(KINDS)('what the operations empty, on %s', kind => {
     }
     const emptied = announced.flatMap(({tables}) => cachesOf(tables))
     expect(EMPTIES[id]!.filter(cache => !emptied.includes(cache))).toEqual([])
-    expect(announced.every(({tables, revisions}) => cachesOf(tables).join() === Object.keys(revisions).sort().join())).toBe(true)
+    expect(
+      announced.every(({tables, revisions}) => cachesOf(tables).join() === Object.keys(revisions).sort().join()),
+    ).toBe(true)
   })
 })
 

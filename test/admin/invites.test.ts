@@ -18,7 +18,12 @@ describe.each(KINDS)('invites on %s', kind => {
 
   const address = () => `${newId().slice(0, 8)}@example.com`
   const invite = async (body: object = {}) => {
-    const reply = await admin.asAdmin('POST', '/v1/admin/users/invites', {email: address(), role: 'member', workspaces: [], ...body})
+    const reply = await admin.asAdmin('POST', '/v1/admin/users/invites', {
+      email: address(),
+      role: 'member',
+      workspaces: [],
+      ...body,
+    })
     expect(reply.status, reply.text).toBe(200)
     return {
       id: reply.body.id as string,
@@ -26,7 +31,8 @@ describe.each(KINDS)('invites on %s', kind => {
       link: reply.body.invite_link as string,
     }
   }
-  const accept = (token: string, body: object = {}) => admin.send(undefined, 'POST', '/v1/invites/accept', {token, ...body})
+  const accept = (token: string, body: object = {}) =>
+    admin.send(undefined, 'POST', '/v1/invites/accept', {token, ...body})
   const shown = async (id: string) => (await admin.asAdmin('GET', `/v1/admin/users/invites/${id}`)).body
 
   test('one is made, shown, accepted: a user with roles, a key and a session', async () => {
@@ -85,7 +91,9 @@ describe.each(KINDS)('invites on %s', kind => {
       creation_mode: 'auto',
       scopes: ['completions.write', 'logs.write'],
     })
-    expect((await admin.send(session.token, 'GET', `/v1/configs?workspace_id=${admin.workspace_slug}`)).status).toBe(200)
+    expect((await admin.send(session.token, 'GET', `/v1/configs?workspace_id=${admin.workspace_slug}`)).status).toBe(
+      200,
+    )
     expect(await shown(id)).toEqual({...pending, status: 'accepted', accepted_at: '2026-03-05T00:00:00.000Z'})
     const log = (await admin.auditLog()).at(-1)!
     expect(log).toMatchObject({
@@ -97,7 +105,11 @@ describe.each(KINDS)('invites on %s', kind => {
     })
     expect(JSON.stringify(log)).not.toContain(token)
     expect((await accept(token)).body).toEqual(UNKNOWN)
-    const again = await admin.asAdmin('POST', '/v1/admin/users/invites', {email: 'ada@example.com', role: 'admin', workspaces: []})
+    const again = await admin.asAdmin('POST', '/v1/admin/users/invites', {
+      email: 'ada@example.com',
+      role: 'admin',
+      workspaces: [],
+    })
     expect([again.status, again.body.data.errorCode]).toEqual([409, 'AB07'])
   })
 
@@ -105,7 +117,9 @@ describe.each(KINDS)('invites on %s', kind => {
     admin.at('2026-03-10T00:00:00.000Z')
     const email = address()
     const {id, token} = await invite({email})
-    expect((await admin.asAdmin('POST', '/v1/admin/users/invites', {email, role: 'member', workspaces: []})).status).toBe(409)
+    expect(
+      (await admin.asAdmin('POST', '/v1/admin/users/invites', {email, role: 'member', workspaces: []})).status,
+    ).toBe(409)
     admin.at('2026-03-11T00:00:00.000Z')
     const {inviteLink} = (await admin.asAdmin('POST', `/v1/admin/users/invites/${id}/resend`)).body
     expect((await shown(id)).expires_at).toBe('2026-03-13T00:00:00.000Z')
@@ -118,13 +132,17 @@ describe.each(KINDS)('invites on %s', kind => {
     const [gone, late] = [await invite(), await invite()]
     expect((await admin.asAdmin('DELETE', `/v1/admin/users/invites/${gone.id}`)).body).toEqual({})
     expect((await accept(gone.token)).body).toEqual(UNKNOWN)
-    expect((await admin.asAdmin('DELETE', `/v1/admin/users/invites/${gone.id}`)).body).toEqual(refusal('AB07', 'The invite is cancelled.'))
+    expect((await admin.asAdmin('DELETE', `/v1/admin/users/invites/${gone.id}`)).body).toEqual(
+      refusal('AB07', 'The invite is cancelled.'),
+    )
     expect((await admin.asAdmin('POST', `/v1/admin/users/invites/${gone.id}/resend`)).status).toBe(409)
     admin.at('2026-03-22T00:00:00.000Z')
     expect((await accept(late.token)).body).toEqual(UNKNOWN)
     expect((await shown(late.id)).status).toBe('expired')
     const ids = async (status: string) =>
-      (await admin.asAdmin('GET', `/v1/admin/users/invites?status=${status}`)).body.data.map((row: {id: string}) => row.id)
+      (await admin.asAdmin('GET', `/v1/admin/users/invites?status=${status}`)).body.data.map(
+        (row: {id: string}) => row.id,
+      )
     expect(await ids('expired')).toContain(late.id)
     expect(await ids('pending')).not.toContain(late.id)
     expect(await ids('cancelled')).toEqual([gone.id])
@@ -138,18 +156,26 @@ describe.each(KINDS)('invites on %s', kind => {
     const user = await seedUser(admin, 'admin', {}, {email})
     await admin.asAdmin('DELETE', `/v1/admin/users/${user.id}`)
     expect((await accept((await invite({email})).token)).body.user_id).toBe(user.id)
-    expect((await admin.asAdmin('GET', `/v1/admin/users/${user.id}`)).body).toMatchObject({role: 'member', first_name: 'Ada'})
+    expect((await admin.asAdmin('GET', `/v1/admin/users/${user.id}`)).body).toMatchObject({
+      role: 'member',
+      first_name: 'Ada',
+    })
     const body = {email, role: 'admin', workspaces: []}
     const theirs = await admin.send(foreign.admin.key, 'POST', '/v1/admin/users/invites', body)
     const there = await accept(theirs.body.invite_link.split('#token=')[1])
     expect(there.body).toMatchObject({user_id: user.id, organisation_id: foreign.organisation_id})
     expect((await admin.asAdmin('GET', `/v1/admin/users/${user.id}`)).body.role).toBe('member')
-    expect((await admin.send(there.body.session.token, 'GET', `/v1/admin/workspaces/${admin.workspace_id}`)).status).toBe(404)
+    expect(
+      (await admin.send(there.body.session.token, 'GET', `/v1/admin/workspaces/${admin.workspace_id}`)).status,
+    ).toBe(404)
   })
 
   test('a key opens no role beyond what it holds; people are bounded by theirs', async () => {
     const {organisation_id, workspace_id} = admin
-    const small = await admin.seedKey({organisation_id}, {scopes: ['organisation_users.create', 'organisation_users.update']})
+    const small = await admin.seedKey(
+      {organisation_id},
+      {scopes: ['organisation_users.create', 'organisation_users.update']},
+    )
     const ask = (key: string, more: object) =>
       admin.send(key, 'POST', '/v1/admin/users/invites', {email: address(), role: 'member', workspaces: [], ...more})
     const named = 'it needs the scope organisation_users.read, organisation_users.delete, organisation_users.list and'
@@ -166,7 +192,11 @@ describe.each(KINDS)('invites on %s', kind => {
   test.each([
     [{email: 'nobody'}, 400, 'email: must be an e-mail address.'],
     [{role: 'owner'}, 400, 'role: must be one of admin, member.'],
-    [{workspaces: [{id: 'ws-none', role: 'member'}]}, 404, 'workspaces[0].id: no workspace is known by the id ws-none.'],
+    [
+      {workspaces: [{id: 'ws-none', role: 'member'}]},
+      404,
+      'workspaces[0].id: no workspace is known by the id ws-none.',
+    ],
     [{workspaces: [{id: 'W', role: 'owner'}]}, 400, 'workspaces[0].role: must be one of admin, manager, member.'],
     [
       {
@@ -178,7 +208,11 @@ describe.each(KINDS)('invites on %s', kind => {
       400,
       'workspaces: names a workspace twice: send each once.',
     ],
-    [{workspace_api_key_details: {scopes: ['completions.write']}}, 400, 'workspace_api_key_details: has no effect without workspaces.'],
+    [
+      {workspace_api_key_details: {scopes: ['completions.write']}},
+      400,
+      'workspace_api_key_details: has no effect without workspaces.',
+    ],
     [
       {workspaces: [{id: 'W', role: 'member'}], workspace_api_key_details: {scopes: ['workspaces.create']}},
       400,
@@ -191,7 +225,10 @@ describe.each(KINDS)('invites on %s', kind => {
     ],
   ])('%j is refused with %i', async (body, status, message) => {
     const sent = JSON.parse(
-      JSON.stringify({email: address(), role: 'member', workspaces: [], ...body}).replaceAll('"W"', `"${admin.workspace_id}"`),
+      JSON.stringify({email: address(), role: 'member', workspaces: [], ...body}).replaceAll(
+        '"W"',
+        `"${admin.workspace_id}"`,
+      ),
     )
     const reply = await admin.asAdmin('POST', '/v1/admin/users/invites', sent)
     expect([reply.status, reply.body.data.message]).toEqual([status, message])

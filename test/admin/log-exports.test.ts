@@ -31,7 +31,13 @@ describe.each(KINDS)('exports of the log on %s', kind => {
         metadata: '{"team":"blue"}',
         last_byte_ms: 12.4,
       }
-      await insertLog(admin.store.db, {...here, id, created_at: new Date(at_ms).toISOString(), trace_id: `trace-${n}`, ...row})
+      await insertLog(admin.store.db, {
+        ...here,
+        id,
+        created_at: new Date(at_ms).toISOString(),
+        trace_id: `trace-${n}`,
+        ...row,
+      })
     }
     const body = {request_headers: '{}', response_headers: '{}', response_encoding: null}
     await keepBodies(
@@ -48,7 +54,10 @@ describe.each(KINDS)('exports of the log on %s', kind => {
   })
   afterAll(() => admin.close())
 
-  const draft = async (filters: object = {}, requested_data: readonly string[] = ['id']): Promise<{id: string; total: number}> => {
+  const draft = async (
+    filters: object = {},
+    requested_data: readonly string[] = ['id'],
+  ): Promise<{id: string; total: number}> => {
     const {status, body} = await admin.asWorkspace('POST', '/v1/logs/exports', {filters, requested_data})
     expect([status, body.object]).toEqual([200, 'export'])
     return body
@@ -110,11 +119,21 @@ describe.each(KINDS)('exports of the log on %s', kind => {
       metadata: {team: 'blue'},
     })
     expect([rows[1].request, rows[1].response]).toEqual([null, null])
-    expect((await admin.asWorkspace('GET', '/v1/logs/exports')).body).toMatchObject({object: 'list', total: 1, data: [{id}]})
+    expect((await admin.asWorkspace('GET', '/v1/logs/exports')).body).toMatchObject({
+      object: 'list',
+      total: 1,
+      data: [{id}],
+    })
   })
 
   test('hold what their filters find, a page of it where one is said', async () => {
-    const {id, total} = await draft({ai_model: 'odd', total_units_min: 100, metadata: {team: 'blue'}, page_size: 100, current_page: 1})
+    const {id, total} = await draft({
+      ai_model: 'odd',
+      total_units_min: 100,
+      metadata: {team: 'blue'},
+      page_size: 100,
+      current_page: 1,
+    })
     expect(total).toBe(100)
     await act(id, 'start')
     expect((await linesOf(id)).map(row => row.id)).toEqual(ids.filter((_, at) => at % 2 === 0).slice(100, 200))
@@ -127,7 +146,11 @@ describe.each(KINDS)('exports of the log on %s', kind => {
   test('change while they are drafts, and are begun once', async () => {
     const {id} = await draft()
     const change = {filters: {ai_model: 'even', cost_max: 0.000001}, requested_data: ['id', 'cost']}
-    expect((await admin.asWorkspace('PUT', `/v1/logs/exports/${id}`, change)).body).toEqual({id, total: 0, object: 'export'})
+    expect((await admin.asWorkspace('PUT', `/v1/logs/exports/${id}`, change)).body).toEqual({
+      id,
+      total: 0,
+      object: 'export',
+    })
     expect(await shown(id)).toMatchObject({filters: change.filters, requested_data: ['id', 'cost']})
     for (const deed of ['cancel']) expect((await act(id, deed)).status).toBe(400)
     expect((await admin.asWorkspace('GET', `/v1/logs/exports/${id}/download`)).status).toBe(400)
@@ -157,7 +180,11 @@ describe.each(KINDS)('exports of the log on %s', kind => {
 
   test('that were cut off are written anew by the next process; those called off are not', async () => {
     const {id} = await draft()
-    await admin.store.db.updateTable('log_exports').set({status: 'in_progress', run: 'dead'}).where('id', '=', id).execute()
+    await admin.store.db
+      .updateTable('log_exports')
+      .set({status: 'in_progress', run: 'dead'})
+      .where('id', '=', id)
+      .execute()
     const folder = join(admin.folder, 'exports')
     writeFileSync(join(folder, `${id}.part`), '{"id":"half')
     const {store, bodies, now} = admin.services
@@ -184,7 +211,11 @@ describe.each(KINDS)('exports of the log on %s', kind => {
 
   test('that are cancelled stop, and can be started again', async () => {
     const {id} = await draft()
-    await admin.store.db.updateTable('log_exports').set({status: 'in_progress', run: 'now'}).where('id', '=', id).execute()
+    await admin.store.db
+      .updateTable('log_exports')
+      .set({status: 'in_progress', run: 'now'})
+      .where('id', '=', id)
+      .execute()
     expect((await act(id, 'cancel')).body).toEqual({message: 'The export was stopped.', object: 'export'})
     expect((await shown(id)).status).toBe('stopped')
     await act(id, 'start')

@@ -75,7 +75,12 @@ describe.each(KINDS)('the log on %s', kind => {
     })
     await insertLog(db, {...here, workspace_id: red.id, id: elsewhere, created_at: at(2)})
     const other = await admin.foreign()
-    await insertLog(db, {organisation_id: other.organisation_id, workspace_id: other.workspace.id, id: foreign, created_at: at(3)})
+    await insertLog(db, {
+      organisation_id: other.organisation_id,
+      workspace_id: other.workspace.id,
+      id: foreign,
+      created_at: at(3),
+    })
   })
   afterAll(() => admin.close())
 
@@ -202,7 +207,11 @@ describe.each(KINDS)('the log on %s', kind => {
       error: 'gone',
       outcome: 'failed',
     })
-    expect([body.finalUntransformedRequest, body.transformedRequest, body.originalResponse]).toEqual([undefined, undefined, undefined])
+    expect([body.finalUntransformedRequest, body.transformedRequest, body.originalResponse]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   test('lists the same numbers, newest first', async () => {
@@ -260,7 +269,9 @@ describe.each(KINDS)('the log on %s', kind => {
   ])('is narrowed by %s', async (query, names) => {
     const filled = query.replace('CONFIG_ID', config.id).replace('CONFIG_SLUG', config.slug)
     const wanted = names.split(' ').filter(Boolean)
-    expect((await found(`?${filled}`, admin.asWorkspace)).map((id: string) => (id === full ? 'full' : 'plain'))).toEqual(wanted)
+    expect(
+      (await found(`?${filled}`, admin.asWorkspace)).map((id: string) => (id === full ? 'full' : 'plain')),
+    ).toEqual(wanted)
   })
 
   test.each([

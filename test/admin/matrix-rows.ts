@@ -1,10 +1,10 @@
 import {newId} from '../../src/base/ids.ts'
 
 /**
- * Who may use a scope: letters of those who may with the settings as they come, then of those who may when every security setting is
- * turned over. O owner, A admin of the organisation; W admin, G manager, M member of a workspace; K an admin key, S a workspace's service
- * key, each with all scopes of its kind; U where a key of a user can hold it. From the matrix of roles of the reference, and its list of
- * scopes.
+ * Who may use a scope: letters of those who may with the settings as they come, then of those who may when every
+ * security setting is turned over. O owner, A admin of the organisation; W admin, G manager, M member of a workspace; K
+ * an admin key, S a workspace's service key, each with all scopes of its kind; U where a key of a user can hold it.
+ * From the matrix of roles of the reference, and its list of scopes.
  */
 // biome-ignore format: a table is read by its lines
 const SCOPES: readonly (readonly [scopes: string, usual: string, turned: string])[] = [
@@ -129,7 +129,11 @@ export const COVERS = {conditions: [{key: 'api_key', value: '*'}], group_by: [{k
 export const PROMPT = {string: '[{"role":"user","content":"Hi"}]', parameters: {}, model: 'gpt-4o'}
 export const EXPORT = {filters: {}, requested_data: ['id']}
 const measured = (p: Place): Asked => ({
-  query: {workspace_id: p.workspace, time_of_generation_min: '2026-03-01T00:00:00Z', time_of_generation_max: '2026-03-31T00:00:00Z'},
+  query: {
+    workspace_id: p.workspace,
+    time_of_generation_min: '2026-03-01T00:00:00Z',
+    time_of_generation_max: '2026-03-31T00:00:00Z',
+  },
 })
 export const SECRET = {
   name: 'Kept',
@@ -143,8 +147,8 @@ export const CAPABILITIES = (name = 'none') => ({capabilities: [{name, type: 'to
 const TIMES = {start_time: '2026-03-01T00:00:00Z', end_time: '2026-03-31T00:00:00Z'}
 
 /**
- * How each operation is asked about a place. Bodies are good ones that change nothing which other calls of the test need. An operation
- * that is not here fails the test.
+ * How each operation is asked about a place. Bodies are good ones that change nothing which other calls of the test
+ * need. An operation that is not here fails the test.
  */
 export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'organisation.get': () => ({}),
@@ -152,7 +156,9 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'workspace_settings.get': p => ({params: {workspaceId: p.workspace}}),
   'workspace_settings.update': p => ({params: {workspaceId: p.workspace}, body: {security: {}}}),
   'invites.list': () => ({}),
-  'invites.create': p => ({body: {email: `${newId()}@example.com`, role: 'member', workspaces: [{id: p.workspace, role: 'member'}]}}),
+  'invites.create': p => ({
+    body: {email: `${newId()}@example.com`, role: 'member', workspaces: [{id: p.workspace, role: 'member'}]},
+  }),
   'invites.get': p => ({params: {inviteId: p.invite}}),
   'invites.delete': p => ({params: {inviteId: p.invite}}),
   'invites.resend': p => ({params: {inviteId: p.invite}}),
@@ -188,7 +194,10 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'integrations.update': p => ({...one('', 'integration')(p), body: {name: 'Changed'}}),
   'integrations.delete': one('', 'integration'),
   'integrations.list_models': one('', 'integration'),
-  'integrations.update_models': p => ({...one('', 'integration')(p), body: {models: [{slug: 'gpt-4o', enabled: true}]}}),
+  'integrations.update_models': p => ({
+    ...one('', 'integration')(p),
+    body: {models: [{slug: 'gpt-4o', enabled: true}]},
+  }),
   'integrations.delete_models': p => ({...one('', 'integration')(p), query: {slugs: 'none'}}),
   'integrations.list_workspaces': one('', 'integration'),
   'integrations.update_workspaces': p => ({
@@ -201,7 +210,9 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'providers.update': p => ({...one('workspace', 'provider')(p), body: {name: 'Changed'}}),
   'providers.delete': one('workspace', 'provider'),
   'virtual_keys.list': inWorkspace,
-  'virtual_keys.create': p => ({body: {name: 'Made', provider: 'openai', key: 'sk-0123456789', workspace_id: p.workspace}}),
+  'virtual_keys.create': p => ({
+    body: {name: 'Made', provider: 'openai', key: 'sk-0123456789', workspace_id: p.workspace},
+  }),
   'virtual_keys.get': one('workspace', 'virtual_key'),
   'virtual_keys.update': p => ({...one('workspace', 'virtual_key')(p), body: {name: 'Changed'}}),
   'virtual_keys.delete': one('workspace', 'virtual_key'),
@@ -221,7 +232,9 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'guardrails.list_versions': p => ({params: {guardrailId: p.guardrail}}),
   'guardrails.test': p => ({body: {guardrail: p.guardrail, request: CALL, workspace_id: p.workspace}}),
   'guardrails.coverage': p => ({body: {guardrail: p.guardrail, workspace_id: p.workspace}}),
-  'guardrails.evaluate': p => ({body: {guardrail: p.guardrail, since: '2026-03-01T00:00:00Z', workspace_id: p.workspace}}),
+  'guardrails.evaluate': p => ({
+    body: {guardrail: p.guardrail, since: '2026-03-01T00:00:00Z', workspace_id: p.workspace},
+  }),
   'organisation_defaults.get': () => ({}),
   'organisation_defaults.update': () => ({body: {input_guardrails: []}}),
   'limits.status': inWorkspace,
@@ -233,7 +246,9 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'usage_policies.list_entities': p => ({params: {policyUsageLimitsId: p.usage_policy}}),
   'usage_policies.reset_entity': p => ({params: {policyUsageLimitsId: p.usage_policy, entityId: 'none'}}),
   'rate_policies.list': inWorkspace,
-  'rate_policies.create': p => ({body: {...COVERS, type: 'requests', unit: 'rpm', value: 60, workspace_id: p.workspace}}),
+  'rate_policies.create': p => ({
+    body: {...COVERS, type: 'requests', unit: 'rpm', value: 60, workspace_id: p.workspace},
+  }),
   'rate_policies.get': p => ({params: {rateLimitsPolicyId: p.rate_policy}}),
   'rate_policies.update': p => ({params: {rateLimitsPolicyId: p.rate_policy}, body: {name: 'Changed'}}),
   'rate_policies.delete': p => ({params: {rateLimitsPolicyId: p.rate_policy}}),
@@ -302,7 +317,9 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'scim_mappings.create': p => ({body: {workspace_id: p.workspace, role: 'member', scim_group_name: 'Made'}}),
   'scim_mappings.delete': p => ({params: {scimWorkspaceGroupId: p.scim_mapping}}),
   'logs.list': inWorkspace,
-  'logs.insert': () => ({body: {request: {url: 'https://api.openai.com/v1/chat/completions', body: {}}, response: {body: {}}}}),
+  'logs.insert': () => ({
+    body: {request: {url: 'https://api.openai.com/v1/chat/completions', body: {}}, response: {body: {}}},
+  }),
   'logs.groups': p => ({params: {groupBy: 'model'}, ...measured(p)}),
   'log_exports.create': p => ({body: {...EXPORT, workspace_id: p.workspace}}),
   'log_exports.list': inWorkspace,

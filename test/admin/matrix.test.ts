@@ -115,7 +115,8 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
     const person = async (role: 'owner' | 'admin' | 'member', workspace?: 'admin' | 'manager' | 'member') =>
       seedUser(admin, role, workspace ? {[workspace_id]: workspace} : {})
     const [manager, member] = [await person('member', 'manager'), await person('member', 'member')]
-    const userKey = async (user_id: string) => (await admin.seedKey({organisation_id, workspace_id}, {kind: 'workspace-user', user_id})).key
+    const userKey = async (user_id: string) =>
+      (await admin.seedKey({organisation_id, workspace_id}, {kind: 'workspace-user', user_id})).key
     tokens = {
       O: (await person('owner')).token,
       A: (await person('admin')).token,
@@ -142,8 +143,18 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
       return (reply.body.data ?? reply.body) as {id: string; slug: string; version_id: string}
     }
     const workspace_id = workspace
-    const integration = await made('/integrations', {name: 'Kept', ai_provider_id: 'openai', key: 'sk-0123456789', workspace_id})
-    const virtual_key = await made('/virtual-keys', {name: 'Kept', provider: 'openai', key: 'sk-0123456789', workspace_id})
+    const integration = await made('/integrations', {
+      name: 'Kept',
+      ai_provider_id: 'openai',
+      key: 'sk-0123456789',
+      workspace_id,
+    })
+    const virtual_key = await made('/virtual-keys', {
+      name: 'Kept',
+      provider: 'openai',
+      key: 'sk-0123456789',
+      workspace_id,
+    })
     const mcp_integration = (await made('/mcp-integrations', {...MCP, workspace_id})).id
     const log = newTimeId(Date.parse('2026-03-04T05:00:00.000Z'))
     const trace = newId()
@@ -151,17 +162,30 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
     const feedback = newId()
     const at = '2026-03-04T05:00:00.000Z'
     const thought = {id: feedback, trace_id: trace, source: 'api' as const, value: 1, weight: 1, metadata: '{}'}
-    const said_by = {organisation_id: organisation, workspace_id, api_key_id: null, user_id: null, created_at: at, last_updated_at: at}
+    const said_by = {
+      organisation_id: organisation,
+      workspace_id,
+      api_key_id: null,
+      user_id: null,
+      created_at: at,
+      last_updated_at: at,
+    }
     await insertFeedback(admin.store.db, [{...thought, ...said_by}])
     const collection = (await made('/collections', {name: 'Kept', workspace_id})).id
-    const prompt = await made('/prompts', {...PROMPT, name: 'Kept', collection_id: collection, virtual_key: virtual_key.slug})
+    const prompt = await made('/prompts', {
+      ...PROMPT,
+      name: 'Kept',
+      collection_id: collection,
+      virtual_key: virtual_key.slug,
+    })
     const log_export = (await made('/logs/exports', {...EXPORT, workspace_id})).id
     await made(`/logs/exports/${log_export}/start`, {})
     return {
       organisation,
       workspace,
       user: (await seedUser(admin, 'member', {[workspace]: 'member'}, {organisation_id: organisation})).id,
-      invite: (await made('/admin/users/invites', {email: `${newId()}@example.com`, role: 'member', workspaces: []})).id,
+      invite: (await made('/admin/users/invites', {email: `${newId()}@example.com`, role: 'member', workspaces: []}))
+        .id,
       key: (await made('/api-keys/workspace/service', {name: 'Kept', workspace_id, scopes: ['completions.write']})).id,
       config: (await made('/configs', {name: 'Kept', config: {provider: 'openai'}, workspace_id})).slug,
       integration: integration.id,
@@ -169,7 +193,9 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
       virtual_key: virtual_key.slug,
       guardrail: (await made('/guardrails', {name: 'Kept', checks: CHECKS, actions: {}, workspace_id})).slug,
       usage_policy: (await made('/policies/usage-limits', {...COVERS, type: 'cost', credit_limit: 1, workspace_id})).id,
-      rate_policy: (await made('/policies/rate-limits', {...COVERS, type: 'requests', unit: 'rpm', value: 60, workspace_id})).id,
+      rate_policy: (
+        await made('/policies/rate-limits', {...COVERS, type: 'requests', unit: 'rpm', value: 60, workspace_id})
+      ).id,
       collection,
       label: (await made('/labels', {name: 'kept', workspace_id})).id,
       prompt: prompt.slug,
@@ -216,7 +242,14 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
     const tables = [
       ...(['workspace_users', 'api_keys', 'integrations', 'providers', 'configs', 'audit_logs'] as const),
       ...(['guardrails', 'policies', 'collections', 'labels', 'prompts', 'prompt_partials'] as const),
-      ...(['mcp_integrations', 'mcp_servers', 'scim_mappings', 'log_exports', 'saved_filters', 'traffic.feedback'] as const),
+      ...([
+        'mcp_integrations',
+        'mcp_servers',
+        'scim_mappings',
+        'log_exports',
+        'saved_filters',
+        'traffic.feedback',
+      ] as const),
     ]
     const rows = await Promise.all(
       tables.map(table =>
@@ -288,12 +321,14 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
       } else if (OF_ALL.has(operation.id)) {
         expect([here.status, here.body.data], why).toEqual([403, {message: SHARED, errorCode: 'AB03'}])
       } else {
-        if (operation.method === 'GET' && !OF_ITS_USER.has(operation.id)) expect(here.status, `${why} ${here.text}`).toBe(200)
+        if (operation.method === 'GET' && !OF_ITS_USER.has(operation.id))
+          expect(here.status, `${why} ${here.text}`).toBe(200)
         expect([401, 403].includes(here.status) || here.status >= 500, `${why} ${here.text}`).toBe(false)
       }
       if (!operation.scopes?.length) continue
       const places = REACH_ALL.includes(caller) ? [foreign] : [sibling, foreign]
-      // their rows as if they were in the own workspace too; a user of the organisation can be made a member, whatever else he is in
+      // their rows as if they were in the own workspace too; a user of the organisation can be made a member, whatever
+      // else he is in
       const mixed = (place: Place) => ({...place, workspace: own.workspace, ...(place === sibling && {user: own.user})})
       for (const place of places.flatMap(each => [each, mixed(each)]).filter(differs)) {
         const there = await send(caller, operation, asked(place))
@@ -303,7 +338,10 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
         }
         const unknown = {...nowhere(), ...(place.workspace === own.workspace && {workspace: own.workspace})}
         const nothing = await send(caller, operation, asked(unknown))
-        expect([there.status, blind(there.text, place)], `${why} ${there.text}`).toEqual([404, blind(nothing.text, unknown)])
+        expect([there.status, blind(there.text, place)], `${why} ${there.text}`).toEqual([
+          404,
+          blind(nothing.text, unknown),
+        ])
       }
     }
   })

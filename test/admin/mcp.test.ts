@@ -24,7 +24,15 @@ describe.each(KINDS)('MCP on %s', kind => {
   let other: Awaited<ReturnType<Admin['foreign']>>
   let sibling: {id: string; slug: string; key: string}
   beforeAll(async () => {
-    const operations = [mcpIntegrations, mcpIntegrationWorkspaces, mcpServers, mcpCapabilities, mcpUserAccess, secretReferences, workspaces]
+    const operations = [
+      mcpIntegrations,
+      mcpIntegrationWorkspaces,
+      mcpServers,
+      mcpCapabilities,
+      mcpUserAccess,
+      secretReferences,
+      workspaces,
+    ]
     admin = await startAdmin({kind, operations: operations.flat()})
     other = await admin.foreign()
     const {id, slug} = await admin.seedWorkspace(admin.organisation_id)
@@ -34,7 +42,8 @@ describe.each(KINDS)('MCP on %s', kind => {
   afterAll(() => admin.close())
 
   const good = {name: 'House docs', url: 'https://mcp.example.com/mcp', auth_type: 'headers', transport: 'http'}
-  const post = (body: object = {}, key = admin.admin_key) => admin.send(key, 'POST', '/v1/mcp-integrations', {...good, ...body})
+  const post = (body: object = {}, key = admin.admin_key) =>
+    admin.send(key, 'POST', '/v1/mcp-integrations', {...good, ...body})
   const create = async (body: object = {}, key = admin.admin_key) => {
     const reply = await post(body, key)
     expect([reply.status, reply.body]).toEqual([200, {id: expect.any(String), slug: expect.any(String)}])
@@ -53,15 +62,25 @@ describe.each(KINDS)('MCP on %s', kind => {
     return made
   }
   const configurations = async (id: string) => {
-    const row = await admin.store.db.selectFrom('mcp_integrations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    const row = await admin.store.db
+      .selectFrom('mcp_integrations')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
     return openConfigurations(admin.services.seal, row)
   }
 
   test('an integration is kept with its secrets sealed and shown masked, by id and slug', async () => {
-    const said = {custom_headers: {authorization: TOKEN}, jwt_validation: {jwks_uri: 'https://id.example.com', client_secret: TOKEN}}
+    const said = {
+      custom_headers: {authorization: TOKEN},
+      jwt_validation: {jwks_uri: 'https://id.example.com', client_secret: TOKEN},
+    }
     const {id, slug} = await create({configurations: said, description: 'Docs'})
     expect(slug).toMatch(/^house-docs-[0-9a-f]{6}$/)
-    const masked = {custom_headers: {authorization: MASK}, jwt_validation: {jwks_uri: 'https://id.example.com', client_secret: MASK}}
+    const masked = {
+      custom_headers: {authorization: MASK},
+      jwt_validation: {jwks_uri: 'https://id.example.com', client_secret: MASK},
+    }
     const row = {
       ...{...good, id, slug, description: 'Docs', configurations: masked},
       ...{status: 'active', type: 'organisation', workspace_id: null, secret_mappings: []},
@@ -73,7 +92,11 @@ describe.each(KINDS)('MCP on %s', kind => {
     const {capability_flags: _, sync_error: __, ...metadata} = UNSYNCED
     const list = (await admin.asAdmin('GET', `/v1/mcp-integrations?search=${slug}`)).body
     expect(list).toEqual({data: [{...row, workspaces_count: 0, metadata}], total: 1, has_more: false})
-    expect((await admin.auditLog()).at(-1)).toMatchObject({resource_type: 'mcp-integration', resource_id: id, action: 'create'})
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      resource_type: 'mcp-integration',
+      resource_id: id,
+      action: 'create',
+    })
     expect(JSON.stringify(await admin.auditLog())).not.toContain('canary')
     expect(await contentsOf(admin.store)).not.toContain('canary-token')
   })
@@ -120,7 +143,10 @@ describe.each(KINDS)('MCP on %s', kind => {
   test('a slug is taken once (409) while its integration lives', async () => {
     await create({slug: 'once'})
     const again = await post({slug: 'once'})
-    expect([again.status, again.body]).toEqual([409, refusal('AB07', 'The slug once is taken by another MCP integration.')])
+    expect([again.status, again.body]).toEqual([
+      409,
+      refusal('AB07', 'The slug once is taken by another MCP integration.'),
+    ])
     await admin.asAdmin('DELETE', at('once'))
     const gone = await admin.asAdmin('GET', at('once'))
     expect([gone.status, gone.body]).toEqual([404, refusal('AB08', 'No MCP integration is known by this id.')])
@@ -137,9 +163,13 @@ describe.each(KINDS)('MCP on %s', kind => {
       allowed_workspaces: [sibling.id],
     }
     const {id, slug} = (await admin.asAdmin('POST', '/v1/secret-references', reference)).body
-    const secret_mappings = [{target_field: 'configurations.custom_headers', secret_reference_id: slug, secret_key: 'k'}]
+    const secret_mappings = [
+      {target_field: 'configurations.custom_headers', secret_reference_id: slug, secret_key: 'k'},
+    ]
     const made = await create({secret_mappings, workspace_id: sibling.slug})
-    expect((await admin.asAdmin('GET', at(made.id))).body.secret_mappings).toEqual([{...secret_mappings[0], secret_reference_id: id}])
+    expect((await admin.asAdmin('GET', at(made.id))).body.secret_mappings).toEqual([
+      {...secret_mappings[0], secret_reference_id: id},
+    ])
     const unseen = await post({secret_mappings, workspace_id: admin.workspace_id})
     expect([unseen.status, unseen.body.data.errorCode]).toEqual([404, 'AB02'])
   })
@@ -199,12 +229,22 @@ describe.each(KINDS)('MCP on %s', kind => {
       expect((await put(body)).status).toBe(status)
     const own = await create({workspace_id: admin.workspace_id})
     expect((await admin.asAdmin('GET', at(own.id, '/workspaces'))).body).toMatchObject({global_workspace_access: null})
-    const wide = await admin.asAdmin('PUT', at(own.id, '/workspaces'), {workspaces: [], global_workspace_access: {enabled: true}})
+    const wide = await admin.asAdmin('PUT', at(own.id, '/workspaces'), {
+      workspaces: [],
+      global_workspace_access: {enabled: true},
+    })
     expect(wide.status).toBe(400)
   })
 
   const details: CapabilityDetails = {
-    ...{title: null, description: 'Finds pages', icons: null, input_schema: {type: 'object'}, output_schema: null, execution: null},
+    ...{
+      title: null,
+      description: 'Finds pages',
+      icons: null,
+      input_schema: {type: 'object'},
+      output_schema: null,
+      execution: null,
+    },
     ...{annotations: null, arguments: null, uri: null, uri_template: null, mime_type: null, size: null},
   }
   const discover = (id: string, found: readonly (readonly [CapabilityType, string])[]) =>
@@ -242,7 +282,14 @@ describe.each(KINDS)('MCP on %s', kind => {
         resource_templates: {total: 1, enabled: 1},
       },
     })
-    expect(all.data[0]).toEqual({...details, name: 'search', type: 'tool', enabled: true, created_at: AT, last_updated_at: AT})
+    expect(all.data[0]).toEqual({
+      ...details,
+      name: 'search',
+      type: 'tool',
+      enabled: true,
+      created_at: AT,
+      last_updated_at: AT,
+    })
     const here = await list(ofServer, '?type=tool&page=1&page_size=1')
     expect(here).toMatchObject({total: 2, has_more: true, counts: {tools: {total: 2, enabled: 0}}})
     expect(here.data).toEqual([{...details, name: 'search', type: 'tool', enabled: false, integration_enabled: true}])
@@ -259,7 +306,10 @@ describe.each(KINDS)('MCP on %s', kind => {
     ])
     for (const path of [at(id), ofServer]) {
       const unknown = await put(path, 'serch', true)
-      expect([unknown.status, unknown.body]).toEqual([404, refusal('AB02', 'capabilities[0].name: no tool is known by the id serch.')])
+      expect([unknown.status, unknown.body]).toEqual([
+        404,
+        refusal('AB02', 'capabilities[0].name: no tool is known by the id serch.'),
+      ])
       expect((await put(path, 'pages', true, 'resource_template')).status).toBe(400)
       expect((await admin.asAdmin('PUT', `${path}/capabilities`, {capabilities: []})).status).toBe(400)
     }
@@ -275,7 +325,15 @@ describe.each(KINDS)('MCP on %s', kind => {
     })
     const server = await serve({mcp_integration_id: integration.slug, slug: 'docs', description: 'Ours'})
     const brief = {
-      ...{id: server.id, slug: 'docs', name: 'Docs', description: 'Ours', status: 'active', created_at: AT, last_updated_at: AT},
+      ...{
+        id: server.id,
+        slug: 'docs',
+        name: 'Docs',
+        description: 'Ours',
+        status: 'active',
+        created_at: AT,
+        last_updated_at: AT,
+      },
       ...{workspace_id: admin.workspace_id, mcp_integration_id: integration.id},
     }
     const details = {
@@ -288,7 +346,10 @@ describe.each(KINDS)('MCP on %s', kind => {
       auth_type: 'headers',
     }
     for (const named of [server.id, 'docs'])
-      expect((await admin.asWorkspace('GET', `/v1/mcp-servers/${named}`)).body).toEqual({...brief, mcp_integration_details: details})
+      expect((await admin.asWorkspace('GET', `/v1/mcp-servers/${named}`)).body).toEqual({
+        ...brief,
+        mcp_integration_details: details,
+      })
     const {capability_flags: _, sync_error: __, ...metadata} = UNSYNCED
     const list = (await admin.asAdmin('GET', `/v1/mcp-servers?id=docs&workspace_id=${admin.workspace_slug}`)).body
     expect(list).toEqual({
@@ -297,7 +358,11 @@ describe.each(KINDS)('MCP on %s', kind => {
           ...brief,
           ...{organisation_id: admin.organisation_id, owner_id: expect.any(String), auth_type: 'headers'},
           ...{mcp_integration_slug: integration.slug, mcp_integration_url: good.url},
-          ...{workspace_name: expect.any(String), workspace_slug: admin.workspace_slug, url: 'http://localhost:8787/docs/mcp'},
+          ...{
+            workspace_name: expect.any(String),
+            workspace_slug: admin.workspace_slug,
+            url: 'http://localhost:8787/docs/mcp',
+          },
           metadata: {...metadata, server_name: 'docs', sync_status: 'synced'},
         },
       ],
@@ -311,7 +376,10 @@ describe.each(KINDS)('MCP on %s', kind => {
         capability_flags: {tools: {}},
       })
     expect((await admin.asWorkspace('PUT', '/v1/mcp-servers/docs', {name: 'New', description: null})).body).toEqual({})
-    expect((await admin.asWorkspace('GET', '/v1/mcp-servers/docs')).body).toMatchObject({name: 'New', description: null})
+    expect((await admin.asWorkspace('GET', '/v1/mcp-servers/docs')).body).toMatchObject({
+      name: 'New',
+      description: null,
+    })
     const send = (body: object, key = admin.workspace_key) =>
       admin.send(key, 'POST', '/v1/mcp-servers', {name: 'x', mcp_integration_id: integration.id, ...body})
     expect((await send({slug: 'docs'})).status).toBe(409)
@@ -352,18 +420,29 @@ describe.each(KINDS)('MCP on %s', kind => {
     const stranger = await seedUser(admin, 'member', {[sibling.id]: 'member'})
     const path = `/v1/mcp-servers/${id}/user-access`
     const put = (body: object) => admin.asWorkspace('PUT', path, body)
-    expect((await put({default_user_access: 'deny', user_access: [{user_id: ada.id, enabled: true}]})).body).toEqual({success: true})
+    expect((await put({default_user_access: 'deny', user_access: [{user_id: ada.id, enabled: true}]})).body).toEqual({
+      success: true,
+    })
     const row = {first_name: 'Ada', last_name: null, connection_status: 'not_connected'}
     const rows = [
       {...row, user_id: ada.id, enabled: true, has_override: true},
       {...row, user_id: bob.id, enabled: false, has_override: false},
     ]
-    expect((await admin.asWorkspace('GET', path)).body).toEqual({data: rows, default_user_access: 'deny', total: 2, has_more: false})
+    expect((await admin.asWorkspace('GET', path)).body).toEqual({
+      data: rows,
+      default_user_access: 'deny',
+      total: 2,
+      has_more: false,
+    })
     const found = (await admin.asWorkspace('GET', `${path}?search=100%25&page=1&page_size=1`)).body
     expect(found).toEqual({data: [rows[0]], default_user_access: 'deny', total: 1, has_more: false})
     expect((await admin.asWorkspace('GET', `${path}?page=2&page_size=1`)).body.data).toEqual([rows[1]])
     expect((await put({user_access: [{user_id: stranger.id, enabled: true}]})).body.data.errorCode).toBe('AB02')
-    for (const body of [{}, {default_user_access: 'ask'}, {user_access: [1, 2].map(() => ({user_id: ada.id, enabled: true}))}])
+    for (const body of [
+      {},
+      {default_user_access: 'ask'},
+      {user_access: [1, 2].map(() => ({user_id: ada.id, enabled: true}))},
+    ])
       expect((await put(body)).status).toBe(400)
     expect((await admin.asWorkspace('GET', `${path}?page=0`)).status).toBe(400)
   })
@@ -374,20 +453,36 @@ describe.each(KINDS)('MCP on %s', kind => {
     const server = await serve({mcp_integration_id: id, workspace_id: gone.id}, admin.admin_key)
     const refused = await admin.asAdmin('DELETE', `/v1/admin/workspaces/${gone.id}`, {name: 'Going'})
     expect(refused.body.data.message).toContain('1 MCP integration, 1 MCP server')
-    expect((await admin.asAdmin('DELETE', `/v1/admin/workspaces/${gone.id}`, {name: 'Going', force_delete: true})).status).toBe(200)
+    expect(
+      (await admin.asAdmin('DELETE', `/v1/admin/workspaces/${gone.id}`, {name: 'Going', force_delete: true})).status,
+    ).toBe(200)
     expect((await admin.asAdmin('GET', at(id))).status).toBe(404)
     expect((await admin.asAdmin('GET', `/v1/mcp-servers/${server.id}`)).status).toBe(404)
   })
 
   test('the portkey-ai SDK works with both', async () => {
     const client = new Portkey({apiKey: admin.admin_key, baseURL: `${admin.url}/v1`})
-    const integration = await client.mcpIntegrations.create({...good, name: 'By SDK', workspace_id: admin.workspace_id} as never)
+    const integration = await client.mcpIntegrations.create({
+      ...good,
+      name: 'By SDK',
+      workspace_id: admin.workspace_id,
+    } as never)
     const named = {id: integration.id!}
     expect((await client.mcpIntegrations.list()).data?.map(({id}) => id)).toContain(named.id)
     await client.mcpIntegrations.update({...named, description: 'Changed'} as never)
-    expect(await client.mcpIntegrations.retrieve(named as never)).toMatchObject({...named, description: 'Changed', url: good.url})
-    const server = await client.mcpServers.create({name: 'By SDK', mcp_integration_id: named.id, workspace_id: admin.workspace_id})
-    expect((await client.mcpServers.list({id: server.id!})).data).toMatchObject([{id: server.id, metadata: {sync_status: 'pending'}}])
+    expect(await client.mcpIntegrations.retrieve(named as never)).toMatchObject({
+      ...named,
+      description: 'Changed',
+      url: good.url,
+    })
+    const server = await client.mcpServers.create({
+      name: 'By SDK',
+      mcp_integration_id: named.id,
+      workspace_id: admin.workspace_id,
+    })
+    expect((await client.mcpServers.list({id: server.id!})).data).toMatchObject([
+      {id: server.id, metadata: {sync_status: 'pending'}},
+    ])
     await client.mcpServers.update({id: server.id!, name: 'Renamed'})
     expect(await client.mcpServers.retrieve({id: server.slug!})).toMatchObject({name: 'Renamed'})
     await client.mcpServers.delete({id: server.id!} as never)

@@ -51,7 +51,10 @@ describe.each(KINDS)('fact 26: lists of models on %s', kind => {
   })
 
   test.each<[object, string]>([
-    [{allow: []}, 'models.allow: expected a glob at least: leave it out, or null, to allow all, and deny * to allow none.'],
+    [
+      {allow: []},
+      'models.allow: expected a glob at least: leave it out, or null, to allow all, and deny * to allow none.',
+    ],
     [{deny: ['']}, 'models.deny[0]: must have at least 1 character.'],
     [{deny: ['@main']}, 'models.deny[0]: names a provider and no model: write @slug/* for all its models.'],
     [{deny: [' o1']}, 'models.deny[0]: must not begin or end with a space.'],
@@ -75,7 +78,10 @@ describe.each(KINDS)('fact 26: lists of models on %s', kind => {
   })
 
   test('an admin key, which calls no models, has none', async () => {
-    const reply = await make({scopes: ['workspaces.list'], workspace_id: undefined, models: {deny: ['o1']}}, 'organisation/service')
+    const reply = await make(
+      {scopes: ['workspaces.list'], workspace_id: undefined, models: {deny: ['o1']}},
+      'organisation/service',
+    )
     expect([reply.status, reply.body.data.message]).toEqual([
       400,
       'models: has no effect on a key of type organisation-service, which calls no models.',

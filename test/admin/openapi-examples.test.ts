@@ -64,25 +64,36 @@ test('every operation says what it does, what it takes and which refusals it can
   }
 })
 
-test.each(described.map(each => [each.name, each] as const))('%s: its examples are what its schemas say', (_, operation) => {
-  const bodies = [operation.requestBody?.content, ...Object.values(operation.responses).map(reply => (resolved(reply) as Reply).content)]
-  for (const [type, media] of bodies.flatMap(content => Object.entries(content ?? {}))) {
-    const examples = media.examples ? Object.values(media.examples).map(({value}) => value) : [media.example]
-    expect(examples.length).toBeGreaterThan(0)
-    for (const example of examples) {
-      expect(example, type).toBeDefined()
-      if (type.endsWith('json'))
-        expect(z.fromJSONSchema(resolved(media.schema) as never, {defaultTarget: 'openapi-3.0'}).safeParse(example)).toMatchObject({
-          success: true,
-        })
+test.each(described.map(each => [each.name, each] as const))(
+  '%s: its examples are what its schemas say',
+  (_, operation) => {
+    const bodies = [
+      operation.requestBody?.content,
+      ...Object.values(operation.responses).map(reply => (resolved(reply) as Reply).content),
+    ]
+    for (const [type, media] of bodies.flatMap(content => Object.entries(content ?? {}))) {
+      const examples = media.examples ? Object.values(media.examples).map(({value}) => value) : [media.example]
+      expect(examples.length).toBeGreaterThan(0)
+      for (const example of examples) {
+        expect(example, type).toBeDefined()
+        if (type.endsWith('json'))
+          expect(
+            z.fromJSONSchema(resolved(media.schema) as never, {defaultTarget: 'openapi-3.0'}).safeParse(example),
+          ).toMatchObject({
+            success: true,
+          })
+      }
     }
-  }
-})
+  },
+)
 
 describe('of the administration', () => {
-  test.each(OPERATIONS.filter(({body}) => body).map(each => [each.id, each] as const))('%s takes its example', (id, {body}) => {
-    expect(body!.safeParse(BODIES[id])).toMatchObject({success: true})
-  })
+  test.each(OPERATIONS.filter(({body}) => body).map(each => [each.id, each] as const))(
+    '%s takes its example',
+    (id, {body}) => {
+      expect(body!.safeParse(BODIES[id])).toMatchObject({success: true})
+    },
+  )
 
   test.each(OPERATIONS.filter(each => !each.file_type).map(each => [each.id, each] as const))(
     '%s could answer its example',
@@ -96,7 +107,8 @@ describe('of the administration', () => {
     const taking = OPERATIONS.filter(({body}) => body).map(({id}) => id)
     expect(Object.keys(BODIES).filter(id => !taking.includes(id))).toEqual([])
     for (const body of Object.values(BODIES) as {config?: object}[]) {
-      if (body.config && 'targets' in body.config) expect(readConfig(body.config, {saved: true})).toHaveProperty('config')
+      if (body.config && 'targets' in body.config)
+        expect(readConfig(body.config, {saved: true})).toHaveProperty('config')
     }
   })
 })

@@ -31,7 +31,9 @@ test('every id and every route is there once', () => {
 test('the whole is OpenAPI 3.0: parameters of paths are declared, references lead somewhere', () => {
   expect(document.openapi).toMatch(/^3\.0\./)
   expect(document.components.securitySchemes.ApiKey).toEqual({type: 'apiKey', in: 'header', name: 'x-gateway-api-key'})
-  for (const [path, methods] of Object.entries<Record<string, {parameters: {name: string; in: string}[]}>>(document.paths)) {
+  for (const [path, methods] of Object.entries<Record<string, {parameters: {name: string; in: string}[]}>>(
+    document.paths,
+  )) {
     for (const {parameters} of Object.values(methods)) {
       const declared = parameters.filter(each => each.in === 'path').map(each => `{${each.name}}`)
       expect(declared).toEqual(path.match(/\{\w+\}/g) ?? [])
@@ -61,12 +63,22 @@ test('a guardrail is described with every check and its parameters; secrets are 
     ['/guardrails/{guardrailId}', 'put'],
   ] as const) {
     const {items} = document.paths[path][method].requestBody.content['application/json'].schema.properties.checks
-    const forms: {properties: {id: {enum: string[]}; parameters: {properties: Record<string, object>}}; required: string[]}[] = items.anyOf
+    const forms: {
+      properties: {id: {enum: string[]}; parameters: {properties: Record<string, object>}}
+      required: string[]
+    }[] = items.anyOf
     expect(forms.map(({properties}) => properties.id.enum[0])).toEqual(ALL_CHECKS.map(({id}) => id))
-    const [regex, webhook] = ['default.regexMatch', 'default.webhook'].map(id => forms.find(({properties}) => properties.id.enum[0] === id))
-    expect(Object.keys(regex!.properties.parameters.properties)).toEqual(expect.arrayContaining(['rule', 'not', 'failOnError']))
+    const [regex, webhook] = ['default.regexMatch', 'default.webhook'].map(id =>
+      forms.find(({properties}) => properties.id.enum[0] === id),
+    )
+    expect(Object.keys(regex!.properties.parameters.properties)).toEqual(
+      expect.arrayContaining(['rule', 'not', 'failOnError']),
+    )
     expect(regex!.required).toEqual(['id', 'parameters'])
-    expect(webhook!.properties.parameters.properties).toMatchObject({headers: {writeOnly: true}, webhookURL: {format: 'uri'}})
+    expect(webhook!.properties.parameters.properties).toMatchObject({
+      headers: {writeOnly: true},
+      webhookURL: {format: 'uri'},
+    })
   }
 })
 
@@ -89,7 +101,12 @@ test('the document is made once, and served compressed to who takes that, and no
   const fetched = async (headers: Record<string, string>) => {
     const reply = await new Promise<IncomingMessage>(resolve => get(`${admin.url}/v1/openapi.json`, {headers}, resolve))
     const bytes = Buffer.concat((await reply.toArray()) as Buffer[])
-    return {status: reply.statusCode, encoding: reply.headers['content-encoding'], bytes, etag: String(reply.headers.etag)}
+    return {
+      status: reply.statusCode,
+      encoding: reply.headers['content-encoding'],
+      bytes,
+      etag: String(reply.headers.etag),
+    }
   }
   const plain = await fetched({})
   const zipped = await fetched({'accept-encoding': 'br, gzip'})
@@ -122,18 +139,25 @@ describe('what generators of clients stumble over is not in the document', () =>
   test('two names in one schema that differ in case and underscores alone', () => {
     const plain = (name: string) => name.replaceAll('_', '').toLowerCase()
     expect(
-      found(({properties}) => properties && new Set(Object.keys(properties).map(plain)).size < Object.keys(properties).length),
+      found(
+        ({properties}) =>
+          properties && new Set(Object.keys(properties).map(plain)).size < Object.keys(properties).length,
+      ),
     ).toEqual([])
   })
 
   test('null that no type stands beside, or that an enum does not list', () => {
     expect(nodes.filter(({node}) => node.nullable === true).length).toBeGreaterThan(100)
     expect(found(({nullable, type}) => nullable === true && type === undefined)).toEqual([])
-    expect(found(({nullable, enum: values}) => nullable === true && Array.isArray(values) && !values.includes(null))).toEqual([])
+    expect(
+      found(({nullable, enum: values}) => nullable === true && Array.isArray(values) && !values.includes(null)),
+    ).toEqual([])
   })
 
   test('a default that is none of the values', () => {
-    expect(found(node => Array.isArray(node.enum) && 'default' in node && !node.enum.includes(node.default))).toEqual([])
+    expect(found(node => Array.isArray(node.enum) && 'default' in node && !node.enum.includes(node.default))).toEqual(
+      [],
+    )
     expect(found(node => node.default === null && node.nullable !== true && node.type !== undefined)).toEqual([])
   })
 })
@@ -143,15 +167,21 @@ test('filters say what they take: lists by commas, addresses, words, JSON', () =
     document.paths[path].get.parameters.find((each: {name: string}) => each.name === name).schema
   const takes = (path: string, name: string, value: string) => new RegExp(schemaOf(path, name).pattern!).test(value)
   const long = 'x'.repeat(256)
-  expect([takes('/logs', 'ai_model', 'gpt-4o, o3'), takes('/logs', 'ai_model', `a,${long}`), takes('/logs', 'ai_model', 'a,,b')]).toEqual([
-    true,
-    false,
-    false,
-  ])
+  expect([
+    takes('/logs', 'ai_model', 'gpt-4o, o3'),
+    takes('/logs', 'ai_model', `a,${long}`),
+    takes('/logs', 'ai_model', 'a,,b'),
+  ]).toEqual([true, false, false])
   expect(takes('/logs', 'ai_model', Array(101).fill('a').join())).toBe(false)
   expect([takes('/logs', 'status_code', '200,404'), takes('/logs', 'status_code', '20')]).toEqual([true, false])
   expect([takes('/admin/usage', 'by', 'key,day'), takes('/admin/usage', 'by', 'color')]).toEqual([true, false])
-  expect([takes('/admin/workspaces', 'status', 'active,archived'), takes('/admin/workspaces', 'status', 'gone')]).toEqual([true, false])
-  expect([takes('/integrations', 'tags', '{"team":"search"}'), takes('/integrations', 'tags', 'team')]).toEqual([true, false])
+  expect([
+    takes('/admin/workspaces', 'status', 'active,archived'),
+    takes('/admin/workspaces', 'status', 'gone'),
+  ]).toEqual([true, false])
+  expect([takes('/integrations', 'tags', '{"team":"search"}'), takes('/integrations', 'tags', 'team')]).toEqual([
+    true,
+    false,
+  ])
   expect(schemaOf('/admin/users', 'email').format).toBe('email')
 })

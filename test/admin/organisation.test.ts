@@ -18,16 +18,25 @@ describe.each(KINDS)('organisation settings on %s', kind => {
   beforeEach(() => set({security: null, workspace_overrides: null, api_keys: null}))
   afterAll(() => admin.close())
 
-  const set = async (settings: object) => expect((await admin.asAdmin('PUT', '/v1/admin/organisation', {settings})).body).toEqual({})
+  const set = async (settings: object) =>
+    expect((await admin.asAdmin('PUT', '/v1/admin/organisation', {settings})).body).toEqual({})
   const shown = async () => (await admin.asAdmin('GET', '/v1/admin/organisation')).body.settings
-  const setHere = (security: unknown) => admin.asAdmin('PUT', `/v1/admin/workspaces/${admin.workspace_id}/settings`, {security})
+  const setHere = (security: unknown) =>
+    admin.asAdmin('PUT', `/v1/admin/workspaces/${admin.workspace_id}/settings`, {security})
   const may = async (person: Person, path = '/v1/logs') => (await admin.send(person.token, 'GET', path)).status
 
   test('are shown whole, changed in parts and taken back', async () => {
     const none = {default_expiry_days: null, max_expiry_days: null, max_user_keys_per_workspace: null}
     expect(await shown()).toEqual({security: SECURITY, workspace_overrides: [], api_keys: none})
-    await set({security: {prompts: {membersWritePrompts: true}, logs: {membersViewLogs: false}}, api_keys: {max_expiry_days: 30}})
-    await set({security: {logs: {managersViewLogs: false}}, workspace_overrides: ['logs', 'logs'], api_keys: {default_expiry_days: 7}})
+    await set({
+      security: {prompts: {membersWritePrompts: true}, logs: {membersViewLogs: false}},
+      api_keys: {max_expiry_days: 30},
+    })
+    await set({
+      security: {logs: {managersViewLogs: false}},
+      workspace_overrides: ['logs', 'logs'],
+      api_keys: {default_expiry_days: 7},
+    })
     expect(await shown()).toEqual({
       security: {
         ...SECURITY,
@@ -42,7 +51,11 @@ describe.each(KINDS)('organisation settings on %s', kind => {
       security: {prompts: SECURITY.prompts, logs: {...SECURITY.logs, managersViewLogs: false}},
       api_keys: {...none, default_expiry_days: 7},
     })
-    expect((await admin.auditLog()).at(-1)).toMatchObject({resource_type: 'organisation', action: 'update', workspace_id: null})
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      resource_type: 'organisation',
+      action: 'update',
+      workspace_id: null,
+    })
     expect((await admin.asAdmin('PUT', '/v1/admin/organisation', {name: 'Renamed'})).body).toEqual({})
     expect((await admin.asAdmin('GET', '/v1/admin/organisation')).body.name).toBe('Renamed')
   })
@@ -52,7 +65,10 @@ describe.each(KINDS)('organisation settings on %s', kind => {
     [{security: {logs: {membersViewLogs: 'no'}}}, 'settings.security.logs.membersViewLogs: must be'],
     [{workspace_overrides: ['everything']}, 'settings.workspace_overrides[0]: must be one of'],
     [{api_keys: {default_expiry_days: 0}}, 'settings.api_keys.default_expiry_days: must be at least 1'],
-    [{api_keys: {default_expiry_days: 9, max_expiry_days: 8}}, 'settings.api_keys.default_expiry_days: must not be above max_expiry_days'],
+    [
+      {api_keys: {default_expiry_days: 9, max_expiry_days: 8}},
+      'settings.api_keys.default_expiry_days: must not be above max_expiry_days',
+    ],
   ])('%j is refused', async (settings, message) => {
     const before = await shown()
     const reply = await admin.asAdmin('PUT', '/v1/admin/organisation', {settings})
@@ -67,7 +83,8 @@ describe.each(KINDS)('organisation settings on %s', kind => {
     expect(await may(member)).toBe(200)
     await set({workspace_overrides: ['logs']})
     expect([await may(member), await may(manager)]).toEqual([403, 200])
-    const {security, effective} = (await admin.asAdmin('GET', `/v1/admin/workspaces/${admin.workspace_slug}/settings`)).body
+    const {security, effective} = (await admin.asAdmin('GET', `/v1/admin/workspaces/${admin.workspace_slug}/settings`))
+      .body
     expect(security).toEqual({logs: {membersViewLogMetadata: false}})
     expect(effective).toEqual({...SECURITY, logs: {...SECURITY.logs, membersViewLogMetadata: false}})
     expect((await setHere(null)).body).toEqual({})
@@ -77,7 +94,11 @@ describe.each(KINDS)('organisation settings on %s', kind => {
   test('who may not see everything sees what his own keys did: in the log, one row of it, and a replay', async () => {
     const {organisation_id, workspace_id} = admin
     const here = {organisation_id, workspace_id}
-    const [mine, theirs, nobodys] = [1, 2, 3].map(n => newTimeId(Date.parse('2026-03-04T05:00:00.000Z') + n)) as [string, string, string]
+    const [mine, theirs, nobodys] = [1, 2, 3].map(n => newTimeId(Date.parse('2026-03-04T05:00:00.000Z') + n)) as [
+      string,
+      string,
+      string,
+    ]
     const key = await admin.seedKey(here, {kind: 'workspace-user', user_id: member.id})
     await insertLog(admin.store.db, {...here, id: mine, user_id: member.id, api_key_id: key.id})
     await insertLog(admin.store.db, {...here, id: theirs, user_id: manager.id})
@@ -94,7 +115,9 @@ describe.each(KINDS)('organisation settings on %s', kind => {
     expect(await ids(manager.token)).toEqual(all)
     expect(await ids(admin.workspace_key)).toEqual(all)
     expect((await admin.send(member.token, 'GET', `/v1/logs/${mine}`)).status).toBe(200)
-    expect((await admin.send(member.token, 'GET', `/v1/logs/${theirs}`)).body).toEqual(refusal('AB08', 'No log is known by this id.'))
+    expect((await admin.send(member.token, 'GET', `/v1/logs/${theirs}`)).body).toEqual(
+      refusal('AB08', 'No log is known by this id.'),
+    )
     await set({security: {data_visibility: {managersViewAllData: false}}})
     expect(await ids(manager.token)).toEqual([theirs])
     const owner = await seedUser(admin, 'owner')

@@ -8,7 +8,8 @@ beforeAll(async () => {
 })
 afterAll(() => admin.close())
 
-const shapeOf = (query: unknown) => (query && typeof query === 'object' && 'shape' in query ? (query.shape as object) : {})
+const shapeOf = (query: unknown) =>
+  query && typeof query === 'object' && 'shape' in query ? (query.shape as object) : {}
 const LISTS = OPERATIONS.filter(({method, path, query}) => {
   const shape = shapeOf(query)
   return method === 'GET' && !path.includes(':') && ('current_page' in shape || 'currentPage' in shape)
@@ -27,7 +28,8 @@ test.each(LISTS)('GET $path takes a page in both spellings, and not in both at o
   const needed = Object.entries({...NEEDED, ...(path === '/collections' && {workspace_id: admin.workspace_id})}).filter(
     ([name]) => name in shapeOf(query),
   )
-  const get = async (page: string) => admin.asAdmin('GET', `/v1${path}?${[page, ...needed.map(pair => pair.join('='))].join('&')}`)
+  const get = async (page: string) =>
+    admin.asAdmin('GET', `/v1${path}?${[page, ...needed.map(pair => pair.join('='))].join('&')}`)
   const [snake, camel, both, wrong] = [
     await get('current_page=0&page_size=1'),
     await get('currentPage=0&pageSize=1'),

@@ -25,7 +25,12 @@ describe.each(KINDS)('policies on %s', kind => {
   const made = async (path: string, body: object) => (await admin.asWorkspace('POST', path, body)).body.id as string
 
   test('a usage policy is created and shown, with the key of its workspace', async () => {
-    const reply = await admin.asWorkspace('POST', USAGE, {...usage, name: 'fair', alert_threshold: 10, periodic_reset: 'weekly'})
+    const reply = await admin.asWorkspace('POST', USAGE, {
+      ...usage,
+      name: 'fair',
+      alert_threshold: 10,
+      periodic_reset: 'weekly',
+    })
     expect([reply.status, reply.body]).toEqual([200, {id: expect.any(String), object: 'policy_usage_limits'}])
     expect(admin.published).toEqual(['policies'])
     const shown = await admin.asWorkspace('GET', `${USAGE}/${reply.body.id}`)
@@ -50,7 +55,9 @@ describe.each(KINDS)('policies on %s', kind => {
 
   test('a rate policy is created, changed and shown', async () => {
     const id = await made(RATE, rate)
-    expect((await admin.asWorkspace('PUT', `${RATE}/${id}`, {unit: 'rph', value: 5, enforcement: 'strict'})).body).toEqual({})
+    expect(
+      (await admin.asWorkspace('PUT', `${RATE}/${id}`, {unit: 'rph', value: 5, enforcement: 'strict'})).body,
+    ).toEqual({})
     expect((await admin.asWorkspace('GET', `${RATE}/${id}`)).body).toMatchObject({
       ...rate,
       unit: 'rph',
@@ -66,7 +73,8 @@ describe.each(KINDS)('policies on %s', kind => {
     const first = await made(USAGE, usage)
     admin.at('2026-03-04T05:06:08.000Z')
     const second = await made(USAGE, {...usage, type: 'tokens', credit_limit: 5})
-    const ids = async (query: string) => (await admin.asWorkspace('GET', `${USAGE}${query}`)).body.data.map((row: {id: string}) => row.id)
+    const ids = async (query: string) =>
+      (await admin.asWorkspace('GET', `${USAGE}${query}`)).body.data.map((row: {id: string}) => row.id)
     expect(await ids('')).toEqual([second, first])
     expect(await ids('?type=cost')).toEqual([first])
     await admin.asWorkspace('DELETE', `${USAGE}/${first}`)
@@ -75,7 +83,9 @@ describe.each(KINDS)('policies on %s', kind => {
     expect((await admin.asWorkspace('GET', `${USAGE}?page_size=0`)).body).toEqual({object: 'list', total: 1, data: []})
     const slow = await made(RATE, {...rate, unit: 'rpd'})
     await made(RATE, rate)
-    expect((await admin.asWorkspace('GET', `${RATE}?unit=rpd`)).body.data.map((row: {id: string}) => row.id)).toEqual([slow])
+    expect((await admin.asWorkspace('GET', `${RATE}?unit=rpd`)).body.data.map((row: {id: string}) => row.id)).toEqual([
+      slow,
+    ])
   })
 
   test('what is archived is not found, but by its status', async () => {
@@ -94,13 +104,18 @@ describe.each(KINDS)('policies on %s', kind => {
 
   test('an admin key has to name the workspace; of another organisation nothing is known', async () => {
     expect((await admin.asAdmin('POST', USAGE, usage)).status).toBe(400)
-    const own = await admin.asAdmin('POST', USAGE, {...usage, workspace_id: admin.workspace_slug, organisation_id: admin.organisation_id})
+    const own = await admin.asAdmin('POST', USAGE, {
+      ...usage,
+      workspace_id: admin.workspace_slug,
+      organisation_id: admin.organisation_id,
+    })
     expect(own.status).toBe(200)
     const {key, admin: other, organisation_id, workspace} = await admin.foreign()
     expect((await admin.asAdmin('POST', USAGE, {...usage, workspace_id: workspace.id})).status).toBe(404)
-    expect((await admin.asAdmin('POST', USAGE, {...usage, workspace_id: admin.workspace_id, organisation_id})).body.data.errorCode).toBe(
-      'AB02',
-    )
+    expect(
+      (await admin.asAdmin('POST', USAGE, {...usage, workspace_id: admin.workspace_id, organisation_id})).body.data
+        .errorCode,
+    ).toBe('AB02')
     const absent = await admin.send(key.key, 'GET', `${USAGE}/${UNKNOWN}`)
     for (const reach of [key.key, other.key]) {
       for (const [method, body] of [['GET'], ['PUT', {credit_limit: 1}], ['DELETE']] as const) {
@@ -117,7 +132,13 @@ describe.each(KINDS)('policies on %s', kind => {
     const id = await made(USAGE, usage)
     await admin.store.db
       .insertInto('traffic.policy_usage')
-      .values({policy_id: id, entity_id: 'e1', since_at: '2026-03-04T05:06:07.000Z', value_key: 'metadata._user:bob', used: 7_000_000_000})
+      .values({
+        policy_id: id,
+        entity_id: 'e1',
+        since_at: '2026-03-04T05:06:07.000Z',
+        value_key: 'metadata._user:bob',
+        used: 7_000_000_000,
+      })
       .execute()
     await admin.asWorkspace('PUT', `${USAGE}/${id}`, {credit_limit: 20})
     expect((await admin.asWorkspace('GET', `${USAGE}/${id}/entities`)).body.data).toEqual([
@@ -139,7 +160,13 @@ describe.each(KINDS)('policies on %s', kind => {
 
   test('usage before the period, or before the reset, is not shown', async () => {
     const id = await made(USAGE, {...usage, periodic_reset: 'monthly'})
-    const row = (entity_id: string, since_at: string, used: number) => ({policy_id: id, entity_id, since_at, value_key: entity_id, used})
+    const row = (entity_id: string, since_at: string, used: number) => ({
+      policy_id: id,
+      entity_id,
+      since_at,
+      value_key: entity_id,
+      used,
+    })
     await admin.store.db
       .insertInto('traffic.policy_usage')
       .values([
@@ -149,7 +176,8 @@ describe.each(KINDS)('policies on %s', kind => {
         row('b', '2026-03-05T00:00:00.000Z', 20_000_000_000),
       ])
       .execute()
-    const shown = async () => (await admin.asWorkspace('GET', `${USAGE}/${id}?include_usage=true`)).body.value_key_usage_map
+    const shown = async () =>
+      (await admin.asWorkspace('GET', `${USAGE}/${id}?include_usage=true`)).body.value_key_usage_map
     expect(await shown()).toEqual({a: 7, b: 20})
     const exhausted = await admin.asWorkspace('GET', `${USAGE}/${id}/entities?status=exhausted`)
     expect(exhausted.body).toMatchObject({total: 1, data: [{id: 'b', status: 'exhausted'}]})
@@ -161,8 +189,12 @@ describe.each(KINDS)('policies on %s', kind => {
     const id = await made(USAGE, {...usage, alert_threshold: 10})
     const refused = await admin.asWorkspace('PUT', `${USAGE}/${id}`, {credit_limit: 9})
     expect([refused.status, refused.body.data.message]).toEqual([400, 'alert_threshold: must be below credit_limit.'])
-    expect((await admin.asWorkspace('PUT', `${USAGE}/${id}`, {credit_limit: 9, alert_threshold: null})).status).toBe(200)
-    expect((await admin.asWorkspace('PUT', `${USAGE}/${id}`, {reset_usage_for_value: 'nobody'})).body.data.errorCode).toBe('AB02')
+    expect((await admin.asWorkspace('PUT', `${USAGE}/${id}`, {credit_limit: 9, alert_threshold: null})).status).toBe(
+      200,
+    )
+    expect(
+      (await admin.asWorkspace('PUT', `${USAGE}/${id}`, {reset_usage_for_value: 'nobody'})).body.data.errorCode,
+    ).toBe('AB02')
   })
 
   test.each<[string, object, string]>([
@@ -227,7 +259,15 @@ describe.each(KINDS)('policies on %s', kind => {
         status: 'active',
         resets_at: null,
       },
-      {entity: 'key', kind: 'rate', type: 'requests', limit: 5, used: null, remaining: null, resets_at: '2026-03-04T05:07:00.000Z'},
+      {
+        entity: 'key',
+        kind: 'rate',
+        type: 'requests',
+        limit: 5,
+        used: null,
+        remaining: null,
+        resets_at: '2026-03-04T05:07:00.000Z',
+      },
       {
         entity: 'policy',
         name: 'fair (metadata._user:bob)',

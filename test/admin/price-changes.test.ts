@@ -6,7 +6,9 @@ import {KINDS} from '../support/stores.ts'
 const NOW = '2026-03-04T05:06:07.000Z'
 const keys = makeBundleKeys()
 const others = makeBundleKeys()
-const priced = (cents: number) => ({pricing_config: {pay_as_you_go: {request_token: {price: cents}, response_token: {price: cents * 2}}}})
+const priced = (cents: number) => ({
+  pricing_config: {pay_as_you_go: {request_token: {price: cents}, response_token: {price: cents * 2}}},
+})
 const list = (providers: object) => ({format: 'gateway-prices/1', providers})
 const bundled = (serial: number, providers: object, key = keys.private_key, kind = 'prices') =>
   JSON.parse(writeBundle({serial, created_at: NOW, note: '', contents: [{kind, content: list(providers)}]}, key).text)
@@ -20,14 +22,19 @@ for (const kind of KINDS) {
     afterAll(() => admin.close())
 
     const inputOf = async (model: string, provider = 'openai') =>
-      (await admin.send(undefined, 'GET', `/v1/model-configs/pricing/${provider}/${model}`)).body.pay_as_you_go?.request_token.price
-    const sync = (providers: object, more = {}) => admin.asAdmin('POST', '/v1/model-configs/pricing', {prices: list(providers), ...more})
+      (await admin.send(undefined, 'GET', `/v1/model-configs/pricing/${provider}/${model}`)).body.pay_as_you_go
+        ?.request_token.price
+    const sync = (providers: object, more = {}) =>
+      admin.asAdmin('POST', '/v1/model-configs/pricing', {prices: list(providers), ...more})
     const rollback = (body = {}) => admin.asAdmin('POST', '/v1/model-configs/rollback', body)
     const clean = () => rollback({to_revision: 0})
 
     test('stand over the catalogue from now on, or from a later moment, and can be withdrawn', async () => {
       admin.at(NOW)
-      const {status, body} = await sync({openai: {'gpt-4o': priced(0.5), 'a-new-one': priced(0.25)}}, {origin: 'a test'})
+      const {status, body} = await sync(
+        {openai: {'gpt-4o': priced(0.5), 'a-new-one': priced(0.25)}},
+        {origin: 'a test'},
+      )
       expect(status).toBe(200)
       expect(body).toMatchObject({revision: 1, total: 2, added: 1, changed: 1, removed: 0, effective_at: NOW})
       expect(body.changes[0]).toMatchObject({
@@ -37,7 +44,9 @@ for (const kind of KINDS) {
         before: {pay_as_you_go: {request_token: {price: 0.00025}}},
         after: {pay_as_you_go: {request_token: {price: 0.5}}},
       })
-      expect([await inputOf('gpt-4o'), await inputOf('gpt-4o-2024-08-06'), await inputOf('a-new-one')]).toEqual([0.5, 0.5, 0.25])
+      expect([await inputOf('gpt-4o'), await inputOf('gpt-4o-2024-08-06'), await inputOf('a-new-one')]).toEqual([
+        0.5, 0.5, 0.25,
+      ])
 
       await sync({openai: {'gpt-4o': priced(0.75), 'a-new-one': priced(0.25)}}, {effective_at: '2026-03-05T00:00:00Z'})
       expect(await inputOf('gpt-4o')).toBe(0.5)
@@ -53,7 +62,12 @@ for (const kind of KINDS) {
     test('take away what their providers had before and do not name any more, of no other provider', async () => {
       await sync({openai: {one: priced(1), two: priced(2)}, groq: {three: priced(3)}})
       const {body} = await sync({openai: {one: priced(1)}})
-      expect(body).toMatchObject({added: 0, changed: 0, removed: 1, changes: [{model: 'two', change: 'removed', after: null}]})
+      expect(body).toMatchObject({
+        added: 0,
+        changed: 0,
+        removed: 1,
+        changes: [{model: 'two', change: 'removed', after: null}],
+      })
       expect([await inputOf('one'), await inputOf('two'), await inputOf('three', 'groq')]).toEqual([1, undefined, 3])
       await rollback()
       expect(await inputOf('two')).toBe(2)
@@ -63,7 +77,12 @@ for (const kind of KINDS) {
     test('that change nothing are no revision', async () => {
       await sync({openai: {one: priced(1)}})
       const before = (await admin.asAdmin('GET', '/v1/model-configs/revisions')).body.total
-      expect((await sync({openai: {one: priced(1)}})).body).toMatchObject({revision: null, added: 0, changed: 0, removed: 0})
+      expect((await sync({openai: {one: priced(1)}})).body).toMatchObject({
+        revision: null,
+        added: 0,
+        changed: 0,
+        removed: 0,
+      })
       expect((await admin.asAdmin('GET', '/v1/model-configs/revisions')).body.total).toBe(before)
       await clean()
     })
@@ -105,7 +124,11 @@ for (const kind of KINDS) {
       ['another format', {prices: {...list({}), format: 'x'}}, 'prices.format'],
       ['a provider that is no slug', {prices: list({'../x': {}})}, 'prices.providers'],
       ['a model with a line end', {prices: list({openai: {'a\nb': priced(1)}})}, 'prices.providers.openai'],
-      ['a row of the catalogue with a mistake', {prices: list({openai: {m: {rates: {input: 0.5}}}})}, 'prices.providers.openai.m'],
+      [
+        'a row of the catalogue with a mistake',
+        {prices: list({openai: {m: {rates: {input: 0.5}}}})},
+        'prices.providers.openai.m',
+      ],
       ['an unknown key', {because: 1}, 'because'],
     ])('are refused: %s', async (_, more, message) => {
       const {status, body} = await sync({}, more)
@@ -122,8 +145,14 @@ for (const kind of KINDS) {
         ],
       }
       expect((await sync({openai: {long: row}})).status).toBe(200)
-      const [shown] = (await admin.send(undefined, 'GET', '/v1/model-configs/pricing?provider=openai&search=long-alias')).body.data
-      expect(shown).toMatchObject({model: 'long', source: 'sync', tiers: [{above: 10, pay_as_you_go: {request_token: {price: 0.0002}}}]})
+      const [shown] = (
+        await admin.send(undefined, 'GET', '/v1/model-configs/pricing?provider=openai&search=long-alias')
+      ).body.data
+      expect(shown).toMatchObject({
+        model: 'long',
+        source: 'sync',
+        tiers: [{above: 10, pay_as_you_go: {request_token: {price: 0.0002}}}],
+      })
       expect(await inputOf('long-alias')).toBe(0.0001)
       await clean()
     })
@@ -164,9 +193,11 @@ for (const kind of KINDS) {
     })
     afterAll(() => admin.close())
 
-    const apply = (bundle: unknown, more = {}) => admin.asAdmin('POST', '/v1/bundles', {bundle, public_key: keys.public_key, ...more})
+    const apply = (bundle: unknown, more = {}) =>
+      admin.asAdmin('POST', '/v1/bundles', {bundle, public_key: keys.public_key, ...more})
     const inputOf = async (model: string) =>
-      (await admin.send(undefined, 'GET', `/v1/model-configs/pricing/openai/${model}`)).body.pay_as_you_go?.request_token.price
+      (await admin.send(undefined, 'GET', `/v1/model-configs/pricing/openai/${model}`)).body.pay_as_you_go
+        ?.request_token.price
     const why = async (bundle: unknown, more = {}) => {
       const {status, body} = await apply(bundle, more)
       return [status, body.data?.message]
@@ -174,7 +205,9 @@ for (const kind of KINDS) {
 
     test('are checked, installed once, never replaced by an older one, and withdrawn', async () => {
       const first = bundled(10, {openai: {one: priced(1)}})
-      expect((await admin.asAdmin('POST', '/v1/bundles/verify', {bundle: first, public_key: keys.public_key})).body).toMatchObject({
+      expect(
+        (await admin.asAdmin('POST', '/v1/bundles/verify', {bundle: first, public_key: keys.public_key})).body,
+      ).toMatchObject({
         serial: 10,
         key_id: keys.key_id,
         contents: ['prices'],
@@ -185,7 +218,10 @@ for (const kind of KINDS) {
       expect(await why(first)).toEqual([409, expect.stringContaining('serial 10 is installed already')])
       expect((await apply(bundled(20, {openai: {one: priced(2)}}))).body).toMatchObject({changed: 1})
       expect(await why(first)).toEqual([409, expect.stringContaining('its serial 10 is older than 20')])
-      expect(await why(bundled(20, {openai: {one: priced(9)}}))).toEqual([409, expect.stringContaining('with other content')])
+      expect(await why(bundled(20, {openai: {one: priced(9)}}))).toEqual([
+        409,
+        expect.stringContaining('with other content'),
+      ])
       expect(await inputOf('one')).toBe(2)
 
       expect((await admin.asAdmin('POST', '/v1/bundles/rollback', {})).body.withdrawn).toMatchObject([{serial: 20}])
@@ -248,7 +284,9 @@ test('no key of one organisation changes the prices of the others', async () => 
   const admin = await startAdmin()
   const {admin: foreign} = await admin.foreign()
   for (const key of [admin.admin_key, foreign.key]) {
-    const {status, body} = await admin.send(key, 'POST', '/v1/model-configs/pricing', {prices: list({openai: {one: priced(1)}})})
+    const {status, body} = await admin.send(key, 'POST', '/v1/model-configs/pricing', {
+      prices: list({openai: {one: priced(1)}}),
+    })
     expect([status, body.data.message]).toEqual([403, expect.stringContaining('Prices hold for every organisation')])
   }
   await admin.close()

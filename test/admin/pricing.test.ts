@@ -51,8 +51,12 @@ describe('prices', () => {
   })
 
   test('are the operator’s own where a local file names the model, and know the other names of a provider', async () => {
-    expect((await get('/v1/model-configs/pricing/openai/gpt-4o')).body.pay_as_you_go.request_token).toEqual({price: 0.5})
-    expect((await get('/v1/model-configs/pricing/open-ai/gpt-4o')).body.pay_as_you_go.response_token).toEqual({price: 1})
+    expect((await get('/v1/model-configs/pricing/openai/gpt-4o')).body.pay_as_you_go.request_token).toEqual({
+      price: 0.5,
+    })
+    expect((await get('/v1/model-configs/pricing/open-ai/gpt-4o')).body.pay_as_you_go.response_token).toEqual({
+      price: 1,
+    })
   })
 
   test('of a model that is not known answer 404 in the reference’s words', async () => {
@@ -106,22 +110,31 @@ describe('prices', () => {
     const asked = `provider=${aliased.provider}&search=${encodeURIComponent(aliased.aliases[0]!.toUpperCase())}`
     const models = (await get(`/v1/model-configs/pricing?${asked}`)).body.data.map((row: {model: string}) => row.model)
     expect(models).toContain(aliased.model)
-    expect((await get('/v1/model-configs/pricing?provider=openai&search=no-such-model')).body).toEqual({object: 'list', total: 0, data: []})
+    expect((await get('/v1/model-configs/pricing?provider=openai&search=no-such-model')).body).toEqual({
+      object: 'list',
+      total: 0,
+      data: [],
+    })
   })
 
   test('of longer prompts are listed as tiers', async () => {
     const tiered = bundledCatalogue()
       .list()
       .find(({periods}) => periods[0]!.tiers?.length)!
-    const {body} = await get(`/v1/model-configs/pricing?provider=${tiered.provider}&search=${encodeURIComponent(tiered.model)}`)
+    const {body} = await get(
+      `/v1/model-configs/pricing?provider=${tiered.provider}&search=${encodeURIComponent(tiered.model)}`,
+    )
     const row = body.data.find((each: {model: string}) => each.model === tiered.model)
-    expect(row.tiers.map((tier: {above: number}) => tier.above)).toEqual(tiered.periods[0]!.tiers!.map(({above}) => above))
+    expect(row.tiers.map((tier: {above: number}) => tier.above)).toEqual(
+      tiered.periods[0]!.tiers!.map(({above}) => above),
+    )
     expect(row.tiers[0].pay_as_you_go.request_token.price).toBe(tiered.periods[0]!.tiers![0]!.rates.input! / 1e10)
   })
 
   test('say nothing of a tenant', async () => {
     const text = (await get('/v1/model-configs/pricing?page_size=1000')).text
-    for (const secret of [admin.organisation_id, admin.workspace_id, admin.workspace_slug]) expect(text).not.toContain(secret)
+    for (const secret of [admin.organisation_id, admin.workspace_id, admin.workspace_slug])
+      expect(text).not.toContain(secret)
   })
 })
 
@@ -136,7 +149,14 @@ describe.each(KINDS)('models without a price on %s', kind => {
     await insertHour(db, {...here, hour: '2026-03-01T04:00:00.000Z', model: '', provider: 'groq', unpriced: 1})
     await insertHour(db, {...here, hour: '2026-03-01T04:00:00.000Z', model: 'gpt-4o', unpriced: 2})
     await insertHour(db, {...here, hour: '2026-01-01T00:00:00.000Z', model: 'past', unpriced: 9})
-    const unit = {...here, api_key_id: 'key-1', provider: 'openai', model: 'gpt-4o', model_key: 'gpt-4o', hour: '2026-03-01T04:00:00.000Z'}
+    const unit = {
+      ...here,
+      api_key_id: 'key-1',
+      provider: 'openai',
+      model: 'gpt-4o',
+      model_key: 'gpt-4o',
+      hour: '2026-03-01T04:00:00.000Z',
+    }
     await db
       .insertInto('traffic.unpriced_hourly')
       .values([
@@ -146,7 +166,13 @@ describe.each(KINDS)('models without a price on %s', kind => {
         {...unit, unit: 'pages', requests: 9, provider: 'groq'},
       ])
       .execute()
-    await insertHour(db, {...here, workspace_id: red.id, hour: '2026-03-04T05:00:00.000Z', model: 'new-model', unpriced: 4})
+    await insertHour(db, {
+      ...here,
+      workspace_id: red.id,
+      hour: '2026-03-04T05:00:00.000Z',
+      model: 'new-model',
+      unpriced: 4,
+    })
     const other = await admin.foreign()
     await insertHour(db, {
       organisation_id: other.organisation_id,
@@ -173,15 +199,40 @@ describe.each(KINDS)('models without a price on %s', kind => {
       total: 4,
       data: [
         {
-          ...{provider: 'openai', model: 'new-model', requests: 3, units: [], parts: [], last_seen: '2026-03-04T04:00:00.000Z'},
+          ...{
+            provider: 'openai',
+            model: 'new-model',
+            requests: 3,
+            units: [],
+            parts: [],
+            last_seen: '2026-03-04T04:00:00.000Z',
+          },
           ...{command: `${set} new-model --provider openai --input USD --output USD`, priced_now: false, object},
         },
         {
-          ...{provider: 'openai', model: 'gpt-4o', requests: 2, units: ['maps', 'web_search'], last_seen, priced_now: false, object},
+          ...{
+            provider: 'openai',
+            model: 'gpt-4o',
+            requests: 2,
+            units: ['maps', 'web_search'],
+            last_seen,
+            priced_now: false,
+            object,
+          },
           parts: [unit('maps', 2), unit('web_search', 1)],
           command: `${set} gpt-4o --provider openai --unit maps=USD --unit web_search=USD`,
         },
-        {provider: 'groq', model: null, requests: 1, units: [], parts: [], command: null, last_seen, priced_now: false, object},
+        {
+          provider: 'groq',
+          model: null,
+          requests: 1,
+          units: [],
+          parts: [],
+          command: null,
+          last_seen,
+          priced_now: false,
+          object,
+        },
         {
           ...{provider: 'groq', model: 'gpt-4o', requests: 9, units: ['pages'], last_seen, priced_now: false, object},
           parts: [unit('pages', 9)],

@@ -55,14 +55,33 @@ describe.each(KINDS)('prompts on %s', kind => {
 
   test('one is saved under a slug of its name, with a first version that is published', async () => {
     admin.published.splice(0)
-    const made = await create({version_description: 'the first', tools: [{type: 'function', function: {name: 'f'}}], tool_choice: 'auto'})
-    expect(made).toEqual({id: ANY, slug: expect.stringMatching(/^pp-system-pro-[0-9a-f]{6}$/), version_id: ANY, object: 'prompt'})
+    const made = await create({
+      version_description: 'the first',
+      tools: [{type: 'function', function: {name: 'f'}}],
+      tool_choice: 'auto',
+    })
+    expect(made).toEqual({
+      id: ANY,
+      slug: expect.stringMatching(/^pp-system-pro-[0-9a-f]{6}$/),
+      version_id: ANY,
+      object: 'prompt',
+    })
     expect(admin.published).toEqual(['prompts'])
     const {name, collection_id, string, parameters, virtual_key, model} = whole()
     const view = {
       ...{id: made.id, slug: made.slug, name, collection_id, string, parameters, virtual_key, model},
-      ...{prompt_version: 1, prompt_version_id: made.version_id, prompt_version_status: 'active', prompt_version_description: 'the first'},
-      ...{prompt_version_label_id: null, functions: null, tools: [{type: 'function', function: {name: 'f'}}], tool_choice: 'auto'},
+      ...{
+        prompt_version: 1,
+        prompt_version_id: made.version_id,
+        prompt_version_status: 'active',
+        prompt_version_description: 'the first',
+      },
+      ...{
+        prompt_version_label_id: null,
+        functions: null,
+        tools: [{type: 'function', function: {name: 'f'}}],
+        tool_choice: 'auto',
+      },
       ...{template_metadata: null, is_raw_template: false, status: 'active', created_at: AT, last_updated_at: AT},
     }
     for (const named of [made.slug, made.id]) expect(await ok('GET', `/prompts/${named}`)).toEqual(view)
@@ -83,7 +102,11 @@ describe.each(KINDS)('prompts on %s', kind => {
         object: 'prompt',
       },
     })
-    expect((await admin.auditLog()).at(-1)).toMatchObject({resource_type: 'prompt', resource_id: made.id, action: 'create'})
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      resource_type: 'prompt',
+      resource_id: made.id,
+      action: 'create',
+    })
   })
 
   test('lists are narrowed by collection and name, and paged', async () => {
@@ -113,13 +136,25 @@ describe.each(KINDS)('prompts on %s', kind => {
       is_raw_template: 1,
     })
     expect(changed).toEqual({id, slug, prompt_version_id: ANY})
-    expect(await ok('GET', `/prompts/${slug}`)).toMatchObject({name: 'Renamed', collection_id: shelf.id, prompt_version: 1})
+    expect(await ok('GET', `/prompts/${slug}`)).toMatchObject({
+      name: 'Renamed',
+      collection_id: shelf.id,
+      prompt_version: 1,
+    })
     expect(await ok('GET', `/prompts/${slug}?version=latest`)).toMatchObject({
       ...next,
-      ...{prompt_version: 2, prompt_version_id: changed.prompt_version_id, prompt_version_description: 'two', virtual_key: 'main'},
+      ...{
+        prompt_version: 2,
+        prompt_version_id: changed.prompt_version_id,
+        prompt_version_description: 'two',
+        virtual_key: 'main',
+      },
       ...{template_metadata: {by: 'x'}, is_raw_template: true},
     })
-    expect(await ok('GET', `/prompts/${slug}?version=1`)).toMatchObject({prompt_version: 1, prompt_version_id: version_id})
+    expect(await ok('GET', `/prompts/${slug}?version=1`)).toMatchObject({
+      prompt_version: 1,
+      prompt_version_id: version_id,
+    })
     expect(await said('GET', `/prompts/${slug}?version=3`)).toEqual(gone('version of the prompt'))
     expect(await ok('GET', `/prompts/${slug}/versions`)).toEqual([
       expect.objectContaining({
@@ -155,23 +190,40 @@ describe.each(KINDS)('prompts on %s', kind => {
     for (const field of ['string', 'parameters', 'model']) {
       const {string, parameters, model} = whole()
       const [status, body] = await said('PUT', `/prompts/${slug}`, {string, parameters, model, [field]: undefined})
-      expect([status, body.data]).toEqual([400, {errorCode: 'AB01', message: expect.stringMatching(new RegExp(`^${field}: is required`))}])
+      expect([status, body.data]).toEqual([
+        400,
+        {errorCode: 'AB01', message: expect.stringMatching(new RegExp(`^${field}: is required`))},
+      ])
     }
     const {string, parameters, model} = whole()
     await ok('PUT', `/prompts/${slug}`, {string, parameters, model})
-    expect(await latest()).toMatchObject({tool_choice: null, template_metadata: null, virtual_key: 'main', prompt_version: 3})
+    expect(await latest()).toMatchObject({
+      tool_choice: null,
+      template_metadata: null,
+      virtual_key: 'main',
+      prompt_version: 3,
+    })
   })
 
   test('a label stands on one version of a prompt and moves; a version may bear several, null takes them', async () => {
     const {slug, version_id} = await create()
     const {prompt_version_id} = await ok('PUT', `/prompts/${slug}`, {patch: true, model: 'gpt-4o'})
-    const all = (await ok('GET', '/labels')).data as {id: string; name: string; is_universal: boolean; organisation_id: string}[]
+    const all = (await ok('GET', '/labels')).data as {
+      id: string
+      name: string
+      is_universal: boolean
+      organisation_id: string
+    }[]
     const universal = all.filter(label => label.is_universal)
     expect(universal.map(({name}) => name).toSorted()).toEqual(['development', 'production', 'staging'])
     expect(universal[0]!.organisation_id).toBe(admin.organisation_id)
-    const [production, staging] = ['production', 'staging'].map(name => universal.find(label => label.name === name)!.id)
-    const put = (version: string, label_id: string | null) => ok('PUT', `/prompts/${slug}/versions/${version}`, {label_id})
-    const labelled = async () => (await ok('GET', `/prompts/${slug}/versions`)).map((each: {label_id: string | null}) => each.label_id)
+    const [production, staging] = ['production', 'staging'].map(
+      name => universal.find(label => label.name === name)!.id,
+    )
+    const put = (version: string, label_id: string | null) =>
+      ok('PUT', `/prompts/${slug}/versions/${version}`, {label_id})
+    const labelled = async () =>
+      (await ok('GET', `/prompts/${slug}/versions`)).map((each: {label_id: string | null}) => each.label_id)
     expect(await put(version_id, production!)).toEqual({})
     expect(await labelled()).toEqual([null, production])
     await put(prompt_version_id, production!)
@@ -184,7 +236,10 @@ describe.each(KINDS)('prompts on %s', kind => {
     expect(await labelled()).toEqual([null, null])
     const {id} = await ok('POST', '/labels', {name: 'canary'})
     await put(version_id, id)
-    expect(await ok('GET', `/prompts/${slug}?version=canary`)).toMatchObject({prompt_version: 1, prompt_version_label_id: id})
+    expect(await ok('GET', `/prompts/${slug}?version=canary`)).toMatchObject({
+      prompt_version: 1,
+      prompt_version_label_id: id,
+    })
     const render = (named: string) => said('POST', `/prompts/${named}/render`, {variables: {}})
     expect((await render(`${slug}@canary`))[0]).toBe(200)
     await ok('PUT', `/labels/${id}`, {name: 'bird'})
@@ -197,7 +252,14 @@ describe.each(KINDS)('prompts on %s', kind => {
   test('labels: made, shown, changed by three states, told apart by name; everyone’s stay as they are', async () => {
     const {id} = await ok('POST', '/labels', {name: 'blue', description: 'd', color_code: '#00f'})
     const row = {id, name: 'blue', description: 'd', color_code: '#00f', organisation_id: admin.organisation_id}
-    const view = {...row, workspace_id: admin.workspace_id, is_universal: false, created_at: AT, last_updated_at: AT, status: 'active'}
+    const view = {
+      ...row,
+      workspace_id: admin.workspace_id,
+      is_universal: false,
+      created_at: AT,
+      last_updated_at: AT,
+      status: 'active',
+    }
     expect(await ok('GET', `/labels/${id}`)).toEqual(view)
     expect(await ok('PUT', `/labels/${id}`, {description: null})).toEqual({})
     expect(await ok('GET', `/labels/${id}`)).toEqual({...view, description: null})
@@ -207,7 +269,8 @@ describe.each(KINDS)('prompts on %s', kind => {
       const taken = [409, refusal('AB07', `The name ${name} is taken by another label.`)]
       expect(await said('POST', '/labels', {name})).toEqual(taken)
     }
-    for (const name of ['latest', 'default', '12', 'a@b c', '']) expect((await said('POST', '/labels', {name}))[0]).toBe(400)
+    for (const name of ['latest', 'default', '12', 'a@b c', ''])
+      expect((await said('POST', '/labels', {name}))[0]).toBe(400)
     const {data: all} = await ok('GET', '/labels')
     const universal = all.find((label: {name: string}) => label.name === 'staging').id
     for (const [method, body] of [
@@ -229,22 +292,42 @@ describe.each(KINDS)('prompts on %s', kind => {
     expect(outer).toEqual({id: ANY, slug: expect.stringMatching(/^outer-[0-9a-f]{6}$/)})
     const inner = await ok('POST', '/collections', {name: 'Inner', parent_collection_id: outer.slug})
     const {slug} = await create({collection_id: inner.slug})
-    const empty = {child_collections_count: 0, prompts_count: 0, child_collections_last_updated_at: null, prompts_last_updated_at: null}
+    const empty = {
+      child_collections_count: 0,
+      prompts_count: 0,
+      child_collections_last_updated_at: null,
+      prompts_last_updated_at: null,
+    }
     const row = (id: string, name: string, parent: string | null) => ({
-      ...{id, name, workspace_id: admin.workspace_id, parent_collection_id: parent, is_default: false, status: 'active'},
+      ...{
+        id,
+        name,
+        workspace_id: admin.workspace_id,
+        parent_collection_id: parent,
+        is_default: false,
+        status: 'active',
+      },
       ...{created_at: AT, last_updated_at: AT},
     })
     const {total, data} = await ok('GET', '/collections')
     expect(total).toBe(data.length)
     expect(data).toContainEqual({
       ...row(outer.id, 'Outer', null),
-      ...{slug: outer.slug, collection_details: {...empty, child_collections_count: 1, child_collections_last_updated_at: AT}},
+      ...{
+        slug: outer.slug,
+        collection_details: {...empty, child_collections_count: 1, child_collections_last_updated_at: AT},
+      },
     })
     expect(await ok('GET', `/collections/${outer.slug}`)).toEqual({
       ...row(outer.id, 'Outer', null),
       slug: outer.slug,
       child_collections: [
-        {id: inner.id, name: 'Inner', last_updated_at: AT, collection_details: {...empty, prompts_count: 1, prompts_last_updated_at: AT}},
+        {
+          id: inner.id,
+          name: 'Inner',
+          last_updated_at: AT,
+          collection_details: {...empty, prompts_count: 1, prompts_last_updated_at: AT},
+        },
       ],
     })
     expect(await ok('PUT', `/collections/${inner.id}`, {name: 'Inside'})).toEqual({})
@@ -261,19 +344,33 @@ describe.each(KINDS)('prompts on %s', kind => {
     const {id, slug, version_id} = await partial()
     expect(slug).toMatch(/^pp-rules-[0-9a-f]{6}$/)
     const row = {id, slug, name: 'Rules', collection_id: home, created_at: AT, last_updated_at: AT, status: 'active'}
-    const text = {string: 'Be kind, {{name}}.', version: 1, version_description: null, prompt_partial_version_id: version_id}
+    const text = {
+      string: 'Be kind, {{name}}.',
+      version: 1,
+      version_description: null,
+      prompt_partial_version_id: version_id,
+    }
     expect(await ok('GET', `/prompts/partials/${slug}`)).toEqual({...row, ...text})
     const list = await ok('GET', `/prompts/partials?collection_id=${home}`)
     expect(list).toContainEqual({...row, object: 'partial'})
     const prompt = await create({string: messages(`{{>${slug}}} {{>${slug}@1}}`)})
-    const content = async () => (await ok('POST', `/prompts/${prompt.slug}/render`, {variables: {name: 'Ann'}})).data.messages[0].content
+    const content = async () =>
+      (await ok('POST', `/prompts/${prompt.slug}/render`, {variables: {name: 'Ann'}})).data.messages[0].content
     expect(await content()).toBe('Be kind, Ann. Be kind, Ann.')
-    expect(await ok('PUT', `/prompts/partials/${slug}`, {name: 'House rules'})).toEqual({prompt_partial_version_id: version_id})
+    expect(await ok('PUT', `/prompts/partials/${slug}`, {name: 'House rules'})).toEqual({
+      prompt_partial_version_id: version_id,
+    })
     const two = await ok('PUT', `/prompts/partials/${slug}`, {string: 'Be brief.', description: 'shorter'})
     expect(await content()).toBe('Be kind, Ann. Be kind, Ann.')
     expect(await ok('GET', `/prompts/partials/${slug}/versions`)).toEqual([
       {
-        ...{prompt_partial_id: id, prompt_partial_version_id: two.prompt_partial_version_id, slug, version: '2', string: 'Be brief.'},
+        ...{
+          prompt_partial_id: id,
+          prompt_partial_version_id: two.prompt_partial_version_id,
+          slug,
+          version: '2',
+          string: 'Be brief.',
+        },
         ...{description: 'shorter', created_at: AT, prompt_version_status: 'active', object: 'partial'},
       },
       expect.objectContaining({version: '1', prompt_partial_version_id: version_id}),
@@ -283,13 +380,25 @@ describe.each(KINDS)('prompts on %s', kind => {
     expect(await ok('DELETE', `/prompts/partials/${slug}`)).toEqual({})
     expect(await said('GET', `/prompts/partials/${slug}`)).toEqual(gone('prompt partial'))
     const [status, body] = await said('POST', `/prompts/${prompt.slug}/render`, {variables: {}})
-    expect([status, body.data]).toEqual([400, {errorCode: 'AB01', message: expect.stringContaining(`there is no partial ${slug}`)}])
+    expect([status, body.data]).toEqual([
+      400,
+      {errorCode: 'AB01', message: expect.stringContaining(`there is no partial ${slug}`)},
+    ])
   })
 
   test('render gives the body of the call: parameters, tools and model, and what is said at the root before them', async () => {
-    const {slug} = await create({tools: [{type: 'function', function: {name: 'f'}}], parameters: {temperature: 0.5, max_tokens: 9}})
+    const {slug} = await create({
+      tools: [{type: 'function', function: {name: 'f'}}],
+      parameters: {temperature: 0.5, max_tokens: 9},
+    })
     const tools = [{type: 'function', function: {name: 'f'}}]
-    const rendered = {messages: [{role: 'user', content: 'Hi Ann'}], model: 'gpt-4o-mini', tools, temperature: 0.5, max_tokens: 9}
+    const rendered = {
+      messages: [{role: 'user', content: 'Hi Ann'}],
+      model: 'gpt-4o-mini',
+      tools,
+      temperature: 0.5,
+      max_tokens: 9,
+    }
     const render = (body: object, named = slug) => ok('POST', `/prompts/${named}/render`, body)
     expect(await render({variables: {name: 'Ann'}})).toEqual({success: true, data: rendered})
     expect((await render({variables: {}, temperature: 0, model: 'other', stream: true})).data).toMatchObject({
@@ -300,15 +409,22 @@ describe.each(KINDS)('prompts on %s', kind => {
     const own = [{role: 'user', content: '{{name}}'}]
     expect((await render({variables: {name: 'Ann'}, messages: own})).data.messages).toEqual(own)
     const text = await create({string: 'Say {{#words}}{{.}} {{/words}}', model: undefined})
-    expect((await render({variables: {words: ['a', 'b']}}, text.slug)).data).toEqual({prompt: 'Say a b ', temperature: 0.5})
-    const raw = await create({string: '[{{#turns}}{"role":"{{role}}","content":"{{text}}"},{{/turns}}{"role":"user","content":"{{q}}"}]'})
+    expect((await render({variables: {words: ['a', 'b']}}, text.slug)).data).toEqual({
+      prompt: 'Say a b ',
+      temperature: 0.5,
+    })
+    const raw = await create({
+      string: '[{{#turns}}{"role":"{{role}}","content":"{{text}}"},{{/turns}}{"role":"user","content":"{{q}}"}]',
+    })
     const turns = [{role: 'assistant', text: 'a "quote"\nand more'}]
     expect((await render({variables: {turns, q: '"}'}}, raw.slug)).data.messages).toEqual([
       {role: 'assistant', content: 'a "quote"\nand more'},
       {role: 'user', content: '"}'},
     ])
     const broken = await create({string: '[{"role":"user","content":{{{x}}}}]'})
-    expect((await said('POST', `/prompts/${broken.slug}/render`, {variables: {}}))[1].data.message).toContain('no JSON array of messages')
+    expect((await said('POST', `/prompts/${broken.slug}/render`, {variables: {}}))[1].data.message).toContain(
+      'no JSON array of messages',
+    )
     for (const named of [`${slug}@7`, `${slug}@staging`, `${slug}@nothing`, 'pp-none']) {
       expect(await said('POST', `/prompts/${named}/render`, {variables: {}})).toEqual(gone('prompt'))
     }
@@ -318,13 +434,15 @@ describe.each(KINDS)('prompts on %s', kind => {
     })
   })
 
-  test.each<[string, string]>(['name', 'collection_id', 'string', 'parameters', 'virtual_key'].map(field => [field, field]))(
-    'saving a prompt without %s is refused',
-    async (_, field) => {
-      const [status, body] = await said('POST', '/prompts', {...whole(), [field]: undefined})
-      expect([status, body.data]).toEqual([400, {errorCode: 'AB01', message: expect.stringMatching(new RegExp(`^${field}: is required`))}])
-    },
-  )
+  test.each<[string, string]>(
+    ['name', 'collection_id', 'string', 'parameters', 'virtual_key'].map(field => [field, field]),
+  )('saving a prompt without %s is refused', async (_, field) => {
+    const [status, body] = await said('POST', '/prompts', {...whole(), [field]: undefined})
+    expect([status, body.data]).toEqual([
+      400,
+      {errorCode: 'AB01', message: expect.stringMatching(new RegExp(`^${field}: is required`))},
+    ])
+  })
 
   test.each<[string, string, object, number, RegExp]>([
     ['an unknown field', '/prompts', {modle: 'x'}, 400, /modle.*model/],
@@ -339,7 +457,13 @@ describe.each(KINDS)('prompts on %s', kind => {
     ['a partial that is not closed', '/prompts/partials', {string: '{{/a}}'}, 400, /^string: /],
     ['a collection without a name', '/collections', {name: undefined}, 400, /^name: is required/],
     ['a collection of an unknown field', '/collections', {parent: 'x'}, 400, /parent/],
-    ['a collection in one that is not there', '/collections', {parent_collection_id: 'none'}, 404, /^parent_collection_id: /],
+    [
+      'a collection in one that is not there',
+      '/collections',
+      {parent_collection_id: 'none'},
+      404,
+      /^parent_collection_id: /,
+    ],
     ['a label without a name', '/labels', {name: undefined}, 400, /^name: is required/],
     ['a label of an unknown field', '/labels', {colour: 'x'}, 400, /colour/],
   ])('saving refuses %s', async (_, path, body, expected, message) => {
@@ -355,9 +479,11 @@ describe.each(KINDS)('prompts on %s', kind => {
       expect(await said('GET', `/prompts/${path}`)).toEqual(gone('prompt'))
     }
     expect(JSON.stringify(await ok('GET', '/prompts'))).not.toContain(slug)
-    expect(await admin.store.db.selectFrom('prompts').select('status').where('id', '=', id).executeTakeFirst()).toEqual({
-      status: 'archived',
-    })
+    expect(await admin.store.db.selectFrom('prompts').select('status').where('id', '=', id).executeTakeFirst()).toEqual(
+      {
+        status: 'archived',
+      },
+    )
   })
 
   test('what is another’s answers as what is not', async () => {
@@ -388,7 +514,8 @@ describe.each(KINDS)('prompts on %s', kind => {
       ['DELETE', `/labels/${label}`, undefined, 'label'],
     ]
     for (const key of [other.admin.key, other.key.key, neighbour.key]) {
-      for (const [method, path, body, object] of paths) expect(await said(method, path, body, key)).toEqual(gone(object))
+      for (const [method, path, body, object] of paths)
+        expect(await said(method, path, body, key)).toEqual(gone(object))
     }
     for (const key of [other.key.key, neighbour.key]) {
       expect(await said('POST', `/prompts/${slug}/render`, {variables: {}}, key)).toEqual(gone('prompt'))
@@ -397,7 +524,9 @@ describe.each(KINDS)('prompts on %s', kind => {
         refusal('AB02', `collection_id: no collection is known by the id ${home}.`),
       ])
       for (const path of ['/prompts', '/prompts/partials', '/collections', '/labels']) {
-        expect(JSON.stringify(await ok('GET', path, undefined, key))).not.toMatch(new RegExp(`${slug}|${rules}|${shelf.slug}|${label}`))
+        expect(JSON.stringify(await ok('GET', path, undefined, key))).not.toMatch(
+          new RegExp(`${slug}|${rules}|${shelf.slug}|${label}`),
+        )
       }
     }
     expect(await said('GET', `/collections?workspace_id=${other.workspace.id}`)).toEqual(gone('workspace'))
@@ -421,7 +550,9 @@ describe.each(KINDS)('prompts on %s', kind => {
         (each: {slug: string}) => each.slug,
       ),
     ).toContain(slug)
-    expect((await ok('GET', `/collections?workspace_id=${admin.workspace_slug}`, undefined, admin.admin_key)).total).toBeGreaterThan(0)
+    expect(
+      (await ok('GET', `/collections?workspace_id=${admin.workspace_slug}`, undefined, admin.admin_key)).total,
+    ).toBeGreaterThan(0)
     const [status, body] = await said('POST', `/prompts/${slug}/render`, {variables: {}}, admin.admin_key)
     expect([status, body.data.errorCode]).toEqual([403, 'AB03'])
   })
@@ -431,7 +562,14 @@ describe.each(KINDS)('prompts on %s', kind => {
       {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id},
       {scopes: ['completions.write']},
     )
-    for (const {method, path} of [...prompts, ...promptVersions, ...promptPartials, ...promptRender, ...collections, ...labels]) {
+    for (const {method, path} of [
+      ...prompts,
+      ...promptVersions,
+      ...promptPartials,
+      ...promptRender,
+      ...collections,
+      ...labels,
+    ]) {
       const [status, body] = await said(method, path.replace(/:\w+/g, 'x'), method === 'GET' ? undefined : {}, key)
       expect([path, status, body.data.errorCode]).toEqual([path, 403, 'AB03'])
     }

@@ -18,7 +18,9 @@ describe.each(KINDS)('providers on %s', kind => {
   beforeAll(async () => {
     admin = await startAdmin({kind, operations: [...integrations, ...integrationAccess, ...providers]})
     other = await admin.foreign()
-    shared = (await admin.asAdmin('POST', '/v1/integrations', {name: 'Shared', slug: 'shared', ai_provider_id: 'openai'})).body
+    shared = (
+      await admin.asAdmin('POST', '/v1/integrations', {name: 'Shared', slug: 'shared', ai_provider_id: 'openai'})
+    ).body
     await open(true)
   })
   afterAll(() => admin.close())
@@ -30,11 +32,17 @@ describe.each(KINDS)('providers on %s', kind => {
     })
   const create = async (body: object = {}) => {
     const slug = `made-${++count}`
-    const reply = await admin.asWorkspace('POST', '/v1/providers', {name: 'Made', slug, integration_id: 'shared', ...body})
+    const reply = await admin.asWorkspace('POST', '/v1/providers', {
+      name: 'Made',
+      slug,
+      integration_id: 'shared',
+      ...body,
+    })
     expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('"id"')])
     return reply.body as {id: string; slug: string}
   }
-  const row = (id: string) => admin.store.db.selectFrom('providers').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  const row = (id: string) =>
+    admin.store.db.selectFrom('providers').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   const mark = (id: string, change: Partial<ProvidersTable>) =>
     admin.store.db.updateTable('providers').set(change).where('id', '=', id).execute()
   const budget = {
@@ -49,7 +57,13 @@ describe.each(KINDS)('providers on %s', kind => {
 
   test('one is created, shown by slug and by id, and announced', async () => {
     admin.published.splice(0)
-    const fields = {note: 'N', usage_limits: budget, rate_limits: rate, expires_at: '2027-01-01T00:00:00+01:00', tags: {team: 'search'}}
+    const fields = {
+      note: 'N',
+      usage_limits: budget,
+      rate_limits: rate,
+      expires_at: '2027-01-01T00:00:00+01:00',
+      tags: {team: 'search'},
+    }
     const {id, slug} = await create(fields)
     expect(admin.published).toEqual(['providers'])
     for (const named of [slug, id]) {
@@ -82,15 +96,17 @@ describe.each(KINDS)('providers on %s', kind => {
   })
 
   test('a slug is made of the name when none is given', async () => {
-    expect((await admin.asWorkspace('POST', '/v1/providers', {name: 'Main, for all!', integration_id: shared.id})).body.slug).toMatch(
-      /^main-for-a-[0-9a-f]{6}$/,
-    )
+    expect(
+      (await admin.asWorkspace('POST', '/v1/providers', {name: 'Main, for all!', integration_id: shared.id})).body.slug,
+    ).toMatch(/^main-for-a-[0-9a-f]{6}$/)
   })
 
   test('an admin key names the workspace; a workspace key needs not, and may not name another', async () => {
     const body = {name: 'Made', integration_id: 'shared'}
     expect((await admin.asAdmin('POST', '/v1/providers', body)).body.data.message).toMatch(/^workspace_id: is required/)
-    expect((await admin.asAdmin('POST', '/v1/providers', {...body, workspace_id: admin.workspace_slug})).status).toBe(200)
+    expect((await admin.asAdmin('POST', '/v1/providers', {...body, workspace_id: admin.workspace_slug})).status).toBe(
+      200,
+    )
     const far = await admin.seedWorkspace(admin.organisation_id)
     for (const workspace_id of [far.id, other.workspace.id, 'none']) {
       const reply = await admin.asWorkspace('POST', '/v1/providers', {...body, workspace_id})
@@ -107,7 +123,11 @@ describe.each(KINDS)('providers on %s', kind => {
     await make('of-another', {workspace_id: far.id})
     await make('archived')
     await admin.asAdmin('DELETE', '/v1/integrations/archived')
-    await admin.send(other.admin.key, 'POST', '/v1/integrations', {name: 'I', slug: 'foreign', ai_provider_id: 'openai'})
+    await admin.send(other.admin.key, 'POST', '/v1/integrations', {
+      name: 'I',
+      slug: 'foreign',
+      ai_provider_id: 'openai',
+    })
     for (const integration_id of ['none', 'never-opened', 'of-another', 'archived', 'foreign']) {
       const reply = await admin.asWorkspace('POST', '/v1/providers', {name: 'Made', integration_id})
       expect([reply.status, reply.body]).toEqual([
@@ -130,13 +150,26 @@ describe.each(KINDS)('providers on %s', kind => {
     const {slug} = await create()
     expect((await admin.asAdmin('GET', `/v1/providers/${slug}`)).status).toBe(200)
     const far = await admin.seedWorkspace(admin.organisation_id)
-    await admin.asAdmin('POST', '/v1/integrations', {name: 'I', ai_provider_id: 'groq', workspace_id: far.id, default_provider_slug: slug})
+    await admin.asAdmin('POST', '/v1/integrations', {
+      name: 'I',
+      ai_provider_id: 'groq',
+      workspace_id: far.id,
+      default_provider_slug: slug,
+    })
     expect((await admin.asAdmin('GET', `/v1/providers/${slug}`)).body).toEqual(
-      refusal('AB01', 'workspace_id: is required (the id or slug of a workspace), as several workspaces have this slug.'),
+      refusal(
+        'AB01',
+        'workspace_id: is required (the id or slug of a workspace), as several workspaces have this slug.',
+      ),
     )
-    expect((await admin.asAdmin('GET', `/v1/providers/${slug}?workspace_id=${far.slug}`)).body.ai_provider_id).toBe('groq')
+    expect((await admin.asAdmin('GET', `/v1/providers/${slug}?workspace_id=${far.slug}`)).body.ai_provider_id).toBe(
+      'groq',
+    )
     expect((await admin.asAdmin('PUT', `/v1/providers/${slug}`, {workspace_id: far.id, name: 'Far'})).status).toBe(200)
-    expect((await admin.asWorkspace('GET', `/v1/providers/${slug}`)).body).toMatchObject({ai_provider_id: 'openai', name: 'Made'})
+    expect((await admin.asWorkspace('GET', `/v1/providers/${slug}`)).body).toMatchObject({
+      ai_provider_id: 'openai',
+      name: 'Made',
+    })
   })
 
   test.each<[string, string, object?]>([
@@ -175,9 +208,14 @@ describe.each(KINDS)('providers on %s', kind => {
     expect(await slugs('tags={"suite":"list"}')).toEqual([2, [two.slug, one.slug]])
     expect(await slugs('tags={"suite":"list"}&page_size=1&current_page=1')).toEqual([2, [one.slug]])
     expect(await slugs('tags={"suite":"list","env":"b"}')).toEqual([1, [two.slug]])
-    expect(await slugs(`tags={"suite":"list"}&workspace_id=${admin.workspace_slug}`, admin.admin_key)).toEqual([2, [two.slug, one.slug]])
+    expect(await slugs(`tags={"suite":"list"}&workspace_id=${admin.workspace_slug}`, admin.admin_key)).toEqual([
+      2,
+      [two.slug, one.slug],
+    ])
     expect(await slugs('tags={"suite":"list"}', other.admin.key)).toEqual([0, []])
-    expect((await admin.send(other.admin.key, 'GET', `/v1/providers?workspace_id=${admin.workspace_id}`)).status).toBe(404)
+    expect((await admin.send(other.admin.key, 'GET', `/v1/providers?workspace_id=${admin.workspace_id}`)).status).toBe(
+      404,
+    )
   })
 
   test('changing one leaves what is not given, and null takes limits away', async () => {

@@ -14,7 +14,8 @@ describe.each(KINDS)('mappings of groups on %s', kind => {
 
   const post = (body: object, key = admin.admin_key) =>
     admin.send(key, 'POST', '/v1/scim/workspaces', {workspace_id: admin.workspace_slug, role: 'member', ...body})
-  const list = async (query = '', key = admin.admin_key) => (await admin.send(key, 'GET', `/v1/scim/workspaces${query}`)).body
+  const list = async (query = '', key = admin.admin_key) =>
+    (await admin.send(key, 'GET', `/v1/scim/workspaces${query}`)).body
 
   test('a group is mapped once to a workspace, by name and then by id', async () => {
     const {status, body} = await post({scim_group_name: 'Search team'})
@@ -59,7 +60,9 @@ describe.each(KINDS)('mappings of groups on %s', kind => {
 
   test("a workspace's key maps to its own workspace, not above a manager, and sees what is there alone", async () => {
     const {id, scim_group_id} = (await post({scim_group_name: 'Own'}, admin.workspace_key)).body
-    expect((await post({scim_group_name: 'Admins', role: 'admin'}, admin.workspace_key)).body.data.errorCode).toBe('AB03')
+    expect((await post({scim_group_name: 'Admins', role: 'admin'}, admin.workspace_key)).body.data.errorCode).toBe(
+      'AB03',
+    )
     const sibling = await admin.seedWorkspace(admin.organisation_id)
     expect((await post({scim_group_name: 'Own', workspace_id: sibling.id}, admin.workspace_key)).status).toBe(404)
     const key = (await admin.seedKey({organisation_id: admin.organisation_id, workspace_id: sibling.id})).key

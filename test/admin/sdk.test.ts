@@ -18,7 +18,8 @@ const plain = (reply: object) => JSON.parse(JSON.stringify(reply))
 
 /** What the SDK has and this version does not, each with its reason. */
 const LATER: Readonly<Record<string, string>> = {
-  'generations.create': 'its path, /v1/v1/prompts/{id}/generate, is one that no reference has: prompts.completions took its place',
+  'generations.create':
+    'its path, /v1/v1/prompts/{id}/generate, is one that no reference has: prompts.completions took its place',
   'mcpIntegrations.sync': 'asks the server for what it can do: comes with MCP traffic',
   'mcpIntegrations.test': 'the same',
   'mcpIntegrations.capabilities.update': 'the same: there is nothing to switch before a sync',
@@ -41,7 +42,10 @@ describe('the unmodified portkey-ai SDK', () => {
   test('lists, shows, changes and deletes users', async () => {
     const {id} = await user('ada@example.com')
     const {users} = client().admin
-    expect(plain(await users.list({email: 'ada@example.com', role: 'member'}))).toMatchObject({total: 1, data: [{id, object: 'user'}]})
+    expect(plain(await users.list({email: 'ada@example.com', role: 'member'}))).toMatchObject({
+      total: 1,
+      data: [{id, object: 'user'}],
+    })
     expect(plain(await users.retrieve({userId: id}))).toMatchObject({email: 'ada@example.com', role: 'member'})
     await users.update({userId: id, role: 'admin'})
     expect(plain(await users.retrieve({userId: id}))).toMatchObject({role: 'admin'})
@@ -58,8 +62,14 @@ describe('the unmodified portkey-ai SDK', () => {
       workspace_api_key_details: {scopes: ['completions.write']},
     })
     expect(made.invite_link).toContain('#token=gi-')
-    expect(plain(await invites.list({email: 'bob@example.com', status: 'pending'}))).toMatchObject({total: 1, data: [{id: made.id}]})
-    expect(plain(await invites.retrieve({inviteId: made.id}))).toMatchObject({email: 'bob@example.com', status: 'pending'})
+    expect(plain(await invites.list({email: 'bob@example.com', status: 'pending'}))).toMatchObject({
+      total: 1,
+      data: [{id: made.id}],
+    })
+    expect(plain(await invites.retrieve({inviteId: made.id}))).toMatchObject({
+      email: 'bob@example.com',
+      status: 'pending',
+    })
     const {inviteLink} = await invites.resend({inviteId: made.id})
     expect(inviteLink).not.toBe(made.invite_link)
     await invites.delete({inviteId: made.id})
@@ -68,8 +78,15 @@ describe('the unmodified portkey-ai SDK', () => {
 
   test('makes, lists, shows, changes and deletes workspaces', async () => {
     const {workspaces} = client().admin
-    const made = await workspaces.create({name: 'Research', description: 'Papers', defaults: {metadata: {team: 'blue'}}})
-    expect(plain(await workspaces.list({exact_name: 'Research'}))).toMatchObject({total: 1, data: [{id: made.id, slug: made.slug}]})
+    const made = await workspaces.create({
+      name: 'Research',
+      description: 'Papers',
+      defaults: {metadata: {team: 'blue'}},
+    })
+    expect(plain(await workspaces.list({exact_name: 'Research'}))).toMatchObject({
+      total: 1,
+      data: [{id: made.id, slug: made.slug}],
+    })
     await workspaces.update({workspaceId: made.id, description: 'Books'})
     expect(plain(await workspaces.retrieve({workspaceId: made.slug}))).toMatchObject({description: 'Books', users: []})
     await workspaces.delete({workspaceId: made.id, name: 'Research', force_delete: true})
@@ -80,7 +97,10 @@ describe('the unmodified portkey-ai SDK', () => {
     const {id: userId} = await user('eve@example.com')
     const {users} = client().admin.workspaces
     await users.create({workspaceId, users: [{id: userId, role: 'member'}]})
-    expect(plain(await users.list({workspaceId, email: 'eve@example.com'}))).toMatchObject({total: 1, data: [{id: userId, role: 'member'}]})
+    expect(plain(await users.list({workspaceId, email: 'eve@example.com'}))).toMatchObject({
+      total: 1,
+      data: [{id: userId, role: 'member'}],
+    })
     await users.update({workspaceId, userId, role: 'manager'})
     expect(plain(await users.retrieve({workspaceId, userId}))).toMatchObject({role: 'manager', org_role: 'member'})
     await users.delete({workspaceId, userId})
@@ -115,7 +135,12 @@ describe('the unmodified portkey-ai SDK', () => {
 
   test('makes, lists, shows, changes and deletes integrations, their models and their workspaces', async () => {
     const {integrations} = client()
-    const {slug} = await integrations.create({name: 'By SDK', slug: 'by-sdk', ai_provider_id: 'openai', key: 'sk-0123456789abcdef'})
+    const {slug} = await integrations.create({
+      name: 'By SDK',
+      slug: 'by-sdk',
+      ai_provider_id: 'openai',
+      key: 'sk-0123456789abcdef',
+    })
     expect(plain(await integrations.list({type: 'organisation', page_size: 1000}))).toMatchObject({
       data: expect.arrayContaining([expect.objectContaining({slug})]),
     })
@@ -126,9 +151,15 @@ describe('the unmodified portkey-ai SDK', () => {
     await integrations.models.update({slug, allow_all_models: false, models: [model]})
     expect(plain(await integrations.models.list({slug})).models).toContainEqual(expect.objectContaining(model))
     await integrations.models.delete({slug, slugs: 'my-model'})
-    expect(plain(await integrations.models.list({slug})).models).not.toContainEqual(expect.objectContaining({slug: 'my-model'}))
+    expect(plain(await integrations.models.list({slug})).models).not.toContainEqual(
+      expect.objectContaining({slug: 'my-model'}),
+    )
 
-    await integrations.workspaces.update({slug, workspaces: [{id: workspaceId, enabled: true}], global_workspace_access: {enabled: false}})
+    await integrations.workspaces.update({
+      slug,
+      workspaces: [{id: workspaceId, enabled: true}],
+      global_workspace_access: {enabled: false},
+    })
     expect(plain(await integrations.workspaces.list({slug}))).toMatchObject({total: 1, workspaces: [{enabled: true}]})
     await integrations.delete({slug})
     await expect(integrations.retrieve({slug})).rejects.toMatchObject({status: 404})
@@ -136,7 +167,11 @@ describe('the unmodified portkey-ai SDK', () => {
 
   test('makes, lists, shows, changes and deletes providers, with an admin key and a workspace key', async () => {
     const {integrations} = client()
-    const {slug: integration_id} = await integrations.create({name: 'For providers', ai_provider_id: 'openai', key: 'sk-0123456789abcdef'})
+    const {slug: integration_id} = await integrations.create({
+      name: 'For providers',
+      ai_provider_id: 'openai',
+      key: 'sk-0123456789abcdef',
+    })
     await integrations.workspaces.update({
       slug: integration_id,
       workspaces: [{id: workspaceId, enabled: true, create_default_provider: false}],
@@ -146,9 +181,22 @@ describe('the unmodified portkey-ai SDK', () => {
       [WORKSPACE_KEY, {}],
     ] as const) {
       const {providers} = client(key)
-      const {slug} = await providers.create({name: 'Main', integration_id, usage_limits: {type: 'cost', credit_limit: 5}, ...place})
-      expect(plain(await providers.list({page_size: 1000, ...place})).data).toContainEqual(expect.objectContaining({slug}))
-      await providers.update({slug, note: 'Changed', reset_usage: true, rate_limits: {type: 'requests', unit: 'rpm', value: 9}, ...place})
+      const {slug} = await providers.create({
+        name: 'Main',
+        integration_id,
+        usage_limits: {type: 'cost', credit_limit: 5},
+        ...place,
+      })
+      expect(plain(await providers.list({page_size: 1000, ...place})).data).toContainEqual(
+        expect.objectContaining({slug}),
+      )
+      await providers.update({
+        slug,
+        note: 'Changed',
+        reset_usage: true,
+        rate_limits: {type: 'requests', unit: 'rpm', value: 9},
+        ...place,
+      })
       expect(plain(await providers.retrieve({slug, ...place}))).toMatchObject({
         note: 'Changed',
         usage_limits: {credit_limit: 5},
@@ -165,7 +213,15 @@ describe('the unmodified portkey-ai SDK', () => {
       [WORKSPACE_KEY, {}],
     ] as const) {
       const {virtualKeys} = client(key)
-      const made = plain(await virtualKeys.create({name: 'Old way', provider: 'openai', key: 'sk-0123456789abcdef', note: null, ...place}))
+      const made = plain(
+        await virtualKeys.create({
+          name: 'Old way',
+          provider: 'openai',
+          key: 'sk-0123456789abcdef',
+          note: null,
+          ...place,
+        }),
+      )
       expect(made).toMatchObject({success: true, data: {slug: expect.any(String)}})
       const {slug} = made.data
       expect(plain(await virtualKeys.list(place)).data).toContainEqual(expect.objectContaining({slug}))
@@ -197,9 +253,14 @@ describe('the unmodified portkey-ai SDK', () => {
     const {guardrails} = client()
     const checks = [{id: 'default.wordCount', parameters: {minWords: 1, maxWords: 5}}]
     const {slug} = await guardrails.create({name: 'By SDK', checks, actions: {deny: true}, workspace_id: workspaceId})
-    expect(plain(await guardrails.list({workspace_id: workspaceId})).data).toContainEqual(expect.objectContaining({slug}))
+    expect(plain(await guardrails.list({workspace_id: workspaceId})).data).toContainEqual(
+      expect.objectContaining({slug}),
+    )
     await guardrails.update({guardrail_id: slug, name: 'Changed', checks, actions: {deny: false}})
-    expect(plain(await guardrails.retrieve({guardrail_id: slug}))).toMatchObject({name: 'Changed', actions: {deny: false}})
+    expect(plain(await guardrails.retrieve({guardrail_id: slug}))).toMatchObject({
+      name: 'Changed',
+      actions: {deny: false},
+    })
     await guardrails.delete({guardrail_id: slug})
     await expect(guardrails.retrieve({guardrail_id: slug})).rejects.toMatchObject({status: 404})
   })
@@ -211,7 +272,10 @@ describe('the unmodified portkey-ai SDK', () => {
     ] as const) {
       const {collections, labels} = client(key)
       const collection = await collections.create({name: 'Letters', ...place})
-      expect(plain(await collections.list({search: 'Letters', ...place}))).toMatchObject({total: 1, data: [{id: collection.id}]})
+      expect(plain(await collections.list({search: 'Letters', ...place}))).toMatchObject({
+        total: 1,
+        data: [{id: collection.id}],
+      })
       await collections.update(collection.id, {name: 'Bills'})
       expect(plain(await collections.retrieve(collection.slug))).toMatchObject({name: 'Bills'})
       await collections.delete(collection.id)
@@ -239,9 +303,16 @@ describe('the unmodified portkey-ai SDK', () => {
     const {id: collection_id} = await collections.create({name: 'For prompts'})
     const said = (text: string) => JSON.stringify([{role: 'user', content: text}])
     const body = {collection_id, parameters: {}, model: 'echo', virtual_key: 'demo'}
-    const prompt = await prompts.create({name: 'Greeting', string: said(`Hello {{name}}. {{>${partial.slug}}}`), ...body})
+    const prompt = await prompts.create({
+      name: 'Greeting',
+      string: said(`Hello {{name}}. {{>${partial.slug}}}`),
+      ...body,
+    })
     expect(plain(await prompts.list({collection_id}))).toMatchObject({total: 1, data: [{slug: prompt.slug}]})
-    const {prompt_version_id} = await prompts.update(prompt.slug, {...body, string: said(`Good day {{name}}. {{>${partial.slug}}}`)})
+    const {prompt_version_id} = await prompts.update(prompt.slug, {
+      ...body,
+      string: said(`Good day {{name}}. {{>${partial.slug}}}`),
+    })
     await prompts.publish(prompt.slug, {version: 2})
     expect(plain(await prompts.retrieve(prompt.slug))).toMatchObject({name: 'Greeting', prompt_version: 2})
     expect(Object.values(plain(await prompts.versions.list(prompt.slug)))).toHaveLength(2)
@@ -250,8 +321,12 @@ describe('the unmodified portkey-ai SDK', () => {
     expect(plain(await prompts.versions.retrieve(prompt.slug, prompt_version_id))).toMatchObject({prompt_version: 2})
 
     const asked = {promptID: `${prompt.slug}@production`, variables: {name: 'Ada'}}
-    expect(plain(await prompts.render(asked)).data.messages).toEqual([{role: 'user', content: 'Good day Ada. Be brief.'}])
-    expect(plain(await prompts.completions.create(asked)).choices[0].message.content).toContain('Good day Ada. Be brief.')
+    expect(plain(await prompts.render(asked)).data.messages).toEqual([
+      {role: 'user', content: 'Good day Ada. Be brief.'},
+    ])
+    expect(plain(await prompts.completions.create(asked)).choices[0].message.content).toContain(
+      'Good day Ada. Be brief.',
+    )
 
     await prompts.delete(prompt.slug)
     await expect(prompts.retrieve(prompt.slug)).rejects.toMatchObject({status: 404})
@@ -262,7 +337,13 @@ describe('the unmodified portkey-ai SDK', () => {
   test('inserts logs, gives feedback, and exports what it asks for', async () => {
     const {logs, feedback} = client(WORKSPACE_KEY)
     await logs.create({
-      request: {url: 'https://api.example.com/chat', method: 'post', headers: {}, body: {model: 'm'}, provider: 'openai'},
+      request: {
+        url: 'https://api.example.com/chat',
+        method: 'post',
+        headers: {},
+        body: {model: 'm'},
+        provider: 'openai',
+      },
       response: {status: 200, headers: {}, body: {choices: []}, response_time: 5},
       metadata: {trace_id: 'trace-of-sdk'},
     })
@@ -284,7 +365,9 @@ describe('the unmodified portkey-ai SDK', () => {
       const made = await exports.create({filters, requestedData: ['id', 'trace_id'], ...place})
       expect(made.total).toBe(1)
       const exportId = made.id
-      expect(plain(await exports.list(place)).data).toContainEqual(expect.objectContaining({id: exportId, status: 'draft'}))
+      expect(plain(await exports.list(place)).data).toContainEqual(
+        expect.objectContaining({id: exportId, status: 'draft'}),
+      )
       await exports.update({exportId, filters, requestedData: ['trace_id'], ...place})
       await exports.start({exportId})
       await expect.poll(async () => plain(await exports.retrieve({exportId})).status, {timeout: 10_000}).toBe('success')
@@ -293,7 +376,9 @@ describe('the unmodified portkey-ai SDK', () => {
       const stopped = async () => {
         const {id} = await exports.create({filters, requestedData: ['id'], ...place})
         await exports.start({exportId: id})
-        await exports.cancel({exportId: id}).catch((error: Error) => expect(error.message).toContain('this one is success'))
+        await exports
+          .cancel({exportId: id})
+          .catch((error: Error) => expect(error.message).toContain('this one is success'))
         return plain(await exports.retrieve({exportId: id})).status
       }
       await expect.poll(stopped, {timeout: 10_000}).toBe('stopped')
@@ -311,21 +396,33 @@ describe('the unmodified portkey-ai SDK', () => {
     await gateway.logs()
     const {analytics} = client(WORKSPACE_KEY)
     for (const name of methodsUnder('analytics.graphs')) {
-      expect(plain(await analytics.graphs[name](time)), name).toMatchObject({object: 'analytics-graph', data_points: expect.any(Array)})
+      expect(plain(await analytics.graphs[name](time)), name).toMatchObject({
+        object: 'analytics-graph',
+        data_points: expect.any(Array),
+      })
     }
     expect(plain(await analytics.summary.cache(time))).toMatchObject({object: 'analytics-summary'})
     const {groups} = analytics
     expect(plain(await groups.users(time)).data).toContainEqual(expect.objectContaining({user: 'ada', requests: 1}))
     expect(plain(await groups.aiModels(time)).data).toContainEqual(expect.objectContaining({ai_model: 'echo'}))
-    expect(plain(await groups.metadata('team', time)).data).toContainEqual(expect.objectContaining({metadata_value: 'blue', requests: 1}))
+    expect(plain(await groups.metadata('team', time)).data).toContainEqual(
+      expect.objectContaining({metadata_value: 'blue', requests: 1}),
+    )
     const [workspace] = plain(await groups.workspaces(time)).data
     expect(workspace).toMatchObject({workspace: expect.stringMatching(/^ws-/), object: 'analytics-group'})
-    expect(plain(await groups.groupedData('workspace', {...time, columns: 'cost'})).data).toEqual([{...workspace, cost: 0}])
+    expect(plain(await groups.groupedData('workspace', {...time, columns: 'cost'})).data).toEqual([
+      {...workspace, cost: 0},
+    ])
   })
 
   test('makes, lists, shows, changes and deletes MCP integrations and servers, and what hangs on them', async () => {
     const {mcpIntegrations, mcpServers} = client()
-    const {id} = await mcpIntegrations.create({name: 'Docs', url: 'https://mcp.example.com/mcp', auth_type: 'none', transport: 'http'})
+    const {id} = await mcpIntegrations.create({
+      name: 'Docs',
+      url: 'https://mcp.example.com/mcp',
+      auth_type: 'none',
+      transport: 'http',
+    })
     expect(plain(await mcpIntegrations.list()).data).toContainEqual(expect.objectContaining({id}))
     await mcpIntegrations.update({id, description: 'Changed'})
     expect(plain(await mcpIntegrations.retrieve({id}))).toMatchObject({description: 'Changed'})
@@ -402,7 +499,11 @@ describe('the data plane', () => {
     for (const key of [ADMIN_KEY, token]) {
       const reply = await fetch(`${gateway.url}/v1/operator/sessions`, {
         method: 'POST',
-        headers: {'x-gateway-api-key': key, 'x-gateway-operator-organisation': 'any', 'content-type': 'application/json'},
+        headers: {
+          'x-gateway-api-key': key,
+          'x-gateway-operator-organisation': 'any',
+          'content-type': 'application/json',
+        },
         body: '{"email":"tom@example.com"}',
       })
       expect([400, 401, 403, 404]).toContain(reply.status)

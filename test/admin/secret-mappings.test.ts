@@ -69,7 +69,9 @@ describe.each(KINDS)('secrets that fill fields, on %s', kind => {
       key: 'sk-0123456789',
       default_provider_slug: `own-${slug}`,
     }
-    expect((await admin.asWorkspace('POST', '/v1/integrations', {...shared, create_default_provider: true})).status).toBe(200)
+    expect(
+      (await admin.asWorkspace('POST', '/v1/integrations', {...shared, create_default_provider: true})).status,
+    ).toBe(200)
     const refused = await admin.asWorkspace('PUT', `/v1/virtual-keys/own-${slug}`, {secret_mappings: key(slug)})
     expect([refused.status, refused.body.data.message]).toEqual([
       400,
@@ -99,9 +101,16 @@ describe.each(KINDS)('secrets that fill fields, on %s', kind => {
 test('a call by a provider whose key is in a secret manager is refused, and says what to do', async () => {
   const gateway = await startGateway()
   const [home] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
-  const {slug} = await gateway.admin<{slug: string}>('POST', '/secret-references', {name: 'Key', secret_path: 'kv/data/openai', ...manager})
+  const {slug} = await gateway.admin<{slug: string}>('POST', '/secret-references', {
+    name: 'Key',
+    secret_path: 'kv/data/openai',
+    ...manager,
+  })
   const body = {name: 'Mapped', slug: 'mapped', provider: 'openai', workspace_id: home!.id}
-  await gateway.admin('POST', '/virtual-keys', {...body, secret_mappings: [{target_field: 'key', secret_reference_id: slug}]})
+  await gateway.admin('POST', '/virtual-keys', {
+    ...body,
+    secret_mappings: [{target_field: 'key', secret_reference_id: slug}],
+  })
   const reply = await gateway.chat({model: '@mapped/gpt-4o', messages: [{role: 'user', content: 'Hello'}]})
   expect([reply.status, ((await reply.json()) as {error: {message: string}}).error.message]).toEqual([
     501,

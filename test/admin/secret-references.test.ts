@@ -14,7 +14,11 @@ const ACCESS_KEY = {
   aws_secret_access_key: 'canary-aws-0123456789',
   aws_region: 'eu-west-1',
 }
-const VAULT = {vault_auth_type: 'token', vault_addr: 'https://vault.example.com:8200', vault_token: 'canary-vault-0123456789'}
+const VAULT = {
+  vault_auth_type: 'token',
+  vault_addr: 'https://vault.example.com:8200',
+  vault_token: 'canary-vault-0123456789',
+}
 
 describe.each(KINDS)('secret references on %s', kind => {
   let admin: Admin
@@ -29,13 +33,20 @@ describe.each(KINDS)('secret references on %s', kind => {
   const post = (body: object) => admin.asAdmin('POST', '/v1/secret-references', {...good, ...body})
   const create = async (body: object = {}) => {
     const reply = await post(body)
-    expect([reply.status, reply.body]).toEqual([200, {id: expect.any(String), slug: expect.any(String), object: 'secret-reference'}])
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {id: expect.any(String), slug: expect.any(String), object: 'secret-reference'},
+    ])
     return reply.body as {id: string; slug: string}
   }
   const get = async (named: string) => (await admin.asAdmin('GET', `/v1/secret-references/${named}`)).body
   const put = (named: string, body: object) => admin.asAdmin('PUT', `/v1/secret-references/${named}`, body)
   const login = async (id: string) => {
-    const row = await admin.store.db.selectFrom('secret_references').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    const row = await admin.store.db
+      .selectFrom('secret_references')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
     return openLogin(admin.services.seal, row)
   }
 
@@ -64,12 +75,19 @@ describe.each(KINDS)('secret references on %s', kind => {
         object: 'secret-reference',
       })
     expect(await login(id)).toEqual({aws_secret_access_key: ACCESS_KEY.aws_secret_access_key})
-    expect((await admin.auditLog()).at(-1)).toMatchObject({resource_type: 'secret-reference', resource_id: id, action: 'create'})
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      resource_type: 'secret-reference',
+      resource_id: id,
+      action: 'create',
+    })
   })
 
   test('every way to log in is taken, and no other field', async () => {
     const ways = [
-      ['aws_sm', {aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/read', aws_external_id: null}],
+      [
+        'aws_sm',
+        {aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/read', aws_external_id: null},
+      ],
       ['aws_sm', {aws_auth_type: 'serviceRole', aws_region: 'eu-west-1'}],
       [
         'azure_kv',
@@ -81,14 +99,26 @@ describe.each(KINDS)('secret references on %s', kind => {
           azure_vault_url: 'https://keys.vault.azure.net',
         },
       ],
-      ['azure_kv', {azure_auth_mode: 'managed', azure_vault_url: 'https://keys.vault.azure.net', azure_managed_client_id: 'c'}],
+      [
+        'azure_kv',
+        {azure_auth_mode: 'managed', azure_vault_url: 'https://keys.vault.azure.net', azure_managed_client_id: 'c'},
+      ],
       ['azure_kv', {azure_auth_mode: 'default', azure_vault_url: 'https://keys.vault.azure.net'}],
       ['hashicorp_vault', VAULT],
       [
         'hashicorp_vault',
-        {...VAULT, vault_auth_type: 'approle', vault_token: undefined, vault_role_id: 'r', vault_secret_id: 'canary-approle'},
+        {
+          ...VAULT,
+          vault_auth_type: 'approle',
+          vault_token: undefined,
+          vault_role_id: 'r',
+          vault_secret_id: 'canary-approle',
+        },
       ],
-      ['hashicorp_vault', {vault_auth_type: 'kubernetes', vault_addr: VAULT.vault_addr, vault_role: 'gateway', vault_namespace: 'ns'}],
+      [
+        'hashicorp_vault',
+        {vault_auth_type: 'kubernetes', vault_addr: VAULT.vault_addr, vault_role: 'gateway', vault_namespace: 'ns'},
+      ],
     ] as const
     for (const [manager_type, auth_config] of ways) {
       expect((await post({manager_type, auth_config})).status, JSON.stringify(auth_config)).toBe(200)
@@ -98,7 +128,10 @@ describe.each(KINDS)('secret references on %s', kind => {
 
   test.each([
     [{auth_config: VAULT}, 'auth_config.aws_auth_type'],
-    [{auth_config: {...ACCESS_KEY, aws_secret_access_key: undefined}}, 'auth_config.aws_secret_access_key: is required'],
+    [
+      {auth_config: {...ACCESS_KEY, aws_secret_access_key: undefined}},
+      'auth_config.aws_secret_access_key: is required',
+    ],
     [{auth_config: {...ACCESS_KEY, aws_secret_access_key: 'can•••••6789'}}, 'holds the mask of a secret'],
     [{manager_type: 'hashicorp_vault', auth_config: {...VAULT, vault_addr: 'ftp://vault'}}, 'must begin with http'],
     [{manager_type: 'env'}, 'manager_type: must be'],
@@ -130,12 +163,20 @@ describe.each(KINDS)('secret references on %s', kind => {
     expect((await put(id, {auth_config: {aws_region: 'us-east-1'}, manager_type: 'azure_kv'})).body).toEqual({})
     expect(await get(id)).toMatchObject({
       manager_type: 'aws_sm',
-      auth_config: {aws_region: 'us-east-1', aws_access_key_id: 'AKIA0123456789', masked_aws_secret_access_key: 'can•••••6789'},
+      auth_config: {
+        aws_region: 'us-east-1',
+        aws_access_key_id: 'AKIA0123456789',
+        masked_aws_secret_access_key: 'can•••••6789',
+      },
     })
     expect(await login(id)).toEqual({aws_secret_access_key: ACCESS_KEY.aws_secret_access_key})
     expect((await put(id, {auth_config: {aws_auth_type: 'assumedRole'}})).status).toBe(400)
     expect((await put(id, {auth_config: {aws_auth_type: 'assumedRole', aws_role_arn: 'arn:1'}})).status).toBe(200)
-    expect((await get(id)).auth_config).toEqual({aws_auth_type: 'assumedRole', aws_role_arn: 'arn:1', aws_region: 'us-east-1'})
+    expect((await get(id)).auth_config).toEqual({
+      aws_auth_type: 'assumedRole',
+      aws_role_arn: 'arn:1',
+      aws_region: 'us-east-1',
+    })
     expect(await login(id)).toEqual({})
     for (const body of [{}, {manager_type: 'aws_sm'}]) expect((await put(id, body)).status).toBe(400)
     expect((await put(id, {description: null, tags: null, secret_key: null, name: 'New'})).status).toBe(200)
@@ -146,7 +187,10 @@ describe.each(KINDS)('secret references on %s', kind => {
     const {id} = await create({manager_type: 'hashicorp_vault', auth_config: VAULT})
     const elsewhere = {vault_addr: 'https://elsewhere.example.com'}
     const refused = await put(id, {auth_config: elsewhere})
-    expect([refused.status, refused.body.data.message]).toEqual([400, expect.stringContaining('auth_config.vault_token: is required')])
+    expect([refused.status, refused.body.data.message]).toEqual([
+      400,
+      expect.stringContaining('auth_config.vault_token: is required'),
+    ])
     expect((await put(id, {auth_config: {vault_addr: VAULT.vault_addr, vault_namespace: 'ns'}})).status).toBe(200)
     expect(await login(id)).toEqual({vault_token: VAULT.vault_token})
     expect((await put(id, {auth_config: {...elsewhere, vault_token: 'canary-new-0123456789'}})).status).toBe(200)
@@ -165,9 +209,18 @@ describe.each(KINDS)('secret references on %s', kind => {
   })
 
   test('the list is paged, and narrowed by manager, tags and text', async () => {
-    const {id, slug} = await create({name: '100%_sure', manager_type: 'hashicorp_vault', auth_config: VAULT, tags: {team: 'rare'}})
+    const {id, slug} = await create({
+      name: '100%_sure',
+      manager_type: 'hashicorp_vault',
+      auth_config: VAULT,
+      tags: {team: 'rare'},
+    })
     const list = async (query: string) => (await admin.asAdmin('GET', `/v1/secret-references?${query}`)).body
-    const only = {object: 'list', total: 1, data: [expect.objectContaining({id, slug, status: 'ACTIVE', object: 'secret-reference'})]}
+    const only = {
+      object: 'list',
+      total: 1,
+      data: [expect.objectContaining({id, slug, status: 'ACTIVE', object: 'secret-reference'})],
+    }
     expect(await list('search=0%25_S')).toEqual(only)
     expect(await list(`tags=${encodeURIComponent('{"team":"rare"}')}&manager_type=hashicorp_vault`)).toEqual(only)
     const {total} = await list('')
@@ -178,8 +231,16 @@ describe.each(KINDS)('secret references on %s', kind => {
 
   test('one that fills a field of an MCP integration is not deleted', async () => {
     const {id, slug} = await create()
-    const secret_mappings = [{target_field: 'configurations.custom_headers', secret_reference_id: slug, value_format: 'json'}]
-    const mcp = {name: 'Docs', url: 'https://mcp.example.com/mcp', auth_type: 'headers', transport: 'http', secret_mappings}
+    const secret_mappings = [
+      {target_field: 'configurations.custom_headers', secret_reference_id: slug, value_format: 'json'},
+    ]
+    const mcp = {
+      name: 'Docs',
+      url: 'https://mcp.example.com/mcp',
+      auth_type: 'headers',
+      transport: 'http',
+      secret_mappings,
+    }
     const made = await admin.asAdmin('POST', '/v1/mcp-integrations', mcp)
     expect(made.status).toBe(200)
     const kept = await admin.asAdmin('DELETE', `/v1/secret-references/${id}`)

@@ -15,18 +15,28 @@ describe.each(KINDS)('sessions on %s', kind => {
   test('a session stands for its user on either header, until it ends', async () => {
     const user = await seedUser(admin, 'member', {[admin.workspace_id]: 'manager'})
     const ways: Record<string, string>[] = [{'x-gateway-api-key': user.token}, {authorization: `Bearer ${user.token}`}]
-    for (const headers of ways) expect((await admin.send(undefined, 'GET', '/v1/configs', undefined, headers)).status).toBe(200)
+    for (const headers of ways)
+      expect((await admin.send(undefined, 'GET', '/v1/configs', undefined, headers)).status).toBe(200)
     const made = await admin.send(user.token, 'POST', '/v1/configs', {name: 'Mine', config: {provider: 'openai'}})
     expect(made.status, made.text).toBe(200)
     const log = (await admin.auditLog()).at(-1)!
-    expect(log).toMatchObject({actor_type: 'user', actor_id: user.id, workspace_id: admin.workspace_id, client_ip: '127.0.0.1'})
+    expect(log).toMatchObject({
+      actor_type: 'user',
+      actor_id: user.id,
+      workspace_id: admin.workspace_id,
+      client_ip: '127.0.0.1',
+    })
     expect(JSON.stringify(log)).not.toContain(user.token)
     admin.at('2030-01-01T00:00:00.000Z')
     expect((await admin.send(user.token, 'GET', '/v1/configs')).body).toEqual(
       refusal('AB05', 'The session expired at 2030-01-01T00:00:00.000Z. Create a new one.'),
     )
     admin.at('2026-03-04T05:06:07.000Z')
-    await admin.store.db.updateTable('sessions').set({revoked_at: '2026-03-04T00:00:00.000Z'}).where('user_id', '=', user.id).execute()
+    await admin.store.db
+      .updateTable('sessions')
+      .set({revoked_at: '2026-03-04T00:00:00.000Z'})
+      .where('user_id', '=', user.id)
+      .execute()
     const ended = refusal('AB05', 'The session is not known to this gateway, or was ended. Create a new one.')
     expect((await admin.send(user.token, 'GET', '/v1/configs')).body).toEqual(ended)
     expect((await admin.send(`gs-${'a'.repeat(43)}`, 'GET', '/v1/configs')).body).toEqual(ended)
@@ -46,7 +56,9 @@ describe.each(KINDS)('sessions on %s', kind => {
     expect((await send('POST', '/configs', {...config, workspace_id})).status).toBe(200)
     expect((await send('POST', '/configs', {...config, workspace_id: red.slug})).status).toBe(403)
     expect((await send('GET', `/configs?workspace_id=${red.slug}`)).status).toBe(200)
-    expect((await send('GET', `/configs?workspace_id=${blue.slug}`)).body).toEqual(refusal('AB08', 'No workspace is known by this id.'))
+    expect((await send('GET', `/configs?workspace_id=${blue.slug}`)).body).toEqual(
+      refusal('AB08', 'No workspace is known by this id.'),
+    )
     expect((await send('POST', '/configs', {...config, workspace_id: blue.id})).body).toEqual(
       refusal('AB08', 'No workspace is known by this id.'),
     )
@@ -118,7 +130,9 @@ describe('what the operator alone does', () => {
       expires_at: '2026-03-04T06:06:07.000Z',
       object: 'session',
     })
-    expect(JSON.stringify(await admin.store.db.selectFrom('sessions').selectAll().execute())).not.toContain(session.body.token)
+    expect(JSON.stringify(await admin.store.db.selectFrom('sessions').selectAll().execute())).not.toContain(
+      session.body.token,
+    )
     expect((await send('GET', '/operator/sessions')).body.data).toEqual([
       expect.objectContaining({id: session.body.id, email: 'root@example.com'}),
     ])
@@ -136,10 +150,20 @@ describe('what the operator alone does', () => {
 
   test('an organisation is made with its workspace and keys, and its making stands in its own audit log', async () => {
     const made = (await send('POST', '/operator/organisations', {name: 'Blue Team', slug: 'blue'})).body
-    expect(made).toMatchObject({slug: 'blue', admin_key: expect.stringMatching(/^gk-/), workspace_key: expect.stringMatching(/^gk-/)})
+    expect(made).toMatchObject({
+      slug: 'blue',
+      admin_key: expect.stringMatching(/^gk-/),
+      workspace_key: expect.stringMatching(/^gk-/),
+    })
     expect((await send('POST', '/operator/organisations', {name: 'Other', slug: 'blue'})).status).toBe(409)
-    expect((await send('GET', '/operator/organisations')).body.data.map((row: {slug: string}) => row.slug)).toContain('blue')
-    expect((await admin.auditLog()).at(-1)).toMatchObject({organisation_id: made.id, actor_type: 'operator', resource_type: 'organisation'})
+    expect((await send('GET', '/operator/organisations')).body.data.map((row: {slug: string}) => row.slug)).toContain(
+      'blue',
+    )
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      organisation_id: made.id,
+      actor_type: 'operator',
+      resource_type: 'organisation',
+    })
     const here = organisation_id
     organisation_id = made.id
     expect((await send('GET', '/admin/organisation')).body.name).toBe('Blue Team')

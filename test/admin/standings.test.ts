@@ -30,11 +30,18 @@ describe.each(KINDS)('what replies say of budgets, on %s', kind => {
   let made_rows = 0
 
   const get = async (path: string) => (await admin.asAdmin('GET', `/v1${path}`)).body
-  const put = async (path: string, body: object) => expect((await admin.asAdmin('PUT', `/v1${path}`, body)).status).toBe(200)
-  const listed = async (path: string, name: string) => (await get(path)).data.find((row: {name: string}) => row.name === name)
+  const put = async (path: string, body: object) =>
+    expect((await admin.asAdmin('PUT', `/v1${path}`, body)).status).toBe(200)
+  const listed = async (path: string, name: string) =>
+    (await get(path)).data.find((row: {name: string}) => row.name === name)
 
   async function key(): Promise<Budgeted> {
-    const made = {name: `key ${++made_rows}`, workspace_id: admin.workspace_id, scopes: ['logs.list'], usage_limits: LIMIT}
+    const made = {
+      name: `key ${++made_rows}`,
+      workspace_id: admin.workspace_id,
+      scopes: ['logs.list'],
+      usage_limits: LIMIT,
+    }
     const {id} = (await admin.asAdmin('POST', '/v1/api-keys/workspace/service', made)).body
     return {
       async shown() {
@@ -49,13 +56,22 @@ describe.each(KINDS)('what replies say of budgets, on %s', kind => {
   }
 
   async function provider(): Promise<Budgeted> {
-    const made = {name: `p ${++made_rows}`, provider: 'openai', key: 'sk-1', workspace_id: admin.workspace_id, usage_limits: LIMIT}
+    const made = {
+      name: `p ${++made_rows}`,
+      provider: 'openai',
+      key: 'sk-1',
+      workspace_id: admin.workspace_id,
+      usage_limits: LIMIT,
+    }
     const {slug} = (await admin.asAdmin('POST', '/v1/virtual-keys', made)).body.data
     const where = `?workspace_id=${admin.workspace_id}`
     return {
       async shown() {
         const {status, usage_limits} = await get(`/providers/${slug}${where}`)
-        for (const row of [await get(`/virtual-keys/${slug}${where}`), await listed(`/virtual-keys${where}`, made.name)])
+        for (const row of [
+          await get(`/virtual-keys/${slug}${where}`),
+          await listed(`/virtual-keys${where}`, made.name),
+        ])
           expect(row).toMatchObject({status, usage_limits})
         expect(await listed(`/providers${where}`, made.name)).toMatchObject({status, usage_limits})
         return {status, usage_limits}
@@ -104,7 +120,13 @@ describe.each(KINDS)('what replies say of budgets, on %s', kind => {
   }
 
   const spend = (of: Budgeted, cost_usd: number) =>
-    insertHour(admin.store.db, {workspace_id: 'none', ...of.spends, hour: SET_AT, model: `${cost_usd}`, cost_nanousd: cost_usd * NANO})
+    insertHour(admin.store.db, {
+      workspace_id: 'none',
+      ...of.spends,
+      hour: SET_AT,
+      model: `${cost_usd}`,
+      cost_nanousd: cost_usd * NANO,
+    })
 
   const OF = {key, provider, workspace, integration}
   test.each(Object.keys(OF) as (keyof typeof OF)[])(

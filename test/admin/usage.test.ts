@@ -16,7 +16,12 @@ describe.each(KINDS)('usage on %s', kind => {
     const {db} = admin.store
     red = await admin.seedWorkspace(admin.organisation_id, {slug: 'red', name: 'Red'})
     blue = (await admin.seedKey(admin, {name: 'blue', kind: 'workspace-user', user_id: 'user-1'})).id
-    const here = {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id, api_key_id: blue, provider_slug: 'main'}
+    const here = {
+      organisation_id: admin.organisation_id,
+      workspace_id: admin.workspace_id,
+      api_key_id: blue,
+      provider_slug: 'main',
+    }
     await insertHour(db, {...here, hour: '2026-01-31T23:00:00.000Z', cost_nanousd: 9})
     await insertHour(db, {
       ...here,
@@ -29,8 +34,20 @@ describe.each(KINDS)('usage on %s', kind => {
       completion_tokens: 5,
     })
     await insertHour(db, {...here, hour: '2026-02-02T03:00:00.000Z', model: 'b', cost_nanousd: 2, unpriced: 1})
-    await insertHour(db, {...here, hour: '2026-03-01T00:00:00.000Z', model: 'a', requests: 1, cost_nanousd: Number.MAX_SAFE_INTEGER})
-    await insertHour(db, {...here, hour: '2026-03-01T01:00:00.000Z', model: 'a', requests: 1, cost_nanousd: Number.MAX_SAFE_INTEGER})
+    await insertHour(db, {
+      ...here,
+      hour: '2026-03-01T00:00:00.000Z',
+      model: 'a',
+      requests: 1,
+      cost_nanousd: Number.MAX_SAFE_INTEGER,
+    })
+    await insertHour(db, {
+      ...here,
+      hour: '2026-03-01T01:00:00.000Z',
+      model: 'a',
+      requests: 1,
+      cost_nanousd: Number.MAX_SAFE_INTEGER,
+    })
     await insertHour(db, {
       ...here,
       workspace_id: red.id,
@@ -71,9 +88,18 @@ describe.each(KINDS)('usage on %s', kind => {
   })
 
   test('names keys, their users and workspaces, in several dimensions at once', async () => {
-    const {body} = await admin.asAdmin('GET', `/v1/admin/usage?by=workspace,key,user,day&${SINCE}&until=2026-02-28T00:00:00Z`)
+    const {body} = await admin.asAdmin(
+      'GET',
+      `/v1/admin/usage?by=workspace,key,user,day&${SINCE}&until=2026-02-28T00:00:00Z`,
+    )
     expect(
-      body.data.map(({workspace, key, user, day, requests}: Record<string, unknown>) => ({workspace, key, user, day, requests})),
+      body.data.map(({workspace, key, user, day, requests}: Record<string, unknown>) => ({
+        workspace,
+        key,
+        user,
+        day,
+        requests,
+      })),
     ).toEqual([
       {
         workspace: {id: admin.workspace_id, name: expect.any(String)},
@@ -82,7 +108,13 @@ describe.each(KINDS)('usage on %s', kind => {
         day: '2026-02-01',
         requests: 2,
       },
-      {workspace: {id: red.id, name: 'Red'}, key: {id: 'gone', name: null}, user: {id: null, name: null}, day: '2026-02-03', requests: 1},
+      {
+        workspace: {id: red.id, name: 'Red'},
+        key: {id: 'gone', name: null},
+        user: {id: null, name: null},
+        day: '2026-02-03',
+        requests: 1,
+      },
       {
         workspace: {id: admin.workspace_id, name: expect.any(String)},
         key: {id: blue, name: 'blue'},
@@ -110,12 +142,16 @@ describe.each(KINDS)('usage on %s', kind => {
     expect((await admin.send(key, 'GET', `/v1/admin/usage?by=kind&${SINCE}`)).status).toBe(403)
   })
 
-  test.each(['by=colour', 'by=', 'by=key,user,model,day,hour', 'by=key', 'by=key&since=yesterday', `by=key&${SINCE}&untl=1`])(
-    '%s is refused',
-    async query => {
-      expect((await admin.asAdmin('GET', `/v1/admin/usage?${query}`)).status).toBe(400)
-    },
-  )
+  test.each([
+    'by=colour',
+    'by=',
+    'by=key,user,model,day,hour',
+    'by=key',
+    'by=key&since=yesterday',
+    `by=key&${SINCE}&untl=1`,
+  ])('%s is refused', async query => {
+    expect((await admin.asAdmin('GET', `/v1/admin/usage?${query}`)).status).toBe(400)
+  })
 
   test('is printed as a table, as CSV and as JSON', async () => {
     const said = async (...argv: string[]) => {
@@ -176,7 +212,9 @@ describe('workers', () => {
       expect.objectContaining({name: 'mail', status: 'failing', failures: 1, last_error: 'connect ECONNREFUSED'}),
     ])
     const {stdout} = await run(['workers'], {env: {GATEWAY_URL: admin.url, GATEWAY_API_KEY: admin.admin_key}})
-    expect(stdout).toMatch(/^mail +failing +2026-03-04 05:06:00 +1000 +2026-03-04 05:07:00 +1 +1 +host:1 +connect ECONNREFUSED$/m)
+    expect(stdout).toMatch(
+      /^mail +failing +2026-03-04 05:06:00 +1000 +2026-03-04 05:07:00 +1 +1 +host:1 +connect ECONNREFUSED$/m,
+    )
   })
 
   test('are for admin keys', async () => {

@@ -14,7 +14,8 @@ describe.each(KINDS)('users and members on %s', kind => {
   })
   afterAll(() => admin.close())
 
-  const member = (workspace: string, user: string) => admin.asAdmin('GET', `/v1/admin/workspaces/${workspace}/users/${user}`)
+  const member = (workspace: string, user: string) =>
+    admin.asAdmin('GET', `/v1/admin/workspaces/${workspace}/users/${user}`)
 
   test('users are listed with their workspaces, by page, by role and by address', async () => {
     const other = await startAdmin({kind})
@@ -22,7 +23,12 @@ describe.each(KINDS)('users and members on %s', kind => {
     const old = await other.seedWorkspace(other.organisation_id, {status: 'archived'})
     const ada = await seedUser(other, 'owner', {}, {email: 'ada@example.com'})
     other.at('2026-03-04T06:00:00.000Z')
-    const bob = await seedUser(other, 'member', {[other.workspace_id]: 'admin', [old.id]: 'member'}, {email: 'bob@example.com'})
+    const bob = await seedUser(
+      other,
+      'member',
+      {[other.workspace_id]: 'admin', [old.id]: 'member'},
+      {email: 'bob@example.com'},
+    )
     other.at('2026-03-04T07:00:00.000Z')
     await other.asAdmin('POST', `/v1/admin/workspaces/${sibling.slug}/users`, {users: [{id: bob.id, role: 'member'}]})
     const foreign = await other.foreign()
@@ -61,7 +67,12 @@ describe.each(KINDS)('users and members on %s', kind => {
     const change = (role: string) => admin.asAdmin('PUT', `/v1/admin/users/${id}`, {role})
     expect((await change('admin')).body).toEqual({})
     expect((await admin.asAdmin('GET', `/v1/admin/users/${id}`)).body.role).toBe('admin')
-    expect((await admin.auditLog()).at(-1)).toMatchObject({resource_type: 'user', action: 'update', resource_id: id, actor_type: 'api_key'})
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      resource_type: 'user',
+      action: 'update',
+      resource_id: id,
+      actor_type: 'api_key',
+    })
     expect((await change('admin')).body).toEqual(refusal('AB01', 'role: is admin already.'))
     expect((await change('owner')).body).toEqual(
       refusal('AB01', 'role: owner is given on the command line of the data directory only: send admin or member.'),
@@ -76,7 +87,10 @@ describe.each(KINDS)('users and members on %s', kind => {
     const path = `/v1/admin/users/${first.id}`
     for (const token of [other.admin_key, helper.token]) {
       expect((await other.send(token, 'PUT', path, {role: 'member'})).body).toEqual(
-        refusal('AB03', 'You do not have enough permissions to execute this request: the role owner is above your own, admin.'),
+        refusal(
+          'AB03',
+          'You do not have enough permissions to execute this request: the role owner is above your own, admin.',
+        ),
       )
       expect((await other.send(token, 'DELETE', path)).status).toBe(403)
     }
@@ -133,16 +147,23 @@ describe.each(KINDS)('users and members on %s', kind => {
     expect(shown.scopes).not.toContain('workspaces.update')
     expect((await member(admin.workspace_id, two.id)).body.scopes).toContain('audit_logs.list')
     const roles = async (query: string) =>
-      (await admin.asAdmin('GET', `${at}?${query}`)).body.data.map(({id, role}: {id: string; role: string}) => [id, role])
+      (await admin.asAdmin('GET', `${at}?${query}`)).body.data.map(({id, role}: {id: string; role: string}) => [
+        id,
+        role,
+      ])
     expect(await roles(`email=${one.email}`)).toEqual([[one.id, 'manager']])
     expect(await roles('role=manager')).toEqual([[one.id, 'manager']])
     const details = (await admin.asAdmin('GET', `/v1/admin/workspaces/${admin.workspace_id}`)).body
     expect(details.users).toContainEqual(shown)
     const {organisation_id, workspace_id} = admin
     const key = await admin.seedKey({organisation_id, workspace_id}, {kind: 'workspace-user', user_id: one.id})
-    expect((await admin.asAdmin('PUT', `${at}/${one.id}`, {role: 'manager'})).body).toEqual(refusal('AB01', 'role: is manager already.'))
+    expect((await admin.asAdmin('PUT', `${at}/${one.id}`, {role: 'manager'})).body).toEqual(
+      refusal('AB01', 'role: is manager already.'),
+    )
     expect((await admin.asAdmin('PUT', `${at}/${one.id}`, {role: 'member'})).body).toEqual({})
-    expect((await admin.send(key.key, 'POST', '/v1/configs', {name: 'a', config: {provider: 'openai'}})).status).toBe(403)
+    expect((await admin.send(key.key, 'POST', '/v1/configs', {name: 'a', config: {provider: 'openai'}})).status).toBe(
+      403,
+    )
     expect((await admin.asAdmin('DELETE', `${at}/${one.id}`)).body).toEqual({})
     expect((await admin.auditLog()).at(-1)).toMatchObject({
       resource_type: 'workspace-user',
@@ -164,7 +185,10 @@ describe.each(KINDS)('users and members on %s', kind => {
     const first = {id: good.id, role: 'member'}
     for (const id of [newId(), stranger.id]) {
       const reply = await add([first, {id, role: 'member'}])
-      expect([reply.status, reply.body]).toEqual([404, refusal('AB02', `users[1].id: no user is known by the id ${id}.`)])
+      expect([reply.status, reply.body]).toEqual([
+        404,
+        refusal('AB02', `users[1].id: no user is known by the id ${id}.`),
+      ])
     }
     expect((await add([first, {id: there.id, role: 'member'}])).body.data.errorCode).toBe('AB07')
     expect((await add([first, first])).body.data.message).toContain('names a user twice')
@@ -178,7 +202,10 @@ describe.each(KINDS)('users and members on %s', kind => {
     const [boss, manager, plain] = [await place('admin'), await place('manager'), await place('member')]
     const guest = await seedUser(admin)
     const at = `/v1/admin/workspaces/${admin.workspace_id}/users`
-    const above = refusal('AB03', 'You do not have enough permissions to execute this request: the role admin is above your own, manager.')
+    const above = refusal(
+      'AB03',
+      'You do not have enough permissions to execute this request: the role admin is above your own, manager.',
+    )
     for (const token of [manager.token, admin.workspace_key]) {
       const tries = [
         await admin.send(token, 'POST', at, {users: [{id: guest.id, role: 'admin'}]}),
@@ -198,7 +225,9 @@ describe.each(KINDS)('users and members on %s', kind => {
     const user = await seedUser(admin)
     const made = await admin.asAdmin('POST', '/v1/admin/workspaces', {name: 'With people', users: [user.id]})
     expect(made.status).toBe(200)
-    expect((await admin.asAdmin('GET', `/v1/admin/workspaces/${made.body.id}`)).body.users).toMatchObject([{id: user.id, role: 'member'}])
+    expect((await admin.asAdmin('GET', `/v1/admin/workspaces/${made.body.id}`)).body.users).toMatchObject([
+      {id: user.id, role: 'member'},
+    ])
   })
 
   test('those who are told of limits: admins and managers of the workspace, owners and admins of the organisation, each once', async () => {

@@ -61,10 +61,17 @@ describe.each(KINDS)('virtual keys on %s', kind => {
       object: 'virtual-key',
     })
     expect(text).not.toContain('canary')
-    expect(await called(slug)).toMatchObject({integration: {enabled: true, ai_provider_id: 'openai', trusts_host: false}})
+    expect(await called(slug)).toMatchObject({
+      integration: {enabled: true, ai_provider_id: 'openai', trusts_host: false},
+    })
     expect(await opened(slug)).toEqual({key: 'sk-canary-key-0123456789', configurations: {}})
     const deed = (await admin.auditLog()).at(-1)!
-    expect(deed).toMatchObject({resource_type: 'virtual-key', resource_id: body.id, action: 'create', workspace_id: admin.workspace_id})
+    expect(deed).toMatchObject({
+      resource_type: 'virtual-key',
+      resource_id: body.id,
+      action: 'create',
+      workspace_id: admin.workspace_id,
+    })
   })
 
   test('its integration is nowhere to be seen, and the provider is', async () => {
@@ -74,7 +81,13 @@ describe.each(KINDS)('virtual keys on %s', kind => {
       expect((await admin.asAdmin('GET', `/v1/integrations/${named}`)).status).toBe(404)
     expect((await admin.asAdmin('GET', '/v1/integrations')).body.data).toEqual([])
     expect(
-      (await admin.asAdmin('POST', '/v1/providers', {name: 'X', integration_id: integration.id, workspace_id: admin.workspace_id})).status,
+      (
+        await admin.asAdmin('POST', '/v1/providers', {
+          name: 'X',
+          integration_id: integration.id,
+          workspace_id: admin.workspace_id,
+        })
+      ).status,
     ).toBe(404)
     expect((await admin.asWorkspace('GET', `/v1/providers/${slug}`)).body).toMatchObject({
       slug,
@@ -111,7 +124,13 @@ describe.each(KINDS)('virtual keys on %s', kind => {
       azure_auth_mode: 'default',
       azure_resource_name: 'res',
       azure_deployment_config: [
-        {alias: 'main', azure_api_version: '2024-10-21', azure_deployment_name: 'gpt', azure_model_slug: 'main', is_default: true},
+        {
+          alias: 'main',
+          azure_api_version: '2024-10-21',
+          azure_deployment_name: 'gpt',
+          azure_model_slug: 'main',
+          is_default: true,
+        },
       ],
     }
     expect((await admin.asWorkspace('GET', `/v1/virtual-keys/${slug}`)).body.model_config).toEqual(configurations)
@@ -130,8 +149,15 @@ describe.each(KINDS)('virtual keys on %s', kind => {
     expect(await opened(slug)).toEqual({key: 'sk-canary-new-0123456789', configurations: {custom_headers}})
     const {model_config} = (await admin.asWorkspace('GET', path)).body
     expect(model_config).toEqual({custom_headers: {'x-token': 'can•••••6789'}})
-    await admin.asWorkspace('PUT', path, {key: 'sk-•••••6789', model_config: {...model_config, openai_project: 'p'}, name: 'New'})
-    expect(await opened(slug)).toEqual({key: 'sk-canary-new-0123456789', configurations: {custom_headers, openai_project: 'p'}})
+    await admin.asWorkspace('PUT', path, {
+      key: 'sk-•••••6789',
+      model_config: {...model_config, openai_project: 'p'},
+      name: 'New',
+    })
+    expect(await opened(slug)).toEqual({
+      key: 'sk-canary-new-0123456789',
+      configurations: {custom_headers, openai_project: 'p'},
+    })
     expect((await admin.asWorkspace('GET', path)).body.name).toBe('New')
   })
 
@@ -143,7 +169,10 @@ describe.each(KINDS)('virtual keys on %s', kind => {
       key: 'sk-canary-key-0123456789',
     })
     const reply = await admin.asWorkspace('PUT', '/v1/virtual-keys/its-own', {key: 'sk-other'})
-    expect([reply.status, reply.body]).toEqual([400, refusal('AB01', 'key: belongs to the integration its-own and is changed there.')])
+    expect([reply.status, reply.body]).toEqual([
+      400,
+      refusal('AB01', 'key: belongs to the integration its-own and is changed there.'),
+    ])
     expect((await admin.asWorkspace('PUT', '/v1/virtual-keys/its-own', {note: 'fine'})).status).toBe(200)
   })
 
@@ -185,7 +214,12 @@ describe.each(KINDS)('virtual keys on %s', kind => {
       /^provider: no kind of provider is called so; did you mean anthropic\?$/,
     ],
     ['settings of another kind', {resourceName: 'res'}, 400, /azure_resource_name/],
-    ['a private host from a workspace key', {model_config: {custom_host: 'http://192.168.0.2/v1'}}, 400, /^Invalid custom host/],
+    [
+      'a private host from a workspace key',
+      {model_config: {custom_host: 'http://192.168.0.2/v1'}},
+      400,
+      /^Invalid custom host/,
+    ],
     ['a slug that is taken', {slug: 'taken'}, 409, /^The slug taken is taken by another virtual key\.$/],
     [
       'a secret reference that nobody knows',
@@ -204,7 +238,12 @@ describe.each(KINDS)('virtual keys on %s', kind => {
     await admin.asWorkspace('POST', '/v1/virtual-keys', {name: 'T', slug: 'taken', provider: 'openai', key: 'sk'})
     const integrationsNow = async () => (await admin.store.db.selectFrom('integrations').select('id').execute()).length
     const before = await integrationsNow()
-    const reply = await admin.asWorkspace('POST', '/v1/virtual-keys', {name: 'Made', provider: 'openai', key: 'sk-canary', ...body})
+    const reply = await admin.asWorkspace('POST', '/v1/virtual-keys', {
+      name: 'Made',
+      provider: 'openai',
+      key: 'sk-canary',
+      ...body,
+    })
     expect([reply.status, reply.body.data.message]).toEqual([status, expect.stringMatching(message)])
     expect(reply.text).not.toContain('canary')
     expect(await integrationsNow()).toBe(before)

@@ -68,7 +68,8 @@ describe.each(KINDS)('what others did, on %s', kind => {
       expect(await judged(token)).toBe(1)
     }
     expect([await used(manager.token), await judged(manager.token)]).toEqual([['of the manager'], 1])
-    for (const token of [admin.workspace_key, admin.admin_key]) expect(await used(token), 'service keys see all').toEqual(EVERYONE)
+    for (const token of [admin.workspace_key, admin.admin_key])
+      expect(await used(token), 'service keys see all').toEqual(EVERYONE)
   })
 
   test('is in the log, in traces, graphs and exports, until data visibility is off for the role', async () => {
@@ -87,12 +88,15 @@ describe.each(KINDS)('what others did, on %s', kind => {
     await set({data_visibility: {membersViewAllData: true, managersViewAllData: true}})
     const {id} = (await made(admin.workspace_key)).body
     const show = async (token: string) => (await admin.send(token, 'GET', `/v1/logs/exports/${id}`)).status
-    for (const token of [member.token, member_key, admin.workspace_key]) expect(await seen(token)).toEqual([3, 3, 3, 3, true, 3, 3])
+    for (const token of [member.token, member_key, admin.workspace_key])
+      expect(await seen(token)).toEqual([3, 3, 3, 3, true, 3, 3])
     expect(await show(member.token)).toBe(200)
     await set({data_visibility: {membersViewAllData: false, managersViewAllData: false}})
     for (const token of [member.token, member_key, manager.token]) {
       expect(await seen(token)).toEqual([1, 1, 1, 1, true, 1, 1])
-      expect([await show(token), (await admin.send(token, 'GET', '/v1/traces/trace of nobody')).status]).toEqual([404, 404])
+      expect([await show(token), (await admin.send(token, 'GET', '/v1/traces/trace of nobody')).status]).toEqual([
+        404, 404,
+      ])
     }
     expect(await seen(admin.workspace_key), 'service keys see all').toEqual([3, 3, 3, 3, true, 3, 3])
   })
@@ -106,7 +110,9 @@ describe.each(KINDS)('what others did, on %s', kind => {
     const by_member = await said(member_key, 'trace of nobody')
     const change = async (token: string) =>
       Promise.all(
-        [of_nobody, of_member, by_member].map(async id => (await admin.send(token, 'PUT', `/v1/feedback/${id}`, {value: 2})).status),
+        [of_nobody, of_member, by_member].map(
+          async id => (await admin.send(token, 'PUT', `/v1/feedback/${id}`, {value: 2})).status,
+        ),
       )
     expect(await change(member_key)).toEqual([200, 200, 200])
     await set({data_visibility: {membersViewAllData: false, managersViewAllData: false}})
@@ -127,7 +133,12 @@ describe.each(KINDS)('what others did, on %s', kind => {
 
   test('limits of providers and policies are told to those who may see them', async () => {
     const {organisation_id, workspace_id} = admin
-    const policy = {conditions: [{key: 'api_key', value: '*'}], group_by: [{key: 'api_key'}], type: 'cost', credit_limit: 1}
+    const policy = {
+      conditions: [{key: 'api_key', value: '*'}],
+      group_by: [{key: 'api_key'}],
+      type: 'cost',
+      credit_limit: 1,
+    }
     const {id} = (await admin.asWorkspace('POST', '/v1/policies/usage-limits', policy)).body
     await admin.store.db
       .insertInto('traffic.policy_usage')

@@ -36,7 +36,13 @@ describe.each(KINDS)('workspaces on %s', kind => {
       last_updated_at: '2026-03-04T05:06:07.000Z',
       status: 'active',
       is_default: false,
-      defaults: {metadata: {team: 'blue'}, input_guardrails: [], output_guardrails: [], is_default: 0, object: 'workspace'},
+      defaults: {
+        metadata: {team: 'blue'},
+        input_guardrails: [],
+        output_guardrails: [],
+        is_default: 0,
+        object: 'workspace',
+      },
       usage_limits: [
         {
           type: 'cost',
@@ -95,7 +101,9 @@ describe.each(KINDS)('workspaces on %s', kind => {
     expect(await names('?name=b%C3%AA')).toEqual(['list', 1, ['Bêta']])
     expect(await names('?exact_name=Alpha')).toEqual(['list', 1, ['Alpha']])
     expect(await names('?exact_name=alpha')).toEqual(['list', 0, []])
-    expect((await other.asAdmin('GET', '/v1/admin/workspaces')).body).toEqual((await other.asAdmin('GET', '/v1/workspaces')).body)
+    expect((await other.asAdmin('GET', '/v1/admin/workspaces')).body).toEqual(
+      (await other.asAdmin('GET', '/v1/workspaces')).body,
+    )
     await other.close()
   })
 
@@ -115,12 +123,19 @@ describe.each(KINDS)('workspaces on %s', kind => {
   })
 
   test('a workspace key sees and changes its own workspace alone', async () => {
-    expect((await admin.asWorkspace('GET', '/v1/workspaces')).body.data.map((row: {id: string}) => row.id)).toEqual([admin.workspace_id])
-    expect((await admin.asWorkspace('PUT', `/v1/admin/workspaces/${admin.workspace_slug}`, {description: 'Ours'})).body).toEqual({})
+    expect((await admin.asWorkspace('GET', '/v1/workspaces')).body.data.map((row: {id: string}) => row.id)).toEqual([
+      admin.workspace_id,
+    ])
+    expect(
+      (await admin.asWorkspace('PUT', `/v1/admin/workspaces/${admin.workspace_slug}`, {description: 'Ours'})).body,
+    ).toEqual({})
     expect((await admin.asWorkspace('GET', `/v1/admin/workspaces/${admin.workspace_id}`)).body.description).toBe('Ours')
     const {status, body} = await admin.asWorkspace('POST', '/v1/admin/workspaces', {name: 'Mine'})
     expect([status, body.data.errorCode]).toEqual([403, 'AB03'])
-    expect((await admin.asWorkspace('DELETE', `/v1/admin/workspaces/${admin.workspace_id}`, {name: 'Shared Workspace'})).status).toBe(403)
+    expect(
+      (await admin.asWorkspace('DELETE', `/v1/admin/workspaces/${admin.workspace_id}`, {name: 'Shared Workspace'}))
+        .status,
+    ).toBe(403)
   })
 
   test('foreign, absent, archived and nonsense ids are one and the same answer, and nothing is written', async () => {
@@ -129,7 +144,15 @@ describe.each(KINDS)('workspaces on %s', kind => {
     const sibling = await admin.seedWorkspace(admin.organisation_id)
     const logs = await admin.auditLog()
     const calls = [['GET'], ['PUT', {name: 'Taken over'}], ['DELETE', {name: 'Seeded'}]] as const
-    for (const id of [foreign.workspace.id, foreign.workspace.slug, archived.id, archived.slug, newId(), "' or 1=1 --", '%']) {
+    for (const id of [
+      foreign.workspace.id,
+      foreign.workspace.slug,
+      archived.id,
+      archived.slug,
+      newId(),
+      "' or 1=1 --",
+      '%',
+    ]) {
       for (const [method, body] of calls) {
         const reply = await admin.asAdmin(method, `/v1/admin/workspaces/${encodeURIComponent(id)}`, body)
         expect([reply.status, reply.text]).toEqual([404, JSON.stringify(GONE)])
@@ -140,7 +163,9 @@ describe.each(KINDS)('workspaces on %s', kind => {
       expect([reply.status, reply.text]).toEqual([404, JSON.stringify(GONE)])
     }
     expect(await admin.auditLog()).toEqual(logs)
-    expect((await admin.send(foreign.admin.key, 'GET', `/v1/admin/workspaces/${foreign.workspace.id}`)).body.name).toBe('Seeded')
+    expect((await admin.send(foreign.admin.key, 'GET', `/v1/admin/workspaces/${foreign.workspace.id}`)).body.name).toBe(
+      'Seeded',
+    )
   })
 
   test('a change keeps what is absent and clears what is null', async () => {
@@ -152,22 +177,37 @@ describe.each(KINDS)('workspaces on %s', kind => {
       rate_limits: {type: 'tokens', unit: 'rpd', value: 9},
     })
     const shown = async () => (await admin.asAdmin('GET', `/v1/admin/workspaces/${made.id}`)).body
-    const change = async (body: unknown) => expect((await admin.asAdmin('PUT', `/v1/admin/workspaces/${made.id}`, body)).body).toEqual({})
+    const change = async (body: unknown) =>
+      expect((await admin.asAdmin('PUT', `/v1/admin/workspaces/${made.id}`, body)).body).toEqual({})
     admin.at('2026-03-05T00:00:00.000Z')
     await change({name: 'After'})
     expect(await shown()).toEqual({...made, users: [], name: 'After', last_updated_at: '2026-03-05T00:00:00.000Z'})
     await change({defaults: {}})
     expect((await shown()).defaults.metadata).toEqual({a: 'b'})
     await change({description: null, defaults: null, usage_limits: null, rate_limits: []})
-    expect(await shown()).toMatchObject({description: null, usage_limits: [], rate_limits: [], defaults: {metadata: {}}})
+    expect(await shown()).toMatchObject({
+      description: null,
+      usage_limits: [],
+      rate_limits: [],
+      defaults: {metadata: {}},
+    })
   })
 
   test('an edited budget goes on counting from where it began, a new one starts now', async () => {
     admin.at('2026-03-06T00:00:00.000Z')
-    const {body} = await admin.asAdmin('POST', '/v1/admin/workspaces', {name: 'Budget', usage_limits: {credit_limit: 5}})
+    const {body} = await admin.asAdmin('POST', '/v1/admin/workspaces', {
+      name: 'Budget',
+      usage_limits: {credit_limit: 5},
+    })
     admin.at('2026-03-07T00:00:00.000Z')
-    await admin.asAdmin('PUT', `/v1/admin/workspaces/${body.id}`, {usage_limits: [{credit_limit: 9}, {type: 'tokens', credit_limit: 7}]})
-    const row = await admin.store.db.selectFrom('workspaces').select('usage_limits').where('id', '=', body.id).executeTakeFirstOrThrow()
+    await admin.asAdmin('PUT', `/v1/admin/workspaces/${body.id}`, {
+      usage_limits: [{credit_limit: 9}, {type: 'tokens', credit_limit: 7}],
+    })
+    const row = await admin.store.db
+      .selectFrom('workspaces')
+      .select('usage_limits')
+      .where('id', '=', body.id)
+      .executeTakeFirstOrThrow()
     expect(JSON.parse(row.usage_limits!)).toMatchObject([
       {credit_limit: 9, started_at: '2026-03-06T00:00:00.000Z'},
       {credit_limit: 7, started_at: '2026-03-07T00:00:00.000Z'},
@@ -186,7 +226,10 @@ describe.each(KINDS)('workspaces on %s', kind => {
       {name: 'a', usage_limits: [{credit_limit: 1, current_usage: 0}]},
       'usage_limits[0]: the key current_usage is not known here (known: type, credit_limit, alert_threshold, periodic_reset, periodic_reset_days, next_usage_reset_at, enforcement).',
     ],
-    [{name: 'a', usage_limits: [{credit_limit: 1}, {credit_limit: 2}]}, 'usage_limits: names cost twice: send each once.'],
+    [
+      {name: 'a', usage_limits: [{credit_limit: 1}, {credit_limit: 2}]},
+      'usage_limits: names cost twice: send each once.',
+    ],
     [
       {name: 'a', rate_limits: [{type: 'requests', unit: 'rps', value: 1}]},
       'rate_limits[0].unit: must be one of rpm, rph, rpd: did you mean rpm?',
@@ -202,7 +245,9 @@ describe.each(KINDS)('workspaces on %s', kind => {
   test('members and guardrails that nobody knows are named in the refusal', async () => {
     const reply = await admin.asAdmin('POST', '/v1/admin/workspaces', {name: 'a', users: ['u-1']})
     expect([reply.status, reply.body]).toEqual([404, refusal('AB02', 'users[0]: no user is known by the id u-1.')])
-    const guarded = await admin.asAdmin('PUT', `/v1/admin/workspaces/${admin.workspace_id}`, {defaults: {input_guardrails: ['pg-x']}})
+    const guarded = await admin.asAdmin('PUT', `/v1/admin/workspaces/${admin.workspace_id}`, {
+      defaults: {input_guardrails: ['pg-x']},
+    })
     expect([guarded.status, guarded.body]).toEqual([
       404,
       refusal('AB02', 'defaults.input_guardrails: no guardrail is known by the id pg-x.'),
@@ -216,8 +261,16 @@ describe.each(KINDS)('workspaces on %s', kind => {
     expect((await remove({name: 'going'})).body).toEqual(refusal('AB01', "name: must be the workspace's exact name."))
     expect((await remove({name: 'Going'})).body).toEqual({})
     expect((await remove({name: 'Going'})).status).toBe(404)
-    expect((await admin.auditLog()).at(-1)).toMatchObject({action: 'delete', resource_id: made.id, workspace_id: made.id})
-    const row = await admin.store.db.selectFrom('workspaces').select(['status', 'slug']).where('id', '=', made.id).executeTakeFirstOrThrow()
+    expect((await admin.auditLog()).at(-1)).toMatchObject({
+      action: 'delete',
+      resource_id: made.id,
+      workspace_id: made.id,
+    })
+    const row = await admin.store.db
+      .selectFrom('workspaces')
+      .select(['status', 'slug'])
+      .where('id', '=', made.id)
+      .executeTakeFirstOrThrow()
     expect(row).toEqual({status: 'archived', slug: made.slug})
   })
 
@@ -229,7 +282,9 @@ describe.each(KINDS)('workspaces on %s', kind => {
     expect([refused.status, refused.body]).toEqual([409, refusal('AB07', message)])
     expect((await admin.send(key.key, 'GET', `/v1/admin/workspaces/${made.id}`)).status).toBe(200)
     admin.published.length = 0
-    expect((await admin.asAdmin('DELETE', `/v1/admin/workspaces/${made.id}`, {name: 'Busy', force_delete: true})).status).toBe(200)
+    expect(
+      (await admin.asAdmin('DELETE', `/v1/admin/workspaces/${made.id}`, {name: 'Busy', force_delete: true})).status,
+    ).toBe(200)
     expect((await admin.send(key.key, 'GET', `/v1/admin/workspaces/${made.id}`)).status).toBe(401)
     expect(admin.published).toContain('api_keys')
   })
@@ -248,6 +303,8 @@ describe.each(KINDS)('workspaces on %s', kind => {
     expect((await admin.asWorkspace('PUT', `/v1/admin/workspaces/${old.id}`, {status: 'active'})).status).toBe(404)
     expect((await admin.asAdmin('PUT', `/v1/admin/workspaces/${old.id}`, {status: 'active'})).body).toEqual({})
     expect((await admin.asAdmin('GET', `/v1/admin/workspaces/${old.id}`)).body.status).toBe('active')
-    expect((await admin.asAdmin('PUT', `/v1/admin/workspaces/${old.id}`, {status: 'archived'})).body.data.errorCode).toBe('AB01')
+    expect(
+      (await admin.asAdmin('PUT', `/v1/admin/workspaces/${old.id}`, {status: 'archived'})).body.data.errorCode,
+    ).toBe('AB01')
   })
 })

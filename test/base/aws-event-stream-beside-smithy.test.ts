@@ -18,11 +18,16 @@ const value: fc.Arbitrary<Value> = fc.oneof(
   fc.integer().map(each => ({type: 'integer', value: each}) as const),
   fc.uint8Array({maxLength: 30}).map(each => ({type: 'binary', value: each}) as const),
   fc.string({unit: 'grapheme', maxLength: 30}).map(each => ({type: 'string', value: each}) as const),
-  fc.date({min: new Date(0), max: new Date(2 ** 42), noInvalidDate: true}).map(each => ({type: 'timestamp', value: each}) as const),
+  fc
+    .date({min: new Date(0), max: new Date(2 ** 42), noInvalidDate: true})
+    .map(each => ({type: 'timestamp', value: each}) as const),
   fc.uuid().map(each => ({type: 'uuid', value: each}) as const),
 )
 const name = fc.string({unit: fc.constantFrom(...'abcxyz:-ä'), minLength: 1, maxLength: 20})
-const message = fc.record({headers: fc.dictionary(name, value, {maxKeys: 6, noNullPrototype: true}), body: fc.uint8Array({maxLength: 300})})
+const message = fc.record({
+  headers: fc.dictionary(name, value, {maxKeys: 6, noNullPrototype: true}),
+  body: fc.uint8Array({maxLength: 300}),
+})
 
 interface Read {
   readonly headers: Record<string, AwsHeader>
@@ -50,7 +55,10 @@ test('what the AWS SDK writes is read as it reads it itself, however it is cut',
       const encoded = messages.map(each => Buffer.from(codec.encode(each)))
       const theirs = encoded.map(bytes => {
         const {headers, body} = codec.decode(bytes)
-        const values = Object.entries(headers).map(([key, each]) => [key, each.type === 'binary' ? Buffer.from(each.value) : each.value])
+        const values = Object.entries(headers).map(([key, each]) => [
+          key,
+          each.type === 'binary' ? Buffer.from(each.value) : each.value,
+        ])
         return {headers: Object.fromEntries(values), body: Buffer.from(body).toString('hex')}
       })
       expect(read(Buffer.concat(encoded), piece)).toEqual(theirs)

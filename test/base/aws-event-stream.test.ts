@@ -25,7 +25,10 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 }
 
 const word = fc.string({minLength: 1, maxLength: 20}).filter(text => text.isWellFormed())
-const message = fc.record({headers: fc.array(fc.tuple(word, word), {maxLength: 4}), payload: fc.uint8Array({maxLength: 700})})
+const message = fc.record({
+  headers: fc.array(fc.tuple(word, word), {maxLength: 4}),
+  payload: fc.uint8Array({maxLength: 700}),
+})
 
 test('whatever the messages and the cuts, what was written is read', () => {
   fc.assert(
@@ -50,7 +53,8 @@ test('a stream cut at any byte, and at every byte, gives the same messages', () 
   ])
   const whole = read([bytes])
   expect(whole).toHaveLength(4)
-  for (let at = 0; at <= bytes.length; at++) expect(read([bytes.subarray(0, at), bytes.subarray(at)]), `cut at ${at}`).toEqual(whole)
+  for (let at = 0; at <= bytes.length; at++)
+    expect(read([bytes.subarray(0, at), bytes.subarray(at)]), `cut at ${at}`).toEqual(whole)
   expect(read([...bytes].map(byte => Buffer.from([byte])))).toEqual(whole)
 })
 
@@ -156,7 +160,11 @@ test.each([
     ),
     {name: 'oops', data: {__type: 'oops', message: 'plain'}},
   ],
-  ['an error', eventFrame('?InternalFailure', 'broken'), {name: 'InternalFailure', data: {__type: 'InternalFailure', message: 'broken'}}],
+  [
+    'an error',
+    eventFrame('?InternalFailure', 'broken'),
+    {name: 'InternalFailure', data: {__type: 'InternalFailure', message: 'broken'}},
+  ],
   ['an event that is no JSON', frame([[':event-type', 'raw']], 'not json'), {name: 'raw', data: 'not json'}],
   ['a message without headers', frame([], '{}'), {name: null, data: {}}],
 ])('%s is told with its name', (_, bytes, expected) => {

@@ -1,7 +1,14 @@
 import {generateKeyPairSync} from 'node:crypto'
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {type Bundle, BundleFault, makeBundleKeys, openBundle, readPublicKeys, writeBundle} from '../../src/base/bundle.ts'
+import {
+  type Bundle,
+  BundleFault,
+  makeBundleKeys,
+  openBundle,
+  readPublicKeys,
+  writeBundle,
+} from '../../src/base/bundle.ts'
 
 const keys = makeBundleKeys()
 const others = makeBundleKeys()
@@ -39,7 +46,9 @@ describe('a bundle', () => {
         const changed = said()
         if (in_payload) changed.payload = bytes.toString('base64')
         else changed.signatures[0].signature = bytes.toString('base64')
-        expect(openFault(changed)).toBe('its signature does not fit its content: it was changed after it was signed, or damaged on the way')
+        expect(openFault(changed)).toBe(
+          'its signature does not fit its content: it was changed after it was signed, or damaged on the way',
+        )
       }),
     )
   })
@@ -52,7 +61,9 @@ describe('a bundle', () => {
     )
     fc.assert(
       fc.property(fc.jsonValue({maxDepth: 2}), fc.constantFrom('payload', 'signatures'), (value, member) => {
-        expect(openFault({...said(), [member]: value})).toMatch(/payload is not base64|not signed|unknown form|does not fit/)
+        expect(openFault({...said(), [member]: value})).toMatch(
+          /payload is not base64|not signed|unknown form|does not fit/,
+        )
       }),
     )
   })
@@ -68,11 +79,19 @@ describe('a bundle', () => {
     ],
     [
       'claims a trusted key',
-      {...said(), signatures: [{...JSON.parse(writeBundle(bundle, others.private_key).text).signatures[0], key_id: keys.key_id}]},
+      {
+        ...said(),
+        signatures: [{...JSON.parse(writeBundle(bundle, others.private_key).text).signatures[0], key_id: keys.key_id}],
+      },
       undefined,
       'its signature does not fit its content',
     ],
-    ['is of another format', {...said(), format: 'gateway-bundle/2'}, undefined, 'it is no bundle of the format gateway-bundle/1'],
+    [
+      'is of another format',
+      {...said(), format: 'gateway-bundle/2'},
+      undefined,
+      'it is no bundle of the format gateway-bundle/1',
+    ],
     ['is judged without a key', said(), 'nothing', 'no public key was given'],
     [
       'is judged by a key of another kind',

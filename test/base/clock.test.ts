@@ -89,7 +89,10 @@ describe('time that was seen does not come again', () => {
   })
 
   test('whatever the clock does: no later than it is or was, never back, never still for long', () => {
-    const step = fc.record({pass_ms: fc.integer({min: 0, max: 5 * HOUR_MS}), set_ms: fc.integer({min: -DAY_MS, max: DAY_MS})})
+    const step = fc.record({
+      pass_ms: fc.integer({min: 0, max: 5 * HOUR_MS}),
+      set_ms: fc.integer({min: -DAY_MS, max: DAY_MS}),
+    })
     fc.assert(
       fc.property(fc.array(step, {maxLength: 30}), steps => {
         const {clock, pass, set, wall} = machine()

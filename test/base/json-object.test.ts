@@ -21,8 +21,21 @@ describe('JSON of which nothing is known', () => {
   })
 
   test('text that is not JSON is undefined, and so is an object that is none', () => {
-    expect(['{"a":1}', '[1]', 'null', '', '{', '{"a":1}}'].map(parsed)).toEqual([{a: 1}, [1], null, undefined, undefined, undefined])
-    expect(['{"a":1}', '[1]', 'null', '"{}"', '{'].map(parsedObject)).toEqual([{a: 1}, undefined, undefined, undefined, undefined])
+    expect(['{"a":1}', '[1]', 'null', '', '{', '{"a":1}}'].map(parsed)).toEqual([
+      {a: 1},
+      [1],
+      null,
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(['{"a":1}', '[1]', 'null', '"{}"', '{'].map(parsedObject)).toEqual([
+      {a: 1},
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   test('is read in one place', () => {
@@ -39,7 +52,8 @@ describe('JSON of which nothing is known', () => {
 })
 
 test('what is nested too deep is no JSON to anybody, wherever brackets stand in texts', () => {
-  const deep = (levels: number, open = '[', close = ']', within = '') => open.repeat(levels) + within + close.repeat(levels)
+  const deep = (levels: number, open = '[', close = ']', within = '') =>
+    open.repeat(levels) + within + close.repeat(levels)
   for (const [open, close] of [
     ['[', ']'],
     ['{"a":', '}'],
@@ -51,7 +65,11 @@ test('what is nested too deep is no JSON to anybody, wherever brackets stand in 
       expect(() => parseJson(deep(levels, open, close, within))).toThrow(TooDeep)
     }
   }
-  const texts = JSON.stringify({a: '[{"'.repeat(10_000), b: ['\\', '\\"[', deep(1000)], c: Array.from({length: 1000}, () => [{}])})
+  const texts = JSON.stringify({
+    a: '[{"'.repeat(10_000),
+    b: ['\\', '\\"[', deep(1000)],
+    c: Array.from({length: 1000}, () => [{}]),
+  })
   expect(parsed(texts)).toEqual(JSON.parse(texts))
   expect(() => parseJson('[')).toThrow(SyntaxError)
 })

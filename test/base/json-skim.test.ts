@@ -7,7 +7,9 @@ function skimmed(text: string, cuts: readonly number[] = []): unknown {
   const bytes = Buffer.from(text)
   const skim = new JsonSkim()
   let from = 0
-  for (const cut of [...cuts.map(each => each % (bytes.length + 1)), bytes.length].toSorted((one, other) => one - other)) {
+  for (const cut of [...cuts.map(each => each % (bytes.length + 1)), bytes.length].toSorted(
+    (one, other) => one - other,
+  )) {
     skim.push(bytes.subarray(from, cut))
     from = Math.max(from, cut)
   }

@@ -5,37 +5,48 @@ import {memberText, spliced} from '../../src/base/json-splice.ts'
 type Members = Record<string, unknown>
 
 /** What came, what is changed of it, and what leaves. */
-const CASES: readonly (readonly [name: string, text: string, change: (from: Members) => unknown, expected: string])[] = [
-  ['nothing', ' {"a" : 1.0 }\n', from => from, ' {"a" : 1.0 }\n'],
-  ['equal values in another object', '{"a":1.0,"b":[1e3]}', from => ({...from}), '{"a":1.0,"b":[1e3]}'],
-  ['a member', '{ "a": 1.0 , "b":"\\u0041", "c":1e3}', from => ({...from, b: 'new'}), '{ "a": 1.0 , "b":"new", "c":1e3}'],
-  ['one that is added', '{"a":1.0 }', from => ({...from, b: [1]}), '{"a":1.0,"b":[1] }'],
-  ['one that is added to none', '{ }', () => ({b: 1}), '{ "b":1}'],
-  ['the first left out', '{"a":1, "b":2.0}', () => ({b: 2}), '{"b":2.0}'],
-  ['one in the middle left out', '{"a":1, "b":2.0 , "c":3}', () => ({a: 1, c: 3}), '{"a":1 , "c":3}'],
-  ['all left out', '{"a":1, "b":2.0}', () => ({}), '{}'],
-  ['undefined', '{"a":1,"b":2.0}', from => ({...from, a: undefined, c: undefined}), '{"b":2.0}'],
+const CASES: readonly (readonly [name: string, text: string, change: (from: Members) => unknown, expected: string])[] =
   [
-    'deep',
-    '{"a":[ {"b":1.0,"c":"}]"} ,{"d":1152921504606846977}],"e":1e3}',
-    from => {
-      const [first, second] = from.a as [Members, Members]
-      return {...from, a: [{...first, b: 2}, second]}
-    },
-    '{"a":[ {"b":2,"c":"}]"} ,{"d":1152921504606846977}],"e":1e3}',
-  ],
-  ['an entry more', '{"a":[1.0],"b":1.0}', from => ({...from, a: [1, 2]}), '{"a":[1,2],"b":1.0}'],
-  ['a member that stands twice, left', '{"a":1.0,"a":2.0,"b":1}', from => ({...from, b: 2}), '{"a":1.0,"a":2.0,"b":2}'],
-  ['a member that stands twice, changed', '{"a":"secret","a":2.0,"b":1}', from => ({...from, a: 3}), '{"a":3,"b":1}'],
-  ['a key with escapes', '{"\\u0061":1.0,"b\\"":2}', from => ({...from, a: 3}), '{"\\u0061":3,"b\\"":2}'],
-  [
-    'a member called as prototypes are',
-    '{"__proto__":1.0,"constructor":2.0,"a":1}',
-    from => ({...from, a: 2}),
-    '{"__proto__":1.0,"constructor":2.0,"a":2}',
-  ],
-  ['of another kind', '{"a":{"b":1.0},"c":1.0}', from => ({...from, a: 'text'}), '{"a":"text","c":1.0}'],
-]
+    ['nothing', ' {"a" : 1.0 }\n', from => from, ' {"a" : 1.0 }\n'],
+    ['equal values in another object', '{"a":1.0,"b":[1e3]}', from => ({...from}), '{"a":1.0,"b":[1e3]}'],
+    [
+      'a member',
+      '{ "a": 1.0 , "b":"\\u0041", "c":1e3}',
+      from => ({...from, b: 'new'}),
+      '{ "a": 1.0 , "b":"new", "c":1e3}',
+    ],
+    ['one that is added', '{"a":1.0 }', from => ({...from, b: [1]}), '{"a":1.0,"b":[1] }'],
+    ['one that is added to none', '{ }', () => ({b: 1}), '{ "b":1}'],
+    ['the first left out', '{"a":1, "b":2.0}', () => ({b: 2}), '{"b":2.0}'],
+    ['one in the middle left out', '{"a":1, "b":2.0 , "c":3}', () => ({a: 1, c: 3}), '{"a":1 , "c":3}'],
+    ['all left out', '{"a":1, "b":2.0}', () => ({}), '{}'],
+    ['undefined', '{"a":1,"b":2.0}', from => ({...from, a: undefined, c: undefined}), '{"b":2.0}'],
+    [
+      'deep',
+      '{"a":[ {"b":1.0,"c":"}]"} ,{"d":1152921504606846977}],"e":1e3}',
+      from => {
+        const [first, second] = from.a as [Members, Members]
+        return {...from, a: [{...first, b: 2}, second]}
+      },
+      '{"a":[ {"b":2,"c":"}]"} ,{"d":1152921504606846977}],"e":1e3}',
+    ],
+    ['an entry more', '{"a":[1.0],"b":1.0}', from => ({...from, a: [1, 2]}), '{"a":[1,2],"b":1.0}'],
+    [
+      'a member that stands twice, left',
+      '{"a":1.0,"a":2.0,"b":1}',
+      from => ({...from, b: 2}),
+      '{"a":1.0,"a":2.0,"b":2}',
+    ],
+    ['a member that stands twice, changed', '{"a":"secret","a":2.0,"b":1}', from => ({...from, a: 3}), '{"a":3,"b":1}'],
+    ['a key with escapes', '{"\\u0061":1.0,"b\\"":2}', from => ({...from, a: 3}), '{"\\u0061":3,"b\\"":2}'],
+    [
+      'a member called as prototypes are',
+      '{"__proto__":1.0,"constructor":2.0,"a":1}',
+      from => ({...from, a: 2}),
+      '{"__proto__":1.0,"constructor":2.0,"a":2}',
+    ],
+    ['of another kind', '{"a":{"b":1.0},"c":1.0}', from => ({...from, a: 'text'}), '{"a":"text","c":1.0}'],
+  ]
 
 describe('fact 10: a change leaves the bytes around it as they came', () => {
   test.each(CASES)('%s', (_name, text, change, expected) => {
@@ -61,7 +72,8 @@ describe('fact 10: a change leaves the bytes around it as they came', () => {
         const read = JSON.parse(text)
         expect(spliced(text, read, {...read})).toBe(text)
         const out = spliced(text, read, {...read, 'a new one': 1})
-        for (const key of Object.keys(read).filter(each => each !== 'a new one')) expect(memberText(out, key)).toBe(memberText(text, key))
+        for (const key of Object.keys(read).filter(each => each !== 'a new one'))
+          expect(memberText(out, key)).toBe(memberText(text, key))
       }),
       {numRuns: 500},
     )

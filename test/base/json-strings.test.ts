@@ -36,7 +36,12 @@ test('every string of JSON is told, as it is read', () => {
 })
 
 test('escapes, and characters beyond the first plane, are read as they are meant', () => {
-  expect(found('["\\u0066\\/\\"\\\\", "\\ud83d\\ude00", "😀", ""]').strings.map(({text}) => text)).toEqual(['f/"\\', '😀', '😀', ''])
+  expect(found('["\\u0066\\/\\"\\\\", "\\ud83d\\ude00", "😀", ""]').strings.map(({text}) => text)).toEqual([
+    'f/"\\',
+    '😀',
+    '😀',
+    '',
+  ])
 })
 
 test('a long string is read in pieces, wherever they would cut it', () => {
@@ -48,14 +53,47 @@ test('a long string is read in pieces, wherever they would cut it', () => {
 })
 
 test('values may follow one another', () => {
-  expect(found('{"a":"b"}\n{"c":"d"}\n')).toMatchObject({fault: null, strings: [{text: 'a'}, {text: 'b'}, {text: 'c'}, {text: 'd'}]})
+  expect(found('{"a":"b"}\n{"c":"d"}\n')).toMatchObject({
+    fault: null,
+    strings: [{text: 'a'}, {text: 'b'}, {text: 'c'}, {text: 'd'}],
+  })
   expect(found('\x1e{"a":1}\n\x1e{"b":2}\n').fault).toBeNull()
 })
 
 describe('what a strict reader does not take for JSON', () => {
   test.each([
-    ...['', ' ', '{', '[', '"a', '{"a"}', '{"a":}', '[1,]', '{"a":1,}', "{'a':1}", '{a:1}', '[1 2]', '{"a":1]', '[}', '"a" :', '{"a" "b"}'],
-    ...['// c\n{}', '/* c */{}', '{"a":1}garbage', '["\\x"]', '["\\u12"]', ': "a"', ',', '[,]', '\ufeff\0', '[tru]', '[0x1]', '{"a":b}'],
+    ...[
+      '',
+      ' ',
+      '{',
+      '[',
+      '"a',
+      '{"a"}',
+      '{"a":}',
+      '[1,]',
+      '{"a":1,}',
+      "{'a':1}",
+      '{a:1}',
+      '[1 2]',
+      '{"a":1]',
+      '[}',
+      '"a" :',
+      '{"a" "b"}',
+    ],
+    ...[
+      '// c\n{}',
+      '/* c */{}',
+      '{"a":1}garbage',
+      '["\\x"]',
+      '["\\u12"]',
+      ': "a"',
+      ',',
+      '[,]',
+      '\ufeff\0',
+      '[tru]',
+      '[0x1]',
+      '{"a":b}',
+    ],
   ])('%j', text => {
     expect(found(text)).toMatchObject(text.includes('\\') ? {strings: [{text: undefined}]} : {fault: 'not_json'})
   })
@@ -80,7 +118,13 @@ test('knows base64 by its form', () => {
     const bytes = Buffer.from(`"${text}"`)
     return whole(isBase64(bytes, 0, bytes.length))
   }
-  expect([is('aGk='), is('data:image/png;base64,aGk='), is('-_aGk'), is('a b'), is('a.b'), is('data:text/plain,hello'), is('ä')]).toEqual([
-    ...[true, true, true, false, false, false, false],
-  ])
+  expect([
+    is('aGk='),
+    is('data:image/png;base64,aGk='),
+    is('-_aGk'),
+    is('a b'),
+    is('a.b'),
+    is('data:text/plain,hello'),
+    is('ä'),
+  ]).toEqual([...[true, true, true, false, false, false, false]])
 })

@@ -32,7 +32,8 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 function everywhere(text: string): Told {
   const bytes = Buffer.from(text)
   const whole = framed([bytes])
-  for (let at = 0; at <= bytes.length; at++) expect(framed([bytes.subarray(0, at), bytes.subarray(at)]), `cut at ${at}`).toEqual(whole)
+  for (let at = 0; at <= bytes.length; at++)
+    expect(framed([bytes.subarray(0, at), bytes.subarray(at)]), `cut at ${at}`).toEqual(whole)
   expect(framed([...bytes].map(byte => Buffer.from([byte])))).toEqual(whole)
   return whole
 }
@@ -42,11 +43,17 @@ const values = fc.array(fc.jsonValue({maxDepth: 3}), {maxLength: 6})
 
 test('the elements of an array are those that JSON.parse finds, whatever the white space and the cuts', () => {
   fc.assert(
-    fc.property(values, fc.infiniteStream(space), fc.nat(4), fc.array(fc.nat(), {maxLength: 12}), (said, spaces, indent, cuts) => {
-      const gap = () => spaces.next().value!
-      const text = `${gap()}[${said.map(each => gap() + JSON.stringify(each, null, indent) + gap()).join(',')}${gap()}]${gap()}`
-      expect(framed(cut(Buffer.from(text), cuts))).toEqual({values: JSON.parse(text), fault: null, is_whole: true})
-    }),
+    fc.property(
+      values,
+      fc.infiniteStream(space),
+      fc.nat(4),
+      fc.array(fc.nat(), {maxLength: 12}),
+      (said, spaces, indent, cuts) => {
+        const gap = () => spaces.next().value!
+        const text = `${gap()}[${said.map(each => gap() + JSON.stringify(each, null, indent) + gap()).join(',')}${gap()}]${gap()}`
+        expect(framed(cut(Buffer.from(text), cuts))).toEqual({values: JSON.parse(text), fault: null, is_whole: true})
+      },
+    ),
     {numRuns: 300},
   )
 })
@@ -65,7 +72,12 @@ test('values on lines are told one by one, whatever the cuts', () => {
 })
 
 test.each([
-  ['strings with marks of their own', '[{"a":"]}\\"[{,"},"\\\\","\\u005d","é𝄞",[["]"]]]', [{a: ']}"[{,'}, '\\', ']', 'é𝄞', [[']']]], true],
+  [
+    'strings with marks of their own',
+    '[{"a":"]}\\"[{,"},"\\\\","\\u005d","é𝄞",[["]"]]]',
+    [{a: ']}"[{,'}, '\\', ']', 'é𝄞', [[']']]],
+    true,
+  ],
   ['words of every kind', '[1,-2.5e3 ,true\n,false,null]', [1, -2500, true, false, null], true],
   ['an empty array', ' [ ] ', [], true],
   ['a byte order mark', '\ufeff[1]', [1], true],
@@ -99,7 +111,11 @@ test('what is no JSON inside a value ends where its brackets end', () => {
 test('a value beyond the bound passes unread, and the next is read', () => {
   const bytes = Buffer.from(`[{"a":"${'x'.repeat(40)}"},1,"${'y'.repeat(19)}"]`)
   for (let at = 0; at <= bytes.length; at++) {
-    expect(framed([bytes.subarray(0, at), bytes.subarray(at)], 20).values, `cut at ${at}`).toEqual(['too long', 1, 'too long'])
+    expect(framed([bytes.subarray(0, at), bytes.subarray(at)], 20).values, `cut at ${at}`).toEqual([
+      'too long',
+      1,
+      'too long',
+    ])
   }
 })
 

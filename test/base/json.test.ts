@@ -5,7 +5,9 @@ import {edited, topLevel} from '../../src/base/json.ts'
 const once = new Set(['model', 'stream'])
 const read = (text: string) => topLevel(Buffer.from(text), once)
 const parsed = (text: string) =>
-  Object.fromEntries([...read(text)].map(([key, {start, end}]) => [key, JSON.parse(Buffer.from(text).toString('utf8', start, end))]))
+  Object.fromEntries(
+    [...read(text)].map(([key, {start, end}]) => [key, JSON.parse(Buffer.from(text).toString('utf8', start, end))]),
+  )
 
 describe('the top-level scanner', () => {
   test('finds what JSON.parse finds, whatever the values and the white space', () => {
@@ -84,7 +86,13 @@ describe('edits', () => {
           const wanted: Record<string, unknown> = JSON.parse(JSON.stringify(object))
           for (const [key, value] of Object.entries(mixed)) {
             if (value === undefined) delete wanted[key]
-            else Object.defineProperty(wanted, key, {value: JSON.parse(value), enumerable: true, configurable: true, writable: true})
+            else
+              Object.defineProperty(wanted, key, {
+                value: JSON.parse(value),
+                enumerable: true,
+                configurable: true,
+                writable: true,
+              })
           }
           expect(JSON.parse(edit(JSON.stringify(object), mixed))).toEqual(wanted)
         },

@@ -3,7 +3,9 @@ import {expect, test} from 'vitest'
 import {LineTooLong, linesOf} from '../../src/base/lines.ts'
 
 async function* cutAt(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
-  const at = [...new Set([0, ...cuts.map(cut => cut % (bytes.length + 1)), bytes.length])].sort((one, other) => one - other)
+  const at = [...new Set([0, ...cuts.map(cut => cut % (bytes.length + 1)), bytes.length])].sort(
+    (one, other) => one - other,
+  )
   for (const [place, end] of at.slice(1).entries()) yield bytes.subarray(at[place], end)
 }
 
@@ -23,9 +25,13 @@ test('lines are the same however the stream is cut, and keep their numbers', asy
       fc.array(fc.nat(), {maxLength: 30}),
       async (all, end, is_ended, cuts) => {
         const text = all.join(end) + (is_ended ? end : '')
-        const expected = all.map((each, at) => [at + 1, each] as const).filter(([, each]) => each.trim() !== '' || /[^\s]/.test(each))
+        const expected = all
+          .map((each, at) => [at + 1, each] as const)
+          .filter(([, each]) => each.trim() !== '' || /[^\s]/.test(each))
         const found = await read(cutAt(Buffer.from(text), cuts))
-        expect(found.filter(([, each]) => each.trim() !== '')).toEqual(expected.filter(([, each]) => each.trim() !== ''))
+        expect(found.filter(([, each]) => each.trim() !== '')).toEqual(
+          expected.filter(([, each]) => each.trim() !== ''),
+        )
       },
     ),
   )

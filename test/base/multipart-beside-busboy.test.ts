@@ -13,13 +13,19 @@ interface Part {
 const BOUNDARY = 'a-boundary'
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`
 /**
- * Content that looks like a boundary, or its beginning, is what a reader may take for one. None begins with one: behind the empty line that
- * ends a head, RFC 2046 lets a boundary follow at once.
+ * Content that looks like a boundary, or its beginning, is what a reader may take for one. None begins with one: behind
+ * the empty line that ends a head, RFC 2046 lets a boundary follow at once.
  */
 const content = fc
-  .array(fc.oneof(fc.constantFrom('\r\n', '--', `\r\n--${BOUNDARY.slice(0, -1)}`, `--${BOUNDARY}`, '\n', '\r', 'text', 'ä'), fc.string()), {
-    maxLength: 8,
-  })
+  .array(
+    fc.oneof(
+      fc.constantFrom('\r\n', '--', `\r\n--${BOUNDARY.slice(0, -1)}`, `--${BOUNDARY}`, '\n', '\r', 'text', 'ä'),
+      fc.string(),
+    ),
+    {
+      maxLength: 8,
+    },
+  )
   .map(pieces => pieces.join(''))
   .filter(text => !`\r\n${text}`.includes(`\r\n--${BOUNDARY}`))
 const name = fc.string({unit: fc.constantFrom(...'abc_-[]. äß€'), minLength: 1, maxLength: 12})
@@ -84,12 +90,16 @@ function theirs(bytes: Buffer, piece: number): Promise<readonly Part[] | null> {
 
 test('a form is read as busboy reads it, however it is cut', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(part, {minLength: 1, maxLength: 5}), fc.integer({min: 1, max: 80}), async (parts, piece) => {
-      const bytes = encode(parts)
-      const found = await ours(bytes, piece)
-      expect(found).toEqual(parts)
-      expect(found).toEqual(await theirs(bytes, piece))
-    }),
+    fc.asyncProperty(
+      fc.array(part, {minLength: 1, maxLength: 5}),
+      fc.integer({min: 1, max: 80}),
+      async (parts, piece) => {
+        const bytes = encode(parts)
+        const found = await ours(bytes, piece)
+        expect(found).toEqual(parts)
+        expect(found).toEqual(await theirs(bytes, piece))
+      },
+    ),
     {seed: seed(), numRuns: 300},
   )
 })

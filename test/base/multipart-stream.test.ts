@@ -5,7 +5,9 @@ import {FormFault, readParts} from '../../src/base/multipart-stream.ts'
 const TYPE = 'multipart/form-data; boundary="the boundary"'
 
 async function* cutAt(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
-  const at = [...new Set([0, ...cuts.map(cut => cut % (bytes.length + 1)), bytes.length])].sort((one, other) => one - other)
+  const at = [...new Set([0, ...cuts.map(cut => cut % (bytes.length + 1)), bytes.length])].sort(
+    (one, other) => one - other,
+  )
   for (const [place, end] of at.slice(1).entries()) yield bytes.subarray(at[place], end)
 }
 
@@ -81,8 +83,14 @@ test('names are read as libraries write them', async () => {
     file_name: 'Räume "a".jsonl',
     content_type: 'text/plain; charset=utf-8',
   })
-  expect(await read_one("form-data; name=file; filename*=UTF-8''R%C3%A4ume.jsonl")).toMatchObject({name: 'file', file_name: 'Räume.jsonl'})
-  expect(await read_one('form-data; filename="name=\\"x\\".txt"; name="file"')).toMatchObject({name: 'file', file_name: 'name="x".txt'})
+  expect(await read_one("form-data; name=file; filename*=UTF-8''R%C3%A4ume.jsonl")).toMatchObject({
+    name: 'file',
+    file_name: 'Räume.jsonl',
+  })
+  expect(await read_one('form-data; filename="name=\\"x\\".txt"; name="file"')).toMatchObject({
+    name: 'file',
+    file_name: 'name="x".txt',
+  })
 })
 
 test.each([

@@ -29,7 +29,9 @@ test('finds every part of a form, with its name, its file and its content', asyn
     '@voices/whisper-1',
     '',
   ])
-  const changed = await new Response(withField(body, parts[2]!, 'whisper-1'), {headers: {'content-type': type}}).formData()
+  const changed = await new Response(withField(body, parts[2]!, 'whisper-1'), {
+    headers: {'content-type': type},
+  }).formData()
   expect(changed.getAll('model')[1]).toBe('whisper-1')
 })
 

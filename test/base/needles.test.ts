@@ -3,7 +3,8 @@ import {expect, test} from 'vitest'
 import {Needles} from '../../src/base/needles.ts'
 
 /** Few letters, so that needles overlap, begin alike and stand within each other. */
-const text = (minLength: number, maxLength: number) => fc.string({unit: fc.constantFrom('a', 'b', '\n'), minLength, maxLength})
+const text = (minLength: number, maxLength: number) =>
+  fc.string({unit: fc.constantFrom('a', 'b', '\n'), minLength, maxLength})
 
 test('a search finds what a plain one finds', () => {
   fc.assert(

@@ -24,7 +24,10 @@ const SETS = [
   ...['[ab]', '[^a]', '[\\w-]', '[a-c1]', '[]', '[^]', '[-a]', '[\\d-z]', '[\\b]', '[^\\s_]', '[\\]-a]'],
 ]
 
-/** Patterns of the syntax we take, small enough that JavaScript's own engine ends; `solid`: no part that may be empty is repeated. */
+/**
+ * Patterns of the syntax we take, small enough that JavaScript's own engine ends; `solid`: no part that may be empty is
+ * repeated.
+ */
 function patterns(solid: boolean) {
   const {choice} = fc.letrec<Record<'choice' | 'sequence' | 'repeated' | 'atom', Part>>(tie => ({
     choice: fc
@@ -37,7 +40,9 @@ function patterns(solid: boolean) {
       tie('atom'),
       fc.tuple(tie('atom'), fc.constantFrom(...TIMES)).map(([{said, may_be_empty}, times]) => {
         const as_it_is = ASSERTIONS.includes(said) || (solid && may_be_empty)
-        return as_it_is ? {said, may_be_empty} : {said: said + times, may_be_empty: may_be_empty || /^(\*|\?|\{0)/.test(times)}
+        return as_it_is
+          ? {said, may_be_empty}
+          : {said: said + times, may_be_empty: may_be_empty || /^(\*|\?|\{0)/.test(times)}
       }),
     ),
     atom: fc.oneof(
@@ -51,7 +56,10 @@ function patterns(solid: boolean) {
   return choice.map(({said}) => said)
 }
 
-const text = fc.string({unit: fc.constantFrom('a', 'b', 'c', '1', '-', '_', ' ', '\n', 'é', '\u2028', '😀'), maxLength: 8})
+const text = fc.string({
+  unit: fc.constantFrom('a', 'b', 'c', '1', '-', '_', ' ', '\n', 'é', '\u2028', '😀'),
+  maxLength: 8,
+})
 
 test('there is a match where JavaScript finds one, and it begins there', () => {
   fc.assert(
@@ -70,7 +78,9 @@ test('a match is as long as that of JavaScript', () => {
       const theirs = new RegExp(source, 'g')
       theirs.lastIndex = from
       const match = theirs.exec(said)
-      expect(compileRegex(source).find(said, from)).toEqual(match && {start: match.index, end: match.index + match[0].length})
+      expect(compileRegex(source).find(said, from)).toEqual(
+        match && {start: match.index, end: match.index + match[0].length},
+      )
     }),
     {numRuns: 3000},
   )
@@ -142,10 +152,15 @@ describe('what is refused', () => {
   })
 })
 
-/** The threads looked at are bounded by size times length: what stalls a backtracking engine for centuries ends here. */
-test.each(['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*)*=', '^(\\w+\\s?)*$', '(x+x+)+y', 'a*a*a*a*a*a*b'])('%s does not stall', source => {
-  expect(compileRegex(source).test(`${'a'.repeat(20_000)}!`)).toBe(false)
-})
+/**
+ * The threads looked at are bounded by size times length: what stalls a backtracking engine for centuries ends here.
+ */
+test.each(['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*)*=', '^(\\w+\\s?)*$', '(x+x+)+y', 'a*a*a*a*a*a*b'])(
+  '%s does not stall',
+  source => {
+    expect(compileRegex(source).test(`${'a'.repeat(20_000)}!`)).toBe(false)
+  },
+)
 
 /** What pieces come to, and how many there were. */
 function pieced<T>(work: Generator<undefined, T>): {readonly value: T; readonly pieces: number} {
@@ -180,7 +195,9 @@ describe('in pieces', () => {
 
   test('searches that take turns do not disturb each other', () => {
     const regex = compileRegex('[ab]*a[ab]{9}c')
-    const texts = ['ab', 'aab', 'bba', 'b'].map((part, index) => `${part.repeat(40_000)}abbbbbbbbb${index % 2 ? 'c' : 'd'}`)
+    const texts = ['ab', 'aab', 'bba', 'b'].map(
+      (part, index) => `${part.repeat(40_000)}abbbbbbbbb${index % 2 ? 'c' : 'd'}`,
+    )
     const searches = texts.map(said => regex.finding(said))
     const found = texts.map(() => undefined as unknown)
     while (found.includes(undefined))
@@ -197,15 +214,20 @@ describe('states that are too many to keep', () => {
     .array(fc.constantFrom('a', 'b', 'ab', 'ba', 'aa', 'bb'), {minLength: 5000, maxLength: 20_000})
     .map(parts => parts.join(''))
 
-  test.each(['b?a[ab]{13}c', 'a[ab]{14}c|b[ab]{11}d', '\\ba[ab]{12}$', '[ab]{300}c', 'a(?:[ab]{2}){6}[^ab]'])('%s', source => {
-    fc.assert(
-      fc.property(letters, fc.constantFrom('', 'c', 'abbbabbbbabbac', 'd', ' ab'), (said, end) => {
-        const match = new RegExp(source).exec(said + end)
-        expect(compileRegex(source).find(said + end)).toEqual(match && {start: match.index, end: match.index + match[0].length})
-      }),
-      {numRuns: 15},
-    )
-  })
+  test.each(['b?a[ab]{13}c', 'a[ab]{14}c|b[ab]{11}d', '\\ba[ab]{12}$', '[ab]{300}c', 'a(?:[ab]{2}){6}[^ab]'])(
+    '%s',
+    source => {
+      fc.assert(
+        fc.property(letters, fc.constantFrom('', 'c', 'abbbabbbbabbac', 'd', ' ab'), (said, end) => {
+          const match = new RegExp(source).exec(said + end)
+          expect(compileRegex(source).find(said + end)).toEqual(
+            match && {start: match.index, end: match.index + match[0].length},
+          )
+        }),
+        {numRuns: 15},
+      )
+    },
+  )
 })
 
 test('classes of code units are told apart wherever they lie', () => {

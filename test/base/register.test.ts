@@ -3,7 +3,11 @@ import {expect, test} from 'vitest'
 import {IdMap} from '../../src/base/id-map.ts'
 
 const key = fc.oneof(fc.integer({min: 0, max: 300}).map(String), fc.string({maxLength: 3}), fc.uuid())
-const step = fc.oneof(fc.record({set: key, value: fc.nat()}), fc.record({take: key}), fc.record({sweep: fc.nat(200), up_to: fc.nat()}))
+const step = fc.oneof(
+  fc.record({set: key, value: fc.nat()}),
+  fc.record({take: key}),
+  fc.record({sweep: fc.nat(200), up_to: fc.nat()}),
+)
 
 test('a register answers as a Map does, whatever is put in and taken out', () => {
   fc.assert(

@@ -18,7 +18,13 @@ test.each([[['version']], [['--version']], [['-V']]])('gateway %j says the versi
 
 test('gateway version --json says what it runs on', () => {
   const said = JSON.parse(gateway(['version', '--json']).stdout)
-  expect(said).toEqual({version, node: process.versions.node, platform: process.platform, arch: process.arch, executable: false})
+  expect(said).toEqual({
+    version,
+    node: process.versions.node,
+    platform: process.platform,
+    arch: process.arch,
+    executable: false,
+  })
 })
 
 function gateway(args: string[]) {

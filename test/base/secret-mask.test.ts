@@ -54,7 +54,8 @@ test('however it is cut into chunks, no more than its first three characters lea
         const whole = mask.text(text)
         expect(given).toHaveLength(text.length)
         // what differs are the beginnings that had left
-        for (let place = 0; place < text.length; place++) if (given[place] !== whole[place]) expect(KEY.slice(0, 3)).toContain(given[place])
+        for (let place = 0; place < text.length; place++)
+          if (given[place] !== whole[place]) expect(KEY.slice(0, 3)).toContain(given[place])
         expect(given).not.toContain(KEY.slice(0, 4) + KEY.slice(4))
         expect(given).not.toContain(KEY)
       },

@@ -22,7 +22,17 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 }
 
 const line = fc.oneof(
-  fc.constantFrom('data: {"a":1}', 'data: [DONE]', ': comment', 'event: ping', 'data:', 'data', 'id: 7', 'retry: 10', 'nonsense'),
+  fc.constantFrom(
+    'data: {"a":1}',
+    'data: [DONE]',
+    ': comment',
+    'event: ping',
+    'data:',
+    'data',
+    'id: 7',
+    'retry: 10',
+    'nonsense',
+  ),
   fc.string({maxLength: 12}).map(text => `data: ${text.replace(/[\r\n\ufeff]/g, '')}`),
 )
 const event = fc.array(line, {minLength: 1, maxLength: 4})
@@ -30,10 +40,15 @@ const end = fc.constantFrom('\n', '\r\n', '\r')
 /** Events, each line with a line end of its own kind. */
 const stream = fc.array(fc.tuple(event, fc.infiniteStream(end), end), {maxLength: 6}).map(events => ({
   lines: events.map(([lines]) => lines),
-  text: events.map(([lines, ends, last]) => lines.map(each => each + separated(ends.next().value!, last)).join('') + last).join(''),
+  text: events
+    .map(([lines, ends, last]) => lines.map(each => each + separated(ends.next().value!, last)).join('') + last)
+    .join(''),
 }))
 
-/** A line that ends in CR and a blank line that ends in LF would be one line end; such an event ends its lines as its last. */
+/**
+ * A line that ends in CR and a blank line that ends in LF would be one line end; such an event ends its lines as its
+ * last.
+ */
 function separated(chosen: string, last: string): string {
   return chosen === '\r' && last.startsWith('\n') ? last : chosen
 }
@@ -44,7 +59,9 @@ test('whatever the line ends and the cuts, the events and their fields are the s
       const bytes = Buffer.from(text)
       const whole = framed([bytes])
       expect(framed(cut(bytes, cuts))).toEqual(whole)
-      expect(whole.map(({raw}) => readFields(Buffer.from(raw!)))).toEqual(lines.map(each => readFields(Buffer.from(each.join('\n')))))
+      expect(whole.map(({raw}) => readFields(Buffer.from(raw!)))).toEqual(
+        lines.map(each => readFields(Buffer.from(each.join('\n')))),
+      )
       for (const {raw, start, end} of whole) expect(bytes.subarray(start, end).toString()).toBe(raw)
     }),
     {numRuns: 300},
@@ -61,7 +78,8 @@ test('every cut of a stream with all kinds of line ends gives the same events', 
     {event: null, data: ['é']},
     {event: 'last', data: ['x']},
   ])
-  for (let at = 0; at <= bytes.length; at++) expect(framed([bytes.subarray(0, at), bytes.subarray(at)]), `cut at ${at}`).toEqual(whole)
+  for (let at = 0; at <= bytes.length; at++)
+    expect(framed([bytes.subarray(0, at), bytes.subarray(at)]), `cut at ${at}`).toEqual(whole)
   expect(framed([...bytes].map(byte => Buffer.from([byte])))).toEqual(whole)
 })
 

@@ -1,10 +1,21 @@
 import {createHash} from 'node:crypto'
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {cleaned, hashedText, indexedText, isClean, keyText, storedMetadata, storedText} from '../../src/base/stored-text.ts'
+import {
+  cleaned,
+  hashedText,
+  indexedText,
+  isClean,
+  keyText,
+  storedMetadata,
+  storedText,
+} from '../../src/base/stored-text.ts'
 
 const text = fc.string({unit: 'binary', maxLength: 600})
-const anything = fc.oneof(text, fc.string({unit: fc.integer({min: 0, max: 0xffff}).map(n => String.fromCharCode(n)), maxLength: 600}))
+const anything = fc.oneof(
+  text,
+  fc.string({unit: fc.integer({min: 0, max: 0xffff}).map(n => String.fromCharCode(n)), maxLength: 600}),
+)
 const sha256 = (of: string) => createHash('sha256').update(of).digest('hex')
 
 test('a text for a row is clean, bounded, and the beginning of what came', () => {

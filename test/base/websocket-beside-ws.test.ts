@@ -25,10 +25,18 @@ const data = fc.oneof(
   {weight: 5, arbitrary: fc.uint8Array({maxLength: 200})},
   fc.uint8Array({minLength: 65_530, maxLength: 65_540, size: 'max'}),
 )
-const control = fc.record({opcode: fc.constantFrom(9, 10), fin: fc.constant(true), data: fc.uint8Array({maxLength: 125})})
+const control = fc.record({
+  opcode: fc.constantFrom(9, 10),
+  fin: fc.constant(true),
+  data: fc.uint8Array({maxLength: 125}),
+})
 /** A message in frames, with control frames between them. */
 const message = fc
-  .record({opcode: fc.constantFrom(1, 2), parts: fc.array(data, {minLength: 1, maxLength: 4}), between: fc.array(control, {maxLength: 2})})
+  .record({
+    opcode: fc.constantFrom(1, 2),
+    parts: fc.array(data, {minLength: 1, maxLength: 4}),
+    between: fc.array(control, {maxLength: 2}),
+  })
   .map(({opcode, parts, between}) =>
     parts.flatMap((part, at): Frame[] => [
       ...(at > 0 ? between : []),
@@ -36,10 +44,13 @@ const message = fc
     ]),
   )
 /** Frames in any order: most of them break the protocol somewhere. */
-const anything = fc.array(fc.record({opcode: fc.integer({min: 0, max: 15}), fin: fc.boolean(), data: fc.uint8Array({maxLength: 130})}), {
-  minLength: 1,
-  maxLength: 5,
-})
+const anything = fc.array(
+  fc.record({opcode: fc.integer({min: 0, max: 15}), fin: fc.boolean(), data: fc.uint8Array({maxLength: 130})}),
+  {
+    minLength: 1,
+    maxLength: 5,
+  },
+)
 
 function bytesOf(frames: readonly Frame[], mask: boolean): Buffer {
   return Buffer.concat(
@@ -56,8 +67,11 @@ function generateMask(mask: Buffer) {
 async function theirs(bytes: Buffer, mask: boolean): Promise<Read> {
   const found: string[] = []
   const receiver = new Receiver({isServer: mask, skipUTF8Validation: true})
-  receiver.on('message', (payload: Buffer, is_binary: boolean) => found.push(`${is_binary ? 'binary' : 'text'} ${payload.toString('hex')}`))
-  for (const kind of ['ping', 'pong']) receiver.on(kind, (payload: Buffer) => found.push(`${kind} ${payload.toString('hex')}`))
+  receiver.on('message', (payload: Buffer, is_binary: boolean) =>
+    found.push(`${is_binary ? 'binary' : 'text'} ${payload.toString('hex')}`),
+  )
+  for (const kind of ['ping', 'pong'])
+    receiver.on(kind, (payload: Buffer) => found.push(`${kind} ${payload.toString('hex')}`))
   const is_refused = await new Promise<boolean>(resolve => {
     receiver.on('error', () => resolve(true))
     receiver.on('conclude', () => resolve(false))
@@ -78,9 +92,11 @@ function ours(bytes: Buffer, mask: boolean, piece: number): Read & {readonly pas
       for (let next = reader.next(); next; next = reader.next()) {
         passed.push(next.bytes)
         const {ended} = next
-        if (ended?.kind === 'message') found.push(`${ended.is_text ? 'text' : 'binary'} ${ended.payload!.toString('hex')}`)
+        if (ended?.kind === 'message')
+          found.push(`${ended.is_text ? 'text' : 'binary'} ${ended.payload!.toString('hex')}`)
         else if (ended) found.push(`${ended.kind} ${ended.payload.toString('hex')}`)
-        if (ended?.kind === 'close') return {found: found.slice(0, -1), is_refused: false, passed: Buffer.concat(passed)}
+        if (ended?.kind === 'close')
+          return {found: found.slice(0, -1), is_refused: false, passed: Buffer.concat(passed)}
       }
     }
     return {found, is_refused: false, passed: Buffer.concat(passed)}

@@ -66,12 +66,20 @@ describe('the reader of frames', () => {
     expect(read('server', Buffer.from('810548656c6c6f', 'hex'), []).ended).toEqual([hello])
     expect(read('client', Buffer.from('818537fa213d7f9f4d5158', 'hex'), []).ended).toEqual([hello])
     expect(read('server', Buffer.from('010348656c80026c6f', 'hex'), []).ended).toEqual([hello])
-    expect(read('server', Buffer.from('890548656c6c6f', 'hex'), []).ended).toEqual([{kind: 'ping', payload: Buffer.from('Hello')}])
-    expect(read('client', Buffer.from('8a8537fa213d7f9f4d5158', 'hex'), []).ended).toEqual([{kind: 'pong', payload: Buffer.from('Hello')}])
+    expect(read('server', Buffer.from('890548656c6c6f', 'hex'), []).ended).toEqual([
+      {kind: 'ping', payload: Buffer.from('Hello')},
+    ])
+    expect(read('client', Buffer.from('8a8537fa213d7f9f4d5158', 'hex'), []).ended).toEqual([
+      {kind: 'pong', payload: Buffer.from('Hello')},
+    ])
     const long = Buffer.concat([Buffer.from('827e0100', 'hex'), Buffer.alloc(256, 7)])
-    expect(read('server', long, []).ended).toEqual([{kind: 'message', is_text: false, bytes: 256, payload: Buffer.alloc(256, 7)}])
+    expect(read('server', long, []).ended).toEqual([
+      {kind: 'message', is_text: false, bytes: 256, payload: Buffer.alloc(256, 7)},
+    ])
     const longer = Buffer.concat([Buffer.from('827f0000000000010000', 'hex'), Buffer.alloc(65_536, 9)])
-    expect(read('server', longer, []).ended).toEqual([{kind: 'message', is_text: false, bytes: 65_536, payload: Buffer.alloc(65_536, 9)}])
+    expect(read('server', longer, []).ended).toEqual([
+      {kind: 'message', is_text: false, bytes: 65_536, payload: Buffer.alloc(65_536, 9)},
+    ])
   })
 
   test.each<WebSocketSide>(['client', 'server'])('reads the same of a %s, cut at every byte', side => {
@@ -83,7 +91,15 @@ describe('the reader of frames', () => {
     ])
     const whole = read(side, wire, [])
     expect(whole.fault).toBeNull()
-    expect(whole.ended.map(({kind}) => kind)).toEqual(['message', 'ping', 'ping', 'ping', 'message', 'message', 'close'])
+    expect(whole.ended.map(({kind}) => kind)).toEqual([
+      'message',
+      'ping',
+      'ping',
+      'ping',
+      'message',
+      'message',
+      'close',
+    ])
     expect(read(side, wire, everyByte(wire))).toEqual(whole)
     for (let at = 0; at <= wire.length; at++) expect(read(side, wire, [at])).toEqual(whole)
   })
@@ -122,13 +138,9 @@ describe('the reader of frames', () => {
     ])
     const heard = read('client', wire, everyByte(wire), 500)
     expect(heard.bytes.equals(wire)).toBe(true)
-    expect(heard.ended.map(each => (each.kind === 'message' ? [each.bytes, each.payload?.toString() ?? null] : each.kind))).toEqual([
-      [5000, null],
-      'ping',
-      'ping',
-      [900, null],
-      [5, 'small'],
-    ])
+    expect(
+      heard.ended.map(each => (each.kind === 'message' ? [each.bytes, each.payload?.toString() ?? null] : each.kind)),
+    ).toEqual([[5000, null], 'ping', 'ping', [900, null], [5, 'small']])
   })
 
   test('says where nothing of our own can be put in', () => {
@@ -159,20 +171,56 @@ describe('the reader of frames', () => {
     expect(reader.next()!.bytes.equals(wire)).toBe(true)
   })
 
-  const masked = (first: number, second: number, more = '') => Buffer.concat([Buffer.from([first, second]), Buffer.from(more, 'hex')])
+  const masked = (first: number, second: number, more = '') =>
+    Buffer.concat([Buffer.from([first, second]), Buffer.from(more, 'hex')])
   test.each<[string, WebSocketSide, Buffer, string]>([
-    ['a reserved bit', 'server', Buffer.from('c10548656c6c6f', 'hex'), 'a reserved bit is set, though no extension was agreed on'],
+    [
+      'a reserved bit',
+      'server',
+      Buffer.from('c10548656c6c6f', 'hex'),
+      'a reserved bit is set, though no extension was agreed on',
+    ],
     ['an opcode that nobody knows', 'server', masked(0x83, 0), 'the opcode 3 is not known'],
     ['a control opcode that nobody knows', 'server', masked(0x8b, 0), 'the opcode 11 is not known'],
-    ['a frame of a client without a mask', 'client', Buffer.from('810548656c6c6f', 'hex'), 'a frame of a client is not masked'],
-    ['a frame of a server with a mask', 'server', Buffer.from('818537fa213d7f9f4d5158', 'hex'), 'a frame of a server is masked'],
+    [
+      'a frame of a client without a mask',
+      'client',
+      Buffer.from('810548656c6c6f', 'hex'),
+      'a frame of a client is not masked',
+    ],
+    [
+      'a frame of a server with a mask',
+      'server',
+      Buffer.from('818537fa213d7f9f4d5158', 'hex'),
+      'a frame of a server is masked',
+    ],
     ['a long control frame', 'server', masked(0x89, 126, '0080'), 'a control frame is longer than 125 bytes'],
     ['a control frame in fragments', 'server', masked(0x09, 0), 'a control frame is fragmented'],
     ['a continuation of nothing', 'server', masked(0x80, 0), 'a message is continued that did not begin'],
-    ['a message inside another', 'server', masked(0x01, 0, '8100'), 'a message begins before the one before it has ended'],
-    ['a length of 2 bytes that needs none', 'server', masked(0x81, 126, '007d'), 'a length is not written in its shortest form'],
-    ['a length of 8 bytes that needs 2', 'server', masked(0x81, 127, '000000000000ffff'), 'a length is not written in its shortest form'],
-    ['a length beyond all bounds', 'server', masked(0x81, 127, 'ffffffffffffffff'), 'a frame is longer than any can be'],
+    [
+      'a message inside another',
+      'server',
+      masked(0x01, 0, '8100'),
+      'a message begins before the one before it has ended',
+    ],
+    [
+      'a length of 2 bytes that needs none',
+      'server',
+      masked(0x81, 126, '007d'),
+      'a length is not written in its shortest form',
+    ],
+    [
+      'a length of 8 bytes that needs 2',
+      'server',
+      masked(0x81, 127, '000000000000ffff'),
+      'a length is not written in its shortest form',
+    ],
+    [
+      'a length beyond all bounds',
+      'server',
+      masked(0x81, 127, 'ffffffffffffffff'),
+      'a frame is longer than any can be',
+    ],
     ['half a close code', 'server', masked(0x88, 1, '03'), 'a close frame holds half a code'],
   ])('refuses %s', (_, side, wire, reason) => {
     expect(read(side, wire, []).fault).toBe(reason)
@@ -181,10 +229,14 @@ describe('the reader of frames', () => {
 
   test('never fails in another way, whatever comes', () => {
     fc.assert(
-      fc.property(fc.constantFrom<WebSocketSide>('client', 'server'), fc.uint8Array({maxLength: 400}), (side, bytes) => {
-        const heard = read(side, Buffer.from(bytes), [])
-        expect(Buffer.from(bytes).subarray(0, heard.bytes.length).equals(heard.bytes)).toBe(true)
-      }),
+      fc.property(
+        fc.constantFrom<WebSocketSide>('client', 'server'),
+        fc.uint8Array({maxLength: 400}),
+        (side, bytes) => {
+          const heard = read(side, Buffer.from(bytes), [])
+          expect(Buffer.from(bytes).subarray(0, heard.bytes.length).equals(heard.bytes)).toBe(true)
+        },
+      ),
     )
   })
 })

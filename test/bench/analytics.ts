@@ -11,8 +11,9 @@ import {endOnSignals} from './processes.ts'
 import {gatewayCommand, serve} from './subjects/gateway.ts'
 
 /**
- * How long graphs over 30 days take on SQLite, lists of the log, calls while graphs are drawn, and lists of many keys: `node test/bench/analytics.ts [rows [folder]]`, a
- * million without it. A folder that is named is kept, and taken as it is where it has been filled; else one is made on the disk of TMPDIR.
+ * How long graphs over 30 days take on SQLite, lists of the log, calls while graphs are drawn, and lists of many keys:
+ * `node test/bench/analytics.ts [rows [folder]]`, a million without it. A folder that is named is kept, and taken as it
+ * is where it has been filled; else one is made on the disk of TMPDIR.
  */
 endOnSignals()
 const count = Number(process.argv[2] ?? 1_000_000)
@@ -25,7 +26,10 @@ try {
   const store = await openStore(options)
   const reads = await openReads(options, console)
   try {
-    const {id, organisation_id} = await store.db.selectFrom('workspaces').select(['id', 'organisation_id']).executeTakeFirstOrThrow()
+    const {id, organisation_id} = await store.db
+      .selectFrom('workspaces')
+      .select(['id', 'organisation_id'])
+      .executeTakeFirstOrThrow()
     const place: Place = {organisation_id, workspace_id: id}
     if (is_new) await fillLog(store, options, place, count)
     await askAll(reads.db, place)

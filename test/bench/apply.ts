@@ -3,7 +3,10 @@ import {tmpdir} from 'node:os'
 import {join, resolve} from 'node:path'
 import {run} from './processes.ts'
 
-/** Resources that `gateway apply` makes, and the milliseconds that the whole command may take, from its start to its end. */
+/**
+ * Resources that `gateway apply` makes, and the milliseconds that the whole command may take, from its start to its
+ * end.
+ */
 const RESOURCES = 500
 const MAX_MS = 10_000
 const WORKSPACES = 20
@@ -12,7 +15,12 @@ const EACH = 4
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-apply-'))
 try {
-  const gateway = [process.execPath, resolve(import.meta.dirname, '../../bin/gateway.ts'), '--data-dir', join(folder, 'data')] as const
+  const gateway = [
+    process.execPath,
+    resolve(import.meta.dirname, '../../bin/gateway.ts'),
+    '--data-dir',
+    join(folder, 'data'),
+  ] as const
   await run([...gateway, 'init'])
   const said = await written('v1')
   if (said !== RESOURCES) throw new Error(`${said} resources were written`)
@@ -25,7 +33,15 @@ try {
 }
 
 function apply(gateway: readonly [string, ...string[]]) {
-  return run([...gateway, 'apply', '-f', join(folder, 'resources'), '--quiet', '--keys-file', join(folder, `keys-${Math.random()}`)])
+  return run([
+    ...gateway,
+    'apply',
+    '-f',
+    join(folder, 'resources'),
+    '--quiet',
+    '--keys-file',
+    join(folder, `keys-${Math.random()}`),
+  ])
 }
 
 /** Writes the files, with `mark` in each; gives how many resources they hold. */
@@ -49,12 +65,21 @@ async function written(mark: string): Promise<number> {
         configurations: {custom_host: 'http://127.0.0.1:11434/v1'},
       })
       add('provider', workspace, `main-${name}`, {name: mark, integration_id: `cloud-${name}`})
-      add('config', workspace, `pc-${name}`, {name: mark, config: {provider: `@main-${name}`, override_params: {model: mark}}})
+      add('config', workspace, `pc-${name}`, {
+        name: mark,
+        config: {provider: `@main-${name}`, override_params: {model: mark}},
+      })
       add('prompt', workspace, `pp-${name}`, {
         name: mark,
-        versions: [{published: true, virtual_key: `main-${name}`, messages: [{role: 'user', content: `Hi {{name}} ${mark}`}]}],
+        versions: [
+          {published: true, virtual_key: `main-${name}`, messages: [{role: 'user', content: `Hi {{name}} ${mark}`}]},
+        ],
       })
-      add('api-key', workspace, `key ${name}`, {type: 'workspace-service', scopes: ['completions.write'], description: mark})
+      add('api-key', workspace, `key ${name}`, {
+        type: 'workspace-service',
+        scopes: ['completions.write'],
+        description: mark,
+      })
     }
   }
   mkdirSync(join(folder, 'resources'), {recursive: true})

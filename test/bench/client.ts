@@ -6,7 +6,10 @@ import {readTrusted} from '../../src/base/egress/trust.ts'
 import {SMALL} from './scenarios.ts'
 import {startProvider} from './subjects/provider.ts'
 
-/** Processor microseconds of one call to a provider, 32 at a time, 1 KB there and back: by our own client and by undici's, in turns. */
+/**
+ * Processor microseconds of one call to a provider, 32 at a time, 1 KB there and back: by our own client and by
+ * undici's, in turns.
+ */
 const CLIENTS = 32
 const CALLS = 40_000
 const ROUNDS = 5

@@ -33,13 +33,20 @@ const MAX_MS = 400
 const MAX_THOUGHT_MS = 20
 
 /**
- * Kills a gateway under load with SIGKILL, starts it again on the same data directory, `rounds` times, and in the end holds its ledger
- * against what clients and provider know:
- * every attempt that the provider finished has exactly one entry; every entry matches an attempt that the provider received, or is
- * `recovered`; no id stands there twice; a call whose answer the client had in full is not `recovered`; the hourly sums are the entries', and
- * so is the budget of the key; `gateway ledger verify` holds. Some calls are retried, some fall back to another target, some streams are left by their clients.
+ * Kills a gateway under load with SIGKILL, starts it again on the same data directory, `rounds` times, and in the end
+ * holds its ledger against what clients and provider know:
+ * every attempt that the provider finished has exactly one entry; every entry matches an attempt that the provider
+ * received, or is `recovered`; no id stands there twice; a call whose answer the client had in full is not `recovered`;
+ * the hourly sums are the entries', and so is the budget of the key; `gateway ledger verify` holds. Some calls are
+ * retried, some fall back to another target, some streams are left by their clients.
  */
-export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = false, progress}: CrashOptions): Promise<CrashReport> {
+export async function crashRounds({
+  rounds,
+  seed = 1,
+  clients = 12,
+  is_binary = false,
+  progress,
+}: CrashOptions): Promise<CrashReport> {
   const command = gatewayCommand(is_binary)
   const random = randomFrom(seed)
   const data_dir = mkdtempSync(join(tmpdir(), 'gateway-crash-'))
@@ -90,7 +97,10 @@ export async function crashRounds({rounds, seed = 1, clients = 12, is_binary = f
 }
 
 /** What `gateway ledger verify` finds: the chain of the entries, the sums, the rows of the log. */
-async function verifyFaults([file, ...words]: readonly [string, ...string[]], data_dir: string): Promise<readonly string[]> {
+async function verifyFaults(
+  [file, ...words]: readonly [string, ...string[]],
+  data_dir: string,
+): Promise<readonly string[]> {
   return promisify(execFile)(file, [...words, 'ledger', 'verify', '--data-dir', data_dir]).then(
     () => [],
     ({stderr}: {readonly stderr: string}) => [`ledger verify: ${stderr.trim()}`],

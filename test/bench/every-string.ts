@@ -11,7 +11,8 @@ const MAX_RATIO = 1.3
 const CALLS = 1000
 const ROUNDS = 14
 
-const PROSE = 'Dear team, please summarise the report of last quarter: sales grew by 12 % in Europe, write to us at any time. '
+const PROSE =
+  'Dear team, please summarise the report of last quarter: sales grew by 12 % in Europe, write to us at any time. '
 let said = 0
 /** A text like no other. */
 const prose = (length: number) => `${++said}. ${PROSE.repeat(Math.ceil(length / PROSE.length))}`.slice(0, length)
@@ -21,10 +22,17 @@ const ADDRESS = 'ada.lovelace@mail.example'
 
 const parameters = {
   type: 'object',
-  properties: {order: {type: 'string', description: 'The number of the order'}, to: {type: 'string', description: 'Whom to write to'}},
+  properties: {
+    order: {type: 'string', description: 'The number of the order'},
+    to: {type: 'string', description: 'Whom to write to'},
+  },
   required: ['order'],
 }
-const call = {id: 'call_1', type: 'function', function: {name: 'look_up', arguments: JSON.stringify({order: 'A-17', to: ADDRESS})}}
+const call = {
+  id: 'call_1',
+  type: 'function',
+  function: {name: 'look_up', arguments: JSON.stringify({order: 'A-17', to: ADDRESS})},
+}
 
 /** Chats of 4 KB: of one message, of many, and with a tool. */
 const CHATS: Readonly<Record<string, object>> = {
@@ -32,7 +40,11 @@ const CHATS: Readonly<Record<string, object>> = {
   'ten messages': {
     model: 'm',
     user: 'user-1',
-    messages: [{role: 'system', content: prose(400)}, ...[1, 2, 3, 4].flatMap(() => [user(400, ADDRESS), assistant(380)]), user(400)],
+    messages: [
+      {role: 'system', content: prose(400)},
+      ...[1, 2, 3, 4].flatMap(() => [user(400, ADDRESS), assistant(380)]),
+      user(400),
+    ],
   },
   'messages and a tool': {
     model: 'm',
@@ -56,13 +68,22 @@ interface Compared {
   readonly most_ratio: number
 }
 
-/** Microseconds of processor time to redact a chat: its texts alone, as a redaction reached before, and every string. One by turns with the other. */
+/**
+ * Microseconds of processor time to redact a chat: its texts alone, as a redaction reached before, and every string.
+ * One by turns with the other.
+ */
 export async function everyString(): Promise<readonly Compared[]> {
   const found: Compared[] = []
   for (const [name, body] of Object.entries(CHATS)) {
     const text = JSON.stringify(body)
     const [texts_us, strings_us] = await best([() => textsAlone(text), () => strings(text)])
-    found.push({name, texts_us: texts_us!, strings_us: strings_us!, ratio: strings_us! / texts_us!, most_ratio: MAX_RATIO})
+    found.push({
+      name,
+      texts_us: texts_us!,
+      strings_us: strings_us!,
+      ratio: strings_us! / texts_us!,
+      most_ratio: MAX_RATIO,
+    })
   }
   return found
 }

@@ -6,7 +6,10 @@ import type {LoggedCall} from '../../src/schema/replays.ts'
 import {readSettings} from '../../src/settings/index.ts'
 import {testStore} from '../support/stores.ts'
 
-/** Milliseconds that an explanation of a 50-target config may take, warm; and 10,000 decisions of a replay, without reading the log. */
+/**
+ * Milliseconds that an explanation of a 50-target config may take, warm; and 10,000 decisions of a replay, without
+ * reading the log.
+ */
 const MAX_MS = {explain: 5, replay: 60_000}
 const TARGETS = 50
 const ROUNDS = 300
@@ -52,7 +55,10 @@ try {
   const times: number[] = []
   for (let seed = 0; seed < ROUNDS; seed++) {
     const began = performance.now()
-    await explaining.explain({config: CONFIG, seed, request: {method: 'POST', path: '/v1/chat/completions', body: BODY}}, CALLER)
+    await explaining.explain(
+      {config: CONFIG, seed, request: {method: 'POST', path: '/v1/chat/completions', body: BODY}},
+      CALLER,
+    )
     times.push(performance.now() - began)
   }
   const warm = times.slice(ROUNDS / 3).sort((one, other) => one - other)
@@ -68,7 +74,15 @@ try {
 
 function logged(index: number): LoggedCall {
   const targets = [{provider: '@main', model: 'gpt-4o-mini', status: 200}]
-  const of = {method: 'POST', url: '/v1/chat/completions', metadata: {}, model: 'gpt-4o-mini', is_stream: false, targets, body: null}
+  const of = {
+    method: 'POST',
+    url: '/v1/chat/completions',
+    metadata: {},
+    model: 'gpt-4o-mini',
+    is_stream: false,
+    targets,
+    body: null,
+  }
   return {id: `row-${index}`, call_id: `call-${index}`, created_at_ms: index, ...of}
 }
 

@@ -14,8 +14,8 @@ import {createRecorder} from '../../src/workers/recorder.ts'
 import {intent, logRecord, settlement} from '../support/records.ts'
 
 /**
- * What a call costs on its way from the journal into SQLite: an entry of the ledger, a row of the log, its share of the hourly sums.
- * `node test/bench/flush.ts [calls]`; the folder is on the disk of TMPDIR.
+ * What a call costs on its way from the journal into SQLite: an entry of the ledger, a row of the log, its share of the
+ * hourly sums. `node test/bench/flush.ts [calls]`; the folder is on the disk of TMPDIR.
  */
 const calls = Number(process.argv[2] ?? 50_000)
 const keys = Array.from({length: 20}, (_, n) => `7c1d9a52-2b90-4c55-9a39-3ad4d17c8b${String(n).padStart(2, '0')}`)
@@ -54,7 +54,15 @@ async function measure(what: string, traceId: (now_ms: number) => string): Promi
 
     const target = await openTarget({kind: 'sqlite', folder}, writer, owner.epoch)
     const sleep = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms))
-    const flusher = new Flusher({target, folder: journal_folder, owner, mark, report: console.error, setAside: () => false, sleep})
+    const flusher = new Flusher({
+      target,
+      folder: journal_folder,
+      owner,
+      mark,
+      report: console.error,
+      setAside: () => false,
+      sleep,
+    })
     const flushing = process.cpuUsage()
     const began = performance.now()
     const applied = await flusher.flush(up_to)
@@ -83,7 +91,12 @@ async function record(journal: Journal, traceId: (now_ms: number) => string): Pr
     for (let together = 0; together < 16 && n < calls; together++, n++) {
       const now_ms = Date.UTC(2026, 2, 4, 5) + n
       const admitted_at = new Date(now_ms).toISOString()
-      const call = intent({call_id: newTimeId(now_ms), trace_id: traceId(now_ms), admitted_at, api_key_id: keys[n % keys.length]!})
+      const call = intent({
+        call_id: newTimeId(now_ms),
+        trace_id: traceId(now_ms),
+        admitted_at,
+        api_key_id: keys[n % keys.length]!,
+      })
       const said = settlement(call, {log: logRecord({id: call.call_id, created_at: admitted_at})})
       const began = performance.now()
       recorder.begin(call, done)

@@ -39,9 +39,10 @@ const TEN: readonly Record<string, unknown>[] = [
   {modelWhitelist: {models: ['model-a']}},
   {requestParametersCheck: {params: {blockedKeys: ['logit_bias']}}},
 ]
-const PROMPT = 'Dear team, please summarise the report of last quarter: sales grew by 12 % in Europe, write to us at any time. '
-  .repeat(40)
-  .slice(0, 4096)
+const PROMPT =
+  'Dear team, please summarise the report of last quarter: sales grew by 12 % in Europe, write to us at any time. '
+    .repeat(40)
+    .slice(0, 4096)
 
 interface Blocked {
   readonly id: string
@@ -51,10 +52,13 @@ interface Blocked {
 }
 
 /**
- * The longest time for which a check on `of` kept the event loop, and how long it took in all: processor time of this thread, so that
- * other programs on the machine are not counted.
+ * The longest time for which a check on `of` kept the event loop, and how long it took in all: processor time of this
+ * thread, so that other programs on the machine are not counted.
  */
-async function longestBlock(guardrail: Record<string, unknown>, of: World): Promise<{blocked_ms: number; took_ms: number}> {
+async function longestBlock(
+  guardrail: Record<string, unknown>,
+  of: World,
+): Promise<{blocked_ms: number; took_ms: number}> {
   const made = world(of)
   const hook = hooks(of.side ?? 'input', [guardrail])
   await nextTurn()
@@ -99,14 +103,17 @@ async function blocks(): Promise<readonly Blocked[]> {
     const {id} = check
     for (const [on, text] of Object.entries(HOSTILE)) {
       const of = hostileWorld(check, text)
-      if (id === 'default.regexMatch') for (const rule of PATTERNS) await measure(id, {rule, redact: true}, of, `${on}, ${rule}`)
-      else if (id === 'default.regexReplace') for (const rule of PATTERNS) await measure(id, {rule: `/${rule}/gi`}, of, `${on}, ${rule}`)
+      if (id === 'default.regexMatch')
+        for (const rule of PATTERNS) await measure(id, {rule, redact: true}, of, `${on}, ${rule}`)
+      else if (id === 'default.regexReplace')
+        for (const rule of PATTERNS) await measure(id, {rule: `/${rule}/gi`}, of, `${on}, ${rule}`)
       else await measure(id, PARAMETERS[id] ?? {}, of, on)
     }
     const redaction = REDACTIONS[id]
     if (redaction) for (const [on, body] of Object.entries(CROWDED)) await measure(id, redaction, {body}, on)
     else if (check.sides.includes('input'))
-      for (const [on, body] of Object.entries(CROWDED)) await measure(id, PARAMETERS[id] ?? {}, {body, impatient: true}, on)
+      for (const [on, body] of Object.entries(CROWDED))
+        await measure(id, PARAMETERS[id] ?? {}, {body, impatient: true}, on)
   }
   return [...worst.values()]
 }
@@ -160,7 +167,9 @@ export async function guardrailsBench(): Promise<GuardrailsBench> {
     above: [
       ...above,
       ...(ten_us > MAX_TEN_US ? ['ten checks on a prompt of 4 KB'] : []),
-      ...walked.flatMap(({name, ratio, most_ratio}) => (ratio > most_ratio ? [`every string of a chat of 4 KB, ${name}`] : [])),
+      ...walked.flatMap(({name, ratio, most_ratio}) =>
+        ratio > most_ratio ? [`every string of a chat of 4 KB, ${name}`] : [],
+      ),
       ...(window_ms > MAX_WINDOW_MS ? ['a chunk in window mode'] : []),
     ],
   }

@@ -84,7 +84,8 @@ async function ask(origin: string, kind: Kind, image: string, provider: {last_by
     asked.end(body)
   })
   const base64_bytes = image.length - image.indexOf(',') - 1
-  if (status !== 200 || provider.last_bytes() < base64_bytes) throw new Error(`a picture ${KINDS[kind]} was answered with ${status}`)
+  if (status !== 200 || provider.last_bytes() < base64_bytes)
+    throw new Error(`a picture ${KINDS[kind]} was answered with ${status}`)
 }
 
 /** Answers each in its own words, and counts what came. */
@@ -140,6 +141,8 @@ if (import.meta.main) {
   endOnSignals()
   const {image_mb, peaks} = await imageMemory(false)
   for (const {way, one_mb, row_mb} of peaks) {
-    console.log(`a picture of ${image_mb.toFixed(1)} MB ${way}: ${one_mb.toFixed(1)} MB, ${CALLS} in a row ${row_mb.toFixed(1)} MB`)
+    console.log(
+      `a picture of ${image_mb.toFixed(1)} MB ${way}: ${one_mb.toFixed(1)} MB, ${CALLS} in a row ${row_mb.toFixed(1)} MB`,
+    )
   }
 }

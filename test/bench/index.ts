@@ -42,7 +42,9 @@ async function bench(options: Options): Promise<void> {
   const skipped: string[] = []
   const skip = (what: string, fault: unknown) => {
     if (!(fault instanceof Missing)) process.exitCode = 1
-    skipped.push(`${what}: ${fault instanceof Missing ? fault.message : `failed, ${fault instanceof Error ? fault.message : fault}`}`)
+    skipped.push(
+      `${what}: ${fault instanceof Missing ? fault.message : `failed, ${fault instanceof Error ? fault.message : fault}`}`,
+    )
     tell(`left out: ${skipped.at(-1)}`)
   }
   const part = async <T>(name: Part, work: () => Promise<T>): Promise<T | undefined> => {
@@ -55,7 +57,11 @@ async function bench(options: Options): Promise<void> {
       return undefined
     }
   }
-  const surroundings = {folder: FOLDER, processors: options.subject_processors, load_processors: options.load_processors}
+  const surroundings = {
+    folder: FOLDER,
+    processors: options.subject_processors,
+    load_processors: options.load_processors,
+  }
   const scenarios = await compareSubjects(options, surroundings, tell, skip).catch(fault => {
     skip('hot and sse', fault)
     return {comparisons: [], recorded: []}
@@ -96,7 +102,10 @@ async function bench(options: Options): Promise<void> {
   const report = reportOf(measured, all, skipped)
   console.log(report)
   if (options.json_file)
-    writeFileSync(options.json_file, JSON.stringify({at: new Date(), machine: machine(), options, checks: all, ...measured}, null, 1))
+    writeFileSync(
+      options.json_file,
+      JSON.stringify({at: new Date(), machine: machine(), options, checks: all, ...measured}, null, 1),
+    )
   if (options.writes_page) writePage(report)
   if (all.some(check => check.passes === false)) process.exitCode = 1
 }

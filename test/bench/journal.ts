@@ -5,8 +5,8 @@ import {monitorEventLoopDelay, performance} from 'node:perf_hooks'
 import {openJournal} from '../../src/store/journal/index.ts'
 
 /**
- * What the journal costs a call: an intent and a settlement, appended in turns of `together` calls, group writes and syncs included.
- * `node test/bench/journal.ts [calls]`; the folder is on the disk of TMPDIR.
+ * What the journal costs a call: an intent and a settlement, appended in turns of `together` calls, group writes and
+ * syncs included. `node test/bench/journal.ts [calls]`; the folder is on the disk of TMPDIR.
  */
 const calls = Number(process.argv[2] ?? 100_000)
 const intent = JSON.stringify({call: 'x'.repeat(600)})

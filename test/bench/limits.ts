@@ -7,7 +7,10 @@ import {openRedisCounters} from '../../src/ports/counters/redis.ts'
 import {keepRateLimits, keepUsageLimits, RateLimit, UsageLimit} from '../../src/schema/limits.ts'
 import {keepRateTerms, keepUsageTerms} from '../../src/schema/policies.ts'
 
-/** Microseconds that a call may cost: what covers it of many policies, and its admission under five limits with counters in memory. */
+/**
+ * Microseconds that a call may cost: what covers it of many policies, and its admission under five limits with counters
+ * in memory.
+ */
 const MAX_US = {match: 50, admit: 15}
 const POLICIES = 10_000
 const ENTITIES = 100_000
@@ -23,10 +26,23 @@ function policies(): Policy[] {
   return Array.from({length: POLICIES}, (_, at): Policy => {
     const team = [{key: 'metadata.team', value: `team-${at % 5000}`}]
     const conditions =
-      at < 3 ? general : at % 2 ? [...team, {key: 'model', value: '@main/*'}] : [...team, {key: 'provider', value: ['openai', 'anthropic']}]
+      at < 3
+        ? general
+        : at % 2
+          ? [...team, {key: 'model', value: '@main/*'}]
+          : [...team, {key: 'provider', value: ['openai', 'anthropic']}]
     const usage = at % 2 ? keepUsageTerms({type: 'cost', credit_limit: 1e6, periodic_reset: 'weekly'}, SET_AT) : null
     const rates = at % 2 ? null : keepRateTerms({type: 'requests', unit: 'rpd', value: 1e9})
-    return {id: `p${at}`, name: null, workspace_id: 'ws', conditions, group_by: [{key: 'metadata._user'}], usage, rates, resets: new Map()}
+    return {
+      id: `p${at}`,
+      name: null,
+      workspace_id: 'ws',
+      conditions,
+      group_by: [{key: 'metadata._user'}],
+      usage,
+      rates,
+      resets: new Map(),
+    }
   })
 }
 
@@ -44,7 +60,9 @@ function factsOf(user: number): PolicyFacts {
 const budget = keepUsageLimits([UsageLimit.parse({credit_limit: 1e9, periodic_reset: 'monthly'})], null, SET_AT)
 const rate = (type: 'requests' | 'tokens') => keepRateLimits([RateLimit.parse({type, unit: 'rpd', value: 1e12})])
 
-/** Five limits: a budget and a rate of the key, a rate of the workspace, a budget of the provider, a rate of a policy. */
+/**
+ * Five limits: a budget and a rate of the key, a rate of the workspace, a budget of the provider, a rate of a policy.
+ */
 const FIVE: readonly EntityLimit[] = [
   entity('key', budget, rate('requests')),
   entity('workspace', null, rate('requests')),

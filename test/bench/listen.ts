@@ -2,14 +2,19 @@ import {readFileSync} from 'node:fs'
 import {connect} from 'node:net'
 
 /**
- * A client of event streams, a process of its own: `node test/bench/listen.ts URL BODY-FILE CLIENTS SECONDS HEADERS-AS-JSON`.
- * The provider writes its monotonic clock into each event, which is the clock of `process.hrtime` as well: what an event took from there
- * to here is the difference. Ends with one line of JSON, times in microseconds.
+ * A client of event streams, a process of its own: `node test/bench/listen.ts URL BODY-FILE CLIENTS SECONDS
+ * HEADERS-AS-JSON`. The provider writes its monotonic clock into each event, which is the clock of `process.hrtime` as
+ * well: what an event took from there to here is the difference. Ends with one line of JSON, times in microseconds.
  */
 const [url, body_file, clients, seconds, headers] = process.argv.slice(2)
 const {hostname, port, pathname} = new URL(url!)
 const body = readFileSync(body_file!)
-const head = {host: `${hostname}:${port}`, 'content-type': 'application/json', 'content-length': body.length, ...JSON.parse(headers!)}
+const head = {
+  host: `${hostname}:${port}`,
+  'content-type': 'application/json',
+  'content-length': body.length,
+  ...JSON.parse(headers!),
+}
 const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
 const request = Buffer.concat([Buffer.from(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`), body])
 
@@ -67,7 +72,8 @@ async function client(): Promise<void> {
 
 setTimeout(() => process.exit(1), Number(seconds) * 1000 + 15_000).unref()
 await Promise.all(Array.from({length: Number(clients)}, client))
-const at = (times: number[], share: number) => times.sort((a, b) => a - b)[Math.floor((times.length - 1) * share)] ?? null
+const at = (times: number[], share: number) =>
+  times.sort((a, b) => a - b)[Math.floor((times.length - 1) * share)] ?? null
 const took_us = nowUs() - began
 console.log(
   JSON.stringify({

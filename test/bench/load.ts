@@ -44,7 +44,12 @@ export interface LoadOptions {
 const SETTLE_MS = 150
 
 /** Puts a load on a subject for some seconds. */
-export async function measure(subject: Subject, scenario: Scenario, seconds: number, options: LoadOptions): Promise<Sample> {
+export async function measure(
+  subject: Subject,
+  scenario: Scenario,
+  seconds: number,
+  options: LoadOptions,
+): Promise<Sample> {
   const before = cpuUs(subject.pid)
   const seen = await drive(subject, scenario, seconds, options)
   await sleep(SETTLE_MS)
@@ -67,7 +72,12 @@ export async function measure(subject: Subject, scenario: Scenario, seconds: num
 }
 
 /** Runs the client program of a scenario: wrk, or `listen.ts` for streams. */
-export async function drive(subject: Subject, scenario: Scenario, seconds: number, {folder, processors}: LoadOptions): Promise<Seen> {
+export async function drive(
+  subject: Subject,
+  scenario: Scenario,
+  seconds: number,
+  {folder, processors}: LoadOptions,
+): Promise<Seen> {
   const file = join(folder, 'body.json')
   writeFileSync(file, scenario.body)
   const clients = String(scenario.clients)
@@ -89,7 +99,12 @@ export async function drive(subject: Subject, scenario: Scenario, seconds: numbe
 }
 
 /** The command line of wrk; it counts whole seconds only. */
-export function wrk({url, headers}: Subject, body_file: string, clients: string, seconds: number): [string, ...string[]] {
+export function wrk(
+  {url, headers}: Subject,
+  body_file: string,
+  clients: string,
+  seconds: number,
+): [string, ...string[]] {
   const lines = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const time = `${Math.max(1, Math.round(seconds))}s`
   return [

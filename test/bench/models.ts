@@ -4,7 +4,10 @@ import {openStore} from '../../src/store/dialect/index.ts'
 import {startGateway} from '../support/gateway.ts'
 import {fakeProvider, json} from '../support/provider.ts'
 
-/** Milliseconds that a list of models may take: warm, the first after a change, and beside an engine that does not answer. */
+/**
+ * Milliseconds that a list of models may take: warm, the first after a change, and beside an engine that does not
+ * answer.
+ */
 const MAX_MS = {warm: 20, changed: 100, silent: 1100}
 const KEYS = 10_000
 const PROVIDERS = 200
@@ -22,7 +25,8 @@ const engine = await fakeProvider(({path}, response) => {
 const gateway = await startGateway()
 try {
   const {admin} = gateway
-  const {id: workspace_id, slug} = (await admin<{data: {id: string; slug: string}[]}>('GET', '/admin/workspaces')).data[0]!
+  const {id: workspace_id, slug} = (await admin<{data: {id: string; slug: string}[]}>('GET', '/admin/workspaces'))
+    .data[0]!
   for (let at = 0; at < PROVIDERS; at++) {
     const is_engine = at < ENGINES
     await gateway.provider(
@@ -31,7 +35,11 @@ try {
       is_engine ? engine.url : '',
       is_engine ? {} : {configurations: {}},
     )
-    const models = Array.from({length: MODELS_EACH}, (_, model) => ({slug: `model-${at}-${model}`, enabled: true, is_custom: true}))
+    const models = Array.from({length: MODELS_EACH}, (_, model) => ({
+      slug: `model-${at}-${model}`,
+      enabled: true,
+      is_custom: true,
+    }))
     if (!is_engine) await admin('PUT', `/integrations/provider-${at}/models`, {models, allow_all_models: false})
   }
   await insertKeys(workspace_id)
@@ -72,7 +80,11 @@ try {
 /** As rows: making one by the administration each would be most of the time. */
 async function insertKeys(workspace_id: string) {
   const store = await openStore({kind: 'sqlite', folder: gateway.folder, role: 'operator'})
-  const like = await store.db.selectFrom('api_keys').selectAll().where('workspace_id', '=', workspace_id).executeTakeFirstOrThrow()
+  const like = await store.db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .executeTakeFirstOrThrow()
   for (let from = 0; from < KEYS; from += 500) {
     const rows = Array.from({length: 500}, (_, at) => ({
       ...like,

@@ -1,7 +1,10 @@
 import {pathToFileURL} from 'node:url'
 import {labelledLines, scoresOf} from '../guardrails/pii-score.ts'
 
-/** Classes whose values prove themselves by check digits, and what the held-out half must come to for them (issue: guardrails). */
+/**
+ * Classes whose values prove themselves by check digits, and what the held-out half must come to for them (issue:
+ * guardrails).
+ */
 const CHECKSUMMED = new Set(['credit_card', 'iban', 'national_id', 'crypto_address'])
 const MIN_PRECISION = 0.95
 const MIN_RECALL = 0.9

@@ -30,10 +30,17 @@ try {
 
 async function sync(gateway: readonly [string, ...string[]], cents: number) {
   const price = {
-    pay_as_you_go: {request_token: {price: cents}, response_token: {price: cents * 4}, cache_read_input_token: {price: cents / 10}},
+    pay_as_you_go: {
+      request_token: {price: cents},
+      response_token: {price: cents * 4},
+      cache_read_input_token: {price: cents / 10},
+    },
   }
   for (const [at, provider] of PROVIDERS.entries()) {
-    const models = Array.from({length: MODELS / PROVIDERS.length}, (_, model) => [`bench-${at}-${model}`, {pricing_config: price}])
+    const models = Array.from({length: MODELS / PROVIDERS.length}, (_, model) => [
+      `bench-${at}-${model}`,
+      {pricing_config: price},
+    ])
     writeFileSync(join(folder, 'prices', `${provider}.json`), JSON.stringify(Object.fromEntries(models)))
   }
   return run([...gateway, 'pricing', 'sync', join(folder, 'prices'), '--quiet'])

@@ -34,7 +34,10 @@ export function endOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 }
 
-export function start([file, ...words]: readonly [string, ...string[]], {env = {}, folder, processors}: ProgramOptions = {}): Program {
+export function start(
+  [file, ...words]: readonly [string, ...string[]],
+  {env = {}, folder, processors}: ProgramOptions = {},
+): Program {
   const [command, args] = processors ? ['taskset', ['-c', processors, file, ...words]] : [file, words]
   const child = spawn(command, args, {env: {...process.env, ...env}, cwd: folder, stdio: ['ignore', 'ignore', 'pipe']})
   programs.add(child)
@@ -76,7 +79,10 @@ export function start([file, ...words]: readonly [string, ...string[]], {env = {
 }
 
 /** Runs a program to its end; gives what it said on stdout. Throws with what it said on stderr when it fails. */
-export async function run(words: readonly [string, ...string[]], {env = {}, folder, processors}: ProgramOptions = {}): Promise<string> {
+export async function run(
+  words: readonly [string, ...string[]],
+  {env = {}, folder, processors}: ProgramOptions = {},
+): Promise<string> {
   const [command, args] = processors ? ['taskset', ['-c', processors, ...words]] : [words[0], words.slice(1)]
   const child = spawn(command, args, {env: {...process.env, ...env}, cwd: folder, stdio: ['ignore', 'pipe', 'pipe']})
   programs.add(child)
@@ -95,7 +101,10 @@ export async function run(words: readonly [string, ...string[]], {env = {}, fold
   return parts.out
 }
 
-/** Waits until something listens on a port of loopback. Throws with the program's words when it ends before, or after `patience_ms`. */
+/**
+ * Waits until something listens on a port of loopback. Throws with the program's words when it ends before, or after
+ * `patience_ms`.
+ */
 export async function listens(port: number, program: Program, patience_ms = 15_000): Promise<void> {
   const late = performance.now() + patience_ms
   while (program.running && performance.now() < late) {
@@ -121,8 +130,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Processor time that a process and its children took so far, in microseconds, over all threads. Linux counts it per thread in
- * nanoseconds (`schedstat`; docs.kernel.org/scheduler/sched-stats.html); a thread that has ended is no longer in it.
+ * Processor time that a process and its children took so far, in microseconds, over all threads. Linux counts it per
+ * thread in nanoseconds (`schedstat`; docs.kernel.org/scheduler/sched-stats.html); a thread that has ended is no longer
+ * in it.
  */
 export function cpuUs(pid: number): number {
   return familyOf(pid)
@@ -133,12 +143,17 @@ export function cpuUs(pid: number): number {
 /** Resident memory of a process and its children, in megabytes (10^6 bytes). */
 export function rssMb(pid: number): number {
   return (
-    familyOf(pid).reduce((sum, each) => sum + Number(/VmRSS:\s+(\d+)/.exec(readOr(`/proc/${each}/status`, ''))?.[1] ?? 0), 0) * 0.001024
+    familyOf(pid).reduce(
+      (sum, each) => sum + Number(/VmRSS:\s+(\d+)/.exec(readOr(`/proc/${each}/status`, ''))?.[1] ?? 0),
+      0,
+    ) * 0.001024
   )
 }
 
 function familyOf(pid: number): number[] {
-  const children = threadsOf(pid).flatMap(thread => readOr(`${thread}/children`, '').trim().split(' ').filter(Boolean).map(Number))
+  const children = threadsOf(pid).flatMap(thread =>
+    readOr(`${thread}/children`, '').trim().split(' ').filter(Boolean).map(Number),
+  )
   return [pid, ...children.flatMap(familyOf)]
 }
 

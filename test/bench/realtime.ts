@@ -46,7 +46,12 @@ const USAGE = {
 const DONE = frame({type: 'response.done', response: {id: 'r', status: 'completed', usage: USAGE}}, false)
 
 /** Opens sessions through a gateway of its own and lets them talk; every message must arrive. */
-export async function realtimeShare({sessions, seconds, is_binary, processors}: RealtimeOptions): Promise<RealtimeResult> {
+export async function realtimeShare({
+  sessions,
+  seconds,
+  is_binary,
+  processors,
+}: RealtimeOptions): Promise<RealtimeResult> {
   const data_dir = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
   const provider = await startProvider()
   const {origin, program} = await serve(gatewayCommand(is_binary), data_dir, {processors})
@@ -95,8 +100,12 @@ async function startProvider() {
   const server = createServer()
   server.on('upgrade', (asked, socket) => {
     sockets.add(socket)
-    const accept = createHash('sha1').update(`${asked.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`)
+    const accept = createHash('sha1')
+      .update(`${asked.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+      .digest('base64')
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`,
+    )
     let open_bytes = 0
     socket.on('error', () => undefined)
     socket.on('data', (chunk: Buffer) => {
@@ -159,7 +168,11 @@ function frame(event: object, is_masked: boolean): Buffer {
 if (import.meta.main) {
   endOnSignals()
   const [sessions = '500', seconds = '20'] = process.argv.slice(2)
-  const {messages, cpu_percent, rss_mb} = await realtimeShare({sessions: Number(sessions), seconds: Number(seconds), is_binary: false})
+  const {messages, cpu_percent, rss_mb} = await realtimeShare({
+    sessions: Number(sessions),
+    seconds: Number(seconds),
+    is_binary: false,
+  })
   console.log(
     `${sessions} sessions, ${messages} messages in ${seconds} s: ${cpu_percent.toFixed(1)} % of a core, ${rss_mb.toFixed(0)} MB resident`,
   )

@@ -83,7 +83,10 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
   if (explain) blocks.push(`### Explain and replay\n\n\`\`\`text\n${explain.trim()}\n\`\`\``)
   if (pricing) blocks.push(`### Prices\n\n\`\`\`text\n${pricing.trim()}\n\`\`\``)
   if (apply) blocks.push(`### Resources in git\n\n\`\`\`text\n${apply.trim()}\n\`\`\``)
-  if (pii) blocks.push(`### Personal data found, on the held-out half of the labelled set\n\n\`\`\`text\n${pii.trim()}\n\`\`\``)
+  if (pii)
+    blocks.push(
+      `### Personal data found, on the held-out half of the labelled set\n\n\`\`\`text\n${pii.trim()}\n\`\`\``,
+    )
   if (guardrails) blocks.push(`### Guardrails\n\n\`\`\`text\n${guardrails.trim()}\n\`\`\``)
   if (journal) blocks.push(`### Journal\n\n\`\`\`text\n${journal.trim()}\n\`\`\``)
   if (flush) blocks.push(`### Flush\n\n\`\`\`text\n${flush.trim()}\n\`\`\``)
@@ -140,7 +143,8 @@ function comparisonTable({scenario, results}: Comparison): string {
   ]
   const rows = results.map(result => {
     const {per_s, p50_ms, p99_ms, cpu_us, event_cpu_us, way_p50_ms, rss_mb} = result.median
-    const way = way_p50_ms === null || direct.median.way_p50_ms === null ? null : (way_p50_ms - direct.median.way_p50_ms) * 1000
+    const way =
+      way_p50_ms === null || direct.median.way_p50_ms === null ? null : (way_p50_ms - direct.median.way_p50_ms) * 1000
     return [
       result.name,
       figure(per_s, scenario.is_stream ? 1 : 0),

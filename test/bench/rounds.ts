@@ -18,7 +18,16 @@ export interface Result {
 }
 
 type Figure = Exclude<keyof Sample, 'answers' | 'failed'>
-const FIGURES: readonly Figure[] = ['per_s', 'p50_ms', 'p99_ms', 'cpu_us', 'event_cpu_us', 'way_p50_ms', 'way_p99_ms', 'rss_mb']
+const FIGURES: readonly Figure[] = [
+  'per_s',
+  'p50_ms',
+  'p99_ms',
+  'cpu_us',
+  'event_cpu_us',
+  'way_p50_ms',
+  'way_p99_ms',
+  'rss_mb',
+]
 
 export interface Comparison {
   readonly scenario: Scenario
@@ -31,7 +40,11 @@ export interface RoundsOptions extends LoadOptions {
 }
 
 /** Measures all subjects in turn, round by round, so that what else happens on the machine falls on all of them. */
-export async function compare(subjects: readonly Subject[], scenario: Scenario, options: RoundsOptions): Promise<Comparison> {
+export async function compare(
+  subjects: readonly Subject[],
+  scenario: Scenario,
+  options: RoundsOptions,
+): Promise<Comparison> {
   const {rounds, seconds} = options
   const samples = new Map(subjects.map((subject): [Subject, Sample[]] => [subject, []]))
   for (const subject of subjects) await measure(subject, scenario, 1, options) // compiles what is hot
@@ -53,7 +66,9 @@ function summed({id, name}: Subject, samples: readonly Sample[]): Result {
     name,
     samples,
     failed: samples.reduce((sum, sample) => sum + sample.failed, 0),
-    median: Object.fromEntries(FIGURES.map(name => [name, median(samples.map(sample => sample[name]))])) as Result['median'],
+    median: Object.fromEntries(
+      FIGURES.map(name => [name, median(samples.map(sample => sample[name]))]),
+    ) as Result['median'],
     best_cpu_us,
     spread: best_cpu_us !== null && middle ? (Math.max(...cpus) - best_cpu_us) / middle / 2 : null,
   }

@@ -3,7 +3,9 @@ import {SMALL} from './scenarios.ts'
 import {CALL_HEADERS, startGateway} from './subjects/gateway.ts'
 import type {Surroundings} from './subjects/subject.ts'
 
-/** What a config of several targets costs while its first one answers. Microseconds of processor time for one answer. */
+/**
+ * What a config of several targets costs while its first one answers. Microseconds of processor time for one answer.
+ */
 export interface RoutingCost {
   readonly single_us: number
   readonly fallback_us: number
@@ -11,10 +13,15 @@ export interface RoutingCost {
 
 const TARGET = {provider: '@mock'}
 const {'x-gateway-provider': _, ...KEY} = CALL_HEADERS
-const FALLBACK = {...KEY, 'x-gateway-config': JSON.stringify({strategy: {mode: 'fallback'}, targets: [TARGET, TARGET, TARGET]})}
+const FALLBACK = {
+  ...KEY,
+  'x-gateway-config': JSON.stringify({strategy: {mode: 'fallback'}, targets: [TARGET, TARGET, TARGET]}),
+}
 const SINGLE = {...KEY, 'x-gateway-config': JSON.stringify(TARGET)}
 
-/** Measures a fallback of three targets beside a single one, in turn at the same gateway; the best round of each counts. */
+/**
+ * Measures a fallback of three targets beside a single one, in turn at the same gateway; the best round of each counts.
+ */
 export async function routingCost(
   {rounds, seconds, is_binary}: {rounds: number; seconds: number; is_binary: boolean},
   around: Omit<Surroundings, 'upstream'>,

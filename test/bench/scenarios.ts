@@ -30,7 +30,13 @@ function chat(length: number, wish: string, more: object = {}): string {
 }
 
 const stream = {stream: true, stream_options: {include_usage: true}}
-const json = (name: string, title: string, clients: number, body: string): Scenario => ({name, title, clients, is_stream: false, body})
+const json = (name: string, title: string, clients: number, body: string): Scenario => ({
+  name,
+  title,
+  clients,
+  is_stream: false,
+  body,
+})
 const sse = (name: string, title: string, clients: number, wish: string): Scenario => ({
   name,
   title,

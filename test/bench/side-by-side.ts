@@ -22,7 +22,10 @@ export async function compareSubjects(
   tell: (text: string) => void,
   skip: (what: string, fault: unknown) => void,
 ): Promise<{comparisons: Comparison[]; recorded: Recorded[]}> {
-  const scenarios = [...(options.parts.has('hot') ? SCENARIOS.hot : []), ...(options.parts.has('sse') ? SCENARIOS.sse : [])]
+  const scenarios = [
+    ...(options.parts.has('hot') ? SCENARIOS.hot : []),
+    ...(options.parts.has('sse') ? SCENARIOS.sse : []),
+  ]
   if (scenarios.length === 0) return {comparisons: [], recorded: []}
   const provider = await startProvider(around)
   const subjects: Subject[] = [provider]
@@ -76,4 +79,7 @@ export async function soakOurs(
   }
 }
 
-const loadOptions = ({folder, load_processors}: Omit<Surroundings, 'upstream'>): LoadOptions => ({folder, processors: load_processors})
+const loadOptions = ({folder, load_processors}: Omit<Surroundings, 'upstream'>): LoadOptions => ({
+  folder,
+  processors: load_processors,
+})

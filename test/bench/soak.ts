@@ -15,7 +15,10 @@ export interface Soak {
   readonly end_mb: number
   /** After the load, when the gateway has come to rest. */
   readonly rss_mb: number
-  /** The lowest sample while calls 25-30 % and 95-100 % were made; of 200,000 the 50,000th-60,000th and the 190,000th-200,000th. */
+  /**
+   * The lowest sample while calls 25-30 % and 95-100 % were made; of 200,000 the 50,000th-60,000th and the
+   * 190,000th-200,000th.
+   */
   readonly early_mb: number
   readonly late_mb: number
 }
@@ -26,7 +29,12 @@ const PATIENCE_S = 300
 const REST_MS = 66_000
 
 /** Sends `calls` calls of 1 KB with 32 clients and watches the memory meanwhile. The provider counts them. */
-export async function soak(subject: Subject, provider: Provider, calls: number, {folder, processors}: LoadOptions): Promise<Soak> {
+export async function soak(
+  subject: Subject,
+  provider: Provider,
+  calls: number,
+  {folder, processors}: LoadOptions,
+): Promise<Soak> {
   const file = join(folder, 'soak.json')
   writeFileSync(file, SMALL.body)
   const before = await provider.chats()

@@ -79,9 +79,19 @@ export function checks({
     most('the same, to the minimal hot path', timesOf(SMALL, 'hot-path'), 1.3, times),
     most('CPU per request, 32 KB, 32 clients, to nginx', timesOf(LARGE, 'nginx'), 8, times),
     most('latency added, one client, p50', added(find(ALONE, 'ours'), find(ALONE, 'direct')), 0.4, ms),
-    most('time to the first event added, 4 clients, p50', added(find(FIRST_EVENT, 'ours'), find(FIRST_EVENT, 'direct')), 1.5, ms),
+    most(
+      'time to the first event added, 4 clients, p50',
+      added(find(FIRST_EVENT, 'ours'), find(FIRST_EVENT, 'direct')),
+      1.5,
+      ms,
+    ),
     most('resident memory after the load', soak?.rss_mb, 200, mb),
-    most(`its growth, lowest of the calls at 95-100 % to lowest at 25-30 %${soak ? ` of ${soak.calls}` : ''}`, growth, 5, percent),
+    most(
+      `its growth, lowest of the calls at 95-100 % to lowest at 25-30 %${soak ? ` of ${soak.calls}` : ''}`,
+      growth,
+      5,
+      percent,
+    ),
     most(
       'a fallback of three targets whose first answers, to a single target',
       routing && routing.fallback_us / routing.single_us,
@@ -112,15 +122,23 @@ export function checks({
     exact(
       'their log rows, all priced',
       recorded && `${recorded.log_rows} rows, ${recorded.unpriced} unpriced`,
-      recorded !== undefined && recorded.log_rows === recorded.entries && recorded.unpriced === 0 && recorded.cost_usd > 0,
+      recorded !== undefined &&
+        recorded.log_rows === recorded.entries &&
+        recorded.unpriced === 0 &&
+        recorded.cost_usd > 0,
     ),
-    exact('faults of the ledger after kill -9', crash && `${crash.faults.length} in ${crash.rounds} rounds`, crash?.faults.length === 0),
+    exact(
+      'faults of the ledger after kill -9',
+      crash && `${crash.faults.length} in ${crash.rounds} rounds`,
+      crash?.faults.length === 0,
+    ),
   ]
 }
 
 function most(what: string, value: number | null | undefined, limit: number, show: (value: number) => string): Check {
   const target = `at most ${show(limit).replace(/\.0+(?=\D|$)|(?<=\.\d*[1-9])0+/, '')}`
-  if (value === null || value === undefined || !Number.isFinite(value)) return {what, target, measured: null, passes: null}
+  if (value === null || value === undefined || !Number.isFinite(value))
+    return {what, target, measured: null, passes: null}
   return {what, target, measured: show(value), passes: value <= limit}
 }
 

@@ -9,7 +9,10 @@ import type {Scenario} from './scenarios.ts'
 import {callHeaders, gatewayCommand, provide, serve} from './subjects/gateway.ts'
 import type {Subject} from './subjects/subject.ts'
 
-/** What a stream costs that is translated from Anthropic's words, beside one of the same text in OpenAI's. Microseconds of processor time. */
+/**
+ * What a stream costs that is translated from Anthropic's words, beside one of the same text in OpenAI's. Microseconds
+ * of processor time.
+ */
 export interface TranslationCost {
   readonly passed_us: number
   readonly translated_us: number
@@ -27,7 +30,11 @@ type Kind = keyof typeof MODELS
 /** Measures both at one gateway, in turn; the best round of each counts. Every stream must come whole. */
 export async function translationCost(
   {rounds, seconds, is_binary}: {rounds: number; seconds: number; is_binary: boolean},
-  {folder, processors, load_processors}: {folder: string; processors?: string | undefined; load_processors?: string | undefined},
+  {
+    folder,
+    processors,
+    load_processors,
+  }: {folder: string; processors?: string | undefined; load_processors?: string | undefined},
 ): Promise<TranslationCost> {
   const data_dir = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
   const provider = await startProvider()
@@ -68,13 +75,21 @@ function scenario(kind: Kind): Scenario {
     {role: 'system', content: 'You are brief.'},
     {role: 'user', content: 'Say something about foxes.'},
   ]
-  const body = JSON.stringify({model: MODELS[kind], messages, max_tokens: 300, stream: true, stream_options: {include_usage: true}})
+  const body = JSON.stringify({
+    model: MODELS[kind],
+    messages,
+    max_tokens: 300,
+    stream: true,
+    stream_options: {include_usage: true},
+  })
   return {name: `translate ${kind}`, title: kind, clients: CLIENTS, is_stream: true, body}
 }
 
 /** Says the same in both words, an event every 2 ms, each a write of its own. */
 async function startProvider() {
-  const streams = {'/v1/chat/completions': openaiEvents(), '/v1/messages': anthropicEvents()} as Readonly<Record<string, readonly string[]>>
+  const streams = {'/v1/chat/completions': openaiEvents(), '/v1/messages': anthropicEvents()} as Readonly<
+    Record<string, readonly string[]>
+  >
   const open = new Set<{reply: ServerResponse; events: readonly string[]; at: number}>()
   const clock = setInterval(() => {
     for (const stream of open) {
@@ -107,7 +122,8 @@ async function startProvider() {
 function openaiEvents(): string[] {
   const of = (choices: readonly object[], more: object = {}) =>
     `data: ${JSON.stringify({id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1750000000, model: MODELS.openai, choices, ...more})}\n\n`
-  const choice = (delta: object, finish_reason: string | null = null) => of([{index: 0, delta, logprobs: null, finish_reason}])
+  const choice = (delta: object, finish_reason: string | null = null) =>
+    of([{index: 0, delta, logprobs: null, finish_reason}])
   const usage = {prompt_tokens: 20, completion_tokens: CHUNKS, total_tokens: 20 + CHUNKS}
   return [
     choice({role: 'assistant', content: ''}),
@@ -120,7 +136,14 @@ function openaiEvents(): string[] {
 /** The same as Anthropic's Messages say it. */
 function anthropicEvents(): string[] {
   const of = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({type, ...more})}\n\n`
-  const message = {id: 'msg_bench', type: 'message', role: 'assistant', model: MODELS.anthropic, content: [], stop_reason: null}
+  const message = {
+    id: 'msg_bench',
+    type: 'message',
+    role: 'assistant',
+    model: MODELS.anthropic,
+    content: [],
+    stop_reason: null,
+  }
   return [
     of('message_start', {message: {...message, usage: {input_tokens: 20, output_tokens: 1}}}) +
       of('content_block_start', {index: 0, content_block: {type: 'text', text: ''}}),
@@ -134,7 +157,12 @@ function anthropicEvents(): string[] {
 if (import.meta.main) {
   endOnSignals()
   const [rounds = '3', seconds = '2', folder = tmpdir()] = process.argv.slice(2)
-  const {passed_us, translated_us} = await translationCost({rounds: Number(rounds), seconds: Number(seconds), is_binary: false}, {folder})
+  const {passed_us, translated_us} = await translationCost(
+    {rounds: Number(rounds), seconds: Number(seconds), is_binary: false},
+    {folder},
+  )
   const times = (translated_us / passed_us).toFixed(2)
-  console.log(`a stream of ${CHUNKS} chunks: passed ${passed_us.toFixed(0)} µs, translated ${translated_us.toFixed(0)} µs, ${times}x`)
+  console.log(
+    `a stream of ${CHUNKS} chunks: passed ${passed_us.toFixed(0)} µs, translated ${translated_us.toFixed(0)} µs, ${times}x`,
+  )
 }

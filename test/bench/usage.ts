@@ -9,8 +9,9 @@ import {usageSums} from '../../src/store/usage-sums.ts'
 import {gatewayCommand} from './subjects/gateway.ts'
 
 /**
- * How long usage takes to be summed over 30 days, of a ledger of many entries: 100 keys with 10 models each, every hour. The query
- * alone, and the whole command. `node test/bench/usage.ts [entries]`; the folder is on the disk of TMPDIR.
+ * How long usage takes to be summed over 30 days, of a ledger of many entries: 100 keys with 10 models each, every
+ * hour. The query alone, and the whole command. `node test/bench/usage.ts [entries]`; the folder is on the disk of
+ * TMPDIR.
  */
 const entries = Number(process.argv[2] ?? 10_000_000)
 const HOURS = 720
@@ -25,12 +26,17 @@ try {
   const db = new Sqlite(join(folder, 'gateway.db'))
   db.prepare('attach database ? as traffic').run(join(folder, 'traffic.db'))
   db.pragma('traffic.synchronous = OFF')
-  const {organisation_id, id: workspace_id} = db.prepare('select organisation_id, id from workspaces').get() as Record<string, string>
+  const {organisation_id, id: workspace_id} = db.prepare('select organisation_id, id from workspaces').get() as Record<
+    string,
+    string
+  >
   const began = performance.now()
   fill(db, organisation_id!, workspace_id!)
   const {sums} = db.prepare('select count(*) as sums from traffic.usage_hourly').get() as {sums: number}
   db.close()
-  console.log(`${entries} entries and ${sums} hourly sums, made in ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  console.log(
+    `${entries} entries and ${sums} hourly sums, made in ${((performance.now() - began) / 1000).toFixed(0)} s`,
+  )
 
   const store = await openStore({kind: 'sqlite', folder, role: 'operator'})
   const from = new Date(FIRST * 1000).toISOString()
@@ -71,7 +77,9 @@ function fill(db: Sqlite.Database, organisation_id: string, workspace_id: string
   })()
 }
 
-/** The fastest of some rounds, and the processor's share of it in this process: others may be at work on the machine. */
+/**
+ * The fastest of some rounds, and the processor's share of it in this process: others may be at work on the machine.
+ */
 async function timed(work: () => Promise<unknown>): Promise<string> {
   const took: {readonly ms: number; readonly cpu_ms: number}[] = []
   for (let round = 0; round < ROUNDS; round++) {
@@ -88,6 +96,8 @@ function command(...argv: string[]): Promise<void> {
   const [program, ...words] = gatewayCommand(false)
   const child = spawn(program!, [...words, ...argv, '--data-dir', folder], {stdio: ['ignore', 'ignore', 'inherit']})
   return new Promise((resolve, reject) =>
-    child.on('exit', code => (code === 0 ? resolve() : reject(new Error(`gateway ${argv.join(' ')} ended with ${code}`)))),
+    child.on('exit', code =>
+      code === 0 ? resolve() : reject(new Error(`gateway ${argv.join(' ')} ended with ${code}`)),
+    ),
   )
 }

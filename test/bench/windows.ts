@@ -18,7 +18,10 @@ const OUTPUT: readonly Record<string, unknown>[] = [
   {regexReplace: {rule: '/[\\w.+-]+@[\\w-]+(\\.[\\w-]+)+/g'}, stream_mode: 'window'},
 ]
 
-/** How long each chunk of a stream in `window` mode is judged, in milliseconds, sorted: from its coming to the next turn in which all is said. */
+/**
+ * How long each chunk of a stream in `window` mode is judged, in milliseconds, sorted: from its coming to the next turn
+ * in which all is said.
+ */
 export async function windowDelays(): Promise<readonly number[]> {
   const delays_ms: number[] = []
   for (let stream = 0; stream < STREAMS; stream++) {

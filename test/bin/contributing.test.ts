@@ -27,11 +27,18 @@ const RECIPES = PAGE.split(/^### /m)
   .slice(1)
   .map(text => ({title: text.slice(0, text.indexOf('\n')), text}))
 
-test.each(RECIPES.filter(({text}) => text.includes('| | Touch |')))('$title: the tests that it quotes are there', ({text}) => {
-  const quoted = text.split('\n').flatMap(line => [...(line.split('|').at(-2) ?? '').matchAll(/"([^"]+)"/g)].map(([, name]) => name!))
-  const named = [...text.matchAll(/test\/[\w/-]+\.test\.ts/g)].map(([path]) => readFileSync(join(ROOT, path), 'utf8'))
-  expect(quoted.filter(name => !named.some(source => source.includes(name.replace(/ \.\.\.$/, '').replace(' N ', ' '))))).toEqual([])
-})
+test.each(RECIPES.filter(({text}) => text.includes('| | Touch |')))(
+  '$title: the tests that it quotes are there',
+  ({text}) => {
+    const quoted = text
+      .split('\n')
+      .flatMap(line => [...(line.split('|').at(-2) ?? '').matchAll(/"([^"]+)"/g)].map(([, name]) => name!))
+    const named = [...text.matchAll(/test\/[\w/-]+\.test\.ts/g)].map(([path]) => readFileSync(join(ROOT, path), 'utf8'))
+    expect(
+      quoted.filter(name => !named.some(source => source.includes(name.replace(/ \.\.\.$/, '').replace(' N ', ' ')))),
+    ).toEqual([])
+  },
+)
 
 /** Every line of a block and every piece of code in a sentence that is a command. */
 const COMMANDS = [...PAGE.matchAll(/^```\w*\n([\s\S]*?)^```$/gm)]
@@ -49,7 +56,8 @@ describe('every command of the page runs', () => {
     expect(scripts).toHaveProperty(script)
     const [, ...told] = scripts[script]!.split(' ')
     if (script === 'new' && given.length > 0) expect(runNew(given, ROOT)).toMatchObject({code: 0, written: []})
-    else if (script === 'mutants') expect(given.filter(name => name !== '--list' && !there(`test/mutants/${name}.patch`))).toEqual([])
+    else if (script === 'mutants')
+      expect(given.filter(name => name !== '--list' && !there(`test/mutants/${name}.patch`))).toEqual([])
     else if (script === 'bench')
       expect(readOptions(given.map(word => (word.startsWith('/tmp/') ? import.meta.filename : word)))).toBeDefined()
     else if (script === 'test') expect(given.filter(word => word !== '-u' && !there(word))).toEqual([])

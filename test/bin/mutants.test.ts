@@ -18,7 +18,9 @@ describe('mutants', () => {
   })
 
   test.runIf(hasGit)('apply to the code as it is', {timeout: 60_000}, () => {
-    const stale = PATCHES.filter(name => spawnSync('git', ['apply', '--check', join(FOLDER, name)], {cwd: ROOT}).status !== 0)
+    const stale = PATCHES.filter(
+      name => spawnSync('git', ['apply', '--check', join(FOLDER, name)], {cwd: ROOT}).status !== 0,
+    )
     expect(stale).toEqual([])
   })
 })

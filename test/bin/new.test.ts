@@ -23,7 +23,10 @@ const COPIED = [
 /** What is made, and its own tests: those that fail until somebody fills it in. */
 const MADE = [
   {words: ['provider', 'acme'], own: ['test/providers/catalog/reach.test.ts']},
-  {words: ['provider', 'beta-ai', '--own-wire'], own: ['test/providers/beta-ai/beta-ai.test.ts', 'test/providers/catalog/reach.test.ts']},
+  {
+    words: ['provider', 'beta-ai', '--own-wire'],
+    own: ['test/providers/beta-ai/beta-ai.test.ts', 'test/providers/catalog/reach.test.ts'],
+  },
   {words: ['operation', 'widgets.list'], own: ['test/admin/widgets.test.ts']},
   {words: ['operation', 'labels.count'], own: ['test/admin/labels-count.test.ts']},
   {words: ['operation', 'gadgets.update'], own: ['test/admin/gadgets.test.ts']},
@@ -39,7 +42,8 @@ const typescript = () => [...made].filter(path => path.endsWith('.ts'))
 describe.runIf(RING !== 'own')('npm run new', () => {
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'gateway-new-'))
-    const isWanted = (path: string) => !path.startsWith(join(ROOT, 'test/bench')) && !path.startsWith(join(ROOT, 'test/goldens'))
+    const isWanted = (path: string) =>
+      !path.startsWith(join(ROOT, 'test/bench')) && !path.startsWith(join(ROOT, 'test/goldens'))
     for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), {recursive: true, filter: isWanted})
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     for (const {words} of MADE) {
@@ -88,7 +92,11 @@ describe.runIf(RING !== 'own')('npm run new', () => {
     expect(failed.filter(said => !/FILL[ -]IN/.test(said))).toEqual([])
     expect(own.filter(path => !failed.some(said => said.includes(path)))).toEqual([])
     const lists = failed.find(said => said.includes('filled-in.test.ts'))!
-    for (const path of ['src/admin/widgets.ts', 'src/guardrails/checks/starts-with.ts', 'src/providers/beta-ai/index.ts'])
+    for (const path of [
+      'src/admin/widgets.ts',
+      'src/guardrails/checks/starts-with.ts',
+      'src/providers/beta-ai/index.ts',
+    ])
       expect(lists).toContain(path)
   }, 120_000)
 
@@ -98,7 +106,10 @@ describe.runIf(RING !== 'own')('npm run new', () => {
       ['provider Acme', '"Acme" is not a slug: use small letters, digits and dashes, for example acme.'],
       ['provider ../acme', '"../acme" is not a slug: use small letters, digits and dashes.'],
       ['check contains', 'The check default.contains exists already.'],
-      ['check startsWith', '"startsWith" is not a slug: use small letters, digits and dashes, for example starts-with.'],
+      [
+        'check startsWith',
+        '"startsWith" is not a slug: use small letters, digits and dashes, for example starts-with.',
+      ],
       ['operation labels.list', 'The operation labels.list exists already.'],
       ['operation widgets', '"widgets" is not an operation id: use noun.verb, for example widgets.list.'],
     ])('%s', (words, sentence) => {
@@ -142,5 +153,9 @@ function failuresIn(said: string): string[] {
 
 function node(root: string, file: string, ...words: string[]) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|FORCE_COLOR)/.test(name)))
-  return spawnSync(process.execPath, [join(root, file), ...words], {cwd: root, encoding: 'utf8', env: {...env, NO_COLOR: '1'}})
+  return spawnSync(process.execPath, [join(root, file), ...words], {
+    cwd: root,
+    encoding: 'utf8',
+    env: {...env, NO_COLOR: '1'},
+  })
 }

@@ -1,13 +1,29 @@
 import {type ChildProcess, spawn} from 'node:child_process'
 import {once} from 'node:events'
-import {chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join, resolve} from 'node:path'
 import {text} from 'node:stream/consumers'
 import {afterEach, beforeEach, expect, test} from 'vitest'
 
 const runner = resolve(import.meta.dirname, '../../bin/run.mjs')
-const LOCK = {packages: {'': {}, 'node_modules/a': {integrity: 'sha512-a'}, 'node_modules/b': {integrity: 'sha512-b', optional: true}}}
+const LOCK = {
+  packages: {
+    '': {},
+    'node_modules/a': {integrity: 'sha512-a'},
+    'node_modules/b': {integrity: 'sha512-b', optional: true},
+  },
+}
 let folder: string
 
 beforeEach(() => {
@@ -79,7 +95,11 @@ function put(name: string, content: object): void {
 
 function start(...args: string[]): ChildProcess {
   const env = {PATH: `${folder}:/usr/bin:/bin`}
-  return spawn(process.execPath, [join(folder, 'bin/run.mjs'), ...args], {cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe']})
+  return spawn(process.execPath, [join(folder, 'bin/run.mjs'), ...args], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 }
 
 async function ended(child: ChildProcess) {

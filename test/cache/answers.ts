@@ -38,7 +38,10 @@ function members<R extends object, O extends object>(
 
 const usage = members(
   {prompt_tokens: count, completion_tokens: count, total_tokens: count},
-  {prompt_tokens_details: fc.record({cached_tokens: count}), completion_tokens_details: fc.record({reasoning_tokens: count})},
+  {
+    prompt_tokens_details: fc.record({cached_tokens: count}),
+    completion_tokens_details: fc.record({reasoning_tokens: count}),
+  },
 )
 const top = (object: string) => ({id: word, object: fc.constant(object), created: count, model: word})
 const more = {system_fingerprint: fc.option(word), service_tier: word, provider: word, usage}
@@ -50,7 +53,9 @@ const token = fc.record({
   token: text,
   logprob: fc.double({min: -20, max: -0.001, noNaN: true}),
   bytes: fc.option(fc.array(fc.nat({max: 255}), {maxLength: 3})),
-  top_logprobs: fc.array(fc.record({token: text, logprob: fc.constant(-1.5), bytes: fc.constant(null)}), {maxLength: 2}),
+  top_logprobs: fc.array(fc.record({token: text, logprob: fc.constant(-1.5), bytes: fc.constant(null)}), {
+    maxLength: 2,
+  }),
 })
 const logprobs = fc.option(fc.record({content: fc.option(fc.array(token, {maxLength: 3})), refusal: fc.constant(null)}))
 const tool_call = members({
@@ -86,7 +91,10 @@ const message = members(
   },
 )
 export const chatAnswer = members(
-  {...top('chat.completion'), choices: fc.array(members({message, finish_reason}, {logprobs}), {minLength: 1, maxLength: 3}).map(numbered)},
+  {
+    ...top('chat.completion'),
+    choices: fc.array(members({message, finish_reason}, {logprobs}), {minLength: 1, maxLength: 3}).map(numbered),
+  },
   more,
 )
 
@@ -101,12 +109,16 @@ const text_logprobs = fc.option(
 export const textAnswer = members(
   {
     ...top('text_completion'),
-    choices: fc.array(members({text, finish_reason}, {logprobs: text_logprobs}), {minLength: 1, maxLength: 3}).map(numbered),
+    choices: fc
+      .array(members({text, finish_reason}, {logprobs: text_logprobs}), {minLength: 1, maxLength: 3})
+      .map(numbered),
   },
   more,
 )
 
-const input = fc.dictionary(fc.string({maxLength: 5}), anything, {maxKeys: 3}).map(value => JSON.parse(JSON.stringify(value)) as object)
+const input = fc
+  .dictionary(fc.string({maxLength: 5}), anything, {maxKeys: 3})
+  .map(value => JSON.parse(JSON.stringify(value)) as object)
 const message_block = fc.oneof(
   members(
     {type: fc.constant('text'), text},
@@ -138,7 +150,11 @@ export const messageAnswer = members(
 const item_id = {id: word}
 const part = fc.oneof(
   members(
-    {type: fc.constant('output_text'), text, annotations: fc.array(members({type: fc.constant('url_citation')}), {maxLength: 2})},
+    {
+      type: fc.constant('output_text'),
+      text,
+      annotations: fc.array(members({type: fc.constant('url_citation')}), {maxLength: 2}),
+    },
     {logprobs: fc.constant([])},
   ),
   members({type: fc.constant('refusal'), refusal: text}),
@@ -153,10 +169,17 @@ const item = fc.oneof(
     content: fc.array(part, {maxLength: 3}),
   }),
   members(
-    {...item_id, type: fc.constant('reasoning'), summary: fc.array(members({type: fc.constant('summary_text'), text}), {maxLength: 2})},
+    {
+      ...item_id,
+      type: fc.constant('reasoning'),
+      summary: fc.array(members({type: fc.constant('summary_text'), text}), {maxLength: 2}),
+    },
     {content: fc.array(members({type: fc.constant('reasoning_text'), text}), {maxLength: 2}), encrypted_content: text},
   ),
-  members({...item_id, type: fc.constant('function_call'), call_id: word, name: word, arguments: text}, {status: fc.constant('completed')}),
+  members(
+    {...item_id, type: fc.constant('function_call'), call_id: word, name: word, arguments: text},
+    {status: fc.constant('completed')},
+  ),
   members({...item_id, type: fc.constant('custom_tool_call'), call_id: word, name: word, input: text}),
   members({type: word, content: anything, summary: anything, arguments: anything}),
 )

@@ -15,7 +15,11 @@ const delta = (told: object, more: object = {}) => ({
   choices: [{index: 0, delta: told, finish_reason: null}],
   ...more,
 })
-const ended = (finish_reason = 'stop') => ({id: 'c', object: 'chat.completion.chunk', choices: [{index: 0, delta: {}, finish_reason}]})
+const ended = (finish_reason = 'stop') => ({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  choices: [{index: 0, delta: {}, finish_reason}],
+})
 
 function assembled(endpoint: StreamedEndpoint, ...cut: readonly Buffer[]): unknown {
   const assembler = createAssembler(endpoint)
@@ -64,7 +68,12 @@ describe('chat', () => {
         completion_tokens: 350,
         total_tokens: 1550,
         prompt_tokens_details: {cached_tokens: 1024, audio_tokens: 0},
-        completion_tokens_details: {reasoning_tokens: 300, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0},
+        completion_tokens_details: {
+          reasoning_tokens: 300,
+          audio_tokens: 0,
+          accepted_prediction_tokens: 0,
+          rejected_prediction_tokens: 0,
+        },
       },
     })
   })
@@ -98,7 +107,9 @@ describe('chat', () => {
       choices: said({content: 'Hi', refusal: null}),
       usage: {prompt_tokens: 8, completion_tokens: 2, total_tokens: 10},
     })
-    expect(everyCut('chatComplete', recorded('chatComplete', 'groq'))).toMatchObject({x_groq: {id: 'req_01', usage: {total_tokens: 52}}})
+    expect(everyCut('chatComplete', recorded('chatComplete', 'groq'))).toMatchObject({
+      x_groq: {id: 'req_01', usage: {total_tokens: 52}},
+    })
   })
 
   test('between comments, with the role in every chunk', () => {
@@ -214,7 +225,9 @@ describe('chat', () => {
     ['a choice at a place far away', chunks({choices: [{index: 1e9, delta: {}, finish_reason: 'stop'}]}, '[DONE]')],
     [
       'a number that would come out as another',
-      Buffer.from('data: {"choices":[{"index":0,"delta":{"x":12345678901234567890},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'),
+      Buffer.from(
+        'data: {"choices":[{"index":0,"delta":{"x":12345678901234567890},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+      ),
     ],
   ])('with %s is no answer', (_, stream) => {
     expect(everyCut('chatComplete', stream)).toBeNull()
@@ -222,7 +235,8 @@ describe('chat', () => {
 
   test('cut anywhere before its end is no answer', () => {
     const stream = recorded('chatComplete', 'usage')
-    for (let at = 0; at < stream.indexOf('[DONE]'); at++) expect(assembled('chatComplete', stream.subarray(0, at))).toBeNull()
+    for (let at = 0; at < stream.indexOf('[DONE]'); at++)
+      expect(assembled('chatComplete', stream.subarray(0, at))).toBeNull()
   })
 
   test('has no way into the prototype', () => {
@@ -316,7 +330,11 @@ describe('a message', () => {
         {type: 'input_json_delta', partial_json: '{"query":'},
         {type: 'input_json_delta', partial_json: '"q"}'},
       ),
-      ...block(4, {type: 'web_search_tool_result', tool_use_id: 's', content: [{type: 'web_search_result', url: 'https://example.com'}]}),
+      ...block(4, {
+        type: 'web_search_tool_result',
+        tool_use_id: 's',
+        content: [{type: 'web_search_result', url: 'https://example.com'}],
+      }),
       ...block(5, {type: 'tool_use', id: 't', name: 'f', input: {}}, {type: 'input_json_delta', partial_json: ''}),
       {
         type: 'message_delta',
@@ -333,7 +351,11 @@ describe('a message', () => {
         {type: 'redacted_thinking', data: 'R'},
         {type: 'text', text: 'a', citations: [{cited_text: 'c'}]},
         {type: 'server_tool_use', id: 's', name: 'web_search', input: {query: 'q'}},
-        {type: 'web_search_tool_result', tool_use_id: 's', content: [{type: 'web_search_result', url: 'https://example.com'}]},
+        {
+          type: 'web_search_tool_result',
+          tool_use_id: 's',
+          content: [{type: 'web_search_result', url: 'https://example.com'}],
+        },
         {type: 'tool_use', id: 't', name: 'f', input: {}},
       ],
       stop_reason: 'tool_use',
@@ -353,7 +375,10 @@ describe('a message', () => {
     ['a block that stays open', named(start, ...text.slice(0, 2), ...end)],
     ['a block missing', named(start, ...block(1, {type: 'text', text: ''}), ...end)],
     ['a delta of no block', named(start, text[1]!, ...end)],
-    ['a delta that we do not know', named(start, ...block(0, {type: 'text', text: ''}, {type: 'rhyme_delta', rhyme: 'a'}), ...end)],
+    [
+      'a delta that we do not know',
+      named(start, ...block(0, {type: 'text', text: ''}, {type: 'rhyme_delta', rhyme: 'a'}), ...end),
+    ],
     [
       'a delta with more than we know',
       named(start, ...block(0, {type: 'text', text: ''}, {type: 'text_delta', text: 'a', tone: 'b'}), ...end),
@@ -361,11 +386,19 @@ describe('a message', () => {
     ['an event that we do not know', named(start, ...text, {type: 'message_aside'}, ...end)],
     [
       'the input of a tool cut off',
-      named(start, ...block(0, {type: 'tool_use', input: {}}, {type: 'input_json_delta', partial_json: '{"a":'}), ...end),
+      named(
+        start,
+        ...block(0, {type: 'tool_use', input: {}}, {type: 'input_json_delta', partial_json: '{"a":'}),
+        ...end,
+      ),
     ],
     [
       'a number that would come out as another',
-      named(start, ...block(0, {type: 'tool_use', input: {}}, {type: 'input_json_delta', partial_json: '{"a":9007199254740993}'}), ...end),
+      named(
+        start,
+        ...block(0, {type: 'tool_use', input: {}}, {type: 'input_json_delta', partial_json: '{"a":9007199254740993}'}),
+        ...end,
+      ),
     ],
     ['something after its end', named(start, ...text, ...end, {type: 'message_delta'})],
   ])('with %s is no answer', (_, stream) => {
@@ -382,7 +415,9 @@ describe('a response', () => {
       output: [{id: 'ws_1'}, {id: 'ws_2'}, {id: 'fs_1'}, {id: 'msg_1', content: [{text: 'Say response.completed'}]}],
       usage: {total_tokens: 390},
     })
-    expect(everyCut('createModelResponse', recorded('createModelResponse', 'data-only'))).toMatchObject({status: 'incomplete'})
+    expect(everyCut('createModelResponse', recorded('createModelResponse', 'data-only'))).toMatchObject({
+      status: 'incomplete',
+    })
   })
 
   test.each<readonly [string, Buffer]>([

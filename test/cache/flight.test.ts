@@ -63,7 +63,8 @@ function scene(options: Partial<FlightOptions> = {}) {
 
 /** Calls to the provider that these made or were told to make. */
 const calls = (callers: readonly Caller[]) =>
-  callers.filter(({seat, heard}) => seat.role !== 'follower' || heard.includes('lead') || heard.includes('alone')).length
+  callers.filter(({seat, heard}) => seat.role !== 'follower' || heard.includes('lead') || heard.includes('alone'))
+    .length
 const heardBy = (callers: readonly Caller[]) => callers.map(({heard}) => heard.join())
 
 describe('a flight', () => {
@@ -320,7 +321,8 @@ test('whatever callers do, each hears at most one answer, nobody is forgotten, a
     fc.property(fc.array(act, {maxLength: 60}), acts => {
       const {join, time, flights} = scene({max_followers: 5})
       const callers: (Caller & {done: boolean})[] = []
-      const asks = ({seat, heard}: Caller) => seat.role !== 'follower' || heard.includes('lead') || heard.includes('alone')
+      const asks = ({seat, heard}: Caller) =>
+        seat.role !== 'follower' || heard.includes('lead') || heard.includes('alone')
       for (const {kind, who, ms} of acts) {
         const caller = callers[who % Math.max(1, callers.length)]
         if (kind === 'join') callers.push({...join(), done: false})
@@ -337,7 +339,8 @@ test('whatever callers do, each hears at most one answer, nobody is forgotten, a
         const open = callers.filter(({done}) => !done)
         const asking = open.findLast(asks)
         if (asking) asking.seat.complete('answer')
-        for (const each of open) each.done ||= each === asking || each.heard.includes('answer') || each.heard.includes('deserted')
+        for (const each of open)
+          each.done ||= each === asking || each.heard.includes('answer') || each.heard.includes('deserted')
       }
       expect(callers.filter(({done}) => !done)).toEqual([])
       for (const {heard} of callers) {

@@ -93,8 +93,13 @@ describe('a key', () => {
         const path = paths[at % paths.length]!
         fc.pre(path[0] !== 'stream' && path[0] !== 'stream_options')
         const changed = structuredClone(given)
-        const place = path.slice(0, -1).reduce<Record<string, unknown>>((inside, key) => inside[key] as Record<string, unknown>, changed)
-        fc.pre(JSON.stringify(shuffled(place[path.at(-1)!])) !== JSON.stringify(shuffled(put)) && path.at(-1) !== '__proto__')
+        const place = path
+          .slice(0, -1)
+          .reduce<Record<string, unknown>>((inside, key) => inside[key] as Record<string, unknown>, changed)
+        fc.pre(
+          JSON.stringify(shuffled(place[path.at(-1)!])) !== JSON.stringify(shuffled(put)) &&
+            path.at(-1) !== '__proto__',
+        )
         const was = JSON.stringify(place[path.at(-1)!])
         place[path.at(-1)!] = put
         fc.pre(canonical(json({was: JSON.parse(was)})) !== canonical(json({was: put})))
@@ -163,7 +168,8 @@ describe('a key', () => {
   })
 
   test('tells bytes apart that are no UTF-8', () => {
-    const with_byte = (byte: number) => digest({body: Buffer.concat([Buffer.from('{"a":"\\n'), Buffer.from([byte]), Buffer.from('"}')])})
+    const with_byte = (byte: number) =>
+      digest({body: Buffer.concat([Buffer.from('{"a":"\\n'), Buffer.from([byte]), Buffer.from('"}')])})
     expect(with_byte(0xfe)).not.toBe(with_byte(0xff))
   })
 
@@ -204,13 +210,19 @@ test('headers that say how, not what, are no part of a key; unknown ones are', (
     debug: 'true',
     metadata: '{}',
   }
-  expect(behaviouralHeaders({...values, 'strict-open-ai-compliance': 'false', beta: 'x', 'something-new': 'y', absent: undefined})).toEqual(
-    {
+  expect(
+    behaviouralHeaders({
+      ...values,
       'strict-open-ai-compliance': 'false',
       beta: 'x',
       'something-new': 'y',
-    },
-  )
+      absent: undefined,
+    }),
+  ).toEqual({
+    'strict-open-ai-compliance': 'false',
+    beta: 'x',
+    'something-new': 'y',
+  })
 })
 
 function pathsOf(given: unknown, path: readonly string[] = []): string[][] {

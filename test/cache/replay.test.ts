@@ -30,7 +30,9 @@ describe.each(ENDPOINTS)('a replay of %s', endpoint => {
     fc.assert(
       fc.property(ANSWERS[endpoint], fc.nat(), (answer, cut) => {
         const stream = replay(endpoint, bytes(answer))!
-        const end = stream.lastIndexOf(endpoint === 'chatComplete' || endpoint === 'complete' ? 'data: [DONE]' : 'event: ')
+        const end = stream.lastIndexOf(
+          endpoint === 'chatComplete' || endpoint === 'complete' ? 'data: [DONE]' : 'event: ',
+        )
         expect(assemble(endpoint, stream.subarray(0, cut % (end + 1)))).toBeNull()
       }),
       {numRuns: 300},
@@ -85,10 +87,19 @@ describe('what a client sees', () => {
       {...open, delta: {content: 'x'.repeat(500)}},
       {...open, delta: {content: 'x'.repeat(500)}},
       {...open, delta: {content: 'x'}},
-      {...open, delta: {tool_calls: [{index: 0, id: 't1', type: 'function', function: {name: 'f', arguments: '{"a":1}'}}]}},
+      {
+        ...open,
+        delta: {tool_calls: [{index: 0, id: 't1', type: 'function', function: {name: 'f', arguments: '{"a":1}'}}]},
+      },
       {...open, delta: {}, finish_reason: 'tool_calls'},
     ])
-    expect(chunks.at(-2)).toMatchObject({id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', usage: chat.usage})
+    expect(chunks.at(-2)).toMatchObject({
+      id: 'c1',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'm',
+      usage: chat.usage,
+    })
     expect(chunks[0]).not.toHaveProperty('usage')
     expect(chunks.at(-1)).toBe('[DONE]')
   })
@@ -151,7 +162,13 @@ describe('what a client sees', () => {
     expect(told).toEqual([
       {
         type: 'message_start',
-        message: {...answer, content: [], stop_reason: null, stop_sequence: null, usage: {input_tokens: 3, output_tokens: 0}},
+        message: {
+          ...answer,
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: {input_tokens: 3, output_tokens: 0},
+        },
       },
       {type: 'content_block_start', index: 0, content_block: {type: 'text', text: ''}},
       {type: 'content_block_delta', index: 0, delta: {type: 'text_delta', text: 'Hi'}},
@@ -159,7 +176,11 @@ describe('what a client sees', () => {
       {type: 'content_block_start', index: 1, content_block: {type: 'tool_use', id: 't', name: 'f', input: {}}},
       {type: 'content_block_delta', index: 1, delta: {type: 'input_json_delta', partial_json: '{"a":1}'}},
       {type: 'content_block_stop', index: 1},
-      {type: 'message_delta', delta: {stop_reason: 'tool_use', stop_sequence: null}, usage: {input_tokens: 3, output_tokens: 4}},
+      {
+        type: 'message_delta',
+        delta: {stop_reason: 'tool_use', stop_sequence: null},
+        usage: {input_tokens: 3, output_tokens: 4},
+      },
       {type: 'message_stop'},
     ])
   })
@@ -170,7 +191,13 @@ describe('what a client sees', () => {
       object: 'response',
       status: 'completed',
       output: [
-        {id: 'm', type: 'message', role: 'assistant', status: 'completed', content: [{type: 'output_text', text: 'Hi', annotations: []}]},
+        {
+          id: 'm',
+          type: 'message',
+          role: 'assistant',
+          status: 'completed',
+          content: [{type: 'output_text', text: 'Hi', annotations: []}],
+        },
         {id: 'f', type: 'function_call', status: 'completed', call_id: 'c', name: 'f', arguments: '{}'},
       ],
       usage: {input_tokens: 1, output_tokens: 1, total_tokens: 2},
@@ -201,7 +228,11 @@ describe('what a client sees', () => {
       '{"type":"message","content":[{"type":"tool_use","id":"t","name":"f","input":{"id":9007199254740993}}],"stop_reason":"tool_use"}',
     )
     expect(replay('messages', answer)).toBeNull()
-    expect(replay('messages', Buffer.from(answer.toString().replace('9007199254740993', '"9007199254740993"')))).not.toBeNull()
-    expect(replay('messages', Buffer.from(answer.toString().replace('9007199254740993', '-0.12345678901234567')))).not.toBeNull()
+    expect(
+      replay('messages', Buffer.from(answer.toString().replace('9007199254740993', '"9007199254740993"'))),
+    ).not.toBeNull()
+    expect(
+      replay('messages', Buffer.from(answer.toString().replace('9007199254740993', '-0.12345678901234567'))),
+    ).not.toBeNull()
   })
 })

@@ -31,7 +31,9 @@ describe('the cache takes part', () => {
   })
 
   test('on these endpoints and no others', () => {
-    const kept = ENDPOINTS.filter(({name, method}) => decide({endpoint: name, method}) !== 'DISABLED').map(({name}) => name)
+    const kept = ENDPOINTS.filter(({name, method}) => decide({endpoint: name, method}) !== 'DISABLED').map(
+      ({name}) => name,
+    )
     expect(kept).toEqual([
       'chatComplete',
       'complete',

@@ -42,7 +42,10 @@ describe('calls at the cache', () => {
   beforeEach(() => {
     store = slowStore()
     near = createMemoryCache({now: () => 0})
-    on = {cache: layered({near, far: store.cache, now: () => 0}), flights: createFlights({after: () => () => undefined})}
+    on = {
+      cache: layered({near, far: store.cache, now: () => 0}),
+      flights: createFlights({after: () => () => undefined}),
+    }
   })
   afterEach(() => expect(on.flights.size).toBe(0))
 
@@ -65,7 +68,8 @@ describe('calls at the cache', () => {
     return {visit, heard}
   }
   const crowd = (size: number) => Array.from({length: size}, () => come())
-  const misses = (calls: readonly Call[]) => calls.filter(({visit, heard}) => visit.outcome === 'miss' || heard.includes('miss'))
+  const misses = (calls: readonly Call[]) =>
+    calls.filter(({visit, heard}) => visit.outcome === 'miss' || heard.includes('miss'))
   const heardBy = (calls: readonly Call[]) => calls.map(({heard}) => heard.join())
 
   test('100 that miss make one look-up and one call, and those that come later a hit at once', async () => {
@@ -104,22 +108,25 @@ describe('calls at the cache', () => {
     other.visit.fail()
   })
 
-  test.each(['while it is looked up', 'while the provider is asked'])('100 of which the first leaves %s make one call', async when => {
-    const calls = crowd(100)
-    if (when === 'while it is looked up') {
-      expect(calls[0]!.visit.leave()).toBe(false)
-      await store.answer()
-      expect(misses(calls)).toEqual([calls[1]])
-      calls[1]!.visit.store(entry('answer'))
-    } else {
-      await store.answer()
-      expect(calls[0]!.visit.leave()).toBe(true)
-      calls[0]!.visit.store(entry('answer'))
-    }
-    expect(misses(calls)).toHaveLength(1)
-    expect(heardBy(calls.slice(2))).toEqual(Array(98).fill('answer'))
-    expect(come().visit.outcome).toMatchObject(entry('answer'))
-  })
+  test.each(['while it is looked up', 'while the provider is asked'])(
+    '100 of which the first leaves %s make one call',
+    async when => {
+      const calls = crowd(100)
+      if (when === 'while it is looked up') {
+        expect(calls[0]!.visit.leave()).toBe(false)
+        await store.answer()
+        expect(misses(calls)).toEqual([calls[1]])
+        calls[1]!.visit.store(entry('answer'))
+      } else {
+        await store.answer()
+        expect(calls[0]!.visit.leave()).toBe(true)
+        calls[0]!.visit.store(entry('answer'))
+      }
+      expect(misses(calls)).toHaveLength(1)
+      expect(heardBy(calls.slice(2))).toEqual(Array(98).fill('answer'))
+      expect(come().visit.outcome).toMatchObject(entry('answer'))
+    },
+  )
 
   test('one that leaves alone while it is looked up hears nothing more', async () => {
     const call = come()
@@ -185,7 +192,14 @@ describe('calls at the cache', () => {
   })
 
   test('go on when the store fails', async () => {
-    on = {...on, cache: {...on.cache, get: () => Promise.reject(new Error('broken')), set: () => Promise.reject(new Error('broken'))}}
+    on = {
+      ...on,
+      cache: {
+        ...on.cache,
+        get: () => Promise.reject(new Error('broken')),
+        set: () => Promise.reject(new Error('broken')),
+      },
+    }
     const calls = crowd(2)
     for (let turns = 0; turns < 10; turns++) await Promise.resolve()
     expect(heardBy(calls)).toEqual(['miss', ''])

@@ -1,7 +1,15 @@
 import {afterAll, beforeAll, expect, test} from 'vitest'
 import {openStore} from '../../src/store/dialect/index.ts'
 import {chatEvents, json} from '../support/provider.ts'
-import {ANTHROPIC_OVERLOAD, CHAT, MESSAGE_REST, MESSAGE_START, newTrace, type Routed, startRouting} from '../support/routing.ts'
+import {
+  ANTHROPIC_OVERLOAD,
+  CHAT,
+  MESSAGE_REST,
+  MESSAGE_START,
+  newTrace,
+  type Routed,
+  startRouting,
+} from '../support/routing.ts'
 import {scraped} from '../support/scrape.ts'
 
 /** What ledger, log and /metrics hold of one end is the same. */
@@ -24,7 +32,11 @@ test.each([
     response.end(++heard === 1 ? MESSAGE_START + ANTHROPIC_OVERLOAD : MESSAGE_START + MESSAGE_REST.join(''))
   })
   const read = () =>
-    Promise.all(['llm_token_sum', 'llm_cost_sum', 'request_count'].map(name => scraped(routed.gateway, name, 'provider="anthropic"')))
+    Promise.all(
+      ['llm_token_sum', 'llm_cost_sum', 'request_count'].map(name =>
+        scraped(routed.gateway, name, 'provider="anthropic"'),
+      ),
+    )
   const before = await read()
   const {entries} = await routed.ask(config, {
     path: '/v1/messages',
@@ -34,7 +46,11 @@ test.each([
   expect(entries.map(({prompt_tokens}) => prompt_tokens > 0)).toEqual([true, true])
   const tokens = sum(entries.map(({prompt_tokens, completion_tokens}) => prompt_tokens + completion_tokens))
   const cost = sum(entries.map(({cost_nanousd}) => Number(cost_nanousd))) / 1e9
-  expect(after.map((value, at) => Number((value - before[at]!).toFixed(9)))).toEqual([tokens, Number(cost.toFixed(9)), 1])
+  expect(after.map((value, at) => Number((value - before[at]!).toFixed(9)))).toEqual([
+    tokens,
+    Number(cost.toFixed(9)),
+    1,
+  ])
 })
 
 test('a refused call is counted as its row has it: all of its time is the gateway’s own', async () => {
@@ -61,7 +77,11 @@ test('a row that was made elsewhere has its bodies measured in bytes, and its mo
   const model = `long-${'m'.repeat(400)}`
   const body = {model, messages: [{role: 'user', content: 'grüße, 世界'}]}
   const answer = {choices: [{message: {role: 'assistant', content: 'schöne Grüße'}}]}
-  const put = {request: {url: 'https://x.example/v1/chat/completions', body}, response: {body: answer}, metadata: {trace_id}}
+  const put = {
+    request: {url: 'https://x.example/v1/chat/completions', body},
+    response: {body: answer},
+    metadata: {trace_id},
+  }
   const reply = await routed.gateway.call('/v1/logs', {
     method: 'POST',
     body: JSON.stringify(put),
@@ -71,14 +91,22 @@ test('a row that was made elsewhere has its bodies measured in bytes, and its mo
   await routed.gateway.app.flushed()
   const store = await openStore({kind: 'sqlite', folder: routed.gateway.folder, role: 'operator'})
   try {
-    const row = await store.db.selectFrom('traffic.logs').selectAll().where('trace_id', '=', trace_id).executeTakeFirstOrThrow()
+    const row = await store.db
+      .selectFrom('traffic.logs')
+      .selectAll()
+      .where('trace_id', '=', trace_id)
+      .executeTakeFirstOrThrow()
     expect(row.model).toBe(model)
     expect(JSON.parse(row.detail)).toMatchObject({
       request_bytes: Buffer.byteLength(JSON.stringify(body)),
       response_bytes: Buffer.byteLength(JSON.stringify(answer)),
       option_path: 'config',
     })
-    const entries = await store.db.selectFrom('traffic.ledger_entries').select('call_id').where('trace_id', '=', trace_id).execute()
+    const entries = await store.db
+      .selectFrom('traffic.ledger_entries')
+      .select('call_id')
+      .where('trace_id', '=', trace_id)
+      .execute()
     expect(entries).toEqual([])
   } finally {
     await store.close()
@@ -87,7 +115,8 @@ test('a row that was made elsewhere has its bodies measured in bytes, and its mo
 
 test('a stream and a whole answer are counted as their rows have them', async () => {
   routed.a.answer(({body}, response) => {
-    if (!body.includes('"stream":true')) return json(response, {model: 'gpt-4o-mini', usage: {prompt_tokens: 3, completion_tokens: 4}})
+    if (!body.includes('"stream":true'))
+      return json(response, {model: 'gpt-4o-mini', usage: {prompt_tokens: 3, completion_tokens: 4}})
     response.writeHead(200, {'content-type': 'text/event-stream'}).end(chatEvents('gpt-4o-mini').join(''))
   })
   for (const stream of [false, true]) {

@@ -50,7 +50,12 @@ describe('work', () => {
     const work = new ChargedWork(intent({call_id: 'a'}), services)
     const counted: object[] = []
     const ends: number[] = []
-    const row = {log: blank(), bodies: null, counted_as: 'call' as const, spend: (actual: object) => void counted.push(actual)}
+    const row = {
+      log: blank(),
+      bodies: null,
+      counted_as: 'call' as const,
+      spend: (actual: object) => void counted.push(actual),
+    }
     expect(work.settle(END, row, () => void ends.push(1))).toEqual(spent(17, 4_800))
     expect(work.settle(END, row, () => void ends.push(2))).toBeNull()
     work.note(END, row)
@@ -77,15 +82,43 @@ describe('work', () => {
 
   test('is counted by /metrics as its row has it', () => {
     const {services, ended} = ports()
-    const log = {...blank(), method: 'POST', response_status: 201, last_byte_ms: 12, overhead_ms: 2, cache_status: 'MISS'}
+    const log = {
+      ...blank(),
+      method: 'POST',
+      response_status: 201,
+      last_byte_ms: 12,
+      overhead_ms: 2,
+      cache_status: 'MISS',
+    }
     new ChargedWork(intent(), services).settle(END, {log, bodies: null, counted_as: 'call' as const}, () => undefined)
-    new ChargedWork(intent(), services).settle(END, {log, bodies: null, counted_as: 'nothing' as const}, () => undefined)
-    new ChargedWork(intent(), services).settle(END, {log, bodies: null, has_row: false, counted_as: 'part'}, () => undefined)
+    new ChargedWork(intent(), services).settle(
+      END,
+      {log, bodies: null, counted_as: 'nothing' as const},
+      () => undefined,
+    )
+    new ChargedWork(intent(), services).settle(
+      END,
+      {log, bodies: null, has_row: false, counted_as: 'part'},
+      () => undefined,
+    )
     expect(ended.pop()).toMatchObject({is_part: true, tokens: 17, cost_nanousd: 4_800})
     const free = {...END, usage: {}, charged: NOTHING_OWED}
-    new ChargedWork(intent(), services).settle(free, {log, bodies: null, has_row: false, counted_as: 'part'}, () => undefined)
+    new ChargedWork(intent(), services).settle(
+      free,
+      {log, bodies: null, has_row: false, counted_as: 'part'},
+      () => undefined,
+    )
     expect(ended).toMatchObject([
-      {method: 'POST', status: 201, total_ms: 12, overhead_ms: 2, upstream_ms: 10, cache_status: 'MISS', tokens: 17, cost_nanousd: 4_800},
+      {
+        method: 'POST',
+        status: 201,
+        total_ms: 12,
+        overhead_ms: 2,
+        upstream_ms: 10,
+        cache_status: 'MISS',
+        tokens: 17,
+        cost_nanousd: 4_800,
+      },
     ])
   })
 
@@ -110,12 +143,20 @@ describe('work', () => {
       )
       return [written.at(-1)!.entry, counted] as const
     }
-    expect(settle({})[0]).toMatchObject({usage: {input_uncached_tokens: 12, output_text_tokens: 5}, hold_nanousd: 0, log: null})
+    expect(settle({})[0]).toMatchObject({
+      usage: {input_uncached_tokens: 12, output_text_tokens: 5},
+      hold_nanousd: 0,
+      log: null,
+    })
     expect(Object.keys(settle({})[0].usage)).toEqual(['input_uncached_tokens', 'output_text_tokens'])
     expect(settle({usage: {}, charged: NOTHING_OWED})[1]).toEqual(NOTHING_SPENT)
     expect(settle({usage: {}, charged: chargedSum(7)})[1]).toEqual(spent(0, 7))
     const unpriced = {...NOTHING_OWED, unpriced: true, unpriced_units: ['pages'], mode_unpriced: 'fast'} as const
-    expect(settle({charged: unpriced})[0]).toMatchObject({unpriced: true, unpriced_units: ['pages'], mode_unpriced: 'fast'})
+    expect(settle({charged: unpriced})[0]).toMatchObject({
+      unpriced: true,
+      unpriced_units: ['pages'],
+      mode_unpriced: 'fast',
+    })
     expect(settle({})[0]).toMatchObject({unpriced_units: undefined, mode_unpriced: undefined, unanswered: undefined})
   })
 })
@@ -125,7 +166,14 @@ describe('a row of which nothing is known', () => {
     expect(JSON.parse(JSON.stringify(blank()))).toEqual({
       ...{id: 'row', created_at: ADMITTED_AT, span_id: 'span', parent_span_id: null, span_name: null},
       ...{method: '', url: '', upstream_url: null, response_status: 0, is_stream: false, is_passthrough: false},
-      ...{cache_status: 'DISABLED', retry_count: 0, mode: 'single', option_path: 'config', request_bytes: 0, response_bytes: 0},
+      ...{
+        cache_status: 'DISABLED',
+        retry_count: 0,
+        mode: 'single',
+        option_path: 'config',
+        request_bytes: 0,
+        response_bytes: 0,
+      },
       ...{metadata: {}, error: null, warning: null, auth_ms: 0, plan_ms: 0, connect_ms: null, first_byte_ms: null},
       ...{last_byte_ms: 0, overhead_ms: 0, keeps_bodies: false},
     })
@@ -137,8 +185,21 @@ describe('a row of which nothing is known', () => {
   })
 
   test('keeps times to the microsecond', () => {
-    const times = {auth_ms: 0.12345, plan_ms: 1.00049, connect_ms: 0.1, first_byte_ms: 3, last_byte_ms: 812.50049, overhead_ms: 0.6149}
+    const times = {
+      auth_ms: 0.12345,
+      plan_ms: 1.00049,
+      connect_ms: 0.1,
+      first_byte_ms: 3,
+      last_byte_ms: 812.50049,
+      overhead_ms: 0.6149,
+    }
     const known = {...times, id: 'row', created_at: ADMITTED_AT}
-    expect(logRow(known)).toMatchObject({auth_ms: 0.123, plan_ms: 1, connect_ms: 0.1, last_byte_ms: 812.5, overhead_ms: 0.615})
+    expect(logRow(known)).toMatchObject({
+      auth_ms: 0.123,
+      plan_ms: 1,
+      connect_ms: 0.1,
+      last_byte_ms: 812.5,
+      overhead_ms: 0.615,
+    })
   })
 })

@@ -16,7 +16,10 @@ describe('analytics', () => {
         object: 'analytics-graph',
       },
     })
-    const said = await run(['analytics', 'cost', '--since', '2d', '--filter', 'ai_model=gpt-5'], {transport, terminal: 29})
+    const said = await run(['analytics', 'cost', '--since', '2d', '--filter', 'ai_model=gpt-5'], {
+      transport,
+      terminal: 29,
+    })
     expect(said).toEqual({
       code: 0,
       stdout: ['2026-03-03  $2.00  ██████████', '2026-03-04  $1.00  █████', '2026-03-05  $0.00', ''].join('\n'),
@@ -47,7 +50,9 @@ describe('exports', () => {
       'POST /logs/exports': {id: EXPORT, total: 2, object: 'export'},
       [`POST /logs/exports/${EXPORT}/start`]: {message: 'The export was started.', object: 'export'},
       [`GET /logs/exports/${EXPORT}`]: {...row, status: 'success'},
-      [`GET /logs/exports/${EXPORT}/download`]: {signed_url: `https://elsewhere.example/v1/logs/exports/${EXPORT}/file?signature=x`},
+      [`GET /logs/exports/${EXPORT}/download`]: {
+        signed_url: `https://elsewhere.example/v1/logs/exports/${EXPORT}/file?signature=x`,
+      },
       [`GET /logs/exports/${EXPORT}/file`]: '{"id":1}\n{"id":2}\n',
     })
     const written: string[] = []
@@ -81,8 +86,16 @@ test('feedback is given in words', async () => {
     ...ONE_WORKSPACE,
     'POST /feedback': {status: 'success', message: '', feedback_ids: [EXPORT]},
   })
-  const said = await run(['feedback', 'add', 't-1', '--value=-5', '--weight', '0.5', '--metadata', 'by=review'], {transport})
+  const said = await run(['feedback', 'add', 't-1', '--value=-5', '--weight', '0.5', '--metadata', 'by=review'], {
+    transport,
+  })
   expect(said.stdout).toBe(`The feedback ${EXPORT} was kept.\n`)
-  expect(requests.at(-1)!.body).toEqual({trace_id: 't-1', value: -5, weight: 0.5, metadata: {by: 'review'}, workspace_id: WORKSPACE.slug})
+  expect(requests.at(-1)!.body).toEqual({
+    trace_id: 't-1',
+    value: -5,
+    weight: 0.5,
+    metadata: {by: 'review'},
+    workspace_id: WORKSPACE.slug,
+  })
   expect((await run(['feedback', 'add', 't-1', '--value', 'good'], {transport})).code).toBe(2)
 })

@@ -31,7 +31,9 @@ const read = (...words: string[]) => readInput(FIELDS, words, undefined, () => '
 
 describe('the fields of an operation', () => {
   test('are flags with hyphens, each with its place and form', () => {
-    expect(FIELDS.map(({flag, place, kind, required}) => `${flag} ${place} ${kind}${required ? ' required' : ''}`)).toEqual([
+    expect(
+      FIELDS.map(({flag, place, kind, required}) => `${flag} ${place} ${kind}${required ? ' required' : ''}`),
+    ).toEqual([
       'slug params text required',
       'workspace-id query text',
       'page query number',
@@ -69,7 +71,9 @@ describe('the fields of an operation', () => {
   })
 
   test('take null where that clears, a list as JSON, a false switch, and any of them from a file', () => {
-    expect(read('x', '--weight', 'null', '--scopes', '["a","b"]', '--isDefault', 'false', '--name-file', 'n').body).toEqual({
+    expect(
+      read('x', '--weight', 'null', '--scopes', '["a","b"]', '--isDefault', 'false', '--name-file', 'n').body,
+    ).toEqual({
       weight: null,
       scopes: ['a', 'b'],
       isDefault: false,
@@ -79,7 +83,10 @@ describe('the fields of an operation', () => {
   })
 
   test('go over a body that is given', () => {
-    expect(readInput(FIELDS, ['x', '--name', 'New'], {name: 'Old', mode: 'a'}, String).body).toEqual({name: 'New', mode: 'a'})
+    expect(readInput(FIELDS, ['x', '--name', 'New'], {name: 'Old', mode: 'a'}, String).body).toEqual({
+      name: 'New',
+      mode: 'a',
+    })
   })
 
   test.each([
@@ -100,21 +107,28 @@ describe('the fields of an operation', () => {
     }
   })
 
-  test.each(OPERATIONS.map((each): [string, AnyOperation] => [each.id, each]))('of %s are understood, one flag a field', (_, each) => {
-    const fields = fieldsOf(each)
-    expect(new Set(fields.map(({flag}) => flag)).size).toBe(fields.length)
-    expect(fields.filter(({place}) => place === 'params').map(({name}) => name)).toEqual(
-      [...each.path.matchAll(/:(\w+)/g)].map(match => match[1]),
-    )
-  })
+  test.each(OPERATIONS.map((each): [string, AnyOperation] => [each.id, each]))(
+    'of %s are understood, one flag a field',
+    (_, each) => {
+      const fields = fieldsOf(each)
+      expect(new Set(fields.map(({flag}) => flag)).size).toBe(fields.length)
+      expect(fields.filter(({place}) => place === 'params').map(({name}) => name)).toEqual(
+        [...each.path.matchAll(/:(\w+)/g)].map(match => match[1]),
+      )
+    },
+  )
 })
 
 describe('gateway api', () => {
   test('calls an operation by its id', async () => {
     const {transport, requests} = fakeGateway({'POST /admin/workspaces': {slug: 'ws-research-1a2b3c'}})
-    const said = await run(['api', 'workspaces.create', '--name', 'research', '--usage-limits', '{"credit_limit":5}'], {transport})
+    const said = await run(['api', 'workspaces.create', '--name', 'research', '--usage-limits', '{"credit_limit":5}'], {
+      transport,
+    })
     expect(said).toEqual({code: 0, stdout: '{\n  "slug": "ws-research-1a2b3c"\n}\n', stderr: ''})
-    expect(requests).toEqual([{method: 'POST', path: '/v1/admin/workspaces', body: {name: 'research', usage_limits: {credit_limit: 5}}}])
+    expect(requests).toEqual([
+      {method: 'POST', path: '/v1/admin/workspaces', body: {name: 'research', usage_limits: {credit_limit: 5}}},
+    ])
   })
 
   test.each([
@@ -128,7 +142,9 @@ describe('gateway api', () => {
 
   test('takes global options among the fields', async () => {
     const {transport, requests} = fakeGateway({'POST /admin/workspaces': {}})
-    await run(['--json', 'api', 'workspaces.create', '--name', 'research', '--quiet', '--description', 'x'], {transport})
+    await run(['--json', 'api', 'workspaces.create', '--name', 'research', '--quiet', '--description', 'x'], {
+      transport,
+    })
     expect(requests[0]!.body).toEqual({name: 'research', description: 'x'})
   })
 
@@ -147,7 +163,10 @@ describe('gateway api', () => {
   test.each([
     [['api'], 'Name an operation, or a method and a path. gateway api --list shows the operations.'],
     [['api', 'workspace.create'], 'There is no operation workspace.create. The nearest is workspaces.create.'],
-    [['api', 'GET'], 'After GET stands one path, for example /configs. A body is given with --body FILE, or --body - for stdin.'],
+    [
+      ['api', 'GET'],
+      'After GET stands one path, for example /configs. A body is given with --body FILE, or --body - for stdin.',
+    ],
     [
       ['api', 'GET', 'configs'],
       'After GET stands one path, for example /configs. A body is given with --body FILE, or --body - for stdin.',

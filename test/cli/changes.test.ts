@@ -20,7 +20,9 @@ const view = (usage_limits: object, rest: object = {}) => ({
 
 /** A gateway that answers an update with these views, and with what is used since. */
 function changing(before: object, after: object, changed: string[], used = 11.2) {
-  const usage = {usage_limits: {...(after as {usage_limits: object}).usage_limits, current_usage: used, status: 'active'}}
+  const usage = {
+    usage_limits: {...(after as {usage_limits: object}).usage_limits, current_usage: used, status: 'active'},
+  }
   return fakeGateway({[`PUT /api-keys/${ID}`]: {before, after, changed}, [`GET /api-keys/${ID}`]: {...after, ...usage}})
 }
 
@@ -34,7 +36,10 @@ describe('an update says what it changed', () => {
       stdout: `Changed the API key ${ID}.\n  budget: $25.00 -> $50.00        (monthly, alert at $20.00, strict: unchanged; used $11.20)\n`,
       stderr: '',
     })
-    expect(requests[0]).toMatchObject({path: `/v1/api-keys/${ID}?changes=true`, body: {usage_limits: {type: 'cost', credit_limit: 50}}})
+    expect(requests[0]).toMatchObject({
+      path: `/v1/api-keys/${ID}?changes=true`,
+      body: {usage_limits: {type: 'cost', credit_limit: 50}},
+    })
   })
 
   test('a budget below what is used warns, and says the new state', async () => {
@@ -47,7 +52,10 @@ describe('an update says what it changed', () => {
   })
 
   test('rates and other fields', async () => {
-    const after = view(STRICT, {name: 'green', rate_limits: [{type: 'requests', unit: 'rpm', value: 120, enforcement: 'strict'}]})
+    const after = view(STRICT, {
+      name: 'green',
+      rate_limits: [{type: 'requests', unit: 'rpm', value: 120, enforcement: 'strict'}],
+    })
     const {transport} = changing(view(STRICT), after, ['name', 'rate_limits.requests rpm.value'])
     const {stdout} = await run(['keys', 'update', ID, '--name', 'green', '--rate', '120rpm'], {transport})
     expect(stdout).toBe(`Changed the API key ${ID}.\n  rate (rpm): 60rpm -> 120rpm strict\n  name: blue -> green\n`)
@@ -55,9 +63,13 @@ describe('an update says what it changed', () => {
 
   test('nothing changed, a dry run, and JSON', async () => {
     const same = changing(view(STRICT), view(STRICT), [])
-    expect((await run(['keys', 'update', ID, '--budget', '25'], same)).stdout).toBe(`Nothing changed: the API key ${ID} is so already.\n`)
+    expect((await run(['keys', 'update', ID, '--budget', '25'], same)).stdout).toBe(
+      `Nothing changed: the API key ${ID} is so already.\n`,
+    )
     const {transport, requests} = changing(view(STRICT), view({...STRICT, credit_limit: 50}), changed)
-    expect((await run(['keys', 'update', ID, '--budget', '50', '--dry-run'], {transport})).stdout).toMatch(/^Would change the API key /)
+    expect((await run(['keys', 'update', ID, '--budget', '50', '--dry-run'], {transport})).stdout).toMatch(
+      /^Would change the API key /,
+    )
     expect(requests[0]!.path).toBe(`/v1/api-keys/${ID}?changes=true&dry_run=true`)
     const json = await run(['keys', 'update', ID, '--budget', '50', '--json'], {transport})
     expect(JSON.parse(json.stdout)).toEqual({before: view(STRICT), after: view({...STRICT, credit_limit: 50}), changed})
@@ -76,7 +88,10 @@ describe('an update says what it changed', () => {
       {masked_key: 'sk-t****wo', key: 'set (replaced)'},
     ]
     const {transport} = fakeGateway({'PUT /integrations/cloud': {before, after, changed: ['masked_key', 'key']}})
-    const {stdout} = await run(['integrations', 'update', 'cloud', '--key-file', 'new.key'], {transport, files: {'new.key': 'sk-two'}})
+    const {stdout} = await run(['integrations', 'update', 'cloud', '--key-file', 'new.key'], {
+      transport,
+      files: {'new.key': 'sk-two'},
+    })
     expect(stdout).toContain('  key: set -> set (replaced)\n')
   })
 })

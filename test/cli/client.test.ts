@@ -4,6 +4,8 @@ import type {labels} from '../../src/admin/labels.ts'
 import type {ById, Repeated} from '../../src/admin/operation-types.ts'
 
 // The compiler is the judge here: `npm run check` fails where one of these lines no longer holds. Nothing is called.
+const NEW_KEY = {params: {type: 'workspace', subtype: 'service'}, body: {name: 'ci', scopes: []}} as const
+
 const calls = (call: CallOperation) => [
   () => call('labels.create', {body: {name: 'production', color_code: '#00ff00'}}),
   // @ts-expect-error: no operation has this id
@@ -17,7 +19,7 @@ const calls = (call: CallOperation) => [
   // what a file holds is judged by the operation
   () => call('labels.create', {body: unchecked(JSON.parse('{}'))}),
   // @ts-expect-error: the reply has no such member
-  async () => (await call('api_keys.create', {params: {type: 'workspace', subtype: 'service'}, body: {name: 'ci', scopes: []}})).secret,
+  async () => (await call('api_keys.create', NEW_KEY)).secret,
 ]
 
 test('a call of an operation is checked by its schemas', () => {

@@ -35,7 +35,11 @@ describe('keys', () => {
       '--token-rate',
       '90000rpm',
     ]
-    expect(await run(argv, {transport})).toEqual({code: 0, stdout: 'gk-made-once\n', stderr: 'Keep it now: it is not shown again.\n'})
+    expect(await run(argv, {transport})).toEqual({
+      code: 0,
+      stdout: 'gk-made-once\n',
+      stderr: 'Keep it now: it is not shown again.\n',
+    })
     expect(requests.at(-1)).toEqual({
       method: 'POST',
       path: '/v1/api-keys/workspace/service',
@@ -64,7 +68,11 @@ describe('keys', () => {
 
   test('--quiet prints the key alone', async () => {
     const {transport} = fakeGateway({...ONE_WORKSPACE, 'POST /api-keys/workspace/service': KEY})
-    expect(await run(['keys', 'create', 'blue', '-q'], {transport})).toEqual({code: 0, stdout: 'gk-made-once\n', stderr: ''})
+    expect(await run(['keys', 'create', 'blue', '-q'], {transport})).toEqual({
+      code: 0,
+      stdout: 'gk-made-once\n',
+      stderr: '',
+    })
   })
 
   test('an admin key belongs to no workspace and holds every scope of its kind', async () => {
@@ -134,9 +142,14 @@ ${KEY.id}  blue  gk-ma…once  workspace-service  active  never    2026-03-04 05
 
   test('colours are for terminals, unless NO_COLOR or --no-color', async () => {
     const answers = {'GET /api-keys': {object: 'list', total: 1, data: [KEY_ROW]}}
-    const on = (argv: string[], around: object) => run(['keys', 'list', ...argv], {transport: fakeGateway(answers).transport, ...around})
+    const on = (argv: string[], around: object) =>
+      run(['keys', 'list', ...argv], {transport: fakeGateway(answers).transport, ...around})
     expect((await on([], {terminal: 200})).stdout).toContain('\x1b[32mactive\x1b[0m')
-    for (const said of [await on([], {}), await on(['--no-color'], {terminal: 200}), await on([], {terminal: 200, env: {NO_COLOR: '1'}})])
+    for (const said of [
+      await on([], {}),
+      await on(['--no-color'], {terminal: 200}),
+      await on([], {terminal: 200, env: {NO_COLOR: '1'}}),
+    ])
       expect(said.stdout).not.toContain('\x1b')
   })
 
@@ -148,7 +161,10 @@ ${KEY.id}  blue  gk-ma…once  workspace-service  active  never    2026-03-04 05
       code: 0,
       stdout: 'Changed the API key blue.\n',
     })
-    expect(requests.at(-1)).toMatchObject({method: 'PUT', body: {rate_limits: {type: 'requests', unit: 'rpm', value: 5}}})
+    expect(requests.at(-1)).toMatchObject({
+      method: 'PUT',
+      body: {rate_limits: {type: 'requests', unit: 'rpm', value: 5}},
+    })
     const twice = fakeGateway({'GET /api-keys': {object: 'list', total: 2, data: [KEY_ROW, other]}})
     expect(await run(['keys', 'delete', 'blue'], twice)).toMatchObject({
       code: 2,
@@ -174,7 +190,11 @@ ${KEY.id}  blue  gk-ma…once  workspace-service  active  never    2026-03-04 05
 })
 
 describe('providers', () => {
-  const MADE = {...ONE_WORKSPACE, 'POST /integrations': {id: '1', slug: 'my-openai'}, 'PUT /integrations/my-openai/workspaces': {}}
+  const MADE = {
+    ...ONE_WORKSPACE,
+    'POST /integrations': {id: '1', slug: 'my-openai'},
+    'PUT /integrations/my-openai/workspaces': {},
+  }
 
   test('without a credential that the kind needs there is a warning that says how; a local kind needs none', async () => {
     const made = () => fakeGateway({...MADE, 'POST /providers': {id: '2', slug: 'my-openai'}})
@@ -208,7 +228,11 @@ describe('providers', () => {
         '/v1/integrations',
         {slug: 'my-openai', name: 'my-openai', create_default_provider: false, ai_provider_id: 'openai', key: CANARY},
       ],
-      ['PUT', '/v1/integrations/my-openai/workspaces', {workspaces: [{id: WORKSPACE.slug, enabled: true, create_default_provider: false}]}],
+      [
+        'PUT',
+        '/v1/integrations/my-openai/workspaces',
+        {workspaces: [{id: WORKSPACE.slug, enabled: true, create_default_provider: false}]},
+      ],
       [
         'POST',
         '/v1/providers',
@@ -229,7 +253,9 @@ describe('providers', () => {
       'POST /integrations': {id: '1', slug: 'my-openai'},
       'POST /providers': {id: '2', slug: 'local'},
     })
-    await run(['providers', 'create', 'local', '--kind', 'ollama', '--custom-host', 'http://10.0.0.5:11434/v1'], {transport})
+    await run(['providers', 'create', 'local', '--kind', 'ollama', '--custom-host', 'http://10.0.0.5:11434/v1'], {
+      transport,
+    })
     expect(requests[1]!.body).toEqual({
       slug: 'local',
       name: 'local',
@@ -271,7 +297,10 @@ describe('providers', () => {
   ])('a key given by %s is sent and never echoed, refused or not', async (_, how, around) => {
     for (const answer of [{slug: 'x'}, refusal(400, 'AB01', 'key: expected visible ASCII characters on one line.')]) {
       const {transport, requests} = fakeGateway({'POST /integrations': answer})
-      const {stdout, stderr} = await run(['integrations', 'create', 'x', '--kind', 'openai', ...how], {transport, ...around})
+      const {stdout, stderr} = await run(['integrations', 'create', 'x', '--kind', 'openai', ...how], {
+        transport,
+        ...around,
+      })
       expect(requests[0]!.body).toMatchObject({key: CANARY})
       expect(stdout + stderr).not.toContain(CANARY)
     }
@@ -290,7 +319,9 @@ describe('providers', () => {
     ['stdin that is the terminal', ['--key-stdin'], {}, '--key-stdin reads a pipe'],
   ])('%s is a wrong command line', async (_, how, around, sentence) => {
     const {transport, requests} = fakeGateway({})
-    expect(await run(['integrations', 'create', 'x', '--kind', 'openai', ...how], {transport, ...around})).toMatchObject({
+    expect(
+      await run(['integrations', 'create', 'x', '--kind', 'openai', ...how], {transport, ...around}),
+    ).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(sentence),
     })
@@ -329,10 +360,14 @@ describe('the rest', () => {
       stdout: 'Saved the config main: pc-main-1a2b3c\n',
     })
     expect(requests.at(-1)!.body).toEqual({name: 'main', config, workspace_id: WORKSPACE.slug, isDefault: 1})
-    expect(await run(['configs', 'create', 'main', '--config', '-', '-q'], {transport, stdin: JSON.stringify(config)})).toMatchObject({
+    expect(
+      await run(['configs', 'create', 'main', '--config', '-', '-q'], {transport, stdin: JSON.stringify(config)}),
+    ).toMatchObject({
       stdout: 'pc-main-1a2b3c\n',
     })
-    expect(await run(['configs', 'create', 'main', '--config', '-'], {transport, stdin: `{"api_key": "${CANARY}`})).toEqual({
+    expect(
+      await run(['configs', 'create', 'main', '--config', '-'], {transport, stdin: `{"api_key": "${CANARY}`}),
+    ).toEqual({
       code: 2,
       stdout: '',
       stderr: 'gateway: What stdin holds is not JSON.\n',
@@ -340,13 +375,18 @@ describe('the rest', () => {
   })
 
   test('the models of an integration are changed and then listed', async () => {
-    const models = {total: 1, models: [{slug: 'gpt-5', name: 'gpt-5', enabled: true, is_custom: false, pricing_config: null}]}
+    const models = {
+      total: 1,
+      models: [{slug: 'gpt-5', name: 'gpt-5', enabled: true, is_custom: false, pricing_config: null}],
+    }
     const {transport, requests} = fakeGateway({
       'PUT /integrations/x/models': {},
       'DELETE /integrations/x/models': {},
       'GET /integrations/x/models': models,
     })
-    const {stdout} = await run(['integrations', 'models', 'x', '--allow', 'gpt-5', '--only', '--remove', 'a', 'b'], {transport})
+    const {stdout} = await run(['integrations', 'models', 'x', '--allow', 'gpt-5', '--only', '--remove', 'a', 'b'], {
+      transport,
+    })
     expect(stdout).toBe('MODEL  ENABLED  CUSTOM  OWN PRICE\ngpt-5  yes      no      no\n')
     expect(requests.map(({method, path, body}) => [method, path, body])).toEqual([
       ['PUT', '/v1/integrations/x/models', {models: [{slug: 'gpt-5', enabled: true}], allow_all_models: false}],
@@ -361,7 +401,10 @@ describe('the rest', () => {
       'PUT /integrations/x/workspaces': {},
       'GET /integrations/x/workspaces': {total: 0, workspaces: []},
     })
-    await run(['integrations', 'workspaces', 'x', '--open', 'research', '--close', 'default', '--provider', 'my-openai'], {transport})
+    await run(
+      ['integrations', 'workspaces', 'x', '--open', 'research', '--close', 'default', '--provider', 'my-openai'],
+      {transport},
+    )
     expect(requests.find(({method}) => method === 'PUT')!.body).toEqual({
       workspaces: [
         {id: RESEARCH.slug, enabled: true},
@@ -372,7 +415,11 @@ describe('the rest', () => {
   })
 
   test('prices are in dollars a million tokens', async () => {
-    const row = {provider: 'openai', model: 'gpt-5', pay_as_you_go: {request_token: {price: 0.000125}, response_token: {price: 0.001}}}
+    const row = {
+      provider: 'openai',
+      model: 'gpt-5',
+      pay_as_you_go: {request_token: {price: 0.000125}, response_token: {price: 0.001}},
+    }
     const {transport} = fakeGateway({'GET /model-configs/pricing': {object: 'list', total: 1, data: [row]}})
     expect((await run(['pricing', 'show', '--provider', 'openai'], {transport})).stdout).toBe(
       'PROVIDER  MODEL  INPUT $/M  OUTPUT $/M  CACHE READ $/M  CACHE WRITE $/M\nopenai    gpt-5       1.25          10               -                -\n',
@@ -380,12 +427,15 @@ describe('the rest', () => {
   })
 
   test('the whole catalogue of prices is shown, however many pages it has', async () => {
-    const rows = (first: number, count: number) => Array.from({length: count}, (_, at) => ({provider: 'openai', model: `m-${first + at}`}))
+    const rows = (first: number, count: number) =>
+      Array.from({length: count}, (_, at) => ({provider: 'openai', model: `m-${first + at}`}))
     const page = (first: number, count: number) => ({object: 'list', total: 1001, data: rows(first, count)})
     const {transport, requests} = fakeGateway({'GET /model-configs/pricing': [page(0, 1000), page(1000, 1)]})
     const reply = JSON.parse((await run(['pricing', 'show', '--json'], {transport})).stdout)
     expect(reply).toEqual(page(0, 1001))
-    expect(requests.map(({path}) => path)).toEqual([0, 1].map(at => `/v1/model-configs/pricing?page_size=1000&current_page=${at}`))
+    expect(requests.map(({path}) => path)).toEqual(
+      [0, 1].map(at => `/v1/model-configs/pricing?page_size=1000&current_page=${at}`),
+    )
   })
 
   test('a call that was refused shows its key, its reason, and its cost in dollars', async () => {
@@ -399,7 +449,10 @@ describe('the rest', () => {
       api_key_name: 'blue',
       error: 'Used up.',
     }
-    const {transport} = fakeGateway({'GET /logs': {object: 'list', total: 1, data: [row]}, [`GET /logs/${id}`]: {metrics: row}})
+    const {transport} = fakeGateway({
+      'GET /logs': {object: 'list', total: 1, data: [row]},
+      [`GET /logs/${id}`]: {metrics: row},
+    })
     expect((await run(['logs', 'list', '-q'], {transport})).stdout).toBe(`${id}\n`)
     expect((await run(['logs', 'list'], {transport})).stdout).toMatch(/0\.000195 +- +blue +Used up\.\n$/)
     const {stdout} = await run(['logs', 'show', id], {transport})
@@ -419,7 +472,9 @@ describe('the rest', () => {
     })
     const list = (...data: object[]) => ({object: 'list', total: data.length, data})
     const [first, second, third] = [row('a', 1), row('b', 2), row('c', 3)]
-    const {transport} = fakeGateway({'GET /logs': [list(first), list(third, second, first), list(third, second, first)]})
+    const {transport} = fakeGateway({
+      'GET /logs': [list(first), list(third, second, first), list(third, second, first)],
+    })
     let raise: (name: string) => void = () => undefined
     let waits = 0
     const around = {
@@ -436,14 +491,18 @@ describe('the rest', () => {
     expect(code).toBe(0)
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^TIME +ID +STATUS +PROVIDER +MODEL +TOKENS +COST \$ +MS +KEY +REASON$/)
-    expect(lines.slice(1).map(line => line.split(/\s{2,}/).slice(1).join('|'))).toEqual(['a|200|openai|gpt-5|15|0.000123|20|-|-', 'b|200|openai|gpt-5|15|0.000123|20|-|-', 'c|200|openai|gpt-5|15|0.000123|20|-|-']) // biome-ignore format: lines
+    // biome-ignore format: lines
+    expect(lines.slice(1).map(line => line.split(/\s{2,}/).slice(1).join('|'))).toEqual(['a|200|openai|gpt-5|15|0.000123|20|-|-', 'b|200|openai|gpt-5|15|0.000123|20|-|-', 'c|200|openai|gpt-5|15|0.000123|20|-|-'])
   })
 
   test('an operation that this version lacks is said to be lacking', async () => {
     const {gatewayOver} = await import('../../cli/connect.ts')
     const {transport, requests} = fakeGateway({})
     const gateway = gatewayOver(transport, [], {} as never)
-    await expect(gateway.call('logs.list')).rejects.toMatchObject({message: 'This version of gateway does not offer logs.list.', exit: 1})
+    await expect(gateway.call('logs.list')).rejects.toMatchObject({
+      message: 'This version of gateway does not offer logs.list.',
+      exit: 1,
+    })
     expect(requests).toEqual([])
   })
 })
@@ -470,10 +529,17 @@ describe('refusals', () => {
 
   test('what a model call answers is understood too, and what no gateway says', async () => {
     const openai = fakeGateway(
-      {'POST /chat/completions': {status: 412, body: {error: {message: 'The usage limit is used up.', type: 'exhausted', code: null}}}},
+      {
+        'POST /chat/completions': {
+          status: 412,
+          body: {error: {message: 'The usage limit is used up.', type: 'exhausted', code: null}},
+        },
+      },
       'there',
     )
-    expect(await run(['api', 'POST', '/chat/completions', '--body', '-'], {transport: openai.transport, stdin: '{}'})).toMatchObject({
+    expect(
+      await run(['api', 'POST', '/chat/completions', '--body', '-'], {transport: openai.transport, stdin: '{}'}),
+    ).toMatchObject({
       code: 4,
       stderr: 'gateway: The usage limit is used up.\n',
     })

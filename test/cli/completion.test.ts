@@ -27,7 +27,15 @@ test('the script of bash is valid, and offers the commands and options of the pl
   const script = await scriptOf('bash')
   expect(spawnSync('bash', ['-n'], {input: script, encoding: 'utf8'})).toMatchObject({status: 0, stderr: ''})
   expect(offered(script, ['gateway', 'ke'])).toEqual(['keys'])
-  expect(offered(script, ['gateway', 'keys', ''])).toEqual(['create', 'list', 'show', 'self', 'update', 'rotate', 'delete'])
+  expect(offered(script, ['gateway', 'keys', ''])).toEqual([
+    'create',
+    'list',
+    'show',
+    'self',
+    'update',
+    'rotate',
+    'delete',
+  ])
   expect(offered(script, ['gateway', 'keys', 'create', '--ex'])).toEqual(['--expires'])
   expect(offered(script, ['gateway', '--data-dir', '/srv', 'keys', 'create', 'blue', '--j'])).toEqual(['--json'])
   expect(offered(script, ['gateway', 'serve', '--drain'])).toEqual(['--drain-timeout-ms'])
@@ -52,11 +60,17 @@ test('the scripts of zsh and fish know every command and what it is for', async 
 })
 
 test.skipIf(!INSTALLED.zsh)('the script of zsh is valid', async () => {
-  expect(spawnSync('zsh', ['-n'], {input: await scriptOf('zsh'), encoding: 'utf8'})).toMatchObject({status: 0, stderr: ''})
+  expect(spawnSync('zsh', ['-n'], {input: await scriptOf('zsh'), encoding: 'utf8'})).toMatchObject({
+    status: 0,
+    stderr: '',
+  })
 })
 
 test.skipIf(!INSTALLED.fish)('the script of fish is valid', async () => {
-  expect(spawnSync('fish', ['-n'], {input: await scriptOf('fish'), encoding: 'utf8'})).toMatchObject({status: 0, stderr: ''})
+  expect(spawnSync('fish', ['-n'], {input: await scriptOf('fish'), encoding: 'utf8'})).toMatchObject({
+    status: 0,
+    stderr: '',
+  })
 })
 
 test('another shell is refused', async () => {

@@ -7,8 +7,14 @@ import {run} from './support.ts'
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/configs.md'), 'utf8')
 const section = page.slice(page.indexOf('## Check a config before you use it'), page.indexOf('## Keys without effect'))
-const block = (language: string, at = 0) => [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))][at]![1]!
-const files = {'plans.json': block('json'), 'request.yaml': block('yaml'), 'suite.yaml': block('yaml', 1), key: 'sk-upstream-0123456789'}
+const block = (language: string, at = 0) =>
+  [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))][at]![1]!
+const files = {
+  'plans.json': block('json'),
+  'request.yaml': block('yaml'),
+  'suite.yaml': block('yaml', 1),
+  key: 'sk-upstream-0123456789',
+}
 
 let folder: string
 let data: string
@@ -24,7 +30,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, {recursive: true, force: true}))
 
 /** Prices change, and the version is that of the package. */
-const steady = (text: string) => text.replace(/\$.* a million tokens \(.*\)/g, 'PRICE').replaceAll(`gateway/${version}`, 'gateway/VERSION')
+const steady = (text: string) =>
+  text.replace(/\$.* a million tokens \(.*\)/g, 'PRICE').replaceAll(`gateway/${version}`, 'gateway/VERSION')
 
 test('explain prints what docs/configs.md shows', async () => {
   const {code, stdout} = await here('configs', 'explain', '--config', 'plans.json', '--request', 'request.yaml')

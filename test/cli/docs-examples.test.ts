@@ -7,17 +7,20 @@ import {readLine} from './examples/shell.ts'
 import {RUN_ELSEWHERE, UNRUN_OF_PAGES} from './examples/unrun.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const PAGES = ['README.md', ...readdirSync(resolve(ROOT, 'docs')).map(name => `docs/${name}`)].filter(name => name.endsWith('.md'))
+const PAGES = ['README.md', ...readdirSync(resolve(ROOT, 'docs')).map(name => `docs/${name}`)].filter(name =>
+  name.endsWith('.md'),
+)
 const textOf = (page: string) => readFileSync(resolve(ROOT, page), 'utf8')
 
 /** The lines that a page has typed into a shell, each whole; of a console those with a prompt. */
 function linesOf(page: string): string[] {
-  return [...textOf(page).matchAll(/^ *```(sh|bash|shell|console)\n([\s\S]*?)^ *```$/gm)].flatMap(([, language, block]) =>
-    block!
-      .replaceAll(/\\\n\s*/g, '')
-      .split('\n')
-      .flatMap(line => (language === 'console' ? (line.startsWith('$ ') ? [line.slice(2)] : []) : [line.trim()]))
-      .filter(line => line !== ''),
+  return [...textOf(page).matchAll(/^ *```(sh|bash|shell|console)\n([\s\S]*?)^ *```$/gm)].flatMap(
+    ([, language, block]) =>
+      block!
+        .replaceAll(/\\\n\s*/g, '')
+        .split('\n')
+        .flatMap(line => (language === 'console' ? (line.startsWith('$ ') ? [line.slice(2)] : []) : [line.trim()]))
+        .filter(line => line !== ''),
   )
 }
 

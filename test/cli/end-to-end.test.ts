@@ -42,15 +42,21 @@ describe('on a data directory, with no server', () => {
   test('init makes it with its first keys, once', async () => {
     const first = await here('init')
     expect(first).toMatchObject({code: 0, stderr: ''})
-    expect(first.stdout).toBe(`The data directory ${data} is ready.\nThe first keys are in ${join(data, 'first-run.txt')}.\n`)
+    expect(first.stdout).toBe(
+      `The data directory ${data} is ready.\nThe first keys are in ${join(data, 'first-run.txt')}.\n`,
+    )
     expect((statSync(data).mode & 0o777).toString(8)).toBe('700')
     expect(readFileSync(join(data, 'first-run.txt'), 'utf8')).toMatch(/^admin key {6}gk-/m)
     expect((await here('init')).stdout).toBe(`The data directory ${data} is up to date.\n`)
-    expect(((await json('migrate', '--status')) as {state: string}[]).every(({state}) => state === 'applied')).toBe(true)
+    expect(((await json('migrate', '--status')) as {state: string}[]).every(({state}) => state === 'applied')).toBe(
+      true,
+    )
   })
 
   test('a workspace, a provider with a key, a config and keys are made, shown, changed and deleted', async () => {
-    expect(await here('workspaces', 'create', 'research', '--budget', '500', '--reset', 'monthly')).toMatchObject({code: 0})
+    expect(await here('workspaces', 'create', 'research', '--budget', '500', '--reset', 'monthly')).toMatchObject({
+      code: 0,
+    })
     const files = {k: `${CANARY}\n`, 'main.json': '{"provider": "@my-openai"}'}
     const made = await run(
       ['providers', 'create', 'my-openai', '--kind', 'openai', '--key-file', 'k', '-w', 'research', '--data-dir', data],
@@ -63,7 +69,9 @@ describe('on a data directory, with no server', () => {
     })
     expect((await here('integrations', 'show', 'my-openai')).stdout).toMatch(/^masked_key +sk-•••••cdef$/m)
     expect((await here('integrations', 'workspaces', 'my-openai')).stdout).toMatch(/research +yes/)
-    expect(await run(['configs', 'create', 'main', '--config', 'main.json', '-w', 'research', '--data-dir', data], {files})).toMatchObject({
+    expect(
+      await run(['configs', 'create', 'main', '--config', 'main.json', '-w', 'research', '--data-dir', data], {files}),
+    ).toMatchObject({
       code: 0,
     })
     const [{slug}] = (await json('configs', 'list', '-w', 'research')).data
@@ -76,7 +84,10 @@ describe('on a data directory, with no server', () => {
       defaults: {config_id: slug},
     })
     expect(await here('keys', 'update', 'blue', '--rate', '60rpm', '--expires', 'never')).toMatchObject({code: 0})
-    expect(await json('keys', 'show', id)).toMatchObject({expires_at: null, rate_limits: [{type: 'requests', unit: 'rpm', value: 60}]})
+    expect(await json('keys', 'show', id)).toMatchObject({
+      expires_at: null,
+      rate_limits: [{type: 'requests', unit: 'rpm', value: 60}],
+    })
     expect(await here('workspaces', 'delete', 'research')).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('This workspace still has'),
@@ -110,10 +121,14 @@ describe('on a data directory, with no server', () => {
       stdout: 'Created the virtual key old.\n',
     })
     expect(await here('virtual-keys', 'show', 'old')).toMatchObject({code: 0})
-    expect(await here('providers', 'create', 'local', '--kind', 'ollama', '--custom-host', 'http://10.0.0.5:11434/v1')).toMatchObject({
+    expect(
+      await here('providers', 'create', 'local', '--kind', 'ollama', '--custom-host', 'http://10.0.0.5:11434/v1'),
+    ).toMatchObject({
       code: 0,
     })
-    expect(await json('integrations', 'show', 'local')).toMatchObject({configurations: {custom_host: 'http://10.0.0.5:11434/v1'}})
+    expect(await json('integrations', 'show', 'local')).toMatchObject({
+      configurations: {custom_host: 'http://10.0.0.5:11434/v1'},
+    })
   })
 
   test('prices are known, and those that are not are not', async () => {
@@ -130,9 +145,12 @@ describe('on a data directory, with no server', () => {
   })
 
   test('settings are shown with their origin, secrets never', async () => {
-    const {code, stdout, stderr} = await run(['config', 'show', '--origin', '--json', '--port', '9000', '--data-dir', data], {
-      env: {LOG_LEVEL: 'debug', GATEWAY_BOOTSTRAP_ADMIN_KEY: `${CANARY}${CANARY}`},
-    })
+    const {code, stdout, stderr} = await run(
+      ['config', 'show', '--origin', '--json', '--port', '9000', '--data-dir', data],
+      {
+        env: {LOG_LEVEL: 'debug', GATEWAY_BOOTSTRAP_ADMIN_KEY: `${CANARY}${CANARY}`},
+      },
+    )
     expect({code, stderr}).toEqual({code: 0, stderr: ''})
     const rows = JSON.parse(stdout) as {name: string}[]
     const row = (name: string) => rows.find(each => each.name === name)
@@ -170,19 +188,30 @@ describe('beside a server', () => {
     const call = {model: '@demo/echo', messages: [{role: 'user', content: 'Is anybody there?'}]}
     const said = await run(['api', 'POST', '/chat/completions', '--body', '-'], {env, stdin: JSON.stringify(call)})
     expect(said).toMatchObject({code: 0, stdout: expect.stringContaining('Is anybody there?')})
-    expect(await run(['keys', 'list'], {env})).toMatchObject({code: 4, stderr: expect.stringContaining('enough permissions')})
+    expect(await run(['keys', 'list'], {env})).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('enough permissions'),
+    })
     const {admin} = /admin key\s+(?<admin>\S+)/.exec(readFileSync(join(data, 'first-run.txt'), 'utf8'))!.groups!
-    expect(await run(['keys', 'list', '--api-key-file', 'k'], {env: {GATEWAY_URL: url}, files: {}})).toMatchObject({code: 2})
+    expect(await run(['keys', 'list', '--api-key-file', 'k'], {env: {GATEWAY_URL: url}, files: {}})).toMatchObject({
+      code: 2,
+    })
     expect(await run(['keys', 'show', 'smoke'], {env: {GATEWAY_URL: url, GATEWAY_API_KEY: admin!}})).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('smoke'),
     })
-    expect(await here('serve', '--port', '0')).toMatchObject({code: 1, stderr: expect.stringContaining('another gateway serves from it')})
+    expect(await here('serve', '--port', '0')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another gateway serves from it'),
+    })
 
     server.kill('SIGTERM')
     expect((await once(server, 'exit'))[0]).toBe(0)
     expect(lines.join('\n')).not.toContain(key)
-    expect(await json('logs', 'list')).toMatchObject({total: 1, data: [{ai_org: 'demo', ai_model: 'echo', response_status_code: 200}]})
+    expect(await json('logs', 'list')).toMatchObject({
+      total: 1,
+      data: [{ai_org: 'demo', ai_model: 'echo', response_status_code: 200}],
+    })
     const [{id}] = (await json('logs', 'list')).data
     expect((await here('logs', 'show', id)).stdout).toContain('Is anybody there?')
   })

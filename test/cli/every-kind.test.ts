@@ -29,19 +29,28 @@ const at = (gateway: TestGateway, env: Record<string, string>, ...argv: string[]
   run(argv, {env: {GATEWAY_URL: gateway.url, GATEWAY_API_KEY: ADMIN_KEY, ...env}, folder, now_ms: Date.now()})
 
 function filesOf(path: string): Record<string, string> {
-  const entries = readdirSync(join(folder, path), {recursive: true, withFileTypes: true}).filter(entry => entry.isFile())
+  const entries = readdirSync(join(folder, path), {recursive: true, withFileTypes: true}).filter(entry =>
+    entry.isFile(),
+  )
   const paths = entries.map(entry => join(entry.parentPath, entry.name)).sort()
   return Object.fromEntries(paths.map(each => [each.slice(join(folder, path, '/').length), readFileSync(each, 'utf8')]))
 }
 
 /** A value for each secret that the files name. */
 function secretsOf(files: Record<string, string>): Record<string, string> {
-  const names = Object.values(files).flatMap(text => [...text.matchAll(/\$\{env:([A-Z0-9_]+)\}/g)].map(([, name]) => name!))
+  const names = Object.values(files).flatMap(text =>
+    [...text.matchAll(/\$\{env:([A-Z0-9_]+)\}/g)].map(([, name]) => name!),
+  )
   return Object.fromEntries(names.map(name => [name, `canary-${name.toLowerCase()}-0123456789`]))
 }
 
 const audited = async ({admin}: TestGateway) =>
-  (await admin<{total: number}>('GET', '/audit-logs?page_size=1&start_time=2020-01-01T00:00:00Z&end_time=2090-01-01T00:00:00Z')).total
+  (
+    await admin<{total: number}>(
+      'GET',
+      '/audit-logs?page_size=1&start_time=2020-01-01T00:00:00Z&end_time=2090-01-01T00:00:00Z',
+    )
+  ).total
 
 test('every kind is exported, applied to an empty gateway and exported again the same; applying again changes nothing', async () => {
   expect(await at(one, {}, 'export', '--dir', 'a')).toMatchObject({code: 0, stderr: ''})
@@ -81,7 +90,11 @@ const CHANGES: readonly (readonly [path: string, from: string, to: string])[] = 
   ['providers/ws-red/red-main.yaml', 'name: red', 'name: Red main'],
   ['virtual-keys/ws-red/red-old.yaml', 'name: red', 'name: Red old'],
   ['mcp-integrations/house-docs.yaml', 'name: House', 'name: House documents'],
-  ['mcp-integrations/house-docs.yaml', '    - enabled: false\n      id: ws-blue\n', '    - enabled: false\n      id: default\n'],
+  [
+    'mcp-integrations/house-docs.yaml',
+    '    - enabled: false\n      id: ws-blue\n',
+    '    - enabled: false\n      id: default\n',
+  ],
   [
     'mcp-servers/ws-red/docs.yaml',
     '    - enabled: true\n      user: ada@example.com\n',
@@ -106,7 +119,9 @@ const CHANGES: readonly (readonly [path: string, from: string, to: string])[] = 
 test('what is changed in the files of each kind is changed in the gateway', async () => {
   const files = filesOf('b')
   const secrets = secretsOf(files)
-  expect([...new Set(CHANGES.map(([path]) => path.split('/')[0]))].toSorted()).toEqual(KINDS.map(kind => kind.folder).toSorted())
+  expect([...new Set(CHANGES.map(([path]) => path.split('/')[0]))].toSorted()).toEqual(
+    KINDS.map(kind => kind.folder).toSorted(),
+  )
   for (const [start, from, to] of CHANGES) {
     const path = Object.keys(files).find(each => each.startsWith(start))
     expect({start, text: files[path!]}).toEqual({start, text: expect.stringContaining(from)})
@@ -196,13 +211,16 @@ const WRONG: Readonly<Record<string, readonly [file: string, says: string]>> = {
   ],
 }
 
-test.each(Object.entries(WRONG))('a wrong %s is said by its field before anything is changed', async (_, [text, says]) => {
-  writeFileSync(join(folder, 'wrong.yaml'), text)
-  const {code, stdout, stderr} = await at(two, {}, 'apply', '-f', 'wrong.yaml')
-  expect({code, stdout, stderr}).toEqual({code: 2, stdout: '', stderr: expect.stringContaining(says)})
-  expect(stderr).toContain('Nothing was changed.')
-  expect(stderr).not.toContain('canary')
-})
+test.each(Object.entries(WRONG))(
+  'a wrong %s is said by its field before anything is changed',
+  async (_, [text, says]) => {
+    writeFileSync(join(folder, 'wrong.yaml'), text)
+    const {code, stdout, stderr} = await at(two, {}, 'apply', '-f', 'wrong.yaml')
+    expect({code, stdout, stderr}).toEqual({code: 2, stdout: '', stderr: expect.stringContaining(says)})
+    expect(stderr).toContain('Nothing was changed.')
+    expect(stderr).not.toContain('canary')
+  },
+)
 
 test('what is taken out of the files is taken away, and what it was comes again', async () => {
   const files = filesOf('a')
@@ -210,7 +228,10 @@ test('what is taken out of the files is taken away, and what it was comes again'
   const left = Object.entries(files).filter(([path]) => /^(workspaces\/|api-keys\/first-admin)/.test(path))
   for (const path of Object.keys(files)) if (!left.some(([kept]) => kept === path)) rmSync(join(folder, 'a', path))
   const kinds = KINDS.map(kind => kind.name)
-  expect(await at(two, secrets, 'apply', '-f', 'a', '--prune', '--yes', '--kind', ...kinds)).toMatchObject({code: 0, stderr: ''})
+  expect(await at(two, secrets, 'apply', '-f', 'a', '--prune', '--yes', '--kind', ...kinds)).toMatchObject({
+    code: 0,
+    stderr: '',
+  })
   await at(two, {}, 'export', '--dir', 'c')
   expect(Object.keys(filesOf('c'))).toEqual(left.map(([path]) => path))
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, 'a', path), text)

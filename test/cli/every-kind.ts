@@ -1,7 +1,10 @@
 import type {TestGateway} from '../support/gateway.ts'
 import {run} from './support.ts'
 
-/** What a gateway has of every kind that files hold, several of each; `people` are users of every gateway that takes them. */
+/**
+ * What a gateway has of every kind that files hold, several of each; `people` are users of every gateway that takes
+ * them.
+ */
 export const PEOPLE = ['ada@example.com', 'bob@example.com', 'eve@example.com']
 
 /** Their ids by their addresses. */
@@ -12,7 +15,10 @@ export async function seedPeople({folder, admin}: TestGateway): Promise<Record<s
 }
 
 const PRODUCTION = {strategy: {mode: 'single'}, targets: [{provider: '@red-main'}]}
-const template = (content: string) => ({string: JSON.stringify([{role: 'user', content}]), parameters: {temperature: 0.5}})
+const template = (content: string) => ({
+  string: JSON.stringify([{role: 'user', content}]),
+  parameters: {temperature: 0.5},
+})
 
 export async function fillEveryKind(gateway: TestGateway, people: Readonly<Record<string, string>>) {
   const {admin} = gateway
@@ -43,7 +49,13 @@ export async function fillEveryKind(gateway: TestGateway, people: Readonly<Recor
     })
     await made('/scim/workspaces', {workspace_id, role: 'member', scim_group_name: 'Search team'})
     await made('/guardrails', guardrail(`pg-${color}`, {workspace_id}))
-    await made('/virtual-keys', {name: color, slug: `${color}-old`, provider: 'openai', key: `sk-canary-${color}-0123456789`, workspace_id})
+    await made('/virtual-keys', {
+      name: color,
+      slug: `${color}-old`,
+      provider: 'openai',
+      key: `sk-canary-${color}-0123456789`,
+      workspace_id,
+    })
     await made('/integrations', {
       name: color,
       slug: `${color}-cloud`,
@@ -128,7 +140,12 @@ async function fillPrompts({admin}: TestGateway, color: string) {
   await made('/labels', {name: 'plain', workspace_id})
   // The child's slug stands before its parent's.
   await made('/collections', {name: 'Support', slug: `support-${color}`, workspace_id})
-  await made('/collections', {name: 'Letters', slug: `letters-${color}`, workspace_id, parent_collection_id: `support-${color}`})
+  await made('/collections', {
+    name: 'Letters',
+    slug: `letters-${color}`,
+    workspace_id,
+    parent_collection_id: `support-${color}`,
+  })
   await made('/prompts/partials', {name: 'Rules', slug: `pp-rules-${color}`, workspace_id, string: 'Be kind.'})
   await admin('PUT', `/prompts/partials/pp-rules-${color}`, {string: 'Be very kind.', description: 'kinder'})
   await admin('PUT', `/prompts/partials/pp-rules-${color}/makeDefault`, {version: 2})
@@ -141,7 +158,8 @@ async function fillPrompts({admin}: TestGateway, color: string) {
     model: 'claude',
     ...template('Hi {{name}}'),
   })
-  const change = (content: string) => admin<{prompt_version_id: string}>('PUT', greeting, {patch: true, ...template(content)})
+  const change = (content: string) =>
+    admin<{prompt_version_id: string}>('PUT', greeting, {patch: true, ...template(content)})
   const second = await change('Hello {{name}}')
   await change('A draft that nobody names')
   await admin('PUT', `${greeting}/makeDefault`, {version: 2})
@@ -149,7 +167,10 @@ async function fillPrompts({admin}: TestGateway, color: string) {
   await admin('PUT', `${greeting}/versions/${first.version_id}`, {label_id: canary.id})
   await admin('PUT', `${greeting}/versions/${first.version_id}`, {label_id: data[0]!.id})
   void second
-  const usual = await admin<{data: {id: string; is_default: boolean}[]}>('GET', `/collections?workspace_id=${workspace_id}`)
+  const usual = await admin<{data: {id: string; is_default: boolean}[]}>(
+    'GET',
+    `/collections?workspace_id=${workspace_id}`,
+  )
   await made('/prompts', {
     name: 'Raw',
     slug: `pp-raw-${color}`,
@@ -168,7 +189,11 @@ async function fillRegistry({admin}: TestGateway, people: Readonly<Record<string
     name: 'Vault',
     slug: 'vault-mcp',
     manager_type: 'hashicorp_vault',
-    auth_config: {vault_auth_type: 'token', vault_addr: 'https://vault.example.com', vault_token: 'hvs.canary-0123456789'},
+    auth_config: {
+      vault_auth_type: 'token',
+      vault_addr: 'https://vault.example.com',
+      vault_token: 'hvs.canary-0123456789',
+    },
     secret_path: 'secret/mcp',
     allowed_workspaces: ['ws-red'],
     tags: {env: 'prod'},
@@ -181,7 +206,9 @@ async function fillRegistry({admin}: TestGateway, people: Readonly<Record<string
     secret_path: 'prod/docs',
     secret_key: 'token',
   })
-  await admin('PUT', '/integrations/red-cloud', {secret_mappings: [{target_field: 'key', secret_reference_id: 'aws-docs'}]})
+  await admin('PUT', '/integrations/red-cloud', {
+    secret_mappings: [{target_field: 'key', secret_reference_id: 'aws-docs'}],
+  })
   await admin('PUT', '/virtual-keys/blue-old?workspace_id=ws-blue', {
     secret_mappings: [{target_field: 'key', secret_reference_id: 'aws-docs', secret_key: 'blue'}],
   })
@@ -198,7 +225,13 @@ async function fillRegistry({admin}: TestGateway, people: Readonly<Record<string
     global_workspace_access: {enabled: true},
   })
   await made('/mcp-integrations', {...mcp, auth_type: 'none', name: 'Red', slug: 'red-docs', workspace_id: 'ws-red'})
-  await made('/mcp-servers', {name: 'Docs', slug: 'docs', mcp_integration_id: 'house-docs', workspace_id: 'ws-red', description: 'Pages'})
+  await made('/mcp-servers', {
+    name: 'Docs',
+    slug: 'docs',
+    mcp_integration_id: 'house-docs',
+    workspace_id: 'ws-red',
+    description: 'Pages',
+  })
   await made('/mcp-servers', {name: 'Red', slug: 'red', mcp_integration_id: 'red-docs', workspace_id: 'ws-red'})
   await admin('PUT', '/mcp-servers/docs/user-access', {
     default_user_access: 'deny',
@@ -207,6 +240,12 @@ async function fillRegistry({admin}: TestGateway, people: Readonly<Record<string
       {user_id: people['bob@example.com'], enabled: false},
     ],
   })
-  await made('/deployments', {name: 'EU', slug: 'eu-1', type: 'production', config: {region: 'eu'}, allowed_workspaces: ['ws-blue']})
+  await made('/deployments', {
+    name: 'EU',
+    slug: 'eu-1',
+    type: 'production',
+    config: {region: 'eu'},
+    allowed_workspaces: ['ws-blue'],
+  })
   await made('/deployments', {name: 'Test', slug: 'test', type: 'non-production'})
 }

@@ -54,7 +54,9 @@ describe('configs explain', () => {
     const {code, stdout, stderr} = await here(explain('--config', 'balanced.json', '--seed', '5'))
     expect({code, stderr}).toEqual({code: 0, stderr: ''})
     expect(
-      stdout.replace(/gateway\/\S+/, 'gateway/VERSION').replace(/\$[\d.]+ in, \$[\d.]+ out (.*) \(.*\)/, '$$IN in, $$OUT out $1 (SOURCE)'),
+      stdout
+        .replace(/gateway\/\S+/, 'gateway/VERSION')
+        .replace(/\$[\d.]+ in, \$[\d.]+ out (.*) \(.*\)/, '$$IN in, $$OUT out $1 (SOURCE)'),
     ).toMatchInlineSnapshot(`
       "POST /v1/chat/completions, chatComplete, model gpt-4o-mini
       config as given, seed 5
@@ -82,7 +84,17 @@ describe('configs explain', () => {
 
   test('prints the same bytes for the same seed, as a tree and as JSON, and never a secret', async () => {
     for (const more of [[], ['--json'], ['--at', '2030-01-01T00:00:00Z', '--json']]) {
-      const argv = ['configs', 'explain', '--request', 'request.json', '--config', 'suite-config.json', '--seed', '7', ...more]
+      const argv = [
+        'configs',
+        'explain',
+        '--request',
+        'request.json',
+        '--config',
+        'suite-config.json',
+        '--seed',
+        '7',
+        ...more,
+      ]
       const first = await here(argv)
       expect(first).toMatchObject({code: 0, stderr: ''})
       expect(first.stdout).toContain('claude-sonnet-4-5')
@@ -94,7 +106,11 @@ describe('configs explain', () => {
   test('takes the slug of a saved config, and a request from stdin', async () => {
     expect(await here(['configs', 'create', 'main', '--config', 'suite-config.json'])).toMatchObject({code: 0})
     const [{slug}] = JSON.parse((await here(['configs', 'list', '--json'])).stdout).data
-    const {code, stdout} = await here(['configs', 'explain', '--config', slug, '--request', '-', '--json'], {}, files['request.json'])
+    const {code, stdout} = await here(
+      ['configs', 'explain', '--config', slug, '--request', '-', '--json'],
+      {},
+      files['request.json'],
+    )
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({config: {slug}, way: {end: {target: 'config.targets[0].targets[0]'}}})
   })
@@ -107,7 +123,12 @@ describe('configs explain', () => {
       /config\.provder: is not known; did you mean provider\?/,
     ],
     ['a slug that is not there', explain('--config', 'pc-nope'), {}, /no config is called pc-nope/],
-    ['a file that is not there', explain('--config', 'nope.json'), {}, /--config nope\.json cannot be read: there is no such file/],
+    [
+      'a file that is not there',
+      explain('--config', 'nope.json'),
+      {},
+      /--config nope\.json cannot be read: there is no such file/,
+    ],
     [
       'a request of an unknown word',
       explain('--config', 'balanced.json'),
@@ -277,15 +298,29 @@ describe('replay', () => {
       left_out: 0,
       without_body: 0,
       moves: [
-        {from: '@main/gpt-4o-mini', to: '@main/gpt-4o', calls: 600, by_lot: 0, examples: ['row-00001', 'row-00003', 'row-00005']},
-        {from: '@main/gpt-4o', to: '@main/gpt-4o-mini', calls: 300, by_lot: 0, examples: ['row-00000', 'row-00004', 'row-00008']},
+        {
+          from: '@main/gpt-4o-mini',
+          to: '@main/gpt-4o',
+          calls: 600,
+          by_lot: 0,
+          examples: ['row-00001', 'row-00003', 'row-00005'],
+        },
+        {
+          from: '@main/gpt-4o',
+          to: '@main/gpt-4o-mini',
+          calls: 300,
+          by_lot: 0,
+          examples: ['row-00000', 'row-00004', 'row-00008'],
+        },
       ],
     })
   })
 
   test('reads no more rows than it is told, the newest first, and none before the time', async () => {
     expect((await here([...argv, '--limit', '600'])).stderr).toBe('450 of 600 calls would go elsewhere.\n')
-    expect((await here(['replay', '--since', '2h', '--config', 'suite-config.json'])).stderr).toBe('90 of 120 calls would go elsewhere.\n')
+    expect((await here(['replay', '--since', '2h', '--config', 'suite-config.json'])).stderr).toBe(
+      '90 of 120 calls would go elsewhere.\n',
+    )
   })
 
   test('asks for page after page, each before the last', async () => {
@@ -310,7 +345,12 @@ describe('replay', () => {
       without_body: 6,
       moves: [{from: 'a', to: 'b', calls: 2, by_lot: 2, examples: ['e5', 'e6']}],
     })
-    const asked = {config: 'pc-main', since: new Date(NOW_MS - 7 * 86_400_000).toISOString(), workspace_id: WORKSPACE.slug, limit: 500}
+    const asked = {
+      config: 'pc-main',
+      since: new Date(NOW_MS - 7 * 86_400_000).toISOString(),
+      workspace_id: WORKSPACE.slug,
+      limit: 500,
+    }
     expect(requests.slice(1).map(({body}) => body)).toEqual([asked, {...asked, before: '2026-03-02T00:00:00.000Z'}])
   })
 

@@ -18,7 +18,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, {recursive: true, force: true}))
 
 const env = {OPENAI_API_KEY: 'sk-one-0123456789012345', ANTHROPIC_API_KEY: 'sk-two-0123456789012345'}
-const typed = (line: string) => run([...line.split(' ').slice(1), '--data-dir', join(folder, 'data')], {env, folder, now_ms: Date.now()})
+const typed = (line: string) =>
+  run([...line.split(' ').slice(1), '--data-dir', join(folder, 'data')], {env, folder, now_ms: Date.now()})
 
 test('the commands run as they stand, the file is taken, and import says what the page shows', async () => {
   const [first, second, third] = blocks('sh').map(block => block.trim().split('\n'))
@@ -27,9 +28,17 @@ test('the commands run as they stand, the file is taken, and import says what th
   mkdirSync(join(folder, 'resources/keys'))
   writeFileSync(join(folder, 'resources/chat.yaml'), file!)
   writeFileSync(join(folder, 'resources/keys/anthropic.key'), 'sk-three-0123456789012345\n')
-  expect(await typed(first![1]!)).toMatchObject({code: 0, stderr: '', stdout: expect.stringMatching(/^\+ config default\/pc-chat\n/)})
+  expect(await typed(first![1]!)).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/^\+ config default\/pc-chat\n/),
+  })
   expect(await typed(second![0]!)).toMatchObject({code: 0, stderr: ''})
-  expect(await typed(second![1]!)).toMatchObject({code: 0, stderr: '', stdout: expect.stringContaining('nothing differs')})
+  expect(await typed(second![1]!)).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringContaining('nothing differs'),
+  })
   // Exported, it is the text of the page.
   rmSync(join(folder, 'resources/chat.yaml'))
   expect(await typed(first![0]!)).toMatchObject({code: 0})

@@ -9,7 +9,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 const files = {
-  'guardrail.yaml': 'checks: [{id: contains, parameters: {words: [internal], operator: none}}]\nactions: {deny: true}\n',
+  'guardrail.yaml':
+    'checks: [{id: contains, parameters: {words: [internal], operator: none}}]\nactions: {deny: true}\n',
   'request.json': '{"messages": [{"role": "user", "content": "an internal word"}]}',
 }
 /** A command on the gateway at its address, with a key. */
@@ -29,7 +30,11 @@ test('a guardrail is saved at an address, tried there, and evaluated on calls th
     ['/v1/embeddings', {model, input: 'internal'}],
   ]
   for (const [path, body] of sent) {
-    const reply = await gateway.call(path, {method: 'POST', body: JSON.stringify(body), headers: {'content-type': 'application/json'}})
+    const reply = await gateway.call(path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: {'content-type': 'application/json'},
+    })
     expect([path, reply.status]).toEqual([path, 200])
     await reply.text()
   }

@@ -10,7 +10,8 @@ import {run} from './support.ts'
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/guardrails.md'), 'utf8')
 const section = page.slice(page.indexOf('## Save a guardrail'), page.indexOf('## Checks'))
-const block = (language: string, at = 0) => [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))][at]![1]!
+const block = (language: string, at = 0) =>
+  [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))][at]![1]!
 const files = {'guardrail.yaml': block('yaml'), 'request.json': block('json')}
 const commands = [0, 1, 2].flatMap(at => block('sh', at).trim().split('\n'))
 
@@ -19,7 +20,9 @@ let data: string
 let slug: string
 /** A line of the page as it stands, the slug in it put in place of the example's. */
 const typed = (line: string) => {
-  const words = [...line.replace('pg-house-1a2b3c', slug).matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!)
+  const words = [...line.replace('pg-house-1a2b3c', slug).matchAll(/"([^"]*)"|(\S+)/g)].map(
+    ([, quoted, word]) => quoted ?? word!,
+  )
   expect(words.shift()).toBe('gateway')
   return run([...words, '--data-dir', data], {files})
 }

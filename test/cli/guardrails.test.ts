@@ -4,7 +4,10 @@ import {join} from 'node:path'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {fakeGateway, NOW_MS, ONE_WORKSPACE, run, WORKSPACE} from './support.ts'
 
-const guardrail = {checks: [{id: 'default.contains', parameters: {words: ['internal'], operator: 'none'}}], actions: {deny: true}}
+const guardrail = {
+  checks: [{id: 'default.contains', parameters: {words: ['internal'], operator: 'none'}}],
+  actions: {deny: true},
+}
 const chat = (content: string) => ({model: 'gpt-4o-mini', messages: [{role: 'user', content}]})
 const files = {
   'guardrail.yaml': 'checks: [{id: contains, parameters: {words: [internal], operator: none}}]\n',
@@ -12,7 +15,11 @@ const files = {
   'wrong.json': '{"checks": [{"id": "contain"}]}',
   'list.json': '[]',
   'bad.json': JSON.stringify(chat('an internal word')),
-  'good.json': JSON.stringify({path: '/v1/messages', headers: {'x-gateway-metadata': '{"a":"b"}'}, body: chat('a word')}),
+  'good.json': JSON.stringify({
+    path: '/v1/messages',
+    headers: {'x-gateway-metadata': '{"a":"b"}'},
+    body: chat('a word'),
+  }),
   'answer.yaml': 'content: [{type: text, text: an internal answer}]\n',
 }
 
@@ -27,7 +34,8 @@ describe('in a data directory', () => {
   })
   afterAll(() => rmSync(folder, {recursive: true, force: true}))
 
-  const create = async (...more: string[]) => (await here('guardrails', 'create', 'words', '--quiet', ...more)).stdout.trim()
+  const create = async (...more: string[]) =>
+    (await here('guardrails', 'create', 'words', '--quiet', ...more)).stdout.trim()
 
   test('coverage says what of each operation is judged, what is not, and why', async () => {
     const slug = await create('--file', 'guardrail.yaml')
@@ -63,7 +71,10 @@ describe('in a data directory', () => {
     const defaults = async () => JSON.parse((await here('workspaces', 'show', 'default', '--json')).stdout).defaults
     expect(await defaults()).toMatchObject({input_guardrails: [slug], output_guardrails: [slug]})
     const remove = () => here('guardrails', 'delete', slug)
-    expect(await remove()).toMatchObject({code: 4, stderr: expect.stringContaining('the workspace "Shared Workspace" naming it')})
+    expect(await remove()).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('the workspace "Shared Workspace" naming it'),
+    })
     expect(await update('--no-input-guardrails', '--no-output-guardrails')).toMatchObject({code: 0})
     expect(await defaults()).toMatchObject({input_guardrails: [], output_guardrails: []})
     expect(await remove()).toMatchObject({code: 0})
@@ -73,11 +84,14 @@ describe('in a data directory', () => {
   test('--shared makes one of the organisation', async () => {
     const slug = await create('--file', 'guardrail.json', '--shared')
     expect(JSON.parse((await here('guardrails', 'show', slug, '--json')).stdout)).toMatchObject({workspace_id: null})
-    const defaults = async (...more: string[]) => JSON.parse((await here('guardrails', 'defaults', '--json', ...more)).stdout)
+    const defaults = async (...more: string[]) =>
+      JSON.parse((await here('guardrails', 'defaults', '--json', ...more)).stdout)
     expect(await defaults('--input-guardrails', slug)).toMatchObject({input_guardrails: [slug], output_guardrails: []})
     expect(await defaults()).toMatchObject({input_guardrails: [slug]})
     expect(await defaults('--no-input-guardrails')).toMatchObject({input_guardrails: []})
-    expect(await here('guardrails', 'create', 'x', '--file', 'guardrail.json', '--shared', '--workspace', 'default')).toMatchObject({
+    expect(
+      await here('guardrails', 'create', 'x', '--file', 'guardrail.json', '--shared', '--workspace', 'default'),
+    ).toMatchObject({
       code: 2,
     })
   })
@@ -90,8 +104,18 @@ describe('in a data directory', () => {
     ['one that is not there', ['update', 'pg-none', '--name', 'y'], 3, 'No guardrail is known by this id.'],
     ['no guardrail to test', ['test', '--file', 'bad.json'], 2, 'Name one guardrail'],
     ['two of them', ['test', 'x', '--file-guardrail', 'guardrail.json', '--file', 'bad.json'], 2, 'Name one guardrail'],
-    ['a saved one that is not there', ['test', 'pg-none', '--file', 'bad.json'], 3, 'No guardrail is known by this id.'],
-    ['a side that is none', ['eval', '--file-guardrail', 'guardrail.json', '--since', '1d', '--side', 'up'], 2, 'is no side'],
+    [
+      'a saved one that is not there',
+      ['test', 'pg-none', '--file', 'bad.json'],
+      3,
+      'No guardrail is known by this id.',
+    ],
+    [
+      'a side that is none',
+      ['eval', '--file-guardrail', 'guardrail.json', '--since', '1d', '--side', 'up'],
+      2,
+      'is no side',
+    ],
     ['a time to come', ['eval', 'x', '--since', '2030-01-01'], 2, 'is no time in the past'],
   ])('%s is refused', async (_, argv, code, sentence) => {
     const said = await here('guardrails', ...argv)
@@ -103,11 +127,16 @@ describe('in a data directory', () => {
     const tested = (...more: string[]) => here('guardrails', 'test', '--file-guardrail', 'guardrail.json', ...more)
     const denied = await tested('--file', 'bad.json')
     expect(denied).toMatchObject({code: 1, stderr: 'gateway: The guardrail denies it.\n'})
-    expect(denied.stdout).toMatch(/^input: denied\n {2}✗ default\.contains \([\d.]+ ms\) The text has "internal"\. "an internal word"\n$/)
+    expect(denied.stdout).toMatch(
+      /^input: denied\n {2}✗ default\.contains \([\d.]+ ms\) The text has "internal"\. "an internal word"\n$/,
+    )
     expect((await tested('--file', 'good.json')).stdout).toMatch(/^input: passed\n/)
     const answer = await tested('--file', 'good.json', '--response', 'answer.yaml', '--json')
     expect(answer.code).toBe(1)
-    expect(JSON.parse(answer.stdout)).toMatchObject({is_denied: true, sides: [{outcome: 'passed'}, {outcome: 'denied'}]})
+    expect(JSON.parse(answer.stdout)).toMatchObject({
+      is_denied: true,
+      sides: [{outcome: 'passed'}, {outcome: 'denied'}],
+    })
     expect(JSON.parse(answer.stderr)).toMatchObject({error: {code: 'guardrail_denied'}})
     expect(await here('guardrails', 'test', '--file-guardrail', 'guardrail.yaml', '--file', 'bad.json')).toMatchObject({
       ...{code: 0, stdout: expect.stringMatching(/^input: failed\n/)},
@@ -122,11 +151,24 @@ describe('pages of an evaluation', () => {
   const check = {side: 'input', index: 0, id: 'default.contains', ...counts}
   const page = (of: object) => ({
     ...{object: 'guardrail_evaluation', guardrail: {id: null, slug: 'pg-a', version_id: null}},
-    ...{calls: 100, judged: 90, failed: 10, denied: 5, transformed: 0, left_out: 10, without_body: 0, checks: [], next: null},
+    ...{
+      calls: 100,
+      judged: 90,
+      failed: 10,
+      denied: 5,
+      transformed: 0,
+      left_out: 10,
+      without_body: 0,
+      checks: [],
+      next: null,
+    },
     ...of,
   })
   const PAGES = [
-    page({checks: [{...check, failed: 10, passed: 80, examples: ['1', '2'].map(example)}], next: '2026-03-03T00:00:00.000Z'}),
+    page({
+      checks: [{...check, failed: 10, passed: 80, examples: ['1', '2'].map(example)}],
+      next: '2026-03-03T00:00:00.000Z',
+    }),
     page({checks: [], next: '2026-03-02T00:00:00.000Z', denied: 0, failed: 0}),
     page({
       checks: [

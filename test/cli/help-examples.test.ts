@@ -13,15 +13,21 @@ const ALL_OPERATIONS = [...OPERATIONS, ...OPERATOR_OPERATIONS]
 /** Where an example works alone, by its words. */
 const ONLY: readonly (readonly [Mode, RegExp])[] = [
   ['there', /--url /],
-  ['here', /gateway (serve|init|migrate|config|completion|version|--organisation|ledger verify|bundle (keygen|create))\b/],
+  [
+    'here',
+    /gateway (serve|init|migrate|config|completion|version|--organisation|ledger verify|bundle (keygen|create))\b/,
+  ],
 ]
 /** What the operator alone does, which a gateway at a URL says. */
 const OPERATORS = /gateway (organisations (create|list)|users create|sessions)\b/
-const REFUSED = 'gateway: This is done on the data directory of the gateway, not at a URL. Leave --url out, and run it on that machine.\n'
+const REFUSED =
+  'gateway: This is done on the data directory of the gateway, not at a URL. Leave --url out, and run it on that machine.\n'
 
 const runsIn = (mode: Mode, line: string) => !ONLY.some(([other, pattern]) => other !== mode && pattern.test(line))
 
-/** Of those of one command, the first that works at an address: all of them do the same there as on the data directory. */
+/**
+ * Of those of one command, the first that works at an address: all of them do the same there as on the data directory.
+ */
 function firstOf(lines: readonly string[]): string[] {
   return lines.filter(line => runsIn('there', line)).slice(0, 1)
 }
@@ -30,7 +36,9 @@ function firstOf(lines: readonly string[]): string[] {
 const performed = new Set<string>()
 
 describe.each<Mode>(['here', 'there'])('the examples of --help, %s', mode => {
-  const lines = [...new Set(mode === 'here' ? EXAMPLES.flat() : EXAMPLES.flatMap(firstOf))].filter(line => runsIn(mode, line))
+  const lines = [...new Set(mode === 'here' ? EXAMPLES.flat() : EXAMPLES.flatMap(firstOf))].filter(line =>
+    runsIn(mode, line),
+  )
   let examples: Examples
   beforeAll(async () => {
     examples = await openExamples(mode)

@@ -25,13 +25,23 @@ test('these are the commands', () => {
     ...['create', 'list', 'show', 'update', 'delete', 'catalog', 'capabilities'].map(verb => `providers ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete', 'models', 'workspaces'].map(verb => `integrations ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `virtual-keys ${verb}`),
-    ...['create', 'list', 'show', 'update', 'delete', 'versions', 'lint', 'explain', 'test'].map(verb => `configs ${verb}`),
-    ...['create', 'list', 'show', 'update', 'delete', 'versions', 'defaults', 'test', 'eval', 'coverage'].map(verb => `guardrails ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete', 'versions', 'lint', 'explain', 'test'].map(
+      verb => `configs ${verb}`,
+    ),
+    ...['create', 'list', 'show', 'update', 'delete', 'versions', 'defaults', 'test', 'eval', 'coverage'].map(
+      verb => `guardrails ${verb}`,
+    ),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `secret-references ${verb}`),
-    ...['create', 'list', 'show', 'update', 'delete', 'workspaces', 'capabilities', 'metadata'].map(verb => `mcp-integrations ${verb}`),
-    ...['create', 'list', 'show', 'update', 'delete', 'capabilities', 'metadata', 'users'].map(verb => `mcp-servers ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete', 'workspaces', 'capabilities', 'metadata'].map(
+      verb => `mcp-integrations ${verb}`,
+    ),
+    ...['create', 'list', 'show', 'update', 'delete', 'capabilities', 'metadata', 'users'].map(
+      verb => `mcp-servers ${verb}`,
+    ),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `deployments ${verb}`),
-    ...['create', 'list', 'show', 'update', 'publish', 'label', 'versions', 'render', 'run', 'delete'].map(verb => `prompts ${verb}`),
+    ...['create', 'list', 'show', 'update', 'publish', 'label', 'versions', 'render', 'run', 'delete'].map(
+      verb => `prompts ${verb}`,
+    ),
     ...['create', 'list', 'show', 'update', 'publish', 'versions', 'delete'].map(verb => `partials ${verb}`),
     ...['create', 'list', 'show', 'rename', 'delete'].map(verb => `collections ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `labels ${verb}`),
@@ -47,8 +57,12 @@ test('these are the commands', () => {
     ...['save', 'list', 'show', 'change', 'delete'].map(verb => `logs filters ${verb}`),
     'logs insert',
     ...['requests', 'cost', 'tokens', 'latency', 'users', 'user-requests'].map(word => `analytics ${word}`),
-    ...['errors', 'error-rate', 'error-stacks', 'error-codes', 'rescued', 'cache-hits', 'cache-latency'].map(word => `analytics ${word}`),
-    ...['feedback', 'feedback-scores', 'feedback-weighted', 'feedback-models', 'cache'].map(word => `analytics ${word}`),
+    ...['errors', 'error-rate', 'error-stacks', 'error-codes', 'rescued', 'cache-hits', 'cache-latency'].map(
+      word => `analytics ${word}`,
+    ),
+    ...['feedback', 'feedback-scores', 'feedback-weighted', 'feedback-models', 'cache'].map(
+      word => `analytics ${word}`,
+    ),
     ...['by', 'by-user', 'by-model', 'by-metadata'].map(word => `analytics ${word}`),
     'feedback add',
     'feedback change',
@@ -89,7 +103,13 @@ test('docs/cli.md names every command', () => {
 
 test('the help of serve lists the settings by group, and no secret is among its flags', async () => {
   const {stdout} = await run(['serve', '--help'])
-  for (const words of ['Listening:', '--port <value>', 'Timeouts and sizes:', '--drain-timeout-ms <value>', '--tls-key-file <value>'])
+  for (const words of [
+    'Listening:',
+    '--port <value>',
+    'Timeouts and sizes:',
+    '--drain-timeout-ms <value>',
+    '--tls-key-file <value>',
+  ])
     expect(stdout).toContain(words)
   expect(stdout).not.toMatch(/--tls-key <|--sealing-key </)
 })
@@ -103,7 +123,10 @@ test('no command is an error with the help on stderr', async () => {
 describe('a wrong command line', () => {
   test.each([
     [['keys', 'craete'], "gateway: Unknown command 'craete'. Did you mean create? See: gateway keys --help\n"],
-    [['keys', 'list', '--lmit', '5'], "gateway: Unknown option '--lmit'. Did you mean --limit? See: gateway keys list --help\n"],
+    [
+      ['keys', 'list', '--lmit', '5'],
+      "gateway: Unknown option '--lmit'. Did you mean --limit? See: gateway keys list --help\n",
+    ],
     [['keys', 'create'], "gateway: Missing required argument 'name'. See: gateway keys create --help\n"],
     [
       ['integrations', 'create', 'x'],
@@ -121,7 +144,11 @@ describe('a wrong command line', () => {
     const {code, stdout, stderr} = await run(['keys', 'craete', '--json'])
     expect({code, stdout}).toEqual({code: 2, stdout: ''})
     expect(JSON.parse(stderr)).toEqual({
-      error: {message: "Unknown command 'craete'. Did you mean create? See: gateway keys --help", code: 'usage', status: null},
+      error: {
+        message: "Unknown command 'craete'. Did you mean create? See: gateway keys --help",
+        code: 'usage',
+        status: null,
+      },
     })
   })
 

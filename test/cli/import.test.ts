@@ -15,7 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, {recursive: true, force: true}))
 
-const cli = (env: Record<string, string>, ...argv: string[]) => run([...argv, '--data-dir', data], {env, folder, now_ms: Date.now()})
+const cli = (env: Record<string, string>, ...argv: string[]) =>
+  run([...argv, '--data-dir', data], {env, folder, now_ms: Date.now()})
 const spec = (path: string) => parse(readFileSync(join(folder, path), 'utf8')).spec
 
 /** Applies a folder with what its secrets file says; then nothing differs. */
@@ -64,10 +65,17 @@ general_settings: {master_key: sk-canary-master-0123456789}
       'lost: general_settings.master_key: has no counterpart in files (keys are made with gateway keys create, settings are in docs/settings.md)',
     ])
     expect(said.stdout).not.toContain('canary')
-    expect(readFileSync(join(folder, 'll.env'), 'utf8')).toBe('SECRET_AZURE_OPENAI_EU_4O_KEY=sk-canary-azure-0123456789\n')
+    expect(readFileSync(join(folder, 'll.env'), 'utf8')).toBe(
+      'SECRET_AZURE_OPENAI_EU_4O_KEY=sk-canary-azure-0123456789\n',
+    )
     expect(statSync(join(folder, 'll.env')).mode & 0o777).toBe(0o600)
-    expect(spec('ll/integrations/openai-gpt-4o.yaml')).toMatchObject({ai_provider_id: 'openai', key: '${env:OPENAI_API_KEY}'})
-    expect(spec('ll/providers/default/openai-gpt-4o.yaml').rate_limits).toEqual([{type: 'requests', unit: 'rpm', value: 480}])
+    expect(spec('ll/integrations/openai-gpt-4o.yaml')).toMatchObject({
+      ai_provider_id: 'openai',
+      key: '${env:OPENAI_API_KEY}',
+    })
+    expect(spec('ll/providers/default/openai-gpt-4o.yaml').rate_limits).toEqual([
+      {type: 'requests', unit: 'rpm', value: 480},
+    ])
     const {config, isDefault} = spec('ll/configs/default/pc-litellm.yaml')
     expect(isDefault).toBe(1)
     expect(config).toMatchObject({
@@ -93,7 +101,9 @@ general_settings: {master_key: sk-canary-master-0123456789}
         {name: 'local', provider: '@ollama-local'},
       ],
     })
-    expect(JSON.stringify(config.strategy.conditions.at(-1))).toBe('{"query":{"params.model":{"$eq":"best"}},"then":"gpt-4o"}')
+    expect(JSON.stringify(config.strategy.conditions.at(-1))).toBe(
+      '{"query":{"params.model":{"$eq":"best"}},"then":"gpt-4o"}',
+    )
     await applies('ll', {
       OPENAI_API_KEY: 'sk-one-0123456789012345',
       ANTHROPIC_API_KEY: 'sk-two-0123456789012345',
@@ -134,7 +144,11 @@ test('configs of Portkey keep what has a counterpart, their keys apart', async (
   expect(saved.config).toEqual({
     strategy: {mode: 'fallback', on_status_codes: [429]},
     targets: [
-      {provider: 'openai', api_key: '${env:SECRET_PC_MAIN_1A2B3C_CONFIG_TARGETS_0}', override_params: {model: 'gpt-4o'}},
+      {
+        provider: 'openai',
+        api_key: '${env:SECRET_PC_MAIN_1A2B3C_CONFIG_TARGETS_0}',
+        override_params: {model: 'gpt-4o'},
+      },
       {virtual_key: 'main-258f4d', retry: expect.objectContaining({attempts: 2})},
     ],
   })
@@ -158,7 +172,10 @@ test('a database of one-api: channels by rank and weight, tokens by quota', asyn
     insert into tokens values (2, 1, 'tokencanary', 1, 'free', 4102444800, 0, 1, null, null);
   `)
   db.close()
-  const said = await run(['import', join(folder, 'one-api.db'), '--from', 'one-api', '--dir', 'oa', '--secrets-file', 'oa.env'], {folder})
+  const said = await run(
+    ['import', join(folder, 'one-api.db'), '--from', 'one-api', '--dir', 'oa', '--secrets-file', 'oa.env'],
+    {folder},
+  )
   expect(said).toMatchObject({code: 0, stderr: ''})
   expect(said.stdout.split('\n').filter(line => line.startsWith('lost: '))).toEqual([
     'lost: channels 2 (Reserve): group vip: groups of users are not carried over',

@@ -52,11 +52,24 @@ describe('ledger verify', () => {
       '',
     ])
     const {stdout} = await run(['ledger', 'verify', '--data-dir', data, '--json'])
-    expect(JSON.parse(stdout)).toMatchObject({ok: true, entries: 2, writers: 2, recovered: {entries: 1, cost_usd: '0.0000015'}, breaks: []})
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      entries: 2,
+      writers: 2,
+      recovered: {entries: 1, cost_usd: '0.0000015'},
+      breaks: [],
+    })
   })
 
   test('tells records that were set aside and kept, and holds', async () => {
-    const row = {writer: 'w', segment: 1, record: 'a:1', reason: 'it is not JSON', is_kept: 1, set_aside_at: '2026-03-04T05:06:07.008Z'}
+    const row = {
+      writer: 'w',
+      segment: 1,
+      record: 'a:1',
+      reason: 'it is not JSON',
+      is_kept: 1,
+      set_aside_at: '2026-03-04T05:06:07.008Z',
+    }
     const rows = [
       {...row, position: 1, is_charged: 0},
       {...row, position: 2, is_charged: 1},
@@ -74,7 +87,9 @@ describe('ledger verify', () => {
   })
 
   test('exits 1 when it is broken, and names the first broken entry', async () => {
-    await onStore(store => sql`update traffic.ledger_entries set cost_nanousd = 1 where call_id = 'call-1'`.execute(store.db))
+    await onStore(store =>
+      sql`update traffic.ledger_entries set cost_nanousd = 1 where call_id = 'call-1'`.execute(store.db),
+    )
     const said = await run(['ledger', 'verify', '--data-dir', data])
     expect(said.code).toBe(1)
     expect(said.stderr).toMatch(

@@ -5,7 +5,8 @@ import {afterAll, beforeAll, expect, test} from 'vitest'
 import {run} from './support.ts'
 
 const files = {
-  'login.yaml': 'vault_auth_type: token\nvault_addr: https://vault.example.com:8200\nvault_token: canary-vault-0123456789\n',
+  'login.yaml':
+    'vault_auth_type: token\nvault_addr: https://vault.example.com:8200\nvault_token: canary-vault-0123456789\n',
   'headers.json': '{"custom_headers": {"authorization": "Bearer canary-token-0123456789"}}',
   'about.yaml': 'region: eu\n',
 }
@@ -27,24 +28,45 @@ test('a secret reference is created, listed, shown masked, changed and deleted',
   const made = await here('secret-references', 'create', 'vault', ...login, '--tag', 'team=search', '--only', 'default')
   expect(made).toEqual({code: 0, stdout: 'Created the secret reference vault.\n', stderr: ''})
   expect((await here('secret-references', 'list')).stdout).toContain('hashicorp_vault')
-  expect(await here('secret-references', 'update', 'vault', '--everywhere', '--field', 'token')).toMatchObject({code: 0})
+  expect(await here('secret-references', 'update', 'vault', '--everywhere', '--field', 'token')).toMatchObject({
+    code: 0,
+  })
   const row = await shown('secret-references', 'show', 'vault')
   expect(row).toMatchObject({secret_key: 'token', allow_all_workspaces: true, tags: {team: 'search'}})
   expect(row.auth_config).toMatchObject({masked_vault_token: 'can•••••6789'})
   expect(await here('secret-references', 'update', 'vault')).toMatchObject({code: 2})
-  expect(await here('secret-references', 'update', 'vault', '--everywhere', '--only', 'default')).toMatchObject({code: 2})
+  expect(await here('secret-references', 'update', 'vault', '--everywhere', '--only', 'default')).toMatchObject({
+    code: 2,
+  })
   expect(await here('secret-references', 'delete', 'vault')).toMatchObject({code: 0})
   expect(await here('secret-references', 'show', 'vault')).toMatchObject({code: 3})
 })
 
 test('an MCP integration is opened to a workspace, which makes a server of it', async () => {
-  const made = await here('mcp-integrations', 'create', 'docs-all', '--server', URL, '--auth', 'headers', '--config', 'headers.json')
+  const made = await here(
+    'mcp-integrations',
+    'create',
+    'docs-all',
+    '--server',
+    URL,
+    '--auth',
+    'headers',
+    '--config',
+    'headers.json',
+  )
   expect(made).toEqual({code: 0, stdout: 'Created the MCP integration docs-all.\n', stderr: ''})
   expect(await shown('mcp-integrations', 'show', 'docs-all')).toMatchObject({
-    ...{name: 'docs-all', transport: 'http', type: 'organisation', configurations: {custom_headers: {authorization: 'Bea•••••6789'}}},
+    ...{
+      name: 'docs-all',
+      transport: 'http',
+      type: 'organisation',
+      configurations: {custom_headers: {authorization: 'Bea•••••6789'}},
+    },
   })
   expect(await here('mcp-servers', 'create', 'docs', '--integration', 'docs-all')).toMatchObject({code: 3})
-  expect((await shown('mcp-integrations', 'workspaces', 'docs-all', '--open', 'default')).workspaces).toMatchObject([{enabled: true}])
+  expect((await shown('mcp-integrations', 'workspaces', 'docs-all', '--open', 'default')).workspaces).toMatchObject([
+    {enabled: true},
+  ])
   expect(await here('mcp-servers', 'create', 'docs', '--integration', 'docs-all')).toMatchObject({code: 0})
   expect(await here('mcp-servers', 'update', 'docs', '--name', 'Documents')).toMatchObject({code: 0})
   expect((await here('mcp-servers', 'list')).stdout).toMatch(/docs +Documents .*docs-all .*\/docs\/mcp/)
@@ -59,9 +81,9 @@ test('an MCP integration is opened to a workspace, which makes a server of it', 
     expect(await here(noun, 'capabilities', named, '--disable', 'search')).toMatchObject({code: 3})
     expect(await here(noun, 'capabilities', named, '--disable', 'x', '--enable', 'x')).toMatchObject({code: 2})
   }
-  expect((await shown('mcp-integrations', 'workspaces', 'docs-all', '--all', '--close', 'default')).workspaces).toMatchObject([
-    {enabled: false},
-  ])
+  expect(
+    (await shown('mcp-integrations', 'workspaces', 'docs-all', '--all', '--close', 'default')).workspaces,
+  ).toMatchObject([{enabled: false}])
   expect((await here('mcp-integrations', 'list')).stdout).toContain(URL)
   expect(await here('mcp-integrations', 'update', 'docs-all', '--transport', 'sse')).toMatchObject({code: 0})
   expect(await here('mcp-servers', 'delete', 'docs')).toMatchObject({code: 0})
@@ -75,14 +97,29 @@ test('fields are filled from secret references by name', async () => {
   await here('mcp-integrations', 'create', 'filled', '--server', URL, '--auth', 'headers', ...secret)
   const {secret_mappings} = await shown('mcp-integrations', 'show', 'filled')
   expect(secret_mappings).toMatchObject([{target_field: 'configurations.custom_headers'}])
-  expect(await here('secret-references', 'delete', 'mapped')).toMatchObject({code: 2, stderr: expect.stringContaining('filled')})
+  expect(await here('secret-references', 'delete', 'mapped')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('filled'),
+  })
 })
 
 test('a deployment is registered, listed, changed and deleted', async () => {
-  const made = await here('deployments', 'create', 'eu-1', '--type', 'production', '--only', 'default', '--config', 'about.yaml')
+  const made = await here(
+    'deployments',
+    'create',
+    'eu-1',
+    '--type',
+    'production',
+    '--only',
+    'default',
+    '--config',
+    'about.yaml',
+  )
   expect(made).toEqual({code: 0, stdout: 'Registered the deployment eu-1.\n', stderr: ''})
   expect((await here('deployments', 'list')).stdout).toMatch(/eu-1 +eu-1 +production +1/)
-  expect(await here('deployments', 'update', 'eu-1', '--everywhere', '--type', 'non-production')).toMatchObject({code: 0})
+  expect(await here('deployments', 'update', 'eu-1', '--everywhere', '--type', 'non-production')).toMatchObject({
+    code: 0,
+  })
   expect(await shown('deployments', 'show', 'eu-1')).toMatchObject({
     type: 'non-production',
     config: {region: 'eu'},

@@ -49,12 +49,19 @@ test('an integration of a file moves with the secrets that its references lead t
   expect(refused).toMatchObject({code: 2, stderr: expect.stringContaining('what stands beside it has changed')})
   const half = await apply({KEY: SECRETS.KEY}, 'integration', spec(two, {openai_project: 'p'}))
   expect(half).toMatchObject({code: 2, stderr: expect.stringContaining('custom_headers')})
-  expect(await apply(SECRETS, 'integration', spec(two))).toMatchObject({code: 0, stdout: expect.not.stringContaining('of-a-file')})
-  await run(['providers', 'create', 'moving', '--integration', 'moving'], {env: {GATEWAY_URL: gateway.url, GATEWAY_API_KEY: ADMIN_KEY}})
+  expect(await apply(SECRETS, 'integration', spec(two))).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining('of-a-file'),
+  })
+  await run(['providers', 'create', 'moving', '--integration', 'moving'], {
+    env: {GATEWAY_URL: gateway.url, GATEWAY_API_KEY: ADMIN_KEY},
+  })
   await gateway.chat({model: 'm', messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-provider': '@moving'})
   expect(one.heard).toEqual([])
   expect(two.heard[0]!.headers).toMatchObject({authorization: `Bearer ${SECRETS.KEY}`, 'x-secret': SECRETS.HEADER})
-  expect(await apply(SECRETS, 'integration', spec(two))).toMatchObject({stdout: expect.stringContaining('nothing differs')})
+  expect(await apply(SECRETS, 'integration', spec(two))).toMatchObject({
+    stdout: expect.stringContaining('nothing differs'),
+  })
 })
 
 test('so do a model of it and a provider with places of their own', async () => {
@@ -79,7 +86,10 @@ test('so do a model of it and a provider with places of their own', async () => 
   expect(await apply({}, 'provider', provider(one))).toMatchObject({stdout: expect.stringContaining('nothing differs')})
   expect(await apply({}, 'provider', provider(two))).toMatchObject({code: 2})
   expect(await apply(SECRETS, 'provider', provider(two))).toMatchObject({code: 0})
-  const exported = await run(['export', '--dir', 'out'], {env: {GATEWAY_URL: gateway.url, GATEWAY_API_KEY: ADMIN_KEY}, folder})
+  const exported = await run(['export', '--dir', 'out'], {
+    env: {GATEWAY_URL: gateway.url, GATEWAY_API_KEY: ADMIN_KEY},
+    folder,
+  })
   expect(exported).toMatchObject({code: 0})
   const files = readdirSync(join(folder, 'out'), {recursive: true, withFileTypes: true}).filter(entry => entry.isFile())
   const texts = files.map(entry => readFileSync(join(entry.parentPath, entry.name), 'utf8')).join('\n')

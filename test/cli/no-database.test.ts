@@ -8,7 +8,12 @@ import {run} from './support.ts'
 function serve(DATABASE_URL: string, more: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-test-'))
   onTestFinished(() => rmSync(folder, {recursive: true, force: true}))
-  const env = {DATABASE_URL, GATEWAY_SEALING_KEY: Buffer.alloc(32, 5).toString('base64'), DB_QUERY_TIMEOUT_MS: '100', ...more}
+  const env = {
+    DATABASE_URL,
+    GATEWAY_SEALING_KEY: Buffer.alloc(32, 5).toString('base64'),
+    DB_QUERY_TIMEOUT_MS: '100',
+    ...more,
+  }
   return run(['serve', '--data-dir', folder, '--port', '0'], {env})
 }
 

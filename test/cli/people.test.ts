@@ -33,13 +33,20 @@ describe('on the data directory', () => {
     await here('users', 'create', 'bob@example.com', '--role', 'member')
     expect((await here('users', 'list')).stdout).toMatch(/^ada@example\.com +Ada +owner +0 /m)
     expect((await here('users', 'list', '--role', 'member', '--quiet')).stdout).toBe('bob@example.com\n')
-    expect(await here('users', 'update', 'bob@example.com', '--role', 'admin')).toMatchObject({stdout: 'bob@example.com is admin now.\n'})
+    expect(await here('users', 'update', 'bob@example.com', '--role', 'admin')).toMatchObject({
+      stdout: 'bob@example.com is admin now.\n',
+    })
     expect(await json('users', 'show', 'bob@example.com')).toMatchObject({role: 'admin'})
-    expect(await here('users', 'delete', 'ada@example.com')).toMatchObject({code: 4, stderr: expect.stringContaining('no other owner')})
+    expect(await here('users', 'delete', 'ada@example.com')).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('no other owner'),
+    })
     expect(await here('users', 'delete', 'bob@example.com')).toMatchObject({code: 0})
     expect(await here('users', 'show', 'bob@example.com')).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('No user of the organisation has the address bob@example.com. gateway users list shows them'),
+      stderr: expect.stringContaining(
+        'No user of the organisation has the address bob@example.com. gateway users list shows them',
+      ),
     })
     expect(await here('users', 'create', 'ada@example.com', '--role', 'king')).toMatchObject({code: 2})
   })
@@ -60,7 +67,16 @@ describe('on the data directory', () => {
   test('invites and members', async () => {
     await here('workspaces', 'create', 'research')
     const link = (
-      await here('invites', 'create', 'eve@example.com', '-w', 'research:manager', '--key-scope', 'completions.write', '--quiet')
+      await here(
+        'invites',
+        'create',
+        'eve@example.com',
+        '-w',
+        'research:manager',
+        '--key-scope',
+        'completions.write',
+        '--quiet',
+      )
     ).stdout
     expect(link).toMatch(/#token=gi-[\w-]{43}\n$/)
     const [{id}] = (await json('invites', 'list', '--status', 'pending')).data
@@ -72,9 +88,13 @@ describe('on the data directory', () => {
       stdout: expect.stringMatching(/^Session until .*: gs-.*\nAPI key of the workspace .*: gk-/),
     })
     expect((await here('members', 'list', '-w', 'research')).stdout).toMatch(/^eve@example\.com +manager +member /m)
-    expect(await here('members', 'update', 'eve@example.com', '-w', 'research', '--role', 'admin')).toMatchObject({code: 0})
+    expect(await here('members', 'update', 'eve@example.com', '-w', 'research', '--role', 'admin')).toMatchObject({
+      code: 0,
+    })
     expect(await json('members', 'show', 'eve@example.com', '-w', 'research')).toMatchObject({role: 'admin'})
-    expect(await here('members', 'add', 'ada@example.com', '-w', 'research', '--role', 'manager')).toMatchObject({code: 0})
+    expect(await here('members', 'add', 'ada@example.com', '-w', 'research', '--role', 'manager')).toMatchObject({
+      code: 0,
+    })
     expect(await here('members', 'remove', 'eve@example.com', '-w', 'research')).toMatchObject({code: 0})
     expect(await here('members', 'show', 'eve@example.com', '-w', 'research')).toMatchObject({code: 3})
     const [gone] = [await here('invites', 'create', 'zoe@example.com')]
@@ -93,7 +113,10 @@ describe('on the data directory', () => {
     const rotated = await here('keys', 'rotate', 'blue', '--transition', '24h', '--quiet')
     expect(rotated).toMatchObject({code: 0, stdout: expect.stringMatching(/^gk-/)})
     expect(rotated.stdout).not.toContain(key)
-    expect(await here('keys', 'rotate', 'blue')).toMatchObject({code: 4, stderr: expect.stringContaining('rotated already')})
+    expect(await here('keys', 'rotate', 'blue')).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('rotated already'),
+    })
     expect(await here('keys', 'rotate', 'blue', '--transition', '1m')).toMatchObject({code: 2})
   })
 
@@ -113,13 +136,27 @@ describe('on the data directory', () => {
       workspace_overrides: ['logs'],
       api_keys: {default_expiry_days: 90},
     })
-    expect((await json('workspaces', 'settings', 'research', '--security', 'logs.membersViewLogs=true')).effective.logs).toMatchObject({
+    expect(
+      (await json('workspaces', 'settings', 'research', '--security', 'logs.membersViewLogs=true')).effective.logs,
+    ).toMatchObject({
       membersViewLogs: true,
     })
     expect(await here('organisations', 'update', '--security', 'logs.membersViewLogs=perhaps')).toMatchObject({code: 2})
     expect(await here('organisations', 'update')).toMatchObject({code: 2})
-    await here('organisations', 'update', '--security', 'logs.membersViewLogs=default', '--override', 'none', '--key-days', 'none')
-    expect((await json('organisations', 'show')).settings).toMatchObject({workspace_overrides: [], api_keys: {default_expiry_days: null}})
+    await here(
+      'organisations',
+      'update',
+      '--security',
+      'logs.membersViewLogs=default',
+      '--override',
+      'none',
+      '--key-days',
+      'none',
+    )
+    expect((await json('organisations', 'show')).settings).toMatchObject({
+      workspace_overrides: [],
+      api_keys: {default_expiry_days: null},
+    })
   })
 
   test('another organisation is acted in by its slug, and knows nothing of the first', async () => {
@@ -158,7 +195,11 @@ describe('on the data directory', () => {
     const lines = (await here('audit', 'export')).stdout.trim().split('\n')
     const rows = lines.map(line => JSON.parse(line))
     expect(rows.map(({sequence}) => sequence)).toEqual(rows.map((_, index) => rows.length - index))
-    expect(await here('audit', 'verify')).toEqual({code: 0, stdout: `The chain holds: ${rows.length} rows.\n`, stderr: ''})
+    expect(await here('audit', 'verify')).toEqual({
+      code: 0,
+      stdout: `The chain holds: ${rows.length} rows.\n`,
+      stderr: '',
+    })
     const db = new Sqlite(join(data, 'gateway.db'))
     db.exec("drop trigger audit_logs_no_update; update audit_logs set action = 'create' where sequence = 2")
     db.exec("update audit_logs set action = 'delete' where sequence = 2")
@@ -198,7 +239,11 @@ describe('what takes away', () => {
   }
 
   test.each(['y', 'Yes', ' y '])('goes on at %j', async answer => {
-    expect(await asked(answer)).toMatchObject({code: 0, questions: ['Take u-1 out of the organisation? [y/N] '], sent: 1})
+    expect(await asked(answer)).toMatchObject({
+      code: 0,
+      questions: ['Take u-1 out of the organisation? [y/N] '],
+      sent: 1,
+    })
   })
 
   test.each(['', 'n', 'no', 'yep', 'u-1'])('does nothing at %j', async answer => {

@@ -5,10 +5,16 @@ const ID = '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d20'
 
 describe('policies', () => {
   test('a usage policy is made in the words of the operator', async () => {
-    const {transport, requests} = fakeGateway({...ONE_WORKSPACE, 'POST /policies/usage-limits': {id: ID, object: 'policy_usage_limits'}})
+    const {transport, requests} = fakeGateway({
+      ...ONE_WORKSPACE,
+      'POST /policies/usage-limits': {id: ID, object: 'policy_usage_limits'},
+    })
     const argv =
       'policies usage create --when metadata.team=blue,red model=@main/* --except model=@main/small --per metadata._user --budget 2.5 --reset weekly --alert 2 --enforcement strict --name fair'
-    expect(await run(argv.split(' '), {transport})).toMatchObject({code: 0, stdout: `Created the usage policy ${ID}.\n`})
+    expect(await run(argv.split(' '), {transport})).toMatchObject({
+      code: 0,
+      stdout: `Created the usage policy ${ID}.\n`,
+    })
     expect(requests.at(-1)).toEqual({
       method: 'POST',
       path: '/v1/policies/usage-limits',
@@ -37,7 +43,12 @@ describe('policies', () => {
       [`DELETE /policies/rate-limits/${ID}`]: {},
     })
     expect(
-      (await run(['policies', 'rate', 'create', '--when', 'provider=*', '--per', 'api_key', '--token-rate', '900rph'], {transport})).code,
+      (
+        await run(
+          ['policies', 'rate', 'create', '--when', 'provider=*', '--per', 'api_key', '--token-rate', '900rph'],
+          {transport},
+        )
+      ).code,
     ).toBe(0)
     expect(requests.at(-1)!.body).toMatchObject({type: 'tokens', unit: 'rph', value: 900})
     expect((await run(['policies', 'rate', 'update', ID, '--rate', '5rpm'], {transport})).code).toBe(0)
@@ -49,7 +60,11 @@ describe('policies', () => {
     const {transport, requests} = fakeGateway({[`PUT /policies/usage-limits/${ID}`]: {}})
     const argv = ['policies', 'usage', 'update', ID, '--no-reset', '--no-alert', '--reset-usage', 'metadata._user:bob']
     expect((await run(argv, {transport})).code).toBe(0)
-    expect(requests.at(-1)!.body).toEqual({periodic_reset: null, alert_threshold: null, reset_usage_for_value: 'metadata._user:bob'})
+    expect(requests.at(-1)!.body).toEqual({
+      periodic_reset: null,
+      alert_threshold: null,
+      reset_usage_for_value: 'metadata._user:bob',
+    })
   })
 
   test('entities are listed, and one is reset', async () => {
@@ -121,7 +136,9 @@ describe('limits status', () => {
       'The counter of 10 US dollars per month of the API key blue said $0.0125 less than the ledger; it was put right at 2026-03-02 10:20.',
     )
     const [, first, second, third] = stdout.split('\n')
-    expect(first).toMatch(/^10 US dollars per month of the API key blue +█{15}░{5} +75% +\$2\.5 +\$10 +strict +active +2026-04-01 00:00$/)
+    expect(first).toMatch(
+      /^10 US dollars per month of the API key blue +█{15}░{5} +75% +\$2\.5 +\$10 +strict +active +2026-04-01 00:00$/,
+    )
     expect(second).toMatch(/░{20} +0% +5 +5 +compatible +exhausted/)
     expect(third).toMatch(/blue +- +- +5 +compatible/)
   })

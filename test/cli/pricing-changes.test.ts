@@ -9,7 +9,9 @@ import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {run} from './support.ts'
 
 const MODELS = 3000
-const priced = (cents: number) => ({pricing_config: {pay_as_you_go: {request_token: {price: cents}, response_token: {price: cents * 2}}}})
+const priced = (cents: number) => ({
+  pricing_config: {pay_as_you_go: {request_token: {price: cents}, response_token: {price: cents * 2}}},
+})
 
 let folder: string
 let data: string
@@ -71,7 +73,9 @@ describe('gateway pricing', () => {
       'web_search=0.015',
     )
     expect(set.code).toBe(0)
-    const shown = JSON.parse((await here('pricing', 'show', 'gpt-4o', '--provider', 'openai', '--json')).stdout).pay_as_you_go
+    const shown = JSON.parse(
+      (await here('pricing', 'show', 'gpt-4o', '--provider', 'openai', '--json')).stdout,
+    ).pay_as_you_go
     expect([shown.request_token.price, shown.response_token.price, shown.additional_units.web_search.price]).toEqual([
       0.000007, 0.00003, 1.5,
     ])
@@ -86,18 +90,43 @@ describe('gateway pricing', () => {
   })
 
   test.each<[string, string[], number, string]>([
-    ['a source that is not there', ['pricing', 'sync', '/no/such/place'], 2, '/no/such/place cannot be read: there is no such file.'],
-    ['a price that is none', ['pricing', 'set', 'm', '--provider', 'openai', '--input', '-1'], 2, '--input -1 is no price'],
+    [
+      'a source that is not there',
+      ['pricing', 'sync', '/no/such/place'],
+      2,
+      '/no/such/place cannot be read: there is no such file.',
+    ],
+    [
+      'a price that is none',
+      ['pricing', 'set', 'm', '--provider', 'openai', '--input', '-1'],
+      2,
+      '--input -1 is no price',
+    ],
     ['no price at all', ['pricing', 'set', 'm', '--provider', 'openai'], 2, 'No price is given'],
-    ['a time that is none', ['pricing', 'set', 'm', '--provider', 'openai', '--input', '1', '--from', 'soon'], 2, '--from soon is no time'],
+    [
+      'a time that is none',
+      ['pricing', 'set', 'm', '--provider', 'openai', '--input', '1', '--from', 'soon'],
+      2,
+      '--from soon is no time',
+    ],
     [
       'a time in the past',
       ['pricing', 'set', 'm', '--provider', 'openai', '--input', '1', '--from', '2020-01-01'],
       2,
       'effective_at: is in the past',
     ],
-    ['a provider that is none', ['pricing', 'set', 'm', '--provider', 'opnai', '--input', '1'], 2, 'did you mean openai?'],
-    ['a revision that is none', ['pricing', 'rollback', '--to', '999'], 4, 'There is no installation of prices to withdraw'],
+    [
+      'a provider that is none',
+      ['pricing', 'set', 'm', '--provider', 'opnai', '--input', '1'],
+      2,
+      'did you mean openai?',
+    ],
+    [
+      'a revision that is none',
+      ['pricing', 'rollback', '--to', '999'],
+      4,
+      'There is no installation of prices to withdraw',
+    ],
   ])('refuses %s', async (_, argv, code, message) => {
     expect(await here(...argv)).toMatchObject({code, stderr: expect.stringContaining(message)})
   })
@@ -123,7 +152,10 @@ describe('a source at a URL', () => {
 
   test('is a list of prices, or a service that is asked for providers', async () => {
     held = {
-      '/list.json?token=hunter2': JSON.stringify({format: 'gateway-prices/1', providers: {openai: {'gpt-4o': priced(0.0004)}}}),
+      '/list.json?token=hunter2': JSON.stringify({
+        format: 'gateway-prices/1',
+        providers: {openai: {'gpt-4o': priced(0.0004)}},
+      }),
       '/pricing/openai': JSON.stringify({'gpt-4o': priced(0.0005)}),
       '/pricing/groq.json': JSON.stringify({'a-new-one': priced(0.0006)}),
     }
@@ -151,7 +183,8 @@ describe('a source at a URL', () => {
 })
 
 describe('gateway bundle', () => {
-  const create = (...more: string[]) => here('bundle', 'create', '--key', file('k.key'), '--prices', file('prices'), ...more)
+  const create = (...more: string[]) =>
+    here('bundle', 'create', '--key', file('k.key'), '--prices', file('prices'), ...more)
   const key = ['--public-key']
 
   beforeAll(async () => {
@@ -164,7 +197,10 @@ describe('gateway bundle', () => {
   test('makes keys of which the secret one is its owner’s alone, and never writes over one', async () => {
     expect(statSync(file('k.key')).mode & 0o777).toBe(0o600)
     const before = readFileSync(file('k.key'), 'utf8')
-    expect(await here('bundle', 'keygen', '--out', file('k'))).toMatchObject({code: 1, stderr: expect.stringContaining('is there already')})
+    expect(await here('bundle', 'keygen', '--out', file('k'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is there already'),
+    })
     expect(readFileSync(file('k.key'), 'utf8')).toBe(before)
   })
 
@@ -172,9 +208,13 @@ describe('gateway bundle', () => {
     const {code, stdout} = await run(['bundle', 'verify', file('one.bundle'), '--offline', ...key])
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^The bundle is whole: serial 1, made on .*, signed with the key [0-9a-f]{16} \(January\)\.\n$/),
+      expect.stringMatching(
+        /^The bundle is whole: serial 1, made on .*, signed with the key [0-9a-f]{16} \(January\)\.\n$/,
+      ),
     ])
-    expect(await run(['bundle', 'verify', file('one.bundle'), '--offline', '--public-key', file('other.pub')])).toMatchObject({
+    expect(
+      await run(['bundle', 'verify', file('one.bundle'), '--offline', '--public-key', file('other.pub')]),
+    ).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('which is not trusted here'),
     })
@@ -183,7 +223,9 @@ describe('gateway bundle', () => {
   test('is not made of prices that no gateway would take', async () => {
     mkdirSync(file('wrong'), {recursive: true})
     writeFileSync(file('wrong/openai.json'), JSON.stringify({m: priced(-1)}))
-    expect(await here('bundle', 'create', '--key', file('k.key'), '--prices', file('wrong'), '--out', file('wrong.bundle'))).toMatchObject({
+    expect(
+      await here('bundle', 'create', '--key', file('k.key'), '--prices', file('wrong'), '--out', file('wrong.bundle')),
+    ).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('providers.openai.m.pricing_config.pay_as_you_go.request_token.price'),
     })
@@ -200,23 +242,46 @@ describe('gateway bundle', () => {
     mkdirSync(file('many'))
     writeFileSync(file('many/openai.json'), JSON.stringify({'gpt-4o': priced(0.0009), ...rows}))
     await here('pricing', 'sync', file('prices'))
-    await here('bundle', 'create', '--key', file('k.key'), '--prices', file('many'), '--serial', '100', '--out', file('many.bundle'))
+    await here(
+      'bundle',
+      'create',
+      '--key',
+      file('k.key'),
+      '--prices',
+      file('many'),
+      '--serial',
+      '100',
+      '--out',
+      file('many.bundle'),
+    )
     const script = resolve(import.meta.dirname, '../support/killed-command.ts')
     const argv = ['bundle', 'apply', file('many.bundle'), ...key, '--data-dir', data]
     for (const statement of [1, 4, 7]) {
-      const killed = await promisify(execFile)(process.execPath, [script, String(statement), ...argv]).catch(fault => fault)
+      const killed = await promisify(execFile)(process.execPath, [script, String(statement), ...argv]).catch(
+        fault => fault,
+      )
       expect(killed).toMatchObject({signal: 'SIGKILL', killed: false})
-      expect([await inputOf('gpt-4o'), await inputOf('a-new-one'), await inputOf('model-0'), await inputOf('model-2999')]).toEqual([
-        0.0002,
-        0.0001,
-        null,
-        null,
-      ])
+      expect([
+        await inputOf('gpt-4o'),
+        await inputOf('a-new-one'),
+        await inputOf('model-0'),
+        await inputOf('model-2999'),
+      ]).toEqual([0.0002, 0.0001, null, null])
       expect((await here('pricing', 'revisions')).stdout).not.toContain('bundle')
     }
-    expect((await here(...argv.slice(0, -2))).stdout).toContain(`${MODELS + 1} prices: ${MODELS} added, 1 changed, 1 removed.`)
-    expect([await inputOf('gpt-4o'), await inputOf('a-new-one'), await inputOf('model-2999')]).toEqual([0.0009, null, 0.0001])
+    expect((await here(...argv.slice(0, -2))).stdout).toContain(
+      `${MODELS + 1} prices: ${MODELS} added, 1 changed, 1 removed.`,
+    )
+    expect([await inputOf('gpt-4o'), await inputOf('a-new-one'), await inputOf('model-2999')]).toEqual([
+      0.0009,
+      null,
+      0.0001,
+    ])
     expect((await here('bundle', 'rollback')).code).toBe(0)
-    expect([await inputOf('gpt-4o'), await inputOf('a-new-one'), await inputOf('model-2999')]).toEqual([0.0002, 0.0001, null])
+    expect([await inputOf('gpt-4o'), await inputOf('a-new-one'), await inputOf('model-2999')]).toEqual([
+      0.0002,
+      0.0001,
+      null,
+    ])
   }, 60_000)
 })

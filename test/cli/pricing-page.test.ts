@@ -23,7 +23,10 @@ const around = () => ({folder, now_ms: NOW_MS})
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-pricing-page-'))
   mkdirSync(join(folder, 'prices'))
-  writeFileSync(join(folder, 'prices/openai.json'), JSON.stringify({'gpt-4o': priced(0.0002, 0.0008), 'our-tune': priced(0.0003, 0.0012)}))
+  writeFileSync(
+    join(folder, 'prices/openai.json'),
+    JSON.stringify({'gpt-4o': priced(0.0002, 0.0008), 'our-tune': priced(0.0003, 0.0012)}),
+  )
   await run(['init', '--data-dir', join(folder, 'data')])
 })
 afterAll(() => rmSync(folder, {recursive: true, force: true}))
@@ -45,17 +48,30 @@ test('docs/pricing.md shows every command for prices and bundles that changes so
 })
 
 /** Keys are random, and the data directory has a clock of its own. */
-const steady = (text: string) => text.replace(/\b[0-9a-f]{16}\b/g, 'KEY').replace(/\b2026-\d\d-\d\d \d\d:\d\d\b/g, 'TODAY')
+const steady = (text: string) =>
+  text.replace(/\b[0-9a-f]{16}\b/g, 'KEY').replace(/\b2026-\d\d-\d\d \d\d:\d\d\b/g, 'TODAY')
 
 test('every command of docs/pricing.md prints what the page shows', async () => {
   for (const [command, shown] of commands) {
-    const {code, stdout, stderr} = await run([...command.split(' ').slice(1), '--data-dir', join(folder, 'data')], around())
-    expect({command, code, stderr, stdout: steady(stdout)}).toEqual({command, code: 0, stderr: '', stdout: steady(shown)})
+    const {code, stdout, stderr} = await run(
+      [...command.split(' ').slice(1), '--data-dir', join(folder, 'data')],
+      around(),
+    )
+    expect({command, code, stderr, stdout: steady(stdout)}).toEqual({
+      command,
+      code: 0,
+      stderr: '',
+      stdout: steady(shown),
+    })
   }
 }, 30_000)
 
 test('the price file of docs/pricing.md is one', () => {
   const {models} = readPriceFile(JSON.parse(blocks('json')[0]!), 'openai', 'local')
   expect([...models.keys()]).toEqual(['my-model'])
-  expect(models.get('my-model')!.periods[0]!.rates).toEqual({input: 2_500_000, output: 10_000_000, cache_read: 1_250_000})
+  expect(models.get('my-model')!.periods[0]!.rates).toEqual({
+    input: 2_500_000,
+    output: 10_000_000,
+    cache_read: 1_250_000,
+  })
 })

@@ -24,9 +24,12 @@ test('a bar is drawn on one line ten times a second at most, and taken away once
   ])
 })
 
-test.each([{isTTY: false}, {quiet: true}, {json: true}])('nothing is said to a file, a program, or who wants it quiet: %j', more => {
-  const {written, progress} = bar(more)
-  progress.step(1, 4, 'entries')
-  progress.end()
-  expect(written).toEqual([])
-})
+test.each([{isTTY: false}, {quiet: true}, {json: true}])(
+  'nothing is said to a file, a program, or who wants it quiet: %j',
+  more => {
+    const {written, progress} = bar(more)
+    progress.step(1, 4, 'entries')
+    progress.end()
+    expect(written).toEqual([])
+  },
+)

@@ -35,7 +35,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-cli-prompts-page-'))
   data = join(folder, 'data')
   await run(['init', '--data-dir', data])
-  await run(['virtual-keys', 'create', 'my-openai', '--kind', 'openai', '--key-file', 'key.txt', '--data-dir', data], {files})
+  await run(['virtual-keys', 'create', 'my-openai', '--kind', 'openai', '--key-file', 'key.txt', '--data-dir', data], {
+    files,
+  })
 })
 afterAll(() => rmSync(folder, {recursive: true, force: true}))
 

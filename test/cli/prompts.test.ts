@@ -7,7 +7,8 @@ import {startRouting} from '../support/routing.ts'
 import {run} from './support.ts'
 
 const files = {
-  'greeting.yaml': 'messages: [{role: user, content: "Hi {{name}}"}]\nparameters: {temperature: 0.5}\nmodel: gpt-4o-mini\n',
+  'greeting.yaml':
+    'messages: [{role: user, content: "Hi {{name}}"}]\nparameters: {temperature: 0.5}\nmodel: gpt-4o-mini\n',
   'next.json': JSON.stringify({messages: [{role: 'user', content: 'Bye {{name}}'}], provider: 'main'}),
   'body.yaml': 'variables: {name: Bob}\ntemperature: 0\n',
   'rules.txt': 'Be kind.\n',
@@ -32,7 +33,9 @@ describe('in a data directory', () => {
   afterAll(() => rmSync(folder, {recursive: true, force: true}))
 
   const create = async (...more: string[]) =>
-    (await here('prompts', 'create', 'greeting', '--file', 'greeting.yaml', '--provider', 'main', '--quiet', ...more)).stdout.trim()
+    (
+      await here('prompts', 'create', 'greeting', '--file', 'greeting.yaml', '--provider', 'main', '--quiet', ...more)
+    ).stdout.trim()
 
   test('a prompt is created, changed, published, labelled, rendered and deleted', async () => {
     const slug = await create()
@@ -46,18 +49,25 @@ describe('in a data directory', () => {
     const updated = await here('prompts', 'update', slug, '--file', 'next.json', '--description', 'goodbye')
     expect(updated).toMatchObject({code: 0, stdout: expect.stringContaining('It is not published')})
     expect(await json('prompts', 'show', `${slug}@latest`)).toMatchObject({prompt_version: 2, model: 'gpt-4o-mini'})
-    const content = async (named: string, ...more: string[]) => JSON.parse((await here('prompts', 'render', named, ...more)).stdout)
+    const content = async (named: string, ...more: string[]) =>
+      JSON.parse((await here('prompts', 'render', named, ...more)).stdout)
     expect(await content(slug, '--var', 'name=Ann')).toMatchObject({
       messages: [{content: 'Hi Ann'}],
       temperature: 0.5,
       model: 'gpt-4o-mini',
     })
-    expect(await content(`${slug}@2`, '--file', 'body.yaml')).toMatchObject({messages: [{content: 'Bye Bob'}], temperature: 0})
+    expect(await content(`${slug}@2`, '--file', 'body.yaml')).toMatchObject({
+      messages: [{content: 'Bye Bob'}],
+      temperature: 0,
+    })
     expect(await here('prompts', 'label', slug, '2', 'staging')).toMatchObject({code: 0})
     expect(await content(`${slug}@staging`, '--var', 'name=a=b')).toMatchObject({messages: [{content: 'Bye a=b'}]})
     const versions = (await here('prompts', 'versions', slug)).stdout.trim().split('\n')
     expect([versions.length, versions[1]]).toEqual([3, expect.stringMatching(/staging.*goodbye/)])
-    expect(await here('prompts', 'publish', slug, '2')).toMatchObject({code: 0, stdout: `Published version 2 of the prompt ${slug}.\n`})
+    expect(await here('prompts', 'publish', slug, '2')).toMatchObject({
+      code: 0,
+      stdout: `Published version 2 of the prompt ${slug}.\n`,
+    })
     expect(await json('prompts', 'show', slug)).toMatchObject({prompt_version: 2})
     expect(await here('prompts', 'label', slug, '2', '--none')).toMatchObject({code: 0})
     expect(await here('prompts', 'render', `${slug}@staging`)).toMatchObject({code: 3})
@@ -93,7 +103,11 @@ describe('in a data directory', () => {
   })
 
   test.each<[string, string[], RegExp]>([
-    ['a file that holds a list', ['prompts', 'create', 'x', '--file', 'list.json', '--provider', 'main'], /should hold an object/],
+    [
+      'a file that holds a list',
+      ['prompts', 'create', 'x', '--file', 'list.json', '--provider', 'main'],
+      /should hold an object/,
+    ],
     ['a prompt that says nothing', ['prompts', 'create', 'x', '--provider', 'main'], /messages with --file/],
     ['a version that is no number', ['prompts', 'publish', 'x', 'latest'], /VERSION/],
     ['a variable without a value', ['prompts', 'render', 'x', '--var', 'name'], /--var takes name=value/],
@@ -107,7 +121,9 @@ describe('in a data directory', () => {
 test('a prompt is run by a gateway at a URL, and its answer shown', async () => {
   const routed = await startRouting()
   const there = (...argv: string[]) =>
-    run(['prompts', 'run', ...argv, '--url', routed.gateway.url, '--api-key', WORKSPACE_KEY], {stdin: '{"temperature": 0}'})
+    run(['prompts', 'run', ...argv, '--url', routed.gateway.url, '--api-key', WORKSPACE_KEY], {
+      stdin: '{"temperature": 0}',
+    })
   const told = await there(routed.prompt, '--var', 'text=hello', '--file', '-')
   expect([told.code, JSON.parse(routed.a.heard[0]!.body.toString())]).toMatchObject([
     0,
@@ -115,6 +131,9 @@ test('a prompt is run by a gateway at a URL, and its answer shown', async () => 
   ])
   const {choices} = JSON.parse((await there(routed.prompt, '--var', 'text=hello', '--json')).stdout)
   expect(told.stdout).toBe(`${choices[0].message.content}\n`)
-  expect(await there('pp-none')).toMatchObject({code: 3, stderr: expect.stringContaining('No prompt is called pp-none')})
+  expect(await there('pp-none')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('No prompt is called pp-none'),
+  })
   await routed.close()
 })

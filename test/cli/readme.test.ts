@@ -1,5 +1,15 @@
 import {type ChildProcess, spawn} from 'node:child_process'
-import {chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {delimiter, join, resolve} from 'node:path'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
@@ -41,7 +51,10 @@ const environment = () => ({
   PORT: '0',
 })
 
-/** Runs a line as a shell would, in the folder that the README is read in; one that goes on is ended by Ctrl-C once it has shown what there is. */
+/**
+ * Runs a line as a shell would, in the folder that the README is read in; one that goes on is ended by Ctrl-C once it
+ * has shown what there is.
+ */
 async function shell(text: string): Promise<Said> {
   const line = readLine(text)!
   let raise: (name: string) => void = () => undefined
@@ -58,7 +71,11 @@ async function shell(text: string): Promise<Said> {
 
 /** Serves from a folder of its own, until it is killed; gives its address. */
 async function serve(line: string): Promise<{child: ChildProcess; url: string}> {
-  const child = spawn('sh', ['-c', `exec ${line}`], {cwd: work, env: environment(), stdio: ['ignore', 'ignore', 'pipe']})
+  const child = spawn('sh', ['-c', `exec ${line}`], {
+    cwd: work,
+    env: environment(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   running.push(child)
   const url = await new Promise<string>((done, fail) => {
     let said = ''
@@ -95,7 +112,9 @@ describe('a newcomer types the README', () => {
   })
 
   test('one that is installed for another user: the whole line to type', async () => {
-    const files = {'/etc/gateway/client.yaml': 'data_dir: /nowhere/gateway\nuser: gateway\nurl: http://127.0.0.1:8787\n'}
+    const files = {
+      '/etc/gateway/client.yaml': 'data_dir: /nowhere/gateway\nuser: gateway\nurl: http://127.0.0.1:8787\n',
+    }
     const {code, stderr} = await run(['keys', 'list', '--limit', '5'], {env: environment(), files})
     expect([code, stderr]).toEqual([
       1,
@@ -136,7 +155,10 @@ describe('a newcomer types the README', () => {
     expect([code, stderr.includes(`\n  ${line}\n`)]).toEqual([1, true])
     for (const words of ['api DELETE /admin/api-keys/my-app', 'api api_keys.delete my-app', 'apply --prune -f FILE']) {
       const asked = await shell(`gateway ${words}`)
-      expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining(`gateway ${words} --data-dir ${join(work, 'data')}`)])
+      expect([asked.code, asked.stderr]).toEqual([
+        1,
+        expect.stringContaining(`gateway ${words} --data-dir ${join(work, 'data')}`),
+      ])
     }
     const wrong = await shell('gateway providers show nobody --data-dir ./data')
     expect(wrong.stderr).toContain('gateway providers list --data-dir ./data shows what there is.')

@@ -157,7 +157,9 @@ test('what was exported, applied to an empty gateway and exported again is the s
   expect(JSON.stringify(files)).not.toMatch(/canary|•|[0-9a-f]{8}-[0-9a-f]{4}-7/)
   const unset = await at(two, {}, 'apply', '-f', 'a')
   expect(unset.code).toBe(2)
-  expect(unset.stderr).toContain('integrations/openai-prod.yaml: spec.key: ${env:SECRET_INTEGRATION_OPENAI_PROD_KEY} has no value')
+  expect(unset.stderr).toContain(
+    'integrations/openai-prod.yaml: spec.key: ${env:SECRET_INTEGRATION_OPENAI_PROD_KEY} has no value',
+  )
   const dry = await done(at(two, SECRETS, 'apply', '-f', 'a', '--dry-run'))
   expect(dry).toContain('+ config ws-research/pc-route')
   expect(dry).toContain('Nothing was changed.')
@@ -218,7 +220,8 @@ test('all that is wrong is said, by file and field, before anything is changed',
     'w/2.yaml': 'kind: config\nworkspace: nowhere\nslug: a\nspec: {name: A, config: {provider: "@main"}}\n',
     'w/3.yaml':
       'kind: config\nworkspace: ws-research\nslug: a\nspec: {name: A, config: {strategy: {mode: best}, targets: [{provider: openai}]}}\n',
-    'w/4.yaml': 'kind: integration\nslug: x\nspec: {name: X, ai_provider_id: openai, key: sk-canary-literal-0123456789}\n',
+    'w/4.yaml':
+      'kind: integration\nslug: x\nspec: {name: X, ai_provider_id: openai, key: sk-canary-literal-0123456789}\n',
     'w/5.yaml': 'kind: provider\nworkspace: default\nslug: p\nspec: {name: P, integration_id: absent}\n',
     'w/6.yaml': 'kind: workspace\nslug: ws-new\nspec: {name: New, nam: x}\n',
     'w/7.yaml': 'kind: workspace\nslug: ws-fine\nspec: {name: Fine}\n',
@@ -259,9 +262,14 @@ test('a failure half-way says what is done, and applying again goes on', async (
     transport: {
       kind: 'here' as const,
       async send(request: {method: string; path: string; body?: unknown}) {
-        const is_second = transport.fails && request.method === 'POST' && (request.body as {slug?: string}).slug === 'ws-h2'
+        const is_second =
+          transport.fails && request.method === 'POST' && (request.body as {slug?: string}).slug === 'ws-h2'
         if (is_second) return {status: 503, body: {success: false, data: {message: 'Out of order.', errorCode: 'X'}}}
-        return one.app.inject({method: request.method as 'GET', url: request.path, ...(request.body !== undefined && {body: request.body})})
+        return one.app.inject({
+          method: request.method as 'GET',
+          url: request.path,
+          ...(request.body !== undefined && {body: request.body}),
+        })
       },
       close: async () => undefined,
     },
@@ -274,7 +282,10 @@ test('a failure half-way says what is done, and applying again goes on', async (
   })
   transport.fails = false
   const rest = await run(['apply', '-f', 'h', '--json'], around)
-  expect(JSON.parse(rest.stdout)).toMatchObject({applied: true, changes: [{resource: 'workspace ws-h2'}, {resource: 'workspace ws-h3'}]})
+  expect(JSON.parse(rest.stdout)).toMatchObject({
+    applied: true,
+    changes: [{resource: 'workspace ws-h2'}, {resource: 'workspace ws-h3'}],
+  })
 })
 
 test('differences are coloured on a terminal, what is taken away in red', async () => {

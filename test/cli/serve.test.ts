@@ -97,8 +97,14 @@ async function serve(
 describe('gateway serve', () => {
   test('serves until a signal, then drains, closes and ends with 0', async () => {
     const {code, done, exits, stdout, stderr} = await serve({argv: ['--demo']})
-    expect({code, done, exits, stdout}).toEqual({code: 0, done: ['create server demo', 'listen', 'drain', 'close'], exits: [], stdout: ''})
-    const lines = stderr.trimEnd().split('\n').map(line => JSON.parse(line) as {msg: string; url?: string}) // biome-ignore format: short
+    expect({code, done, exits, stdout}).toEqual({
+      code: 0,
+      done: ['create server demo', 'listen', 'drain', 'close'],
+      exits: [],
+      stdout: '',
+    })
+    // biome-ignore format: short
+    const lines = stderr.trimEnd().split('\n').map(line => JSON.parse(line) as {msg: string; url?: string})
     expect(lines.map(({msg}) => msg)).toEqual(['listening', 'stopping: running calls may finish', 'stopped'])
     expect(lines[0]!.url).toBe('http://127.0.0.1:8787')
   })
@@ -119,7 +125,17 @@ describe('gateway serve', () => {
 
   test('a hang-up is heard from the moment that it says it is ready', async () => {
     const {done} = await serve({is_service: true, hangs_up_when_ready: true})
-    expect(done).toEqual(['create server', 'listen', 'ready', 'reloading', 'reload', 'ready', 'stopping', 'drain', 'close'])
+    expect(done).toEqual([
+      'create server',
+      'listen',
+      'ready',
+      'reloading',
+      'reload',
+      'ready',
+      'stopping',
+      'drain',
+      'close',
+    ])
   })
 
   test('settings that are wrong by then change nothing, and end nothing', async () => {
@@ -156,7 +172,9 @@ describe('gateway serve', () => {
     expect(stderr).not.toContain('canary')
     expect(stderr).toContain(path)
     expect((statSync(path).mode & 0o777).toString(8)).toBe('600')
-    expect(readFileSync(path, 'utf8')).toContain(`admin key      ${ADMIN}\nworkspace key  ${WORKSPACE}\nworkspace      ws-shared-1a2b3c\n`)
+    expect(readFileSync(path, 'utf8')).toContain(
+      `admin key      ${ADMIN}\nworkspace key  ${WORKSPACE}\nworkspace      ws-shared-1a2b3c\n`,
+    )
   })
 
   test('keys that the operator gave are shown nowhere', async () => {
@@ -204,6 +222,8 @@ test('a directory that is closed to the user is not taken for a missing one', ()
   const failing = (code: string) => () => {
     throw Object.assign(new Error(code), {code})
   }
-  expect(() => checkDirectory('/srv/gateway', failing('EACCES'))).toThrow('The data directory /srv/gateway is closed to you.')
+  expect(() => checkDirectory('/srv/gateway', failing('EACCES'))).toThrow(
+    'The data directory /srv/gateway is closed to you.',
+  )
   expect(() => checkDirectory('/srv/gateway', failing('ENOENT'))).not.toThrow()
 })

@@ -41,7 +41,19 @@ export async function run(argv: readonly string[], around: Surroundings = {}): P
 
 /** A world that keeps what is written, and what has been said so far. */
 export function worldOf(around: Surroundings): {world: Environment; said(): Omit<Said, 'code'>; exits: number[]} {
-  const {transport, env = {}, stdin, files, folder = '', terminal, createApp, now_ms = NOW_MS, onListening, onSleep, onWritten} = around
+  const {
+    transport,
+    env = {},
+    stdin,
+    files,
+    folder = '',
+    terminal,
+    createApp,
+    now_ms = NOW_MS,
+    onListening,
+    onSleep,
+    onWritten,
+  } = around
   const written = {stdout: '', stderr: ''}
   const exits: number[] = []
   const sink = (name: keyof typeof written): Sink => ({
@@ -91,10 +103,15 @@ export function worldOf(around: Surroundings): {world: Environment; said(): Omit
   return {world, said: () => ({...written}), exits}
 }
 
-/** Answers by method and path (without `/v1`), in turn where there are several; anything else is a 404. Keeps what was asked. */
+/**
+ * Answers by method and path (without `/v1`), in turn where there are several; anything else is a 404. Keeps what was
+ * asked.
+ */
 export function fakeGateway(answers: Readonly<Record<string, unknown>>, kind: Transport['kind'] = 'here') {
   const requests: Request[] = []
-  const left = new Map(Object.entries(answers).map(([route, answer]) => [route, Array.isArray(answer) ? [...answer] : [answer]]))
+  const left = new Map(
+    Object.entries(answers).map(([route, answer]) => [route, Array.isArray(answer) ? [...answer] : [answer]]),
+  )
   const transport: Transport = {
     kind,
     async send(request): Promise<TransportReply> {

@@ -59,7 +59,8 @@ test('what a name holds cannot move the cursor, turn the line or break it', () =
 })
 
 test('names and values stand in two columns', () => {
-  expect(pairLines([['id', '1'], ['created_at', '2026']], style)).toEqual(['id          1', 'created_at  2026']) // biome-ignore format: a table
+  // biome-ignore format: a table
+  expect(pairLines([['id', '1'], ['created_at', '2026']], style)).toEqual(['id          1', 'created_at  2026'])
 })
 
 test('a cut text never takes more room than it has, and a padded one exactly as much', () => {
@@ -87,9 +88,16 @@ test('no line is wider than the terminal, whatever stands in it; of a call the n
   ]
   fc.assert(
     fc.property(
-      fc.array(fc.record({slug: fc.string({unit: 'grapheme', maxLength: 60}), name: fc.string({unit: 'grapheme'}), count: fc.nat()}), {
-        minLength: 1,
-      }),
+      fc.array(
+        fc.record({
+          slug: fc.string({unit: 'grapheme', maxLength: 60}),
+          name: fc.string({unit: 'grapheme'}),
+          count: fc.nat(),
+        }),
+        {
+          minLength: 1,
+        },
+      ),
       fc.integer({min: 40, max: 200}),
       (rows, columns) => {
         for (const line of tableLines(rows, wide, {columns, style})) expect(width(line)).toBeLessThanOrEqual(columns)
@@ -100,5 +108,7 @@ test('no line is wider than the terminal, whatever stands in it; of a call the n
   const [titles, line] = tableLines(rows, wide, {columns: 80, style})
   expect(titles).toMatch(/^TIME +ID +STATUS +MODEL +COST \$ +KEY +REASON/)
   expect(line).toContain('0.000195')
-  expect(tableLines(rows, wide, {columns: undefined, style})[1]).toContain('a name of some length  0197f0a2'.slice(0, 21))
+  expect(tableLines(rows, wide, {columns: undefined, style})[1]).toContain(
+    'a name of some length  0197f0a2'.slice(0, 21),
+  )
 })

@@ -39,11 +39,14 @@ function json(response: ServerResponse, status: number, body: unknown) {
 }
 
 describe('a gateway at a URL', () => {
-  test.each(['', '/', '/v1', '/v1/'])('is reached with %j behind its address, with the key of the environment', async end => {
-    const said = await run(['integrations', 'list', '--url', url + end, '--json'], {env: {GATEWAY_API_KEY: KEY}})
-    expect(said).toEqual({code: 0, stdout: `${JSON.stringify(EMPTY, null, 2)}\n`, stderr: ''})
-    expect(heard).toEqual([{method: 'GET', url: '/v1/integrations?page_size=100&current_page=0', key: KEY, body: ''}])
-  })
+  test.each(['', '/', '/v1', '/v1/'])(
+    'is reached with %j behind its address, with the key of the environment',
+    async end => {
+      const said = await run(['integrations', 'list', '--url', url + end, '--json'], {env: {GATEWAY_API_KEY: KEY}})
+      expect(said).toEqual({code: 0, stdout: `${JSON.stringify(EMPTY, null, 2)}\n`, stderr: ''})
+      expect(heard).toEqual([{method: 'GET', url: '/v1/integrations?page_size=100&current_page=0', key: KEY, body: ''}])
+    },
+  )
 
   test('a key on the command line is taken before the environment, warned of, and not echoed', async () => {
     const {code, stdout, stderr} = await run(['integrations', 'list', '--url', url, '--api-key', KEY], {
@@ -55,7 +58,8 @@ describe('a gateway at a URL', () => {
   })
 
   test('a 401 says where keys are read from', async () => {
-    answer = (_, response) => json(response, 401, {success: false, data: {message: 'No API key was sent.', errorCode: 'AB05'}})
+    answer = (_, response) =>
+      json(response, 401, {success: false, data: {message: 'No API key was sent.', errorCode: 'AB05'}})
     expect(await run(['integrations', 'list'], {env: {GATEWAY_URL: url}})).toEqual({
       code: 4,
       stdout: '',

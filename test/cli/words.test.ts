@@ -43,9 +43,11 @@ test('a budget starts again weekly, monthly or after days', () => {
 
 test('numbers are plain numbers', () => {
   expect(readNumber('12.50', '--budget')).toBe(12.5)
-  for (const said of ['', '1e3', '0x10', '-1', 'Infinity', '1,000']) expect(() => readNumber(said, '--budget')).toThrow(/--budget/)
+  for (const said of ['', '1e3', '0x10', '-1', 'Infinity', '1,000'])
+    expect(() => readNumber(said, '--budget')).toThrow(/--budget/)
   expect(readWhole('1000', '--limit', 1, 1000)).toBe(1000)
-  for (const said of ['0', '1001', '1.5', '', ' 5']) expect(() => readWhole(said, '--limit', 1, 1000)).toThrow(/from 1 to 1000/)
+  for (const said of ['0', '1001', '1.5', '', ' 5'])
+    expect(() => readWhole(said, '--limit', 1, 1000)).toThrow(/from 1 to 1000/)
 })
 
 test('a pair is split at its first equals sign, and its value is not echoed when it has none', () => {

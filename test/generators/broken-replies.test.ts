@@ -7,8 +7,9 @@ import {openEvents, ROWS, type Row} from './broken-replies/rows.ts'
 import {type Bytes, reply, type WireProvider, wireProvider} from './broken-replies/wire.ts'
 
 /**
- * Every dialect with a stream × what may be wrong with an answer × whether another may be asked × the client's words. What is told is always
- * one of three things: the whole answer, the whole answer of the other, or a fault; never an end that looks like a whole answer's.
+ * Every dialect with a stream × what may be wrong with an answer × whether another may be asked × the client's words.
+ * What is told is always one of three things: the whole answer, the whole answer of the other, or a fault; never an end
+ * that looks like a whole answer's.
  */
 let gateway: TestGateway
 let provider: WireProvider
@@ -24,13 +25,21 @@ afterAll(async () => {
 })
 
 const CLIENTS = {
-  chat: {path: '/v1/chat/completions', last: '[DONE]', body: {messages: [{role: 'user', content: 'Vienna?'}], max_tokens: 50, user: 'u'}},
+  chat: {
+    path: '/v1/chat/completions',
+    last: '[DONE]',
+    body: {messages: [{role: 'user', content: 'Vienna?'}], max_tokens: 50, user: 'u'},
+  },
   messages: {
     path: '/v1/messages',
     last: 'message_stop',
     body: {messages: [{role: 'user', content: 'Vienna?'}], max_tokens: 50, metadata: {user_id: 'u'}},
   },
-  responses: {path: '/v1/responses', last: 'response.completed', body: {input: 'Vienna?', max_output_tokens: 50, user: 'u'}},
+  responses: {
+    path: '/v1/responses',
+    last: 'response.completed',
+    body: {input: 'Vienna?', max_output_tokens: 50, user: 'u'},
+  },
   complete: {path: '/v1/completions', last: '[DONE]', body: {prompt: 'Vienna?', max_tokens: 50}},
 } as const
 const OTHER = reply(
@@ -65,7 +74,9 @@ async function ask(
   const there = second ? provider.play(second) : provider.play(OTHER)
   const targets = [
     {provider: row.slug, custom_host: provider.play(bytes), ...row.options},
-    ...(falls_back ? [{provider: 'cerebras', custom_host: there, api_key: 'sk-other-0123456789', override_params: {model: 'm'}}] : []),
+    ...(falls_back
+      ? [{provider: 'cerebras', custom_host: there, api_key: 'sk-other-0123456789', override_params: {model: 'm'}}]
+      : []),
   ]
   const config = {strategy: falls_back ? {mode: 'fallback', on_status_codes: [502, 408]} : {mode: 'single'}, targets}
   const {path, body} = CLIENTS[client]
@@ -77,7 +88,13 @@ async function ask(
   })
   const text = await answer.text().catch(fault => `cut: ${fault}`)
   const trace_id = answer.headers.get('x-gateway-trace-id')!
-  return {status: answer.status, text, trace_id, is_asked_twice: provider.asked(there) > 0, ms: performance.now() - began}
+  return {
+    status: answer.status,
+    text,
+    trace_id,
+    is_asked_twice: provider.asked(there) > 0,
+    ms: performance.now() - began,
+  }
 }
 
 function eventIn(text: string) {
@@ -95,7 +112,9 @@ function said(text: string): string {
     if (!line.startsWith('data: {')) continue
     const event = eventIn(line.slice(6))
     const piece =
-      event.choices?.[0]?.delta?.content ?? event.choices?.[0]?.text ?? (typeof event.delta === 'string' ? event.delta : event.delta?.text)
+      event.choices?.[0]?.delta?.content ??
+      event.choices?.[0]?.text ??
+      (typeof event.delta === 'string' ? event.delta : event.delta?.text)
     if (typeof piece === 'string' && !event.type?.includes('reasoning')) all += piece
   }
   return all
@@ -131,14 +150,25 @@ function casesOf(row: Row, place: number): readonly Case[] {
 }
 
 /** What is wrong with what was heard; null: nothing. */
-function wrong({fault, falls_back, client}: Case, row: Row, {status, text: told, is_asked_twice}: Heard, whole: string): string | null {
+function wrong(
+  {fault, falls_back, client}: Case,
+  row: Row,
+  {status, text: told, is_asked_twice}: Heard,
+  whole: string,
+): string | null {
   const {last} = CLIENTS[client]
   const text = told.replaceAll('"error":null', '')
   const is_whole = status === 200 && text.includes(last) && !/"error"|event: error|response\.failed/.test(text)
   const its_own = is_whole && said(text) === said(whole) && !is_asked_twice
   const the_others = is_whole && said(text) === 'from the other' && is_asked_twice
   const is_told = !text.includes(last) && /"error"/.test(text) && text.includes(row.slug) && !is_asked_twice
-  if (fault.when === 'none' ? its_own : fault.when === 'early' && falls_back ? the_others : is_told || (falls_back && the_others))
+  if (
+    fault.when === 'none'
+      ? its_own
+      : fault.when === 'early' && falls_back
+        ? the_others
+        : is_told || (falls_back && the_others)
+  )
     return null
   return `${row.name} as ${client}, ${fault.name}${falls_back ? ', with another to ask' : ''}: ${status} ${tail(text)}`
 }
@@ -171,7 +201,9 @@ describe.each(ROWS.map((row, at) => [row.name, row, at] as const))('%s', (_, row
     'whole answers',
     async () => {
       const [client] = clientsOf(row) as [Client]
-      const plain = await ask(row, client, reply('application/json', [Buffer.from(JSON.stringify(row.plain))]), {stream: false})
+      const plain = await ask(row, client, reply('application/json', [Buffer.from(JSON.stringify(row.plain))]), {
+        stream: false,
+      })
       expect(plain.status).toBe(200)
       const failed: string[] = []
       for (const fault of faultsOf(row)) {
@@ -185,7 +217,8 @@ describe.each(ROWS.map((row, at) => [row.name, row, at] as const))('%s', (_, row
       if (client === 'chat') {
         const good = reply('application/json', [Buffer.from(JSON.stringify(chatReply('m', 'from the other')))])
         const {status, text} = await ask(row, client, page.whole!, {stream: false, falls_back: true, second: good})
-        if (status !== 200 || !text.includes('from the other')) failed.push(`${row.name}: no other was asked: ${status} ${tail(text)}`)
+        if (status !== 200 || !text.includes('from the other'))
+          failed.push(`${row.name}: no other was asked: ${status} ${tail(text)}`)
       }
       expect(failed).toEqual([])
     },
@@ -213,7 +246,12 @@ describe('a stream of comments', () => {
     const asked = rows.flatMap(row => {
       const [client] = clientsOf(row) as [Client]
       const open = Math.max(1, openEvents(row))
-      const alone = ask(row, client, {...reply(row.stream_type, [ALIVE], {is_whole: false}), end: 'comments'}, {at: patient})
+      const alone = ask(
+        row,
+        client,
+        {...reply(row.stream_type, [ALIVE], {is_whole: false}), end: 'comments'},
+        {at: patient},
+      )
       const other = ask(
         row,
         client,
@@ -227,12 +265,18 @@ describe('a stream of comments', () => {
         {at: patient},
       )
       const comments = Array.from({length: 15}, () => ALIVE)
-      const slow = ask(row, client, {...reply(row.stream_type, [...comments, ...row.events]), pause_ms: 100}, {at: patient})
+      const slow = ask(
+        row,
+        client,
+        {...reply(row.stream_type, [...comments, ...row.events]), pause_ms: 100},
+        {at: patient},
+      )
       return [alone, other, begun, slow].map(async (call, which) => {
         const {status, text, ms} = await call
         const {last} = CLIENTS[client]
         const is_timeout = !text.includes(last) && text.includes('did not answer within') && ms < 2 * FIRST_MS + 3000
-        const fits = which === 3 || (which === 1 && row.endpoint === 'chat') ? status === 200 && text.includes(last) : is_timeout
+        const fits =
+          which === 3 || (which === 1 && row.endpoint === 'chat') ? status === 200 && text.includes(last) : is_timeout
         return fits
           ? []
           : [

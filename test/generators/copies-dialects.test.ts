@@ -8,8 +8,9 @@ import {forRing, generated} from '../support/ring.ts'
 import {keyOf, type Leaf, leavesOf, withLeaf} from './every-string/leaves.ts'
 import {REQUESTS} from './every-string/requests.ts'
 
-// The same as `copies.test.ts` in the requests of each dialect: where a redaction is attached, an address in any string rests nowhere in clear, and a
-// provider that repeats the request in its error, whole or in a stream, brings it to no log and to no client.
+// The same as `copies.test.ts` in the requests of each dialect: where a redaction is attached, an address in any string
+// rests nowhere in clear, and a provider that repeats the request in its error, whole or in a stream, brings it to no
+// log and to no client.
 
 const STRINGS = forRing({own: 4, ci: 40, full: 10_000})
 const CANARY = 'canary.zebra@mail.example'
@@ -39,7 +40,9 @@ beforeAll(async () => {
     checks,
     actions: {stream_mode: 'buffer'},
   })
-  await gateway.admin('PUT', `/admin/workspaces/${found!.slug}`, {defaults: {input_guardrails: [slug], output_guardrails: [slug]}})
+  await gateway.admin('PUT', `/admin/workspaces/${found!.slug}`, {
+    defaults: {input_guardrails: [slug], output_guardrails: [slug]},
+  })
 })
 afterAll(async () => {
   await gateway.close()
@@ -47,10 +50,13 @@ afterAll(async () => {
 })
 
 const good: Answer = (_, response) => json(response, {object: 'thing', choices: [], content: [], output: [], data: []})
-const quoting: Answer = (_, response) => json(response, {error: {type: 'bad', message: `no ${CANARY}`}, asked: [CANARY]}, 400)
+const quoting: Answer = (_, response) =>
+  json(response, {error: {type: 'bad', message: `no ${CANARY}`}, asked: [CANARY]}, 400)
 const quotingLater: Answer = (_, response) => {
   response.writeHead(200, {'content-type': 'text/event-stream'})
-  response.end(`event: error\ndata: ${JSON.stringify({type: 'error', error: {type: 'bad', message: `no ${CANARY}`}})}\n\n`)
+  response.end(
+    `event: error\ndata: ${JSON.stringify({type: 'error', error: {type: 'bad', message: `no ${CANARY}`}})}\n\n`,
+  )
 }
 
 interface End {
@@ -104,7 +110,8 @@ test.each(ALL)('of a call that was %s nothing rests in clear: %s', async (end, d
   await gateway.app.flushed()
   const {data: rows} = await gateway.admin<{data: {id: string}[]}>('GET', `/logs?trace_id=${trace_id}`)
   expect(rows.length).toBeGreaterThan(0)
-  for (const row of rows.slice(0, 50)) expect(JSON.stringify(await gateway.admin('GET', `/logs/${row.id}`))).not.toContain(WORD)
+  for (const row of rows.slice(0, 50))
+    expect(JSON.stringify(await gateway.admin('GET', `/logs/${row.id}`))).not.toContain(WORD)
   expect(gateway.lines.filter(line => line.includes(WORD))).toEqual([])
   expect(filesWith(gateway.folder, WORD)).toEqual([])
   generated(`copies, ${end}, ${dialect}`, leaves.length)

@@ -13,7 +13,11 @@ const CARD = '4012888888881881'
 const WORD = 'canary7f3a9c55'
 const SECRETS = {
   card: {text: CARD, redacts: {id: 'default.pii', parameters: {redact: true}}, put: '<CREDIT_CARD_1>'},
-  word: {text: WORD, redacts: {id: 'default.regexReplace', parameters: {rule: '/canary\\w+/g', redactText: '#'}}, put: '#'},
+  word: {
+    text: WORD,
+    redacts: {id: 'default.regexReplace', parameters: {rule: '/canary\\w+/g', redactText: '#'}},
+    put: '#',
+  },
 }
 type Secret = (typeof SECRETS)['card']
 const CASES = forRing({own: 100, ci: 800, full: 8_000})
@@ -46,7 +50,14 @@ const KEYS = [
   'blocks',
 ]
 const LEAVES = ['text', 'thinking', 'value', 'note', 'body', 'partial_json', 'x-y', 'said']
-const PROSE = ['It is said. ', 'some words before ', 'and then ', 'a longer sentence that goes on. ', 'é🎉 ', 'so be it, ']
+const PROSE = [
+  'It is said. ',
+  'some words before ',
+  'and then ',
+  'a longer sentence that goes on. ',
+  'é🎉 ',
+  'so be it, ',
+]
 
 /** A way to a string that no dialect knows, of up to four steps. */
 function pathOf(random: Random): readonly Step[] {
@@ -106,9 +117,20 @@ function eventOf(endpoint: EndpointName, more: unknown, text: string, place: 'to
         ...(place === 'top' ? {} : {vendor: of}),
       }
     case 'proxy':
-      return {candidates: [{content: {role: 'model', parts: [{text}], ...within}, index: 0}], modelVersion: 'm', responseId: 'r', ...top}
+      return {
+        candidates: [{content: {role: 'model', parts: [{text}], ...within}, index: 0}],
+        modelVersion: 'm',
+        responseId: 'r',
+        ...top,
+      }
     case 'complete':
-      return {id: 'c', object: 'text_completion', model: 'm', choices: [{index: 0, text, finish_reason: null, ...within}], ...top}
+      return {
+        id: 'c',
+        object: 'text_completion',
+        model: 'm',
+        choices: [{index: 0, text, finish_reason: null, ...within}],
+        ...top,
+      }
     default:
       return {
         id: 'c',
@@ -125,17 +147,23 @@ const ENDS: Readonly<Record<(typeof ENDPOINTS)[number], readonly Event[]>> = {
   complete: [{id: 'c', object: 'text_completion', choices: [{index: 0, text: '', finish_reason: 'stop'}]}],
   proxy: [{candidates: [{content: {role: 'model', parts: [{text: ''}]}, finishReason: 'STOP', index: 0}]}],
   messages: [{type: 'content_block_stop', index: 0}, {type: 'message_stop'}],
-  createModelResponse: [{type: 'response.completed', response: {id: 'r', object: 'response', status: 'completed', output: []}}],
+  createModelResponse: [
+    {type: 'response.completed', response: {id: 'r', object: 'response', status: 'completed', output: []}},
+  ],
 }
 
-/** What a client makes of a stream by the rule: the strings at each place, one after the other; a member of a list is known by its index, else by its place. */
+/**
+ * What a client makes of a stream by the rule: the strings at each place, one after the other; a member of a list is
+ * known by its index, else by its place.
+ */
 function joined(text: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   const walk = (value: unknown, place: string) => {
     if (typeof value === 'string') texts.set(place, (texts.get(place) ?? '') + value)
     else if (Array.isArray(value))
       for (const [at, each] of value.entries()) walk(each, `${place}.${(each as {index?: number} | null)?.index ?? at}`)
-    else if (typeof value === 'object' && value !== null) for (const [key, each] of Object.entries(value)) walk(each, `${place}.${key}`)
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, each] of Object.entries(value)) walk(each, `${place}.${key}`)
   }
   for (const line of text.split('\n')) if (line.startsWith('data: {')) walk(JSON.parse(line.slice(6)), '')
   return texts
@@ -161,7 +189,9 @@ function caseOf(random: Random): Case {
   )
   const words = cut(Array.from({length: Math.floor(random() * 12)}, () => pick(PROSE, random)).join(''), 6, random)
   const constants =
-    random() < 0.5 ? {provider: 'Acme AI', region: 'eu-1', citations: ['https://a.example/one', 'https://a.example/two']} : {}
+    random() < 0.5
+      ? {provider: 'Acme AI', region: 'eu-1', citations: ['https://a.example/one', 'https://a.example/two']}
+      : {}
   const left = texts.map(({pieces}) => [...pieces])
   const events: Event[] = []
   const in_turn = random() < 0.4
@@ -201,7 +231,12 @@ async function wrongIn(of: Case): Promise<string | undefined> {
     if (place === '.id' || place === '.object' || place === '.model') continue
     if ((after.get(place) ?? '') !== want) return `${place} is ${after.get(place)}, not ${want}`
   }
-  const denied = await pass(endpoint, [hookOf({id: 'default.regexMatch', parameters: {rule: secret.text, not: true}}, of)], bytes, cuts)
+  const denied = await pass(
+    endpoint,
+    [hookOf({id: 'default.regexMatch', parameters: {rule: secret.text, not: true}}, of)],
+    bytes,
+    cuts,
+  )
   if (denied.fault?.code !== 'guardrail.denied') return 'is not denied'
   const got = [...joined(denied.text)].find(([, text]) => text.includes(secret.text))
   return got ? `leaves before it is denied, at ${got[0]}` : undefined
@@ -215,7 +250,9 @@ test('a text in pieces at a place that no dialect knows is redacted and denied, 
     const of = caseOf(seeded(`copies ${seed()} ${number}`))
     const fault = await wrongIn(of).catch((error: Error) => String(error.stack))
     if (!fault) continue
-    faults.push(`${number} ${of.endpoint} ${of.mode} ${of.window} ${of.events.length} events: ${fault} ${JSON.stringify(of.events[0])}`)
+    faults.push(
+      `${number} ${of.endpoint} ${of.mode} ${of.window} ${of.events.length} events: ${fault} ${JSON.stringify(of.events[0])}`,
+    )
     if (faults.length >= 8) break
   }
   generated('texts at unknown places of a stream', CASES)

@@ -8,8 +8,8 @@ import {forRing, generated} from '../support/ring.ts'
 import {keyOf, type Leaf, leavesOf, withLeaf} from './every-string/leaves.ts'
 import {REQUESTS} from './every-string/requests.ts'
 
-// Where a redaction is attached, an address in a request rests nowhere in clear, whichever way the call ended: not in rows, bodies, metadata, sums,
-// the journal, exports or lines of the process log.
+// Where a redaction is attached, an address in a request rests nowhere in clear, whichever way the call ended: not in
+// rows, bodies, metadata, sums, the journal, exports or lines of the process log.
 
 const STRINGS = forRing({own: 8, ci: 100, full: 10_000})
 const CANARY = 'canary.zebra@mail.example'
@@ -28,7 +28,12 @@ beforeAll(async () => {
   const [found] = (await gateway.admin<{data: {id: string; slug: string}[]}>('GET', '/admin/workspaces')).data
   workspace = found!.slug
   const checks = [{id: 'default.pii', parameters: {redact: true}}]
-  const {slug} = await gateway.admin<{slug: string}>('POST', '/guardrails', {name: 'red', workspace_id: found!.id, checks, actions: {}})
+  const {slug} = await gateway.admin<{slug: string}>('POST', '/guardrails', {
+    name: 'red',
+    workspace_id: found!.id,
+    checks,
+    actions: {},
+  })
   await gateway.admin('PUT', `/admin/workspaces/${workspace}`, {defaults: {input_guardrails: [slug]}})
   const key = {name: 'none', workspace_id: found!.id, scopes: ['completions.write'], models: {allow: ['no-such-model']}}
   nothing_key = (await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', key)).key
@@ -66,24 +71,39 @@ const contains = {'default.contains': {words: ['zebra', 'EMAIL', 'now'], operato
 /** Every way in which a call can end, before its guardrails ran, in them, and behind them. */
 const ENDS: Readonly<Record<string, () => End>> = {
   answered: () => ({answer: good}),
-  'denied by another check': () => ({answer: good, config: {provider: '@a', input_guardrails: [{...contains, deny: true}]}}),
+  'denied by another check': () => ({
+    answer: good,
+    config: {provider: '@a', input_guardrails: [{...contains, deny: true}]},
+  }),
   'denied behind the redaction': () => ({
     answer: good,
-    config: {provider: '@a', input_guardrails: [{sequential: true, 'default.pii': {redact: true}, ...contains, deny: true}]},
+    config: {
+      provider: '@a',
+      input_guardrails: [{sequential: true, 'default.pii': {redact: true}, ...contains, deny: true}],
+    },
   }),
   'denied for its answer': () => ({
     answer: good,
-    config: {provider: '@a', output_guardrails: [{'default.contains': {words: ['said'], operator: 'none'}, deny: true}]},
+    config: {
+      provider: '@a',
+      output_guardrails: [{'default.contains': {words: ['said'], operator: 'none'}, deny: true}],
+    },
   }),
   'denied, and answered by a fallback': () => ({
     answer: good,
-    config: {strategy: {mode: 'fallback'}, targets: [{provider: '@a', input_guardrails: [{...contains, deny: true}]}, {provider: '@b'}]},
+    config: {
+      strategy: {mode: 'fallback'},
+      targets: [{provider: '@a', input_guardrails: [{...contains, deny: true}]}, {provider: '@b'}],
+    },
   }),
   'refused by a list of models': () => ({answer: good, headers: {'x-gateway-api-key': nothing_key}}),
   'refused for its config': () => ({answer: good, config: {provider: '@a', nope: 1}}),
   'refused for an unknown config': () => ({answer: good, config: 'pc-none-123456'}),
   'refused for an unknown provider': () => ({answer: good, config: {provider: '@nobody'}}),
-  'refused for its host': () => ({answer: good, config: {provider: 'openai', api_key: 'sk-x', custom_host: 'http://10.0.0.1/v1'}}),
+  'refused for its host': () => ({
+    answer: good,
+    config: {provider: 'openai', api_key: 'sk-x', custom_host: 'http://10.0.0.1/v1'},
+  }),
   'refused for what a provider cannot take': () => ({
     answer: good,
     config: {provider: '@a', request_timeout: 50},
@@ -131,11 +151,13 @@ test.each(Object.keys(ENDS))('of a call that was %s nothing rests in clear', asy
   }
   const leaves = chosen()
   for (let at = 0; at < leaves.length; at += 8) await Promise.all(leaves.slice(at, at + 8).map(ask))
-  if (/^denied (?!, and answered)/.test(name)) expect(statuses.filter(status => status === 446).length).toBeGreaterThan(leaves.length / 2)
+  if (/^denied (?!, and answered)/.test(name))
+    expect(statuses.filter(status => status === 446).length).toBeGreaterThan(leaves.length / 2)
   const rows = await gateway.logs()
   expect(rows.length).toBeGreaterThan(0)
   expect(JSON.stringify(rows)).not.toContain(WORD)
-  for (const row of rows.slice(0, 20)) expect(JSON.stringify(await gateway.admin('GET', `/logs/${row.id}`))).not.toContain(WORD)
+  for (const row of rows.slice(0, 20))
+    expect(JSON.stringify(await gateway.admin('GET', `/logs/${row.id}`))).not.toContain(WORD)
   expect(gateway.lines.filter(line => line.includes(WORD))).toEqual([])
   expect(filesWith(gateway.folder, WORD)).toEqual([])
   generated(`copies, ${name}`, leaves.length)

@@ -13,10 +13,20 @@ import {READERS, type Reader} from './deep-json/readers.ts'
 import {quickest, SHAPES, type Shape} from './deep-json/shapes.ts'
 
 /**
- * Every reader of JSON that others wrote × JSON that is made to hurt: deep, wide, long, with keys that repeat. It may say that it cannot
- * read it, in its own kinds of faults; it holds the event loop no longer than parsing and writing the text does, and 20 ms.
+ * Every reader of JSON that others wrote × JSON that is made to hurt: deep, wide, long, with keys that repeat. It may
+ * say that it cannot read it, in its own kinds of faults; it holds the event loop no longer than parsing and writing
+ * the text does, and 20 ms.
  */
-const FAULTS = [Refusal, TemplateFault, Inexact, FormulaError, PricingConfigError, InvalidResponse, UnsupportedInput, SyntaxError]
+const FAULTS = [
+  Refusal,
+  TemplateFault,
+  Inexact,
+  FormulaError,
+  PricingConfigError,
+  InvalidResponse,
+  UnsupportedInput,
+  SyntaxError,
+]
 /** Places of each reader that each shape is tried at. */
 const PLACES = forRing({own: 1, ci: 1, full: 4})
 /** Of all pairs, and of those that take long to read, every how many-th. */
@@ -48,7 +58,8 @@ function tried(reader: Reader, shape: Shape, place: string, nth: number): string
   let allowed_ms = most_ms + times * (reader.parses * shape.parse_ms + reader.writes * shape.write_ms)
   let ms = quickest(work, allowed_ms)
   if (ms > allowed_ms) {
-    // The machine may be slower now than it was at the start, and parsing too, with caches that others fill and a heap that is larger.
+    // The machine may be slower now than it was at the start, and parsing too, with caches that others fill and a heap
+    // that is larger.
     const slower = is_long ? Math.max(1, quickest(() => parsed(json)) / shape.parse_ms) : 1
     const beside_ms = slower * (allowed_ms - most_ms)
     most_ms = reader.most_ms * Math.max(PACE, pace())

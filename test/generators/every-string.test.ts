@@ -21,7 +21,11 @@ import {type Event, type Say, STREAMS} from './every-string/streams.ts'
 /** What is put into each string: an address, which no word of a dialect has, and a word, which many have. */
 const CANARIES: Readonly<Record<'address' | 'word', Canary>> = {
   address: {text: 'canary.bird@mail.example', check: {id: 'default.pii', parameters: {redact: true}}, put: '<EMAIL_1>'},
-  word: {text: 'canary7f3a9c55', check: {id: 'default.regexReplace', parameters: {rule: '/canary\\w+/g', redactText: '#'}}, put: '#'},
+  word: {
+    text: 'canary7f3a9c55',
+    check: {id: 'default.regexReplace', parameters: {rule: '/canary\\w+/g', redactText: '#'}},
+    put: '#',
+  },
 }
 interface Canary {
   readonly text: string
@@ -31,11 +35,21 @@ interface Canary {
   readonly longest?: string
 }
 
-const hookOf = (check: object, more: object = {}): Hook => unsavedHook([check as never], {deny: true, ...more} as never)!
+const hookOf = (check: object, more: object = {}): Hook =>
+  unsavedHook([check as never], {deny: true, ...more} as never)!
 
 async function judged(endpoint: EndpointName, side: Side, body: object, check: object) {
   const view = viewOf(endpoint, side, body as JsonValue)
-  const context = {side, endpoint, response_status: 200, now_ms: () => 0, request: view, response: view, headers: {}, metadata: {}} as never
+  const context = {
+    side,
+    endpoint,
+    response_status: 200,
+    now_ms: () => 0,
+    request: view,
+    response: view,
+    headers: {},
+    metadata: {},
+  } as never
   return runHooks([hookOf(check)], view, context)
 }
 
@@ -51,7 +65,9 @@ const BODIES = (
     ['input', REQUESTS],
     ['output', REPLIES],
   ] as const
-).flatMap(([side, bodies]) => Object.entries(bodies).map(([endpoint, body]) => ({endpoint: endpoint as EndpointName, side, body})))
+).flatMap(([side, bodies]) =>
+  Object.entries(bodies).map(([endpoint, body]) => ({endpoint: endpoint as EndpointName, side, body})),
+)
 
 describe.each(BODIES)('$endpoint, $side', ({endpoint, side, body}) => {
   test('every string of a body is redacted and judged, or is on the list of those left alone; all else stays', async () => {
@@ -146,7 +162,9 @@ describe.each(Object.keys(STREAMS) as EndpointName[])('%s, streamed', endpoint =
         }
       }
       // Every text at once, each with another address: all are numbered, and stay so.
-      const crowd = new Map([...names].map(([name, text], at) => [name, IN_PLACE(text).put(text, `canary.n${at}@mail.example`)]))
+      const crowd = new Map(
+        [...names].map(([name, text], at) => [name, IN_PLACE(text).put(text, `canary.n${at}@mail.example`)]),
+      )
       await tried('all texts', make(cutting(crowd)), {
         ...CANARIES.address,
         text: 'canary.n',
@@ -184,7 +202,14 @@ function isShape({path}: Leaf): boolean {
 function isPiece(leaf: Leaf, names: ReadonlyMap<string, string>, event: Event): boolean {
   if (/delta|\.done$|completed$/.test(String(event.type)) && !/annotation|citation/.test(leaf.name)) return true
   const key = String(leaf.path.at(-1))
-  return names.has(key) || key === 'partial_json' || key === 'arguments' || leaf.within !== undefined || key === 'text' || key === 'input'
+  return (
+    names.has(key) ||
+    key === 'partial_json' ||
+    key === 'arguments' ||
+    leaf.within !== undefined ||
+    key === 'text' ||
+    key === 'input'
+  )
 }
 
 function pieces(text: string, random: () => number): string[] {
@@ -216,11 +241,13 @@ async function wrongIn(
     return verdict === false || is_echo || isEchoed(bytes) ? undefined : 'nothing is said of it'
   }
   const redacted = await pass(endpoint, [hookOf(check, how)], bytes, cuts)
-  // What is looked for has to fit in half of a window (docs/guardrails.md): the stream is cut off in a longer one, and it does not leave.
+  // What is looked for has to fit in half of a window (docs/guardrails.md): the stream is cut off in a longer one, and
+  // it does not leave.
   const fits = stream_mode !== 'window' || longest.length <= stream_window_chars / 2
   if (redacted.fault && fits) return `redacted, it is cut off: ${redacted.fault.message}`
   const heard = understood(redacted.text)
-  if (heard.includes(text)) return `redacted, it leaves: ${heard.slice(Math.max(0, heard.indexOf(text) - 300), heard.indexOf(text) + 60)}`
+  if (heard.includes(text))
+    return `redacted, it leaves: ${heard.slice(Math.max(0, heard.indexOf(text) - 300), heard.indexOf(text) + 60)}`
   if (isEchoed(bytes)) return undefined
   const denied = await pass(endpoint, [hookOf(denies, how)], bytes, cuts)
   if (denied.fault?.code !== 'guardrail.denied') return 'it is not denied'
@@ -251,26 +278,33 @@ describe('through a gateway', () => {
   const canary = (at: number) => `canary.n${at}@mail.example`
   /** Every string that is not on the list, each with a canary of its own. */
   const crowded = (body: object) => {
-    const leaves = leavesOf(body).filter(leaf => !isListed(leaf, CANARIES.word) && !isListed(leaf, CANARIES.address) && !leaf.is_key)
-    return leaves.filter(leaf => !leaf.within?.is_key).reduce((made, leaf, at) => withLeaf(made, leaf, canary(at)), body)
+    const leaves = leavesOf(body).filter(
+      leaf => !isListed(leaf, CANARIES.word) && !isListed(leaf, CANARIES.address) && !leaf.is_key,
+    )
+    return leaves
+      .filter(leaf => !leaf.within?.is_key)
+      .reduce((made, leaf, at) => withLeaf(made, leaf, canary(at)), body)
   }
   const redact = [{'default.pii': {redact: true}}]
 
-  test.each(ROUTES)('$path: what is redacted of a request reaches no provider, and of an answer no client', async route => {
-    const {endpoint, path, provider} = route
-    const upstream = routed[provider]
-    const config = {provider: `@${provider}`}
-    const asked = {path: path.replace('{prompt}', routed.prompt), body: crowded(REQUESTS[endpoint]!)}
-    routed.reset()
-    const reply = REPLIES[endpoint === 'promptComplete' ? 'chatComplete' : endpoint]
-    if (reply) upstream.answer((_heard, response) => json(response, crowded(reply)))
-    await routed.ask({...config, input_guardrails: redact}, asked)
-    expect(upstream.heard.length).toBe(1)
-    expect(upstream.heard[0]!.body.toString()).not.toContain('canary.')
-    expect(upstream.heard[0]!.body.toString()).toContain('EMAIL_1')
-    if (!reply) return
-    const told = await routed.ask({...config, output_guardrails: redact}, {...asked, body: REQUESTS[endpoint]!})
-    expect(told.status).toBe(200)
-    expect([told.text.includes('canary.'), told.text.includes('EMAIL_1')]).toEqual([false, true])
-  })
+  test.each(ROUTES)(
+    '$path: what is redacted of a request reaches no provider, and of an answer no client',
+    async route => {
+      const {endpoint, path, provider} = route
+      const upstream = routed[provider]
+      const config = {provider: `@${provider}`}
+      const asked = {path: path.replace('{prompt}', routed.prompt), body: crowded(REQUESTS[endpoint]!)}
+      routed.reset()
+      const reply = REPLIES[endpoint === 'promptComplete' ? 'chatComplete' : endpoint]
+      if (reply) upstream.answer((_heard, response) => json(response, crowded(reply)))
+      await routed.ask({...config, input_guardrails: redact}, asked)
+      expect(upstream.heard.length).toBe(1)
+      expect(upstream.heard[0]!.body.toString()).not.toContain('canary.')
+      expect(upstream.heard[0]!.body.toString()).toContain('EMAIL_1')
+      if (!reply) return
+      const told = await routed.ask({...config, output_guardrails: redact}, {...asked, body: REQUESTS[endpoint]!})
+      expect(told.status).toBe(200)
+      expect([told.text.includes('canary.'), told.text.includes('EMAIL_1')]).toEqual([false, true])
+    },
+  )
 })

@@ -8,12 +8,24 @@ import {ARGUMENTS, THOUGHT, type Told, understood, WIRES, type Wire} from './gua
 const MODES = ['after', 'window', 'buffer'] as const
 const VERDICTS = ['pass', 'redact', 'deny', 'redact and deny', 'broken'] as const
 const DELAYS: readonly Delay[] = ['at once', 'now and then', 'at the end']
-const ENDINGS = ['clean', 'no [DONE]', 'no blank line', 'truncated', 'torn', 'error', 'reset', 'gone', 'text behind the end'] as const
+const ENDINGS = [
+  'clean',
+  'no [DONE]',
+  'no blank line',
+  'truncated',
+  'torn',
+  'error',
+  'reset',
+  'gone',
+  'text behind the end',
+] as const
 const STYLES = ['LF', 'CRLF', 'CR', 'comments', 'byte order mark'] as const
 const CUTS = ['events', 'whole', 'bytes', 'anywhere'] as const
 const TABLE = [WIRES, MODES, VERDICTS, DELAYS, ENDINGS, STYLES, CUTS] as const
 const COMBINATIONS = TABLE.reduce((product, {length}) => product * length, 1)
-/** A step through all combinations that meets each once before any a second time, the ones beside each other far apart. */
+/**
+ * A step through all combinations that meets each once before any a second time, the ones beside each other far apart.
+ */
 const STEP = 48_611
 
 interface Case {
@@ -61,17 +73,25 @@ test('what a client reads of a judged stream is the whole answer judged at once,
 
 test('what came before an error leaves, at whatever turn the stream ends while a text is told anew', async () => {
   const words = Array.from({length: 8}, () => 'call 555-1234 or stay. ')
-  const hooks = [unsavedHook([REDACTS] as never, {deny: true, stream_mode: 'window', stream_window_chars: 60} as never)!]
+  const hooks = [
+    unsavedHook([REDACTS] as never, {deny: true, stream_mode: 'window', stream_window_chars: 60} as never)!,
+  ]
   for (const wire of WIRES.filter(({provider, is_sse}) => provider !== null && is_sse)) {
     const told = wire.told([...words, 'The end.']).filter(({text, is_end}) => !is_end && text !== 'The end.')
     const chunks = [...told.map(({bytes}) => bytes), wire.error]
     for (let turns = 0; turns < 40; turns++) {
-      // three numbers a chunk: whether turns pass behind it, whether one of the event loop does, as behind all but the last, how many others
+      // three numbers a chunk: whether turns pass behind it, whether one of the event loop does, as behind all but the
+      // last, how many others
       let drawn = 0
       const random = () => [0.5, drawn < 3 * chunks.length - 3 ? 0 : 0.5, turns / 24][drawn++ % 3]!
       const played = await play({wire, hooks, chunks, last: 'ends', delay: 'at once', broken_verdict: 0, random})
       const {text} = understood(wire.endpoint, played.bytes)
-      expect([wire.name, turns, played.fault, text]).toEqual([wire.name, turns, 'upstream.told', redacted(words.join(''))])
+      expect([wire.name, turns, played.fault, text]).toEqual([
+        wire.name,
+        turns,
+        'upstream.told',
+        redacted(words.join('')),
+      ])
     }
   }
 })
@@ -82,7 +102,8 @@ test('the stages of a judged stream: its end is told once, from one of them, and
   const next = (stage: Stage, event: StageEvent) => STAGES[stage][event] ?? stage
   for (const stage of stages) {
     // whoever is done lets nothing leave, and only the end of its attempt is told to it
-    if (isDone(stage)) expect(events.filter(event => next(stage, event) !== stage)).toEqual(stage === 'closed' ? [] : ['close'])
+    if (isDone(stage))
+      expect(events.filter(event => next(stage, event) !== stage)).toEqual(stage === 'closed' ? [] : ['close'])
     else expect([next(stage, 'refusal'), next(stage, 'close')]).toEqual(['cut', 'closed'])
     // the end is told from `ended` alone: never while something is awaited, nor before the provider has ended
     expect(next(stage, 'left') === 'whole').toBe(stage === 'ended' || stage === 'whole')
@@ -93,7 +114,8 @@ test('the stages of a judged stream: its end is told once, from one of them, and
     expect(isSaid(next(stage, 'verdict'))).toBe(isSaid(stage))
   }
   // nothing that has been said is unsaid
-  for (const stage of stages) for (const event of events) if (isSaid(stage)) expect(isSaid(next(stage, event))).toBe(true)
+  for (const stage of stages)
+    for (const event of events) if (isSaid(stage)) expect(isSaid(next(stage, event))).toBe(true)
 })
 
 /** What is wrong with what a client reads in this case; undefined: nothing. */
@@ -104,7 +126,10 @@ async function tried({wire, mode, verdict, delay, ending, style, cut}: Case, of:
   const {told, last} = endedBy(ending, all, wire, mode, random)
   const chunks = cutBy(cut, styled(style, told, wire, ending), random)
   const checks = [{id: 'default.contains', parameters: {words: [FORBIDDEN], operator: 'none'}}, REDACTS]
-  const hook = unsavedHook(checks as never, {deny: true, stream_mode: mode, stream_window_chars: 20 + Math.floor(random() * 100)} as never)!
+  const hook = unsavedHook(
+    checks as never,
+    {deny: true, stream_mode: mode, stream_window_chars: 20 + Math.floor(random() * 100)} as never,
+  )!
   const broken_verdict = verdict === 'broken' ? 1 + Math.floor(random() * 3) : 0
   const played = await play({wire, hooks: [hook], chunks, last, delay, broken_verdict, random})
   if (played.misdeeds.length) return played.misdeeds.join('; ')
@@ -126,7 +151,8 @@ function wrongIn({bytes, fault, had_left, was_settled, verdicts}: Played, of: Ex
   const {wire, mode, ending, said, has_all, broken_verdict} = of
   const heard = understood(wire.endpoint, bytes)
   const want = mode === 'after' ? said : redacted(said)
-  const tell = (wrong: string) => `${wrong}; fault ${fault}; read ${JSON.stringify(heard)}, wanted ${JSON.stringify(want)}`
+  const tell = (wrong: string) =>
+    `${wrong}; fault ${fault}; read ${JSON.stringify(heard)}, wanted ${JSON.stringify(want)}`
   if (mode !== 'after' && heard.text.includes(FORBIDDEN)) return tell('what is forbidden has left')
   if (mode !== 'after' && heard.text.match(PHONE)) return tell('what is redacted has left')
   if (!want.startsWith(heard.text)) return tell('the text is another')
@@ -144,11 +170,13 @@ function wrongIn({bytes, fault, had_left, was_settled, verdicts}: Played, of: Ex
     // what came before it broke is told where a part of it has left; else an error is all there is
     const is_told = heard.text === want && fault !== 'guardrail.denied'
     const is_refused =
-      fault !== null && (!had_left || is_denied || is_broken || ((ending === 'error' || ending === 'torn') && heard.text === ''))
+      fault !== null &&
+      (!had_left || is_denied || is_broken || ((ending === 'error' || ending === 'torn') && heard.text === ''))
     if (!is_told && !is_refused) return tell('what came before the break is lost')
     if (!is_refused && is_denied) return tell('it is not denied')
     const may_be_silent =
-      wire.provider === null && (ending === 'truncated' || (ending === 'error' && heard.errors === 1) || mode === 'after')
+      wire.provider === null &&
+      (ending === 'truncated' || (ending === 'error' && heard.errors === 1) || mode === 'after')
     if (fault === null && !may_be_silent && !has_all) return tell('the break is not told')
     return undefined
   }
@@ -157,8 +185,10 @@ function wrongIn({bytes, fault, had_left, was_settled, verdicts}: Played, of: Ex
   if (fault !== null) return tell('it is cut off')
   if (heard.text !== want) return tell('text is lost')
   if (!heard.has_reason) return tell('why it ended is lost')
-  if (heard.ends !== (ending === 'no [DONE]' && wire.provider === null && hasDone(wire) ? 0 : 1)) return tell('its end is lost')
-  if (wire.name === 'chat' && (heard.calls !== ARGUMENTS || heard.thought !== THOUGHT)) return tell('what stands beside the text is lost')
+  if (heard.ends !== (ending === 'no [DONE]' && wire.provider === null && hasDone(wire) ? 0 : 1))
+    return tell('its end is lost')
+  if (wire.name === 'chat' && (heard.calls !== ARGUMENTS || heard.thought !== THOUGHT))
+    return tell('what stands beside the text is lost')
   return undefined
 }
 
@@ -196,7 +226,13 @@ interface Ended {
   readonly last: 'ends' | 'breaks' | 'left'
 }
 
-function endedBy(ending: Case['ending'], all: readonly Told[], wire: Wire, mode: Case['mode'], random: () => number): Ended {
+function endedBy(
+  ending: Case['ending'],
+  all: readonly Told[],
+  wire: Wire,
+  mode: Case['mode'],
+  random: () => number,
+): Ended {
   const last_text = all.findLastIndex(({text, is_end}) => text !== '' && !is_end)
   const some = () => all.slice(0, 1 + Math.floor(random() * (last_text + 1)))
   const bytesOf = (bytes: Buffer): Told => ({bytes, text: '', is_end: false})
@@ -230,12 +266,18 @@ function endedBy(ending: Case['ending'], all: readonly Told[], wire: Wire, mode:
 }
 
 /** The bytes of each event, in another spelling of the same. */
-function styled(style: Case['style'], told: readonly Told[], {is_sse}: Wire, ending: Case['ending']): readonly Buffer[] {
+function styled(
+  style: Case['style'],
+  told: readonly Told[],
+  {is_sse}: Wire,
+  ending: Case['ending'],
+): readonly Buffer[] {
   const events = told.map(({bytes}) => bytes)
   if (!is_sse) return events
   const eol = style === 'CRLF' ? '\r\n' : style === 'CR' ? '\r' : '\n'
   const texts = events.map(bytes => bytes.toString())
-  const noted = style === 'comments' ? texts.flatMap((each, at) => (at % 3 === 1 ? [': keep-alive\n\n', each] : [each])) : texts
+  const noted =
+    style === 'comments' ? texts.flatMap((each, at) => (at % 3 === 1 ? [': keep-alive\n\n', each] : [each])) : texts
   if (ending === 'no blank line') noted[noted.length - 1] = noted.at(-1)!.replace(/\n+$/, '')
   if (style === 'byte order mark') noted[0] = `\uFEFF${noted[0]}`
   return noted.map(each => Buffer.from(each.replaceAll('\n', eol)))

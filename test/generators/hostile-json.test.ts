@@ -9,7 +9,10 @@ import {ADMIN_KEY, startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider} from '../support/provider.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
 
-/** JSON that is meant to hurt: nested deeper than walkers go, with the keys of an object's own workings, and torn in any way. */
+/**
+ * JSON that is meant to hurt: nested deeper than walkers go, with the keys of an object's own workings, and torn in any
+ * way.
+ */
 let gateway: TestGateway
 let provider: FakeProvider
 let cases = 0
@@ -59,8 +62,12 @@ test('a body that is nested too deep is 400 that says so, on every unified route
           const body = `{${Object.entries(members)
             .map(([key, value]) => `"${key}":${value}`)
             .join(',')}}`
-          const {status, text} = await send('POST', `/v1${path}`, body, {'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url})
-          if (status !== 400 || !TOO_DEEP.test(text)) failed.push(`${kind} ${path} ${levels} ${open}: ${status} ${text.slice(0, 160)}`)
+          const {status, text} = await send('POST', `/v1${path}`, body, {
+            'x-gateway-provider': kind,
+            'x-gateway-custom-host': provider.url,
+          })
+          if (status !== 400 || !TOO_DEEP.test(text))
+            failed.push(`${kind} ${path} ${levels} ${open}: ${status} ${text.slice(0, 160)}`)
         }
       }
     }
@@ -84,7 +91,8 @@ test('every operation that reads a body says so too', async () => {
       for (const text of [`{"name":${deep(levels, '{')}}`, deep(levels)]) {
         const reply = await send(method, `/v1${path.replace(/:\w+/g, 'x')}`, text, {'x-gateway-api-key': ADMIN_KEY})
         // what an admin key may not ask is refused before its body is read
-        const fits = reply.status === 403 || (reply.status === 400 && TOO_DEEP.test(reply.text) && reply.text.includes('AB01'))
+        const fits =
+          reply.status === 403 || (reply.status === 400 && TOO_DEEP.test(reply.text) && reply.text.includes('AB01'))
         if (!fits) failed.push(`${id} ${levels}: ${reply.status} ${reply.text.slice(0, 160)}`)
       }
     }
@@ -92,24 +100,31 @@ test('every operation that reads a body says so too', async () => {
   expect(failed).toEqual([])
 })
 
-test.each(['x-gateway-config', 'x-gateway-metadata', 'x-gateway-forward-headers', 'x-gateway-vertex-service-account-json'])(
-  'the header %s too deep is no fault of ours',
-  async header => {
-    const body = '{"model":"m","messages":[{"role":"user","content":"hi"}]}'
-    for (const levels of [MAX_JSON_DEPTH + 1, 2500]) {
-      for (const text of [deep(levels, '{').slice(0, 15_000), deep(levels), `{"a":${deep(levels)}}`, `["a",${deep(levels)}]`]) {
-        const kind = header.includes('vertex') ? 'vertex-ai' : 'openai'
-        const more: Record<string, string> = header.endsWith('-config')
-          ? {}
-          : {'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url}
-        const {status, text: told} = await send('POST', '/v1/chat/completions', body, {...more, [header]: text})
-        expect(status, `${header} ${levels} ${told.slice(0, 200)}`).toBeLessThan(500)
-        if (/config$|metadata$/.test(header) && text.startsWith('{') && levels < 2500)
-          expect([status, told]).toEqual([400, expect.stringMatching(TOO_DEEP)])
-      }
+test.each([
+  'x-gateway-config',
+  'x-gateway-metadata',
+  'x-gateway-forward-headers',
+  'x-gateway-vertex-service-account-json',
+])('the header %s too deep is no fault of ours', async header => {
+  const body = '{"model":"m","messages":[{"role":"user","content":"hi"}]}'
+  for (const levels of [MAX_JSON_DEPTH + 1, 2500]) {
+    for (const text of [
+      deep(levels, '{').slice(0, 15_000),
+      deep(levels),
+      `{"a":${deep(levels)}}`,
+      `["a",${deep(levels)}]`,
+    ]) {
+      const kind = header.includes('vertex') ? 'vertex-ai' : 'openai'
+      const more: Record<string, string> = header.endsWith('-config')
+        ? {}
+        : {'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url}
+      const {status, text: told} = await send('POST', '/v1/chat/completions', body, {...more, [header]: text})
+      expect(status, `${header} ${levels} ${told.slice(0, 200)}`).toBeLessThan(500)
+      if (/config$|metadata$/.test(header) && text.startsWith('{') && levels < 2500)
+        expect([status, told]).toEqual([400, expect.stringMatching(TOO_DEEP)])
     }
-  },
-)
+  }
+})
 
 const KEYS = ['__proto__', 'constructor', 'prototype']
 const CONFIGS: readonly ((key: string) => string)[] = [
@@ -118,7 +133,8 @@ const CONFIGS: readonly ((key: string) => string)[] = [
   key => `{"strategy":{"mode":"fallback"},"targets":[{"provider":"openai","${key}":null}]}`,
   key => `{"provider":"openai","override_params":{"metadata":{"a":[{"${key}":{}}]}}}`,
   key => `{"provider":"openai","cache":{"mode":"simple","${key}":[]}}`,
-  key => `{"provider":"openai","input_guardrails":[{"default.contains":{"operator":"any","words":["a"],"${key}":1},"deny":true}]}`,
+  key =>
+    `{"provider":"openai","input_guardrails":[{"default.contains":{"operator":"any","words":["a"],"${key}":1},"deny":true}]}`,
 ]
 
 test('the keys of an object’s own workings are 400 AB01, anywhere in a config, a guardrail or a provider, saved or sent with a call', async () => {
@@ -137,7 +153,9 @@ test('the keys of an object’s own workings are 400 AB01, anywhere in a config,
       const replies = [
         await send('POST', '/v1/configs', `{"name":"x","workspace_id":"${workspace!.id}","config":${text}}`, admin),
         await send('PUT', `/v1/configs/${slug}`, `{"config":${text}}`, admin),
-        await send('POST', '/v1/chat/completions', '{"model":"m","messages":[{"role":"user","content":"hi"}]}', {'x-gateway-config': text}),
+        await send('POST', '/v1/chat/completions', '{"model":"m","messages":[{"role":"user","content":"hi"}]}', {
+          'x-gateway-config': text,
+        }),
       ]
       for (const [which, {status, text: told}] of replies.entries())
         if (status !== 400 || !told.includes('AB01') || !told.includes(key))
@@ -163,7 +181,8 @@ test('the keys of an object’s own workings are 400 AB01, anywhere in a config,
     ]
     for (const [method, path, body] of others) {
       const {status, text} = await send(method, path, body, admin)
-      if (status !== 400 || !text.includes('AB01') || !text.includes(key)) failed.push(`${key} ${path}: ${status} ${text.slice(0, 200)}`)
+      if (status !== 400 || !text.includes('AB01') || !text.includes(key))
+        failed.push(`${key} ${path}: ${status} ${text.slice(0, 200)}`)
     }
   }
   expect(failed).toEqual([])
@@ -176,11 +195,36 @@ const run = {numRuns: forRing({own: 2000, ci: 20_000, full: 200_000}), seed: see
 /** Keys and texts that readers disagree about: escapes, lone surrogates, NUL, twins. */
 const nasty = fc.oneof(
   fc.string({unit: 'binary', maxLength: 6}),
-  fc.constantFrom('', 'a', '\u0000', '\ud800', '\udfff', '__proto__', 'model', 'mod\u0065l', '"', '\\', '\\"', '\ufeff'),
+  fc.constantFrom(
+    '',
+    'a',
+    '\u0000',
+    '\ud800',
+    '\udfff',
+    '__proto__',
+    'model',
+    'mod\u0065l',
+    '"',
+    '\\',
+    '\\"',
+    '\ufeff',
+  ),
 )
-/** V8 13.6, once it has parsed an object with the key `\\`, takes other keys in its place that begin with an escape for the same. */
+/**
+ * V8 13.6, once it has parsed an object with the key `\\`, takes other keys in its place that begin with an escape for
+ * the same.
+ */
 const key = nasty.filter(text => !text.includes('\\'))
-const number = fc.constantFrom('0', '-0', '1e400', '-1e-400', '123456789012345678901234567890', '0.1', '1E+2', '9007199254740993')
+const number = fc.constantFrom(
+  '0',
+  '-0',
+  '1e400',
+  '-1e-400',
+  '123456789012345678901234567890',
+  '0.1',
+  '1E+2',
+  '9007199254740993',
+)
 const scalar = fc.oneof(
   nasty.map(text => JSON.stringify(text)),
   number,
@@ -197,7 +241,8 @@ const {value} = fc.letrec<{value: string}>(tie => ({
   ),
 }))
 const members = fc.array(fc.tuple(key, value), {maxLength: 5})
-const textOf = (all: readonly (readonly [string, string])[]) => `{${all.map(([key, one]) => `${JSON.stringify(key)}:${one}`).join(',')}}`
+const textOf = (all: readonly (readonly [string, string])[]) =>
+  `{${all.map(([key, one]) => `${JSON.stringify(key)}:${one}`).join(',')}}`
 
 test('the top level is found as JSON.parse finds it, whatever it holds', LONG, () => {
   fc.assert(
@@ -208,7 +253,9 @@ test('the top level is found as JSON.parse finds it, whatever it holds', LONG, (
       const parsed = JSON.parse(body.toString()) as Record<string, unknown>
       expect([...found.keys()].toSorted()).toEqual(Object.keys(parsed).toSorted())
       for (const [key, {start, end}] of found)
-        expect(JSON.parse(body.toString('utf8', start, end))).toEqual(Object.getOwnPropertyDescriptor(parsed, key)!.value)
+        expect(JSON.parse(body.toString('utf8', start, end))).toEqual(
+          Object.getOwnPropertyDescriptor(parsed, key)!.value,
+        )
       const twice = all.map(([key]) => key).find((key, at) => all.findIndex(([other]) => other === key) < at)
       if (twice !== undefined) expect(() => topLevel(body, new Set([twice]))).toThrow(Refusal)
     }),
@@ -236,24 +283,34 @@ test('torn JSON is refused or read, and nothing else is thrown', LONG, () => {
 
 test('an edit changes what it names and leaves every other member as it was', LONG, () => {
   fc.assert(
-    fc.property(members, fc.array(fc.tuple(key, fc.option(value, {nil: undefined})), {maxLength: 3}), (all, changes) => {
-      const once = all.filter(([key], at) => all.findIndex(([other]) => other === key) === at)
-      cases++
-      const body = Buffer.from(textOf(once))
-      const edits = new Map(changes)
-      const after = JSON.parse(edited(body, topLevel(body, new Set()), edits).toString()) as object
-      const want = new Map([...once, ...edits].filter(([key]) => edits.get(key) !== undefined || !edits.has(key)) as [string, string][])
-      expect(Object.keys(after).toSorted()).toEqual([...want.keys()].toSorted())
-      for (const [key, json] of want) expect(Object.getOwnPropertyDescriptor(after, key)!.value).toEqual(JSON.parse(json))
-    }),
+    fc.property(
+      members,
+      fc.array(fc.tuple(key, fc.option(value, {nil: undefined})), {maxLength: 3}),
+      (all, changes) => {
+        const once = all.filter(([key], at) => all.findIndex(([other]) => other === key) === at)
+        cases++
+        const body = Buffer.from(textOf(once))
+        const edits = new Map(changes)
+        const after = JSON.parse(edited(body, topLevel(body, new Set()), edits).toString()) as object
+        const want = new Map(
+          [...once, ...edits].filter(([key]) => edits.get(key) !== undefined || !edits.has(key)) as [string, string][],
+        )
+        expect(Object.keys(after).toSorted()).toEqual([...want.keys()].toSorted())
+        for (const [key, json] of want)
+          expect(Object.getOwnPropertyDescriptor(after, key)!.value).toEqual(JSON.parse(json))
+      },
+    ),
     run,
   )
 })
 
 test('depth is counted outside of texts, and the way to a key is its path', LONG, () => {
-  // Counted in the text: of two members with one key JSON.parse keeps the last alone, and the first may be the deeper one.
+  // Counted in the text: of two members with one key JSON.parse keeps the last alone, and the first may be the deeper
+  // one.
   const levels = (text: string): number => {
-    const opened = [...text.replace(/"(?:[^"\\]|\\.)*"/gs, '')].map(char => ('[{'.includes(char) ? 1 : ']}'.includes(char) ? -1 : 0))
+    const opened = [...text.replace(/"(?:[^"\\]|\\.)*"/gs, '')].map(char =>
+      '[{'.includes(char) ? 1 : ']}'.includes(char) ? -1 : 0,
+    )
     let depth = 0
     return Math.max(0, ...opened.map(step => (depth += step)))
   }

@@ -13,9 +13,9 @@ import {watchHolds} from './hostile-provider/holds.ts'
 import {type HostileRoute, KINDS, type ProviderKind, ROUTES, secretOf} from './hostile-provider/routes.ts'
 
 /**
- * Every way in which a provider may misbehave × every kind of route that leads to it. Each call is answered or ended in time, never with a
- * fault of our own; it has a row in the log; no credential of the provider is in anything that the gateway says or keeps; and no answer holds
- * the event loop.
+ * Every way in which a provider may misbehave × every kind of route that leads to it. Each call is answered or ended in
+ * time, never with a fault of our own; it has a row in the log; no credential of the provider is in anything that the
+ * gateway says or keeps; and no answer holds the event loop.
  */
 
 /** Faults that are known and not yet mended: the case, a part of the route's name, and what is wrong. */
@@ -26,19 +26,34 @@ const KNOWN: readonly (readonly [name: string, route: string, fault: RegExp])[] 
 /** The most that such an answer may hold it, of what is allowed elsewhere. */
 const MOST_KNOWN = 4
 
-/** A good answer reaches its caller unchanged (docs/security.md, repeated secrets): its body may have what the provider put there, and nothing else may. */
-const GOOD_ECHOES = /^echo-(?:key-(?:in-(?:page|text|gzip|two-chunks|bad-json|stream|stream-comment|stream-pieces)|as-member)|head-in-200)$/
+/**
+ * A good answer reaches its caller unchanged (docs/security.md, repeated secrets): its body may have what the provider
+ * put there, and nothing else may.
+ */
+const GOOD_ECHOES =
+  /^echo-(?:key-(?:in-(?:page|text|gzip|two-chunks|bad-json|stream|stream-comment|stream-pieces)|as-member)|head-in-200)$/
 /** Cases in which the provider sends 500 itself. */
-const OWN_500: ReadonlySet<string> = new Set(['code-500', 'error-as-stream', 'error-500-null', 'error-500-words', 'echo-key-in-500'])
+const OWN_500: ReadonlySet<string> = new Set([
+  'code-500',
+  'error-as-stream',
+  'error-500-null',
+  'error-500-words',
+  'echo-key-in-500',
+])
 const PACE = pace()
 /** How long an answer may take: far beyond what the gateway's own limits below allow. */
 const ANSWER_MS = 15_000 * PACE
 const HOLD_MS = 20 * PACE
-/** What waits for ever is given up after so long, also where the machine is busy: what comes of it is right then too. */
+/**
+ * What waits for ever is given up after so long, also where the machine is busy: what comes of it is right then too.
+ */
 const PATIENCE_MS = 300
 /** Calls whose provider is silent wait beside each other; any other is alone, so that a hold is its own. */
 const WAITING_AT_ONCE = 30
-/** A hold that comes again in each of so many further calls is no accident of the machine, of its caches or of the collector of garbage. */
+/**
+ * A hold that comes again in each of so many further calls is no accident of the machine, of its caches or of the
+ * collector of garbage.
+ */
 const TURNS = 4
 /** Every how many-th row of the log is read with what was said. */
 const SHOWN_EVERY = 20
@@ -51,7 +66,10 @@ interface HostileCall {
   readonly route: HostileRoute
 }
 
-/** Calls of this ring: every so many-th of all, a number that has nothing in common with that of the routes, so that each route has its turn. */
+/**
+ * Calls of this ring: every so many-th of all, a number that has nothing in common with that of the routes, so that
+ * each route has its turn.
+ */
 function callsOfRing(): readonly HostileCall[] {
   const all = CASES.flatMap(name => ROUTES.map(route => ({name, route})))
   let every = Math.ceil(all.length / MAX_CALLS) || 1
@@ -90,7 +108,10 @@ afterAll(async () => {
 
 let sent = 0
 
-async function ask({name, route}: HostileCall): Promise<Answer & {readonly trace_id: string; readonly answered_id: string | undefined}> {
+async function ask({
+  name,
+  route,
+}: HostileCall): Promise<Answer & {readonly trace_id: string; readonly answered_id: string | undefined}> {
   const trace_id = `hostile-${sent++}`
   const {kind, method = 'POST', path, body, config} = route
   const answer = await client.send(
@@ -164,7 +185,8 @@ test('a hostile provider costs nobody but its own caller anything', {
     const allowed_ms = Math.max(HOLD_MS, 20 * pace())
     let least_ms = Number.POSITIVE_INFINITY
     for (let turn = 0; turn < TURNS && least_ms > allowed_ms; turn++) least_ms = Math.min(least_ms, await one(call))
-    if (least_ms > MOST_KNOWN * allowed_ms) faults.push(`${call.name}, ${call.route.name}: held the event loop ${least_ms.toFixed(1)} ms`)
+    if (least_ms > MOST_KNOWN * allowed_ms)
+      faults.push(`${call.name}, ${call.route.name}: held the event loop ${least_ms.toFixed(1)} ms`)
     else if (least_ms > allowed_ms)
       told(call, `held the event loop ${least_ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed`)
   }
@@ -187,7 +209,8 @@ test('a hostile provider costs nobody but its own caller anything', {
   }
   for (const line of gateway.lines) {
     if (SECRETS.some(secret => line.includes(secret))) faults.push(`the process log tells a secret: ${line}`)
-    if (/"level":"?(?:error|fatal|50|60)/.test(line)) faults.push(`the process log tells a fault: ${line.slice(0, 1000)}`)
+    if (/"level":"?(?:error|fatal|50|60)/.test(line))
+      faults.push(`the process log tells a fault: ${line.slice(0, 1000)}`)
   }
   for (const name of ['polluted', 'msg']) if (name in {}) faults.push(`every object has the member ${name}`)
 
@@ -218,7 +241,9 @@ async function rowsOf(trace_ids: readonly string[]): Promise<ReadonlyMap<string,
 /** So much before and behind a secret is shown. */
 const AROUND = 300
 
-/** Files of the data directory that hold a secret as it is. Read last: on SQLite this drops the locks of this process. */
+/**
+ * Files of the data directory that hold a secret as it is. Read last: on SQLite this drops the locks of this process.
+ */
 function secretsIn(at: string): readonly string[] {
   return readdirSync(at, {recursive: true, withFileTypes: true}).flatMap(entry => {
     if (!entry.isFile()) return []

@@ -24,7 +24,8 @@ describe.each(places)('hostile values over %s', place => {
           const status = await house.ask(field.request(value))
           house.provider.usage = house.provider.usual
           const is_whole = value.text.length <= MAX_HEAD_BYTES
-          // our own faults are 500, a store that is taken for silent is 503, and only what is too long for a head may get no answer
+          // our own faults are 500, a store that is taken for silent is 503, and only what is too long for a head may
+          // get no answer
           expect([field.name, value.name, status], `${field.name}, ${value.name}`).toEqual([
             field.name,
             value.name,

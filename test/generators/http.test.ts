@@ -10,15 +10,17 @@ const EACH_WAY = forRing({own: 300, ci: 10_000, full: 40_000})
 const LONG_MS = 600_000
 
 /**
- * Where the two differ: of requests that are sent ahead, node:http judges a later one while the answer to an earlier one is under way, and
- * drops that answer when the later is malformed. Ours come one after the other. Where nothing is ahead both do the same; whether the
- * end is told besides, with 400, is a matter of turns.
+ * Where the two differ: of requests that are sent ahead, node:http judges a later one while the answer to an earlier
+ * one is under way, and drops that answer when the later is malformed. Ours come one after the other. Where nothing is
+ * ahead both do the same; whether the end is told besides, with 400, is a matter of turns.
  */
 function withoutLastWord({told, heard, is_closed}: CameOf): CameOf {
   return {told, heard: heard.replace(/HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n\r\n$/, ''), is_closed}
 }
 
-test('however requests are bent and cut, our way in makes of them what node:http does', {timeout: LONG_MS}, async () => {
+test('however requests are bent and cut, our way in makes of them what node:http does', {
+  timeout: LONG_MS,
+}, async () => {
   const ways = await waysIn()
   await fc.assert(
     fc.asyncProperty(sent, async of => {
@@ -33,7 +35,9 @@ test('however requests are bent and cut, our way in makes of them what node:http
   generated('HTTP, the way in', EACH_WAY)
 })
 
-test('however replies are bent and cut, callers are told what undici tells, but for a short list', {timeout: LONG_MS}, async () => {
+test('however replies are bent and cut, callers are told what undici tells, but for a short list', {
+  timeout: LONG_MS,
+}, async () => {
   const counts = {whole: 0, refused: 0, stricter: 0, looser: 0}
   await fc.assert(
     fc.asyncProperty(asking, async of => {

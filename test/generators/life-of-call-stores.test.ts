@@ -27,51 +27,62 @@ async function overRedis(env: Record<string, string> = {}) {
   return {line, world}
 }
 
-test.runIf(redis_url && RING !== 'own')('a client that leaves while its call waits for Redis leaves nothing there', async () => {
-  const {line, world} = await overRedis()
-  for (let question = 0; question < MAX_QUESTIONS; question++) {
-    const is_held = line.stall(question)
-    const [cell] = await hold(
-      world,
-      `redis ${question}`,
-      PLAIN.map(state => ({...state, hears: null})),
-      'front',
-    )
-    if (!(await Promise.race([is_held.then(() => true), sleep(300, false)])) || world.double.count(`chat ${cell!.tag}`) > 0) break
-    cases++
-    cell!.client.leave()
-    await sleep(50)
-    line.resume()
-    await until(async () => (await world.recorded(cell!.trace_id)).rows.length > 0)
-    expect([await world.recorded(cell!.trace_id), world.double.count(`chat ${cell!.tag}`)]).toEqual([{rows: [499], entries: []}, 0])
-    expect(await until(async () => (await ask(world, cell!.key)) === 200)).toBe(true)
-  }
-  expect(cases).toBeGreaterThan(1)
-})
+test.runIf(redis_url && RING !== 'own')(
+  'a client that leaves while its call waits for Redis leaves nothing there',
+  async () => {
+    const {line, world} = await overRedis()
+    for (let question = 0; question < MAX_QUESTIONS; question++) {
+      const is_held = line.stall(question)
+      const [cell] = await hold(
+        world,
+        `redis ${question}`,
+        PLAIN.map(state => ({...state, hears: null})),
+        'front',
+      )
+      if (
+        !(await Promise.race([is_held.then(() => true), sleep(300, false)])) ||
+        world.double.count(`chat ${cell!.tag}`) > 0
+      )
+        break
+      cases++
+      cell!.client.leave()
+      await sleep(50)
+      line.resume()
+      await until(async () => (await world.recorded(cell!.trace_id)).rows.length > 0)
+      expect([await world.recorded(cell!.trace_id), world.double.count(`chat ${cell!.tag}`)]).toEqual([
+        {rows: [499], entries: []},
+        0,
+      ])
+      expect(await until(async () => (await ask(world, cell!.key)) === 200)).toBe(true)
+    }
+    expect(cases).toBeGreaterThan(1)
+  },
+)
 
-test.runIf(redis_url && RING !== 'own')('a gateway that stops while a call waits for Redis begins nothing', async () => {
-  for (let question = 0; question < 2; question++) {
-    const {line, world} = await overRedis({DRAIN_TIMEOUT_MS: String(LIMIT_MS)})
-    const is_held = line.stall(question)
-    const [cell] = await hold(
-      world,
-      `redis ${question}`,
-      PLAIN.map(state => ({...state, hears: null})),
-      'front',
-    )
-    await is_held
-    cases++
-    const stopped = world.stop()
-    await sleep(LIMIT_MS / 4)
-    line.resume()
-    await stopped
-    expect([cell!.client.end, await world.recorded(cell!.trace_id), world.double.count(`chat ${cell!.tag}`)]).toEqual([
-      '503',
-      {rows: [503], entries: []},
-      0,
-    ])
-  }
-})
+test.runIf(redis_url && RING !== 'own')(
+  'a gateway that stops while a call waits for Redis begins nothing',
+  async () => {
+    for (let question = 0; question < 2; question++) {
+      const {line, world} = await overRedis({DRAIN_TIMEOUT_MS: String(LIMIT_MS)})
+      const is_held = line.stall(question)
+      const [cell] = await hold(
+        world,
+        `redis ${question}`,
+        PLAIN.map(state => ({...state, hears: null})),
+        'front',
+      )
+      await is_held
+      cases++
+      const stopped = world.stop()
+      await sleep(LIMIT_MS / 4)
+      line.resume()
+      await stopped
+      expect([cell!.client.end, await world.recorded(cell!.trace_id), world.double.count(`chat ${cell!.tag}`)]).toEqual(
+        ['503', {rows: [503], entries: []}, 0],
+      )
+    }
+  },
+)
 
 test.runIf(database_url && RING !== 'own')(
   'a process over a database that falls silent ends in time, and the next one knows of every call',
@@ -80,7 +91,11 @@ test.runIf(database_url && RING !== 'own')(
       const name = `gateway_test_${randomBytes(6).toString('hex')}`
       await onServer(`create database ${name}`)
       const line = await openLine(Object.assign(new URL(database_url!), {pathname: `/${name}`}).href, 5432)
-      const env = {DATABASE_URL: line.url, GATEWAY_SEALING_KEY: randomBytes(32).toString('base64'), DRAIN_TIMEOUT_MS: String(LIMIT_MS)}
+      const env = {
+        DATABASE_URL: line.url,
+        GATEWAY_SEALING_KEY: randomBytes(32).toString('base64'),
+        DRAIN_TIMEOUT_MS: String(LIMIT_MS),
+      }
       const world = await worldApart(env)
       try {
         const cells = await hold(

@@ -17,7 +17,8 @@ const statesBy = (event: Event, way: Way) =>
   STATES.filter(({name, hears}) => name in COMES_TO[event] && (way === 'front' || hears !== 'session'))
 
 /** What the provider had been asked before the event: by the call, or by the one that it follows. */
-const askedBefore = ({hears, attempts, follows}: State) => (hears === 'dial' || hears === 'session' ? 0 : follows ? 1 : attempts)
+const askedBefore = ({hears, attempts, follows}: State) =>
+  hears === 'dial' || hears === 'session' ? 0 : follows ? 1 : attempts
 
 /** Every call comes to what the table says, and leaves nothing behind: no request, no connection, no reservation. */
 async function check(event: Event, cells: readonly Cell[], world: World, is_serving = true) {
@@ -37,7 +38,9 @@ async function check(event: Event, cells: readonly Cell[], world: World, is_serv
     ),
   )
   expect(came).toEqual(Object.fromEntries(cells.map(({state: {name}}) => [name, table[name]])))
-  const left = cells.filter(({state, tag}) => (state.hears === 'chat' || state.hears === 'session') && world.double.open(tag) > 0)
+  const left = cells.filter(
+    ({state, tag}) => (state.hears === 'chat' || state.hears === 'session') && world.double.open(tag) > 0,
+  )
   expect(left.map(({state}) => state.name)).toEqual([])
   if (!is_serving) return
   expect(await world.metric('gateway_live_calls')).toBe(0)
@@ -62,7 +65,10 @@ const SHORT = {
   CLIENT_BODY_IDLE_TIMEOUT_MS: String(SHORT_MS),
 }
 
-/** No request from outside can hold a call there: it passes them within a turn, or waits for a store (life-of-call-stores). */
+/**
+ * No request from outside can hold a call there: it passes them within a turn, or waits for a store
+ * (life-of-call-stores).
+ */
 const NOT_HELD: readonly StateName[] = [
   'authenticating',
   'admitting_caller',
@@ -122,7 +128,9 @@ describe.each(WAYS)('a call in whatever state it is (%s)', way => {
     const undo = fillDisk(world.folder)
     try {
       for (const cell of unrecorded) ACTS['journal refuses']!(cell, world)
-      await until(() => unrecorded.every(({client, state}) => client.end === COMES_TO['journal refuses'][state.name]![0]))
+      await until(() =>
+        unrecorded.every(({client, state}) => client.end === COMES_TO['journal refuses'][state.name]![0]),
+      )
     } finally {
       undo()
     }
@@ -212,13 +220,19 @@ test.runIf(forRing({own: false, ci: true, full: true}))(
         await sleep(LIMIT_MS / 4)
         for (const cell of cells.flat()) ACTS.drain!(cell, world)
         took.push(await stopped)
-        expect([await world.ended, world.double.heard.length - heard, crowd.filter(({closed}) => !closed).length]).toEqual([0, 0, 0])
+        expect([
+          await world.ended,
+          world.double.heard.length - heard,
+          crowd.filter(({closed}) => !closed).length,
+        ]).toEqual([0, 0, 0])
         for (const each of cells) await check('drain', counted(each), world, false)
       } finally {
         await world.close()
       }
     }
-    console.log(`a process ends ${Math.round(Math.max(...took) - LIMIT_MS)} ms after its limit at the latest, of ${took.length}`)
+    console.log(
+      `a process ends ${Math.round(Math.max(...took) - LIMIT_MS)} ms after its limit at the latest, of ${took.length}`,
+    )
     expect(took.filter(ms => ms > LIMIT_MS + 1000 + SLACK_MS)).toEqual([])
   },
   600_000,

@@ -28,25 +28,35 @@ test.runIf(ENDS.length > 0)(
     await provideAt(served.origin, 'mock', provider.origin)
     const [workspace] = (await administer(served.origin)<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
     const limit = (credit_limit: number) => ({type: 'tokens', credit_limit, enforcement: 'strict'})
-    const {id, key} = await administer(served.origin)<{id: string; key: string}>('POST', '/api-keys/workspace/service', {
-      name: 'strict',
-      workspace_id: workspace!.id,
-      scopes: ['completions.write'],
-      usage_limits: limit(1_000_000),
-    })
+    const {id, key} = await administer(served.origin)<{id: string; key: string}>(
+      'POST',
+      '/api-keys/workspace/service',
+      {
+        name: 'strict',
+        workspace_id: workspace!.id,
+        scopes: ['completions.write'],
+        usage_limits: limit(1_000_000),
+      },
+    )
     let calls = 0
     const call = async (model: string) => {
       const reply = await fetch(`${served!.origin}/v1/chat/completions`, {
         method: 'POST',
         headers: {...CALL_HEADERS, authorization: `Bearer ${key}`, 'content-type': 'application/json'},
         signal: AbortSignal.timeout(20_000),
-        body: JSON.stringify({model, user: `limits-${++calls}`, max_tokens: 20, messages: [{role: 'user', content: 'Count this call.'}]}),
+        body: JSON.stringify({
+          model,
+          user: `limits-${++calls}`,
+          max_tokens: 20,
+          messages: [{role: 'user', content: 'Count this call.'}],
+        }),
       })
       const said = (await reply.json()) as {usage?: {total_tokens: number}}
       return {status: reply.status, tokens: said.usage?.total_tokens ?? 0}
     }
     const used = async () =>
-      (await administer(served!.origin)<{usage_limits: {current_usage: number}}>('GET', `/api-keys/${id}`)).usage_limits.current_usage
+      (await administer(served!.origin)<{usage_limits: {current_usage: number}}>('GET', `/api-keys/${id}`)).usage_limits
+        .current_usage
     let tokens = 0
     for (const [at, end] of ENDS.entries()) {
       // a model with a price, and one that nobody lists
@@ -61,7 +71,8 @@ test.runIf(ENDS.length > 0)(
       tokens += first.tokens
       expect([first.status, await used(), end]).toEqual([200, tokens, end])
     }
-    const change = (credit_limit: number) => administer(served!.origin)('PUT', `/api-keys/${id}`, {usage_limits: limit(credit_limit)})
+    const change = (credit_limit: number) =>
+      administer(served!.origin)('PUT', `/api-keys/${id}`, {usage_limits: limit(credit_limit)})
     await change(tokens)
     expect((await call('gpt-4o-mini')).status).toBe(412)
     await change(tokens + 1_000)

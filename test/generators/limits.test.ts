@@ -70,7 +70,9 @@ async function placeOf(kind: Kind): Promise<(machine: Machine) => Place> {
 }
 
 /** The rows that a limited entity stands on. */
-async function entityOf(entity: Case['entity']): Promise<{id: string; ids: {workspace_id: string; [id: string]: string}}> {
+async function entityOf(
+  entity: Case['entity'],
+): Promise<{id: string; ids: {workspace_id: string; [id: string]: string}}> {
   const name = randomBytes(6).toString('hex')
   const ids = {
     workspace_id: `w-${name}`,
@@ -82,10 +84,24 @@ async function entityOf(entity: Case['entity']): Promise<{id: string; ids: {work
   const stamps = {created_at: '2026-01-01T00:00:00.000Z', last_updated_at: '2026-01-01T00:00:00.000Z'}
   if (entity === 'provider' || entity === 'integration') {
     const nothing = {note: null, usage_limits: null, rate_limits: null, expires_at: null, last_reset_at: null}
-    const row = {id: ids.provider_id, slug: ids.provider_slug, name, organisation_id: ORGANISATION, workspace_id: ids.workspace_id}
+    const row = {
+      id: ids.provider_id,
+      slug: ids.provider_slug,
+      name,
+      organisation_id: ORGANISATION,
+      workspace_id: ids.workspace_id,
+    }
     await ledger.database.store.db
       .insertInto('providers')
-      .values({...row, integration_id: ids.integration_id, is_virtual_key: 0, tags: '{}', status: 'active', ...nothing, ...stamps})
+      .values({
+        ...row,
+        integration_id: ids.integration_id,
+        is_virtual_key: 0,
+        tags: '{}',
+        status: 'active',
+        ...nothing,
+        ...stamps,
+      })
       .execute()
   }
   const id = {
@@ -107,11 +123,20 @@ function rowOf(
 ): EntityLimit {
   const set_at = new Date(set_ms).toISOString()
   const credit_limit = unit.type === 'cost' ? limit / 1e9 : limit
-  const row = {entity, id, name: more.name, workspace_id: id, last_reset_at: reset_ms ? new Date(reset_ms).toISOString() : null}
-  if (unit.kind === 'rate') return {...row, usage: null, rates: keepRateLimits([{type: unit.type, unit: rate, value: limit, enforcement}])}
+  const row = {
+    entity,
+    id,
+    name: more.name,
+    workspace_id: id,
+    last_reset_at: reset_ms ? new Date(reset_ms).toISOString() : null,
+  }
+  if (unit.kind === 'rate')
+    return {...row, usage: null, rates: keepRateLimits([{type: unit.type, unit: rate, value: limit, enforcement}])}
   const given = {type: unit.type, credit_limit, alert_threshold: more.alert, periodic_reset: period, enforcement}
   const usage =
-    entity === 'policy' ? keepUsageTerms(given, set_at) : keepUsageLimits([UsageLimit.parse(given)], before?.usage ?? null, set_at)
+    entity === 'policy'
+      ? keepUsageTerms(given, set_at)
+      : keepUsageLimits([UsageLimit.parse(given)], before?.usage ?? null, set_at)
   return {...row, usage, rates: null}
 }
 
@@ -141,7 +166,10 @@ async function run(it: Case, makePlace: (machine: Machine) => Place): Promise<vo
   }
   const now = () => house.processes[0]!.now()
   const counted = async () => {
-    const [reading] = unit.kind === 'budget' ? await house.processes[0]!.limits.read(of) : await house.processes[0]!.limits.readRates(of)
+    const [reading] =
+      unit.kind === 'budget'
+        ? await house.processes[0]!.limits.read(of)
+        : await house.processes[0]!.limits.readRates(of)
     return Number(reading!.used ?? 0n)
   }
   const isRight = async () => (await counted()) === model.used(now())
@@ -203,7 +231,8 @@ async function run(it: Case, makePlace: (machine: Machine) => Place): Promise<vo
       await end(across)
     },
     async 'enforced otherwise'(across) {
-      terms.enforcement = terms.enforcement === 'compatible' ? 'strict' : terms.enforcement === 'strict' ? 'shadow' : 'compatible'
+      terms.enforcement =
+        terms.enforcement === 'compatible' ? 'strict' : terms.enforcement === 'strict' ? 'shadow' : 'compatible'
       edited()
       await end(across)
     },

@@ -10,7 +10,8 @@ import {generated} from '../support/ring.ts'
 
 const shapeOf = ({query}: AnyOperation) => Object.keys((query as {shape?: object} | undefined)?.shape ?? {})
 const sizeOf = (operation: AnyOperation) => shapeOf(operation).find(name => /^(page_size|pageSize)$/.test(name))
-const pageOf = (operation: AnyOperation) => shapeOf(operation).find(name => /^(page|current_page|currentPage)$/.test(name))
+const pageOf = (operation: AnyOperation) =>
+  shapeOf(operation).find(name => /^(page|current_page|currentPage)$/.test(name))
 const LISTS = OPERATIONS.filter(each => each.method === 'GET' && sizeOf(each))
 
 let admin: Admin
@@ -37,20 +38,30 @@ afterAll(async () => {
 
 /** How many rows the list was asked for, and the total it told. */
 async function ask(operation: AnyOperation, page: Record<string, string>) {
-  const {params = {}, query = {}} = ASKED[operation.id]!(place) as {params?: Record<string, string>; query?: Record<string, string>}
+  const {params = {}, query = {}} = ASKED[operation.id]!(place) as {
+    params?: Record<string, string>
+    query?: Record<string, string>
+  }
   const path = operation.path.replace(/:(\w+)/g, (_, name: string) => params[name]!)
-  const {status, body, text} = await admin.send(owner.token, 'GET', `/v1${path}?${new URLSearchParams({...query, ...page})}`)
+  const {status, body, text} = await admin.send(
+    owner.token,
+    'GET',
+    `/v1${path}?${new URLSearchParams({...query, ...page})}`,
+  )
   expect(status, text).toBe(200)
   return {size: asked[sizeOf(operation)!], total: body.total ?? body.total_count}
 }
 
-test.each(LISTS.map(each => [each.id, each] as const))('%s without a page is whole, and tells the total', async (_, operation) => {
-  const usual = (await ask(operation, {[pageOf(operation)!]: '1'})).size
-  const whole = await ask(operation, {})
-  expect(whole).toEqual({size: operation.always_paged ? usual : MAX_UNPAGED, total: expect.any(Number)})
-  expect(usual).toBeLessThanOrEqual(100)
-  expect((await ask(operation, {[sizeOf(operation)!]: '3'})).size).toBe(3)
-})
+test.each(LISTS.map(each => [each.id, each] as const))(
+  '%s without a page is whole, and tells the total',
+  async (_, operation) => {
+    const usual = (await ask(operation, {[pageOf(operation)!]: '1'})).size
+    const whole = await ask(operation, {})
+    expect(whole).toEqual({size: operation.always_paged ? usual : MAX_UNPAGED, total: expect.any(Number)})
+    expect(usual).toBeLessThanOrEqual(100)
+    expect((await ask(operation, {[sizeOf(operation)!]: '3'})).size).toBe(3)
+  },
+)
 
 test('130 configs are all there', async () => {
   for (let count = 0; count < 130; count++)
@@ -66,5 +77,7 @@ test('130 configs are all there', async () => {
 test('calls of several traces are found at once', async () => {
   const find = async (trace_id: string) =>
     (await admin.send(owner.token, 'GET', `/v1/logs?workspace_id=${place.workspace}&trace_id=${trace_id}`)).body.total
-  expect([await find(place.trace), await find(`${place.trace},another`), await find('another,one-more')]).toEqual([2, 2, 0])
+  expect([await find(place.trace), await find(`${place.trace},another`), await find('another,one-more')]).toEqual([
+    2, 2, 0,
+  ])
 })

@@ -10,8 +10,9 @@ import {type House, openHouse, type Seen, type Sent} from './metered-streams/hou
 import {comparable, difference, wrongInBytes, wrongInLedger} from './metered-streams/oracle.ts'
 import {WAYS} from './metered-streams/ways.ts'
 
-// Every dialect, whole and streamed, cut and left wherever it may be, labelled and reporting its usage in every way: the ledger holds what the
-// provider bills, or says that it does not and charges the text that was seen. No client can tell by its bytes that a limit counts its stream.
+// Every dialect, whole and streamed, cut and left wherever it may be, labelled and reporting its usage in every way:
+// the ledger holds what the provider bills, or says that it does not and charges the text that was seen. No client can
+// tell by its bytes that a limit counts its stream.
 
 const CASES = forRing({own: 80, ci: 3_200, full: 40_000})
 const AT_A_TIME = 8
@@ -43,10 +44,14 @@ function wordsOf(provider: Provider, endpoint: EndpointName): string | null {
 
 test('every dialect that the gateway serves is played', () => {
   const streamed: readonly EndpointName[] = ['chatComplete', 'complete', 'messages', 'createModelResponse']
-  const served = new Set(list().flatMap(provider => streamed.map(endpoint => wordsOf(provider, endpoint)).filter(words => words !== null)))
+  const served = new Set(
+    list().flatMap(provider => streamed.map(endpoint => wordsOf(provider, endpoint)).filter(words => words !== null)),
+  )
   const played = new Set(WAYS.flatMap(({endpoint, provider}) => (endpoint ? [wordsOf(find(provider)!, endpoint)] : [])))
   expect([...served].filter(words => !played.has(words))).toEqual([])
-  const operations = new Set(VENDOR_OPERATIONS.filter(({generates, money}) => generates && money === 'costed').map(({name}) => name))
+  const operations = new Set(
+    VENDOR_OPERATIONS.filter(({generates, money}) => generates && money === 'costed').map(({name}) => name),
+  )
   const driven = new Set(WAYS.flatMap(({operations: names}) => names))
   expect([...operations].filter(name => !driven.has(name)).toSorted()).toEqual(Object.keys(NOT_PLAYED))
   expect([...driven].filter(name => !operations.has(name))).toEqual([])

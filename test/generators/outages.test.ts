@@ -2,7 +2,15 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {StoreSilent} from '../../src/base/store-fault.ts'
 import type {LineState} from '../support/line.ts'
 import {forRing, generated} from '../support/ring.ts'
-import {beside, DEADLINE_MS, IN_TIME_MS, type OutageWorld, overPostgres, overRedis, type Reply} from './outages/world.ts'
+import {
+  beside,
+  DEADLINE_MS,
+  IN_TIME_MS,
+  type OutageWorld,
+  overPostgres,
+  overRedis,
+  type Reply,
+} from './outages/world.ts'
 
 const {TEST_REDIS_URL: redis_url, TEST_DATABASE_URL: database_url} = process.env
 
@@ -121,25 +129,28 @@ describe.runIf(redis_url)('Redis', () => {
   })
   afterAll(() => world.close())
 
-  test.each(TRIED)('%s: calls go on, strict limits refuse, all else answers in time, and /readyz says so', async (_, state, slow_ms) => {
-    const [plain, limited, strict] = [await world.key(), await world.key(LIMIT), await world.key(STRICT)]
-    for (const {key} of [plain, limited, strict]) await comes(200, () => world.call(key))
+  test.each(TRIED)(
+    '%s: calls go on, strict limits refuse, all else answers in time, and /readyz says so',
+    async (_, state, slow_ms) => {
+      const [plain, limited, strict] = [await world.key(), await world.key(LIMIT), await world.key(STRICT)]
+      for (const {key} of [plain, limited, strict]) await comes(200, () => world.call(key))
 
-    await world.line.become(state, slow_ms)
-    for (const {key} of [plain, limited]) isAnswer(await world.call(key))
-    isOutage(await world.call(strict.key))
-    for (const path of ['/v1/api-keys', '/v1/logs']) isAnswer(await world.get(path))
-    await expect.poll(async () => (await world.get('/readyz')).text).toContain('Redis does not answer')
-    isAnswer(await world.get('/readyz'))
-    expect(await world.metric('gateway_redis_answers')).toBe(0)
+      await world.line.become(state, slow_ms)
+      for (const {key} of [plain, limited]) isAnswer(await world.call(key))
+      isOutage(await world.call(strict.key))
+      for (const path of ['/v1/api-keys', '/v1/logs']) isAnswer(await world.get(path))
+      await expect.poll(async () => (await world.get('/readyz')).text).toContain('Redis does not answer')
+      isAnswer(await world.get('/readyz'))
+      expect(await world.metric('gateway_redis_answers')).toBe(0)
 
-    await timed(world.gateway.close())
-    const started = await timed(world.start().then(again => world.replace(again)))
-    expect(started).toBeUndefined()
-    isAnswer(await world.call(limited.key))
-    await world.line.become('open')
-    await comes(200, () => world.call(strict.key))
-    await expect.poll(() => world.metric('gateway_redis_answers')).toBe(1)
-    expect(await world.logged()).toBe(world.answered)
-  })
+      await timed(world.gateway.close())
+      const started = await timed(world.start().then(again => world.replace(again)))
+      expect(started).toBeUndefined()
+      isAnswer(await world.call(limited.key))
+      await world.line.become('open')
+      await comes(200, () => world.call(strict.key))
+      await expect.poll(() => world.metric('gateway_redis_answers')).toBe(1)
+      expect(await world.logged()).toBe(world.answered)
+    },
+  )
 })

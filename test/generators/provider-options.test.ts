@@ -7,8 +7,9 @@ import {type FakeProvider, fakeProvider} from '../support/provider.ts'
 import {forRing, generated} from '../support/ring.ts'
 
 /**
- * Every option of every provider × values that are none × where it is said × whether the place is the provider's own or a custom host. A value
- * of a form that the option does not take is 400 with the option's name, and nothing leaves; no value at all is 500.
+ * Every option of every provider × values that are none × where it is said × whether the place is the provider's own or
+ * a custom host. A value of a form that the option does not take is 400 with the option's name, and nothing leaves; no
+ * value at all is 500.
  */
 let gateway: TestGateway
 let provider: FakeProvider
@@ -59,8 +60,10 @@ function casesOf(): readonly Case[] {
     for (const option of optionsFor(slug)) {
       for (const custom of [false, true]) {
         if (OPTIONS[option].in_header !== false)
-          for (const [what, value] of Object.entries(VALUES)) all.push({slug, option, what, value, by: 'header', custom})
-        for (const [what, value] of Object.entries({...VALUES, ...TYPES})) all.push({slug, option, what, value, by: 'config', custom})
+          for (const [what, value] of Object.entries(VALUES))
+            all.push({slug, option, what, value, by: 'header', custom})
+        for (const [what, value] of Object.entries({...VALUES, ...TYPES}))
+          all.push({slug, option, what, value, by: 'config', custom})
       }
     }
   }
@@ -69,7 +72,10 @@ function casesOf(): readonly Case[] {
 
 /** True for a value that the option may well have: it is not sent to a provider's own place, which is elsewhere. */
 function isApt({option, value, by}: Case): boolean {
-  if (by === 'config' && (option === 'anthropic_beta' ? Array.isArray(value) : value === true && OPTIONS[option].takes === 'flag'))
+  if (
+    by === 'config' &&
+    (option === 'anthropic_beta' ? Array.isArray(value) : value === true && OPTIONS[option].takes === 'flag')
+  )
     return true
   return (
     typeof value === 'string' &&
@@ -111,7 +117,9 @@ test('a wrong option is 400 with its name, wherever it is said', async () => {
     const named = text.includes(one.option) || text.includes(headerOf(one.option))
     const fits = apt ? status !== 500 : status === 400 && named && !left
     if (!fits)
-      failed.push(`${one.slug} ${one.option} (${one.what}, ${one.by}${one.custom ? ', custom host' : ''}): ${status} ${text.slice(0, 160)}`)
+      failed.push(
+        `${one.slug} ${one.option} (${one.what}, ${one.by}${one.custom ? ', custom host' : ''}): ${status} ${text.slice(0, 160)}`,
+      )
   }
   expect(failed.slice(0, 40), `${failed.length} of ${cases}`).toEqual([])
 }, 120_000)

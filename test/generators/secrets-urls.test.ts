@@ -5,7 +5,10 @@ import {startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.
 import {type FakeProvider, fakeProvider} from '../support/provider.ts'
 import {forRing, generated} from '../support/ring.ts'
 
-/** Every name under which a secret stands in a query × every spelling × every place where a URL rests: the secret is in none of them. */
+/**
+ * Every name under which a secret stands in a query × every spelling × every place where a URL rests: the secret is in
+ * none of them.
+ */
 const NAMES = [
   'key',
   'api_key',
@@ -67,7 +70,9 @@ let gateway: TestGateway
 let provider: FakeProvider
 let cases = 0
 beforeAll(async () => {
-  provider = await fakeProvider((_, response) => response.writeHead(200, {location: '/next?sig=CANARY-location'}).end('{}'))
+  provider = await fakeProvider((_, response) =>
+    response.writeHead(200, {location: '/next?sig=CANARY-location'}).end('{}'),
+  )
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1', LOG_LEVEL: 'trace'})
   await gateway.provider('main', 'openai', provider.url)
 })
@@ -116,7 +121,9 @@ async function exported(workspace_id: string): Promise<string> {
     requested_data: ['id', 'request_url', 'request', 'response', 'trace_id', 'metadata'],
   })
   await gateway.admin('POST', `/logs/exports/${id}/start`)
-  await expect.poll(async () => (await gateway.admin<{status: string}>('GET', `/logs/exports/${id}`)).status).toBe('success')
+  await expect
+    .poll(async () => (await gateway.admin<{status: string}>('GET', `/logs/exports/${id}`)).status)
+    .toBe('success')
   const {signed_url} = await gateway.admin<{signed_url: string}>('GET', `/logs/exports/${id}/download`)
   const {pathname, search} = new URL(signed_url)
   const text = await (await fetch(gateway.url + pathname + search)).text()
@@ -137,8 +144,12 @@ test('nothing that is kept of a call holds a secret of its query', async () => {
     }
     await (await gateway.call(`/v1/proxy/things${query}`, {headers})).text()
     // refused before its body, by its provider's name, and as no route at all
-    await (await gateway.call(`/v1/chat/completions${query}`, {method: 'POST', body: '{', headers: {...json, ...headers}})).text()
-    await (await gateway.call(`/v1/proxy/things${query}`, {headers: {...headers, 'x-gateway-provider': '@nobody'}})).text()
+    await (
+      await gateway.call(`/v1/chat/completions${query}`, {method: 'POST', body: '{', headers: {...json, ...headers}})
+    ).text()
+    await (
+      await gateway.call(`/v1/proxy/things${query}`, {headers: {...headers, 'x-gateway-provider': '@nobody'}})
+    ).text()
     await (await gateway.call(`/nowhere${query}`, {headers})).text()
     await gateway.app.inject({method: 'GET', url: `/v1/logs${query}`})
     const inserted = {
@@ -174,7 +185,9 @@ test('nothing that is kept of a call holds a secret of its query', async () => {
   seen.traces = await told('/v1/traces?page_size=100')
   for (const {trace_id} of (JSON.parse(seen.traces) as {data: {trace_id: string}[]}).data.slice(0, 50))
     seen[`trace ${trace_id}`] = await told(`/v1/traces/${trace_id}`)
-  seen.audit = JSON.stringify(await gateway.admin('GET', '/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2099-01-01T00:00:00Z'))
+  seen.audit = JSON.stringify(
+    await gateway.admin('GET', '/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2099-01-01T00:00:00Z'),
+  )
   seen.exported = await exported(workspace!.id)
   const explained = {
     workspace_id: workspace!.id,

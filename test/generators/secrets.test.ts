@@ -9,8 +9,9 @@ import {type Dialled, dialler} from './secrets/dialler.ts'
 import {type Said, WAYS, type Way} from './secrets/ways.ts'
 
 /**
- * Every option that decides where a call of a provider goes or what it logs in with × every way in which a caller may say it: no key, header,
- * token or signature of an integration, and nothing of the gateway's own identity, reaches a place that the integration's row does not name.
+ * Every option that decides where a call of a provider goes or what it logs in with × every way in which a caller may
+ * say it: no key, header, token or signature of an integration, and nothing of the gateway's own identity, reaches a
+ * place that the integration's row does not name.
  */
 const known = vi.hoisted(() => ({services: null as unknown}))
 vi.mock(import('../../src/proxy/proxy.ts'), async original => {
@@ -24,7 +25,10 @@ vi.mock(import('../../src/proxy/proxy.ts'), async original => {
 })
 
 const KEY = 'SECRET-key-0123456789'
-const ALL = [...PLACES.map(place => ({...place, key: place.keyed ? KEY : null})), ...HOUSES.map(place => ({...place, key: null}))]
+const ALL = [
+  ...PLACES.map(place => ({...place, key: place.keyed ? KEY : null})),
+  ...HOUSES.map(place => ({...place, key: null})),
+]
 let gateway: TestGateway
 let dial: ReturnType<typeof dialler>
 let workspace: {id: string}
@@ -38,11 +42,24 @@ beforeAll(async () => {
   const {id} = await gateway.admin<{id: string}>('GET', '/admin/organisation')
   for (const {name, kind, settings, key} of ALL) {
     const configurations = {custom_headers: {'x-secret': 'SECRET-header-0123456789'}, ...settings}
-    await gateway.admin('POST', '/integrations', {name, slug: name, ai_provider_id: kind, key, configurations, workspace_id: workspace.id})
+    await gateway.admin('POST', '/integrations', {
+      name,
+      slug: name,
+      ai_provider_id: kind,
+      key,
+      configurations,
+      workspace_id: workspace.id,
+    })
   }
   const verbs = ['create', 'read', 'update']
   const scopes = ['workspace_integrations', 'providers'].flatMap(noun => verbs.map(verb => `${noun}.${verb}`))
-  manager = (await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {name: 'm', workspace_id: workspace.id, scopes})).key
+  manager = (
+    await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {
+      name: 'm',
+      workspace_id: workspace.id,
+      scopes,
+    })
+  ).key
   dial = dialler(known.services as ProxyServices, workspace.id, id)
   for (const {name} of ALL) {
     const [only] = await dial({headers: {'x-gateway-provider': `@${name}`}}, pathOf(name))
@@ -56,7 +73,9 @@ afterAll(async () => {
 })
 
 const CREDENTIAL = new RegExp(`SECRET-|TOKEN-|HOUSE|${PEM.split('\n')[1]!.slice(0, 40)}|eyJ|Signature version`)
-const HEADERS: ReadonlySet<string> = new Set(Object.entries(OPTIONS).flatMap(([name, row]) => ('in_header' in row ? [] : [name])))
+const HEADERS: ReadonlySet<string> = new Set(
+  Object.entries(OPTIONS).flatMap(([name, row]) => ('in_header' in row ? [] : [name])),
+)
 const LOGIN_HEADERS = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key', 'x-amz-security-token', 'x-secret']
 
 const pathOf = (name: string) => (name === 'sagemaker' ? '/v1/proxy/endpoints/e/invocations' : '/v1/chat/completions')
@@ -68,7 +87,8 @@ function leaks(name: string, {origin, text, headers, asked_tokens}: Dialled): st
   if (origin !== null && origin !== own.origin) {
     if (CREDENTIAL.test(text)) found.push(`${origin} is told ${CREDENTIAL.exec(text)![0]}`)
     for (const header of LOGIN_HEADERS)
-      if (headers[header] !== undefined && !String(headers[header]).endsWith('mine')) found.push(`${origin} is told ${header}`)
+      if (headers[header] !== undefined && !String(headers[header]).endsWith('mine'))
+        found.push(`${origin} is told ${header}`)
   }
   const known_tokens = own.asked_tokens.map(({url}) => url)
   for (const {url} of asked_tokens) if (!known_tokens.includes(url)) found.push(`${url} is asked for a token`)
@@ -92,7 +112,10 @@ function misses(way: Way, said: Said, name: string, dialled: Dialled): string[] 
   return refusal !== null || said.name === 'custom_host' || !can_be_said ? [] : [`sent to ${origin}`]
 }
 
-const DECIDING = (kind: string) => ['custom_host' as const, ...optionsFor(kind).filter(name => OPTIONS[name].decides !== undefined)]
+const DECIDING = (kind: string) => [
+  'custom_host' as const,
+  ...optionsFor(kind).filter(name => OPTIONS[name].decides !== undefined),
+]
 
 interface Case {
   readonly way: string
@@ -166,7 +189,13 @@ test('nothing of an integration goes where a row above it says', async () => {
         const body = {name: slug, slug, integration_id: name, workspace_id: workspace.id, model_config: said}
         const reply = await write('POST', '/providers', body)
         if (reply.status === 200)
-          wrong.push(...(await leaksBy({headers: {'x-gateway-provider': `@${slug}`}}, name, `${name} ${option} by model_config`)))
+          wrong.push(
+            ...(await leaksBy(
+              {headers: {'x-gateway-provider': `@${slug}`}},
+              name,
+              `${name} ${option} by model_config`,
+            )),
+          )
         else if (reply.status !== 400) wrong.push(`${name} ${option} by model_config: ${reply.status}`)
         if (reply.status === 200 && option === 'custom_host' && !has_secret)
           wrong.push(`${name}: a host without a secret of its own was taken`)
@@ -195,7 +224,11 @@ async function write(method: string, path: string, body: object) {
 
 /** The slug of a saved config; null where it is refused. */
 async function save(config: object): Promise<string | null> {
-  const reply = await gateway.app.inject({method: 'POST', url: '/v1/configs', body: {name: 'c', config, workspace_id: workspace.id}})
+  const reply = await gateway.app.inject({
+    method: 'POST',
+    url: '/v1/configs',
+    body: {name: 'c', config, workspace_id: workspace.id},
+  })
   const body = reply.body as {slug?: string; data?: {slug?: string}}
   return reply.status === 200 ? (body.slug ?? body.data?.slug ?? null) : null
 }

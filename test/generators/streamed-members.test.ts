@@ -9,15 +9,26 @@ import {openStream} from '../../src/proxy/upstream/stream.ts'
 import {guardedOutput, outputContext} from '../support/guarded-output.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
 
-// A text that a provider streams under any member of an event, in pieces of any size, is judged as the whole that it is: a card number in it
-// reaches nobody, whether it is redacted or denied, in windows and in buffers.
+// A text that a provider streams under any member of an event, in pieces of any size, is judged as the whole that it
+// is: a card number in it reaches nobody, whether it is redacted or denied, in windows and in buffers.
 
 const CASES = forRing({own: 150, ci: 1200, full: 8000})
 const CARD = '4012888888881881'
 const WORDS = ['some words before. ', 'card ', 'end ', 'and more words. ', 'it is fine ']
 
 type Member = string | number
-const key = fc.constantFrom('text', 'thinking', 'reasoning', 'partial_json', 'note', 'summary', 'content', 'delta', 'extra value', 'a.b')
+const key = fc.constantFrom(
+  'text',
+  'thinking',
+  'reasoning',
+  'partial_json',
+  'note',
+  'summary',
+  'content',
+  'delta',
+  'extra value',
+  'a.b',
+)
 const path: fc.Arbitrary<Member[]> = fc
   .array(fc.oneof(key, fc.constantFrom<Member>(0, 1)), {minLength: 1, maxLength: 5})
   .map(all => ['x', ...all])
@@ -48,7 +59,9 @@ function textAt(value: unknown, path: readonly Member[]): string {
   let at = value
   for (const key of path) {
     if (typeof key === 'number')
-      at = Array.isArray(at) ? at.find(each => typeof each === 'string' || (typeof each === 'object' && each !== null)) : undefined
+      at = Array.isArray(at)
+        ? at.find(each => typeof each === 'string' || (typeof each === 'object' && each !== null))
+        : undefined
     else at = typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[key] : undefined
   }
   return typeof at === 'string' ? at : ''
@@ -64,7 +77,9 @@ const hookOf = (mode: 'window' | 'buffer', denies: boolean): Hook =>
     {deny: denies, stream_mode: mode, stream_window_chars: 120} as never,
   )!
 
-test('a text under any member of an event is judged as a whole', {timeout: forRing({own: 20_000, ci: 60_000, full: 300_000})}, async () => {
+test('a text under any member of an event is judged as a whole', {
+  timeout: forRing({own: 20_000, ci: 60_000, full: 300_000}),
+}, async () => {
   let count = 0
   await fc.assert(
     fc.asyncProperty(cases, async ({path, indexed, before, behind, size, mode, denies, dialect}) => {
@@ -81,7 +96,9 @@ test('a text under any member of an event is judged as a whole', {timeout: forRi
       let sent = ''
       const stream = new GuardedStream({
         inner: openStream(dialect, {provider: 'p', is_good: true, encoding: null, is_metered: false}),
-        guarded: guardedOutput(dialect, hooks, (hooks, json) => runHooks(hooks, viewOf(dialect, 'output', json), context)),
+        guarded: guardedOutput(dialect, hooks, (hooks, json) =>
+          runHooks(hooks, viewOf(dialect, 'output', json), context),
+        ),
         status: 200,
         asks_usage: false,
         onSent: () => undefined,

@@ -32,7 +32,8 @@ let key: string
 beforeAll(async () => {
   provider = await fakeProvider()
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
-  for (const kind of ['openai', 'anthropic', 'google', 'cohere', 'mistral-ai']) await gateway.provider(kind, kind, provider.url)
+  for (const kind of ['openai', 'anthropic', 'google', 'cohere', 'mistral-ai'])
+    await gateway.provider(kind, kind, provider.url)
   await gateway.provider('bedrock', 'bedrock', provider.url, {configurations: {...BEDROCK, custom_host: provider.url}})
   for (const [kind, model, unit, cents] of PRICED)
     await gateway.admin('PUT', `/model-configs/pricing/${kind}/${model}`, {

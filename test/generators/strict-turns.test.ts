@@ -45,7 +45,11 @@ let key: string
 beforeAll(async () => {
   here = await startRealtime(() => known.services as ProxyServices)
   const [workspace] = (await here.gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
-  const usage_limits = (['tokens', 'cost'] as const).map(type => ({type, credit_limit: type === 'cost' ? 1e6 : 1e9, enforcement: 'strict'}))
+  const usage_limits = (['tokens', 'cost'] as const).map(type => ({
+    type,
+    credit_limit: type === 'cost' ? 1e6 : 1e9,
+    enforcement: 'strict',
+  }))
   await here.gateway.admin('PUT', `/admin/workspaces/${workspace!.id}`, {usage_limits})
   const body = {name: 'strict', workspace_id: workspace!.id, scopes: ['completions.write']}
   key = (await here.gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', body)).key
@@ -106,11 +110,17 @@ async function told(session: Session, random: Random) {
       return sent(session, {type: 'session.update', session: {instructions: text}})
     case 'tools':
       context.text += tokensOf(text) + FRAME
-      return sent(session, {type: 'session.update', session: {tools: [{type: 'function', name: 'f', description: text, parameters: {}}]}})
+      return sent(session, {
+        type: 'session.update',
+        session: {tools: [{type: 'function', name: 'f', description: text, parameters: {}}]},
+      })
     case 'sound': {
       const tokens = 1 + random.below(40)
       context.audio += tokens
-      return sent(session, {type: 'input_audio_buffer.append', audio: Buffer.alloc(tokens * bytes_a_token).toString('base64')})
+      return sent(session, {
+        type: 'input_audio_buffer.append',
+        audio: Buffer.alloc(tokens * bytes_a_token).toString('base64'),
+      })
     }
     default: {
       const tokens = 1 + random.below(40)
@@ -161,7 +171,9 @@ async function turn(session: Session, random: Random, id: string): Promise<void>
   context.audio += audio_tokens
 }
 
-test('whatever is said in a session, a turn uses no more than strict limits reserved for it', {timeout: 600_000}, async () => {
+test('whatever is said in a session, a turn uses no more than strict limits reserved for it', {
+  timeout: 600_000,
+}, async () => {
   const random = new Random(seed())
   let turns = 0
   for (let at = 0; at < SESSIONS; at++) {

@@ -13,7 +13,9 @@ import {FILES, FLAGS, LEFT_OUT, NAMED, NOT_FLAGS} from './updates/commands.ts'
 import {differing, leavesOf} from './updates/fields.ts'
 
 /** Each command that updates one thing, with its operation. */
-const COMMANDS = Object.entries(PERFORMED_BY).flatMap(([operation, words]) => (words.endsWith(' update') ? [{operation, words}] : []))
+const COMMANDS = Object.entries(PERFORMED_BY).flatMap(([operation, words]) =>
+  words.endsWith(' update') ? [{operation, words}] : [],
+)
 const WALKED = COMMANDS.filter(({words}) => !LEFT_OUT.has(words))
 
 function commandOf(words: string): Command {
@@ -29,7 +31,9 @@ const flagsOf = (words: string) =>
 
 test('every flag of every update is walked, or left out by name', () => {
   const known = (words: string, flag: string) => FLAGS[`${words} ${flag}`] ?? FLAGS[flag]
-  expect(WALKED.flatMap(({words}) => flagsOf(words).flatMap(flag => (known(words, flag) ? [] : [`${words} ${flag}`])))).toEqual([])
+  expect(
+    WALKED.flatMap(({words}) => flagsOf(words).flatMap(flag => (known(words, flag) ? [] : [`${words} ${flag}`]))),
+  ).toEqual([])
   expect([...LEFT_OUT].filter(words => !COMMANDS.some(each => each.words === words))).toEqual([])
 })
 
@@ -63,12 +67,17 @@ describe('an update command changes what its flags name and nothing else', () =>
         return leavesOf(body.data ?? body)
       }
       const restore = async () => {
-        if (begin) expect(await admin.send(owner.token, 'PUT', `/v1${view.split('?', 1)[0]}`, begin)).toMatchObject({status: 200})
+        if (begin)
+          expect(await admin.send(owner.token, 'PUT', `/v1${view.split('?', 1)[0]}`, begin)).toMatchObject({
+            status: 200,
+          })
         return look()
       }
       const random = seeded(`${words} ${seed()}`)
       const steps = Array.from({length: forRing({own: 1, ci: 2, full: 12})}, () =>
-        flagsOf(words).flatMap(flag => (FLAGS[`${words} ${flag}`] ?? FLAGS[flag])!.flatMap(value => [{flag, ...value}])),
+        flagsOf(words).flatMap(flag =>
+          (FLAGS[`${words} ${flag}`] ?? FLAGS[flag])!.flatMap(value => [{flag, ...value}]),
+        ),
       ).flat()
       const ordered = steps.map(step => [random(), step] as const).toSorted(([one], [other]) => one - other)
       let before = await restore()

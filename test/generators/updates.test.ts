@@ -22,8 +22,8 @@ test('every update there is is walked, or left out by name', () => {
 })
 
 /**
- * One field is changed, then another, and so on, in an order drawn by chance: after each step every other field is as it was. As what one
- * step left is there at the next, pairs of fields meet in all orders the longer it goes on.
+ * One field is changed, then another, and so on, in an order drawn by chance: after each step every other field is as
+ * it was. As what one step left is there at the next, pairs of fields meet in all orders the longer it goes on.
  */
 describe.each(KINDS)('an update changes what it names and nothing else, on %s', kind => {
   let admin: Admin
@@ -43,8 +43,14 @@ describe.each(KINDS)('an update changes what it names and nothing else, on %s', 
   test.each(VIEWS.map(([operation, view]) => [operation.id, operation, view] as const))(
     '%s',
     async (id, operation, view) => {
-      const {params = {}, query = {}} = ASKED[id]!(place) as {params?: Record<string, string>; query?: Record<string, string>}
-      const fields = fieldsOf(schemaOf(operation.body!, 'input'), way => KNOWN[`${id} ${way}`]?.(place) ?? KNOWN[way]?.(place))
+      const {params = {}, query = {}} = ASKED[id]!(place) as {
+        params?: Record<string, string>
+        query?: Record<string, string>
+      }
+      const fields = fieldsOf(
+        schemaOf(operation.body!, 'input'),
+        way => KNOWN[`${id} ${way}`]?.(place) ?? KNOWN[way]?.(place),
+      )
       const path = `/v1${operation.path.replace(/:(\w+)/g, (_, name: string) => params[name]!)}?${new URLSearchParams(query)}`
       const look = async () => {
         const {status, body, text} = await admin.send(owner.token, view.method, `${path}&${LOOK[id] ?? ''}`)
@@ -62,7 +68,8 @@ describe.each(KINDS)('an update changes what it names and nothing else, on %s', 
         cases++
         const ways = step.map(([{way}]) => way.join('.'))
         const allowed = step.flatMap(([{way}, value]) => waysOf(id, way.join('.'), value))
-        const may = (changed: string) => said.status === 200 && allowed.some(each => changed === each || changed.startsWith(`${each}.`))
+        const may = (changed: string) =>
+          said.status === 200 && allowed.some(each => changed === each || changed.startsWith(`${each}.`))
         expect({body, status: said.status, changed: differing(before, after).filter(way => !may(way))}).toEqual({
           body,
           status: expect.toBeOneOf([200, 400, 404, 409]),
@@ -70,14 +77,18 @@ describe.each(KINDS)('an update changes what it names and nothing else, on %s', 
         })
         for (const way of ways) said.status === 200 ? taken.add(way) : refused.set(way, said.text)
         before = after
-        if (step.some(([{way}, value]) => way[0] === 'usage_limits' && (value === null || way[1] === 'type')) && BEGIN[id]) {
+        if (
+          step.some(([{way}, value]) => way[0] === 'usage_limits' && (value === null || way[1] === 'type')) &&
+          BEGIN[id]
+        ) {
           await admin.send(owner.token, 'PUT', path, {...WITH[id], ...BEGIN[id]})
           before = await look()
         }
       }
       if (END[id]) await admin.send(owner.token, 'PUT', path, {...WITH[id], ...END[id]})
       // only there every value of a field has its turn
-      if (RING === 'full') expect([...refused].filter(([way]) => !taken.has(way) && !REFUSED.has(`${id} ${way}`))).toEqual([])
+      if (RING === 'full')
+        expect([...refused].filter(([way]) => !taken.has(way) && !REFUSED.has(`${id} ${way}`))).toEqual([])
     },
     300_000,
   )
@@ -103,7 +114,10 @@ describe.each(KINDS)('an update changes what it names and nothing else, on %s', 
 
 type Step = readonly (readonly [Field, unknown])[]
 
-/** Every value of every field once a round, in an order of chance; from the second round on, now and then two fields at once. */
+/**
+ * Every value of every field once a round, in an order of chance; from the second round on, now and then two fields at
+ * once.
+ */
 function stepsOf(fields: readonly Field[], of: string, rounds: number): Step[] {
   const random = seeded(of)
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)]!
@@ -122,7 +136,10 @@ function stepsOf(fields: readonly Field[], of: string, rounds: number): Step[] {
   }).flat()
 }
 
-/** What of the view a field may change that was given `value`: itself, what is in it, and what follows from it (`BESIDE`). */
+/**
+ * What of the view a field may change that was given `value`: itself, what is in it, and what follows from it
+ * (`BESIDE`).
+ */
 function waysOf(id: string, way: string, value: unknown): string[] {
   if (way === 'usage_limits.credit_limit' && value === null) return ['usage_limits', ...ALWAYS]
   const follows = [...(BESIDE[way] ?? []), ...(BESIDE[`${id} ${way}`] ?? []), ...(BESIDE[`${id} *`] ?? []), ...ALWAYS]
@@ -131,7 +148,12 @@ function waysOf(id: string, way: string, value: unknown): string[] {
     const limit = [type, unit].filter(Boolean).join(' ')
     // a rate that was not there begins with all it says
     if (way === 'rate_limits')
-      return [...Object.keys(said).map(name => `${way}.${limit}.${name}`), `${way}.${limit}.type`, `${way}.${limit}.unit`, ...follows]
+      return [
+        ...Object.keys(said).map(name => `${way}.${limit}.${name}`),
+        `${way}.${limit}.type`,
+        `${way}.${limit}.unit`,
+        ...follows,
+      ]
     return [
       ...Object.keys(said).flatMap(name =>
         [name, ...PERIODS.filter(() => name.startsWith('periodic'))].map(each => `${way}.${limit}.${each}`),
@@ -151,14 +173,23 @@ const ROUNDS = forRing({own: 1, ci: 2, full: 20})
 const MAX_STEPS = forRing({own: 20, ci: 90, full: 1000})
 /** So that a change finds limits to leave alone. */
 const LIMITED = {
-  usage_limits: {type: 'cost', credit_limit: 110, alert_threshold: 70, periodic_reset: 'monthly', enforcement: 'strict'},
+  usage_limits: {
+    type: 'cost',
+    credit_limit: 110,
+    alert_threshold: 70,
+    periodic_reset: 'monthly',
+    enforcement: 'strict',
+  },
   rate_limits: [{type: 'requests', unit: 'rpm', value: 60, enforcement: 'shadow'}],
 }
 const BEGIN: Readonly<Record<string, object>> = {
   'api_keys.update': LIMITED,
   'workspaces.update': {
     ...LIMITED,
-    usage_limits: [LIMITED.usage_limits, {type: 'tokens', credit_limit: 900, alert_threshold: 90, periodic_reset: 'weekly'}],
+    usage_limits: [
+      LIMITED.usage_limits,
+      {type: 'tokens', credit_limit: 900, alert_threshold: 90, periodic_reset: 'weekly'},
+    ],
   },
   'providers.update': LIMITED,
   'virtual_keys.update': LIMITED,

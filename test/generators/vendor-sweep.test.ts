@@ -35,7 +35,10 @@ afterAll(async () => {
 
 /** Operations on an organisation, which no table needs to know. */
 const ORGANISATION = /^(?:admin|organization|beta\.organization)\./
-/** A part of the methods in the own ring, another one by another seed, the same of both of Google's; all of them in the others. */
+/**
+ * A part of the methods in the own ring, another one by another seed, the same of both of Google's; all of them in the
+ * others.
+ */
 const sampled = (name: string) => forRing({own: (crc32(name) + seed()) % 4 === 0, ci: true, full: true})
 /** What a client says of a method that its vendor's other API has. */
 const ELSEWHERE = /only supported (?:by|in) the Gemini|does not support/
@@ -69,7 +72,9 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
     expect(Object.keys(reasons).filter(name => !driven.methods.includes(name))).toEqual([])
     const silent = tried.filter(method => direct.get(method)!.heard.length === 0)
     expect(
-      silent.filter(method => !ELSEWHERE.test(direct.get(method)!.answer)).map(method => [method, direct.get(method)!.answer]),
+      silent
+        .filter(method => !ELSEWHERE.test(direct.get(method)!.answer))
+        .map(method => [method, direct.get(method)!.answer]),
     ).toEqual([])
     expect(here().filter(method => direct.get(method)!.is_error)).toEqual([])
   })
@@ -113,14 +118,18 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
 test('a method of Google’s that one of its APIs lacks is driven at the other', () => {
   const [google, vertex] = DRIVEN.filter(({kind}) => kind === 'google' || kind === 'vertex-ai')
   const heard = new Set(
-    [google!, vertex!].flatMap(each => [...asked.get(each)!].filter(([, {heard}]) => heard.length > 0).map(([name]) => name)),
+    [google!, vertex!].flatMap(each =>
+      [...asked.get(each)!].filter(([, {heard}]) => heard.length > 0).map(([name]) => name),
+    ),
   )
   expect([...asked.get(google!)!.keys()].filter(name => !heard.has(name))).toEqual([])
 })
 
 test('paths that are of our administration too are these', () => {
   for (const driven of DRIVEN) {
-    const paths = [...asked.get(driven)!.values()].flatMap(({heard}) => heard.map(({line}) => belowVersion(line!.split(' ')[1]!)))
+    const paths = [...asked.get(driven)!.values()].flatMap(({heard}) =>
+      heard.map(({line}) => belowVersion(line!.split(' ')[1]!)),
+    )
     const found = [...new Set(paths.filter(path => administered(path).length > 0))].toSorted()
     const known = COLLISIONS[driven.kind] ?? []
     if (RING === 'own') expect(found.filter(path => !known.includes(path))).toEqual([])
@@ -130,7 +139,9 @@ test('paths that are of our administration too are these', () => {
 
 test('operations on an organisation pass through', async () => {
   for (const driven of DRIVEN.slice(0, 2)) {
-    const methods = driven.methods.filter(name => ORGANISATION.test(name)).filter((_, at) => at % forRing({own: 40, ci: 7, full: 1}) === 0)
+    const methods = driven.methods
+      .filter(name => ORGANISATION.test(name))
+      .filter((_, at) => at % forRing({own: 40, ci: 7, full: 1}) === 0)
     expect(methods.length).toBeGreaterThan(2)
     for (const method of methods) {
       const {answer, heard} = await driveDirect(driven, method)
@@ -147,7 +158,13 @@ function driveDirect(driven: Driven, method: string): Promise<Drive> {
 
 function driveThrough(driven: Driven, method: string, trace: string, tells_usage = true): Promise<Drive> {
   provider.answer(answerAs(driven.kind, origin, tells_usage))
-  return drive(driven, method, gateway.url, {'x-gateway-provider': `@${driven.kind}`, 'x-gateway-trace-id': trace}, provider)
+  return drive(
+    driven,
+    method,
+    gateway.url,
+    {'x-gateway-provider': `@${driven.kind}`, 'x-gateway-trace-id': trace},
+    provider,
+  )
 }
 
 function leaving(driven: Driven, heard: Drive['heard'][number]): Drive['heard'][number] {

@@ -27,13 +27,17 @@ test.each(CLIENTS)(
         const named = noted.filter(each => each === path || each.endsWith(`.${path}`))
         const flags = named.some(each => membersThatMayCost(KINDS[client], [each]).length > 0)
         const informs =
-          isPlaceRead(member, all) && [path, `${member}.${path}`].some(each => isInformative(KINDS[client], each)) && !isText(all, path)
+          isPlaceRead(member, all) &&
+          [path, `${member}.${path}`].some(each => isInformative(KINDS[client], each)) &&
+          !isText(all, path)
         if (!informs && !flags) unaccounted.add(`${client} ${member}.${path}`)
       }
     }
     generated(`vendor usage ${client}`, members)
     const listed = Object.keys(UNKNOWN_USAGE).filter(name => name.startsWith(`${client} `))
-    expect([...unaccounted].toSorted(), 'a member that is new goes on the list, one that is read off it').toEqual(listed.toSorted())
+    expect([...unaccounted].toSorted(), 'a member that is new goes on the list, one that is read off it').toEqual(
+      listed.toSorted(),
+    )
   },
 )
 
@@ -42,8 +46,16 @@ test('the list says of each whether it informs or is to be read', () => {
 })
 
 test.each([
-  ['OpenAI', {prompt_tokens: 9, completion_tokens: 4, total_tokens: 13}, {completion_tokens_details: {rejected_prediction_tokens: 2}}],
-  ['Anthropic', {input_tokens: 9, output_tokens: 4, cache_read_input_tokens: 1}, {server_tool_use: {web_fetch_requests: 3}}],
+  [
+    'OpenAI',
+    {prompt_tokens: 9, completion_tokens: 4, total_tokens: 13},
+    {completion_tokens_details: {rejected_prediction_tokens: 2}},
+  ],
+  [
+    'Anthropic',
+    {input_tokens: 9, output_tokens: 4, cache_read_input_tokens: 1},
+    {server_tool_use: {web_fetch_requests: 3}},
+  ],
 ])('members that inform change nothing of what %s used', (_, usage, informative) => {
   const read = (raw: object) => ({...usageOf(rawUsageOf({usage: raw})!), unknown: undefined})
   expect(read({...usage, ...informative})).toEqual(read(usage))

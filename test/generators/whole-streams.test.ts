@@ -5,8 +5,8 @@ import {type Answer, type FakeProvider, fakeProvider, json} from '../support/pro
 import {forRing, generated, seed} from '../support/ring.ts'
 import {type Routed, startRouting} from '../support/routing.ts'
 
-// Streams that are redacted while they pass, over sockets, several at a time: each has to come whole, whenever its verdicts come and
-// however its provider ends it.
+// Streams that are redacted while they pass, over sockets, several at a time: each has to come whole, whenever its
+// verdicts come and however its provider ends it.
 
 const STREAMS = forRing({own: 80, ci: 600, full: 5_000})
 const AT_A_TIME = 8
@@ -38,12 +38,26 @@ afterAll(async () => {
   await service.close()
 })
 
-const WORDS = ['Call 555-1234 ', 'or 555', '-9876 now. ', 'It is well, ', 'and 5', '55-00', '00 too. ', 'Nothing more of it. ']
+const WORDS = [
+  'Call 555-1234 ',
+  'or 555',
+  '-9876 now. ',
+  'It is well, ',
+  'and 5',
+  '55-00',
+  '00 too. ',
+  'Nothing more of it. ',
+]
 const REDACTED = (words: readonly string[]) => words.join('').replace(/\d{3}-\d{4}/g, '[PHONE]')
 const config = () => ({
   output_guardrails: [
     {regexReplace: {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}, stream_mode: 'window', stream_window_chars: 40},
-    {webhook: {webhookURL: `${service.url}/judge`, failOnError: true}, deny: true, stream_mode: 'window', stream_window_chars: 40},
+    {
+      webhook: {webhookURL: `${service.url}/judge`, failOnError: true},
+      deny: true,
+      stream_mode: 'window',
+      stream_window_chars: 40,
+    },
   ],
 })
 
@@ -68,8 +82,13 @@ async function tried(index: number): Promise<string | undefined> {
   const endings = route.name === 'chat of another dialect' ? ENDINGS.slice(0, 2) : ENDINGS
   const ending = endings[Math.floor(index / ROUTES.length) % endings.length]!
   const words = Array.from({length: 10 + some(20)}, () => WORDS[some(WORDS.length)]!)
-  const headers = {'content-type': 'application/json', 'x-gateway-config': JSON.stringify({provider: `@${route.provider}`, ...config()})}
-  const body = JSON.stringify(route.ask(JSON.stringify({route: route.name, words, ending} satisfies Question), {stream: true}))
+  const headers = {
+    'content-type': 'application/json',
+    'x-gateway-config': JSON.stringify({provider: `@${route.provider}`, ...config()}),
+  }
+  const body = JSON.stringify(
+    route.ask(JSON.stringify({route: route.name, words, ending} satisfies Question), {stream: true}),
+  )
   const reply = await routed.gateway.call(route.path.replace('{prompt}', routed.prompt), {
     method: 'POST',
     headers,
@@ -95,7 +114,10 @@ interface Question {
   readonly ending: (typeof ENDINGS)[number]
 }
 
-/** Answers with the words that it is asked for, in chunks of any length, at any pace. What it is to do stands in the question, since several ask at once. */
+/**
+ * Answers with the words that it is asked for, in chunks of any length, at any pace. What it is to do stands in the
+ * question, since several ask at once.
+ */
 const paced: Answer = async (heard, response, request) => {
   const {route, words, ending} = questionIn(heard.body)
   const bytes = await bytesOf(ROUTES.find(({name}) => name === route)!, words, heard, request)
@@ -112,13 +134,21 @@ const paced: Answer = async (heard, response, request) => {
 }
 
 function questionIn(body: Buffer): Question {
-  const said = JSON.parse(body.toString()) as {prompt?: string; input?: string; messages?: {content: string | {text: string}[]}[]}
+  const said = JSON.parse(body.toString()) as {
+    prompt?: string
+    input?: string
+    messages?: {content: string | {text: string}[]}[]
+  }
   const content = said.prompt ?? said.input ?? said.messages![0]!.content
   return JSON.parse(typeof content === 'string' ? content : content[0]!.text) as Question
 }
 
 /** The stream that the route's provider would answer with. */
-async function bytesOf(route: GuardedRoute, words: readonly string[], ...[heard, request]: [Parameters<Answer>[0], Parameters<Answer>[2]]) {
+async function bytesOf(
+  route: GuardedRoute,
+  words: readonly string[],
+  ...[heard, request]: [Parameters<Answer>[0], Parameters<Answer>[2]]
+) {
   const parts: Buffer[] = []
   const kept = {writeHead: () => kept, write: (part: string) => parts.push(Buffer.from(part)), end: () => undefined}
   await route.answer(words)(heard, kept as never, request)

@@ -42,7 +42,10 @@ export function send(port: number, {method, path, headers, body}: Ask): Asked {
   const is_chunked = headers['transfer-encoding'] !== undefined
   const length: Record<string, string> = body.length && !is_chunked ? {'content-length': `${body.length}`} : {}
   socket.write(
-    Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: gateway.test\r\n${lines({...headers, ...length})}\r\n`), body]),
+    Buffer.concat([
+      Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: gateway.test\r\n${lines({...headers, ...length})}\r\n`),
+      body,
+    ]),
   )
   return {answer: answer.promise, begun: begun.promise, leave: () => void socket.destroy()}
 }

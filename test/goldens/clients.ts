@@ -43,7 +43,8 @@ export function clientRows(): Readonly<Record<string, readonly Row[]>> {
 
 function chatOf({said, finish, usage, chunks}: Turn): Reply {
   const of = {id: 'chatcmpl-abc', created: 1, model: 'm-1'}
-  if (!chunks) return whole({...of, object: 'chat.completion', choices: [{index: 0, message: said, finish_reason: finish}], usage})
+  if (!chunks)
+    return whole({...of, object: 'chat.completion', choices: [{index: 0, message: said, finish_reason: finish}], usage})
   const events = chunks.map(({delta, finish_reason = null, usage: used}) => ({
     ...{...of, object: 'chat.completion.chunk'},
     choices: delta ? [{index: 0, delta, finish_reason}] : [],
@@ -58,7 +59,10 @@ const ASKED: Readonly<Record<string, Partial<RowAsk>>> = {
   chatComplete: {body: {model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}]}},
   complete: {body: {model: 'gpt-4o-mini', prompt: 'hi'}},
   createModelResponse: {path: '/v1/responses', body: {model: 'gpt-4o-mini', input: 'hi'}},
-  createSpeech: {path: '/v1/audio/speech', body: {model: 'gpt-4o-mini-tts', input: 'hi', voice: 'alloy', stream_format: 'sse'}},
+  createSpeech: {
+    path: '/v1/audio/speech',
+    body: {model: 'gpt-4o-mini-tts', input: 'hi', voice: 'alloy', stream_format: 'sse'},
+  },
   createTranscription: {
     path: '/v1/audio/transcriptions',
     headers: MULTIPART,
@@ -118,7 +122,12 @@ interface Errand {
   readonly context?: {readonly options?: Json; readonly model?: string}
   readonly calls?: readonly {
     readonly path: string
-    readonly reply?: {readonly status?: number; readonly headers?: Record<string, string>; readonly json?: unknown; readonly text?: string}
+    readonly reply?: {
+      readonly status?: number
+      readonly headers?: Record<string, string>
+      readonly json?: unknown
+      readonly text?: string
+    }
   }[]
 }
 
@@ -151,7 +160,11 @@ export function errandRows(): Readonly<Record<string, readonly Row[]>> {
   )
 }
 
-function errandRow(provider: string, {name, endpoint, id = '', query, body, form, context, calls = []}: Errand, at: number): Row {
+function errandRow(
+  provider: string,
+  {name, endpoint, id = '', query, body, form, context, calls = []}: Errand,
+  at: number,
+): Row {
   const [method, path] = ERRANDS[endpoint]!
   const {'content-type': json, ...headers} = headersFor(provider, context?.options ?? {})
   return {

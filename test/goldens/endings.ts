@@ -10,7 +10,10 @@ const along = (ask: Partial<RowAsk>, config: object): Partial<RowAsk> => ({
   ...ask,
   headers: {...ask.headers, 'x-gateway-config': JSON.stringify(config)},
 })
-const to = ({to}: Route, ask: Partial<RowAsk>): Partial<RowAsk> => ({...ask, headers: {'x-gateway-provider': `@${to}`, ...ask.headers}})
+const to = ({to}: Route, ask: Partial<RowAsk>): Partial<RowAsk> => ({
+  ...ask,
+  headers: {'x-gateway-provider': `@${to}`, ...ask.headers},
+})
 const target = ({to}: Route) => ({provider: `@${to}`})
 const ifStreams =
   (ending: Ending): Ending =>
@@ -33,7 +36,8 @@ const LIMITED = whole(
   {error: {message: 'Too much.', type: 'rate_limit_error', param: null, code: 'rate_limit_exceeded'}},
   {status: 429, headers: {'retry-after-ms': '0', 'x-ratelimit-remaining-requests': '0'}},
 )
-const zipped = (reply: Reply, type = 'application/json') => whole(gzipSync(reply.body), {type, headers: {'content-encoding': 'gzip'}})
+const zipped = (reply: Reply, type = 'application/json') =>
+  whole(gzipSync(reply.body), {type, headers: {'content-encoding': 'gzip'}})
 const CACHE = {mode: 'simple', max_age: 3600}
 const DENIES = [{'default.contains': {words: ['forbidden'], operator: 'none'}, deny: true}]
 const WARNS = [{'default.contains': {words: ['Danube', 'forbidden'], operator: 'none'}, deny: false}]
@@ -52,8 +56,14 @@ export const PLAIN: Readonly<Record<string, Ending>> = {
     a: [zipped(eventsOf(route), 'text/event-stream')],
   })),
   error: route => ({asks: [to(route, route.ask)], a: [LIMITED]}),
-  'error page': route => ({asks: [to(route, route.ask)], a: [whole('<html>Bad</html>', {status: 502, type: 'text/html'})]}),
-  timeout: ifTimed(route => ({asks: [along(route.ask, {...target(route), request_timeout: TIMEOUT_MS})], a: [silence]})),
+  'error page': route => ({
+    asks: [to(route, route.ask)],
+    a: [whole('<html>Bad</html>', {status: 502, type: 'text/html'})],
+  }),
+  timeout: ifTimed(route => ({
+    asks: [along(route.ask, {...target(route), request_timeout: TIMEOUT_MS})],
+    a: [silence],
+  })),
   gone: route => ({asks: [{...to(route, route.ask), leaves: 'once heard'}], a: [silence]}),
   broken: route => ({asks: [to(route, route.ask)], a: [{...silence, ends: 'breaks'}]}),
 }
@@ -73,7 +83,12 @@ export const CROSSED: Readonly<Record<string, Ending>> = {
     b: [whole({error: {message: 'Overloaded.'}}, {status: 503})],
   }),
   'fallback from a timeout': ifTimed(route => ({
-    asks: [along(route.ask, {strategy: {mode: 'fallback'}, targets: [{provider: '@b', request_timeout: TIMEOUT_MS}, target(route)]})],
+    asks: [
+      along(route.ask, {
+        strategy: {mode: 'fallback'},
+        targets: [{provider: '@b', request_timeout: TIMEOUT_MS}, target(route)],
+      }),
+    ],
     a: [route.answer],
     b: [silence],
   })),
@@ -99,11 +114,16 @@ export const CROSSED: Readonly<Record<string, Ending>> = {
     a: [route.answer, route.answer],
   }),
   'cache of a stream': ifStreams(route => ({
-    asks: [streamed(route), streamed(route), route.ask].map(ask => along(ask, {...target(route), cache: CACHE, metadata: {}})),
+    asks: [streamed(route), streamed(route), route.ask].map(ask =>
+      along(ask, {...target(route), cache: CACHE, metadata: {}}),
+    ),
     a: [eventsOf(route), eventsOf(route), route.answer],
   })),
   followed: ifText(route => ({
-    asks: [along(route.ask, {...target(route), cache: CACHE}), {...along(route.ask, {...target(route), cache: CACHE}), joins: true}],
+    asks: [
+      along(route.ask, {...target(route), cache: CACHE}),
+      {...along(route.ask, {...target(route), cache: CACHE}), joins: true},
+    ],
     a: [route.answer, route.answer],
   })),
   'followed stream': ifStreams(route => ({
@@ -166,7 +186,12 @@ function judgedStreams(): Record<string, Ending> {
         ifStreams(route =>
           route.says
             ? {
-                asks: [along(streamed(route), {...target(route), output_guardrails: hooks.map(hook => ({...hook, stream_mode}))})],
+                asks: [
+                  along(streamed(route), {
+                    ...target(route),
+                    output_guardrails: hooks.map(hook => ({...hook, stream_mode})),
+                  }),
+                ],
                 a: [eventsOf(route)],
               }
             : null,

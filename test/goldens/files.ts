@@ -22,7 +22,8 @@ export function testGoldens(folder: string, groups: Readonly<Record<string, read
         recorded = await scene().record(rows, name => (WRITES ? null : (golden.get(name)?.match(LOG)?.length ?? null)))
       }, 120_000)
       test.each(rows.map(({name}) => name))('%s', name => {
-        if (!WRITES) expect(text(name), `${group}: ${name}`).toBe(golden.get(name) ?? '(no golden: GOLDENS=write makes it)')
+        if (!WRITES)
+          expect(text(name), `${group}: ${name}`).toBe(golden.get(name) ?? '(no golden: GOLDENS=write makes it)')
       })
       test('every golden has its row, and no two rows have one name', () => {
         const names = rows.map(({name}) => name)

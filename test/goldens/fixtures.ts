@@ -13,7 +13,10 @@ const PROVIDERS: Readonly<Record<string, string | null>> = {
   reka: 'reka-ai',
   together: 'together-ai',
   ...Object.fromEntries(
-    ['clients', 'configs', 'pii', 'sigv4', 'suites', 'fireworks', 'engines', 'messages', 'responses'].map(name => [name, null]),
+    ['clients', 'configs', 'pii', 'sigv4', 'suites', 'fireworks', 'engines', 'messages', 'responses'].map(name => [
+      name,
+      null,
+    ]),
   ),
 }
 /** What a provider cannot be asked without. */
@@ -58,7 +61,10 @@ const PLAIN: Json = {model: 'm', messages: [{role: 'user', content: 'hi'}]}
 
 const ROOT = join(import.meta.dirname, '../fixtures')
 
-/** The rows of every dialect with fixtures: each case asked whole, as a stream, and failed, as far as it has bytes for it. */
+/**
+ * The rows of every dialect with fixtures: each case asked whole, as a stream, and failed, as far as it has bytes for
+ * it.
+ */
 export function dialectRows(): Readonly<Record<string, readonly Row[]>> {
   return Object.fromEntries(
     readdirSync(ROOT)
@@ -85,7 +91,8 @@ function rowsOf(dialect: string): Row[] {
       const whole_ask = {...ask({}), body: plain}
       const rows: Row[] = []
       if (one.reply !== undefined) rows.push({name: `${of}: whole`, asks: [whole_ask], a: [whole(one.reply)]})
-      if (one.events) rows.push({name: `${of}: stream`, asks: [ask({stream: true})], a: [streamOf(dialect, one.events)]})
+      if (one.events)
+        rows.push({name: `${of}: stream`, asks: [ask({stream: true})], a: [streamOf(dialect, one.events)]})
       for (const [at, [status, body]] of one.faults.entries()) {
         rows.push({name: `${of}: fault ${at + 1}`, asks: [whole_ask], a: [whole(body, {status})]})
       }
@@ -105,12 +112,17 @@ function readCase(folder: string): Case {
     existsSync(join(folder, file)) ? (JSON.parse(readFileSync(join(folder, file), 'utf8')) as T) : undefined
   const request = json<Json>('request.json')
   const said = json<Json>('case.json') ?? {}
-  const context = {...json<Json>('context.json'), ...(said.context as Json | undefined), ...(request?.context as Json | undefined)}
+  const context = {
+    ...json<Json>('context.json'),
+    ...(said.context as Json | undefined),
+    ...(request?.context as Json | undefined),
+  }
   const asked = (said.asked ?? json('asked.json') ?? request?.asked ?? request ?? {}) as Json
   const frames = json<Json[]>('events.json')
   const events = existsSync(join(folder, 'events.txt'))
     ? readFileSync(join(folder, 'events.txt'))
-    : frames && Buffer.concat(frames.flatMap(each => Object.entries(each).map(([name, payload]) => eventFrame(name, payload))))
+    : frames &&
+      Buffer.concat(frames.flatMap(each => Object.entries(each).map(([name, payload]) => eventFrame(name, payload))))
   const reply = json('reply.json') ?? json('said.json')
   const provider = placeOf(context)
   const asks_nothing = Object.keys(asked).length === 0
@@ -141,7 +153,9 @@ export function headersFor(provider: string, options: Json, strict = true): Reco
     'x-gateway-custom-host': 'http://{a}',
     authorization: 'Bearer sk-of-the-client',
     'content-type': 'application/json',
-    ...Object.fromEntries(Object.entries(options).map(([name, value]) => [`x-gateway-${name.replaceAll('_', '-')}`, String(value)])),
+    ...Object.fromEntries(
+      Object.entries(options).map(([name, value]) => [`x-gateway-${name.replaceAll('_', '-')}`, String(value)]),
+    ),
     ...(strict ? {} : {'x-gateway-strict-open-ai-compliance': 'false'}),
   }
 }

@@ -13,7 +13,10 @@ export interface Message {
   readonly size: number
 }
 
-/** The message that `bytes` begin with; null while its head is not there. `has_body`: false for an answer that has none by its kind. */
+/**
+ * The message that `bytes` begin with; null while its head is not there. `has_body`: false for an answer that has none
+ * by its kind.
+ */
 export function readMessage(bytes: Buffer, {is_over = false, has_body = true} = {}): Message | null {
   const ends = bytes.indexOf(END)
   if (ends < 0) return null
@@ -54,7 +57,9 @@ function unchunked(bytes: Buffer): {body: Buffer; is_whole: boolean; size: numbe
 export const chunked = (parts: readonly (Buffer | string)[]): Buffer =>
   Buffer.concat(
     parts.flatMap(part =>
-      part.length ? [Buffer.from(`${Buffer.byteLength(part).toString(16)}\r\n`), Buffer.from(part), Buffer.from('\r\n')] : [],
+      part.length
+        ? [Buffer.from(`${Buffer.byteLength(part).toString(16)}\r\n`), Buffer.from(part), Buffer.from('\r\n')]
+        : [],
     ),
   )
 

@@ -1,6 +1,6 @@
 /**
- * What differs from run to run, and how goldens write it: each rule with its why. Everything else is compared byte for byte; the time of day is
- * one moment (`scene.ts`), so that dates, windows of limits and signed dates are compared too.
+ * What differs from run to run, and how goldens write it: each rule with its why. Everything else is compared byte for
+ * byte; the time of day is one moment (`scene.ts`), so that dates, windows of limits and signed dates are compared too.
  */
 interface Rule {
   readonly why: string
@@ -10,7 +10,11 @@ interface Rule {
 
 export const RULES: readonly Rule[] = [
   {why: 'how long something took, in a header', finds: /(;dur=)[\d.]+/g, writes: '$1<ms>'},
-  {why: 'how long something took, in a row', finds: /("?[a-z_]+_ms"?: ?)[\d.]+(e-\d+)?(?=[,}\n]|$)/gm, writes: '$1<ms>'},
+  {
+    why: 'how long something took, in a row',
+    finds: /("?[a-z_]+_ms"?: ?)[\d.]+(e-\d+)?(?=[,}\n]|$)/gm,
+    writes: '$1<ms>',
+  },
   {why: 'how long a guardrail took', finds: /("execution_time":)[\d.]+(e-\d+)?/g, writes: '$1<ms>'},
   {why: 'the date of an answer that node:http writes', finds: /^(Date: ).*GMT/gm, writes: '$1<date>'},
   {why: 'a span id is random', finds: /^(span_id: )[\da-f]{16}$/gm, writes: '$1<span>'},
@@ -24,7 +28,10 @@ export const RULES: readonly Rule[] = [
 
 const UUID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g
 
-/** `text` of one row without what differs from run to run. `names`: ids and addresses that have a name; others are counted. */
+/**
+ * `text` of one row without what differs from run to run. `names`: ids and addresses that have a name; others are
+ * counted.
+ */
 export function normal(text: string, names: ReadonlyMap<string, string>): string {
   let plain = text
   for (const [id, name] of names) plain = plain.replaceAll(id, id.startsWith('127.0.0.1:') ? name : `<${name}>`)

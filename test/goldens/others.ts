@@ -11,8 +11,15 @@ const ANSWER = whole(chatReply('gpt-4o-mini'))
 const A = {'x-gateway-provider': '@a'}
 const JSON_TYPE = {'content-type': 'application/json'}
 
-const row = (name: string, ask: Partial<RowAsk>, a: readonly Reply[] = [ANSWER]): Row => ({name, asks: [{body: BODY, ...ask}], a})
-const along = (config: object, headers: Record<string, string> = {}) => ({'x-gateway-config': JSON.stringify(config), ...headers})
+const row = (name: string, ask: Partial<RowAsk>, a: readonly Reply[] = [ANSWER]): Row => ({
+  name,
+  asks: [{body: BODY, ...ask}],
+  a,
+})
+const along = (config: object, headers: Record<string, string> = {}) => ({
+  'x-gateway-config': JSON.stringify(config),
+  ...headers,
+})
 const when = (query: object, goes: string) =>
   Object.fromEntries([
     ['query', query],
@@ -34,15 +41,23 @@ const refused: readonly Row[] = [
   row('a method that is not served', {method: 'PUT', headers: A}),
   row('a route that comes later', {path: '/v1/otel/v1/traces', headers: A}),
   row('metadata that is no JSON', {headers: {...A, 'x-gateway-metadata': '{'}}),
-  row('a custom host inside', {headers: {'x-gateway-provider': 'openai', 'x-gateway-custom-host': 'http://169.254.169.254/v1'}}),
-  row('a form without its boundary', {path: '/v1/files', headers: {...A, 'content-type': 'multipart/form-data'}, body: 'x'}),
+  row('a custom host inside', {
+    headers: {'x-gateway-provider': 'openai', 'x-gateway-custom-host': 'http://169.254.169.254/v1'},
+  }),
+  row('a form without its boundary', {
+    path: '/v1/files',
+    headers: {...A, 'content-type': 'multipart/form-data'},
+    body: 'x',
+  }),
   {...row('a key without rights', {headers: A}), key: {scopes: ['logs.list']}},
 ]
 
 /** Requests in other clothes, with the same meaning. */
 const spelled: readonly Row[] = [
   row('by the model', {body: {...BODY, model: '@a/gpt-4o-mini'}}),
-  row('by the older prefix', {headers: {'x-portkey-virtual-key': 'a', 'x-portkey-metadata': '{"_user":"u","team":"blue"}'}}),
+  row('by the older prefix', {
+    headers: {'x-portkey-virtual-key': 'a', 'x-portkey-metadata': '{"_user":"u","team":"blue"}'},
+  }),
   row('with metadata and a span', {
     headers: {
       ...A,
@@ -68,7 +83,11 @@ const spelled: readonly Row[] = [
     body: '{ "model":"gpt-4o-mini", "seed": 12345678901234567890, "temperature":1.0, "messages":[{"role":"user","content":"\\u00e9"}] }',
   }),
   row('by the key of the caller', {
-    headers: {'x-gateway-provider': 'openai', 'x-gateway-custom-host': 'http://{a}/v1', authorization: 'Bearer sk-of-the-client'},
+    headers: {
+      'x-gateway-provider': 'openai',
+      'x-gateway-custom-host': 'http://{a}/v1',
+      authorization: 'Bearer sk-of-the-client',
+    },
   }),
   row('without bodies in the log', {headers: {...A, 'x-gateway-debug': 'false'}}),
   row('models of the gateway', {method: 'GET', path: '/v1/models', body: ''}),
@@ -78,12 +97,21 @@ const spelled: readonly Row[] = [
     stream(CHAT.events!),
   ]),
   row('usage that nobody says', {headers: A}, [whole({...chatReply('gpt-4o-mini'), usage: undefined})]),
-  row('a model without a price', {headers: A, body: {...BODY, model: 'nobody-knows'}}, [whole(chatReply('nobody-knows'))]),
+  row('a model without a price', {headers: A, body: {...BODY, model: 'nobody-knows'}}, [
+    whole(chatReply('nobody-knows')),
+  ]),
   row('an answer of no kind', {headers: A}, [whole('')]),
-  row('an answer that redirects', {headers: A}, [whole('', {status: 302, headers: {location: 'https://example.com/'}})]),
+  row('an answer that redirects', {headers: A}, [
+    whole('', {status: 302, headers: {location: 'https://example.com/'}}),
+  ]),
   row('an answer with cookies and other lines', {headers: A}, [
     whole(chatReply('gpt-4o-mini'), {
-      headers: {'set-cookie': 'gateway_session=1', server: 'x', 'x-gateway-trace-id': 'theirs', 'openai-processing-ms': '7'},
+      headers: {
+        'set-cookie': 'gateway_session=1',
+        server: 'x',
+        'x-gateway-trace-id': 'theirs',
+        'openai-processing-ms': '7',
+      },
     }),
   ]),
 ]
@@ -91,7 +119,10 @@ const spelled: readonly Row[] = [
 /** Ways through a config. */
 const routed: readonly Row[] = [
   row('parameters put over', {headers: along({provider: '@a', override_params: {temperature: 0, model: 'gpt-4o'}})}),
-  row('parameters that are dropped', {headers: along({provider: '@a', drop_params: ['seed']}), body: {...BODY, seed: 1}}),
+  row('parameters that are dropped', {
+    headers: along({provider: '@a', drop_params: ['seed']}),
+    body: {...BODY, seed: 1},
+  }),
   row('a target by its weight', {
     headers: along({
       strategy: {mode: 'loadbalance'},
@@ -104,7 +135,11 @@ const routed: readonly Row[] = [
   row('a target by a condition', {
     headers: along(
       {
-        strategy: {mode: 'conditional', conditions: [when({'metadata.team': {$eq: 'blue'}}, 'second')], default: 'first'},
+        strategy: {
+          mode: 'conditional',
+          conditions: [when({'metadata.team': {$eq: 'blue'}}, 'second')],
+          default: 'first',
+        },
         targets: [
           {name: 'first', provider: '@b'},
           {name: 'second', provider: '@a'},
@@ -126,7 +161,10 @@ const routed: readonly Row[] = [
   row('a warning', {headers: along({provider: '@a', nothing_known: 1})}),
   {...row('a timeout in its header', {headers: {...A, 'x-gateway-request-timeout': '400'}}), a: [silence]},
   row('guardrails that put back', {
-    headers: along({provider: '@a', input_guardrails: [{'default.pii': {categories: ['EMAIL_ADDRESS'], redact: true}}]}),
+    headers: along({
+      provider: '@a',
+      input_guardrails: [{'default.pii': {categories: ['EMAIL_ADDRESS'], redact: true}}],
+    }),
     body: {...BODY, messages: [{role: 'user', content: 'write to ann@example.com'}]},
   }),
 ]

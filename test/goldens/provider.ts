@@ -82,7 +82,10 @@ interface Said {
 }
 
 /** An answer in one piece, with its length; an object is its JSON. */
-export function whole(said: unknown, {status = 200, type = 'application/json', headers = {}, ends = 'done', waits}: Said = {}): Reply {
+export function whole(
+  said: unknown,
+  {status = 200, type = 'application/json', headers = {}, ends = 'done', waits}: Said = {},
+): Reply {
   const body = Buffer.isBuffer(said) ? said : Buffer.from(typeof said === 'string' ? said : JSON.stringify(said))
   const head = `HTTP/1.1 ${status} Said\r\n${lines({'content-type': type, 'x-request-id': 'req_1', ...headers, 'content-length': `${body.length}`})}\r\n`
   return {bytes: Buffer.concat([Buffer.from(head), body]), body, ends, ...(waits && {waits})}

@@ -51,7 +51,10 @@ function session(name: string, {refuses = false} = {}): Row {
         'x-gateway-span-id': 'span-1',
         'x-gateway-provider': `@${slug}`,
       }
-      const client = await rawClient(`http://127.0.0.1:${port}${path}`, {...headers, 'sec-websocket-protocol': 'realtime'})
+      const client = await rawClient(`http://127.0.0.1:${port}${path}`, {
+        ...headers,
+        'sec-websocket-protocol': 'realtime',
+      })
       const {peer} = client
       if (peer) {
         peer.say({type: 'response.create'})
@@ -61,9 +64,18 @@ function session(name: string, {refuses = false} = {}): Row {
         await peer.ended
         await provider.peers[0]!.ended
       }
-      const raw = Object.entries(client.headers).flatMap(([field, value]) => [field === 'date' ? 'Date' : field, String(value)])
-      const answer = told(`HTTP/1.1 ${client.status}`, peer ? peer.request.rawHeaders : raw, peer?.messages ?? [client.body])
-      const heard = provider.peers.map(({request, messages}) => told(`${request.method} ${request.url}`, request.rawHeaders, messages))
+      const raw = Object.entries(client.headers).flatMap(([field, value]) => [
+        field === 'date' ? 'Date' : field,
+        String(value),
+      ])
+      const answer = told(
+        `HTTP/1.1 ${client.status}`,
+        peer ? peer.request.rawHeaders : raw,
+        peer?.messages ?? [client.body],
+      )
+      const heard = provider.peers.map(({request, messages}) =>
+        told(`${request.method} ${request.url}`, request.rawHeaders, messages),
+      )
       await provider.close()
       if (peer && client.headers['sec-websocket-accept'] !== ACCEPT) throw new Error('the handshake is not accepted')
       return {
@@ -75,4 +87,7 @@ function session(name: string, {refuses = false} = {}): Row {
   }
 }
 
-export const REALTIME: readonly Row[] = [session('realtime: one turn'), session('realtime: refused by the provider', {refuses: true})]
+export const REALTIME: readonly Row[] = [
+  session('realtime: one turn'),
+  session('realtime: refused by the provider', {refuses: true}),
+]

@@ -37,7 +37,9 @@ const MESSAGE_EVENTS = [
   event('message_start', {message: message([], {input_tokens: 25, output_tokens: 1})}),
   event('content_block_start', {index: 0, content_block: {type: 'text', text: ''}}),
   event('ping'),
-  ...['The Danube, ', 'call 555', '-1234.'].map(text => event('content_block_delta', {index: 0, delta: {type: 'text_delta', text}})),
+  ...['The Danube, ', 'call 555', '-1234.'].map(text =>
+    event('content_block_delta', {index: 0, delta: {type: 'text_delta', text}}),
+  ),
   event('content_block_stop', {index: 0}),
   event('message_delta', {delta: {stop_reason: 'end_turn', stop_sequence: null}, usage: {output_tokens: 3}}),
   event('message_stop'),
@@ -84,8 +86,23 @@ const BATCH = {
   error_file_id: null,
   created_at: 1,
 }
-const FILE = {id: 'file-1', object: 'file', bytes: 3, created_at: 1, filename: 'a.jsonl', purpose: 'batch', status: 'processed'}
-const JOB = {id: 'ftjob-1', object: 'fine_tuning.job', model: MODEL, status: 'queued', training_file: 'file-1', created_at: 1}
+const FILE = {
+  id: 'file-1',
+  object: 'file',
+  bytes: 3,
+  created_at: 1,
+  filename: 'a.jsonl',
+  purpose: 'batch',
+  status: 'processed',
+}
+const JOB = {
+  id: 'ftjob-1',
+  object: 'fine_tuning.job',
+  model: MODEL,
+  status: 'queued',
+  training_file: 'file-1',
+  created_at: 1,
+}
 
 const post = (path: string, body: object) => ({path, body})
 const get = (path: string, method = 'GET') => ({method, path})
@@ -97,7 +114,11 @@ function form(path: string, ...parts: readonly (readonly string[])[]): Partial<R
     const type = file ? `; filename="${file}"\r\ncontent-type: application/octet-stream` : ''
     return `--golden\r\ncontent-disposition: form-data; name="${name}"${type}\r\n\r\n${content}\r\n`
   })
-  return {path, headers: {'content-type': 'multipart/form-data; boundary=golden'}, body: `${body.join('')}--golden--\r\n`}
+  return {
+    path,
+    headers: {'content-type': 'multipart/form-data; boundary=golden'},
+    body: `${body.join('')}--golden--\r\n`,
+  }
 }
 
 /** Routes whose texts guardrails judge; each streams. */
@@ -157,24 +178,47 @@ export const OTHER_ROUTES: readonly Route[] = [
     name: 'moderations',
     to: 'a',
     ask: post('/v1/moderations', {model: 'omni-moderation-latest', input: QUESTION}),
-    answer: whole({id: 'modr-1', model: 'omni-moderation-latest', results: [{flagged: false, categories: {}, category_scores: {}}]}),
+    answer: whole({
+      id: 'modr-1',
+      model: 'omni-moderation-latest',
+      results: [{flagged: false, categories: {}, category_scores: {}}],
+    }),
   },
   {
     name: 'images',
     to: 'a',
-    ask: post('/v1/images/generations', {model: 'gpt-image-1', prompt: 'A fox', n: 1, size: '1024x1024', quality: 'low'}),
-    answer: whole({created: 1, data: [{b64_json: 'aGk='}], usage: {total_tokens: 30, input_tokens: 10, output_tokens: 20}}),
+    ask: post('/v1/images/generations', {
+      model: 'gpt-image-1',
+      prompt: 'A fox',
+      n: 1,
+      size: '1024x1024',
+      quality: 'low',
+    }),
+    answer: whole({
+      created: 1,
+      data: [{b64_json: 'aGk='}],
+      usage: {total_tokens: 30, input_tokens: 10, output_tokens: 20},
+    }),
   },
   {
     name: 'image edits',
     to: 'a',
     ask: form('/v1/images/edits', ['model', 'gpt-image-1'], ['prompt', 'A fox'], ['image', 'a.png', 'PNG']),
-    answer: whole({created: 1, data: [{b64_json: 'aGk='}], usage: {total_tokens: 30, input_tokens: 10, output_tokens: 20}}),
+    answer: whole({
+      created: 1,
+      data: [{b64_json: 'aGk='}],
+      usage: {total_tokens: 30, input_tokens: 10, output_tokens: 20},
+    }),
   },
   {
     name: 'transcription',
     to: 'a',
-    ask: form('/v1/audio/transcriptions', ['model', 'gpt-4o-transcribe'], ['response_format', 'json'], ['file', 'a.wav', 'RIFF….']),
+    ask: form(
+      '/v1/audio/transcriptions',
+      ['model', 'gpt-4o-transcribe'],
+      ['response_format', 'json'],
+      ['file', 'a.wav', 'RIFF….'],
+    ),
     answer: whole({
       text: 'One two',
       usage: {
@@ -205,7 +249,10 @@ export const OTHER_ROUTES: readonly Route[] = [
   {
     name: 'ocr',
     to: 'a',
-    ask: post('/v1/ocr', {model: 'mistral-ocr-latest', document: {type: 'document_url', document_url: 'https://example.com/a.pdf'}}),
+    ask: post('/v1/ocr', {
+      model: 'mistral-ocr-latest',
+      document: {type: 'document_url', document_url: 'https://example.com/a.pdf'},
+    }),
     answer: whole({pages: [{index: 0, markdown: 'A'}], model: 'mistral-ocr-latest', usage_info: {pages_processed: 1}}),
   },
   {
@@ -214,7 +261,12 @@ export const OTHER_ROUTES: readonly Route[] = [
     ask: form('/v1/files', ['purpose', 'batch'], ['file', 'a.jsonl', '{"custom_id":"a"}\n']),
     answer: whole(FILE),
   },
-  {name: 'list of files', to: 'a', ask: get('/v1/files?purpose=batch&limit=2'), answer: whole({object: 'list', data: [FILE]})},
+  {
+    name: 'list of files',
+    to: 'a',
+    ask: get('/v1/files?purpose=batch&limit=2'),
+    answer: whole({object: 'list', data: [FILE]}),
+  },
   {name: 'file', to: 'a', ask: get('/v1/files/file-1'), answer: whole(FILE)},
   {
     name: 'content of a file',
@@ -234,20 +286,45 @@ export const OTHER_ROUTES: readonly Route[] = [
     ask: post('/v1/batches', {input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h'}),
     answer: whole(BATCH),
   },
-  {name: 'list of batches', to: 'a', ask: get('/v1/batches?limit=1'), answer: whole({object: 'list', data: [BATCH], has_more: false})},
+  {
+    name: 'list of batches',
+    to: 'a',
+    ask: get('/v1/batches?limit=1'),
+    answer: whole({object: 'list', data: [BATCH], has_more: false}),
+  },
   {name: 'state of a batch', to: 'a', ask: get('/v1/batches/batch_1'), answer: whole(BATCH)},
-  {name: 'cancelling of a batch', to: 'a', ask: get('/v1/batches/batch_1/cancel', 'POST'), answer: whole({...BATCH, status: 'cancelling'})},
+  {
+    name: 'cancelling of a batch',
+    to: 'a',
+    ask: get('/v1/batches/batch_1/cancel', 'POST'),
+    answer: whole({...BATCH, status: 'cancelling'}),
+  },
   {
     name: 'fine-tuning job',
     to: 'a',
     ask: post('/v1/fine_tuning/jobs', {model: MODEL, training_file: 'file-1'}),
     answer: whole(JOB),
   },
-  {name: 'list of fine-tuning jobs', to: 'a', ask: get('/v1/fine_tuning/jobs'), answer: whole({object: 'list', data: [JOB]})},
+  {
+    name: 'list of fine-tuning jobs',
+    to: 'a',
+    ask: get('/v1/fine_tuning/jobs'),
+    answer: whole({object: 'list', data: [JOB]}),
+  },
   {name: 'state of a fine-tuning job', to: 'a', ask: get('/v1/fine_tuning/jobs/ftjob-1'), answer: whole(JOB)},
-  {name: 'cancelling of a fine-tuning job', to: 'a', ask: get('/v1/fine_tuning/jobs/ftjob-1/cancel', 'POST'), answer: whole(JOB)},
+  {
+    name: 'cancelling of a fine-tuning job',
+    to: 'a',
+    ask: get('/v1/fine_tuning/jobs/ftjob-1/cancel', 'POST'),
+    answer: whole(JOB),
+  },
   {name: 'stored response', to: 'a', ask: get('/v1/responses/resp_1'), answer: whole(response(SAID))},
-  {name: 'items of a response', to: 'a', ask: get('/v1/responses/resp_1/input_items'), answer: whole({object: 'list', data: []})},
+  {
+    name: 'items of a response',
+    to: 'a',
+    ask: get('/v1/responses/resp_1/input_items'),
+    answer: whole({object: 'list', data: []}),
+  },
   {
     name: 'deletion of a response',
     to: 'a',
@@ -309,7 +386,10 @@ export function streamed({ask}: Route): Partial<RowAsk> {
   if (typeof body === 'object' && !Buffer.isBuffer(body)) return {...ask, body: {...body, stream: true}}
   return {
     ...ask,
-    body: String(body).replace('--golden\r\n', '--golden\r\ncontent-disposition: form-data; name="stream"\r\n\r\ntrue\r\n--golden\r\n'),
+    body: String(body).replace(
+      '--golden\r\n',
+      '--golden\r\ncontent-disposition: form-data; name="stream"\r\n\r\ntrue\r\n--golden\r\n',
+    ),
   }
 }
 

@@ -34,7 +34,9 @@ export interface Heard {
   readonly asked: readonly Ask[]
   /** What each client read; null for nothing. */
   readonly answers: readonly (Message | null)[]
-  readonly providers: Readonly<Record<string, {readonly heard: readonly Message[]; readonly answered: readonly Reply[]}>>
+  readonly providers: Readonly<
+    Record<string, {readonly heard: readonly Message[]; readonly answered: readonly Reply[]}>
+  >
 }
 
 /** A column's value, by its name. */
@@ -53,8 +55,8 @@ export interface Scene {
   /** Ids and addresses of this run, and how goldens call them. */
   readonly names: ReadonlyMap<string, string>
   /**
-   * Runs rows one behind the other, then reads all that was recorded of them. `logs` says how many rows of the log must come of one; where it
-   * says null, they are those that are there after a while.
+   * Runs rows one behind the other, then reads all that was recorded of them. `logs` says how many rows of the log must
+   * come of one; where it says null, they are those that are there after a while.
    */
   record(rows: readonly Row[], logs: (name: string) => number | null): Promise<ReadonlyMap<string, Recorded>>
   close(): Promise<void>
@@ -71,7 +73,10 @@ const LATEST_MS = 10_000
 export async function openScene(env: Record<string, string> = {}): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-goldens-'))
   const [a, b] = await Promise.all([rawProvider(), rawProvider()])
-  const gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1', ...env}, {folder, now: () => AT_MS, demo: false})
+  const gateway = await startGateway(
+    {TRUSTED_CUSTOM_HOSTS: '127.0.0.1', ...env},
+    {folder, now: () => AT_MS, demo: false},
+  )
   const port = Number(new URL(gateway.url).port)
   const names = new Map([
     [`127.0.0.1:${a.port}`, 'a.test'],
@@ -137,7 +142,10 @@ export async function openScene(env: Record<string, string> = {}): Promise<Scene
       const heard = new Map<string, Heard>()
       for (const row of rows) {
         const {asked, answers, providers} = await within(row.name, row.run ? row.run(scene) : ask(row))
-        const kept = Object.entries(providers).map(([name, {heard, answered}]) => [name, {heard: [...heard], answered: [...answered]}])
+        const kept = Object.entries(providers).map(([name, {heard, answered}]) => [
+          name,
+          {heard: [...heard], answered: [...answered]},
+        ])
         heard.set(row.name, {asked, answers, providers: Object.fromEntries(kept)})
       }
       if (rows.some(({name}) => wanted(name) === null)) await new Promise(resolve => setTimeout(resolve, A_WHILE_MS))
@@ -214,7 +222,10 @@ function openRows(folder: string) {
   const logs = db.prepare('select * from logs where trace_id = ? order by rowid')
   const entries = db.prepare('select * from ledger_entries where trace_id = ? order by sequence')
   return {
-    readRows: (trace_id: string) => ({logs: logs.all(trace_id) as Columns[], entries: entries.all(trace_id) as Columns[]}),
+    readRows: (trace_id: string) => ({
+      logs: logs.all(trace_id) as Columns[],
+      entries: entries.all(trace_id) as Columns[],
+    }),
     close: () => void db.close(),
   }
 }

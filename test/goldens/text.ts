@@ -4,7 +4,11 @@ import type {Reply} from './provider.ts'
 import type {Columns, Recorded} from './scene.ts'
 
 /** What was recorded of a row, as its golden has it. */
-export function textOf(row: string, {asked, answers, providers, logs, entries}: Recorded, names: ReadonlyMap<string, string>): string {
+export function textOf(
+  row: string,
+  {asked, answers, providers, logs, entries}: Recorded,
+  names: ReadonlyMap<string, string>,
+): string {
   const parts: string[] = []
   const replies = Object.entries(providers).flatMap(([name, {answered}]) =>
     answered.map((reply, at) => [`${name}'s answer ${at + 1}`, reply.body] as const),
@@ -29,11 +33,16 @@ export function textOf(row: string, {asked, answers, providers, logs, entries}: 
     parts.push(`--- ledger\n${columnsText(others)}${same.length ? `(${same.length} columns as in the log)\n` : ''}`)
   }
   return withoutUsual(
-    normal(parts.map(part => part.replaceAll('\r', '').replace(/\n*$/, '\n')).join(''), new Map([...names, [row, 'row']])),
+    normal(
+      parts.map(part => part.replaceAll('\r', '').replace(/\n*$/, '\n')).join(''),
+      new Map([...names, [row, 'row']]),
+    ),
   )
 }
 
-/** Columns of nearly every row: they are counted, not shown. One that is otherwise is shown, and missing from the count. */
+/**
+ * Columns of nearly every row: they are counted, not shown. One that is otherwise is shown, and missing from the count.
+ */
 const USUAL: ReadonlySet<string> = new Set([
   'created_at: 2026-03-04T05:06:07.008Z',
   'admitted_at: 2026-03-04T05:06:07.008Z',
@@ -66,7 +75,9 @@ function withoutUsual(text: string): string {
 function answerText(answer: Message | null, replies: readonly (readonly [string, Buffer])[]): string {
   if (!answer) return '(nothing)\n'
   // a body that tells how long its checks took is as long as those figures
-  const head = answer.body.includes('"execution_time":') ? answer.head.replace(/(content-length: )\d+/i, '$1<bytes>') : answer.head
+  const head = answer.body.includes('"execution_time":')
+    ? answer.head.replace(/(content-length: )\d+/i, '$1<bytes>')
+    : answer.head
   return `${head}${bodyText(answer.body, replies)}${answer.is_whole ? '' : '(and no end)\n'}`
 }
 
@@ -81,7 +92,8 @@ function bodyText(body: Buffer, known: readonly (readonly [string, Buffer])[] = 
   const same = known.find(([, other]) => other.equals(body))
   if (same) return `(${body.length} bytes: ${same[0]})\n`
   const text = body.toString('utf8')
-  if (text.includes('\ufffd') || Buffer.byteLength(text) !== body.length) return `(${body.length} bytes) ${body.toString('base64')}\n`
+  if (text.includes('\ufffd') || Buffer.byteLength(text) !== body.length)
+    return `(${body.length} bytes) ${body.toString('base64')}\n`
   const shown = text.replace(/[\x00-\x09\x0b-\x1f\x7f\\]/g, char =>
     char === '\\' ? char : `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
   )
@@ -94,6 +106,8 @@ function bodyText(body: Buffer, known: readonly (readonly [string, Buffer])[] = 
 /** A column a line; those that are null together in one. */
 function columnsText(columns: Columns): string {
   const nulls = Object.keys(columns).filter(name => columns[name] === null)
-  const said = Object.entries(columns).flatMap(([name, value]) => (value === null ? [] : [`${name}: ${String(value)}\n`]))
+  const said = Object.entries(columns).flatMap(([name, value]) =>
+    value === null ? [] : [`${name}: ${String(value)}\n`],
+  )
   return `${said.join('')}${nulls.length ? `null: ${nulls.join(', ')}\n` : ''}`
 }

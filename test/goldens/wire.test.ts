@@ -11,4 +11,8 @@ beforeAll(async () => {
 afterAll(() => scene.close())
 
 const ROUTES = [...TEXT_ROUTES, ...OTHER_ROUTES]
-testGoldens('wire', Object.fromEntries(ROUTES.map(route => [route.name, rowsOf(route, {...PLAIN, ...CROSSED})])), () => scene)
+testGoldens(
+  'wire',
+  Object.fromEntries(ROUTES.map(route => [route.name, rowsOf(route, {...PLAIN, ...CROSSED})])),
+  () => scene,
+)

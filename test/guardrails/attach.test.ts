@@ -10,7 +10,11 @@ const saved = (slug: string, more: Partial<SavedGuardrail> = {}): SavedGuardrail
   actions: {deny: true},
   ...more,
 })
-const STORE = [saved('pg-a'), saved('pg-org'), saved('pg-ws', {actions: {deny: true, on_fail: {feedback: {value: -2}}}})]
+const STORE = [
+  saved('pg-a'),
+  saved('pg-org'),
+  saved('pg-ws', {actions: {deny: true, on_fail: {feedback: {value: -2}}}}),
+]
 
 function attached(keys: AttachKeys, defaults: readonly DefaultGuardrails[] = [], path?: string) {
   const find = (handle: string) => STORE.find(({id, slug}) => id === handle || slug === handle)
@@ -57,7 +61,9 @@ describe('forms', () => {
   })
 
   test('in short, with the defaults', () => {
-    const {input, faults} = attached({input_guardrails: [{'default.regexMatch': {rule: 'x'}, wordCount: {minWords: 1}, deny: true}]})
+    const {input, faults} = attached({
+      input_guardrails: [{'default.regexMatch': {rule: 'x'}, wordCount: {minWords: 1}, deny: true}],
+    })
     expect(faults).toEqual([])
     expect(input).toMatchObject([
       {
@@ -77,27 +83,39 @@ describe('forms', () => {
   })
 
   test('in short, one check twice by its inner id, one switched off', () => {
-    const short = {a: {id: 'default.contains', words: ['a']}, b: {id: 'contains', words: ['b']}, notNull: {is_enabled: false}}
-    expect(summary({output_guardrails: [short]})).toEqual([[], ['output_guardrail_1: default.contains,default.contains']])
+    const short = {
+      a: {id: 'default.contains', words: ['a']},
+      b: {id: 'contains', words: ['b']},
+      notNull: {is_enabled: false},
+    }
+    expect(summary({output_guardrails: [short]})).toEqual([
+      [],
+      ['output_guardrail_1: default.contains,default.contains'],
+    ])
   })
 
   test('mutators in short', () => {
-    expect(attached({input_mutators: [{addPrefix: {prefix: 'x'}}]}).input).toMatchObject([{id: 'input_mutator_1', type: 'mutator'}])
+    expect(attached({input_mutators: [{addPrefix: {prefix: 'x'}}]}).input).toMatchObject([
+      {id: 'input_mutator_1', type: 'mutator'},
+    ])
   })
 
   test('saved, by slug, by id, by a reference', () => {
-    expect(summary({input_guardrails: ['pg-a', {id: 'id-of-pg-org'}], before_request_hooks: [{id: 'pg-ws'}]})[0]).toEqual([
-      'pg-ws denies: default.contains',
-      'pg-a denies: default.contains',
-      'pg-org denies: default.contains',
-    ])
-    expect(attached({input_guardrails: ['pg-a']}).input[0]).toMatchObject({guardrail_version_id: 'version-of-pg-a', on_fail: {value: -5}})
+    expect(
+      summary({input_guardrails: ['pg-a', {id: 'id-of-pg-org'}], before_request_hooks: [{id: 'pg-ws'}]})[0],
+    ).toEqual(['pg-ws denies: default.contains', 'pg-a denies: default.contains', 'pg-org denies: default.contains'])
+    expect(attached({input_guardrails: ['pg-a']}).input[0]).toMatchObject({
+      guardrail_version_id: 'version-of-pg-a',
+      on_fail: {value: -5},
+    })
   })
 
   test('a reference that says more than its id is warned of, and means the saved guardrail', () => {
     const {input, warnings} = attached({before_request_hooks: [{id: 'pg-a', deny: false}]})
     expect(input[0]).toMatchObject({deny: true})
-    expect(warnings).toEqual([{path: 'before_request_hooks[0]', message: 'has no effect: deny; the guardrail pg-a says it.'}])
+    expect(warnings).toEqual([
+      {path: 'before_request_hooks[0]', message: 'has no effect: deny; the guardrail pg-a says it.'},
+    ])
   })
 
   test('every check switched off: no hook', () => {
@@ -130,7 +148,10 @@ describe('defaults', () => {
     ['its own keys for defaults', {default_input_guardrails: [], default_output_guardrails: []} as AttachKeys],
     ['the same guardrail, attached by its id', {input_guardrails: ['id-of-pg-org']}],
     ['a reference that would not deny', {before_request_hooks: [{id: 'pg-org', deny: false}]}],
-    ['a hook of the same name that does nothing', {before_request_hooks: [{id: 'pg-org', checks: [{id: 'wordCount'}], deny: false}]}],
+    [
+      'a hook of the same name that does nothing',
+      {before_request_hooks: [{id: 'pg-org', checks: [{id: 'wordCount'}], deny: false}]},
+    ],
     ['a shorthand of the same name', {input_guardrails: [{id: 'pg-ws', contains: {words: ['y']}, deny: false}]}],
   ])('no config takes them away: %s', (_, keys) => {
     const {input} = attached(keys, defaults)
@@ -183,10 +204,22 @@ describe('what is wrong', () => {
       {before_request_hooks: [{checks: [{id: 'default.wordCnt'}]}]},
       'before_request_hooks[0].checks[0].id: There is no check "default.wordCnt": did you mean default.wordCount?',
     ],
-    [{input_guardrails: [{wordCnt: {}}]}, 'input_guardrails[0].checks[0].id: There is no check "wordCnt": did you mean default.wordCount?'],
-    [{input_guardrails: [{wordCount: true}]}, 'input_guardrails[0].wordCount: must be an object, the parameters of default.wordCount.'],
-    [{input_guardrails: [{denny: true, wordCount: {}}]}, 'input_guardrails[0].denny: the key denny is not known here: did you mean deny?'],
-    [{input_guardrails: [{wordCount: {}, deny: 'yes'}]}, 'input_guardrails[0]: deny: must be true or false, not a string.'],
+    [
+      {input_guardrails: [{wordCnt: {}}]},
+      'input_guardrails[0].checks[0].id: There is no check "wordCnt": did you mean default.wordCount?',
+    ],
+    [
+      {input_guardrails: [{wordCount: true}]},
+      'input_guardrails[0].wordCount: must be an object, the parameters of default.wordCount.',
+    ],
+    [
+      {input_guardrails: [{denny: true, wordCount: {}}]},
+      'input_guardrails[0].denny: the key denny is not known here: did you mean deny?',
+    ],
+    [
+      {input_guardrails: [{wordCount: {}, deny: 'yes'}]},
+      'input_guardrails[0]: deny: must be true or false, not a string.',
+    ],
     [
       {before_request_hooks: [{checks: [{id: 'wordCount'}], denny: true}]},
       'before_request_hooks[0]: the hook: the key denny is not known here: did you mean deny?',
@@ -203,7 +236,9 @@ describe('what is wrong', () => {
   ])('%j', (keys, sentence) => expect(fault(keys)).toEqual([sentence]))
 
   test('a path goes before', () => {
-    expect(attached({input_guardrails: ['pg-none']}, [], 'targets[1]').faults[0]?.path).toBe('targets[1].input_guardrails[0]')
+    expect(attached({input_guardrails: ['pg-none']}, [], 'targets[1]').faults[0]?.path).toBe(
+      'targets[1].input_guardrails[0]',
+    )
   })
 
   test('more than fifty', () => {

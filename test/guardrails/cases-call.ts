@@ -6,9 +6,30 @@ const tool = (name: string) => ({type: 'function', function: {name, parameters: 
 const withTools = (...tools: object[]) => ({...(HI as object), tools}) as Case['body']
 
 export const callCases: readonly Case[] = [
-  {check: 'modelWhitelist', kind: 'pass', name: 'listed', parameters: {models: ['model-a', 'model-b']}, body: HI, verdict: true},
-  {check: 'modelWhitelist', kind: 'fail', name: 'not listed', parameters: {models: ['model-b']}, body: HI, verdict: false},
-  {check: 'modelWhitelist', kind: 'not', name: 'a block list', parameters: {Models: ['model-a'], Inverse: true}, body: HI, verdict: false},
+  {
+    check: 'modelWhitelist',
+    kind: 'pass',
+    name: 'listed',
+    parameters: {models: ['model-a', 'model-b']},
+    body: HI,
+    verdict: true,
+  },
+  {
+    check: 'modelWhitelist',
+    kind: 'fail',
+    name: 'not listed',
+    parameters: {models: ['model-b']},
+    body: HI,
+    verdict: false,
+  },
+  {
+    check: 'modelWhitelist',
+    kind: 'not',
+    name: 'a block list',
+    parameters: {Models: ['model-a'], Inverse: true},
+    body: HI,
+    verdict: false,
+  },
   {
     check: 'modelWhitelist',
     kind: 'edge',
@@ -29,9 +50,22 @@ export const callCases: readonly Case[] = [
     verdict: false,
     error: 'names no model',
   },
-  {check: 'modelWhitelist', kind: 'error', name: 'a text for a list', parameters: {models: 'model-a'}, refused: 'models: must be a list'},
+  {
+    check: 'modelWhitelist',
+    kind: 'error',
+    name: 'a text for a list',
+    parameters: {models: 'model-a'},
+    refused: 'models: must be a list',
+  },
 
-  {check: 'modelRules', kind: 'pass', name: 'the defaults', parameters: {rules: {defaults: ['model-a']}}, body: HI, verdict: true},
+  {
+    check: 'modelRules',
+    kind: 'pass',
+    name: 'the defaults',
+    parameters: {rules: {defaults: ['model-a']}},
+    body: HI,
+    verdict: true,
+  },
   {
     check: 'modelRules',
     kind: 'pass',
@@ -58,7 +92,14 @@ export const callCases: readonly Case[] = [
     body: HI,
     verdict: false,
   },
-  {check: 'modelRules', kind: 'edge', name: 'any model', parameters: {rules: {defaults: ['*']}}, body: HI, verdict: true},
+  {
+    check: 'modelRules',
+    kind: 'edge',
+    name: 'any model',
+    parameters: {rules: {defaults: ['*']}},
+    body: HI,
+    verdict: true,
+  },
   {
     check: 'modelRules',
     kind: 'edge',
@@ -130,7 +171,14 @@ export const callCases: readonly Case[] = [
     body: HI,
     verdict: false,
   },
-  {check: 'allowedRequestTypes', kind: 'edge', name: 'another case', parameters: {allowedTypes: ['chatcomplete']}, body: HI, verdict: true},
+  {
+    check: 'allowedRequestTypes',
+    kind: 'edge',
+    name: 'another case',
+    parameters: {allowedTypes: ['chatcomplete']},
+    body: HI,
+    verdict: true,
+  },
   {
     check: 'allowedRequestTypes',
     kind: 'error',

@@ -248,7 +248,13 @@ export const serviceCases: readonly Case[] = [
     parameters: {webhookURL: HOOK, forwardHeaders: ['X-Tenant', 'Authorization']},
     refused: 'authorization',
   },
-  {check: 'webhook', kind: 'error', name: 'a file', parameters: {webhookURL: 'file:///etc/passwd'}, refused: 'http or https'},
+  {
+    check: 'webhook',
+    kind: 'error',
+    name: 'a file',
+    parameters: {webhookURL: 'file:///etc/passwd'},
+    refused: 'http or https',
+  },
   {
     check: 'webhook',
     kind: 'error',
@@ -344,7 +350,10 @@ export const serviceCases: readonly Case[] = [
       claimValues: {groups: {values: ['a', 'b'], matchType: 'containsAll'}, iss: {values: 'https://id'}},
       headerPayloadMatch: ['X-Tenant'],
     },
-    headers: {...bearer(ed.token({sub: 's', groups: ['b', 'a', 'c'], iss: 'https://id', 'X-Tenant': 't1'})), 'x-tenant': 't1'},
+    headers: {
+      ...bearer(ed.token({sub: 's', groups: ['b', 'a', 'c'], iss: 'https://id', 'X-Tenant': 't1'})),
+      'x-tenant': 't1',
+    },
     body: HI,
     verdict: true,
   },
@@ -488,7 +497,16 @@ export const serviceCases: readonly Case[] = [
     body: HI,
     verdict: true,
   },
-  {check: 'jwt', kind: 'edge', name: 'no JWT', parameters: {jwks}, headers: bearer('a.b'), body: HI, verdict: false, says: 'no JWT'},
+  {
+    check: 'jwt',
+    kind: 'edge',
+    name: 'no JWT',
+    parameters: {jwks},
+    headers: bearer('a.b'),
+    body: HI,
+    verdict: false,
+    says: 'no JWT',
+  },
   {
     check: 'jwt',
     kind: 'error',
@@ -507,8 +525,20 @@ export const serviceCases: readonly Case[] = [
     parameters: {jwksUri: KEYS, jwks},
     refused: 'one of jwksUri, jwks and introspectEndpoint',
   },
-  {check: 'jwt', kind: 'error', name: 'a shared secret', parameters: {jwks, algorithms: ['HS256']}, refused: 'algorithms[0]'},
-  {check: 'jwt', kind: 'error', name: 'an age that is none', parameters: {jwks, maxTokenAge: 'a day'}, refused: '1d, 12h'},
+  {
+    check: 'jwt',
+    kind: 'error',
+    name: 'a shared secret',
+    parameters: {jwks, algorithms: ['HS256']},
+    refused: 'algorithms[0]',
+  },
+  {
+    check: 'jwt',
+    kind: 'error',
+    name: 'an age that is none',
+    parameters: {jwks, maxTokenAge: 'a day'},
+    refused: '1d, 12h',
+  },
 
   {
     check: 'inlineImageUrls',
@@ -542,7 +572,14 @@ export const serviceCases: readonly Case[] = [
     verdict: true,
     becomes: {input: [{role: 'user', content: [{type: 'input_image', image_url: 'data:image/png;base64,cG5n'}]}]},
   },
-  {check: 'inlineImageUrls', kind: 'edge', name: 'another provider', parameters: {providers: ['other']}, body: picture(PIC), verdict: true},
+  {
+    check: 'inlineImageUrls',
+    kind: 'edge',
+    name: 'another provider',
+    parameters: {providers: ['other']},
+    body: picture(PIC),
+    verdict: true,
+  },
   {
     check: 'inlineImageUrls',
     kind: 'edge',

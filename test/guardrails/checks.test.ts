@@ -30,8 +30,13 @@ describe.each(CHECKS.map(check => check.id))('%s', id => {
     const kinds = new Set(rows.map(({kind}) => kind))
     const check = BUILT_IN.find(id)!
     const has = (name: string) => Object.hasOwn((check.parameters as unknown as {shape: object}).shape, name)
-    const always = check.kind === 'mutator' || id === 'default.log' ? ['pass', 'edge', 'error'] : ['pass', 'fail', 'edge', 'error']
-    const wanted = [...always, ...(has('not') ? ['not'] : []), ...(has('redactText') || has('redact') ? ['redaction'] : [])]
+    const always =
+      check.kind === 'mutator' || id === 'default.log' ? ['pass', 'edge', 'error'] : ['pass', 'fail', 'edge', 'error']
+    const wanted = [
+      ...always,
+      ...(has('not') ? ['not'] : []),
+      ...(has('redactText') || has('redact') ? ['redaction'] : []),
+    ]
     expect(wanted.filter(kind => !kinds.has(kind as 'pass'))).toEqual([])
     expect(rows.length).toBeGreaterThanOrEqual(6)
   })

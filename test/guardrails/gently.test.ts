@@ -93,7 +93,8 @@ describe('JSON read in pieces is that of JSON.parse', () => {
     fc.assert(
       fc.property(document, fc.array(change, {maxLength: 2}), (text, changes) => {
         const broken = changes.reduce(
-          (now, [at, less, put]) => now.slice(0, at % (now.length + 1)) + put + now.slice((at % (now.length + 1)) + less),
+          (now, [at, less, put]) =>
+            now.slice(0, at % (now.length + 1)) + put + now.slice((at % (now.length + 1)) + less),
           text,
         )
         both(broken)

@@ -32,7 +32,9 @@ describe('JSON in a text is looked for in one pass', () => {
       JSON.parse = parse
     }
     expect(parsed).toBeLessThanOrEqual(text.length)
-    expect(atOnce(fences(text)).reduce((sum, {tag, body}) => sum + tag.length + body.length, 0)).toBeLessThanOrEqual(text.length)
+    expect(atOnce(fences(text)).reduce((sum, {tag, body}) => sum + tag.length + body.length, 0)).toBeLessThanOrEqual(
+      text.length,
+    )
   })
 
   test('and is found behind what only begins like it', () => {
@@ -55,7 +57,8 @@ describe('keys of a prototype are never read', () => {
   const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
 
   test.each(NAMES)('%s', async name => {
-    const named = (value: unknown) => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`) as Record<string, unknown>
+    const named = (value: unknown) =>
+      JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`) as Record<string, unknown>
     const verdicts = async (guardrail: object, side: 'input' | 'output' = 'input') =>
       checkOf(await run([guardrail], {side, body: side === 'input' ? said('x') : answered('{"x":1}')})).verdict
     expect(await verdicts({requiredMetadataKeys: {metadataKeys: [name]}})).toBe(false)
@@ -70,7 +73,9 @@ describe('keys of a prototype are never read', () => {
       `{${JSON.stringify(name)}:{"messages":[{"content":"secret"}]},"messages":[{"role":"user","content":"x"}]}`,
     ) as JsonValue
     const outcome = await run([{regexReplace: {rule: '/secret/g'}}, {addPrefix: {prefix: 'p '}}], {body})
-    expect(JSON.stringify(outcome.view.body)).toBe(JSON.stringify(body).replace('"x"', '"p x"').replace('secret', '[REDACTED]'))
+    expect(JSON.stringify(outcome.view.body)).toBe(
+      JSON.stringify(body).replace('"x"', '"p x"').replace('secret', '[REDACTED]'),
+    )
     expect(({} as Record<string, unknown>).messages).toBeUndefined()
   })
 })

@@ -26,7 +26,9 @@ export const HOSTILE: Readonly<Record<string, string>> = {
   'e-mail addresses': fill('a@example.com '),
   prose: fill('The order of Mrs. Müller, no. 4711-22, is ready since 3 May; please call +44 20 7946 0958. '),
   'a document of many shapes': `{"a":${JSON.stringify(Array.from({length: 75_000}, (_, at) => ({[`k${at}`]: 1})))}}`,
-  'a valid document': JSON.stringify(Object.fromEntries(Array.from({length: 45_000}, (_, at) => [`key_${at}`, [at, 'a']]))),
+  'a valid document': JSON.stringify(
+    Object.fromEntries(Array.from({length: 45_000}, (_, at) => [`key_${at}`, [at, 'a']])),
+  ),
 }
 
 /** Parameters with which each check has something to do. */
@@ -35,7 +37,9 @@ export const PARAMETERS: Readonly<Record<string, Record<string, unknown>>> = {
   'default.regexReplace': {rule: '/(a|aa)+$/gi'},
   'default.contains': {words: ['aaaaaaaab', '{{{{}', '```x']},
   'default.endsWith': {suffix: 'zz'},
-  'default.jsonSchema': {schema: {type: 'object', additionalProperties: {$ref: '#'}, propertyNames: {pattern: '^(a+)+$'}}},
+  'default.jsonSchema': {
+    schema: {type: 'object', additionalProperties: {$ref: '#'}, propertyNames: {pattern: '^(a+)+$'}},
+  },
   'default.jsonKeys': {keys: ['a', 'zz']},
   'default.containsCode': {format: 'JSON'},
   'default.modelWhitelist': {models: ['m']},

@@ -68,12 +68,15 @@ const ROWS: readonly (readonly [JsonValue, readonly JsonValue[], readonly JsonVa
   [{title: 't', 'x-unknown': {type: 7}}, [1], []],
 ]
 
-describe.each(ROWS.map(([schema, good, bad]) => [JSON.stringify(schema), schema, good, bad] as const))('%s', (_, schema, good, bad) => {
-  test('takes what fits and no more', () => {
-    expect(good.filter(value => !fits(schema, value))).toEqual([])
-    expect(bad.filter(value => fits(schema, value))).toEqual([])
-  })
-})
+describe.each(ROWS.map(([schema, good, bad]) => [JSON.stringify(schema), schema, good, bad] as const))(
+  '%s',
+  (_, schema, good, bad) => {
+    test('takes what fits and no more', () => {
+      expect(good.filter(value => !fits(schema, value))).toEqual([])
+      expect(bad.filter(value => fits(schema, value))).toEqual([])
+    })
+  },
+)
 
 test.each<[JsonValue, string]>([
   [7, 'schema must be an object'],
@@ -106,7 +109,9 @@ test('schemas that multiply the work are given up', () => {
       {$ref: `#/$defs/${name}`, minimum: 2},
     ],
   })
-  const $defs = Object.fromEntries(Array.from({length: 40}, (_, level) => [`d${level}`, level === 39 ? false : twice(`d${level + 1}`)]))
+  const $defs = Object.fromEntries(
+    Array.from({length: 40}, (_, level) => [`d${level}`, level === 39 ? false : twice(`d${level + 1}`)]),
+  )
   expect(() => validate(readJsonSchema({$defs, $ref: '#/$defs/d0'}), 1)).toThrow('too much')
 })
 

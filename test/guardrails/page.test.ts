@@ -34,7 +34,11 @@ const CALLS: Readonly<Record<string, readonly Shown[]>> = {
   ],
   'Fail closed': [
     {of: {body: said('hi'), http: {'https://guard.example.com/judge': {body: '{"verdict":true}'}}}, verdict: true},
-    {of: {body: said('hi'), impatient: true, http: {'https://guard.example.com/judge': 'hang'}}, verdict: false, is_denied: true},
+    {
+      of: {body: said('hi'), impatient: true, http: {'https://guard.example.com/judge': 'hang'}},
+      verdict: false,
+      is_denied: true,
+    },
   ],
   Redact: [
     {of: {body: said('I am ada@mail.example, 078-05-1120.')}, verdict: true, becomes: said('I am [EMAIL], [NUMBER].')},
@@ -45,7 +49,11 @@ const CALLS: Readonly<Record<string, readonly Shown[]>> = {
     {of: {side: 'output', body: answered('Maybe')}, verdict: true},
   ],
   Rewrite: [
-    {of: {body: said('hi')}, verdict: true, becomes: said('hi', {role: 'system', content: 'Answer in one paragraph. '})},
+    {
+      of: {body: said('hi')},
+      verdict: true,
+      becomes: said('hi', {role: 'system', content: 'Answer in one paragraph. '}),
+    },
     {
       of: {body: said('hi', {role: 'system', content: 'Be kind.'})},
       verdict: true,

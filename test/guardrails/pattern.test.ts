@@ -38,7 +38,9 @@ describe('all matches are those of JavaScript', () => {
   })
 
   test('across windows, in a long run of one pattern', () => {
-    const long = fc.array(fc.constantFrom('ab', 'abc', 'b', 'aab', 'bc'), {minLength: 200, maxLength: 600}).map(parts => parts.join(''))
+    const long = fc
+      .array(fc.constantFrom('ab', 'abc', 'b', 'aab', 'bc'), {minLength: 200, maxLength: 600})
+      .map(parts => parts.join(''))
     for (const source of ['a{1,3}b', 'abc|ab', '\\bab', 'c(?:ab){1,3}', 'b$'])
       fc.assert(
         fc.property(long, said => {

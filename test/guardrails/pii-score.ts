@@ -19,7 +19,10 @@ export interface ClassScore {
   readonly recall: number
 }
 
-/** One half of the labelled set (test/fixtures/pii/README.md): `tuning` to work on, `held_out` to report on and never to read. */
+/**
+ * One half of the labelled set (test/fixtures/pii/README.md): `tuning` to work on, `held_out` to report on and never to
+ * read.
+ */
 export function labelledLines(split: LabelledLine['split']): LabelledLine[] {
   const lines = readFileSync(new URL('../fixtures/pii/labelled.jsonl', import.meta.url), 'utf8')
     .trimEnd()

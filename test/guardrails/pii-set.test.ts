@@ -10,14 +10,22 @@ import {describe, expect, test} from 'vitest'
 
 type Span = {readonly class: string; readonly start: number; readonly end: number; readonly kind?: string}
 type Decoy = Span & {readonly why: 'checksum' | 'rule' | 'shape' | 'context' | 'placeholder'}
-type Line = {readonly id: string; readonly split: string; readonly text: string; readonly spans: Span[]; readonly decoys?: Decoy[]}
+type Line = {
+  readonly id: string
+  readonly split: string
+  readonly text: string
+  readonly spans: Span[]
+  readonly decoys?: Decoy[]
+}
 
 const file = new URL('../fixtures/pii/labelled.jsonl', import.meta.url)
 const lines = readFileSync(file, 'utf8')
   .trimEnd()
   .split('\n')
   .map(line => JSON.parse(line) as Line)
-const labels = lines.flatMap(({id, text, spans}) => spans.map(span => ({id, ...span, said: text.slice(span.start, span.end)})))
+const labels = lines.flatMap(({id, text, spans}) =>
+  spans.map(span => ({id, ...span, said: text.slice(span.start, span.end)})),
+)
 const lookAlikes = lines.flatMap(({id, text, decoys = []}) =>
   decoys.map(decoy => ({id, ...decoy, said: text.slice(decoy.start, decoy.end)})),
 )
@@ -85,18 +93,27 @@ const NATIONAL_IDS: Record<string, (id: string) => boolean> = {
       .slice(0, 13)
       .replace(/^(.{5})2A/, '$119')
       .replace(/^(.{5})2B/, '$118')
-    return /^[12]\d\d(0[1-9]|1[0-2])(\d\d|2[AB])\d{8}$/.test(id) && 97 - Number(BigInt(body) % 97n) === Number(id.slice(13))
+    return (
+      /^[12]\d\d(0[1-9]|1[0-2])(\d\d|2[AB])\d{8}$/.test(id) && 97 - Number(BigInt(body) % 97n) === Number(id.slice(13))
+    )
   },
   es_dni: id => /^\d{8}[A-Z]$/.test(id) && dniLetter(id.slice(0, 8)) === id[8],
   es_nie: id => /^[XYZ]\d{7}[A-Z]$/.test(id) && dniLetter('XYZ'.indexOf(id[0]!) + id.slice(1, 8)) === id[8],
-  it_codice_fiscale: id => /^[A-Z]{6}\d\d[ABCDEHLMPRST]\d\d[A-Z]\d{3}[A-Z]$/.test(id) && codiceLetter(id.slice(0, 15)) === id[15],
+  it_codice_fiscale: id =>
+    /^[A-Z]{6}\d\d[ABCDEHLMPRST]\d\d[A-Z]\d{3}[A-Z]$/.test(id) && codiceLetter(id.slice(0, 15)) === id[15],
   nl_bsn: id => /^\d{9}$/.test(id) && sum(id, (digit, at) => digit * (at === 8 ? -1 : 9 - at)) % 11 === 0,
-  br_cpf: id => /^\d{11}$/.test(id) && new Set(id).size > 1 && cpfDigit(id.slice(0, 9)) === id[9] && cpfDigit(id.slice(0, 10)) === id[10],
+  br_cpf: id =>
+    /^\d{11}$/.test(id) &&
+    new Set(id).size > 1 &&
+    cpfDigit(id.slice(0, 9)) === id[9] &&
+    cpfDigit(id.slice(0, 10)) === id[10],
   in_aadhaar: id => /^[2-9]\d{11}$/.test(id) && verhoeff(id),
   ca_sin: id => /^\d{9}$/.test(id) && luhn(id),
 }
 
-/** True when `said` is, taken by itself, a well-formed value of the class; `kind` narrows it where the class has kinds. */
+/**
+ * True when `said` is, taken by itself, a well-formed value of the class; `kind` narrows it where the class has kinds.
+ */
 const WELL_FORMED: Record<string, (said: string, kind?: string) => boolean> = {
   credit_card(said, kind) {
     const digits = squeeze(said)
@@ -132,7 +149,9 @@ describe('the lines', () => {
 
   test('are hard negatives in at least two of five', () => {
     expect(negatives.length / lines.length).toBeGreaterThanOrEqual(0.4)
-    expect(new Set(negatives.flatMap(line => line.decoys!.map(decoy => decoy.class)))).toEqual(new Set(Object.keys(WELL_FORMED)))
+    expect(new Set(negatives.flatMap(line => line.decoys!.map(decoy => decoy.class)))).toEqual(
+      new Set(Object.keys(WELL_FORMED)),
+    )
   })
 
   test('are half for tuning and half held out, with every class, id kind and look-alike class in both', () => {
@@ -144,7 +163,9 @@ describe('the lines', () => {
       expect(kinds(spans, 'national_id')).toEqual(new Set(Object.keys(NATIONAL_IDS)))
       expect(kinds(spans, 'credit_card')).toEqual(new Set(Object.keys(BRANDS)))
       expect(kinds(spans, 'api_key')).toEqual(new Set(Object.keys(API_KEYS)))
-      expect(new Set(side.flatMap(line => line.decoys ?? []).map(decoy => decoy.class))).toEqual(new Set(Object.keys(WELL_FORMED)))
+      expect(new Set(side.flatMap(line => line.decoys ?? []).map(decoy => decoy.class))).toEqual(
+        new Set(Object.keys(WELL_FORMED)),
+      )
     }
   })
 })
@@ -164,14 +185,18 @@ describe('the spans', () => {
   })
 
   test('say what they label: nothing but the value, well formed for its class and kind', () => {
-    expect(labels.filter(({class: name, kind, said}) => said.trim() !== said || !WELL_FORMED[name]!(said, kind))).toEqual([])
+    expect(
+      labels.filter(({class: name, kind, said}) => said.trim() !== said || !WELL_FORMED[name]!(said, kind)),
+    ).toEqual([])
   })
 
   test('end where the value ends: no letter, digit or sign of it stands outside', () => {
     const cut = lines.flatMap(({id, text, spans}) =>
       spans
         .map(span => ({id, ...span, before: text.charAt(span.start - 1), after: text.charAt(span.end)}))
-        .filter(({kind, before, after}) => (/[A-Za-z0-9+]/.test(before) && kind !== 'telegram') || /[A-Za-z0-9]/.test(after)),
+        .filter(
+          ({kind, before, after}) => (/[A-Za-z0-9+]/.test(before) && kind !== 'telegram') || /[A-Za-z0-9]/.test(after),
+        ),
     )
     expect(cut).toEqual([])
   })
@@ -189,7 +214,9 @@ describe('the spans', () => {
     expect(numbers.filter(number => !INVENTED_PHONES.some(range => range.test(number)))).toEqual([])
     const ranges = /^(192\.0\.2|198\.51\.100|203\.0\.113)\.|^2001:0?db8:|^::ffff:192\.0\.2\./i
     expect(said('ip_address').filter(address => !ranges.test(address))).toEqual([])
-    expect(said('email').filter(address => !/(^|[@.])(example\.(com|net|org)|[a-z0-9-]+\.example)$/i.test(address))).toEqual([])
+    expect(
+      said('email').filter(address => !/(^|[@.])(example\.(com|net|org)|[a-z0-9-]+\.example)$/i.test(address)),
+    ).toEqual([])
   })
 })
 
@@ -197,9 +224,13 @@ describe('the look-alikes', () => {
   const checked = ['credit_card', 'iban', 'national_id', 'ip_address', 'crypto_address']
 
   test('that fail by checksum, rule or shape really fail', () => {
-    const failing = lookAlikes.filter(({class: name, why}) => ['checksum', 'rule'].includes(why) || (why === 'shape' && name !== 'secret'))
+    const failing = lookAlikes.filter(
+      ({class: name, why}) => ['checksum', 'rule'].includes(why) || (why === 'shape' && name !== 'secret'),
+    )
     expect(failing.length).toBeGreaterThan(100)
-    expect(failing.filter(({class: name, kind, said}) => name !== 'date_of_birth' && WELL_FORMED[name]!(said, kind))).toEqual([])
+    expect(
+      failing.filter(({class: name, kind, said}) => name !== 'date_of_birth' && WELL_FORMED[name]!(said, kind)),
+    ).toEqual([])
   })
 
   test('that are another thing by context would pass by themselves, so only the words around tell', () => {
@@ -210,7 +241,9 @@ describe('the look-alikes', () => {
 
   test('of class, why and kind are known', () => {
     const whys = ['checksum', 'rule', 'shape', 'context', 'placeholder']
-    expect(lookAlikes.filter(({class: name, why}) => !Object.hasOwn(WELL_FORMED, name) || !whys.includes(why))).toEqual([])
+    expect(lookAlikes.filter(({class: name, why}) => !Object.hasOwn(WELL_FORMED, name) || !whys.includes(why))).toEqual(
+      [],
+    )
   })
 })
 
@@ -265,7 +298,8 @@ function sum(digits: string, weigh: (digit: number, at: number) => number) {
 function luhn(digits: string) {
   const odd = digits.length % 2
   return (
-    /^\d+$/.test(digits) && sum(digits, (digit, at) => (at % 2 === odd ? (digit * 2 > 9 ? digit * 2 - 9 : digit * 2) : digit)) % 10 === 0
+    /^\d+$/.test(digits) &&
+    sum(digits, (digit, at) => (at % 2 === odd ? (digit * 2 > 9 ? digit * 2 - 9 : digit * 2) : digit)) % 10 === 0
   )
 }
 
@@ -337,11 +371,18 @@ function base58Check(address: string) {
 /** BIP 173 (version 0) and BIP 350 (later versions). */
 function segwit(address: string) {
   const alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
-  const match = /^(bc|tb)1([02-9ac-hj-np-z]{14,87})$/.exec(address === address.toUpperCase() ? address.toLowerCase() : address)
+  const match = /^(bc|tb)1([02-9ac-hj-np-z]{14,87})$/.exec(
+    address === address.toUpperCase() ? address.toLowerCase() : address,
+  )
   if (!match) return false
   const [, prefix, data] = match as unknown as [string, string, string]
   const codes = [...prefix].map(letter => letter.charCodeAt(0))
-  const values = [...codes.map(code => code >> 5), 0, ...codes.map(code => code & 31), ...[...data].map(letter => alphabet.indexOf(letter))]
+  const values = [
+    ...codes.map(code => code >> 5),
+    0,
+    ...codes.map(code => code & 31),
+    ...[...data].map(letter => alphabet.indexOf(letter)),
+  ]
   const generator = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
   const remainder = values.reduce((carry, value) => {
     const next = ((carry & 0x1ffffff) << 5) ^ value

@@ -27,7 +27,10 @@ describe('the tuning half', () => {
 
 /** What is found, and texts in which nothing is. */
 const TABLE: Readonly<
-  Record<PiiClass, {readonly finds: readonly (readonly [text: string, ...values: string[]])[]; readonly none: readonly string[]}>
+  Record<
+    PiiClass,
+    {readonly finds: readonly (readonly [text: string, ...values: string[]])[]; readonly none: readonly string[]}
+  >
 > = {
   credit_card: {
     finds: [
@@ -84,9 +87,28 @@ const TABLE: Readonly<
     ],
     none: [
       ...['SSN 666-22-1234', 'SSN 536-00-1234', 'SSN 536-22-0000', 'SSN 936-22-1234', 'part 536-22-1234', '536221234'],
-      ...['NINO BG 12 34 56 C', 'NINO AB 12 34 56 E', 'NINO DA 12 34 56 C', 'Steuer-ID 86095742718', 'Steuer-ID 12345678903'],
-      ...['NIR 2 55 08 14 168 025 39', 'NIR 2 55 15 14 168 025 38', 'DNI 12345678A', 'NIE X1234567M', 'RSSMRA85T10A562T'],
-      ...['BSN 111222334', '111222333', 'CPF 111.444.777-36', 'CPF 111.111.111-11', 'Aadhaar 2341 2341 2347', 'Aadhaar 1341 2341 2346'],
+      ...[
+        'NINO BG 12 34 56 C',
+        'NINO AB 12 34 56 E',
+        'NINO DA 12 34 56 C',
+        'Steuer-ID 86095742718',
+        'Steuer-ID 12345678903',
+      ],
+      ...[
+        'NIR 2 55 08 14 168 025 39',
+        'NIR 2 55 15 14 168 025 38',
+        'DNI 12345678A',
+        'NIE X1234567M',
+        'RSSMRA85T10A562T',
+      ],
+      ...[
+        'BSN 111222334',
+        '111222333',
+        'CPF 111.444.777-36',
+        'CPF 111.111.111-11',
+        'Aadhaar 2341 2341 2347',
+        'Aadhaar 1341 2341 2346',
+      ],
       ...['SIN 046 454 287', '046 454 286', '550e8400-e29b-41d4-a716-446655440000'],
     ],
   },
@@ -115,7 +137,12 @@ const TABLE: Readonly<
         'ssh -i key.pem -v deploy@web.example.com',
         'git@git.example.com:team/x.git',
       ],
-      ...['https://user@host.example.com/', 'Message-ID: <1.a@mail.example.com>', `${'a'.repeat(65)}@example.com`, 'a@example..com'],
+      ...[
+        'https://user@host.example.com/',
+        'Message-ID: <1.a@mail.example.com>',
+        `${'a'.repeat(65)}@example.com`,
+        'a@example..com',
+      ],
     ],
   },
   phone: {
@@ -170,12 +197,18 @@ const TABLE: Readonly<
     finds: [
       ['AKIAQ3EGRT5N7OPL2K4M', 'AKIAQ3EGRT5N7OPL2K4M'],
       ['use ghp_a8Zk2LmQ9xRt4Yv7Bn3Wc6Df1Gh5Jk0PsTuE now', 'ghp_a8Zk2LmQ9xRt4Yv7Bn3Wc6Df1Gh5Jk0PsTuE'],
-      ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLXRoaXM', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLXRoaXM'],
+      [
+        'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLXRoaXM',
+        'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLXRoaXM',
+      ],
       [
         `x -----BEGIN PRIVATE KEY-----\n${'Ab1+'.repeat(16)}\n-----END PRIVATE KEY----- y`,
         `-----BEGIN PRIVATE KEY-----\n${'Ab1+'.repeat(16)}\n-----END PRIVATE KEY-----`,
       ],
-      [`-----BEGIN RSA PRIVATE KEY-----\n${'Ab1+'.repeat(16)}`, `-----BEGIN RSA PRIVATE KEY-----\n${'Ab1+'.repeat(16)}`],
+      [
+        `-----BEGIN RSA PRIVATE KEY-----\n${'Ab1+'.repeat(16)}`,
+        `-----BEGIN RSA PRIVATE KEY-----\n${'Ab1+'.repeat(16)}`,
+      ],
     ],
     none: [
       ...[
@@ -244,10 +277,17 @@ const TABLE: Readonly<
     finds: [
       ['to 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
       ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', 'BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4'],
-      ['bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
+      [
+        'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
+        'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
+      ],
     ],
     none: [
-      ...['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5', 'bc1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4'],
+      ...[
+        '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb',
+        'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5',
+        'bc1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4',
+      ],
       'x1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
     ],
   },
@@ -290,7 +330,9 @@ describe('the plain text', () => {
   })
 
   test('a find stands where it stood, whatever is put around it', () => {
-    const around = fc.array(fc.constantFrom(' ', 'ñ', '\u200b', '😀', '，', 'word ', '\n'), {maxLength: 8}).map(parts => parts.join(''))
+    const around = fc
+      .array(fc.constantFrom(' ', 'ñ', '\u200b', '😀', '，', 'word ', '\n'), {maxLength: 8})
+      .map(parts => parts.join(''))
     fc.assert(
       fc.property(around, around, (before, after) => {
         const text = `${before} 4242 4242 ４２４２ 4242 ${after}`
@@ -311,7 +353,9 @@ describe('overlaps', () => {
   })
 
   test('what is left is in order and apart, and nothing is dropped for no rival', () => {
-    const spans = fc.array(fc.tuple(fc.nat(40), fc.integer({min: 1, max: 9}), fc.integer({min: 1, max: 3})), {maxLength: 20})
+    const spans = fc.array(fc.tuple(fc.nat(40), fc.integer({min: 1, max: 9}), fc.integer({min: 1, max: 3})), {
+      maxLength: 20,
+    })
     fc.assert(
       fc.property(spans, drawn => {
         const all = drawn.map(([start, length, certainty]) => span(start, start + length, certainty))
@@ -326,7 +370,25 @@ describe('overlaps', () => {
 describe('hostile text', () => {
   const UNITS_PER_CHARACTER = 64
   const PIECES = [
-    ...['a', '1', '1 ', '12 ', '4242 ', '@', 'a@', ':', '1:', '1.', '=', 'password ', 'password=', 'token=abcdefghijkl1 ', 'sk-', '-', '_'],
+    ...[
+      'a',
+      '1',
+      '1 ',
+      '12 ',
+      '4242 ',
+      '@',
+      'a@',
+      ':',
+      '1:',
+      '1.',
+      '=',
+      'password ',
+      'password=',
+      'token=abcdefghijkl1 ',
+      'sk-',
+      '-',
+      '_',
+    ],
     ...[
       'eyJhbGciOiJIUzI1NiJ9.',
       '-----BEGIN PRIVATE KEY-----',

@@ -21,7 +21,9 @@ function inPieces(through: Restorer, pieces: readonly string[]): string {
 
 describe('placeholders', () => {
   test('are numbered by class', () => {
-    expect(redacted('a@example.com, b@example.com, 4242 4242 4242 4242').said).toBe('<EMAIL_1>, <EMAIL_2>, <CREDIT_CARD_1>')
+    expect(redacted('a@example.com, b@example.com, 4242 4242 4242 4242').said).toBe(
+      '<EMAIL_1>, <EMAIL_2>, <CREDIT_CARD_1>',
+    )
   })
 
   test('are the same for one value, however it is written', () => {
@@ -34,7 +36,9 @@ describe('placeholders', () => {
   test('are the same over all texts of a call', () => {
     const kept = vault()
     expect(kept.redact('to a@example.com', findPii('to a@example.com'))).toBe('to <EMAIL_1>')
-    expect(kept.redact('b@example.com a@example.com', findPii('b@example.com a@example.com'))).toBe('<EMAIL_2> <EMAIL_1>')
+    expect(kept.redact('b@example.com a@example.com', findPii('b@example.com a@example.com'))).toBe(
+      '<EMAIL_2> <EMAIL_1>',
+    )
   })
 
   test('that the text wrote itself are not given out, and not restored', () => {
@@ -45,7 +49,9 @@ describe('placeholders', () => {
 
   test('of others are left alone', () => {
     const {kept} = redacted('a@example.com')
-    expect(kept.restore('<EMAIL_1> <EMAIL_2> <EMAIL_01> <IBAN_1> <EMAIL_1')).toBe('a@example.com <EMAIL_2> <EMAIL_01> <IBAN_1> <EMAIL_1')
+    expect(kept.restore('<EMAIL_1> <EMAIL_2> <EMAIL_01> <IBAN_1> <EMAIL_1')).toBe(
+      'a@example.com <EMAIL_2> <EMAIL_01> <IBAN_1> <EMAIL_1',
+    )
   })
 
   test('a value that looks like a replacement pattern is put back as it stands', () => {
@@ -75,7 +81,9 @@ describe('a redaction', () => {
         const pieces = vault()
           .redact(text, spans)
           .split(/<[A-Z_]+_\d+>/)
-        const between = [0, ...spans.map(({end}) => end)].map((from, at) => text.slice(from, spans[at]?.start ?? text.length))
+        const between = [0, ...spans.map(({end}) => end)].map((from, at) =>
+          text.slice(from, spans[at]?.start ?? text.length),
+        )
         if (!/<[A-Z_]+_\d+>/.test(text)) expect(pieces).toEqual(between)
       }),
       {numRuns: 300},
@@ -197,10 +205,14 @@ describe('restoring JSON', () => {
   test('a whole answer, in its texts and in the arguments of its tool calls', () => {
     const body: JsonValue = {
       id: 'x',
-      choices: [{message: {content: 'to <EMAIL_1>, not <EMAIL_2>', tool_calls: [{function: {name: 'f', arguments: args}}]}}],
+      choices: [
+        {message: {content: 'to <EMAIL_1>, not <EMAIL_2>', tool_calls: [{function: {name: 'f', arguments: args}}]}},
+      ],
       usage: {n: 1},
     }
-    const restored = kept.restoreBody(body) as {choices: {message: {content: string; tool_calls: {function: {arguments: string}}[]}}[]}
+    const restored = kept.restoreBody(body) as {
+      choices: {message: {content: string; tool_calls: {function: {arguments: string}}[]}}[]
+    }
     expect(restored.choices[0]!.message.content).toBe('to a@example.com, not <EMAIL_2>')
     expect(JSON.parse(restored.choices[0]!.message.tool_calls[0]!.function.arguments)).toEqual(want)
     expect(kept.restoreBody({content: [{type: 'tool_use', input: {to: '<SECRET_1>'}}]})).toEqual({

@@ -47,12 +47,20 @@ describe('the shape of results', () => {
         deny: false,
       },
     ])
-    expect({is_denied, is_failed, background, body: view.body}).toEqual({is_denied: false, is_failed: false, background: null, body: HI})
+    expect({is_denied, is_failed, background, body: view.body}).toEqual({
+      is_denied: false,
+      is_failed: false,
+      background: null,
+      body: HI,
+    })
   })
 
   test('an error has a name and a sentence', async () => {
     const outcome = await run([ERRORS], {body: HI})
-    expect(checkOf(outcome)).toMatchObject({verdict: false, error: {name: 'NetworkError', message: 'The webhook could not be reached.'}})
+    expect(checkOf(outcome)).toMatchObject({
+      verdict: false,
+      error: {name: 'NetworkError', message: 'The webhook could not be reached.'},
+    })
   })
 
   test('times are the clock’s', async () => {
@@ -67,7 +75,13 @@ describe('the shape of results', () => {
   })
 
   test('a saved guardrail says its version', async () => {
-    const saved = {id: 'uuid-1', slug: 'pg-words', version_id: 'v-7', checks: [{id: 'contains', parameters: {words: ['hi']}}], actions: {}}
+    const saved = {
+      id: 'uuid-1',
+      slug: 'pg-words',
+      version_id: 'v-7',
+      checks: [{id: 'contains', parameters: {words: ['hi']}}],
+      actions: {},
+    }
     const {view, context} = world({body: HI})
     const outcome = await runHooks(hooks('input', ['pg-words'], [saved]), view, context)
     expect(ranHook(outcome)).toMatchObject({id: 'pg-words', guardrail_version_id: 'v-7'})
@@ -114,7 +128,10 @@ describe('the verdict', () => {
     }
     const {view, context} = world({body: HI})
     const outcome = await runHooks([broken], view, context)
-    expect(checkOf(outcome)).toMatchObject({verdict: false, error: {name: 'TypeError', message: 'The check could not run.'}})
+    expect(checkOf(outcome)).toMatchObject({
+      verdict: false,
+      error: {name: 'TypeError', message: 'The check could not run.'},
+    })
     expect(ranHook(outcome).verdict).toBe(true)
     expect(JSON.stringify(outcome.results)).not.toContain('sk-secret')
   })
@@ -147,7 +164,10 @@ describe('order and changes', () => {
   test('two redactions of one text both stand', async () => {
     const body = said('mail a@b.example or call 555-1234')
     const outcome = await run(
-      [{regexReplace: {rule: '/\\S+@\\S+/g', redactText: '[M]'}}, {regexReplace: {rule: '/\\d{3}-\\d{4}/g', redactText: '[T]'}}],
+      [
+        {regexReplace: {rule: '/\\S+@\\S+/g', redactText: '[M]'}},
+        {regexReplace: {rule: '/\\d{3}-\\d{4}/g', redactText: '[T]'}},
+      ],
       {body},
     )
     expect(outcome.view.body).toEqual(said('mail [M] or call [T]'))
@@ -160,7 +180,11 @@ describe('order and changes', () => {
       [{webhook: {webhookURL: HOOK}}, {regexReplace: {rule: '/secret/g'}}],
       [{regexReplace: {rule: '/secret/g'}, webhook: {webhookURL: HOOK}}],
     ]) {
-      const http = {[HOOK]: {body: JSON.stringify({verdict: true, transformedData: {request: {json: said('the secret, said again')}}})}}
+      const http = {
+        [HOOK]: {
+          body: JSON.stringify({verdict: true, transformedData: {request: {json: said('the secret, said again')}}}),
+        },
+      }
       const outcome = await run(order, {body, http})
       expect(outcome.view.body).toEqual(said('the [REDACTED], said again'))
     }
@@ -172,13 +196,20 @@ describe('order and changes', () => {
       body: said('secret'),
       http,
     })
-    expect(JSON.parse(made.asked[0]!.body!).request).toMatchObject({text: '[REDACTED]', json: said('[REDACTED]'), isTransformed: true})
+    expect(JSON.parse(made.asked[0]!.body!).request).toMatchObject({
+      text: '[REDACTED]',
+      json: said('[REDACTED]'),
+      isTransformed: true,
+    })
   })
 
   test('what was redacted is in no excerpt, of this hook, of others, or of those that nobody waits for', async () => {
-    const outcome = await run([{regexReplace: {rule: '/s\\w+t/g'}, contains: {words: ['x']}}, PASSES, {...PASSES, async: true}], {
-      body: said('my secret'),
-    })
+    const outcome = await run(
+      [{regexReplace: {rule: '/s\\w+t/g'}, contains: {words: ['x']}}, PASSES, {...PASSES, async: true}],
+      {
+        body: said('my secret'),
+      },
+    )
     const told = JSON.stringify([outcome.results, await outcome.background])
     expect(told).not.toContain('secret')
     expect(told.match(/my \[REDACTED\]/g)).toHaveLength(4)
@@ -236,15 +267,29 @@ describe('skipped', () => {
     expect(outcome.is_denied).toBe(false)
   })
 
-  test.each(ENDPOINTS.map(({name}) => name))('on %s allowedRequestTypes runs, and the others where there is a text', async endpoint => {
-    const guardrail = {allowedRequestTypes: {blockedTypes: [endpoint]}, regexMatch: {rule: 'x', not: true}, deny: true}
-    const outcome = await run([guardrail], {endpoint})
-    const guarded = ['chatComplete', 'complete', 'embed', 'messages', 'createModelResponse', 'promptComplete'].includes(endpoint)
-    expect(outcome.is_denied).toBe(true)
-    expect(ranHook(outcome).checks.map(({skipped}) => skipped)).toEqual([undefined, guarded ? undefined : true])
-    const alone = await run([{...FAILS, deny: true}], {endpoint, body: {}})
-    expect(alone.is_denied).toBe(guarded)
-  })
+  test.each(ENDPOINTS.map(({name}) => name))(
+    'on %s allowedRequestTypes runs, and the others where there is a text',
+    async endpoint => {
+      const guardrail = {
+        allowedRequestTypes: {blockedTypes: [endpoint]},
+        regexMatch: {rule: 'x', not: true},
+        deny: true,
+      }
+      const outcome = await run([guardrail], {endpoint})
+      const guarded = [
+        'chatComplete',
+        'complete',
+        'embed',
+        'messages',
+        'createModelResponse',
+        'promptComplete',
+      ].includes(endpoint)
+      expect(outcome.is_denied).toBe(true)
+      expect(ranHook(outcome).checks.map(({skipped}) => skipped)).toEqual([undefined, guarded ? undefined : true])
+      const alone = await run([{...FAILS, deny: true}], {endpoint, body: {}})
+      expect(alone.is_denied).toBe(guarded)
+    },
+  )
 })
 
 describe('feedback', () => {
@@ -255,7 +300,12 @@ describe('feedback', () => {
     expect(ranHook(outcome).feedback).toEqual({
       value: 3,
       weight: 0.5,
-      metadata: {by: 'me', successfulChecks: 'default.contains, default.wordCount', failedChecks: '', erroredChecks: 'default.webhook'},
+      metadata: {
+        by: 'me',
+        successfulChecks: 'default.contains, default.wordCount',
+        failedChecks: '',
+        erroredChecks: 'default.webhook',
+      },
     })
   })
 
@@ -269,9 +319,18 @@ describe('feedback', () => {
   })
 
   test('of a saved guardrail that says nothing of it', async () => {
-    const saved = {id: 'u', slug: 'pg-a', version_id: 'v', checks: [{id: 'contains', parameters: {words: ['bye']}}], actions: {}}
+    const saved = {
+      id: 'u',
+      slug: 'pg-a',
+      version_id: 'v',
+      checks: [{id: 'contains', parameters: {words: ['bye']}}],
+      actions: {},
+    }
     const {view, context} = world({body: HI})
-    expect(ranHook(await runHooks(hooks('input', ['u'], [saved]), view, context)).feedback).toMatchObject({value: -5, weight: 1})
+    expect(ranHook(await runHooks(hooks('input', ['u'], [saved]), view, context)).feedback).toMatchObject({
+      value: -5,
+      weight: 1,
+    })
   })
 })
 
@@ -293,7 +352,11 @@ describe('what a client gets', () => {
       error: {message: expect.stringContaining('hook_results'), type: 'hooks_failed', param: null, code: null},
       hook_results: {before_request_hooks: results, after_request_hooks: []},
     })
-    expect(deniedBody('messages', shown)).toMatchObject({type: 'error', error: {type: 'hooks_failed'}, hook_results: shown})
+    expect(deniedBody('messages', shown)).toMatchObject({
+      type: 'error',
+      error: {type: 'hooks_failed'},
+      hook_results: shown,
+    })
   })
 
   test('results only where a hook ran', async () => {

@@ -33,10 +33,13 @@ test('a host, a region or a tenant is a part of the address', () => {
 })
 
 test('a partner’s address is named, so that it can be judged', () => {
-  expect(addressesOf([lakera({apiKey: KEY, apiBase: 'http://10.0.0.1'}), {id: 'default.webhook', parameters: {webhookURL: base}}])).toEqual(
-    [
-      {path: 'checks[0].parameters.credentials.apiBase', url: 'http://10.0.0.1'},
-      {path: 'checks[1].parameters.webhookURL', url: base},
-    ],
-  )
+  expect(
+    addressesOf([
+      lakera({apiKey: KEY, apiBase: 'http://10.0.0.1'}),
+      {id: 'default.webhook', parameters: {webhookURL: base}},
+    ]),
+  ).toEqual([
+    {path: 'checks[0].parameters.credentials.apiBase', url: 'http://10.0.0.1'},
+    {path: 'checks[1].parameters.webhookURL', url: base},
+  ])
 })

@@ -36,7 +36,12 @@ test('a webhook is asked in the form of its contract, on the input', async () =>
 })
 
 test('and on the output, with both bodies', async () => {
-  const {made} = await run([{webhook: {webhookURL: HOOK}}], {side: 'output', request: HI, body: answered('yes'), http: {[HOOK]: PASS}})
+  const {made} = await run([{webhook: {webhookURL: HOOK}}], {
+    side: 'output',
+    request: HI,
+    body: answered('yes'),
+    http: {[HOOK]: PASS},
+  })
   expect(JSON.parse(made.asked[0]!.body!)).toMatchObject({
     request: {json: HI, text: 'hi'},
     response: {json: answered('yes'), text: 'yes', statusCode: 200},
@@ -46,12 +51,20 @@ test('and on the output, with both bodies', async () => {
 
 test('headers that are named are handed on; names of the gateway’s own only for traces', async () => {
   const headers = {'x-tenant': 't1', 'x-gateway-trace-id': 'abc', 'x-other': 'o', cookie: 'c'}
-  const {made} = await run([{webhook: {webhookURL: HOOK, forwardHeaders: ['X-Tenant', 'x-gateway-trace-id', 'x-absent', 'constructor']}}], {
-    body: HI,
-    http: {[HOOK]: PASS},
-    headers,
-  })
-  expect(Object.keys(made.asked[0]!.headers).sort()).toEqual(['content-type', 'traceparent', 'x-gateway-trace-id', 'x-tenant'])
+  const {made} = await run(
+    [{webhook: {webhookURL: HOOK, forwardHeaders: ['X-Tenant', 'x-gateway-trace-id', 'x-absent', 'constructor']}}],
+    {
+      body: HI,
+      http: {[HOOK]: PASS},
+      headers,
+    },
+  )
+  expect(Object.keys(made.asked[0]!.headers).sort()).toEqual([
+    'content-type',
+    'traceparent',
+    'x-gateway-trace-id',
+    'x-tenant',
+  ])
 })
 
 test.each([
@@ -67,7 +80,9 @@ test.each([
   'connection',
   'x_y',
 ])('%s is never handed on', async name => {
-  await expect(run([{webhook: {webhookURL: HOOK, forwardHeaders: [name]}}], {body: HI})).rejects.toThrow('forwardHeaders')
+  await expect(run([{webhook: {webhookURL: HOOK, forwardHeaders: [name]}}], {body: HI})).rejects.toThrow(
+    'forwardHeaders',
+  )
 })
 
 test('a trace id that is one already is the trace’s', async () => {
@@ -81,14 +96,21 @@ test('a trace id that is one already is the trace’s', async () => {
 
 test('of an answer of 100 MB no more is read than may be', async () => {
   const chunk = Buffer.alloc(1024 * 1024, 0x20)
-  const {made} = await run([{webhook: {webhookURL: HOOK}}], {body: HI, http: {[HOOK]: {body: Array.from({length: 100}, () => chunk)}}})
+  const {made} = await run([{webhook: {webhookURL: HOOK}}], {
+    body: HI,
+    http: {[HOOK]: {body: Array.from({length: 100}, () => chunk)}},
+  })
   expect(made.read.bytes).toBeLessThanOrEqual(9 * 1024 * 1024)
 })
 
 test('an error’s JSON is told, another body is not', async () => {
-  const json = checkOf(await run([{webhook: {webhookURL: HOOK}}], {body: HI, http: {[HOOK]: {status: 503, body: '{"why":"busy"}'}}}))
+  const json = checkOf(
+    await run([{webhook: {webhookURL: HOOK}}], {body: HI, http: {[HOOK]: {status: 503, body: '{"why":"busy"}'}}}),
+  )
   expect(json.data).toMatchObject({responseStatus: 503, responseData: {why: 'busy'}})
-  const html = checkOf(await run([{webhook: {webhookURL: HOOK}}], {body: HI, http: {[HOOK]: {status: 503, body: '<html>'}}}))
+  const html = checkOf(
+    await run([{webhook: {webhookURL: HOOK}}], {body: HI, http: {[HOOK]: {status: 503, body: '<html>'}}}),
+  )
   expect(html.data).toMatchObject({responseData: null})
 })
 
@@ -100,7 +122,11 @@ test('the address of a service is in no result beyond its host', async () => {
 
 test('a URL of the answer is called without what follows #, and each once', async () => {
   const http = {'https://a.example/x': {}}
-  const {made} = await run([{validUrls: {}}], {side: 'output', body: answered('https://a.example/x#a https://a.example/x#a'), http})
+  const {made} = await run([{validUrls: {}}], {
+    side: 'output',
+    body: answered('https://a.example/x#a https://a.example/x#a'),
+    http,
+  })
   expect(made.asked.map(({method, url}) => [method, url])).toEqual([['HEAD', 'https://a.example/x']])
 })
 
@@ -135,7 +161,8 @@ test('a key that is missing is looked for once more, and not again for half a mi
     },
   }
   const call = async () =>
-    checkOf(await jwtOf({algorithms: ['ES256']}, {memory, http, headers: bearer(ec.token()), now_ms: () => now})).verdict
+    checkOf(await jwtOf({algorithms: ['ES256']}, {memory, http, headers: bearer(ec.token()), now_ms: () => now}))
+      .verdict
   expect([await call(), fetched]).toEqual([false, 1])
   served = [rsa.jwk, ec.jwk]
   now += 29_000
@@ -165,7 +192,12 @@ test('an introspection is asked in its form, and kept under a name that is not t
   const options = {introspectEndpoint: ASK, introspectCacheMaxAge: 60}
   const asked: HttpAsk[] = []
   for (let call = 0; call < 2; call++) {
-    const outcome = await run([{jwt: options}], {body: HI, memory, headers: bearer('opaque-1'), http: {[ASK]: {body: '{"active":true}'}}})
+    const outcome = await run([{jwt: options}], {
+      body: HI,
+      memory,
+      headers: bearer('opaque-1'),
+      http: {[ASK]: {body: '{"active":true}'}},
+    })
     asked.push(...outcome.made.asked)
     expect(checkOf(outcome).verdict).toBe(true)
   }

@@ -11,7 +11,10 @@ import type {CheckResult, RanHook, Side} from '../../src/schema/guardrails.ts'
 export const NOW_MS = Date.UTC(2026, 0, 31)
 
 /** An answer of a fake service: a body as text or chunks, a failure, or `hang` for one that never comes. */
-export type Fake = {status?: number; type?: string; body?: string | Iterable<Uint8Array>; headers?: Record<string, string>} | 'hang' | Error
+export type Fake =
+  | {status?: number; type?: string; body?: string | Iterable<Uint8Array>; headers?: Record<string, string>}
+  | 'hang'
+  | Error
 
 export interface World {
   side?: Side
@@ -112,12 +115,17 @@ export const answered = (text: JsonValue): JsonValue => ({
 })
 
 /** Hooks of one side, out of the keys of a config; whatever is wrong with them is thrown. */
-export function hooks(side: Side, guardrails: readonly unknown[], saved: readonly SavedGuardrail[] = []): readonly Hook[] {
+export function hooks(
+  side: Side,
+  guardrails: readonly unknown[],
+  saved: readonly SavedGuardrail[] = [],
+): readonly Hook[] {
   const attached = attach(side === 'input' ? {input_guardrails: guardrails} : {output_guardrails: guardrails}, {
     defaults: [],
     saved: handle => saved.find(({id, slug}) => id === handle || slug === handle),
   })
-  if (attached.faults.length) throw new Error(attached.faults.map(({path, message}) => `${path}: ${message}`).join('\n'))
+  if (attached.faults.length)
+    throw new Error(attached.faults.map(({path, message}) => `${path}: ${message}`).join('\n'))
   return attached[side]
 }
 

@@ -22,7 +22,12 @@ function isTaken(text: string, keys: Keys): boolean {
 }
 
 async function isTakenByJose(text: string, keys: Keys): Promise<boolean> {
-  const how = {algorithms: [...ALGORITHMS], clockTolerance: TOLERANCE_S, maxTokenAge: MAX_AGE_S, currentDate: new Date(NOW_MS)}
+  const how = {
+    algorithms: [...ALGORITHMS],
+    clockTolerance: TOLERANCE_S,
+    maxTokenAge: MAX_AGE_S,
+    currentDate: new Date(NOW_MS),
+  }
   return jwtVerify(text, createLocalJWKSet({keys} as never), how).then(
     () => true,
     () => false,
@@ -92,7 +97,10 @@ describe('tokens beside jose', () => {
   })
 
   test('a short RSA key', async () => {
-    expect([isTaken(short.token(), [short.jwk]), await isTakenByJose(short.token(), [short.jwk])]).toEqual([false, false])
+    expect([isTaken(short.token(), [short.jwk]), await isTakenByJose(short.token(), [short.jwk])]).toEqual([
+      false,
+      false,
+    ])
   })
 
   /** A set may hold two keys of one id (RFC 7517 §4.5); `jose` leaves it to its caller to try them. */

@@ -30,7 +30,10 @@ const ROWS: readonly Row[] = [
       messages: [
         {role: 'system', content: 's'},
         {role: 'assistant', content: null, tool_calls: [{id: 't', function: {name: 'f', arguments: '{"a":"b"}'}}]},
-        {role: 'user', content: [{type: 'text', text: 'one'}, picture, {type: 'text', text: ''}, {type: 'text', text: 'two'}]},
+        {
+          role: 'user',
+          content: [{type: 'text', text: 'one'}, picture, {type: 'text', text: ''}, {type: 'text', text: 'two'}],
+        },
       ],
     },
     texts: ['one', 'two'],
@@ -130,8 +133,22 @@ const ROWS: readonly Row[] = [
     texts: ['p', 'q'],
     marked: {prompt: ['p!', 'q!']},
   },
-  {name: 'completions: tokens', endpoint: 'complete', side: 'input', body: {prompt: [1, 2]}, texts: [], marked: {prompt: [1, 2]}},
-  {name: 'embeddings', endpoint: 'embed', side: 'input', body: {input: ['a', 'b']}, texts: ['a', 'b'], marked: {input: ['a!', 'b!']}},
+  {
+    name: 'completions: tokens',
+    endpoint: 'complete',
+    side: 'input',
+    body: {prompt: [1, 2]},
+    texts: [],
+    marked: {prompt: [1, 2]},
+  },
+  {
+    name: 'embeddings',
+    endpoint: 'embed',
+    side: 'input',
+    body: {input: ['a', 'b']},
+    texts: ['a', 'b'],
+    marked: {input: ['a!', 'b!']},
+  },
   {
     name: 'prompts: variables',
     endpoint: 'promptComplete',
@@ -258,7 +275,15 @@ test.each(ROWS)('$name', ({endpoint, side, body, texts, marked}) => {
 
 test('the routes whose words are known are those of the decisions; of another every string is a text', () => {
   const guarded = ENDPOINTS.map(({name}) => name).filter(name => isGuarded(name, 'input'))
-  expect(guarded.toSorted()).toEqual(['chatComplete', 'complete', 'createModelResponse', 'embed', 'messages', 'promptComplete', 'realtime'])
+  expect(guarded.toSorted()).toEqual([
+    'chatComplete',
+    'complete',
+    'createModelResponse',
+    'embed',
+    'messages',
+    'promptComplete',
+    'realtime',
+  ])
   expect(isGuarded('embed', 'output')).toBe(false)
   expect(viewOf('imageGenerate', 'input', {prompt: 'p', messages: [{role: 'user', content: 'm'}]})).toMatchObject({
     kind: 'strings',
@@ -282,20 +307,37 @@ const key = fc.constantFrom(
   'x',
 )
 const json = fc.letrec<{value: JsonValue; list: JsonValue; object: JsonValue}>(tie => ({
-  value: fc.oneof({maxDepth: 6}, fc.string({maxLength: 5}), fc.integer(), fc.constant(null), fc.boolean(), tie('list'), tie('object')),
+  value: fc.oneof(
+    {maxDepth: 6},
+    fc.string({maxLength: 5}),
+    fc.integer(),
+    fc.constant(null),
+    fc.boolean(),
+    tie('list'),
+    tie('object'),
+  ),
   list: fc.array(tie('value'), {maxLength: 4}),
   object: fc.array(fc.tuple(key, tie('value')), {maxLength: 5}).map(entries => Object.fromEntries(entries)),
 })).object
 
 test('a rewriting changes strings and nothing else, in any body', () => {
-  const routes = fc.constantFrom<EndpointName>('chatComplete', 'messages', 'createModelResponse', 'complete', 'embed', 'promptComplete')
+  const routes = fc.constantFrom<EndpointName>(
+    'chatComplete',
+    'messages',
+    'createModelResponse',
+    'complete',
+    'embed',
+    'promptComplete',
+  )
   fc.assert(
     fc.property(json, routes, fc.constantFrom<Side>('input', 'output'), (body, endpoint, side) => {
       const view = viewOf(endpoint, side, body)
       const seen = view.strings.map(({text}) => text)
       for (const text of view.texts) expect(seen).toContain(text)
       const made = view.rewrite(text => (Number.isNaN(Number(text)) ? `<${text}>` : text))
-      const undone = viewOf(endpoint, side, made.body).rewrite(text => (/^<.*>$/s.test(text) ? text.slice(1, -1) : text))
+      const undone = viewOf(endpoint, side, made.body).rewrite(text =>
+        /^<.*>$/s.test(text) ? text.slice(1, -1) : text,
+      )
       expect(undone.body).toEqual(body)
       expect(JSON.stringify(undone.body)).toBe(JSON.stringify(body))
     }),
@@ -313,7 +355,8 @@ test('keys that are redacted to one word are numbered in one pass', () => {
       return Reflect.getOwnPropertyDescriptor(target, key)
     },
   })
-  const made = viewOf('chatComplete', 'input', {metadata: counted}).rewrite(text => text.replace(/^of \d+$/, 'K')).body as {
+  const made = viewOf('chatComplete', 'input', {metadata: counted}).rewrite(text => text.replace(/^of \d+$/, 'K'))
+    .body as {
     metadata: object
   }
   expect(Object.keys(made.metadata).length).toBe(count)

@@ -20,7 +20,9 @@ test('29 are marked as newer than the release that the others are of (reference:
     ...of('organisation_guardrails', all),
     ...of('organisation_exclusions', 'update list'),
     ...of('guardrails', 'invoke'),
-    ...['organisation_agent_integrations', 'workspace_agent_integrations', 'agent_servers'].flatMap(resource => of(resource, all)),
+    ...['organisation_agent_integrations', 'workspace_agent_integrations', 'agent_servers'].flatMap(resource =>
+      of(resource, all),
+    ),
     ...of('agents', 'invoke'),
   ]
   expect([...NEWER_SCOPES].sort()).toEqual(newer.sort())
@@ -72,7 +74,10 @@ test('the operator may do everything', () => {
 
 test('only what is held can be given, save what no admin key can hold', () => {
   const workspace = {kind: 'workspace-service', scopes: new Set(['logs.list'])} as const
-  expect(ungrantable(workspace, ['logs.list', 'logs.view', 'completions.write'])).toEqual(['logs.view', 'completions.write'])
+  expect(ungrantable(workspace, ['logs.list', 'logs.view', 'completions.write'])).toEqual([
+    'logs.view',
+    'completions.write',
+  ])
   const admin = {kind: 'organisation-service', scopes: new Set(['logs.list'])} as const
   expect(ungrantable(admin, ['logs.list', 'logs.view', 'completions.write'])).toEqual(['logs.view'])
 })

@@ -57,7 +57,15 @@ describe.each(STORES)('rates over counters in %s', (_, open) => {
         enabled: true,
       })
       const rates = keepRateLimits([RateLimit.parse({type: 'requests', unit, value: 2})])
-      const of: EntityLimit = {entity: 'key', id: unit, name: 'blue', workspace_id: 'ws', usage: null, rates, last_reset_at: null}
+      const of: EntityLimit = {
+        entity: 'key',
+        id: unit,
+        name: 'blue',
+        workspace_id: 'ws',
+        usage: null,
+        rates,
+        last_reset_at: null,
+      }
       let calls = 0
       const admitted = async (count: number) => {
         let through = 0

@@ -1,7 +1,14 @@
 import {afterEach, describe, expect, test, vi} from 'vitest'
 import {Refusal} from '../../src/base/errors.ts'
 import {nanoDollars} from '../../src/limits/budget.ts'
-import {type Admission, createLimits, type EntityLimit, type Limits, type LimitsOptions, type UsageScope} from '../../src/limits/index.ts'
+import {
+  type Admission,
+  createLimits,
+  type EntityLimit,
+  type Limits,
+  type LimitsOptions,
+  type UsageScope,
+} from '../../src/limits/index.ts'
 import type {Counters} from '../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../src/ports/counters/memory.ts'
 import {keepRateLimits, keepUsageLimits, RateLimit, UsageLimit} from '../../src/schema/limits.ts'
@@ -112,7 +119,12 @@ describe('a rate limit', () => {
     const refusal = await refused(limits, [ten], NOON + 15_001)
     expect(refusal.status).toBe(429)
     expect(refusal.code).toBe('key.rate_reached')
-    expect(refusal.details).toEqual({limit: '10 requests per minute of the API key blue', key: 'blue', retry_after_s: 45, rate_limit: '10'})
+    expect(refusal.details).toEqual({
+      limit: '10 requests per minute of the API key blue',
+      key: 'blue',
+      retry_after_s: 45,
+      rate_limit: '10',
+    })
     expect(limits.admit([ten], call(), NOON + MINUTE)).not.toBe(null)
   })
 
@@ -189,7 +201,11 @@ describe('a budget', () => {
   test('is open while less than the limit was used, and then closed for good where it has no period', async () => {
     const {limits} = opened()
     const dollar = limited({usage: [{credit_limit: 1}]})
-    const [one, two, three] = [await admitted(limits, [dollar]), await admitted(limits, [dollar]), await admitted(limits, [dollar])]
+    const [one, two, three] = [
+      await admitted(limits, [dollar]),
+      await admitted(limits, [dollar]),
+      await admitted(limits, [dollar]),
+    ]
     one.settle({tokens: 5, cost_nanousd: 999_999_999})
     await admitted(limits, [dollar])
     two.settle({tokens: 5, cost_nanousd: 1})
@@ -231,7 +247,11 @@ describe('a budget', () => {
   })
 
   test.each<[string, Given, string]>([
-    ['its setting, when that is the latest', {usage: [{credit_limit: 5, periodic_reset: 'monthly'}]}, '2026-05-06T10:00:00.000Z'],
+    [
+      'its setting, when that is the latest',
+      {usage: [{credit_limit: 5, periodic_reset: 'monthly'}]},
+      '2026-05-06T10:00:00.000Z',
+    ],
     [
       'the period, when it was set before',
       {usage: [{credit_limit: 5, periodic_reset: 'monthly'}], set_at: '2026-03-01T00:00:00.000Z'},
@@ -272,16 +292,26 @@ describe('a budget', () => {
         return ledger
       },
     })
-    const both = limited({usage: [{type: 'tokens', credit_limit: 100}], rates: [{type: 'requests', unit: 'rpm', value: 3}]})
-    const waiting = Array.from({length: 8}, () => Promise.resolve(limits.admit([both], call(), NOON)).catch(fault => fault as Refusal))
+    const both = limited({
+      usage: [{type: 'tokens', credit_limit: 100}],
+      rates: [{type: 'requests', unit: 'rpm', value: 3}],
+    })
+    const waiting = Array.from({length: 8}, () =>
+      Promise.resolve(limits.admit([both], call(), NOON)).catch(fault => fault as Refusal),
+    )
     answer({tokens: 99n, cost_nanousd: 0n})
     const outcomes = await Promise.all(waiting)
     expect(asked).toBe(1)
-    expect(outcomes.filter(outcome => outcome instanceof Refusal).map(refusal => refusal.code)).toEqual(Array(5).fill('key.rate_reached'))
+    expect(outcomes.filter(outcome => outcome instanceof Refusal).map(refusal => refusal.code)).toEqual(
+      Array(5).fill('key.rate_reached'),
+    )
   })
 
   test('that was edited keeps what was used: a lower limit closes, a new period is summed up again', async () => {
-    const usage = async (_: UsageScope, since_at: string) => ({tokens: since_at < '2026-05-01' ? 80n : 30n, cost_nanousd: 0n})
+    const usage = async (_: UsageScope, since_at: string) => ({
+      tokens: since_at < '2026-05-01' ? 80n : 30n,
+      cost_nanousd: 0n,
+    })
     const {limits} = opened({usage})
     const set_at = '2026-04-01T00:00:00.000Z'
     const of = (credit_limit: number, periodic_reset: 'monthly' | null) =>
@@ -299,7 +329,10 @@ describe('a budget', () => {
       return {tokens: 100n, cost_nanousd: 0n}
     }
     const {limits} = opened({usage})
-    const both = limited({usage: [{type: 'tokens', credit_limit: 100}], rates: [{type: 'requests', unit: 'rpm', value: 5}]})
+    const both = limited({
+      usage: [{type: 'tokens', credit_limit: 100}],
+      rates: [{type: 'requests', unit: 'rpm', value: 5}],
+    })
     const admission = await admitted(limits, [both])
     expect(admission.counter_keys).toHaveLength(1)
     admission.settle({tokens: 5, cost_nanousd: 5})
@@ -372,7 +405,9 @@ describe('enforcement', () => {
       },
     })
     await admitted(limits, [limited({rates: [{type: 'requests', unit: 'rpm', value: 1}]})])
-    expect(await refused(limits, [limited({rates: [{type: 'requests', unit: 'rpm', value: 1, enforcement: 'strict'}]})])).toMatchObject({
+    expect(
+      await refused(limits, [limited({rates: [{type: 'requests', unit: 'rpm', value: 1, enforcement: 'strict'}]})]),
+    ).toMatchObject({
       code: 'limit.unavailable',
     })
   })
@@ -389,14 +424,20 @@ describe('an admission', () => {
     const {counter_keys, counts_usage} = await admitted(limits, both)
     expect(counts_usage).toBe(true)
     expect(await counters.read(counter_keys)).toEqual([0n, 1n])
-    await limits.recover(attemptOf([...counter_keys, 'tokens/budget/1/key/gone', 'nonsense']), {tokens: 8, cost_nanousd: 9})
+    await limits.recover(attemptOf([...counter_keys, 'tokens/budget/1/key/gone', 'nonsense']), {
+      tokens: 8,
+      cost_nanousd: 9,
+    })
     expect(await counters.read([...counter_keys, 'tokens/budget/1/key/gone', 'nonsense'])).toEqual([8n, 1n, null, null])
   })
 
   test('of one call at its key and at each target are reservations of their own', async () => {
     const {limits, counters} = opened()
     const target = limited({entity: 'provider', rates: [{type: 'requests', unit: 'rpm', value: 9}]})
-    const [one, two] = [await limits.admit([target], 'same-call', NOON), await limits.admit([target], 'same-call', NOON)]
+    const [one, two] = [
+      await limits.admit([target], 'same-call', NOON),
+      await limits.admit([target], 'same-call', NOON),
+    ]
     one!.release()
     two!.settle({tokens: 0, cost_nanousd: 0})
     expect(await counters.read(one!.counter_keys)).toEqual([1n])
@@ -432,13 +473,17 @@ describe('an admission', () => {
     expect(faults.splice(0)).toHaveLength(3)
   })
 
-  test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY])('counts nothing for an amount of %s, and reports it', async tokens => {
-    const {limits, counters} = opened()
-    const admission = await admitted(limits, [budget])
-    admission.settle({tokens, cost_nanousd: 0})
-    expect(await counters.read(admission.counter_keys)).toEqual([0n])
-    expect(faults.splice(0)).toHaveLength(1)
-  })
+  test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY])(
+    'counts nothing for an amount of %s, and reports it',
+    async tokens => {
+      const {limits, counters} = opened()
+      const admission = await admitted(limits, [budget])
+      admission.settle({tokens, cost_nanousd: 0})
+      expect(await counters.read(admission.counter_keys)).toEqual([0n])
+      expect(faults.splice(0)).toHaveLength(1)
+    },
+  )
 
-  const admittedOpen = (limits: Limits) => admitted(limits, [limited({rates: [{type: 'tokens', unit: 'rpm', value: 5}]})])
+  const admittedOpen = (limits: Limits) =>
+    admitted(limits, [limited({rates: [{type: 'tokens', unit: 'rpm', value: 5}]})])
 })

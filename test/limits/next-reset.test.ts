@@ -7,7 +7,8 @@ const SET = '2025-03-10T09:00:00.000Z'
 const EDITED = '2026-05-06T10:00:00.000Z'
 
 const made = (period: object) => keepUsageLimits([UsageLimit.parse({credit_limit: 10, ...period})], null, SET)!
-const edited = (column: string, change: object, at = EDITED) => changedUsageLimits(UsageLimitsChange.parse(change), column, at)!
+const edited = (column: string, change: object, at = EDITED) =>
+  changedUsageLimits(UsageLimitsChange.parse(change), column, at)!
 const claimAt = (usage: string, at: string) => {
   const of = {entity: 'key' as const, id: 'k', name: 'blue', workspace_id: 'w', usage, rates: null, last_reset_at: null}
   const {key, since_ms, ends_at_ms} = budgetClaim(of, readUsageLimits(usage)[0]!, Date.parse(at))
@@ -24,7 +25,11 @@ describe('a next reset that is added to a running budget', () => {
     const before = made(period)
     const after = edited(before, {next_usage_reset_at: '2026-05-20T15:00:00.000Z'})
     expect(claimAt(before, EDITED)).toMatchObject({since: begins})
-    expect(claimAt(after, EDITED)).toEqual({key: claimAt(before, EDITED).key, since: begins, ends: '2026-05-20T00:00:00.000Z'})
+    expect(claimAt(after, EDITED)).toEqual({
+      key: claimAt(before, EDITED).key,
+      since: begins,
+      ends: '2026-05-20T00:00:00.000Z',
+    })
     expect(claimAt(after, '2026-05-19T23:59:59.999Z')).toMatchObject({since: begins})
     expect(claimAt(after, '2026-05-20T00:00:00.000Z')).toMatchObject({since: '2026-05-20T00:00:00.000Z'})
     // another edit, whatever it is, changes nothing of that

@@ -4,7 +4,12 @@ import {periodOf, type Resets} from '../../src/schema/periods.ts'
 
 const at = (text: string) => Date.parse(text)
 const iso = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString().slice(0, 16) : 'ever')
-const never: Resets = {periodic_reset: null, periodic_reset_days: null, next_usage_reset_at: null, started_at: '2026-01-05T13:30:00.000Z'}
+const never: Resets = {
+  periodic_reset: null,
+  periodic_reset_days: null,
+  next_usage_reset_at: null,
+  started_at: '2026-01-05T13:30:00.000Z',
+}
 const shown = (resets: Resets, day: 'sunday' | 'monday', now: string) => {
   const {starts_at_ms, ends_at_ms} = periodOf(resets, day, at(now))
   return [iso(starts_at_ms), iso(ends_at_ms)]
@@ -58,7 +63,9 @@ const day = fc.constantFrom('sunday' as const, 'monday' as const)
 const resets: fc.Arbitrary<Resets> = fc
   .tuple(
     fc.oneof(
-      fc.constantFrom('weekly' as const, 'monthly' as const).map(periodic_reset => ({periodic_reset, periodic_reset_days: null})),
+      fc
+        .constantFrom('weekly' as const, 'monthly' as const)
+        .map(periodic_reset => ({periodic_reset, periodic_reset_days: null})),
       fc.integer({min: 1, max: 365}).map(periodic_reset_days => ({periodic_reset: null, periodic_reset_days})),
     ),
     fc.option(moment),

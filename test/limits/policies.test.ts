@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {isClean} from '../../src/base/stored-text.ts'
-import {compilePolicies, type Policy, type PolicyCondition, type PolicyFacts, valueKey} from '../../src/limits/policies.ts'
+import {
+  compilePolicies,
+  type Policy,
+  type PolicyCondition,
+  type PolicyFacts,
+  valueKey,
+} from '../../src/limits/policies.ts'
 
 let made = 0
 function policy(conditions: readonly PolicyCondition[], given: Partial<Policy> = {}): Policy {
@@ -59,7 +65,11 @@ describe('a policy covers a call', () => {
     ['not by any model of another', [{key: 'model', value: '@other/*'}], false],
     ['not by what it excludes', [{key: 'metadata._user', value: '*', excludes: 'bob'}], false],
     ['by what it does not exclude', [{key: 'metadata._user', value: '*', excludes: ['eve', 'mallory']}], true],
-    ['not by a model that it excludes from a wildcard', [{key: 'model', value: '@main/*', excludes: '@main/gpt'}], false],
+    [
+      'not by a model that it excludes from a wildcard',
+      [{key: 'model', value: '@main/*', excludes: '@main/gpt'}],
+      false,
+    ],
   ])('%s', (_, conditions, covers) => {
     expect(matched([policy(conditions, {id: 'p'})])).toEqual(covers ? ['p/api_key:blue'] : [])
   })
@@ -102,7 +112,18 @@ test('two lists of values never have one value key', () => {
   const of = (a: string, b: string) => valueKey(groups, facts({'metadata.a': a, 'metadata.b': b}))!
   expect(of('x-metadata.b:y', 'z')).not.toBe(of('x', 'y-metadata.b:z'))
   expect(of('x:y', 'z-1')).toBe('metadata.a:x:y-metadata.b:z-1')
-  const part = fc.constantFrom('x', '-', 'metadata', '.b:', '-metadata.b:', ':', 'sha256:', '\0', '\ud800', 'l'.repeat(130))
+  const part = fc.constantFrom(
+    'x',
+    '-',
+    'metadata',
+    '.b:',
+    '-metadata.b:',
+    ':',
+    'sha256:',
+    '\0',
+    '\ud800',
+    'l'.repeat(130),
+  )
   const value = fc.array(part, {minLength: 1, maxLength: 4}).map(parts => parts.join(''))
   const pair = fc.tuple(value, value)
   fc.assert(
@@ -139,10 +160,16 @@ test('the index finds what looking at every policy finds', () => {
           conditions.every(each => {
             const has = known[each.key]
             const values = [each.value].flat()
-            return has && (values.includes('*') || has.some(name => values.includes(name))) && !has.some(name => name === each.excludes)
+            return (
+              has &&
+              (values.includes('*') || has.some(name => values.includes(name))) &&
+              !has.some(name => name === each.excludes)
+            )
           })
         const policies = all.map((conditions, at) => policy(conditions, {id: `${at}`}))
-        expect(matched(policies, known)).toEqual(policies.filter(each => covers(each.conditions)).map(({id}) => `${id}/api_key:a`))
+        expect(matched(policies, known)).toEqual(
+          policies.filter(each => covers(each.conditions)).map(({id}) => `${id}/api_key:a`),
+        )
       },
     ),
   )

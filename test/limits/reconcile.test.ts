@@ -13,10 +13,21 @@ const USED = {tokens: 100, cost_nanousd: 7_000}
 
 function budget(enforcement: 'compatible' | 'strict', type: 'tokens' | 'cost' = 'tokens'): EntityLimit {
   const usage = keepUsageLimits([UsageLimit.parse({type, credit_limit: 100_000, enforcement})], null, SET_AT)
-  return {entity: 'key', id: randomBytes(6).toString('hex'), name: 'blue', workspace_id: 'ws', usage, rates: null, last_reset_at: null}
+  return {
+    entity: 'key',
+    id: randomBytes(6).toString('hex'),
+    name: 'blue',
+    workspace_id: 'ws',
+    usage,
+    rates: null,
+    last_reset_at: null,
+  }
 }
 
-/** Two processes over the same counters and the same ledger, each with a journal of its own that is flushed when the test says so. */
+/**
+ * Two processes over the same counters and the same ledger, each with a journal of its own that is flushed when the
+ * test says so.
+ */
 async function house(kind: (typeof KINDS)[number], {settles_ms}: {readonly settles_ms: number} = {settles_ms: 0}) {
   const stores = await testCounters(kind)
   onTestFinished(() => stores.close())
@@ -70,7 +81,8 @@ async function house(kind: (typeof KINDS)[number], {settles_ms}: {readonly settl
       const id = `call-${++calls}-${of.id}`
       const admission = (await processes[at]!.admit([of], id, timers.now()))!
       const hold =
-        admission.strict_claims && (await processes[at]!.hold(admission.strict_claims, id, 1, {tokens: 500, cost_nanousd: 50_000}))
+        admission.strict_claims &&
+        (await processes[at]!.hold(admission.strict_claims, id, 1, {tokens: 500, cost_nanousd: 50_000}))
       return async (used = USED) => {
         journals[at]!.push({of, ...used})
         hold?.settle(used)
@@ -182,28 +194,31 @@ describe.each(KINDS)('counters in %s', kind => {
     },
   )
 
-  test.each(['compatible', 'strict'] as const)('a settlement that a busy store takes late is counted once, %s', async enforcement => {
-    const {call, processes, counters, read, flush, pass, told} = await house(kind, SHARED_COUNTERS)
-    const of = budget(enforcement)
-    await (await call(0, of))() // the counter is restored
-    await pass(20_000)
-    const end = await call(0, of)
-    const {settle, adjust} = counters[0]!
-    const taken = Promise.withResolvers<void>()
-    Object.assign(counters[0]!, {
-      settle: (...given: Parameters<typeof settle>) => taken.promise.then(() => settle(...given)),
-      adjust: (...given: Parameters<typeof adjust>) => taken.promise.then(() => adjust(...given)),
-    })
-    await end()
-    flush(0)
-    const looked = processes[1]!.reconciler!.run(new AbortController().signal)
-    await pass(4_900)
-    taken.resolve()
-    await pass(20_000)
-    await looked
-    await expect.poll(() => read(of)).toBe(200n)
-    expect(told).toEqual([])
-  })
+  test.each(['compatible', 'strict'] as const)(
+    'a settlement that a busy store takes late is counted once, %s',
+    async enforcement => {
+      const {call, processes, counters, read, flush, pass, told} = await house(kind, SHARED_COUNTERS)
+      const of = budget(enforcement)
+      await (await call(0, of))() // the counter is restored
+      await pass(20_000)
+      const end = await call(0, of)
+      const {settle, adjust} = counters[0]!
+      const taken = Promise.withResolvers<void>()
+      Object.assign(counters[0]!, {
+        settle: (...given: Parameters<typeof settle>) => taken.promise.then(() => settle(...given)),
+        adjust: (...given: Parameters<typeof adjust>) => taken.promise.then(() => adjust(...given)),
+      })
+      await end()
+      flush(0)
+      const looked = processes[1]!.reconciler!.run(new AbortController().signal)
+      await pass(4_900)
+      taken.resolve()
+      await pass(20_000)
+      await looked
+      await expect.poll(() => read(of)).toBe(200n)
+      expect(told).toEqual([])
+    },
+  )
 
   test('a settlement that the store did not take is counted within seconds', async () => {
     const {call, processes, counters, read, flush, pass} = await house(kind)

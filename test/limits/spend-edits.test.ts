@@ -27,8 +27,19 @@ const KEYS = ['blue', 'green'] as const
 type Period = {readonly periodic_reset: 'weekly' | 'monthly' | null; readonly periodic_reset_days?: number | null}
 type Step =
   | {readonly do: 'wait'; readonly hours: number}
-  | {readonly do: 'spend'; readonly key: 0 | 1; readonly user: 0 | 1; readonly cost_nanousd: number; readonly tokens: number}
-  | {readonly do: 'edit a key' | 'edit the workspace'; readonly key: 0 | 1; readonly period: Period; readonly credit_limit: number}
+  | {
+      readonly do: 'spend'
+      readonly key: 0 | 1
+      readonly user: 0 | 1
+      readonly cost_nanousd: number
+      readonly tokens: number
+    }
+  | {
+      readonly do: 'edit a key' | 'edit the workspace'
+      readonly key: 0 | 1
+      readonly period: Period
+      readonly credit_limit: number
+    }
   | {readonly do: 'edit the policy'; readonly period: 'weekly' | 'monthly' | null; readonly credit_limit: number}
   | {readonly do: 'reset a key' | 'reset an entity'; readonly key: 0 | 1}
   | {readonly do: 'group anew'}
@@ -53,7 +64,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       tokens: fc.nat(1000),
     }),
   },
-  fc.record({do: fc.constantFrom('edit a key' as const, 'edit the workspace' as const), key: one, period, credit_limit}),
+  fc.record({
+    do: fc.constantFrom('edit a key' as const, 'edit the workspace' as const),
+    key: one,
+    period,
+    credit_limit,
+  }),
   fc.record({do: fc.constant('edit the policy' as const), period: policy_period, credit_limit}),
   fc.record({do: fc.constantFrom('reset a key' as const, 'reset an entity' as const), key: one}),
   fc.record({do: fc.constant('group anew' as const)}),
@@ -81,7 +97,8 @@ function sinceOf({period, set_ms, reset_ms}: Known, week_begins: 0 | 1, now_ms: 
   const today_ms = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate())
   const floor = Math.max(set_ms, reset_ms)
   if (period.periodic_reset === 'monthly') return Math.max(floor, Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
-  if (period.periodic_reset === 'weekly') return Math.max(floor, today_ms - ((now.getUTCDay() - week_begins + 7) % 7) * DAY_MS)
+  if (period.periodic_reset === 'weekly')
+    return Math.max(floor, today_ms - ((now.getUTCDay() - week_begins + 7) % 7) * DAY_MS)
   if (!period.periodic_reset_days) return floor
   let begins_ms = Math.floor(set_ms / DAY_MS) * DAY_MS
   while (begins_ms + period.periodic_reset_days * DAY_MS <= now_ms) begins_ms += period.periodic_reset_days * DAY_MS
@@ -137,11 +154,23 @@ async function run(kind: (typeof KINDS)[number], steps: readonly Step[]) {
     const counterKeys = async (spend: Pick<Spend, 'key' | 'user'>) => {
       const claimed: string[] = []
       for (const {id, group, resets} of policies) {
-        const {terms} = await admin.store.db.selectFrom('policies').select('terms').where('id', '=', id).executeTakeFirstOrThrow()
+        const {terms} = await admin.store.db
+          .selectFrom('policies')
+          .select('terms')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
         const value_key = valueKeyOf(group, spend)
         const reset_ms = resets.get(value_key)
         const last_reset_at = reset_ms === undefined ? null : new Date(reset_ms).toISOString()
-        const of = {entity: 'policy' as const, id: `${id}/${value_key}`, name: '', workspace_id, usage: terms, rates: null, last_reset_at}
+        const of = {
+          entity: 'policy' as const,
+          id: `${id}/${value_key}`,
+          name: '',
+          workspace_id,
+          usage: terms,
+          rates: null,
+          last_reset_at,
+        }
         claimed.push(budgetClaim(of, readUsageLimits(terms)[0]!, now_ms).key)
       }
       return claimed
@@ -165,7 +194,9 @@ async function run(kind: (typeof KINDS)[number], steps: readonly Step[]) {
       }
       if (said.do === 'edit the workspace') {
         const tokens = {type: 'tokens', credit_limit: said.credit_limit, ...said.period}
-        await ask('PUT', `/admin/workspaces/${workspace_id}`, {usage_limits: [tokens, dollars(said.credit_limit, said.period)]})
+        await ask('PUT', `/admin/workspaces/${workspace_id}`, {
+          usage_limits: [tokens, dollars(said.credit_limit, said.period)],
+        })
         workspace.period = said.period
       }
       if (said.do === 'edit the policy') {
@@ -211,7 +242,10 @@ async function run(kind: (typeof KINDS)[number], steps: readonly Step[]) {
         expect(usage_limits.current_usage).toBe(sum(sinceOf(known, 0, now_ms), 'cost_nanousd', by_key) / 1e9)
       }
       const since_ms = sinceOf(workspace, 0, now_ms)
-      const said = (await ask('GET', `/admin/workspaces/${workspace_id}`)).usage_limits as {type: string; current_usage: number}[]
+      const said = (await ask('GET', `/admin/workspaces/${workspace_id}`)).usage_limits as {
+        type: string
+        current_usage: number
+      }[]
       expect(said.find(({type}) => type === 'cost')!.current_usage).toBe(sum(since_ms, 'cost_nanousd') / 1e9)
       expect(said.find(({type}) => type === 'tokens')!.current_usage).toBe(sum(since_ms, 'tokens'))
       for (const {id, group, known, resets} of policies) {
@@ -251,7 +285,8 @@ async function inCopy<Said>(data_folder: string, read: (store: Store) => Promise
   const [backups, restored] = folders as [string, string]
   try {
     const copy = await backUp({data_folder, backups, now: new Date(START), version: '0', binding: undefined})
-    for (const name of readdirSync(copy).filter(each => each.endsWith('.db'))) cpSync(join(copy, name), join(restored, name))
+    for (const name of readdirSync(copy).filter(each => each.endsWith('.db')))
+      cpSync(join(copy, name), join(restored, name))
     const store = await openStore({kind: 'sqlite', folder: restored, role: 'server'})
     try {
       expect((await verifyLedger(store)).breaks).toEqual([])

@@ -17,12 +17,18 @@ function budget(
   const {set_at, enforcement = 'compatible', last_reset_at = null} = given
   const usage =
     entity === 'policy'
-      ? keepUsageTerms({type: 'tokens', credit_limit: 10, periodic_reset: period.periodic_reset ?? null, enforcement}, set_at)
+      ? keepUsageTerms(
+          {type: 'tokens', credit_limit: 10, periodic_reset: period.periodic_reset ?? null, enforcement},
+          set_at,
+        )
       : keepUsageLimits([UsageLimit.parse({type: 'tokens', credit_limit: 10, ...period, enforcement})], null, set_at)
   return {entity, id: entity, name: 'blue', workspace_id: 'ws', usage, rates: null, last_reset_at}
 }
 
-/** A process with nothing in its ledger; `use` says whether a call at this time is let through, and has it use up the budget. */
+/**
+ * A process with nothing in its ledger; `use` says whether a call at this time is let through, and has it use up the
+ * budget.
+ */
 function opened() {
   const limits = createLimits({
     counters: createMemoryCounters(),
@@ -36,7 +42,10 @@ function opened() {
     try {
       const admission = (await limits.admit([of], id, Date.parse(at)))!
       if (admission.strict_claims)
-        (await limits.hold(admission.strict_claims, id, 1, {tokens: 10, cost_nanousd: 0})).settle({tokens: 10, cost_nanousd: 0})
+        (await limits.hold(admission.strict_claims, id, 1, {tokens: 10, cost_nanousd: 0})).settle({
+          tokens: 10,
+          cost_nanousd: 0,
+        })
       admission.settle({tokens: 10, cost_nanousd: 0})
       return true
     } catch (fault) {
@@ -48,8 +57,20 @@ function opened() {
 
 /** Period, the first use, the last millisecond in which it is still used up, and the first in which it is not. */
 const EDGES: readonly (readonly [string, Period, string, string, string])[] = [
-  ['a day', {periodic_reset_days: 1}, '2026-05-06T10:00:00.000Z', '2026-05-06T23:59:59.999Z', '2026-05-07T00:00:00.000Z'],
-  ['a week, from Sunday', {periodic_reset: 'weekly'}, '2026-05-06T10:00:00.000Z', '2026-05-09T23:59:59.999Z', '2026-05-10T00:00:00.000Z'],
+  [
+    'a day',
+    {periodic_reset_days: 1},
+    '2026-05-06T10:00:00.000Z',
+    '2026-05-06T23:59:59.999Z',
+    '2026-05-07T00:00:00.000Z',
+  ],
+  [
+    'a week, from Sunday',
+    {periodic_reset: 'weekly'},
+    '2026-05-06T10:00:00.000Z',
+    '2026-05-09T23:59:59.999Z',
+    '2026-05-10T00:00:00.000Z',
+  ],
   [
     'a week over the turn of a year',
     {periodic_reset: 'weekly'},
@@ -57,8 +78,20 @@ const EDGES: readonly (readonly [string, Period, string, string, string])[] = [
     '2027-01-02T23:59:59.999Z',
     '2027-01-03T00:00:00.000Z',
   ],
-  ['a month of 30 days', {periodic_reset: 'monthly'}, '2026-04-06T10:00:00.000Z', '2026-04-30T23:59:59.999Z', '2026-05-01T00:00:00.000Z'],
-  ['December', {periodic_reset: 'monthly'}, '2026-12-06T10:00:00.000Z', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
+  [
+    'a month of 30 days',
+    {periodic_reset: 'monthly'},
+    '2026-04-06T10:00:00.000Z',
+    '2026-04-30T23:59:59.999Z',
+    '2026-05-01T00:00:00.000Z',
+  ],
+  [
+    'December',
+    {periodic_reset: 'monthly'},
+    '2026-12-06T10:00:00.000Z',
+    '2026-12-31T23:59:59.999Z',
+    '2027-01-01T00:00:00.000Z',
+  ],
   [
     'February of a leap year',
     {periodic_reset: 'monthly'},
@@ -110,13 +143,13 @@ describe('a budget that is running starts again with its period (spec: States an
       for (const enforcement of ['compatible', 'strict'] as const) {
         const use = opened()
         const of = budget(entity, period, {set_at: from, enforcement})
-        expect([await use(of, from), await use(of, from), await use(of, last), await use(of, first), await use(of, first)]).toEqual([
-          true,
-          false,
-          false,
-          true,
-          false,
-        ])
+        expect([
+          await use(of, from),
+          await use(of, from),
+          await use(of, last),
+          await use(of, first),
+          await use(of, first),
+        ]).toEqual([true, false, false, true, false])
       }
     },
   )
@@ -134,17 +167,20 @@ describe('a budget that is running starts again with its period (spec: States an
   test.each([...ENTITIES, 'policy'] as const)('of a %s, without a period: it is cumulative', async entity => {
     const use = opened()
     const of = budget(entity, {}, {set_at: '2026-05-06T10:00:00.000Z'})
-    expect([await use(of, '2026-05-06T10:00:00.000Z'), await use(of, '2100-01-01T00:00:00.000Z')]).toEqual([true, false])
+    expect([await use(of, '2026-05-06T10:00:00.000Z'), await use(of, '2100-01-01T00:00:00.000Z')]).toEqual([
+      true,
+      false,
+    ])
   })
 
   test.each([...ENTITIES, 'policy'] as const)('of a %s, reset by hand', async entity => {
     const use = opened()
     const from = '2026-05-06T10:00:00.000Z'
     const reset_at = '2026-05-06T11:00:00.000Z'
-    expect([await use(budget(entity, {}, {set_at: from}), from), await use(budget(entity, {}, {set_at: from}), reset_at)]).toEqual([
-      true,
-      false,
-    ])
+    expect([
+      await use(budget(entity, {}, {set_at: from}), from),
+      await use(budget(entity, {}, {set_at: from}), reset_at),
+    ]).toEqual([true, false])
     expect(await use(budget(entity, {}, {set_at: from, last_reset_at: reset_at}), reset_at)).toBe(true)
   })
 })

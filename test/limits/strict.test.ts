@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {Refusal} from '../../src/base/errors.ts'
-import {type Admission, type CounterReservation, createLimits, type EntityLimit, type Limits} from '../../src/limits/index.ts'
+import {
+  type Admission,
+  type CounterReservation,
+  createLimits,
+  type EntityLimit,
+  type Limits,
+} from '../../src/limits/index.ts'
 import type {Counters} from '../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../src/ports/counters/memory.ts'
 import {keepRateLimits, keepUsageLimits, RateLimit, UsageLimit} from '../../src/schema/limits.ts'
@@ -21,7 +27,11 @@ function opened(counters: Counters = createMemoryCounters(), used = 0n) {
 }
 
 function strict(type: 'tokens' | 'cost', credit_limit: number, entity: EntityLimit['entity'] = 'key'): EntityLimit {
-  const usage = keepUsageLimits([UsageLimit.parse({type, credit_limit, enforcement: 'strict'})], null, '2026-05-06T10:00:00.000Z')
+  const usage = keepUsageLimits(
+    [UsageLimit.parse({type, credit_limit, enforcement: 'strict'})],
+    null,
+    '2026-05-06T10:00:00.000Z',
+  )
   return {entity, id: entity, name: 'blue', workspace_id: 'ws', usage, rates: null, last_reset_at: null}
 }
 
@@ -68,7 +78,9 @@ describe('a strict budget', () => {
     expect(await hold(limits, admission, 0, 101, 'two')).toMatchObject({code: 'key.exhausted', status: 412})
     expect(await one.reach({tokens: 0, cost_nanousd: 1001})).toMatchObject({code: 'key.exhausted', status: 412})
     expect(await one.reach({tokens: 0, cost_nanousd: 1000})).toBe(null)
-    await expect(async () => limits.admit([strict('cost', 1e-6)], 'three', NOON)).rejects.toMatchObject({code: 'key.exhausted'})
+    await expect(async () => limits.admit([strict('cost', 1e-6)], 'three', NOON)).rejects.toMatchObject({
+      code: 'key.exhausted',
+    })
     one.settle({tokens: 0, cost_nanousd: 0})
     expect(await hold(limits, admission, 0, 1000, 'four')).not.toBeInstanceOf(Refusal)
   })
@@ -101,23 +113,37 @@ describe('a strict budget', () => {
     expect(await hold(limits, admission, 30)).not.toBeInstanceOf(Refusal)
   })
 
-  test.each(['tokens', 'cost'] as const)('of %s is rebuilt from what the ledger says of just that, priced or not', async type => {
-    const ledger = {tokens: 1_100n, cost_nanousd: 195_000n}
-    const limit = type === 'tokens' ? 1_500 : 0.0003
-    const limits = createLimits({counters: createMemoryCounters(), usage: async () => ledger, now: () => NOON, enabled: true})
-    const admission = await admitted(limits, [strict(type, limit)])
-    expect((await limits.read(strict(type, limit)))[0]).toMatchObject({type, used: type === 'tokens' ? 1_100n : 195_000n})
-    const [left, more] = type === 'tokens' ? [400, 401] : [105_000, 105_001]
-    expect(await hold(limits, admission, more, more, 'more')).toMatchObject({status: 412})
-    expect(await hold(limits, admission, left, left, 'left')).not.toBeInstanceOf(Refusal)
-  })
+  test.each(['tokens', 'cost'] as const)(
+    'of %s is rebuilt from what the ledger says of just that, priced or not',
+    async type => {
+      const ledger = {tokens: 1_100n, cost_nanousd: 195_000n}
+      const limit = type === 'tokens' ? 1_500 : 0.0003
+      const limits = createLimits({
+        counters: createMemoryCounters(),
+        usage: async () => ledger,
+        now: () => NOON,
+        enabled: true,
+      })
+      const admission = await admitted(limits, [strict(type, limit)])
+      expect((await limits.read(strict(type, limit)))[0]).toMatchObject({
+        type,
+        used: type === 'tokens' ? 1_100n : 195_000n,
+      })
+      const [left, more] = type === 'tokens' ? [400, 401] : [105_000, 105_001]
+      expect(await hold(limits, admission, more, more, 'more')).toMatchObject({status: 412})
+      expect(await hold(limits, admission, left, left, 'left')).not.toBeInstanceOf(Refusal)
+    },
+  )
 
   test('a rate of tokens is held in its window, and says when to come back', async () => {
     const {limits} = opened()
     const rates = keepRateLimits([RateLimit.parse({type: 'tokens', unit: 'rpm', value: 100, enforcement: 'strict'})])
     const admission = await admitted(limits, [{...strict('tokens', 1), usage: null, rates}])
     await hold(limits, admission, 80, 0, 'one')
-    expect(await hold(limits, admission, 21, 0, 'two')).toMatchObject({status: 429, details: {retry_after_s: 60, rate_limit: '100'}})
+    expect(await hold(limits, admission, 21, 0, 'two')).toMatchObject({
+      status: 429,
+      details: {retry_after_s: 60, rate_limit: '100'},
+    })
   })
 })
 

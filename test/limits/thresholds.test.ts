@@ -35,7 +35,13 @@ function told(...standings: readonly Partial<BudgetStanding>[]): string[][] {
 
 describe('a crossing', () => {
   test('is told once: of the threshold when it is reached, of the budget when it is used up', () => {
-    expect(told({used: 79n}, {used: 80n}, {used: 81n}, {used: 100n}, {used: 130n})).toEqual([[], ['threshold'], [], ['exhausted'], []])
+    expect(told({used: 79n}, {used: 80n}, {used: 81n}, {used: 100n}, {used: 130n})).toEqual([
+      [],
+      ['threshold'],
+      [],
+      ['exhausted'],
+      [],
+    ])
   })
 
   test('of both at once is told as both', () => {
@@ -84,7 +90,12 @@ describe('alerts are reset (spec: States and transitions)', () => {
   })
 
   test('the threshold alone, when it is set to null and then set again', () => {
-    expect(told({used: 85n}, {used: 85n, alert_threshold: null}, {used: 85n}, {used: 85n})).toEqual([['threshold'], [], ['threshold'], []])
+    expect(told({used: 85n}, {used: 85n, alert_threshold: null}, {used: 85n}, {used: 85n})).toEqual([
+      ['threshold'],
+      [],
+      ['threshold'],
+      [],
+    ])
   })
 
   test('not when the threshold is lowered', () => {
@@ -92,12 +103,9 @@ describe('alerts are reset (spec: States and transitions)', () => {
   })
 
   test('both, when the budget starts again', () => {
-    expect(told({used: 100n}, {used: 0n, since_ms: JUNE}, {used: 80n, since_ms: JUNE}, {used: 100n, since_ms: JUNE})).toEqual([
-      ['threshold', 'exhausted'],
-      [],
-      ['threshold'],
-      ['exhausted'],
-    ])
+    expect(
+      told({used: 100n}, {used: 0n, since_ms: JUNE}, {used: 80n, since_ms: JUNE}, {used: 100n, since_ms: JUNE}),
+    ).toEqual([['threshold', 'exhausted'], [], ['threshold'], ['exhausted']])
   })
 })
 
@@ -169,8 +177,24 @@ test('a crossing is kept before it is told, and looked at again is not told', as
 test('the budgets of an entity stand as they are read: US dollars in nano-dollars', () => {
   const budget = UsageLimit.parse({credit_limit: 2, alert_threshold: 1.5})
   const usage = keepUsageLimits([budget], null, '2026-05-01T00:00:00.000Z')
-  const of = {entity: 'key', id: 'blue', name: 'blue', workspace_id: 'ws', usage, rates: null, last_reset_at: null} as const
-  const reading = {type: 'cost', label: '', used: 7n, limit: 2_000_000_000n, since_ms: MAY, ends_at_ms: JUNE, mode: 'compatible'} as const
+  const of = {
+    entity: 'key',
+    id: 'blue',
+    name: 'blue',
+    workspace_id: 'ws',
+    usage,
+    rates: null,
+    last_reset_at: null,
+  } as const
+  const reading = {
+    type: 'cost',
+    label: '',
+    used: 7n,
+    limit: 2_000_000_000n,
+    since_ms: MAY,
+    ends_at_ms: JUNE,
+    mode: 'compatible',
+  } as const
   expect(standingsOf(of, [reading])).toEqual([
     {scope: 'key/blue/cost', used: 7n, credit_limit: 2_000_000_000n, alert_threshold: 1_500_000_000n, since_ms: MAY},
   ])

@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {MAX_HELD_MS} from '../../src/base/clock.ts'
 import {Refusal} from '../../src/base/errors.ts'
-import {type Admission, type CounterReservation, createLimits, type EntityLimit, type Limits} from '../../src/limits/index.ts'
+import {
+  type Admission,
+  type CounterReservation,
+  createLimits,
+  type EntityLimit,
+  type Limits,
+} from '../../src/limits/index.ts'
 import type {Counters} from '../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../src/ports/counters/memory.ts'
 import {keepRateLimits, keepUsageLimits, type RateLimit, UsageLimit} from '../../src/schema/limits.ts'
@@ -33,7 +39,11 @@ function rated(entity: EntityLimit['entity'], rate: RateLimit): EntityLimit {
 }
 
 function budgeted(entity: EntityLimit['entity'], credit_limit: number, type: 'tokens' | 'cost'): EntityLimit {
-  const usage = keepUsageLimits([UsageLimit.parse({type, credit_limit, enforcement: 'strict'})], null, '2026-01-01T00:00:00.000Z')
+  const usage = keepUsageLimits(
+    [UsageLimit.parse({type, credit_limit, enforcement: 'strict'})],
+    null,
+    '2026-01-01T00:00:00.000Z',
+  )
   return {entity, id: entity, name: 'blue', workspace_id: 'ws', usage, rates: null, last_reset_at: null}
 }
 
@@ -53,7 +63,8 @@ async function together(
     return admission.strict_claims ? each.hold(admission.strict_claims, id, 1, EACH) : admission
   })
   const outcomes = await Promise.allSettled(asked)
-  for (const outcome of outcomes) if (outcome.status === 'rejected' && !(outcome.reason instanceof Refusal)) throw outcome.reason
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected' && !(outcome.reason instanceof Refusal)) throw outcome.reason
   return outcomes.flatMap(outcome => (outcome.status === 'fulfilled' ? [outcome.value] : []))
 }
 
@@ -61,7 +72,9 @@ describe.each(KINDS)(`of calls that come at once, counters in %s`, kind => {
   const shared = kind !== 'memory'
   // the network takes its time: shared stores are asked by fewer, from two processes
   const count = shared ? 400 : CALLS
-  /** Early in a window of every unit, and later than any clock. A store's clock and ours differ by some milliseconds. */
+  /**
+   * Early in a window of every unit, and later than any clock. A store's clock and ours differ by some milliseconds.
+   */
   const early_ms = Math.ceil(Date.now() / LENGTH_MS.rpd) * LENGTH_MS.rpd + 2 * LENGTH_MS.rpd + 10_000
   const limits: Limits[] = []
   let close = async () => {}
@@ -94,11 +107,17 @@ describe.each(KINDS)(`of calls that come at once, counters in %s`, kind => {
         expect(await together(limits, of, early_ms, Math.min(count, 1000))).toHaveLength(137)
       }
       expect(await together(limits, budgeted(entity, 41 * EACH.tokens, 'tokens'), early_ms, count)).toHaveLength(41)
-      const spent = await together(limits, budgeted(`${entity}`, (41 * EACH.cost_nanousd + 6_999) / 1e9, 'cost'), early_ms, count)
+      const spent = await together(
+        limits,
+        budgeted(`${entity}`, (41 * EACH.cost_nanousd + 6_999) / 1e9, 'cost'),
+        early_ms,
+        count,
+      )
       expect(spent).toHaveLength(41)
       // what is settled for less makes room for exactly so many more
       for (const each of spent.slice(0, 14)) each.settle({tokens: 0, cost_nanousd: EACH.cost_nanousd / 2})
-      const again = () => together(limits, budgeted(`${entity}`, (41 * EACH.cost_nanousd + 6_999) / 1e9, 'cost'), early_ms, 50)
+      const again = () =>
+        together(limits, budgeted(`${entity}`, (41 * EACH.cost_nanousd + 6_999) / 1e9, 'cost'), early_ms, 50)
       await expect.poll(async () => (await again()).length, {timeout: 5000}).toBeGreaterThan(0)
     },
     120_000,
@@ -107,14 +126,20 @@ describe.each(KINDS)(`of calls that come at once, counters in %s`, kind => {
   test.each(MODES)(
     'of ten thousand calls exactly as many are let through as a rate of requests says, %s',
     async enforcement => {
-      const of = {...rated('key', {type: 'requests', unit: 'rpm', value: 1370, enforcement}), id: `crowd-${enforcement}`}
+      const of = {
+        ...rated('key', {type: 'requests', unit: 'rpm', value: 1370, enforcement}),
+        id: `crowd-${enforcement}`,
+      }
       expect(await together(limits, of, early_ms, CALLS)).toHaveLength(1370)
     },
     120_000,
   )
 
   test('of ten thousand calls exactly as many fit as strict limits of tokens and cost have room for', async () => {
-    const rate = {...rated('key', {type: 'tokens', unit: 'rpm', value: 1370 * EACH.tokens + 6, enforcement: 'strict'}), id: 'crowd-tokens'}
+    const rate = {
+      ...rated('key', {type: 'tokens', unit: 'rpm', value: 1370 * EACH.tokens + 6, enforcement: 'strict'}),
+      id: 'crowd-tokens',
+    }
     expect(await together(limits, rate, early_ms, CALLS)).toHaveLength(1370)
     const budget = {...budgeted('key', (1370 * EACH.cost_nanousd + 6_999) / 1e9, 'cost'), id: 'crowd-cost'}
     expect(await together(limits, budget, early_ms, CALLS)).toHaveLength(1370)
@@ -142,7 +167,8 @@ test('whatever the clock does, a window lets exactly its number through, and tim
         const let_through = new Map<number, number>()
         const asked = new Map<number, number>()
         for (const {by_ms, calls: count} of steps) {
-          clock_ms = Math.max(clock_ms + by_ms, latest_ms - MAX_HELD_MS) // one that was further ahead was wrong, and is believed now
+          // one that was further ahead was wrong, and is believed now
+          clock_ms = Math.max(clock_ms + by_ms, latest_ms - MAX_HELD_MS)
           for (let n = 0; n < count; n++) {
             latest_ms = Math.max(latest_ms, clock_ms)
             // aligned to the epoch, in UTC
@@ -153,7 +179,9 @@ test('whatever the clock does, a window lets exactly its number through, and tim
               let_through.set(window, (let_through.get(window) ?? 0) + 1)
             } catch (fault) {
               if (!(fault instanceof Refusal)) throw fault
-              expect(fault.details.retry_after_s).toBe(Math.max(1, Math.ceil(((window + 1) * LENGTH_MS[unit] - latest_ms) / 1000)))
+              expect(fault.details.retry_after_s).toBe(
+                Math.max(1, Math.ceil(((window + 1) * LENGTH_MS[unit] - latest_ms) / 1000)),
+              )
             }
           }
         }

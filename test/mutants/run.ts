@@ -1,6 +1,6 @@
-// `npm run mutants [NAME...]`: takes one mechanism out at a time (a patch of this folder) and has the test that guards it fail.
-// A patch that no longer applies, a test that passes without its mechanism, or one that fails with it, is a failure.
-// `--list` prints the mechanisms and their tests and runs nothing.
+// `npm run mutants [NAME...]`: takes one mechanism out at a time (a patch of this folder) and has the test that guards
+// it fail. A patch that no longer applies, a test that passes without its mechanism, or one that fails with it, is a
+// failure. `--list` prints the mechanisms and their tests and runs nothing.
 import {spawn, spawnSync} from 'node:child_process'
 import {mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync} from 'node:fs'
 import {availableParallelism, tmpdir} from 'node:os'
@@ -67,7 +67,8 @@ async function tried(lane: string, mutant: Mutant): Promise<string | undefined> 
   if (applied.status !== 0) return `the patch does not apply: ${applied.stderr.trim()}`
   try {
     const without = await run(lane, mutant)
-    if (without.failed.length === 0 && without.passed > 0) return `no test of ${mutant.tests.join(', ')} fails without: ${mutant.mechanism}`
+    if (without.failed.length === 0 && without.passed > 0)
+      return `no test of ${mutant.tests.join(', ')} fails without: ${mutant.mechanism}`
     if (without.failed.length === 0) return `the tests could not run with the patch:\n${without.output.slice(-2000)}`
     console.log(`        ${mutant.mechanism}\n        caught by: ${without.failed[0]}`)
     return
@@ -90,7 +91,12 @@ async function run(lane: string, {tests, only}: Mutant) {
       '--reporter=json',
       `--outputFile.json=${report}`,
     ],
-    {cwd: lane, stdio: ['ignore', 'pipe', 'pipe'], env: {...process.env, TEST_RING: process.env.TEST_RING ?? 'own'}, timeout: 300_000},
+    {
+      cwd: lane,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {...process.env, TEST_RING: process.env.TEST_RING ?? 'own'},
+      timeout: 300_000,
+    },
   )
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => {
@@ -121,9 +127,13 @@ function readReport(file: string): Report | undefined {
 /** A copy of what git tracks, changes that are not committed included, in which patches are tried. */
 function openLane(): string {
   const lane = mkdtempSync(join(tmpdir(), 'gateway-mutants-'))
-  const copied = spawnSync('sh', ['-c', 'git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$0"', lane], {
-    cwd: root,
-  })
+  const copied = spawnSync(
+    'sh',
+    ['-c', 'git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$0"', lane],
+    {
+      cwd: root,
+    },
+  )
   if (copied.status !== 0) fail(`the sources could not be copied: ${copied.stderr}`)
   symlinkSync(join(root, 'node_modules'), join(lane, 'node_modules'))
   return lane
@@ -133,7 +143,9 @@ function closeLane(lane: string) {
   rmSync(lane, {recursive: true, force: true})
 }
 
-/** A patch begins with `Mechanism: sentence`, `Caught by: files` and, where wanted, `Only: words of the test's name`. */
+/**
+ * A patch begins with `Mechanism: sentence`, `Caught by: files` and, where wanted, `Only: words of the test's name`.
+ */
 function readMutants(): Mutant[] {
   const folder = join(root, 'test/mutants')
   return readdirSync(folder)

@@ -40,15 +40,23 @@ const IN_AN_HOUR = () => new Date(Date.now() + 3_600_000).toISOString()
 const xml = (action: string, id: string) =>
   `<${action}Response><Credentials><AccessKeyId>${id}</AccessKeyId><SecretAccessKey>of ${id}</SecretAccessKey>` +
   `<SessionToken>session of ${id}</SessionToken><Expiration>${IN_AN_HOUR()}</Expiration></Credentials></${action}Response>`
-const temporary = (id: string) => ({kind: 's3', id, secret: `of ${id}`, region: 'eu-west-1', session_token: `session of ${id}`}) as const
-const ASSUMED = {LOG_STORE: 's3_assume', LOG_STORE_REGION: 'eu-west-1', LOG_STORE_AWS_ROLE_ARN: 'arn:aws:iam::1:role/logs'}
+const temporary = (id: string) =>
+  ({kind: 's3', id, secret: `of ${id}`, region: 'eu-west-1', session_token: `session of ${id}`}) as const
+const ASSUMED = {
+  LOG_STORE: 's3_assume',
+  LOG_STORE_REGION: 'eu-west-1',
+  LOG_STORE_AWS_ROLE_ARN: 'arn:aws:iam::1:role/logs',
+}
 
 /** STS: web identities, and roles with the external id that they ask for. */
 const sts: CredentialFetch = async ({url, body = '', headers}) => {
   expect(url).toBe('https://sts.eu-west-1.amazonaws.com/')
   const form = new URLSearchParams(body)
   if (form.get('Action') === 'AssumeRoleWithWebIdentity') {
-    expect([form.get('WebIdentityToken'), form.get('RoleArn')]).toEqual(['a token of the cluster', 'arn:aws:iam::1:role/pod'])
+    expect([form.get('WebIdentityToken'), form.get('RoleArn')]).toEqual([
+      'a token of the cluster',
+      'arn:aws:iam::1:role/pod',
+    ])
     return {status: 200, body: xml('AssumeRoleWithWebIdentity', 'ASIAPOD')}
   }
   expect([form.get('RoleArn'), form.get('ExternalId')]).toEqual(['arn:aws:iam::1:role/logs', 'external-7'])
@@ -57,19 +65,33 @@ const sts: CredentialFetch = async ({url, body = '', headers}) => {
   return {status: 200, body: xml('AssumeRole', 'ASIALOGS')}
 }
 
-const bearer = (token: string, place: RegExp, asked: (body: string) => void = () => {}): Pick<Kind, 'key' | 'fetch'> => ({
+const bearer = (
+  token: string,
+  place: RegExp,
+  asked: (body: string) => void = () => {},
+): Pick<Kind, 'key' | 'fetch'> => ({
   key: {kind: 'bearer', token},
   fetch: async ({url, body = ''}) => {
     expect(url).toMatch(place)
     asked(body)
-    return {status: 200, body: JSON.stringify({access_token: token, expires_in: 3600, accessToken: token, expireTime: IN_AN_HOUR()})}
+    return {
+      status: 200,
+      body: JSON.stringify({access_token: token, expires_in: 3600, accessToken: token, expireTime: IN_AN_HOUR()}),
+    }
   },
 })
 
 const KINDS: Record<string, Kind> = {
-  s3: {key: S3_KEY, env: {LOG_STORE: 's3', LOG_STORE_REGION: 'eu-west-1', LOG_STORE_GENERATIONS_BUCKET: 'bucket', ...KEYS}},
+  s3: {
+    key: S3_KEY,
+    env: {LOG_STORE: 's3', LOG_STORE_REGION: 'eu-west-1', LOG_STORE_GENERATIONS_BUCKET: 'bucket', ...KEYS},
+  },
   s3_custom: {key: {...S3_KEY, region: 'us-east-1'}, env: {LOG_STORE: 's3_custom', ...KEYS}},
-  's3_assume with keys': {key: temporary('ASIALOGS'), env: {...ASSUMED, LOG_STORE_AWS_EXTERNAL_ID: 'external-7', ...KEYS}, fetch: sts},
+  's3_assume with keys': {
+    key: temporary('ASIALOGS'),
+    env: {...ASSUMED, LOG_STORE_AWS_EXTERNAL_ID: 'external-7', ...KEYS},
+    fetch: sts,
+  },
   's3_assume as a pod': {
     key: temporary('ASIALOGS'),
     env: {
@@ -115,14 +137,30 @@ const KINDS: Record<string, Kind> = {
       GCP_WIF_TOKEN_FILE: tokenFile,
     },
   },
-  'gcs_assume on a machine': {...bearer('a-token-of-the-machine', /^http:\/\/169\.254\.169\.254\//), env: {LOG_STORE: 'gcs_assume'}},
+  'gcs_assume on a machine': {
+    ...bearer('a-token-of-the-machine', /^http:\/\/169\.254\.169\.254\//),
+    env: {LOG_STORE: 'gcs_assume'},
+  },
   azure: {
     key: {kind: 'azure', account: 'account1', key: ACCOUNT_KEY},
-    env: {LOG_STORE: 'azure', AZURE_STORAGE_ACCOUNT: 'account1', AZURE_STORAGE_KEY: ACCOUNT_KEY, AZURE_STORAGE_CONTAINER: 'bucket'},
+    env: {
+      LOG_STORE: 'azure',
+      AZURE_STORAGE_ACCOUNT: 'account1',
+      AZURE_STORAGE_KEY: ACCOUNT_KEY,
+      AZURE_STORAGE_CONTAINER: 'bucket',
+    },
   },
   'azure by a managed identity': {
-    ...bearer('a-token-of-azure', /^http:\/\/169\.254\.169\.254\/metadata\/identity\/.*resource=https%3A%2F%2Fstorage\.azure\.com/),
-    env: {LOG_STORE: 'azure', AZURE_STORAGE_ACCOUNT: 'account1', AZURE_STORAGE_CONTAINER: 'bucket', AZURE_AUTH_MODE: 'managed'},
+    ...bearer(
+      'a-token-of-azure',
+      /^http:\/\/169\.254\.169\.254\/metadata\/identity\/.*resource=https%3A%2F%2Fstorage\.azure\.com/,
+    ),
+    env: {
+      LOG_STORE: 'azure',
+      AZURE_STORAGE_ACCOUNT: 'account1',
+      AZURE_STORAGE_CONTAINER: 'bucket',
+      AZURE_AUTH_MODE: 'managed',
+    },
   },
   'azure as an application': {
     ...bearer('a-token-of-entra', /^https:\/\/login\.microsoftonline\.com\/tenant-1\/oauth2\/v2\.0\/token$/, body =>
@@ -222,7 +260,12 @@ test.each([
     ...more,
   }
   headers.authorization = `SignedHeaders=${Object.keys(headers).sort().join(';')}`
-  const key = {kind: 's3', id: 'AKIAIOSFODNN7EXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', region: 'us-east-1'} as const
+  const key = {
+    kind: 's3',
+    id: 'AKIAIOSFODNN7EXAMPLE',
+    secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    region: 'us-east-1',
+  } as const
   expect(awsAuthorization({method, path, headers, body}, key)).toContain(`Signature=${signature}`)
 })
 
@@ -250,7 +293,9 @@ describe('a store that fails', () => {
     twin.mood = mood
     const fault = await faultOf(blobs.put(FOUND, OBJECT))
     expect([fault.kind, fault.message]).toEqual([kind, `The log store ${twin.url}/bucket ${said}.`])
-    expect(twin.heard.map(({path}) => path)).toEqual([new URL(`/bucket/${FOUND}`, twin.url).pathname.replace('(1)', '%281%29')])
+    expect(twin.heard.map(({path}) => path)).toEqual([
+      new URL(`/bucket/${FOUND}`, twin.url).pathname.replace('(1)', '%281%29'),
+    ])
   })
 
   test('is not there', async () => {
@@ -259,16 +304,25 @@ describe('a store that fails', () => {
     await twin.down()
     const {kind, message} = await faultOf(blobs.get(FOUND))
     await twin.up()
-    expect([kind, message]).toEqual(['unreachable', `The log store ${url}/bucket could not be asked: the connection was refused.`])
+    expect([kind, message]).toEqual([
+      'unreachable',
+      `The log store ${url}/bucket could not be asked: the connection was refused.`,
+    ])
     expect(await blobs.get(FOUND)).toBeUndefined()
   })
 
   test('a bucket that is missing is not an object that is missing', async () => {
     for (const kind of [KINDS.s3!, KINDS.azure!]) {
       const twin = await startTwin(kind.key)
-      const base = {LOG_STORE_BASEPATH: `${twin.url}/other`, LOG_STORE_GENERATIONS_BUCKET: '', AZURE_STORAGE_CONTAINER: ''}
+      const base = {
+        LOG_STORE_BASEPATH: `${twin.url}/other`,
+        LOG_STORE_GENERATIONS_BUCKET: '',
+        AZURE_STORAGE_CONTAINER: '',
+      }
       const store = openLogStore(readSettings({env: {...kind.env, ...base}}).settings, Date.now)!
-      expect((await faultOf(store.blobs.get(FOUND))).message).toMatch(/answered 404 \((NoSuchBucket|ContainerNotFound)\)/)
+      expect((await faultOf(store.blobs.get(FOUND))).message).toMatch(
+        /answered 404 \((NoSuchBucket|ContainerNotFound)\)/,
+      )
       await store.close()
       await twin.close()
     }
@@ -297,7 +351,9 @@ describe('what S3 is told beside the object', () => {
     const {twin, blobs} = await opened(KINDS.s3!, more)
     await blobs.put(FOUND, OBJECT)
     await blobs.get(FOUND)
-    return twin.heard.map(({headers}) => Object.fromEntries(Object.entries(headers).filter(([name]) => /server-side|lock|md5/.test(name))))
+    return twin.heard.map(({headers}) =>
+      Object.fromEntries(Object.entries(headers).filter(([name]) => /server-side|lock|md5/.test(name))),
+    )
   }
   const SSE = 'x-amz-server-side-encryption'
 
@@ -309,7 +365,12 @@ describe('what S3 is told beside the object', () => {
   })
   test('a key of KMS', async () => {
     const context = '{"of":"logs"}'
-    const env = {SSE_ENCRYPTION_TYPE: 'aws:kms', KMS_KEY_ID: 'key-1', KMS_BUCKET_KEY_ENABLED: 'ON', KMS_ENCRYPTION_CONTEXT: context}
+    const env = {
+      SSE_ENCRYPTION_TYPE: 'aws:kms',
+      KMS_KEY_ID: 'key-1',
+      KMS_BUCKET_KEY_ENABLED: 'ON',
+      KMS_ENCRYPTION_CONTEXT: context,
+    }
     expect(await told(env)).toEqual([
       {
         [SSE]: 'aws:kms',

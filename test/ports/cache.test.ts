@@ -29,11 +29,16 @@ describe.each(KINDS)('a cache in %s', kind => {
   afterAll(() => opened.close())
   const put = (name: string, text: string, ttl_ms = MINUTE_MS, workspace_id?: string) =>
     cache.set(key(name, workspace_id), {body: body(text), stored_at_ms: now_ms}, ttl_ms)
-  const read = async (name: string, workspace_id?: string, by = cache) => (await by.get(key(name, workspace_id)))?.body.toString('utf8')
+  const read = async (name: string, workspace_id?: string, by = cache) =>
+    (await by.get(key(name, workspace_id)))?.body.toString('utf8')
 
   test('gives what was set, to every process, and nothing else', async () => {
     await put('a', 'answer')
-    expect(await cache.get(key('a'))).toMatchObject({body: body('answer'), stored_at_ms: now_ms, expires_at_ms: now_ms + MINUTE_MS})
+    expect(await cache.get(key('a'))).toMatchObject({
+      body: body('answer'),
+      stored_at_ms: now_ms,
+      expires_at_ms: now_ms + MINUTE_MS,
+    })
     expect(await read('a', 'w1', other)).toBe('answer')
     expect(await read('b')).toBeUndefined()
   })
@@ -126,7 +131,8 @@ describe.each(KINDS)('a cache in %s', kind => {
 
   test('does not keep what is larger than all it may keep, and keeps the rest', async () => {
     const tiny = await testCache(kind, {now, most_bytes: 5_000, most_entry_bytes: MAX_ENTRY_BYTES})
-    const set = (name: string, size: number) => tiny.cache.set(key(name), {body: Buffer.alloc(size), stored_at_ms: now_ms}, MINUTE_MS)
+    const set = (name: string, size: number) =>
+      tiny.cache.set(key(name), {body: Buffer.alloc(size), stored_at_ms: now_ms}, MINUTE_MS)
     await set('large', 50_000)
     await tiny.cache.delete(key('never'))
     await tiny.cache.delete(key('never'))
@@ -167,7 +173,11 @@ describe.each(KINDS)('a cache in %s', kind => {
     expect(both.get(key('b'))).toMatchObject({body: body('b')}) // at once
     await both.delete(key('a'))
     await both.purge('w1')
-    expect([await both.get(key('a')), await both.get(key('b')), await read('b')]).toEqual([undefined, undefined, undefined])
+    expect([await both.get(key('a')), await both.get(key('b')), await read('b')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 })
 
@@ -200,7 +210,11 @@ describe('memory', () => {
           } else {
             const found = cache.get(key(name)) as {body: Buffer} | undefined
             const set = expected.get(name)
-            if (found) expect({size: found.body.length, over: set && set.ends_ms <= now_ms}).toEqual({size: set?.size, over: false})
+            if (found)
+              expect({size: found.body.length, over: set && set.ends_ms <= now_ms}).toEqual({
+                size: set?.size,
+                over: false,
+              })
           }
           let bytes = 0
           for (let n = 0; n <= 40; n++) {

@@ -38,11 +38,15 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     ([id, wanted, extends_]): Step =>
       async (model, counters, name) => {
         const given = wanted.map(({key, ...each}) => claim(name(key), each))
-        const answer = extends_ ? await counters.extend(name(id), given) : await counters.reserve(name(id), given, soon())
+        const answer = extends_
+          ? await counters.extend(name(id), given)
+          : await counters.reserve(name(id), given, soon())
         if (extends_ && !model.open.has(id)) return expect(answer).toEqual({outcome: 'unknown'})
         const missing = given.filter((each, n) => each.rebuilds && !model.used.has(wanted[n]!.key))
         const over = given.filter(
-          (each, n) => !missing.includes(each) && (model.used.get(wanted[n]!.key) ?? 0) + Math.max(1, each.amount) > Number(each.limit),
+          (each, n) =>
+            !missing.includes(each) &&
+            (model.used.get(wanted[n]!.key) ?? 0) + Math.max(1, each.amount) > Number(each.limit),
         )
         const refused = over.find(each => each.mode !== 'shadow')
         if (missing.length > 0) return expect(answer).toMatchObject({outcome: 'missing', claims: missing})
@@ -80,7 +84,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       async (model, counters, name) => {
         const asked = await counters.reserve(
           name('asks'),
-          [claim(name('z'), {amount: 0, limit: 1e6}), claim(name(key), {rebuilds: true, limit: 1e6, amount: 0, type: 'tokens'})],
+          [
+            claim(name('z'), {amount: 0, limit: 1e6}),
+            claim(name(key), {rebuilds: true, limit: 1e6, amount: 0, type: 'tokens'}),
+          ],
           soon(),
         )
         if (asked.outcome === 'missing') {
@@ -94,8 +101,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 /** Each counter is corrected once for a reservation, by all that was held on it. */
 function end(model: Model, id: string, actual: Record<Claim['type'], number | null>) {
   const held = new Map<string, {type: Claim['type']; amount: number}>()
-  for (const {key, type, amount} of model.open.get(id) ?? []) held.set(key, {type, amount: (held.get(key)?.amount ?? 0) + amount})
-  for (const [key, {type, amount}] of held) model.used.set(key, Math.max(0, model.used.get(key)! + (actual[type] ?? amount) - amount))
+  for (const {key, type, amount} of model.open.get(id) ?? [])
+    held.set(key, {type, amount: (held.get(key)?.amount ?? 0) + amount})
+  for (const [key, {type, amount}] of held)
+    model.used.set(key, Math.max(0, model.used.get(key)! + (actual[type] ?? amount) - amount))
   model.open.delete(id)
 }
 
@@ -151,9 +160,14 @@ describe('counters in memory', () => {
   test('a counter is forgotten once its window has ended, a reservation a day after its deadline', () => {
     const counters = createMemoryCounters()
     counters.time(NOW)
-    counters.reserve('r', [claim('window', {ends_at_ms: NOW + 60_000}), claim('ever', {ends_at_ms: Number.POSITIVE_INFINITY})], NOW + 1000)
+    counters.reserve(
+      'r',
+      [claim('window', {ends_at_ms: NOW + 60_000}), claim('ever', {ends_at_ms: Number.POSITIVE_INFINITY})],
+      NOW + 1000,
+    )
     const sweep = () => {
-      for (let n = 0; n < 40; n++) counters.reserve('other', [claim('other', {limit: 100, ends_at_ms: NOW + 1e12})], NOW + 1e12)
+      for (let n = 0; n < 40; n++)
+        counters.reserve('other', [claim('other', {limit: 100, ends_at_ms: NOW + 1e12})], NOW + 1e12)
     }
     counters.time(NOW + 59_999)
     sweep()

@@ -28,7 +28,12 @@ describe('a store that does not answer', () => {
   test('Redis that hears and says nothing: compatible and shadow claims go on, strict ones do not', async () => {
     const server = await listen(createServer(() => undefined))
     const faults: unknown[] = []
-    const counters = await openRedisCounters({url: server, now: Date.now, timeout_ms: 30, onFault: fault => faults.push(fault)})
+    const counters = await openRedisCounters({
+      url: server,
+      now: Date.now,
+      timeout_ms: 30,
+      onFault: fault => faults.push(fault),
+    })
     closing.push(() => counters.close())
     await failsOpenAndClosed(counters)
     await expect(counters.settle('r1', {tokens: 1, cost_nanousd: 1})).rejects.toThrow()
@@ -68,8 +73,15 @@ test('PostgreSQL that refuses a value: the call that has it is refused, and the 
     if (!refuses) return [{word: 'taken', now_ms: 5_000_000, places: []}] as const
     throw Object.assign(new Error('unsupported Unicode escape sequence'), {code: '22P05'})
   }
-  const counters = createPostgresCounters({table: {...silentTable(), reserve}, now: () => 5_000_000, onFault: fault => faults.push(fault)})
-  await expect(counters.reserve('r1', [compatible, strict], soon())).rejects.toMatchObject({code: 'value.unfit', status: 400})
+  const counters = createPostgresCounters({
+    table: {...silentTable(), reserve},
+    now: () => 5_000_000,
+    onFault: fault => faults.push(fault),
+  })
+  await expect(counters.reserve('r1', [compatible, strict], soon())).rejects.toMatchObject({
+    code: 'value.unfit',
+    status: 400,
+  })
   refuses = false
   expect(await counters.reserve('r2', [compatible, strict], soon())).toEqual({outcome: 'taken', over: []})
   expect(faults).toEqual([])
@@ -122,7 +134,13 @@ describe.runIf(redis_url)('Redis', () => {
   })
 
   const tag = () => `test-${randomBytes(6).toString('hex')}`
-  const budget = claim('budget', {type: 'cost', amount: 0, limit: 100, rebuilds: true, ends_at_ms: Number.POSITIVE_INFINITY})
+  const budget = claim('budget', {
+    type: 'cost',
+    amount: 0,
+    limit: 100,
+    rebuilds: true,
+    ends_at_ms: Number.POSITIVE_INFINITY,
+  })
 
   async function open(name: string): Promise<{counters: Counters; raw: Redis}> {
     const counters = await openRedisCounters({url: redis_url!, tag: name, now: Date.now, timeout_ms: 5_000})
@@ -138,7 +156,10 @@ describe.runIf(redis_url)('Redis', () => {
   test('every name shares the hash tag, and every one but the marker is forgotten some day', async () => {
     const name = tag()
     const {counters, raw} = await open(name)
-    await counters.restore([{key: 'budget', used: 1n, ends_at_ms: Number.POSITIVE_INFINITY}], await generationOf(counters))
+    await counters.restore(
+      [{key: 'budget', used: 1n, ends_at_ms: Number.POSITIVE_INFINITY}],
+      await generationOf(counters),
+    )
     await counters.reserve('r', [budget, compatible], soon())
     const names = await raw.keys(`*${name}*`)
     expect(names).toHaveLength(5)

@@ -17,7 +17,8 @@ describe.each(KINDS)('counters in %s', kind => {
     other = await opened.again()
   })
   afterAll(() => opened.close())
-  const used = async (...keys: string[]) => (await counters.read(keys)).map(value => (value === null ? null : Number(value)))
+  const used = async (...keys: string[]) =>
+    (await counters.read(keys)).map(value => (value === null ? null : Number(value)))
 
   test('a counter nobody claimed is not there', async () => {
     expect(await counters.read(['nobody'])).toEqual([null])
@@ -53,7 +54,8 @@ describe.each(KINDS)('counters in %s', kind => {
   test('a limit of tokens or cost is open until it is reached, and takes what was really used', async () => {
     const tokens = claim('tokens', {type: 'tokens', amount: 0, limit: 100})
     const cost = claim('cost', {type: 'cost', amount: 0, limit: 1000})
-    for (const id of ['t1', 't2']) expect(await counters.reserve(id, [tokens, cost], soon())).toMatchObject({outcome: 'taken'})
+    for (const id of ['t1', 't2'])
+      expect(await counters.reserve(id, [tokens, cost], soon())).toMatchObject({outcome: 'taken'})
     await counters.settle('t1', {tokens: 99, cost_nanousd: 7})
     expect(await counters.reserve('t3', [tokens, cost], soon())).toMatchObject({outcome: 'taken'})
     await counters.settle('t2', {tokens: 30, cost_nanousd: 8})
@@ -112,7 +114,13 @@ describe.each(KINDS)('counters in %s', kind => {
 
   test('a missing counter that rebuilds takes nothing until it is restored, once', async () => {
     const known = claim('b-known')
-    const budget = claim('a-budget', {type: 'cost', amount: 0, limit: 100, rebuilds: true, ends_at_ms: Number.POSITIVE_INFINITY})
+    const budget = claim('a-budget', {
+      type: 'cost',
+      amount: 0,
+      limit: 100,
+      rebuilds: true,
+      ends_at_ms: Number.POSITIVE_INFINITY,
+    })
     const answer = await counters.reserve('m1', [known, budget], soon())
     if (answer.outcome !== 'missing') throw new Error(`not ${answer.outcome}`)
     expect(answer.claims).toEqual([budget])
@@ -232,7 +240,10 @@ test.runIf(KINDS.includes('redis'))(
     await counters.reserve('of-before', [held], soon())
     await redis.del(beside!)
     await counters.reserve('since', [hour], soon())
-    expect([await counters.restored(), (await counters.standings(['lasts']))[0]]).toMatchObject([['lasts'], {used: 9n, held: 0n}])
+    expect([await counters.restored(), (await counters.standings(['lasts']))[0]]).toMatchObject([
+      ['lasts'],
+      {used: 9n, held: 0n},
+    ])
     await counters.settle('of-before', {tokens: 1, cost_nanousd: 0})
     expect((await counters.standings(['lasts']))[0]).toMatchObject({used: 6n, held: 0n})
     expect(await redis.pttl(beside!)).toBeGreaterThan(3_000_000)

@@ -8,7 +8,13 @@ import {escapeHtml, RenderBudget, render} from '../../src/base/mustache/render.t
 import {LETTERS} from '../../src/ports/mail/bundled.ts'
 import {readLetters} from '../../src/ports/mail/mail-templates.ts'
 
-const FACTS = {kind: 'API key', name: 'blue', used: '20.50 US dollars', limit: '25.00 US dollars', threshold: '20.00 US dollars'}
+const FACTS = {
+  kind: 'API key',
+  name: 'blue',
+  used: '20.50 US dollars',
+  limit: '25.00 US dollars',
+  threshold: '20.00 US dollars',
+}
 const SHARED = {company_name: 'Example & Sons'}
 
 function folder(files: Readonly<Record<string, string>>): string {
@@ -20,7 +26,10 @@ function folder(files: Readonly<Record<string, string>>): string {
 
 describe('letters', () => {
   test('say what happened, in text and in HTML', () => {
-    const letter = readLetters(undefined, SHARED)('apikey-usage-threshold-alert', {...FACTS, resets_at: '2026-04-01T00:00:00.000Z'})
+    const letter = readLetters(undefined, SHARED)('apikey-usage-threshold-alert', {
+      ...FACTS,
+      resets_at: '2026-04-01T00:00:00.000Z',
+    })
     expect(letter).toEqual({
       subject: 'The API key blue has used 20.50 US dollars of 25.00 US dollars',
       plain:
@@ -33,7 +42,11 @@ describe('letters', () => {
   })
 
   test('are nine, each without a trace of its template', () => {
-    const write = readLetters(undefined, {...SHARED, logo_url: 'https://example.com/"x.png', support_email: 'a@example.com'})
+    const write = readLetters(undefined, {
+      ...SHARED,
+      logo_url: 'https://example.com/"x.png',
+      support_email: 'a@example.com',
+    })
     expect(LETTERS).toHaveLength(9)
     for (const name of LETTERS) {
       const {subject, plain, html} = write(name, {...FACTS, expires_at: '2026-04-01T00:00:00.000Z'})
@@ -51,9 +64,15 @@ describe('letters', () => {
       'something-else.txt': '{{nothing}}',
     })
     const write = readLetters(path, SHARED)
-    expect(write('apikey-expired-alert', {name: '<b>blue'})).toMatchObject({subject: 'Gone: <b>blue', plain: 'It is gone.\n'})
+    expect(write('apikey-expired-alert', {name: '<b>blue'})).toMatchObject({
+      subject: 'Gone: <b>blue',
+      plain: 'It is gone.\n',
+    })
     expect(write('apikey-expired-alert', {name: '<b>blue'}).html).toContain('&#60;b&#62;blue')
-    expect(write('apikey-usage-exhausted-alert', FACTS)).toMatchObject({html: '<b>blue</b>', plain: expect.stringContaining('used up')})
+    expect(write('apikey-usage-exhausted-alert', FACTS)).toMatchObject({
+      html: '<b>blue</b>',
+      plain: expect.stringContaining('used up'),
+    })
     expect(write('virtualkey-expired-alert', FACTS).subject).toBe('The API key blue has expired')
   })
 
@@ -72,9 +91,10 @@ describe('letters', () => {
   })
 
   test('a subject is one line', () => {
-    expect(readLetters(undefined, SHARED)('apikey-expired-alert', {kind: 'API key', name: 'a\r\nBcc: x@example.com'}).subject).toBe(
-      'The API key a Bcc: x@example.com has expired',
-    )
+    expect(
+      readLetters(undefined, SHARED)('apikey-expired-alert', {kind: 'API key', name: 'a\r\nBcc: x@example.com'})
+        .subject,
+    ).toBe('The API key a Bcc: x@example.com has expired')
   })
 })
 
@@ -84,7 +104,9 @@ test('a template gives back what it is, but for its values, and lets none of the
       fc.pre(!/[{}]/.test(before + after))
       const nodes = parseTemplate(`${before}{{name}}${after}`)
       expect(render(nodes, {name: value}, () => undefined, 'text', new RenderBudget())).toBe(before + value + after)
-      expect(render(nodes, {name: value}, () => undefined, 'html', new RenderBudget())).toBe(before + escapeHtml(value) + after)
+      expect(render(nodes, {name: value}, () => undefined, 'html', new RenderBudget())).toBe(
+        before + escapeHtml(value) + after,
+      )
       expect(escapeHtml(value)).not.toMatch(/[<>"'`]|&(?!#\d+;)/)
     }),
   )

@@ -29,7 +29,12 @@ describe('a letter over SMTP', () => {
     await smtpMailer(settings).send(LETTER)
     await smtpMailer(settings).send(LETTER)
     expect(received).toHaveLength(2)
-    expect(received[0]).toMatchObject({from: 'gateway@example.com', to: ['someone@example.com'], is_secure: true, user: undefined})
+    expect(received[0]).toMatchObject({
+      from: 'gateway@example.com',
+      to: ['someone@example.com'],
+      is_secure: true,
+      user: undefined,
+    })
     for (const {text} of received) {
       expect(text).toContain('Message-ID: <0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11@example.com>')
       expect(text).toContain('From: The Gateway <gateway@example.com>')
@@ -63,13 +68,20 @@ describe('a letter over SMTP', () => {
 
   test('is not sent to a server whose certificate nobody vouches for', async () => {
     const {received, settings} = await mailServer()
-    expect(await faultOf({...settings, ca: undefined})).toMatchObject({is_final: false, message: expect.stringMatching(/self.signed/i)})
+    expect(await faultOf({...settings, ca: undefined})).toMatchObject({
+      is_final: false,
+      message: expect.stringMatching(/self.signed/i),
+    })
     expect(received).toEqual([])
   })
 
   test('a wrong password may yet be mended, and is not repeated', async () => {
     const {settings} = await mailServer()
-    const {message, is_final} = await faultOf({...settings, security: 'required', login: {...LOGIN, password: 'wrong-password'}})
+    const {message, is_final} = await faultOf({
+      ...settings,
+      security: 'required',
+      login: {...LOGIN, password: 'wrong-password'},
+    })
     expect(message).toContain('No gateway with the password ***')
     expect(message).not.toContain('wrong-password')
     expect(is_final).toBe(false)
@@ -77,7 +89,10 @@ describe('a letter over SMTP', () => {
 
   test('a recipient that is refused for good is final, one that is refused for now is not', async () => {
     const {settings} = await mailServer()
-    expect(await faultOf(settings, {to: 'nobody@refused.example'})).toEqual({message: expect.stringContaining('550'), is_final: true})
+    expect(await faultOf(settings, {to: 'nobody@refused.example'})).toEqual({
+      message: expect.stringContaining('550'),
+      is_final: true,
+    })
     expect((await faultOf(settings, {to: 'somebody@busy.example'})).is_final).toBe(false)
   })
 

@@ -64,7 +64,10 @@ export async function wipe(tag: string) {
 export const HOUR_MS = 3_600_000
 
 /** One request of an hour's window, unless told otherwise. */
-export function claim(key: string, given: Partial<Omit<Claim, 'key' | 'limit'>> & {limit?: number | bigint} = {}): Claim {
+export function claim(
+  key: string,
+  given: Partial<Omit<Claim, 'key' | 'limit'>> & {limit?: number | bigint} = {},
+): Claim {
   const {limit = 10, ...rest} = given
   return {
     key,

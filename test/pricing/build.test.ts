@@ -40,7 +40,9 @@ describe('the build', () => {
       tokenlens('xai', 'grok', 'cost: {input: 3, output: 15, cache_read: .75}'),
       tokenlens('lmstudio', 'home', 'cost: {input: 1, output: 1}'),
     ],
-    aicost: aicost(`{"openai": [${aicostModel('gpt-y-2026-01-01', '1e-6')}], "groq": [${aicostModel('groq/llama', '5e-8')}]}`),
+    aicost: aicost(
+      `{"openai": [${aicostModel('gpt-y-2026-01-01', '1e-6')}], "groq": [${aicostModel('groq/llama', '5e-8')}]}`,
+    ),
   }
 
   test('makes these lines: sorted, one model each, whole pico-dollars', () => {
@@ -68,7 +70,9 @@ describe('the build', () => {
   test('keeps every dated price, and hours', () => {
     const prices = `[{prices: {input_mtok: 1}}, {constraint: {type: "start_date", start_date: "2026-08-17"}, prices: {input_mtok: 2}},
       {constraint: {type: "time_of_date", start_time: "01:00:00Z", end_time: "04:30:00Z"}, prices: {input_mtok: 4}}]`
-    const {models} = made({'genai-prices': genai(provider('deepseek', `{id: "v", match: {equals: "v"}, prices: ${prices}}`))})
+    const {models} = made({
+      'genai-prices': genai(provider('deepseek', `{id: "v", match: {equals: "v"}, prices: ${prices}}`)),
+    })
     expect(models.deepseek?.v).toEqual({
       source: 'genai-prices',
       periods: [
@@ -80,15 +84,18 @@ describe('the build', () => {
   })
 
   test('stops at a provider that no table names, and at a price it does not know', () => {
-    expect(() => made({'pi-ai': pi(`{newcomer: {${piModel('m', cheap(1))}}}`)})).toThrow('pi-ai has a provider "newcomer"')
-    expect(() => made({'genai-prices': genai(provider('openai', '{id: "m", match: {equals: "m"}, prices: {smell_mtok: 1}}'))})).toThrow(
-      'smell_mtok',
+    expect(() => made({'pi-ai': pi(`{newcomer: {${piModel('m', cheap(1))}}}`)})).toThrow(
+      'pi-ai has a provider "newcomer"',
     )
+    expect(() =>
+      made({'genai-prices': genai(provider('openai', '{id: "m", match: {equals: "m"}, prices: {smell_mtok: 1}}'))}),
+    ).toThrow('smell_mtok')
   })
 })
 
 describe('two sources', () => {
-  const rule = (match: string) => genai(provider('openai', `{id: "gpt-x", match: ${match}, prices: {input_mtok: 1, output_mtok: 10}}`))
+  const rule = (match: string) =>
+    genai(provider('openai', `{id: "gpt-x", match: ${match}, prices: {input_mtok: 1, output_mtok: 10}}`))
 
   test('that differ by more than 1 % are reported, and the earlier wins', () => {
     const {models, conflicts} = made({
@@ -101,7 +108,10 @@ describe('two sources', () => {
   })
 
   test('that differ by 1 % are not reported', () => {
-    const {conflicts} = made({'genai-prices': rule('{equals: "gpt-x"}'), 'pi-ai': pi(`{openai: {${piModel('gpt-x', cheap(1.01))}}}`)})
+    const {conflicts} = made({
+      'genai-prices': rule('{equals: "gpt-x"}'),
+      'pi-ai': pi(`{openai: {${piModel('gpt-x', cheap(1.01))}}}`),
+    })
     expect(conflicts).not.toContain('| openai | gpt-x')
   })
 
@@ -126,7 +136,9 @@ describe('two sources', () => {
 
   test('a rule without an id is listed under the first id that it means', () => {
     const {models} = made({
-      'genai-prices': genai(provider('openai', '{id: "ft:x-", match: {starts_with: "ft:x-"}, prices: {input_mtok: 1}}')),
+      'genai-prices': genai(
+        provider('openai', '{id: "ft:x-", match: {starts_with: "ft:x-"}, prices: {input_mtok: 1}}'),
+      ),
       aicost: aicost(`{"openai": [${aicostModel('ft:x-2026', '9e-6')}]}`),
     })
     expect(models.openai).toEqual({'ft:x-2026': {source: 'genai-prices', rates: {input: 1_000_000}}})
@@ -155,11 +167,15 @@ describe('what is left out', () => {
     const {models, conflicts} = made({
       'pi-ai': pi(`{"openai-codex": {${piModel('gpt-x', cheap(1))}}}`),
       tokenlens: [tokenlens('groq', 'whisper', 'cost: {input: 0.0005, output: 0.0005}', '["audio"]')],
-      aicost: aicost(`{"azure": [${aicostModel('azure/eu/gpt-x', '1e-6')}], "wandb": [${aicostModel('wandb/llama', '0.071')}]}`),
+      aicost: aicost(
+        `{"azure": [${aicostModel('azure/eu/gpt-x', '1e-6')}], "wandb": [${aicostModel('wandb/llama', '0.071')}]}`,
+      ),
     })
     expect(models).toEqual({})
     expect(conflicts).toContain('| groq | whisper | input | tokenlens | 0.0005 dollars is not the price of a token')
-    expect(conflicts).toContain('| wandb | llama | input | aicost | 0.071 dollars a token is above 1000 USD a million tokens |')
+    expect(conflicts).toContain(
+      '| wandb | llama | input | aicost | 0.071 dollars a token is above 1000 USD a million tokens |',
+    )
   })
 
   test('what is no whole number of pico-dollars; the trace of a multiplication is', () => {
@@ -172,7 +188,8 @@ describe('what is left out', () => {
 
 describe('reading a literal', () => {
   test('takes data, and only data', () => {
-    const text = `{a: [1, -2.5, .5, 2e3, 1E-7,], 'b"': "\\u0041\\x42\\n", c: \`x \\\`y\`, d: !0, e: !1, f: null, g: void 0, /* h */ $i: true, // j
+    // j
+    const text = `{a: [1, -2.5, .5, 2e3, 1E-7,], 'b"': "\\u0041\\x42\\n", c: \`x \\\`y\`, d: !0, e: !1, f: null, g: void 0, /* h */ $i: true,
       7: 'k',}`
     expect(readLiteral(text, 0)).toEqual({
       a: [1, -2.5, 0.5, 2000, 1e-7],
@@ -187,9 +204,12 @@ describe('reading a literal', () => {
     })
   })
 
-  test.each(['{a: x()}', '[1, y]', '`${z}`', '{a 1}', '[1', 'new Date()', '"open'])('refuses %s, with the line', text => {
-    expect(() => readLiteral(`\n${text}`, 1)).toThrow('line 2: expected ')
-  })
+  test.each(['{a: x()}', '[1, y]', '`${z}`', '{a 1}', '[1', 'new Date()', '"open'])(
+    'refuses %s, with the line',
+    text => {
+      expect(() => readLiteral(`\n${text}`, 1)).toThrow('line 2: expected ')
+    },
+  )
 })
 
 test('an archive that is not the pinned one is refused', () => {

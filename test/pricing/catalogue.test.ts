@@ -19,7 +19,9 @@ describe('the bundled catalogue', () => {
 
   test('names the source of every price, and its package, version and licence', () => {
     expect(prices.filter(({source}) => !Object.hasOwn(catalogue.sources, source))).toEqual([])
-    expect(Object.values(catalogue.sources).every(source => source.package && source.version && source.license)).toBe(true)
+    expect(Object.values(catalogue.sources).every(source => source.package && source.version && source.license)).toBe(
+      true,
+    )
   })
 
   test('gives every model a price that is not null, in whole pico-dollars', () => {
@@ -45,7 +47,9 @@ describe('the bundled catalogue', () => {
   })
 
   test('keeps a price of 0 only for what its source gives away', () => {
-    const free = prices.filter(({periods}) => periods.every(({rates, units}) => !units && Object.values(rates).every(rate => rate === 0)))
+    const free = prices.filter(({periods}) =>
+      periods.every(({rates, units}) => !units && Object.values(rates).every(rate => rate === 0)),
+    )
     const named = /:free$|-free$|\/free$/i
     const others = free.filter(({model}) => !named.test(model)).map(({provider, model}) => `${provider}/${model}`)
     expect(others).toEqual([
@@ -65,12 +69,16 @@ describe('the bundled catalogue', () => {
       for (const {tiers = []} of periods)
         expect(tiers.map(tier => tier.above)).toEqual(tiers.map(tier => tier.above).toSorted((a, b) => a - b))
     }
-    const names = prices.flatMap(({provider, model, aliases}) => [model, ...aliases].map(name => `${provider}\n${name.toLowerCase()}`))
+    const names = prices.flatMap(({provider, model, aliases}) =>
+      [model, ...aliases].map(name => `${provider}\n${name.toLowerCase()}`),
+    )
     expect(new Set(names).size).toBe(names.length)
   })
 
   test('is found by its own ids and aliases, each time the same object', () => {
-    const lost = prices.flatMap(price => [price.model, ...price.aliases].filter(name => catalogue.lookup(price.provider, name) !== price))
+    const lost = prices.flatMap(price =>
+      [price.model, ...price.aliases].filter(name => catalogue.lookup(price.provider, name) !== price),
+    )
     expect(lost).toEqual([])
   })
 
@@ -89,7 +97,8 @@ describe('the bundled catalogue', () => {
     ['google', 'gemini-2.5-flash', 0.3, 0.03, 2.5],
   ])('%s %s costs what the vendor lists', (provider, model, input, cached, output) => {
     const million = {input_uncached_tokens: 1_000_000, cache_read_tokens: 0, output_text_tokens: 0}
-    const of = (usage: Record<string, number>) => cost(usage, catalogue.lookup(provider, model), {at}).cost_nanousd / 1e9
+    const of = (usage: Record<string, number>) =>
+      cost(usage, catalogue.lookup(provider, model), {at}).cost_nanousd / 1e9
     expect(of(million)).toBeCloseTo(input, 9)
     expect(of({cache_read_tokens: 1_000_000})).toBeCloseTo(cached, 9)
     expect(of({output_text_tokens: 1_000_000})).toBeCloseTo(output, 9)
@@ -102,7 +111,9 @@ describe('the bundled catalogue', () => {
   })
 
   test('prices an hour of speech', () => {
-    expect(cost({units: {audio_seconds: 3600}}, catalogue.lookup('groq', 'whisper-large-v3'), {at}).cost_nanousd).toBe(111_000_000)
+    expect(cost({units: {audio_seconds: 3600}}, catalogue.lookup('groq', 'whisper-large-v3'), {at}).cost_nanousd).toBe(
+      111_000_000,
+    )
   })
 })
 
@@ -141,7 +152,9 @@ describe('finding a price', () => {
   test('a region with a price of its own has it, the others share one', () => {
     const input = (model: string) => effectiveRates(catalogue.lookup('bedrock', model)!.periods[0]!.rates).input
     const model = 'anthropic.claude-sonnet-4-5-20250929-v1:0'
-    expect([`global.${model}`, `us.${model}`, `eu.${model}`, model].map(input)).toEqual([3_000_000, 3_300_000, 3_300_000, 3_300_000])
+    expect([`global.${model}`, `us.${model}`, `eu.${model}`, model].map(input)).toEqual([
+      3_000_000, 3_300_000, 3_300_000, 3_300_000,
+    ])
   })
 
   test.each([
@@ -158,7 +171,11 @@ describe('finding a price', () => {
 
   test('a date that nobody listed is taken off only where the source prices every date', () => {
     const row = {source: 'test', rates: {input: 1}}
-    const file: CatalogueFile = {as_of: '2026-01-01', sources: {}, models: {p: {family: {...row, dated: true}, single: row}}}
+    const file: CatalogueFile = {
+      as_of: '2026-01-01',
+      sources: {},
+      models: {p: {family: {...row, dated: true}, single: row}},
+    }
     const opened = openCatalogue(file)
     const ids = ['family-2026-05-01', 'family-20260501', 'family@20260501', 'family-preview', 'single-2026-05-01']
     expect(ids.map(id => opened.lookup('p', id)?.model)).toEqual(['family', 'family', 'family', undefined, undefined])

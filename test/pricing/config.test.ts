@@ -15,7 +15,11 @@ describe('a pricing config', () => {
   test('is read as whole pico-dollars: the conformance fixture', () => {
     const price = read({
       type: 'static',
-      pay_as_you_go: {request_token: {price: 0.00025}, response_token: {price: 0.001}, cache_read_input_token: {price: 0.000125}},
+      pay_as_you_go: {
+        request_token: {price: 0.00025},
+        response_token: {price: 0.001},
+        cache_read_input_token: {price: 0.000125},
+      },
     })
     expect(price).toMatchObject({provider: 'p', model: 'm', source: 'custom'})
     const usage = {input_uncached_tokens: 800, cache_read_tokens: 200, output_text_tokens: 100}
@@ -48,7 +52,9 @@ describe('a pricing config', () => {
   })
 
   test('a text price is the price of the text beside a filler of 0', () => {
-    expect(period({pay_as_you_go: {request_token: {price: 0}, request_text_token: {price: 0.0005}}}).rates).toEqual({input: 5_000_000})
+    expect(period({pay_as_you_go: {request_token: {price: 0}, request_text_token: {price: 0.0005}}}).rates).toEqual({
+      input: 5_000_000,
+    })
   })
 
   test.each<[string, unknown, string]>([
@@ -63,9 +69,17 @@ describe('a pricing config', () => {
       {pay_as_you_go: {request_token: {price: 1e-11}}},
       'pay_as_you_go.request_token.price: is 1e-11 cents; expected at most ten decimals',
     ],
-    ['too dear', {pay_as_you_go: {image: {hd: {big: {price: 1e9}}}}}, 'pay_as_you_go.image.hd.big.price: is 1000000000 cents'],
+    [
+      'too dear',
+      {pay_as_you_go: {image: {hd: {big: {price: 1e9}}}}},
+      'pay_as_you_go.image.hd.big.price: is 1000000000 cents',
+    ],
     ['a batch that is wrong', {batch_config: {response_token: {}}}, 'batch_config.response_token.price: '],
-    ['a unit with a strange name', {pay_as_you_go: {additional_units: {'a b': {price: 1}}}}, 'pay_as_you_go.additional_units'],
+    [
+      'a unit with a strange name',
+      {pay_as_you_go: {additional_units: {'a b': {price: 1}}}},
+      'pay_as_you_go.additional_units',
+    ],
   ])('is refused, with the field: %s', (_, config, message) => {
     expect(() => read(config)).toThrow(message)
   })
@@ -78,8 +92,15 @@ describe('the formulas of a config', () => {
   const rates = (calculate: unknown) => period({pay_as_you_go: paid, calculate}).rates
 
   test('say which rate is laid on which tokens', () => {
-    const request = sum(times('input_tokens', 'rates.request_token'), times('cache_read_tokens', 'rates.cache_read_input_token'))
-    expect(rates({request, response: times('output_tokens', 'rates.response_token')})).toEqual({input: 2e6, output: 1e7, cache_read: 1e6})
+    const request = sum(
+      times('input_tokens', 'rates.request_token'),
+      times('cache_read_tokens', 'rates.cache_read_input_token'),
+    )
+    expect(rates({request, response: times('output_tokens', 'rates.response_token')})).toEqual({
+      input: 2e6,
+      output: 1e7,
+      cache_read: 1e6,
+    })
   })
 
   test('may multiply sums and literals', () => {
@@ -89,7 +110,11 @@ describe('the formulas of a config', () => {
   })
 
   test('say nothing of a rate the model does not name', () => {
-    expect(rates({request: times('audio_input_tokens', 'rates.request_audio_token')})).toEqual({input: 2e6, output: 1e7, cache_read: 1e6})
+    expect(rates({request: times('audio_input_tokens', 'rates.request_audio_token')})).toEqual({
+      input: 2e6,
+      output: 1e7,
+      cache_read: 1e6,
+    })
   })
 
   test.each<[string, unknown, string]>([
@@ -99,16 +124,36 @@ describe('the formulas of a config', () => {
       'calculate.request.operation: expected sum or multiply',
     ],
     ['an unknown name', {request: times('input_tokens', 'total')}, 'calculate.request.operands[1].value: is "total"'],
-    ['two counts', {request: times('input_tokens', 'output_tokens', 'rates.request_token')}, 'multiplies input_tokens by output_tokens'],
-    ['two rates', {request: times('input_tokens', 'rates.request_token', 'rates.response_token')}, 'multiplies two rates'],
+    [
+      'two counts',
+      {request: times('input_tokens', 'output_tokens', 'rates.request_token')},
+      'multiplies input_tokens by output_tokens',
+    ],
+    [
+      'two rates',
+      {request: times('input_tokens', 'rates.request_token', 'rates.response_token')},
+      'multiplies two rates',
+    ],
     [
       'a constant',
       {request: sum(times('input_tokens', 'rates.request_token'), {value: 3})},
       'calculate.request: a term is not a token count times a rate',
     ],
-    ['a fraction of a pico-dollar', {request: times('input_tokens', 'rates.request_token', '0.00000003')}, 'finer than a pico-dollar'],
-    ['no operands', {request: {operation: 'sum', operands: []}}, 'calculate.request.operands: expected 1 to 64 operands'],
-    ['both kinds at once', {response: {value: 1, operation: 'sum'}}, 'calculate.response: has both a value and an operation'],
+    [
+      'a fraction of a pico-dollar',
+      {request: times('input_tokens', 'rates.request_token', '0.00000003')},
+      'finer than a pico-dollar',
+    ],
+    [
+      'no operands',
+      {request: {operation: 'sum', operands: []}},
+      'calculate.request.operands: expected 1 to 64 operands',
+    ],
+    [
+      'both kinds at once',
+      {response: {value: 1, operation: 'sum'}},
+      'calculate.response: has both a value and an operation',
+    ],
     ['a stranger', {response: {value: 1, when: 2}}, 'calculate.response.when: is not a key of a formula'],
   ])('are refused: %s', (_, calculate, message) => {
     expect(() => rates(calculate)).toThrow(message)
@@ -139,7 +184,10 @@ describe('the public view', () => {
           operation: 'sum',
           operands: [
             {operation: 'multiply', operands: [{value: 'input_tokens'}, {value: 'rates.request_token'}]},
-            {operation: 'multiply', operands: [{value: 'cache_write_tokens'}, {value: 'rates.cache_write_input_token'}]},
+            {
+              operation: 'multiply',
+              operands: [{value: 'cache_write_tokens'}, {value: 'rates.cache_write_input_token'}],
+            },
             {operation: 'multiply', operands: [{value: 'cache_read_tokens'}, {value: 'rates.cache_read_input_token'}]},
           ],
         },
@@ -166,12 +214,20 @@ describe('the public view', () => {
 
   test('reads back to the same charges, whatever the price', () => {
     const rate = fc.nat(1_000_000_000)
-    const rates: fc.Arbitrary<Rates> = fc.dictionary(fc.constantFrom(...RATE_NAMES), rate).map(named => ({input: 7, output: 11, ...named}))
+    const rates: fc.Arbitrary<Rates> = fc
+      .dictionary(fc.constantFrom(...RATE_NAMES), rate)
+      .map(named => ({input: 7, output: 11, ...named}))
     const units = fc.dictionary(fc.constantFrom('web_search', 'image:hd:1x1', 'image:default:default'), rate)
     const usage = fc.dictionary(fc.constantFrom(...TOKEN_CLASSES), fc.nat(1_000_000))
     fc.assert(
       fc.property(rates, units, usage, (named, priced, tokens) => {
-        const price = {provider: 'p', model: 'm', source: 'custom', aliases: [], periods: [{rates: named, units: priced}]}
+        const price = {
+          provider: 'p',
+          model: 'm',
+          source: 'custom',
+          aliases: [],
+          periods: [{rates: named, units: priced}],
+        }
         const again = read(JSON.parse(JSON.stringify(toPublicPricing(price, at))))
         const used = {...tokens, units: {web_search: 1, 'image:hd:1x1': 1}}
         expect(cost(used, again, {at}).cost_nanousd).toBe(cost(used, price, {at}).cost_nanousd)
@@ -189,7 +245,10 @@ describe('the public view', () => {
     }
     const differing = bundledCatalogue()
       .list()
-      .filter(price => cost(used, read(toPublicPricing(price, at)), {at}).cost_nanousd !== cost(used, price, {at}).cost_nanousd)
+      .filter(
+        price =>
+          cost(used, read(toPublicPricing(price, at)), {at}).cost_nanousd !== cost(used, price, {at}).cost_nanousd,
+      )
     expect(differing.map(({provider, model}) => `${provider}/${model}`)).toEqual([])
   })
 })

@@ -54,14 +54,19 @@ interface Otherwise {
 }
 
 /** test/admin/integrations.test.ts holds that `pricing_adjustments` are refused, and say so. */
-const DISCOUNT = 'no reply tells of a discount by contract, and an integration with one is refused: nobody takes it for applied'
+const DISCOUNT =
+  'no reply tells of a discount by contract, and an integration with one is refused: nobody takes it for applied'
 
 const OTHERWISE: Readonly<Record<string, Otherwise>> = {
   c014: {
     cost_nanousd: 5_364_000,
     why: 'flex tokens are “priced at Batch API rates” (https://developers.openai.com/api/docs/guides/flex-processing), and batch rates are half',
   },
-  c077: {cost_nanousd: 0, is_unpriced: true, why: 'a picture of quality and size auto is the default one, which has no rate: flagged'},
+  c077: {
+    cost_nanousd: 0,
+    is_unpriced: true,
+    why: 'a picture of quality and size auto is the default one, which has no rate: flagged',
+  },
   c085: {
     cost_nanousd: 1_300_000,
     why: 'seconds are counted whole, as OpenAI reports them: `{"type":"duration","seconds":6}` of whisper-1 (docs.rs/rig-core, openai/transcription.rs)',
@@ -74,7 +79,11 @@ const OTHERWISE: Readonly<Record<string, Otherwise>> = {
     why: 'no call has more than 10^12 tokens: such a report is not believed, and is flagged as estimated',
   },
   c109: {cost_nanousd: 2_870_000, why: DISCOUNT},
-  c110: {cost_nanousd: 810, mode: 'region eu-central-1', why: `the price of the region is not known: flagged; ${DISCOUNT}`},
+  c110: {
+    cost_nanousd: 810,
+    mode: 'region eu-central-1',
+    why: `the price of the region is not known: flagged; ${DISCOUNT}`,
+  },
 }
 const ENDPOINTS: Readonly<Record<string, EndpointName>> = {
   chat: 'chatComplete',
@@ -164,7 +173,11 @@ function charge(tally: Tally, each: CostCase, reply: Readonly<Record<string, unk
   const body = Buffer.from(JSON.stringify({model: each.model, ...each.request}))
   const plain = Buffer.from(JSON.stringify(reply))
   const is_vendors = ['google', 'vertex-ai', 'bedrock', 'cohere'].includes(each.provider)
-  const endpoint = is_vendors ? 'proxy' : each.route.startsWith('/images/edits') ? 'imageEdit' : (ENDPOINTS[each.dialect] ?? 'proxy')
+  const endpoint = is_vendors
+    ? 'proxy'
+    : each.route.startsWith('/images/edits')
+      ? 'imageEdit'
+      : (ENDPOINTS[each.dialect] ?? 'proxy')
   const {usage, source, hops, said_model} = usedBy({
     endpoint,
     method: each.route.startsWith('GET ') ? 'GET' : 'POST',
@@ -220,7 +233,8 @@ async function costOf(each: CostCase) {
 }
 
 describe('prices worked out by hand', () => {
-  test('there are 74, of every dialect', () => expect([CASES.length, new Set(CASES.map(({id}) => id)).size]).toEqual([74, 74]))
+  test('there are 74, of every dialect', () =>
+    expect([CASES.length, new Set(CASES.map(({id}) => id)).size]).toEqual([74, 74]))
 
   const named = CASES.map(each => [each.id, each.provider, each.model, each] as const)
   test.each(named.filter(([id]) => !OTHERWISE[id]))('doors 13-14: %s %s %s', async (_id, _provider, _model, each) => {
@@ -229,8 +243,11 @@ describe('prices worked out by hand', () => {
     else expect(String(cost_nanousd)).toBe(each.cost_nanousd)
   })
 
-  test.each(named.filter(([id]) => OTHERWISE[id]))('%s %s %s is priced otherwise, for a reason', async (id, _provider, _model, each) => {
-    const {cost_nanousd: cost, is_unpriced = false, mode = null, source = 'provider', why} = OTHERWISE[id]!
-    expect(await costOf(each), why).toMatchObject({cost_nanousd: cost, unpriced: is_unpriced, mode, source})
-  })
+  test.each(named.filter(([id]) => OTHERWISE[id]))(
+    '%s %s %s is priced otherwise, for a reason',
+    async (id, _provider, _model, each) => {
+      const {cost_nanousd: cost, is_unpriced = false, mode = null, source = 'provider', why} = OTHERWISE[id]!
+      expect(await costOf(each), why).toMatchObject({cost_nanousd: cost, unpriced: is_unpriced, mode, source})
+    },
+  )
 })

@@ -36,7 +36,9 @@ describe('the cost of tokens', () => {
 
   test('rounds once, after all classes: three halves are one and a half', () => {
     const price = priced({rates: {input: 500, output: 500, cache_read: 500}})
-    const {cost_nanousd, parts} = cost({input_uncached_tokens: 1, cache_read_tokens: 1, output_text_tokens: 1}, price, {at})
+    const {cost_nanousd, parts} = cost({input_uncached_tokens: 1, cache_read_tokens: 1, output_text_tokens: 1}, price, {
+      at,
+    })
     expect(cost_nanousd).toBe(2)
     expect(parts).toEqual({input_uncached_tokens: 0, cache_read_tokens: 0, output_text_tokens: 0})
   })
@@ -44,11 +46,18 @@ describe('the cost of tokens', () => {
   test.each<[string, Partial<Usage>, number]>([
     ['cached input as input', {cache_read_tokens: 1}, 1],
     ['a cache write as input, one of an hour as two', {cache_write_5m_tokens: 1, cache_write_1h_tokens: 1}, 3],
-    ['audio and images as text', {audio_in_tokens: 1, audio_cache_read_tokens: 1, image_in_tokens: 1, image_cache_read_tokens: 1}, 4],
+    [
+      'audio and images as text',
+      {audio_in_tokens: 1, audio_cache_read_tokens: 1, image_in_tokens: 1, image_cache_read_tokens: 1},
+      4,
+    ],
     ['reasoning as output', {output_reasoning_tokens: 1}, 10],
     ['audio and images out as output', {audio_out_tokens: 1, image_out_tokens: 1}, 20],
   ])('a price that is not named falls back: %s', (_, usage, nano) => {
-    expect(cost(usage, priced({rates: {input: 1000, output: 10_000}}), {at})).toMatchObject({cost_nanousd: nano, unpriced: false})
+    expect(cost(usage, priced({rates: {input: 1000, output: 10_000}}), {at})).toMatchObject({
+      cost_nanousd: nano,
+      unpriced: false,
+    })
   })
 
   test('cached audio costs as audio before it costs as cached text', () => {
@@ -93,18 +102,31 @@ describe('what has no price', () => {
     const price = priced({rates: {input: 1000}})
     const unpriced = {unpriced: true, unpriced_units: ['pages']}
     expect(cost({units: {pages: 3}}, price, {at})).toMatchObject({cost_nanousd: 0, ...unpriced})
-    expect(cost({input_uncached_tokens: 1, units: {pages: 3}}, price, {at})).toMatchObject({cost_nanousd: 1, ...unpriced})
-    expect(cost({input_uncached_tokens: 1, units: {pages: 3}}, undefined, {at})).toMatchObject({cost_nanousd: 0, ...unpriced})
+    expect(cost({input_uncached_tokens: 1, units: {pages: 3}}, price, {at})).toMatchObject({
+      cost_nanousd: 1,
+      ...unpriced,
+    })
+    expect(cost({input_uncached_tokens: 1, units: {pages: 3}}, undefined, {at})).toMatchObject({
+      cost_nanousd: 0,
+      ...unpriced,
+    })
   })
 
   test('how a request was served is no unit that is used up', () => {
     const price = priced({rates: {input: 1000}})
     const units = {batch_requests: 1, provisioned_requests: 1, priority_requests: 0}
-    expect(cost({input_uncached_tokens: 2, units}, price, {at})).toMatchObject({cost_nanousd: 1, unpriced: false, mode_unpriced: null})
+    expect(cost({input_uncached_tokens: 2, units}, price, {at})).toMatchObject({
+      cost_nanousd: 1,
+      unpriced: false,
+      mode_unpriced: null,
+    })
   })
 
   test('a free model is priced, at 0', () => {
-    expect(cost({input_uncached_tokens: 5}, priced({rates: {input: 0, output: 0}}), {at})).toMatchObject({cost_nanousd: 0, unpriced: false})
+    expect(cost({input_uncached_tokens: 5}, priced({rates: {input: 0, output: 0}}), {at})).toMatchObject({
+      cost_nanousd: 0,
+      unpriced: false,
+    })
   })
 
   test('nothing used is nothing owed', () => {
@@ -122,7 +144,11 @@ describe('the cost of units', () => {
   test('is added to the tokens before rounding', () => {
     const price = priced({rates: {input: 500}, units: {web_search: 10_000_000_000, file_search: 500}})
     const usage = {input_uncached_tokens: 1, units: {web_search: 2, file_search: 1, unknown: 9}}
-    expect(cost(usage, price, {at})).toMatchObject({cost_nanousd: 20_000_001, unpriced: true, unpriced_units: ['unknown']})
+    expect(cost(usage, price, {at})).toMatchObject({
+      cost_nanousd: 20_000_001,
+      unpriced: true,
+      unpriced_units: ['unknown'],
+    })
   })
 
   test('may be so much for several: an hour of audio, counted in seconds', () => {
@@ -139,7 +165,12 @@ describe('the cost of units', () => {
   })
 
   test('finds an image by quality and size, else by the nearest default', () => {
-    const units = {'image:hd:1024x1024': 8000, 'image:hd:default': 7000, 'image:default:512x512': 3000, 'image:default:default': 2000}
+    const units = {
+      'image:hd:1024x1024': 8000,
+      'image:hd:default': 7000,
+      'image:default:512x512': 3000,
+      'image:default:default': 2000,
+    }
     const of = (unit: string) => cost({units: {[unit]: 1}}, priced({rates: {}, units}), {at}).cost_nanousd
     const asked = ['image:hd:1024x1024', 'image:hd:1x1', 'image:low:512x512', 'image:low:1x1', 'image:default:default']
     expect(asked.map(of)).toEqual([8, 7, 3, 2, 2])
@@ -154,12 +185,15 @@ describe('a batch', () => {
   })
 
   test('costs its own price where there is one', () => {
-    expect(cost(usage, priced({rates: {input: 1000}, batch: {rates: {input: 900}}}), {at, batch: true}).cost_nanousd).toBe(3)
+    expect(
+      cost(usage, priced({rates: {input: 1000}, batch: {rates: {input: 900}}}), {at, batch: true}).cost_nanousd,
+    ).toBe(3)
   })
 })
 
 describe('a price that changes', () => {
-  const on = (time: string, price: Price) => cost({input_uncached_tokens: 1}, price, {at: Date.parse(time)}).cost_nanousd
+  const on = (time: string, price: Price) =>
+    cost({input_uncached_tokens: 1}, price, {at: Date.parse(time)}).cost_nanousd
 
   test('takes effect on its date, at midnight UTC', () => {
     const price = priced({rates: {input: 1000}}, {from: '2026-08-17', rates: {input: 2000}})
@@ -167,7 +201,11 @@ describe('a price that changes', () => {
   })
 
   test('holds within its hours, past midnight too', () => {
-    const price = priced({rates: {input: 1000}}, {hours: [60, 240], rates: {input: 2000}}, {hours: [1380, 30], rates: {input: 3000}})
+    const price = priced(
+      {rates: {input: 1000}},
+      {hours: [60, 240], rates: {input: 2000}},
+      {hours: [1380, 30], rates: {input: 3000}},
+    )
     const times = ['00:00', '00:30', '01:00', '03:59', '04:00', '22:59', '23:00']
     expect(times.map(time => on(`2026-01-01T${time}:00Z`, price))).toEqual([3, 1, 2, 2, 1, 1, 3])
   })
@@ -178,9 +216,13 @@ describe('a price that changes', () => {
 })
 
 describe('exactness', () => {
-  const usageOf = (most: number): fc.Arbitrary<Partial<Usage>> => fc.dictionary(fc.constantFrom(...TOKEN_CLASSES), fc.nat(most))
+  const usageOf = (most: number): fc.Arbitrary<Partial<Usage>> =>
+    fc.dictionary(fc.constantFrom(...TOKEN_CLASSES), fc.nat(most))
   const usage = fc.oneof(usageOf(10_000), usageOf(10_000_000), usageOf(Number.MAX_SAFE_INTEGER))
-  const rates: fc.Arbitrary<Rates> = fc.dictionary(fc.constantFrom(...RATE_NAMES), fc.oneof(fc.nat(5_000_000), fc.nat(1_000_000_000)))
+  const rates: fc.Arbitrary<Rates> = fc.dictionary(
+    fc.constantFrom(...RATE_NAMES),
+    fc.oneof(fc.nat(5_000_000), fc.nat(1_000_000_000)),
+  )
 
   test('plain numbers, where they are used, give what BigInt gives', () => {
     let used = 0
@@ -200,9 +242,13 @@ describe('exactness', () => {
 
   test('plain numbers are refused from the first product that might not be exact', () => {
     const terms = {rates: {input: 1_000_000_000}}
-    expect(costInNumbers({input_uncached_tokens: 9_007_199}, {terms, halved: false})?.cost_nanousd).toBe(9_007_199_000_000)
+    expect(costInNumbers({input_uncached_tokens: 9_007_199}, {terms, halved: false})?.cost_nanousd).toBe(
+      9_007_199_000_000,
+    )
     expect(costInNumbers({input_uncached_tokens: 9_007_200}, {terms, halved: false})).toBeUndefined()
-    expect(costInBigInts({input_uncached_tokens: 9_007_200}, {terms, halved: false}).cost_nanousd).toBe(9_007_200_000_000)
+    expect(costInBigInts({input_uncached_tokens: 9_007_200}, {terms, halved: false}).cost_nanousd).toBe(
+      9_007_200_000_000,
+    )
   })
 
   test('a split call costs what the whole does, but for one rounding each: nothing drifts', () => {
@@ -224,7 +270,10 @@ describe('exactness', () => {
       fc.property(fc.array(fc.nat(100_000), {minLength: 1}), nano, (prompts, named) => {
         const price = priced({rates: named})
         const total = prompts.reduce((sum, tokens) => sum + tokens, 0)
-        const split = prompts.reduce((sum, tokens) => sum + cost({input_uncached_tokens: tokens}, price, {at}).cost_nanousd, 0)
+        const split = prompts.reduce(
+          (sum, tokens) => sum + cost({input_uncached_tokens: tokens}, price, {at}).cost_nanousd,
+          0,
+        )
         expect(split).toBe(cost({input_uncached_tokens: total}, price, {at}).cost_nanousd)
       }),
     )

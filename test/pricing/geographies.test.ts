@@ -35,8 +35,20 @@ function charged(price: Price | undefined, more: object) {
 
 test.each<[provider: string, model: string, more: object, nanousd: number, flags: string[]]>([
   ['anthropic', 'claude-opus-4-6', {inference_geo: 'us'}, (TOKENS * 11) / 10 + SEARCHES, []],
-  ['anthropic', 'claude-opus-4-6', {inference_geo: 'us', service_tier: 'batch'}, ((TOKENS * 11) / 10 + SEARCHES) / 2, []],
-  ['anthropic', 'claude-opus-4-6', {inference_geo: 'us', iterations: [{type: 'message', ...counts}]}, (TOKENS * 11) / 10 + SEARCHES, []],
+  [
+    'anthropic',
+    'claude-opus-4-6',
+    {inference_geo: 'us', service_tier: 'batch'},
+    ((TOKENS * 11) / 10 + SEARCHES) / 2,
+    [],
+  ],
+  [
+    'anthropic',
+    'claude-opus-4-6',
+    {inference_geo: 'us', iterations: [{type: 'message', ...counts}]},
+    (TOKENS * 11) / 10 + SEARCHES,
+    [],
+  ],
   ['anthropic', 'claude-opus-4-6', {inference_geo: 'global'}, TOKENS + SEARCHES, []],
   ['anthropic', 'claude-opus-4-6', {inference_geo: 'not_available'}, TOKENS + SEARCHES, []],
   ['anthropic', 'claude-opus-4-6', {inference_geo: null}, TOKENS + SEARCHES, []],
@@ -54,7 +66,9 @@ test('doors 14: the multiplier is of rows of Anthropic’s own, from Opus 4.6 on
     .filter(({geographies = {}}) => Object.values(geographies).some(by => by !== 1))
   const multiplied = all.filter(({provider}) => provider === 'anthropic')
   expect(new Set(all.map(({provider}) => provider))).toEqual(new Set(['anthropic', 'openai', 'x-ai']))
-  expect(multiplied.map(({model}) => model)).toEqual(expect.arrayContaining(['claude-opus-4-6', 'claude-sonnet-4-6', 'claude-opus-5']))
+  expect(multiplied.map(({model}) => model)).toEqual(
+    expect.arrayContaining(['claude-opus-4-6', 'claude-sonnet-4-6', 'claude-opus-5']),
+  )
   expect(multiplied.filter(({model}) => /claude-(?:[1-3]|v1|(?:opus|sonnet|haiku)-4-[0-5])/.test(model))).toEqual([])
 })
 
@@ -67,11 +81,17 @@ const CONFIG = {
 test('doors 14: operators name it in either form of their price files, and the public shape shows it', () => {
   const {models} = readPriceFile({row: ROW, config: {pricing_config: CONFIG}}, 'anthropic', 'local')
   const prices = [...models.values()]
-  const again = readPricingConfig(toPublicPricing(prices[0]!, at), {provider: 'anthropic', model: 'row', source: 'local'})
+  const again = readPricingConfig(toPublicPricing(prices[0]!, at), {
+    provider: 'anthropic',
+    model: 'row',
+    source: 'local',
+  })
   for (const price of [...prices, again]) {
     expect(price.geographies).toEqual(ROW.geographies)
     expect(dearestGeography(price)).toBe('eu')
-    expect(cost({input_uncached_tokens: 1000, units: {'inference_geo:eu': 1}}, price, {at}).cost_nanousd).toBe(6_250_000)
+    expect(cost({input_uncached_tokens: 1000, units: {'inference_geo:eu': 1}}, price, {at}).cost_nanousd).toBe(
+      6_250_000,
+    )
   }
   for (const geographies of [{usa: 1.1}, {us: -1}, {us: '1.1'}, {us: 1000}])
     expect(() => readPriceFile({row: {...ROW, geographies}}, 'anthropic', 'local')).toThrow('row')
@@ -80,11 +100,22 @@ test('doors 14: operators name it in either form of their price files, and the p
 describe('a host that serves in one geography alone', () => {
   const counts = {input_uncached_tokens: 976, cache_read_tokens: 1024, output_text_tokens: 400}
   const services = (more: object = {}) =>
-    ({prices: {find: (kind: string, model: string) => bundledCatalogue().lookup(kind, model), ...more}}) as unknown as ProxyServices
+    ({
+      prices: {find: (kind: string, model: string) => bundledCatalogue().lookup(kind, model), ...more},
+    }) as unknown as ProxyServices
   const target = (kind: string, origin: string | null) =>
-    ({provider: {slug: kind}, managed: null, options: {}, destination: origin === null ? null : {origin}}) as unknown as Target
+    ({
+      provider: {slug: kind},
+      managed: null,
+      options: {},
+      destination: origin === null ? null : {origin},
+    }) as unknown as Target
   const costAt = (kind: string, origin: string | null, model: string, more: object = {}) => {
-    const {cost_nanousd, unpriced_units} = cost(counts, priceOf(target(kind, origin), model, null, at, services(more)), {at})
+    const {cost_nanousd, unpriced_units} = cost(
+      counts,
+      priceOf(target(kind, origin), model, null, at, services(more)),
+      {at},
+    )
     return [cost_nanousd, unpriced_units]
   }
   const STANDARD = 976 * 2500 + 1024 * 250 + 400 * 15_000
@@ -99,7 +130,12 @@ describe('a host that serves in one geography alone', () => {
     ['azure-openai', 'https://eu.api.openai.com', 'gpt-5.4', [STANDARD, []]],
     ['openai', null, 'gpt-5.4', [STANDARD, []]],
     ['openai', 'https://eu.api.openai.com', 'gpt-4.1', [976 * 2000 + 1024 * 500 + 400 * 8000, []]],
-    ['openai', 'https://eu.api.openai.com', 'gpt-chat-latest', [976 * 5000 + 1024 * 500 + 400 * 30_000, ['inference_geo:eu']]],
+    [
+      'openai',
+      'https://eu.api.openai.com',
+      'gpt-chat-latest',
+      [976 * 5000 + 1024 * 500 + 400 * 30_000, ['inference_geo:eu']],
+    ],
     ['x-ai', 'https://us.api.x.ai', 'grok-4.6', [((976 * 2000 + 1024 * 500 + 400 * 6000) * 11) / 10, []]],
     ['x-ai', 'https://us.api.x.ai', 'grok-4.5', [expect.any(Number) as number, ['inference_geo:us']]],
   ])('costs what it says: %s %s %s', (kind, origin, model, expected) => {
@@ -111,7 +147,8 @@ describe('a host that serves in one geography alone', () => {
       find: () => ({...openPrice(source), ...more}),
     })
     const eu = ['openai', 'https://eu.api.openai.com', 'gpt-5.4'] as const
-    for (const source of ['set', 'custom', 'local']) expect(costAt(...eu, own(source))).toEqual([976_000 + 1_024_000 + 400_000, []])
+    for (const source of ['set', 'custom', 'local'])
+      expect(costAt(...eu, own(source))).toEqual([976_000 + 1_024_000 + 400_000, []])
     for (const source of ['sync', 'bundle', 'genai-prices'])
       expect(costAt(...eu, own(source))).toEqual([976_000 + 1_024_000 + 400_000, ['inference_geo:eu']])
     expect(costAt(...eu, own('set', {geographies: {eu: 1.25}}))).toEqual([3_000_000, []])
@@ -138,11 +175,23 @@ test.each([
   ['bedrock', {aws_region: 'eu-central-1'}, 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'region eu-central-1'],
   ['openai', {aws_region: 'eu-central-1'}, 'gpt-4o', null],
 ] as const)('a region of %s whose price is not the listed one is marked: %j %s', (kind, options, model, mode) => {
-  const services = {prices: {find: (provider: string, id: string) => bundledCatalogue().lookup(provider, id)}} as unknown as ProxyServices
-  const price = priceOf({provider: {slug: kind}, managed: null, options, destination: null} as unknown as Target, model, null, at, services)
+  const services = {
+    prices: {find: (provider: string, id: string) => bundledCatalogue().lookup(provider, id)},
+  } as unknown as ProxyServices
+  const price = priceOf(
+    {provider: {slug: kind}, managed: null, options, destination: null} as unknown as Target,
+    model,
+    null,
+    at,
+    services,
+  )
   expect(price).toBeDefined()
   const usage = {input_uncached_tokens: 10}
   const tally = new Tally()
   tally.add({...emptyUsage(), ...usage}, price, {at})
-  expect([cost(usage, price, {at}).mode_unpriced, tally.mode_unpriced, cost(usage, price, {at}).unpriced]).toEqual([mode, mode, false])
+  expect([cost(usage, price, {at}).mode_unpriced, tally.mode_unpriced, cost(usage, price, {at}).unpriced]).toEqual([
+    mode,
+    mode,
+    false,
+  ])
 })

@@ -21,7 +21,15 @@ interface Said {
   readonly model?: string
   readonly provider?: string
 }
-const row = ({revision, input, from_ms = 0, until_ms, kind = 'sync', model = 'gpt-4o', provider = 'openai'}: Said): InstalledPrice => ({
+const row = ({
+  revision,
+  input,
+  from_ms = 0,
+  until_ms,
+  kind = 'sync',
+  model = 'gpt-4o',
+  provider = 'openai',
+}: Said): InstalledPrice => ({
   revision,
   provider,
   model,
@@ -35,7 +43,8 @@ function open(...rows: Said[]) {
   const kept = new KeptPrices(() => 1000)
   kept.replace(rows.map(row))
   const prices = openPrices({layers: [kept.set], synced: kept.synced, catalogue, now_ms: () => 1000})
-  const at = (at_ms: number, model = 'gpt-4o', provider = 'openai') => prices.lookup(provider, model, at_ms)?.periods[0]?.rates.input
+  const at = (at_ms: number, model = 'gpt-4o', provider = 'openai') =>
+    prices.lookup(provider, model, at_ms)?.periods[0]?.rates.input
   return {kept, prices, at}
 }
 
@@ -76,12 +85,12 @@ describe('installed prices', () => {
 
   test('are found by the names that the catalogue knows a model by, and by those who are priced as another', () => {
     const {at} = open({revision: 1, input: 10, from_ms: 100})
-    expect([at(200, 'openai/GPT-4o'), at(200, 'gpt-4o-2024-08-06'), at(200, 'gpt-4o', 'azure-openai'), at(200, 'gpt-4o-mini')]).toEqual([
-      10,
-      10,
-      10,
-      undefined,
-    ])
+    expect([
+      at(200, 'openai/GPT-4o'),
+      at(200, 'gpt-4o-2024-08-06'),
+      at(200, 'gpt-4o', 'azure-openai'),
+      at(200, 'gpt-4o-mini'),
+    ]).toEqual([10, 10, 10, undefined])
   })
 
   test('a default prices what nobody names', () => {
@@ -119,7 +128,11 @@ describe('the memory of prices', () => {
           const memory = new PriceMemory(
             {
               lookup: (provider, model, ms) =>
-                openPrices({layers: [kept.set], synced: kept.synced, catalogue, now_ms: () => now_ms}).lookup(provider, model, ms),
+                openPrices({layers: [kept.set], synced: kept.synced, catalogue, now_ms: () => now_ms}).lookup(
+                  provider,
+                  model,
+                  ms,
+                ),
               list: () => [],
               span: ms => kept.span(ms),
             },

@@ -8,7 +8,11 @@ import {openPricing} from '../../src/pricing/open.ts'
 import {readSettings} from '../../src/settings/index.ts'
 
 const HOUR_MS = 3_600_000
-const file: CatalogueFile = {as_of: '2026-01-01', sources: {}, models: {openai: {'gpt-4o': {source: 'bundled', rates: {input: 1}}}}}
+const file: CatalogueFile = {
+  as_of: '2026-01-01',
+  sources: {},
+  models: {openai: {'gpt-4o': {source: 'bundled', rates: {input: 1}}}},
+}
 const catalogue = openCatalogue(file)
 
 let directory: string
@@ -49,7 +53,11 @@ describe('local price files', () => {
 
   test('leave to the catalogue what they do not name', () => {
     write('openai.json', {other: row(0.0002)})
-    expect([inputOf(open(), 'gpt-4o'), inputOf(open(), 'other'), inputOf(open(), 'third')]).toEqual([1, 2_000_000, undefined])
+    expect([inputOf(open(), 'gpt-4o'), inputOf(open(), 'other'), inputOf(open(), 'third')]).toEqual([
+      1,
+      2_000_000,
+      undefined,
+    ])
   })
 
   test('may price a provider the catalogue does not know', () => {
@@ -77,14 +85,23 @@ describe('local price files', () => {
   test('price every other model by a default that is worth something', () => {
     write('openai.json', {default: row(0.0003)})
     write('my-lab.json', {default: row(0)})
-    expect([inputOf(open(), 'gpt-4o'), inputOf(open(), 'unknown'), inputOf(open(), 'unknown', 'my-lab')]).toEqual([1, 3_000_000, undefined])
+    expect([inputOf(open(), 'gpt-4o'), inputOf(open(), 'unknown'), inputOf(open(), 'unknown', 'my-lab')]).toEqual([
+      1,
+      3_000_000,
+      undefined,
+    ])
   })
 
   test('inherit the formulas of the default', () => {
-    const doubled = {operation: 'multiply', operands: [{value: 'input_tokens'}, {value: 'rates.request_token'}, {value: 2}]}
+    const doubled = {
+      operation: 'multiply',
+      operands: [{value: 'input_tokens'}, {value: 'rates.request_token'}, {value: 2}],
+    }
     const own = {operation: 'multiply', operands: [{value: 'input_tokens'}, {value: 'rates.request_token'}, {value: 3}]}
     const rows = {
-      default: {pricing_config: {pay_as_you_go: {request_token: {price: 0}}, calculate: {request: doubled}, currency: 'USD'}},
+      default: {
+        pricing_config: {pay_as_you_go: {request_token: {price: 0}}, calculate: {request: doubled}, currency: 'USD'},
+      },
       plain: row(0.0001),
       own: {pricing_config: {...row(0.0001).pricing_config, calculate: {request: own}}},
     }
@@ -116,7 +133,11 @@ describe('a bad price file', () => {
     ['is no object', [], 'expected an object of models'],
     ['has a row without a config', {'gpt-4o': row(1), m: {}}, 'm: expected {"pricing_config": {...}}'],
     ['has a bad price', {m: row(-1)}, 'm.pricing_config.pay_as_you_go.request_token.price: '],
-    ['has a bad formula', {default: {pricing_config: {calculate: {request: 1}}}}, 'default.pricing_config.calculate.request: expected'],
+    [
+      'has a bad formula',
+      {default: {pricing_config: {calculate: {request: 1}}}},
+      'default.pricing_config.calculate.request: expected',
+    ],
     ['is too long', `"${'x'.repeat(9_000_000)}"`, 'bytes long; expected at most 8388608'],
   ])('is told once, with the place, and left aside: it %s', (_, content, sentence) => {
     write('openai.json', content)
@@ -127,9 +148,12 @@ describe('a bad price file', () => {
     expect(warnings[0]).toContain(sentence)
   })
 
-  test.each(['../secret', 'a/b', '.', '', 'A', 'x'.repeat(65)])('is never looked for by a provider that is no slug: %s', provider => {
-    write('secret.json', {m: row(1)})
-    expect(open().lookup(provider, 'm')).toBeUndefined()
-    expect(warnings).toEqual([])
-  })
+  test.each(['../secret', 'a/b', '.', '', 'A', 'x'.repeat(65)])(
+    'is never looked for by a provider that is no slug: %s',
+    provider => {
+      write('secret.json', {m: row(1)})
+      expect(open().lookup(provider, 'm')).toBeUndefined()
+      expect(warnings).toEqual([])
+    },
+  )
 })

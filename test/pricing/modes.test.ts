@@ -11,7 +11,13 @@ import {events, named} from './table/case.ts'
 import {readBy} from './table/read.ts'
 
 const at = Date.parse('2026-11-21T12:00:00Z')
-const PRICE: Price = {provider: 'p', model: 'm', source: 'case', aliases: [], periods: [{rates: {input: 1_000_000, output: 2_000_000}}]}
+const PRICE: Price = {
+  provider: 'p',
+  model: 'm',
+  source: 'case',
+  aliases: [],
+  periods: [{rates: {input: 1_000_000, output: 2_000_000}}],
+}
 /** 10 in and 5 out at that price. */
 const STANDARD = 20_000
 
@@ -72,8 +78,19 @@ const chat = {prompt_tokens: 10, completion_tokens: 5, total_tokens: 15}
 const responses = {input_tokens: 10, output_tokens: 5, total_tokens: 15}
 const claude = {input_tokens: 10, output_tokens: 5}
 const choice = {index: 0, message: {role: 'assistant', content: 'Noon.'}, finish_reason: 'stop'}
-const message = {id: 'm', type: 'message', role: 'assistant', model: 'm', content: [{type: 'text', text: 'Noon.'}], stop_reason: 'end_turn'}
-const converse = {output: {message: {role: 'assistant', content: [{text: 'Noon.'}]}}, stopReason: 'end_turn', metrics: {latencyMs: 1}}
+const message = {
+  id: 'm',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [{type: 'text', text: 'Noon.'}],
+  stop_reason: 'end_turn',
+}
+const converse = {
+  output: {message: {role: 'assistant', content: [{text: 'Noon.'}]}},
+  stopReason: 'end_turn',
+  metrics: {latencyMs: 1},
+}
 
 const openai = {provider: 'openai', model: 'gpt-x', says: TIERS, asks: ASKS} as const
 const anthropic = {provider: 'anthropic', model: 'claude-x', says: SPEEDS, asks: FAST} as const
@@ -83,29 +100,56 @@ const DIALECTS: readonly Dialect[] = [
     ...openai,
     name: 'chat',
     endpoint: 'chatComplete',
-    reply: said => ({id: 'c', object: 'chat.completion', model: 'gpt-x', choices: [choice], usage: chat, ...tier(said)}),
+    reply: said => ({
+      id: 'c',
+      object: 'chat.completion',
+      model: 'gpt-x',
+      choices: [choice],
+      usage: chat,
+      ...tier(said),
+    }),
   },
   {
     ...openai,
     name: 'a stream of chat',
     endpoint: 'chatComplete',
     stream: said =>
-      events({choices: [{index: 0, delta: {content: 'Noon.'}}], ...tier(said)}, {choices: [], usage: chat, ...tier(said)}, '[DONE]'),
+      events(
+        {choices: [{index: 0, delta: {content: 'Noon.'}}], ...tier(said)},
+        {choices: [], usage: chat, ...tier(said)},
+        '[DONE]',
+      ),
   },
   {
     ...openai,
     name: 'Responses',
     endpoint: 'createModelResponse',
-    reply: said => ({id: 'r', object: 'response', status: 'completed', model: 'gpt-x', output: [], usage: responses, ...tier(said)}),
+    reply: said => ({
+      id: 'r',
+      object: 'response',
+      status: 'completed',
+      model: 'gpt-x',
+      output: [],
+      usage: responses,
+      ...tier(said),
+    }),
   },
   {
     ...openai,
     name: 'a stream of Responses',
     endpoint: 'createModelResponse',
     stream: said =>
-      named({type: 'response.completed', response: {id: 'r', status: 'completed', output: [], usage: responses, ...tier(said)}}),
+      named({
+        type: 'response.completed',
+        response: {id: 'r', status: 'completed', output: [], usage: responses, ...tier(said)},
+      }),
   },
-  {...openai, name: 'embeddings', endpoint: 'embed', reply: said => ({data: [], model: 'm', usage: {...chat}, ...tier(said)})},
+  {
+    ...openai,
+    name: 'embeddings',
+    endpoint: 'embed',
+    reply: said => ({data: [], model: 'm', usage: {...chat}, ...tier(said)}),
+  },
   {
     ...openai,
     name: 'Azure',
@@ -113,19 +157,32 @@ const DIALECTS: readonly Dialect[] = [
     endpoint: 'chatComplete',
     reply: said => ({choices: [choice], usage: chat, ...tier(said)}),
   },
-  {...anthropic, name: 'Messages', endpoint: 'messages', reply: said => ({...message, usage: {...claude, ...speed(said)}})},
+  {
+    ...anthropic,
+    name: 'Messages',
+    endpoint: 'messages',
+    reply: said => ({...message, usage: {...claude, ...speed(said)}}),
+  },
   {
     ...anthropic,
     name: 'a stream of Messages',
     endpoint: 'messages',
     stream: said =>
       named(
-        {type: 'message_start', message: {...message, content: [], usage: {input_tokens: 10, output_tokens: 1, ...speed(said)}}},
+        {
+          type: 'message_start',
+          message: {...message, content: [], usage: {input_tokens: 10, output_tokens: 1, ...speed(said)}},
+        },
         {type: 'message_delta', delta: {stop_reason: 'end_turn'}, usage: {output_tokens: 5}},
         {type: 'message_stop'},
       ),
   },
-  {...anthropic, name: 'chat with Claude', endpoint: 'chatComplete', reply: said => ({...message, usage: {...claude, ...speed(said)}})},
+  {
+    ...anthropic,
+    name: 'chat with Claude',
+    endpoint: 'chatComplete',
+    reply: said => ({...message, usage: {...claude, ...speed(said)}}),
+  },
   {
     ...anthropic,
     name: 'the tier of Messages',
@@ -147,7 +204,11 @@ const DIALECTS: readonly Dialect[] = [
     endpoint: 'chatComplete',
     says: TIERS,
     asks: ASKS,
-    reply: said => ({...converse, usage: {inputTokens: 10, outputTokens: 5, totalTokens: 15}, ...(said && {serviceTier: {type: said}})}),
+    reply: said => ({
+      ...converse,
+      usage: {inputTokens: 10, outputTokens: 5, totalTokens: 15},
+      ...(said && {serviceTier: {type: said}}),
+    }),
   },
   {
     name: 'Gemini on Vertex AI',
@@ -169,13 +230,20 @@ const DIALECTS: readonly Dialect[] = [
     ],
     reply: said => ({
       candidates: [{content: {role: 'model', parts: [{text: 'Noon.'}]}, finishReason: 'STOP', index: 0}],
-      usageMetadata: {promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15, ...(said && {trafficType: said})},
+      usageMetadata: {
+        promptTokenCount: 10,
+        candidatesTokenCount: 5,
+        totalTokenCount: 15,
+        ...(said && {trafficType: said}),
+      },
     }),
   },
 ]
 
 const CASES = DIALECTS.flatMap(dialect =>
-  dialect.says.flatMap(([said, means]) => dialect.asks.map(([asked, mode]) => ({dialect, said, asked, served: means ?? mode}))),
+  dialect.says.flatMap(([said, means]) =>
+    dialect.asks.map(([asked, mode]) => ({dialect, said, asked, served: means ?? mode})),
+  ),
 )
 
 describe('a call is charged as it was served, and a mode without a price of its own says so', () => {
@@ -187,7 +255,14 @@ describe('a call is charged as it was served, and a mode without a price of its 
       const reply = dialect.reply?.(said)
       const stream = dialect.stream?.(said)
       const body = Buffer.from(JSON.stringify({model, ...asked}))
-      const read = readBy({provider, model, endpoint, asked, ...(reply && {reply}), ...(stream !== undefined && {stream})})
+      const read = readBy({
+        provider,
+        model,
+        endpoint,
+        asked,
+        ...(reply && {reply}),
+        ...(stream !== undefined && {stream}),
+      })
       const used = usedBy({
         kind: provider,
         operation: null,
@@ -255,7 +330,12 @@ describe('doors 12: each documented word of a service tier has its class at its 
 
   test('a word that is kept has at most 64 bytes, and nothing that no store takes', () => {
     expect(tierWord(`\u0000\ud800${'é'.repeat(200)}`)).toBe(`\ufffd\ufffd${'é'.repeat(29)}`)
-    expect([tierWord(''), tierWord(7), tierWord(null), tierWord({})]).toEqual([undefined, undefined, undefined, undefined])
+    expect([tierWord(''), tierWord(7), tierWord(null), tierWord({})]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   test('doors 15: the header of Gemini tells it, and the reply before it', () => {
@@ -263,7 +343,9 @@ describe('doors 12: each documented word of a service tier has its class at its 
     expect(usageOfKind('google', emptyUsage(), NO_MODE, headers).units).toEqual({priority_requests: 1})
     expect(usageOfKind('google', {...emptyUsage(), tier: 'ON_DEMAND'}, NO_MODE, headers).units).toEqual({})
     expect(usageOfKind('openai', emptyUsage(), NO_MODE, headers).units).toEqual({})
-    expect(usageOfKind('google', emptyUsage(), {tier: 'priority', speed: null}, {'x-gemini-service-tier': 'standard'}).units).toEqual({})
+    expect(
+      usageOfKind('google', emptyUsage(), {tier: 'priority', speed: null}, {'x-gemini-service-tier': 'standard'}).units,
+    ).toEqual({})
   })
 })
 
@@ -300,14 +382,17 @@ describe('what a cache keeps for an hour costs twice the input', () => {
     .list()
     .filter(({provider, model}) => /^(?:anthropic|bedrock|vertex-ai)$/.test(provider) && /claude-(?:.*-)?4/.test(model))
   generated('hours of cache', claudes.length)
-  test.each(claudes.map(price => [price.provider, price.model, price] as const))('%s %s', (_provider, _model, price) => {
-    for (const {rates, tiers = []} of price.periods) {
-      for (const each of [rates, ...tiers.map(tier => tier.rates)]) {
-        const {input, cache_write_1h} = effectiveRates(each)
-        expect(cache_write_1h).toBe(2 * input!)
+  test.each(claudes.map(price => [price.provider, price.model, price] as const))(
+    '%s %s',
+    (_provider, _model, price) => {
+      for (const {rates, tiers = []} of price.periods) {
+        for (const each of [rates, ...tiers.map(tier => tier.rates)]) {
+          const {input, cache_write_1h} = effectiveRates(each)
+          expect(cache_write_1h).toBe(2 * input!)
+        }
       }
-    }
-  })
+    },
+  )
 })
 
 describe('sound is charged as sound', () => {
@@ -315,12 +400,15 @@ describe('sound is charged as sound', () => {
     .list()
     .filter(({provider, model}) => /^(?:openai|azure-openai|azure-ai)$/.test(provider) && /audio|realtime/.test(model))
   generated('models that talk', talking.length)
-  test.each(talking.map(price => [price.provider, price.model, price] as const))('%s %s', (_provider, _model, price) => {
-    for (const {rates} of price.periods) {
-      const {input, output, audio_in, audio_out, audio_cache_read} = effectiveRates(rates)
-      expect(audio_in).toBeGreaterThan(2 * input!)
-      expect(audio_out).toBeGreaterThan(output!)
-      expect(audio_cache_read).toBeDefined()
-    }
-  })
+  test.each(talking.map(price => [price.provider, price.model, price] as const))(
+    '%s %s',
+    (_provider, _model, price) => {
+      for (const {rates} of price.periods) {
+        const {input, output, audio_in, audio_out, audio_cache_read} = effectiveRates(rates)
+        expect(audio_in).toBeGreaterThan(2 * input!)
+        expect(audio_out).toBeGreaterThan(output!)
+        expect(audio_cache_read).toBeDefined()
+      }
+    },
+  )
 })

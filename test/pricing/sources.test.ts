@@ -9,8 +9,14 @@ import {openPricing} from '../../src/pricing/open.ts'
 import {readSettings} from '../../src/settings/index.ts'
 
 const HOUR_MS = 3_600_000
-const catalogue = openCatalogue({as_of: '2026-01-01', sources: {}, models: {openai: {m: {source: 'bundled', rates: {input: 1}}}}})
-const file = (cents: number, model = 'm') => ({[model]: {pricing_config: {pay_as_you_go: {request_token: {price: cents}}}}})
+const catalogue = openCatalogue({
+  as_of: '2026-01-01',
+  sources: {},
+  models: {openai: {m: {source: 'bundled', rates: {input: 1}}}},
+})
+const file = (cents: number, model = 'm') => ({
+  [model]: {pricing_config: {pay_as_you_go: {request_token: {price: cents}}}},
+})
 const fetchText = async (url: string) => {
   const reply = await fetch(url)
   return {status: reply.status, text: await reply.text()}

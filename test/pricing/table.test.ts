@@ -2,7 +2,15 @@ import {describe, expect, test} from 'vitest'
 import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import {cost} from '../../src/pricing/cost.ts'
 import {toPico} from '../../src/pricing/decimal.ts'
-import {effectiveRates, type Price, periodAt, type Rates, SPEECH, type Terms, type UnitRate} from '../../src/pricing/price.ts'
+import {
+  effectiveRates,
+  type Price,
+  periodAt,
+  type Rates,
+  SPEECH,
+  type Terms,
+  type UnitRate,
+} from '../../src/pricing/price.ts'
 import {costOf} from '../../src/proxy/records/price.ts'
 import {usedBy} from '../../src/proxy/records/usage.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
@@ -21,61 +29,68 @@ const NOW = '2026-11-21T12:00:00Z'
 
 for (const [name, cases] of Object.entries(TABLES)) {
   describe(name.toLowerCase(), () => {
-    test.each(cases.map(each => [`${each.provider}, ${each.endpoint}: ${each.name}`, each] as const))('%s', (_, said) => {
-      expect(roundHalfEven(sumOf(said.sum)), 'the sum that was written out').toBe(BigInt(said.cost_nanousd))
-      const at = Date.parse(said.at ?? NOW)
-      const price = priceOf(said)
-      if (said.bundled) expectFigures(said, at)
-      const read = readBy(said)
-      const asked = said.asked ? Buffer.from(JSON.stringify(said.asked)) : null
-      const plain = said.reply ? Buffer.from(JSON.stringify(said.reply)) : null
-      const used = usedBy({
-        kind: said.provider,
-        operation: null,
-        model: null,
-        reply_headers: {},
-        endpoint: said.endpoint,
-        method: 'POST',
-        path: '',
-        request_body: asked,
-        mode_in: asked,
-        asked_bytes: asked?.length ?? null,
-        status: said.status ?? 200,
-        outcome: said.outcome ?? 'ok',
-        reply_facts: read,
-        plain,
-        text_bytes: read?.text_bytes ?? plain?.length ?? 0,
-        text_pieces: read?.pieces ?? 0,
-        is_cut_stream: said.stream !== undefined && said.outcome !== undefined && said.outcome !== 'ok',
-      })
-      expect({usage: counted(used.usage), source: used.source}).toEqual({usage: said.usage, source: said.source ?? 'provider'})
-      const options: Record<string, string> = said.skips_ptu ? {vertex_skip_ptu_cost_attribution: 'true'} : {}
-      const on = {
-        prices: {
-          cost: (usage: Partial<Usage>, priced: Price | undefined) => cost(usage, priced, {at, ...(said.batch && {batch: true})}),
-          charges: () => true,
-        },
-      }
-      const charged = costOf(
-        {provider: {slug: said.provider}, options} as never,
-        used.usage,
-        used.source === 'none' ? FREE : price,
-        at,
-        on as unknown as ProxyServices,
-      )
-      expect({
-        cost: charged.cost_nanousd,
-        unpriced: charged.unpriced,
-        unpriced_units: charged.unpriced_units,
-        mode_unpriced: charged.mode_unpriced,
-      }).toEqual({
-        cost: said.cost_nanousd,
-        unpriced: said.unpriced ?? said.unpriced_units !== undefined,
-        unpriced_units: said.unpriced_units ?? [],
-        mode_unpriced: said.mode_unpriced ?? null,
-      })
-      expect(JSON.stringify(charged)).not.toContain('NaN')
-    })
+    test.each(cases.map(each => [`${each.provider}, ${each.endpoint}: ${each.name}`, each] as const))(
+      '%s',
+      (_, said) => {
+        expect(roundHalfEven(sumOf(said.sum)), 'the sum that was written out').toBe(BigInt(said.cost_nanousd))
+        const at = Date.parse(said.at ?? NOW)
+        const price = priceOf(said)
+        if (said.bundled) expectFigures(said, at)
+        const read = readBy(said)
+        const asked = said.asked ? Buffer.from(JSON.stringify(said.asked)) : null
+        const plain = said.reply ? Buffer.from(JSON.stringify(said.reply)) : null
+        const used = usedBy({
+          kind: said.provider,
+          operation: null,
+          model: null,
+          reply_headers: {},
+          endpoint: said.endpoint,
+          method: 'POST',
+          path: '',
+          request_body: asked,
+          mode_in: asked,
+          asked_bytes: asked?.length ?? null,
+          status: said.status ?? 200,
+          outcome: said.outcome ?? 'ok',
+          reply_facts: read,
+          plain,
+          text_bytes: read?.text_bytes ?? plain?.length ?? 0,
+          text_pieces: read?.pieces ?? 0,
+          is_cut_stream: said.stream !== undefined && said.outcome !== undefined && said.outcome !== 'ok',
+        })
+        expect({usage: counted(used.usage), source: used.source}).toEqual({
+          usage: said.usage,
+          source: said.source ?? 'provider',
+        })
+        const options: Record<string, string> = said.skips_ptu ? {vertex_skip_ptu_cost_attribution: 'true'} : {}
+        const on = {
+          prices: {
+            cost: (usage: Partial<Usage>, priced: Price | undefined) =>
+              cost(usage, priced, {at, ...(said.batch && {batch: true})}),
+            charges: () => true,
+          },
+        }
+        const charged = costOf(
+          {provider: {slug: said.provider}, options} as never,
+          used.usage,
+          used.source === 'none' ? FREE : price,
+          at,
+          on as unknown as ProxyServices,
+        )
+        expect({
+          cost: charged.cost_nanousd,
+          unpriced: charged.unpriced,
+          unpriced_units: charged.unpriced_units,
+          mode_unpriced: charged.mode_unpriced,
+        }).toEqual({
+          cost: said.cost_nanousd,
+          unpriced: said.unpriced ?? said.unpriced_units !== undefined,
+          unpriced_units: said.unpriced_units ?? [],
+          mode_unpriced: said.mode_unpriced ?? null,
+        })
+        expect(JSON.stringify(charged)).not.toContain('NaN')
+      },
+    )
   })
 }
 
@@ -112,7 +127,9 @@ function priceOf({provider, model, prices}: Case): Price {
 }
 
 function termsOf({rates = {}, tiers, units = {}, hour}: Prices): Terms {
-  const named: Record<string, UnitRate> = Object.fromEntries(Object.entries(units).map(([unit, usd]) => [unit, toPico(usd, 'dollars')!]))
+  const named: Record<string, UnitRate> = Object.fromEntries(
+    Object.entries(units).map(([unit, usd]) => [unit, toPico(usd, 'dollars')!]),
+  )
   if (hour) named[SPEECH.unit] = [toPico(hour, 'dollars')!, SPEECH.per]
   return {
     rates: ratesOf(rates),
@@ -122,7 +139,9 @@ function termsOf({rates = {}, tiers, units = {}, hour}: Prices): Terms {
 }
 
 function ratesOf(rates: object): Rates {
-  return Object.fromEntries(Object.entries(rates).map(([rate, usd]) => [rate, toPico(usd as string, 'dollars_per_million')!]))
+  return Object.fromEntries(
+    Object.entries(rates).map(([rate, usd]) => [rate, toPico(usd as string, 'dollars_per_million')!]),
+  )
 }
 
 /** The figures of the case are those of the catalogue: its rates, tiers, and the units it names. */
@@ -162,7 +181,10 @@ function termOf(text: string): Fraction {
     if (!/^\d+$/.test(whole + fraction)) throw new Error(`${factor} is no number`)
     return {over: BigInt(whole + fraction), under: 10n ** BigInt(fraction.length)}
   })
-  return factors.reduce((one, other) => ({over: one.over * other.over, under: one.under * other.under}), {over: 1n, under: BigInt(divisor)})
+  return factors.reduce((one, other) => ({over: one.over * other.over, under: one.under * other.under}), {
+    over: 1n,
+    under: BigInt(divisor),
+  })
 }
 
 function roundHalfEven({over, under}: Fraction): bigint {

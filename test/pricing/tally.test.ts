@@ -13,7 +13,8 @@ const price = (terms: object): Price => ({
   periods: [terms as Price['periods'][number]],
   aliases: [],
 })
-const tokens = (input_uncached_tokens: number, output_text_tokens = 0) => mergeUsage({input_uncached_tokens, output_text_tokens})
+const tokens = (input_uncached_tokens: number, output_text_tokens = 0) =>
+  mergeUsage({input_uncached_tokens, output_text_tokens})
 
 function tallied(requests: readonly (readonly [ReturnType<typeof tokens>, Price | undefined])[], batch: boolean) {
   const tally = new Tally()
@@ -60,7 +61,9 @@ describe('several requests that are charged as one', () => {
   test('of one price without tiers cost what their sum does', () => {
     const count = fc.nat(10_000)
     const of = price({rates: {input: 333, output: 77_777}, units: {web_search: [1_000_000_007, 7]}})
-    const one = fc.tuple(count, count, fc.nat(5)).map(([input, output, web_search]) => ({...tokens(input, output), units: {web_search}}))
+    const one = fc
+      .tuple(count, count, fc.nat(5))
+      .map(([input, output, web_search]) => ({...tokens(input, output), units: {web_search}}))
     fc.assert(
       fc.property(fc.array(one, {maxLength: 20}), fc.boolean(), (usages, batch) => {
         const sum = usages.reduce((whole, usage) => addUsage(whole, usage), emptyUsage())

@@ -10,26 +10,48 @@ const paths = (kind: string, said: unknown) =>
 const azure = {
   azure_auth_mode: 'default',
   azure_resource_name: 'r',
-  azure_deployment_config: [{azure_api_version: '2024-10-21', azure_deployment_name: 'd', azure_model_slug: 'm', is_default: false}],
+  azure_deployment_config: [
+    {azure_api_version: '2024-10-21', azure_deployment_name: 'd', azure_model_slug: 'm', is_default: false},
+  ],
 }
 const aws = {aws_auth_type: 'accessKey', aws_region: 'r', aws_access_key_id: 'i', aws_secret_access_key: 's'}
 
 describe('the settings of a kind', () => {
   test.each<[string, object]>([
-    ['openai', {openai_organization: 'o', openai_project: 'p', custom_host: 'https://x.example/v1', custom_headers: {'X-A': '1'}}],
+    [
+      'openai',
+      {
+        openai_organization: 'o',
+        openai_project: 'p',
+        custom_host: 'https://x.example/v1',
+        custom_headers: {'X-A': '1'},
+      },
+    ],
     ['groq', {}],
     ['azure-openai', azure],
     [
       'azure-openai',
-      {...azure, azure_auth_mode: 'entra', azure_entra_tenant_id: 't', azure_entra_client_id: 'c', azure_entra_client_secret: 's'},
+      {
+        ...azure,
+        azure_auth_mode: 'entra',
+        azure_entra_tenant_id: 't',
+        azure_entra_client_id: 'c',
+        azure_entra_client_secret: 's',
+      },
     ],
     ['azure-openai', {...azure, azure_auth_mode: 'managed'}],
     ['azure-ai', {azure_auth_mode: 'default', azure_foundry_url: 'https://x.example', azure_api_version: 'v1'}],
     ['bedrock', aws],
     ['bedrock', {aws_auth_type: 'assumedRole', aws_region: 'r', aws_role_arn: 'a', aws_external_id: null}],
     ['sagemaker', {...aws, amzn_sagemaker_model_name: 'm'}],
-    ['vertex-ai', {vertex_auth_type: 'serviceAccount', vertex_region: 'r', vertex_service_account_json: {client_email: 'e'}}],
-    ['vertex-ai', {vertex_auth_type: 'basic', vertex_region: 'r', vertex_project_id: 'p', vertex_skip_ptu_cost_attribution: true}],
+    [
+      'vertex-ai',
+      {vertex_auth_type: 'serviceAccount', vertex_region: 'r', vertex_service_account_json: {client_email: 'e'}},
+    ],
+    [
+      'vertex-ai',
+      {vertex_auth_type: 'basic', vertex_region: 'r', vertex_project_id: 'p', vertex_skip_ptu_cost_attribution: true},
+    ],
     ['workers-ai', {workers_ai_account_id: 'a'}],
     ['huggingface', {huggingface_base_url: 'https://x.example'}],
     ['cortex', {snowflake_account: 'a'}],
@@ -44,7 +66,11 @@ describe('the settings of a kind', () => {
     ['openai', {custom_headers: {'bad name': '1'}}, 'custom_headers.bad name'],
     ['openai', {custom_headers: {'X-A': 'a\r\nb'}}, 'custom_headers.X-A'],
     ['openai', {custom_headers: {Host: 'x'}}, 'custom_headers.Host'],
-    ['openai', {custom_headers: Object.fromEntries(Array.from({length: 51}, (_, at) => [`x-${at}`, '']))}, 'custom_headers'],
+    [
+      'openai',
+      {custom_headers: Object.fromEntries(Array.from({length: 51}, (_, at) => [`x-${at}`, '']))},
+      'custom_headers',
+    ],
     ['azure-openai', {...azure, azure_auth_mode: 'entra'}, 'azure_entra_client_secret'],
     ['azure-openai', {...azure, azure_deployment_config: []}, 'azure_deployment_config'],
     ['azure-openai', {}, 'azure_resource_name'],
@@ -84,7 +110,9 @@ describe('older fields', () => {
     expect(newerSettings({resourceName: 'r', deploymentName: 'd', apiVersion: 'v'})).toEqual({
       azure_auth_mode: 'default',
       azure_resource_name: 'r',
-      azure_deployment_config: [{azure_api_version: 'v', azure_deployment_name: 'd', azure_model_slug: 'd', is_default: true}],
+      azure_deployment_config: [
+        {azure_api_version: 'v', azure_deployment_name: 'd', azure_model_slug: 'd', is_default: true},
+      ],
     })
   })
 
@@ -111,7 +139,9 @@ describe('Azure OpenAI by a few settings, as `providers create --set` sends them
 
   test.each([[{}], [{azure_deployment_id: 'my-gpt'}]])('%j are not: the sentence says what is', more => {
     const {error} = settings(more)
-    expect(error!.issues).toMatchObject([{path: ['azure_deployment_config'], message: expect.stringContaining('azure_api_version')}])
+    expect(error!.issues).toMatchObject([
+      {path: ['azure_deployment_config'], message: expect.stringContaining('azure_api_version')},
+    ])
   })
 })
 
@@ -125,12 +155,17 @@ describe('an integration takes every option of its kind that is for requests alo
   }
   const rows = list().flatMap(({slug}) =>
     Object.entries(OPTIONS)
-      .filter(([, {providers, takes, ...row}]) => providers.includes(slug) && !('secret' in row) && !('decides' in row) && takes !== 'json')
+      .filter(
+        ([, {providers, takes, ...row}]) =>
+          providers.includes(slug) && !('secret' in row) && !('decides' in row) && takes !== 'json',
+      )
       .map(([name, {takes}]) => [slug, name, VALUES[takes]] as const),
   )
   test.each(rows)('%s %s', (slug, name, value) => {
     const of_this = (said: object) =>
-      (settingsOf(slug).safeParse(said).error?.issues ?? []).filter(({path, code}) => path[0] === name || code === 'unrecognized_keys')
+      (settingsOf(slug).safeParse(said).error?.issues ?? []).filter(
+        ({path, code}) => path[0] === name || code === 'unrecognized_keys',
+      )
     const enums = name === 'oracle_serving_mode' ? 'ON_DEMAND' : value
     expect(of_this({[name]: enums})).toEqual([])
     expect(of_this({[name]: {}}).length).toBe(1)

@@ -15,8 +15,13 @@ test('every provider with calls of its own is in the fixtures, with every endpoi
   for (const {slug, operations: errands} of list()) {
     const own = Object.keys(errands?.endpoints ?? {}).filter(name => name !== 'getBatchOutput')
     if (own.length === 0) continue
-    const tested = all.filter(([provider]) => provider === slug).flatMap(([, cases]) => cases.map(({endpoint}) => endpoint))
+    const tested = all
+      .filter(([provider]) => provider === slug)
+      .flatMap(([, cases]) => cases.map(({endpoint}) => endpoint))
     const is_whole = ['bedrock', 'vertex-ai', 'anthropic'].includes(slug) // over loopback, with the client's own library
-    expect({slug, missing: is_whole ? [] : own.filter(name => !tested.includes(name as never))}).toEqual({slug, missing: []})
+    expect({slug, missing: is_whole ? [] : own.filter(name => !tested.includes(name as never))}).toEqual({
+      slug,
+      missing: [],
+    })
   }
 })

@@ -76,7 +76,9 @@ test('what is no option is not read, nor what no header may say', () => {
     'aws-region': '',
   }
   expect(readOptions(others)).toEqual({})
-  expect(readOptions(JSON.parse('{"__proto__": {"aws-region": "x"}, "aws-region": "us-east-1"}'))).toEqual({aws_region: 'us-east-1'})
+  expect(readOptions(JSON.parse('{"__proto__": {"aws-region": "x"}, "aws-region": "us-east-1"}'))).toEqual({
+    aws_region: 'us-east-1',
+  })
 })
 
 test('every credential of a config is an option under its own name', () => {
@@ -115,7 +117,9 @@ test('the settings of an integration are options, its deployments under the name
   expect({...options, azure_deployments: JSON.parse(options.azure_deployments!)}).toEqual({
     azure_auth_mode: 'default',
     azure_resource_name: 'res',
-    azure_deployments: [{deployment_id: 'dep', alias: 'gpt-4o', model: 'gpt-4o', api_version: '2024-10-21', is_default: false}],
+    azure_deployments: [
+      {deployment_id: 'dep', alias: 'gpt-4o', model: 'gpt-4o', api_version: '2024-10-21', is_default: false},
+    ],
   })
   expect(optionsOfSettings({vertex_service_account_json: {client_email: 'a'}, custom_host: 'https://x'})).toEqual({
     vertex_service_account_json: '{"client_email":"a"}',
@@ -131,7 +135,10 @@ test('a caller chooses neither place nor login for a credential that is not the 
     azure_foundry_url: 'https://evil.com',
     unknown: 'x',
   }
-  expect(mergedOptions(own, callers, {holds_credential: true})).toEqual({azure_resource_name: 'ours', azure_api_version: 'v1'})
+  expect(mergedOptions(own, callers, {holds_credential: true})).toEqual({
+    azure_resource_name: 'ours',
+    azure_api_version: 'v1',
+  })
   expect(mergedOptions({}, callers, {holds_credential: false})).toEqual(callers)
   for (const name of Object.keys(OPTIONS) as OptionName[])
     if (OPTIONS[name].secret) expect({name, decides: OPTIONS[name].decides}).toEqual({name, decides: 'login'})
@@ -140,14 +147,18 @@ test('a caller chooses neither place nor login for a credential that is not the 
 test('options that hold a credential, or choose a login, are told', () => {
   expect(holdsCredential({aws_auth_type: 'serviceRole'})).toBe(true)
   expect(holdsCredential({vertex_service_account_json: '{}'})).toBe(true)
-  expect(holdsCredential({aws_region: 'us-east-1', azure_api_version: 'v1', aws_role_arn: '', unknown: 'x'})).toBe(false)
+  expect(holdsCredential({aws_region: 'us-east-1', azure_api_version: 'v1', aws_role_arn: '', unknown: 'x'})).toBe(
+    false,
+  )
 })
 
 test('an option is read in its own form alone', () => {
   expect(optionIn({aws_region: 'us-east-1'}, 'aws_region')).toBe('us-east-1')
   expect(optionIn({}, 'aws_region')).toBeUndefined()
   expect(optionIn(Object.create({aws_region: 'x'}), 'aws_region')).toBeUndefined()
-  expect(() => optionIn({aws_region: 'a.b'}, 'aws_region')).toThrow('aws_region: expected letters, digits and inner hyphens, 63 at most')
+  expect(() => optionIn({aws_region: 'a.b'}, 'aws_region')).toThrow(
+    'aws_region: expected letters, digits and inner hyphens, 63 at most',
+  )
   expect(() => optionNeeded({aws_region: ''}, 'aws_region')).toThrow('aws_region: is needed to call this provider')
   expect(() => checkOptions({anthropic_beta: 'a\r\nx: y'})).toThrow(WrongOption)
   checkOptions({unknown: '\r\n', anthropic_beta: 'a,b'})

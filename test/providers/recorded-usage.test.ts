@@ -45,7 +45,9 @@ function recordings(): readonly Recorded[] {
     return jsonIn(text).flatMap(json => {
       const raw = rawUsageOf(json)
       const usage = raw && usageOf(raw)
-      return usage ? [{name: file, kind, unknown: membersThatMayCost(kind, withRemainder(kind, usage).unknown ?? [])}] : []
+      return usage
+        ? [{name: file, kind, unknown: membersThatMayCost(kind, withRemainder(kind, usage).unknown ?? [])}]
+        : []
     })
   })
 }
@@ -79,20 +81,28 @@ describe('doors 11: what providers were recorded to say of usage', () => {
     const flagged = cases.flatMap(({id, provider, reply}) => {
       const raw = rawUsageOf(object(reply))
       const usage = raw && usageOf(raw)
-      const unknown = usage ? membersThatMayCost(String(provider), withRemainder(String(provider), usage).unknown ?? []) : []
+      const unknown = usage
+        ? membersThatMayCost(String(provider), withRemainder(String(provider), usage).unknown ?? [])
+        : []
       return unknown.length > 0 ? [[String(id), unknown]] : []
     })
     expect(Object.fromEntries(flagged)).toEqual({})
   })
 
-  test.each([100, 100_000])('usage of tools beside the usage of a picture is read, also where the reply has %i bytes of it', bytes => {
-    const reply = {
-      created: 1,
-      svg_usage: {total_tokens: 70, input_tokens: 30},
-      data: [{b64_json: 'A'.repeat(bytes)}],
-      usage: {input_tokens: 10, output_tokens: 20, total_tokens: 30},
-    }
-    const {usage} = readReply('imageGenerate', Buffer.from(JSON.stringify(reply)))
-    expect([usage?.input_uncached_tokens, usage?.unknown]).toEqual([10, ['svg_usage.total_tokens', 'svg_usage.input_tokens']])
-  })
+  test.each([100, 100_000])(
+    'usage of tools beside the usage of a picture is read, also where the reply has %i bytes of it',
+    bytes => {
+      const reply = {
+        created: 1,
+        svg_usage: {total_tokens: 70, input_tokens: 30},
+        data: [{b64_json: 'A'.repeat(bytes)}],
+        usage: {input_tokens: 10, output_tokens: 20, total_tokens: 30},
+      }
+      const {usage} = readReply('imageGenerate', Buffer.from(JSON.stringify(reply)))
+      expect([usage?.input_uncached_tokens, usage?.unknown]).toEqual([
+        10,
+        ['svg_usage.total_tokens', 'svg_usage.input_tokens'],
+      ])
+    },
+  )
 })

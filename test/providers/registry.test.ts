@@ -4,18 +4,21 @@ import {DEMO, find, list, nearestSlugs} from '../../src/providers/registry.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
 
 /** Every slug of the reference's catalogue, the newer ones it names too. */
-const REFERENCE = `openai azure-openai azure-ai github anthropic bedrock sagemaker vertex-ai google palm cohere mistral-ai together-ai groq
+const REFERENCE =
+  `openai azure-openai azure-ai github anthropic bedrock sagemaker vertex-ai google palm cohere mistral-ai together-ai groq
   fireworks-ai deepseek x-ai openrouter perplexity-ai huggingface workers-ai ollama oracle cortex ai21 anyscale deepinfra ncompass
   stability-ai nomic segmind jina voyage reka-ai moonshot lingyi zhipu z-ai novita-ai monsterapi predibase triton deepbricks siliconflow
   cerebras inference-net sambanova lemonfox-ai upstage lambda dashscope nebius recraft-ai replicate lepton kluster-ai nscale hyperbolic
   bytez featherless-ai krutrim 302ai cometapi matterai nextbit modal iointelligence aibadgr ovhcloud qdrant milvus meshy tripo3d pinecone
   databricks bedrock-mantle claude-platform-aws byteplus minimax fal-ai deepgram passthrough`.split(/\s+/)
 /** Engines that an operator runs. */
-const LOCAL = `ollama vllm llama-cpp localai lm-studio tgi triton sglang infinity xinference text-embeddings-inference aphrodite
+const LOCAL =
+  `ollama vllm llama-cpp localai lm-studio tgi triton sglang infinity xinference text-embeddings-inference aphrodite
   docker-model-runner gpustack jan koboldcpp litellm llamafile lmdeploy mistral-rs mlx-lm nvidia-nim openllm openvino ray-serve speaches
   tabbyapi tensorrt-llm text-generation-webui`.split(/\s+/)
 /** More that speak OpenAI's words; slugs as the price list has them, where it has them. */
-const MORE = `aimlapi avian baseten chutes friendli gradient-ai inception morph nvidia parasail requesty scaleway stepfun v0 venice
+const MORE =
+  `aimlapi avian baseten chutes friendli gradient-ai inception morph nvidia parasail requesty scaleway stepfun v0 venice
   vercel-ai-gateway volcengine wandb`.split(/\s+/)
 
 test('every provider of the reference is known, once, and at least 88 in all', () => {
@@ -52,7 +55,8 @@ test('slugs, endpoints, paths and headers are well formed', () => {
     expect(name).not.toBe('')
     if (endpoints !== 'all') expect(endpoints.filter(each => !names.has(each))).toEqual([])
     if (endpoints !== 'all') expect(endpoints).toEqual([...new Set(endpoints)])
-    if (endpoints !== 'all') expect(Object.keys(paths).filter(each => !(endpoints as readonly string[]).includes(each))).toEqual([])
+    if (endpoints !== 'all')
+      expect(Object.keys(paths).filter(each => !(endpoints as readonly string[]).includes(each))).toEqual([])
     for (const path of Object.values(paths)) expect(path).toMatch(/^\/[\w/-]+$/)
     for (const header of Object.keys(headers)) expect(header).toBe(header.toLowerCase())
   }

@@ -8,7 +8,10 @@ import type {EndpointName} from '../../src/schema/endpoints.ts'
 import {totals, type Usage} from '../../src/schema/usage.ts'
 import {casesIn, contextOf, framed} from '../support/dialect.ts'
 
-/** Numbers that cannot be counts, under whatever a dialect calls its usage: what cannot be is not a count of 0, it is none. */
+/**
+ * Numbers that cannot be counts, under whatever a dialect calls its usage: what cannot be is not a count of 0, it is
+ * none.
+ */
 const HOSTILE: Readonly<Record<string, unknown>> = {
   negative: -5,
   'without bounds': Number.POSITIVE_INFINITY,
@@ -17,7 +20,9 @@ const HOSTILE: Readonly<Record<string, unknown>> = {
   nested: {value: 12},
   null: null,
 }
-const dialects = new Map(list().flatMap(({translations}): [string, Dialect][] => (translations ? [[translations.name, translations]] : [])))
+const dialects = new Map(
+  list().flatMap(({translations}): [string, Dialect][] => (translations ? [[translations.name, translations]] : [])),
+)
 const USAGE = /usage|token|billed|statistics|metrics|count/i
 
 /** `value` with `put` in place of every number under a word for usage. */
@@ -25,7 +30,9 @@ function poisoned(value: unknown, put: unknown, is_usage = false): unknown {
   if (typeof value === 'number') return is_usage ? put : value
   if (Array.isArray(value)) return value.map(each => poisoned(each, put, is_usage))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, poisoned(member, put, is_usage || USAGE.test(key))]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, poisoned(member, put, is_usage || USAGE.test(key))]),
+  )
 }
 
 /** What is counted in units of pictures or searches is counted from the answer, not told by it. */
@@ -64,7 +71,14 @@ describe.each([...dialects.values()].map(dialect => [dialect.name, dialect] as c
 test('most dialects were tried', () => expect(cases).toBeGreaterThan(200))
 
 test.each(Object.entries(HOSTILE))('Gemini’s usage that is %s is none', (kind, value) => {
-  expect(readUsage({promptTokenCount: value, candidatesTokenCount: value, totalTokenCount: value, thoughtsTokenCount: value})).toBeNull()
+  expect(
+    readUsage({
+      promptTokenCount: value,
+      candidatesTokenCount: value,
+      totalTokenCount: value,
+      thoughtsTokenCount: value,
+    }),
+  ).toBeNull()
   const [input, total] = [
     readUsage({promptTokenCount: 7, candidatesTokenCount: value}),
     readUsage({promptTokenCount: value, totalTokenCount: 9}),

@@ -15,7 +15,8 @@ beforeAll(async () => {
   provider = await fakeProvider()
   const origin = provider.url.replace(/\/v1$/, '')
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
-  for (const [slug, kind] of Object.entries(OTHERS)) await gateway.provider(slug, kind, kind === 'google' ? origin : provider.url)
+  for (const [slug, kind] of Object.entries(OTHERS))
+    await gateway.provider(slug, kind, kind === 'google' ? origin : provider.url)
   await gateway.provider('ant', 'anthropic', provider.url)
 })
 afterAll(async () => {
@@ -30,7 +31,13 @@ beforeEach(() => {
 const CREATED_S = 1_700_000_000
 const CREATED = '2023-11-14T22:13:20Z'
 const file_of_openai = {id: 'f_1', object: 'file', bytes: 3, created_at: CREATED_S, filename: 'a.pdf', purpose: 'batch'}
-const file_of_google = {name: 'files/f_1', displayName: 'a.pdf', sizeBytes: '3', createTime: CREATED, mimeType: 'application/pdf'}
+const file_of_google = {
+  name: 'files/f_1',
+  displayName: 'a.pdf',
+  sizeBytes: '3',
+  createTime: CREATED,
+  mimeType: 'application/pdf',
+}
 const file_of_anthropic = {
   id: 'f_1',
   type: 'file',
@@ -55,7 +62,8 @@ const answer: Answer = ({method, path, headers}, response) => {
 
 function ofOpenai(method: string, path: string): object {
   if (method === 'DELETE') return {id: 'f_1', object: 'file', deleted: true}
-  if (path.endsWith('/files') && method === 'GET') return {object: 'list', data: [file_of_openai], has_more: true, total: 1}
+  if (path.endsWith('/files') && method === 'GET')
+    return {object: 'list', data: [file_of_openai], has_more: true, total: 1}
   if (path.endsWith('/models')) return {object: 'list', data: [model_of_openai]}
   return path.includes('/models/') ? model_of_openai : file_of_openai
 }
@@ -75,7 +83,12 @@ function ofAnthropic(method: string, path: string): object {
 }
 
 const client = (slug: string) =>
-  new Anthropic({apiKey: WORKSPACE_KEY, baseURL: gateway.url, maxRetries: 0, defaultHeaders: {'x-gateway-provider': `@${slug}`}})
+  new Anthropic({
+    apiKey: WORKSPACE_KEY,
+    baseURL: gateway.url,
+    maxRetries: 0,
+    defaultHeaders: {'x-gateway-provider': `@${slug}`},
+  })
 
 const version = {'anthropic-version': '2023-06-01'}
 async function get(slug: string, path: string, headers: Record<string, string> = {}, method = 'GET') {
@@ -86,7 +99,9 @@ async function get(slug: string, path: string, headers: Record<string, string> =
 describe('fact 9: files and models of another kind in Anthropic’s words, for its own client', () => {
   test.each(Object.keys(OTHERS))('%s: a list of files', async slug => {
     const page = await client(slug).beta.files.list({limit: 5})
-    expect(page.data).toMatchObject([{id: expect.any(String), type: 'file', filename: 'a.pdf', size_bytes: 3, created_at: CREATED}])
+    expect(page.data).toMatchObject([
+      {id: expect.any(String), type: 'file', filename: 'a.pdf', size_bytes: 3, created_at: CREATED},
+    ])
     const {body} = await get(slug, '/v1/files', version)
     expect(Object.keys(body)).toEqual(['data', 'has_more', 'first_id', 'last_id', 'next_page'])
     expect([body.first_id, body.last_id]).toEqual([page.data[0]!.id, page.data[0]!.id])
@@ -106,7 +121,9 @@ describe('fact 9: files and models of another kind in Anthropic’s words, for i
     expect(left).toContain('abc')
     if (slug === 'gem') return
     const {headers, body} = provider.heard.at(-1)!
-    const form = await new Response(new Uint8Array(body), {headers: {'content-type': headers['content-type']!}}).formData()
+    const form = await new Response(new Uint8Array(body), {
+      headers: {'content-type': headers['content-type']!},
+    }).formData()
     expect([form.get('purpose'), await (form.get('file') as File).text()]).toEqual(['user_data', 'abc'])
   })
 
@@ -192,9 +209,13 @@ describe('fact 9: by kind, operation and header', () => {
 
   test.each(
     Object.keys(OTHERS).flatMap(slug =>
-      ['/v1/messages/batches', '/v1/messages/batches/b_1', '/v1/messages/batches/b_1/results', '/v1/skills', '/v1/skills/s_1/versions'].map(
-        path => [slug, path] as const,
-      ),
+      [
+        '/v1/messages/batches',
+        '/v1/messages/batches/b_1',
+        '/v1/messages/batches/b_1/results',
+        '/v1/skills',
+        '/v1/skills/s_1/versions',
+      ].map(path => [slug, path] as const),
     ),
   )('@%s %s is 501 in Anthropic’s envelope, with what to do', async (slug, path) => {
     const {status, body} = await get(slug, path, version)
@@ -206,17 +227,22 @@ describe('fact 9: by kind, operation and header', () => {
     expect([status, body, provider.heard]).toEqual([501, {type: 'error', error: {type: 'api_error', message}}, []])
   })
 
-  test.each(['/v1/messages/batches', '/v1/skills'])('%s passes to Anthropic’s kind, and to any below /v1/proxy', async path => {
-    expect((await get('ant', path, version)).status).toBe(200)
-    expect((await get('oai', path.replace('/v1/', '/v1/proxy/'), version)).status).toBe(200)
-  })
+  test.each(['/v1/messages/batches', '/v1/skills'])(
+    '%s passes to Anthropic’s kind, and to any below /v1/proxy',
+    async path => {
+      expect((await get('ant', path, version)).status).toBe(200)
+      expect((await get('oai', path.replace('/v1/', '/v1/proxy/'), version)).status).toBe(200)
+    },
+  )
 
   test('every other kind of the catalogue refuses batches of Anthropic, whatever it needs to be reached', async () => {
     const passes: string[] = []
     for (const {slug, available} of kinds()) {
       if (!available) continue
       const headers = {...version, 'x-gateway-provider': slug, authorization: 'Bearer key-of-nobody'}
-      const response = await gateway.call('/v1/messages/batches', {headers: {...headers, 'x-gateway-custom-host': provider.url}})
+      const response = await gateway.call('/v1/messages/batches', {
+        headers: {...headers, 'x-gateway-custom-host': provider.url},
+      })
       const text = await response.text()
       if (response.status !== 501) passes.push(`${slug} ${response.status} ${text.slice(0, 80)}`)
     }

@@ -43,7 +43,11 @@ const REQUESTS: Readonly<Record<Told, Readonly<Record<string, unknown>>>> = {
   moderate: {input: 'a'},
 }
 
-async function called({kind, model, endpoint, settings}: AsCameRow, more: object = {}, headers: Record<string, string> = {}) {
+async function called(
+  {kind, model, endpoint, settings}: AsCameRow,
+  more: object = {},
+  headers: Record<string, string> = {},
+) {
   const {path} = ROUTES.find(({name}) => name === endpoint)!
   const asked = {model, ...REQUESTS[endpoint], ...more}
   const slug = `@${slugs.get(JSON.stringify([kind, settings]))}`
@@ -64,7 +68,9 @@ async function called({kind, model, endpoint, settings}: AsCameRow, more: object
 function streamOf(events: readonly string[], kind: string): Buffer {
   const parted = events.map(event => /^(?:([\w.]+) )?(.*)$/s.exec(event)!.slice(1) as [string | undefined, string])
   if (kind === 'bedrock') {
-    return Buffer.concat(parted.map(([, data]) => awsMessage('chunk', {bytes: Buffer.from(data).toString('base64'), p: 'ab'})))
+    return Buffer.concat(
+      parted.map(([, data]) => awsMessage('chunk', {bytes: Buffer.from(data).toString('base64'), p: 'ab'})),
+    )
   }
   return Buffer.from(parted.map(([name, data]) => `${name ? `event: ${name}\n` : ''}data: ${data}\n\n`).join(''))
 }
@@ -85,11 +91,17 @@ interface Change {
 }
 
 const NOTHING = ['"id"', '"id"'] as const
-const THOUGHT = '"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]},{"type":"text","text":"Hello"}]'
+const THOUGHT =
+  '"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]},{"type":"text","text":"Hello"}]'
 
 /** All that near kinds change of a whole reply. */
 const CHANGES: readonly Change[] = [
-  {kind: 'mistral-ai', name: 'content in pieces is text', from: ['"content":"Hello"', THOUGHT], to: [THOUGHT, '"content":"Hello"']},
+  {
+    kind: 'mistral-ai',
+    name: 'content in pieces is text',
+    from: ['"content":"Hello"', THOUGHT],
+    to: [THOUGHT, '"content":"Hello"'],
+  },
   {
     kind: 'mistral-ai',
     name: 'thinking is `content_blocks` where strict is off',
@@ -139,7 +151,12 @@ const CHANGES: readonly Change[] = [
     from: ['"content":"Hello"', '"reasoning_content":"Hm","content":"Hello"'],
     to: ['"reasoning_content":"Hm",', ''],
   },
-  {kind: 'ai21', name: 'what a client must find is added', from: ['"model":"m",\t', ''], to: ['}}\n', '},"model":"m"}\n']},
+  {
+    kind: 'ai21',
+    name: 'what a client must find is added',
+    from: ['"model":"m",\t', ''],
+    to: ['}}\n', '},"model":"m"}\n'],
+  },
   {
     kind: 'mistral-ai',
     endpoint: 'embed',
@@ -223,7 +240,14 @@ const ERRORS: readonly {name: string; kind: string; model?: string; endpoint?: T
     from: '<html>',
     to: '{"error":{"message":"jina error: the provider answered 422","type":null,"param":null,"code":null},"provider":"jina"}',
   },
-  {kind: 'vertex-ai', model: 'anthropic.claude', endpoint: 'messages', name: 'in Anthropic’s words', from: OWN_ERROR, to: OWN_ERROR},
+  {
+    kind: 'vertex-ai',
+    model: 'anthropic.claude',
+    endpoint: 'messages',
+    name: 'in Anthropic’s words',
+    from: OWN_ERROR,
+    to: OWN_ERROR,
+  },
 ]
 
 /** Jamba's documentation lists what it takes, and what it refuses is all else. */
@@ -241,20 +265,30 @@ describe('fact 10: a reply in the dialect of the client is returned as it came',
   for (const endpoint of Object.keys(WHOLE) as Told[]) {
     const of = raw.filter(row => row.endpoint === endpoint)
     test.each(of)(`${endpoint} of $kind $model, whole`, async row => {
-      provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(WHOLE[endpoint]))
+      provider.answer((_heard, response) =>
+        response.writeHead(200, {'content-type': 'application/json'}).end(WHOLE[endpoint]),
+      )
       for (const strict of ['true', 'false']) {
         const reply = await called(row, {}, {'x-gateway-strict-open-ai-compliance': strict})
-        expect({status: reply.status, text: await reply.text()}, nameOf(row)).toEqual({status: 200, text: WHOLE[endpoint]})
+        expect({status: reply.status, text: await reply.text()}, nameOf(row)).toEqual({
+          status: 200,
+          text: WHOLE[endpoint],
+        })
       }
     })
     const events = STREAMS[endpoint]
     if (!events) continue
     test.each(of)(`${endpoint} of $kind $model, streamed`, async row => {
       const type = STREAM_TYPE[row.kind] ?? 'text/event-stream'
-      provider.answer((_heard, response) => response.writeHead(200, {'content-type': type}).end(streamOf(events, row.kind)))
+      provider.answer((_heard, response) =>
+        response.writeHead(200, {'content-type': type}).end(streamOf(events, row.kind)),
+      )
       for (const strict of ['true', 'false']) {
         const reply = await called(row, {stream: true}, {'x-gateway-strict-open-ai-compliance': strict})
-        expect({status: reply.status, text: await reply.text()}, nameOf(row)).toEqual({status: 200, text: streamOf(events, '').toString()})
+        expect({status: reply.status, text: await reply.text()}, nameOf(row)).toEqual({
+          status: 200,
+          text: streamOf(events, '').toString(),
+        })
       }
     })
   }
@@ -262,7 +296,9 @@ describe('fact 10: a reply in the dialect of the client is returned as it came',
   test.each(CHANGES)(
     '$kind changes one thing alone: $name',
     async ({kind, model = 'm', strict = true, endpoint = 'chatComplete', request = {}, from, to, and = NOTHING}) => {
-      const row = raw.find(each => each.kind === kind && each.endpoint === endpoint && (model === 'm' || each.model === model))!
+      const row = raw.find(
+        each => each.kind === kind && each.endpoint === endpoint && (model === 'm' || each.model === model),
+      )!
       const given = replaced(WHOLE[endpoint], from)
       provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(given))
       const reply = await called(row, request, {'x-gateway-strict-open-ai-compliance': String(strict)})
@@ -270,36 +306,49 @@ describe('fact 10: a reply in the dialect of the client is returned as it came',
     },
   )
 
-  test.each(CHUNK_CHANGES)('$kind changes one thing of a stream alone: $name', async ({kind, strict = true, from, to}) => {
-    const row = raw.find(each => each.kind === kind && each.endpoint === 'chatComplete')!
-    const events = STREAMS.chatComplete!.map(event => replaced(event, from, false))
-    provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'text/event-stream'}).end(streamOf(events, '')))
-    const reply = await called(row, {stream: true}, {'x-gateway-strict-open-ai-compliance': String(strict)})
-    expect(await reply.text()).toBe(
-      streamOf(
-        events.map(event => replaced(event, to, false)),
-        '',
-      ).toString(),
-    )
-  })
-
-  test.each(ERRORS)('an error keeps what $kind says beside: $name', async ({kind, model = 'm', endpoint = 'chatComplete', from, to}) => {
-    const row = raw.find(each => each.kind === kind && each.endpoint === endpoint && (model === 'm' || each.model === model))!
-    provider.answer((_heard, response) => response.writeHead(422, {'content-type': 'application/json'}).end(from))
-    const reply = await called(row)
-    expect({status: reply.status, text: await reply.text()}).toEqual({status: 422, text: to})
-  })
-
-  test.each(raw.filter(({kind, endpoint}) => endpoint !== 'createTranscription' && !KEEPS_TO_ITS_WORDS.has(`${kind} ${endpoint}`)))(
-    'a request of $endpoint to $kind $model keeps members that are not known',
-    async row => {
-      provider.heard.length = 0
-      provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(WHOLE[row.endpoint]))
-      const zz_odd = {one: 1, list: [1.5, null, 'é'], deep: {a: {}}}
-      for (const strict of ['true', 'false']) await called(row, {zz_odd}, {'x-gateway-strict-open-ai-compliance': strict})
-      expect(provider.heard.map(({body}) => JSON.parse(body.toString()).zz_odd)).toEqual([zz_odd, zz_odd])
+  test.each(CHUNK_CHANGES)(
+    '$kind changes one thing of a stream alone: $name',
+    async ({kind, strict = true, from, to}) => {
+      const row = raw.find(each => each.kind === kind && each.endpoint === 'chatComplete')!
+      const events = STREAMS.chatComplete!.map(event => replaced(event, from, false))
+      provider.answer((_heard, response) =>
+        response.writeHead(200, {'content-type': 'text/event-stream'}).end(streamOf(events, '')),
+      )
+      const reply = await called(row, {stream: true}, {'x-gateway-strict-open-ai-compliance': String(strict)})
+      expect(await reply.text()).toBe(
+        streamOf(
+          events.map(event => replaced(event, to, false)),
+          '',
+        ).toString(),
+      )
     },
   )
+
+  test.each(ERRORS)(
+    'an error keeps what $kind says beside: $name',
+    async ({kind, model = 'm', endpoint = 'chatComplete', from, to}) => {
+      const row = raw.find(
+        each => each.kind === kind && each.endpoint === endpoint && (model === 'm' || each.model === model),
+      )!
+      provider.answer((_heard, response) => response.writeHead(422, {'content-type': 'application/json'}).end(from))
+      const reply = await called(row)
+      expect({status: reply.status, text: await reply.text()}).toEqual({status: 422, text: to})
+    },
+  )
+
+  test.each(
+    raw.filter(
+      ({kind, endpoint}) => endpoint !== 'createTranscription' && !KEEPS_TO_ITS_WORDS.has(`${kind} ${endpoint}`),
+    ),
+  )('a request of $endpoint to $kind $model keeps members that are not known', async row => {
+    provider.heard.length = 0
+    provider.answer((_heard, response) =>
+      response.writeHead(200, {'content-type': 'application/json'}).end(WHOLE[row.endpoint]),
+    )
+    const zz_odd = {one: 1, list: [1.5, null, 'é'], deep: {a: {}}}
+    for (const strict of ['true', 'false']) await called(row, {zz_odd}, {'x-gateway-strict-open-ai-compliance': strict})
+    expect(provider.heard.map(({body}) => JSON.parse(body.toString()).zz_odd)).toEqual([zz_odd, zz_odd])
+  })
 
   test('data over several lines are one event, line by line', async () => {
     const event = STREAMS.chatComplete![1]!.replace(', "object"', ',\n"object"').replace('"choices":', '"choices":\n ')
@@ -307,7 +356,9 @@ describe('fact 10: a reply in the dialect of the client is returned as it came',
     const all = `${[event, STREAMS.chatComplete![5]!].map(lines).join('')}data: [DONE]\n\n`
     provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'text/event-stream'}).end(all))
     const role = all.replace('{"content":"H\\u0065l"', '{"content":"H\\u0065l"')
-    const reply = await called(raw.find(({kind, endpoint}) => kind === 'mistral-ai' && endpoint === 'chatComplete')!, {stream: true})
+    const reply = await called(raw.find(({kind, endpoint}) => kind === 'mistral-ai' && endpoint === 'chatComplete')!, {
+      stream: true,
+    })
     expect(await reply.text()).toBe(role.replace(`"H\\u0065l",${ODD}`, `"H\\u0065l",${ODD},"role":"assistant"`))
   })
 })

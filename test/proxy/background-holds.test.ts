@@ -54,7 +54,8 @@ async function limitedAt(of: () => TestGateway, type: 'tokens' | 'cost', credit_
     return reply.status === 200 ? /resp_\d+/.exec(text)![0] : reply.status
   }
   const read = async (response: unknown) => (await of().call(`/v1/responses/${response}`, {headers})).text()
-  const used = async () => (await of().admin<{usage_limits: {current_usage: number}}>('GET', `/api-keys/${id}`)).usage_limits.current_usage
+  const used = async () =>
+    (await of().admin<{usage_limits: {current_usage: number}}>('GET', `/api-keys/${id}`)).usage_limits.current_usage
   return {begin, read, used}
 }
 

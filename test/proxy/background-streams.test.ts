@@ -5,7 +5,10 @@ import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 
-/** A response that is made in the background goes on when its stream is left: it is charged once, when it first shows that it ended. */
+/**
+ * A response that is made in the background goes on when its stream is left: it is charged once, when it first shows
+ * that it ended.
+ */
 const USAGE = {input_tokens: 1000, output_tokens: 50_000, total_tokens: 51_000}
 const responseOf = (status: string) => ({
   id: 'resp_1',
@@ -19,8 +22,11 @@ const responseOf = (status: string) => ({
 })
 const event = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({type, ...more})}\n\n`
 const BEGUN =
-  event('response.created', {response: responseOf('queued')}) + event('response.output_text.delta', {delta: 'hello '.repeat(50)})
-const REST = event('response.output_text.delta', {delta: 'world'}) + event('response.completed', {response: responseOf('completed')})
+  event('response.created', {response: responseOf('queued')}) +
+  event('response.output_text.delta', {delta: 'hello '.repeat(50)})
+const REST =
+  event('response.output_text.delta', {delta: 'world'}) +
+  event('response.completed', {response: responseOf('completed')})
 
 let provider: FakeProvider
 let gateway: TestGateway
@@ -70,23 +76,31 @@ async function begin(path: string) {
   await expect.poll(async () => (await rows()).length, {timeout: 5000}).toBe(1)
 }
 const read = async (path: string) => (await gateway.call(path, {headers: {'x-gateway-provider': '@main'}})).text()
-const rows = async () => (await gateway.logs()).filter(({request_method, cost}) => request_method === 'POST' || Number(cost) > 0)
+const rows = async () =>
+  (await gateway.logs()).filter(({request_method, cost}) => request_method === 'POST' || Number(cost) > 0)
 const charged = async () =>
-  (await rows()).filter(({cost}) => Number(cost) > 0).map(({req_units, res_units, usage_source}) => [req_units, res_units, usage_source])
+  (await rows())
+    .filter(({cost}) => Number(cost) > 0)
+    .map(({req_units, res_units, usage_source}) => [req_units, res_units, usage_source])
 const ONCE = [[1000, 50_000, 'provider']]
 
 describe.each(['/v1/responses', '/v1/proxy/responses'])('%s', path => {
   test('left early, it costs nothing yet', async () => {
     await begin(path)
-    expect((await rows()).map(({outcome, usage_source, cost}) => [outcome, usage_source, cost])).toEqual([['aborted', 'none', 0]])
+    expect((await rows()).map(({outcome, usage_source, cost}) => [outcome, usage_source, cost])).toEqual([
+      ['aborted', 'none', 0],
+    ])
   })
 
-  test.each(['', '?stream=true&starting_after=2'])('and is charged once when it is read%s, however often', async query => {
-    await begin(path)
-    for (let times = 0; times < 2; times++) expect(await read(`${path}/resp_1${query}`)).toContain('50000')
-    expect(await read(`${path}/resp_1`)).toContain('50000')
-    await expect.poll(charged, {timeout: 5000}).toEqual(ONCE)
-  })
+  test.each(['', '?stream=true&starting_after=2'])(
+    'and is charged once when it is read%s, however often',
+    async query => {
+      await begin(path)
+      for (let times = 0; times < 2; times++) expect(await read(`${path}/resp_1${query}`)).toContain('50000')
+      expect(await read(`${path}/resp_1`)).toContain('50000')
+      await expect.poll(charged, {timeout: 5000}).toEqual(ONCE)
+    },
+  )
 
   test('read to its end, it is charged then, and never again', async () => {
     is_whole = true

@@ -23,7 +23,10 @@ const answeredRow = (custom_id: string, prompt_tokens: number, completion_tokens
 })
 const failedRow = {id: 'batch_req_x', custom_id: 'x', response: null, error: {code: 'e', message: 'no'}}
 /** What failed used nothing, whatever it says. */
-const refusedRow = {...answeredRow('y', 5000, 5000), response: {...answeredRow('y', 5000, 5000).response, status_code: 400}}
+const refusedRow = {
+  ...answeredRow('y', 5000, 5000),
+  response: {...answeredRow('y', 5000, 5000).response, status_code: 400},
+}
 const ROWS = [answeredRow('a', 1000, 500), failedRow, refusedRow, answeredRow('b', 3, 1)]
 
 describe.each(KINDS)('a batch, on %s,', kind => {
@@ -41,7 +44,14 @@ describe.each(KINDS)('a batch, on %s,', kind => {
   })
   afterAll(() => twin.close())
   beforeEach(async () => {
-    batch = {id: BATCH, object: 'batch', endpoint: '/v1/chat/completions', status: 'in_progress', output_file_id: null, error_file_id: null}
+    batch = {
+      id: BATCH,
+      object: 'batch',
+      endpoint: '/v1/chat/completions',
+      status: 'in_progress',
+      output_file_id: null,
+      error_file_id: null,
+    }
     rows = ROWS
     output_status = 200
     twin.heard.length = 0
@@ -84,7 +94,10 @@ describe.each(KINDS)('a batch, on %s,', kind => {
   })
 
   const ask = (path: string, {provider = 'main', ...init}: RequestInit & {provider?: string} = {}) =>
-    gateway.call(`/v1${path}`, {...init, headers: {'x-gateway-provider': `@${provider}`, 'content-type': 'application/json'}})
+    gateway.call(`/v1${path}`, {
+      ...init,
+      headers: {'x-gateway-provider': `@${provider}`, 'content-type': 'application/json'},
+    })
   const create = async () => {
     const body = {input_file_id: 'file-in', endpoint: '/v1/chat/completions', completion_window: '24h', metadata: {}}
     expect((await ask('/batches', {method: 'POST', body: JSON.stringify(body)})).status).toBe(200)
@@ -140,7 +153,9 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     expect([await charged(), downloads()]).toEqual([[ONCE], 2])
     const [row] = (await gateway.logs()).filter(({cost}) => Number(cost) > 0)
     expect(row).toMatchObject({cost: 1.5035, total_units: 1504, ai_model: 'tested', response_status_code: 200})
-    const figures = ['llm_cost_sum', 'llm_token_sum', 'request_count'].map(name => scraped(gateway, name, 'endpoint="createBatch"'))
+    const figures = ['llm_cost_sum', 'llm_token_sum', 'request_count'].map(name =>
+      scraped(gateway, name, 'endpoint="createBatch"'),
+    )
     // one call began it, and its end is one more
     expect(await Promise.all(figures)).toEqual([0.015035, 1504, 2])
   })
@@ -190,7 +205,11 @@ describe.each(KINDS)('a batch, on %s,', kind => {
   test('is charged by what it tells of itself where its output is gone', async () => {
     await create()
     output_status = 404
-    done({model: 'tested', usage: {input_tokens: 1003, output_tokens: 501}, request_counts: {total: 3, completed: 2, failed: 1}})
+    done({
+      model: 'tested',
+      usage: {input_tokens: 1003, output_tokens: 501},
+      request_counts: {total: 3, completed: 2, failed: 1},
+    })
     await poll()
     await poll()
     expect(await charged()).toEqual([ONCE])
@@ -208,7 +227,12 @@ describe.each(KINDS)('a batch, on %s,', kind => {
   })
 
   test('fact 8: has the price of the model of its rows, whatever model the request that made it names', async () => {
-    const body = {input_file_id: 'file-in', endpoint: '/v1/chat/completions', completion_window: '24h', model: 'batched'}
+    const body = {
+      input_file_id: 'file-in',
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+      model: 'batched',
+    }
     expect((await ask('/batches', {method: 'POST', body: JSON.stringify(body)})).status).toBe(200)
     done()
     await poll()
@@ -247,7 +271,13 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     await poll() // by another key of the workspace
     expect(await charged()).toEqual([ONCE])
     expect(await make()).toBe(412)
-    const {data} = await gateway.admin<{data: {name: string; status: string; usage_limits: object}[]}>('GET', '/api-keys')
-    expect(data.find(({name}) => name === 'limited')).toMatchObject({status: 'exhausted', usage_limits: {current_usage: 0.015035}})
+    const {data} = await gateway.admin<{data: {name: string; status: string; usage_limits: object}[]}>(
+      'GET',
+      '/api-keys',
+    )
+    expect(data.find(({name}) => name === 'limited')).toMatchObject({
+      status: 'exhausted',
+      usage_limits: {current_usage: 0.015035},
+    })
   })
 })

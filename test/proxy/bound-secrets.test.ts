@@ -11,7 +11,9 @@ let authority: FakeProvider
 beforeAll(async () => {
   own = await fakeProvider()
   other = await fakeProvider()
-  authority = await fakeProvider((_, response) => json(response, {access_token: 'ENTRA-TOKEN', expires_in: 3600, token_type: 'Bearer'}))
+  authority = await fakeProvider((_, response) =>
+    json(response, {access_token: 'ENTRA-TOKEN', expires_in: 3600, token_type: 'Bearer'}),
+  )
   gateway = await startGateway({
     TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
     AZURE_AUTHORITY_HOST: authority.url.replace('/v1', ''),
@@ -24,7 +26,9 @@ beforeAll(async () => {
     azure_entra_client_id: 'c',
     azure_entra_client_secret: 'ENTRA-SECRET',
   }
-  const azure_deployment_config = [{azure_api_version: 'v1', azure_deployment_name: 'd', azure_model_slug: 'm', is_default: true}]
+  const azure_deployment_config = [
+    {azure_api_version: 'v1', azure_deployment_name: 'd', azure_model_slug: 'm', is_default: true},
+  ]
   const configurations = {custom_host: own.url, custom_headers: {'x-secret': 'HEADER-SECRET'}}
   await gateway.provider('oai', 'openai', own.url, {key: 'sk-managed-0123456789', configurations})
   await gateway.provider('hf', 'huggingface', '', {key: 'sk-managed-0123456789', configurations: {}})
@@ -84,12 +88,20 @@ test.each([
   ['by the own path', '/v1/proxy/messages', {}],
   ['by the unified path', '/v1/messages', {}],
   ['that is forwarded by name', '/v1/messages', {'x-gateway-forward-headers': 'anthropic-workspace-id'}],
-])('an account that the integration names is the one that pays, whatever header a client sends: %s', async (_, path, headers) => {
-  const sent = {...body, max_tokens: 5}
-  const named = {'x-gateway-provider': '@claude', 'anthropic-workspace-id': 'theirs', 'content-type': 'application/json', ...headers}
-  await gateway.call(path, {method: 'POST', body: JSON.stringify(sent), headers: named})
-  expect(own.heard.map(({headers}) => headers['anthropic-workspace-id'])).toEqual(['mine'])
-})
+])(
+  'an account that the integration names is the one that pays, whatever header a client sends: %s',
+  async (_, path, headers) => {
+    const sent = {...body, max_tokens: 5}
+    const named = {
+      'x-gateway-provider': '@claude',
+      'anthropic-workspace-id': 'theirs',
+      'content-type': 'application/json',
+      ...headers,
+    }
+    await gateway.call(path, {method: 'POST', body: JSON.stringify(sent), headers: named})
+    expect(own.heard.map(({headers}) => headers['anthropic-workspace-id'])).toEqual(['mine'])
+  },
+)
 
 describe('a config', () => {
   test.each([
@@ -113,8 +125,13 @@ describe('a config', () => {
   })
 
   test('says what the integration says', async () => {
-    expect((await ask({provider: '@oai', custom_host: `${own.url}/`, override_params: {custom_host: own.url}})).status).toBe(200)
-    expect(own.heard[0]!.headers).toMatchObject({authorization: 'Bearer sk-managed-0123456789', 'x-secret': 'HEADER-SECRET'})
+    expect(
+      (await ask({provider: '@oai', custom_host: `${own.url}/`, override_params: {custom_host: own.url}})).status,
+    ).toBe(200)
+    expect(own.heard[0]!.headers).toMatchObject({
+      authorization: 'Bearer sk-managed-0123456789',
+      'x-secret': 'HEADER-SECRET',
+    })
     expect(own.heard[0]!.body.toString()).not.toContain('custom_host')
     await ask({provider: '@aws', aws_region: 'us-east-1'})
     expect(own.heard.length).toBe(2)
@@ -139,7 +156,10 @@ describe('a config', () => {
       config,
       workspace_id: workspace!.id,
     })
-    const told = await ask(null, {'x-gateway-config': saved.slug ?? saved.data.slug, 'x-gateway-custom-host': other.url})
+    const told = await ask(null, {
+      'x-gateway-config': saved.slug ?? saved.data.slug,
+      'x-gateway-custom-host': other.url,
+    })
     expect([told.status, told.warning]).toEqual([200, expect.stringContaining('custom-host')])
     expect([own.heard.length, other.heard.length]).toEqual([1, 0])
   })
@@ -202,11 +222,15 @@ test('what would leave is shown as it would leave', async () => {
   const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
   const request = (headers: Record<string, string>) => ({method: 'POST', path: '/v1/chat/completions', headers, body})
   const explain = (config: object, headers = {}) =>
-    gateway.admin<{targets: {refusal: {message: string} | null; host: string | null}[]; warnings: string[]}>('POST', '/configs/explain', {
-      workspace_id: workspace!.id,
-      config,
-      request: request(headers),
-    })
+    gateway.admin<{targets: {refusal: {message: string} | null; host: string | null}[]; warnings: string[]}>(
+      'POST',
+      '/configs/explain',
+      {
+        workspace_id: workspace!.id,
+        config,
+        request: request(headers),
+      },
+    )
   const moved = await explain({provider: '@oai', custom_host: other.url})
   expect(moved.targets[0]).toMatchObject({host: null, refusal: {message: expect.stringContaining('custom_host')}})
   const told = await explain({provider: '@oai'}, {'x-gateway-custom-host': other.url})

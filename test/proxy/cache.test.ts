@@ -21,7 +21,10 @@ afterEach(async () => {
 
 const CONFIG = JSON.stringify({provider: '@mock', cache: {mode: 'simple', max_age: 3600}})
 const ask = (content = 'Hello', more: object = {}, headers: Record<string, string> = {}) =>
-  gateway.chat({model: 'gpt-4o-mini', messages: [{role: 'user', content}], ...more}, {'x-gateway-config': CONFIG, ...headers})
+  gateway.chat(
+    {model: 'gpt-4o-mini', messages: [{role: 'user', content}], ...more},
+    {'x-gateway-config': CONFIG, ...headers},
+  )
 const status = (reply: Response) => reply.headers.get('x-gateway-cache-status')
 
 /** Every answer is another one; a stream where one is asked for. */
@@ -41,14 +44,18 @@ function answerEach({body}: {body: Buffer}, response: ServerResponse) {
   response.end('data: [DONE]\n\n')
 }
 
-const contentOf = async (reply: Response) => ((await reply.json()) as {choices: {message: {content: string}}[]}).choices[0]!.message.content
+const contentOf = async (reply: Response) =>
+  ((await reply.json()) as {choices: {message: {content: string}}[]}).choices[0]!.message.content
 const streamed = async (reply: Response) => {
   const text = await reply.text()
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   return text
     .split('\n\n')
     .filter(event => event.startsWith('data: {'))
-    .map(event => (JSON.parse(event.slice(6)) as {choices: {delta?: {content?: string}}[]}).choices[0]?.delta?.content ?? '')
+    .map(
+      event =>
+        (JSON.parse(event.slice(6)) as {choices: {delta?: {content?: string}}[]}).choices[0]?.delta?.content ?? '',
+    )
     .join('')
 }
 
@@ -57,7 +64,11 @@ test('what was asked before is answered from the cache, costs nothing, and is lo
   expect(status(first)).toBe('MISS')
   const said = await contentOf(first)
   const second = await ask()
-  expect([status(second), await contentOf(second), second.headers.get('content-type')]).toEqual(['HIT', said, 'application/json'])
+  expect([status(second), await contentOf(second), second.headers.get('content-type')]).toEqual([
+    'HIT',
+    said,
+    'application/json',
+  ])
   const third = await ask('Hello', {}, {'x-gateway-cache-force-refresh': 'true'})
   expect(status(third)).toBe('REFRESH')
   const fresh = await contentOf(third)
@@ -76,7 +87,8 @@ test('metadata, the model and every parameter are another answer; a namespace st
   expect(await miss('Hello', {temperature: 0.1})).toBe('MISS')
   expect(await miss('Hello', {model: 'gpt-4o'})).toBe('MISS')
   expect(await miss()).toBe('HIT')
-  const named = (team: string) => miss('Hello', {}, {'x-gateway-cache-namespace': 'n', 'x-gateway-metadata': `{"team":"${team}"}`})
+  const named = (team: string) =>
+    miss('Hello', {}, {'x-gateway-cache-namespace': 'n', 'x-gateway-metadata': `{"team":"${team}"}`})
   expect([await named('a'), await named('b')]).toEqual(['MISS', 'HIT'])
   expect(await miss('Hello', {}, {'x-gateway-debug': 'false'})).toBe('DISABLED')
 })
@@ -95,7 +107,9 @@ test('a stored answer is told as a stream, and a stream is stored whole', async 
 
 describe('a credential that the caller brings', () => {
   const right = 'sk-right-0123456789'
-  const own = (more: object) => ({'x-gateway-config': JSON.stringify({cache: {mode: 'simple', max_age: 3600}, ...more})})
+  const own = (more: object) => ({
+    'x-gateway-config': JSON.stringify({cache: {mode: 'simple', max_age: 3600}, ...more}),
+  })
   const host = () => ({'x-gateway-custom-host': provider.url})
   const inConfig = (api_key: string) => own({provider: 'openai', custom_host: provider.url, api_key})
   // how a caller brings one, with what else it sends
@@ -105,7 +119,11 @@ describe('a credential that the caller brings', () => {
     ['in its config', key => inConfig(key)],
     [
       'as a header that is forwarded',
-      key => ({'x-gateway-config': CONFIG, 'x-gateway-forward-headers': 'authorization', authorization: `Bearer ${key}`}),
+      key => ({
+        'x-gateway-config': CONFIG,
+        'x-gateway-forward-headers': 'authorization',
+        authorization: `Bearer ${key}`,
+      }),
     ],
     [
       'as a header of the provider',
@@ -202,7 +220,11 @@ test('when the first of many leaves and its call then fails, one of those that w
     await gate.promise
     response.writeHead(500, {'content-type': 'application/json'}).end('{"error":{"message":"no"}}')
   })
-  const config = JSON.stringify({provider: '@mock', cache: {mode: 'simple', max_age: 3600}, retry: {attempts: 2, on_status_codes: [500]}})
+  const config = JSON.stringify({
+    provider: '@mock',
+    cache: {mode: 'simple', max_age: 3600},
+    retry: {attempts: 2, on_status_codes: [500]},
+  })
   const leaving = new AbortController()
   const asked = {model: 'gpt-4o-mini', messages: [{role: 'user', content: 'retried'}]}
   const first = gateway
@@ -225,24 +247,27 @@ test('when the first of many leaves and its call then fails, one of those that w
   expect(provider.heard).toHaveLength(2)
 })
 
-test.each([0, 1, 2])('of seven that ask the same at once, %i fail: each time one of those that wait asks again', async failing => {
-  const gate = Promise.withResolvers<void>()
-  let calls = 0
-  provider.answer(async (heard, response) => {
-    const fails = ++calls <= failing
-    await gate.promise
-    if (!fails) return answerEach(heard, response)
-    response.writeHead(500, {'content-type': 'application/json'}).end('{"error":{"message":"no"}}')
-  })
-  const words = `seven, ${failing}`
-  const all = Array.from({length: 7}, () => ask(words))
-  await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
-  for (let turn = 0; turn < 1000; turn++) await new Promise(resolve => setImmediate(resolve))
-  gate.resolve()
-  const statuses = (await Promise.all(all)).map(({status}) => status)
-  expect(statuses.toSorted()).toEqual([...Array(7 - failing).fill(200), ...Array(failing).fill(500)])
-  expect(provider.heard).toHaveLength(failing + 1)
-})
+test.each([0, 1, 2])(
+  'of seven that ask the same at once, %i fail: each time one of those that wait asks again',
+  async failing => {
+    const gate = Promise.withResolvers<void>()
+    let calls = 0
+    provider.answer(async (heard, response) => {
+      const fails = ++calls <= failing
+      await gate.promise
+      if (!fails) return answerEach(heard, response)
+      response.writeHead(500, {'content-type': 'application/json'}).end('{"error":{"message":"no"}}')
+    })
+    const words = `seven, ${failing}`
+    const all = Array.from({length: 7}, () => ask(words))
+    await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+    for (let turn = 0; turn < 1000; turn++) await new Promise(resolve => setImmediate(resolve))
+    gate.resolve()
+    const statuses = (await Promise.all(all)).map(({status}) => status)
+    expect(statuses.toSorted()).toEqual([...Array(7 - failing).fill(200), ...Array(failing).fill(500)])
+    expect(provider.heard).toHaveLength(failing + 1)
+  },
+)
 
 test('a caller that asks for a stream and then reads nothing holds up nobody who asks the same', async () => {
   const word = 'a word '
@@ -281,7 +306,9 @@ test('with debug off nothing is kept of a call, and a form is never answered fro
   const [row] = await gateway.logs()
   const shown = await gateway.admin<{request: object; response: object}>('GET', `/logs/${row!.id}`)
   expect([Object.hasOwn(shown.request, 'body'), Object.hasOwn(shown.response, 'body')]).toEqual([false, false])
-  provider.answer((_, response) => response.setHeader('content-type', 'application/json').end('{"created":1,"data":[]}'))
+  provider.answer((_, response) =>
+    response.setHeader('content-type', 'application/json').end('{"created":1,"data":[]}'),
+  )
   const edit = () => {
     const form = new FormData()
     form.set('model', 'gpt-image-1')

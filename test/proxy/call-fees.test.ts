@@ -9,7 +9,11 @@ beforeAll(async () => {
   provider = await fakeProvider()
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
   await gateway.provider('openai', 'openai', provider.url)
-  const deployment = (name: string) => ({azure_deployment_name: name, azure_api_version: '2024-10-21', azure_model_slug: name})
+  const deployment = (name: string) => ({
+    azure_deployment_name: name,
+    azure_api_version: '2024-10-21',
+    azure_model_slug: name,
+  })
   await gateway.provider('azure', 'azure-openai', provider.url, {
     configurations: {
       custom_host: provider.url.replace(/\/v1$/, '/openai'),
@@ -30,7 +34,8 @@ const annotations = ['a', 'b'].map(name => ({type: 'url_citation', url_citation:
 
 async function chat(slug: string, model: string, answered: string, stream = false) {
   provider.answer((_, response) => {
-    const event = (more: object) => `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', model: answered, ...more})}\n\n`
+    const event = (more: object) =>
+      `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', model: answered, ...more})}\n\n`
     const choice = {index: 0, finish_reason: 'stop'}
     if (!stream)
       return json(response, {
@@ -41,7 +46,9 @@ async function chat(slug: string, model: string, answered: string, stream = fals
         choices: [{...choice, message: {role: 'assistant', content: 'Noon.', annotations}}],
       })
     response.setHeader('content-type', 'text/event-stream')
-    response.end(`${event({choices: [{...choice, delta: {content: 'Noon.', annotations}}]})}${event({choices: [], usage})}data: [DONE]\n\n`)
+    response.end(
+      `${event({choices: [{...choice, delta: {content: 'Noon.', annotations}}]})}${event({choices: [], usage})}data: [DONE]\n\n`,
+    )
   })
   const answer = await gateway.chat({messages, model, stream}, {'x-gateway-provider': `@${slug}`})
   expect(answer.status, await answer.text()).toBe(200)
@@ -62,7 +69,11 @@ describe('a model that searches in every call', () => {
 
   test('at the rate that the operator gives it', async () => {
     await price('openai', 'gpt-4o-search-preview', {
-      pay_as_you_go: {request_token: {price: 0.00025}, response_token: {price: 0.001}, additional_units: {web_search: {price: 2.5}}},
+      pay_as_you_go: {
+        request_token: {price: 0.00025},
+        response_token: {price: 0.001},
+        additional_units: {web_search: {price: 2.5}},
+      },
     })
     expect(await chat('openai', 'gpt-4o-search-preview', 'gpt-4o-search-preview-2025-03-11')).toMatchObject({
       unpriced: false,

@@ -87,5 +87,7 @@ test('what is waited for once the gateway stops is refused', async () => {
 test('a wait that brings what it was for, or fails, leaves the call between two waits', async () => {
   const {state} = callIn('planning')
   expect([await state.wait('authenticating', Promise.resolve(1)), state.name]).toEqual([1, 'planning'])
-  await expect(state.wait('authenticating', Promise.reject(new Refusal('key.unknown')))).rejects.toMatchObject({code: 'key.unknown'})
+  await expect(state.wait('authenticating', Promise.reject(new Refusal('key.unknown')))).rejects.toMatchObject({
+    code: 'key.unknown',
+  })
 })

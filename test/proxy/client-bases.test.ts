@@ -7,8 +7,8 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, type Heard, json} from '../support/provider.ts'
 
-// Each client writes its own path behind the base it is given. People give the gateway's address, or the same with /v1: both have to lead to
-// where the vendor documents the operation, and nowhere else.
+// Each client writes its own path behind the base it is given. People give the gateway's address, or the same with /v1:
+// both have to lead to where the vendor documents the operation, and nowhere else.
 
 /** What a client sends behind its base, and where its vendor answers. */
 interface Client {
@@ -236,13 +236,19 @@ afterAll(async () => {
 })
 
 describe('every client’s path, from each base that people give it', () => {
-  const cases = CLIENTS.flatMap(client => (client.bases ?? ['', '/v1']).map(base => [client.name, base, client] as const))
+  const cases = CLIENTS.flatMap(client =>
+    (client.bases ?? ['', '/v1']).map(base => [client.name, base, client] as const),
+  )
   test.each(cases)('%s from G%s', async (_, base, client) => {
     Object.assign(documented, client)
     provider.heard.length = 0
     const reply = await fetch(gateway.url + base + client.path, {
       method: 'POST',
-      headers: {'content-type': 'application/json', 'x-gateway-provider': `@${client.kind}`, ...client.key(WORKSPACE_KEY)},
+      headers: {
+        'content-type': 'application/json',
+        'x-gateway-provider': `@${client.kind}`,
+        ...client.key(WORKSPACE_KEY),
+      },
       body: JSON.stringify(client.body),
     })
     const text = await reply.text()
@@ -260,9 +266,14 @@ describe('real clients, from the gateway’s address and from the same with /v1'
       'openai',
       'openai (any language)',
       async base => {
-        const client = new OpenAI({baseURL: base, apiKey: WORKSPACE_KEY, defaultHeaders: headersFor('openai'), maxRetries: 0})
-        return (await client.chat.completions.create({model: 'gpt-4o', messages: [{role: 'user', content: hi}]})).choices[0]!.message
-          .content
+        const client = new OpenAI({
+          baseURL: base,
+          apiKey: WORKSPACE_KEY,
+          defaultHeaders: headersFor('openai'),
+          maxRetries: 0,
+        })
+        return (await client.chat.completions.create({model: 'gpt-4o', messages: [{role: 'user', content: hi}]}))
+          .choices[0]!.message.content
       },
     ],
     [
@@ -277,16 +288,25 @@ describe('real clients, from the gateway’s address and from the same with /v1'
           defaultHeaders: headersFor('azure-openai'),
           maxRetries: 0,
         })
-        return (await client.chat.completions.create({model: 'gpt-4o', messages: [{role: 'user', content: hi}]})).choices[0]!.message
-          .content
+        return (await client.chat.completions.create({model: 'gpt-4o', messages: [{role: 'user', content: hi}]}))
+          .choices[0]!.message.content
       },
     ],
     [
       '@anthropic-ai/sdk',
       'anthropic',
       async base => {
-        const client = new Anthropic({baseURL: base, apiKey: WORKSPACE_KEY, defaultHeaders: headersFor('anthropic'), maxRetries: 0})
-        const {content} = await client.messages.create({model: 'claude-sonnet-4-5', max_tokens: 9, messages: [{role: 'user', content: hi}]})
+        const client = new Anthropic({
+          baseURL: base,
+          apiKey: WORKSPACE_KEY,
+          defaultHeaders: headersFor('anthropic'),
+          maxRetries: 0,
+        })
+        const {content} = await client.messages.create({
+          model: 'claude-sonnet-4-5',
+          max_tokens: 9,
+          messages: [{role: 'user', content: hi}],
+        })
         return content[0]!.type === 'text' && content[0]!.text
       },
     ],
@@ -294,7 +314,10 @@ describe('real clients, from the gateway’s address and from the same with /v1'
       '@google/genai',
       'google-genai, v1beta',
       async base => {
-        const client = new GoogleGenAI({apiKey: WORKSPACE_KEY, httpOptions: {baseUrl: base, headers: headersFor('google')}})
+        const client = new GoogleGenAI({
+          apiKey: WORKSPACE_KEY,
+          httpOptions: {baseUrl: base, headers: headersFor('google')},
+        })
         return (await client.models.generateContent({model: 'gemini-2.5-flash', contents: hi})).text
       },
     ],
@@ -327,7 +350,8 @@ describe('real clients, from the gateway’s address and from the same with /v1'
 
 test('the documentation says how each kind of client is pointed here', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/doors.md'), 'utf8')
-  for (const header of ['`Authorization: Bearer KEY`', '`api-key`', '`x-api-key`', '`x-goog-api-key`']) expect(page).toContain(header)
+  for (const header of ['`Authorization: Bearer KEY`', '`api-key`', '`x-api-key`', '`x-goog-api-key`'])
+    expect(page).toContain(header)
 })
 
 describe('boto3’s invoke_model', () => {
@@ -343,7 +367,11 @@ describe('boto3’s invoke_model', () => {
       body: Buffer.from(body),
       headers: {authorization: `Bearer ${WORKSPACE_KEY}`, ...headers},
     })
-    return [response.status, (await response.json()) as object, provider.heard.map(({path: at, body: sent}) => [at, sent.toString()])]
+    return [
+      response.status,
+      (await response.json()) as object,
+      provider.heard.map(({path: at, body: sent}) => [at, sent.toString()]),
+    ]
   }
 
   test.each(['', '/v1'])('sends no content type, from G%s: its body is JSON', async base => {

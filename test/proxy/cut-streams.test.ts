@@ -31,11 +31,17 @@ const MESSAGES = [
     },
   }),
   event('content_block_start', {index: 0, content_block: {type: 'text', text: ''}}),
-  ...Array.from({length: PIECES}, () => event('content_block_delta', {index: 0, delta: {type: 'text_delta', text: PIECE}})),
+  ...Array.from({length: PIECES}, () =>
+    event('content_block_delta', {index: 0, delta: {type: 'text_delta', text: PIECE}}),
+  ),
 ]
-const chunk = (more: object) => `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', ...more})}\n\n`
+const chunk = (more: object) =>
+  `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', ...more})}\n\n`
 const VLLM = [
-  chunk({choices: [{index: 0, delta: {role: 'assistant'}}], usage: {prompt_tokens: 1000, completion_tokens: 1, total_tokens: 1001}}),
+  chunk({
+    choices: [{index: 0, delta: {role: 'assistant'}}],
+    usage: {prompt_tokens: 1000, completion_tokens: 1, total_tokens: 1001},
+  }),
   ...Array.from({length: PIECES}, () => chunk({choices: [{index: 0, delta: {content: PIECE}}]})),
 ]
 

@@ -2,7 +2,10 @@ import {afterAll, beforeAll, expect, test} from 'vitest'
 import {type LogRow, startGateway, type TestGateway} from '../support/gateway.ts'
 import {chatEvents, chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts'
 
-/** Answers that are nested deeper than anything of ours walks: they pass where they only pass, and are faults of their provider elsewhere. */
+/**
+ * Answers that are nested deeper than anything of ours walks: they pass where they only pass, and are faults of their
+ * provider elsewhere.
+ */
 let gateway: TestGateway
 let provider: FakeProvider
 beforeAll(async () => {
@@ -31,7 +34,8 @@ async function ask(kind: string, path: string, asked: object, headers: Record<st
   return {status: answer.status, text: await answer.text(), cache: answer.headers.get('x-gateway-cache-status')}
 }
 
-const whole = () => provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(body))
+const whole = () =>
+  provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(body))
 const config = (more: object) => ({
   'x-gateway-config': JSON.stringify({provider: 'openai', api_key: 'sk-1', custom_host: provider.url, ...more}),
 })
@@ -70,7 +74,9 @@ test('an event too deep passes, and ends a stream that is translated', async () 
   provider.answer((_heard, response) => {
     const [first, ...rest] = chatEvents('m')
     response.writeHead(200, {'content-type': 'text/event-stream'})
-    response.end([first, `data: {"id":"c","object":"chat.completion.chunk","choices":[],"x":${DEEP}}\n\n`, ...rest].join(''))
+    response.end(
+      [first, `data: {"id":"c","object":"chat.completion.chunk","choices":[],"x":${DEEP}}\n\n`, ...rest].join(''),
+    )
   })
   const passed = await ask('openai', '/v1/chat/completions', {stream: true})
   expect(passed).toMatchObject({status: 200, text: expect.stringContaining(DEEP)})
@@ -84,7 +90,9 @@ test('one that was asked for under a cache is asked for again, whole and streame
   const cached = config({cache: {mode: 'simple'}})
   for (let round = 0; round < 2; round++)
     expect(await ask('openai', '/v1/chat/completions', {}, cached)).toMatchObject({status: 200, text: body})
-  provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'text/event-stream'}).end(chatEvents('m').join('')))
+  provider.answer((_heard, response) =>
+    response.writeHead(200, {'content-type': 'text/event-stream'}).end(chatEvents('m').join('')),
+  )
   const streamed = await ask('openai', '/v1/chat/completions', {stream: true}, cached)
   expect(streamed).toMatchObject({status: 200, text: expect.stringContaining('[DONE]')})
 })

@@ -56,7 +56,8 @@ describe.each(ROUTES)('%s at %s', (kind, path, body) => {
       provider.answer((_heard, response) =>
         response.writeHead(status, {'content-type': 'application/json'}).end(`{"message":${deep(levels)}}`),
       )
-      for (const stream of [false, true]) expect(await asked(stream)).toMatchObject({status, text: expect.stringContaining('error')})
+      for (const stream of [false, true])
+        expect(await asked(stream)).toMatchObject({status, text: expect.stringContaining('error')})
     }
   })
 

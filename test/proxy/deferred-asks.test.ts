@@ -28,13 +28,20 @@ beforeAll(async () => {
 })
 afterAll(() => twin.close())
 beforeEach(async () => {
-  batch = {id: 'batch_1', object: 'batch', endpoint: '/v1/chat/completions', status: 'in_progress', output_file_id: null}
+  batch = {
+    id: 'batch_1',
+    object: 'batch',
+    endpoint: '/v1/chat/completions',
+    status: 'in_progress',
+    output_file_id: null,
+  }
   response = {id: 'resp_1', object: 'response', status: 'queued', model: 'gpt-4o', background: true, output: []}
   twin.heard.length = 0
   twin.answer(({path}, reply) => {
     if (path.startsWith('/v1/batches')) return json(reply, batch)
     if (path.startsWith('/v1/responses')) return json(reply, response)
-    if (path === '/v1/files/file-out/content') return reply.writeHead(200, {'content-type': 'application/octet-stream'}).end(asLines([ROW]))
+    if (path === '/v1/files/file-out/content')
+      return reply.writeHead(200, {'content-type': 'application/octet-stream'}).end(asLines([ROW]))
     json(reply, {error: {message: 'No.'}}, 404)
   })
   folder = mkdtempSync(join(tmpdir(), 'gateway-asks-'))
@@ -70,24 +77,34 @@ const charged = async () =>
     .map(({ai_model, endpoint, cost}) => `${ai_model} ${endpoint} ${cost}`)
     .sort()
 const runs = async () =>
-  (await gateway.admin<{data: {name: string; runs: number}[]}>('GET', '/admin/workers')).data.find(({name}) => name === 'deferred')!.runs
+  (await gateway.admin<{data: {name: string; runs: number}[]}>('GET', '/admin/workers')).data.find(
+    ({name}) => name === 'deferred',
+  )!.runs
 const asks = () => twin.heard.filter(({method}) => method === 'GET').map(({path}) => path)
 
 async function goesOn() {
   await later(5 * MINUTE)
-  await expect.poll(asks, {timeout: 15_000}).toEqual(expect.arrayContaining(['/v1/batches/batch_1', '/v1/responses/resp_1']))
+  await expect
+    .poll(asks, {timeout: 15_000})
+    .toEqual(expect.arrayContaining(['/v1/batches/batch_1', '/v1/responses/resp_1']))
   expect(twin.heard.every(({headers}) => headers.authorization === 'Bearer sk-upstream-secret-0123456789')).toBe(true)
   expect(await charged()).toEqual([])
 }
 
 describe('work that nobody asks for again', () => {
   test('is asked for by the gateway, with the credentials of its integration, and charged once, also over restarts', async () => {
-    expect((await post('/batches', {input_file_id: 'f', endpoint: '/v1/chat/completions', completion_window: '24h'})).status).toBe(200)
+    expect(
+      (await post('/batches', {input_file_id: 'f', endpoint: '/v1/chat/completions', completion_window: '24h'})).status,
+    ).toBe(200)
     expect((await post('/responses', {model: 'gpt-4o', input: 'hi', background: true})).status).toBe(200)
     // it is charged no earlier than it ended
     if (RING !== 'own') await goesOn()
     Object.assign(batch, {status: 'completed', output_file_id: 'file-out'})
-    Object.assign(response, {status: 'completed', output: [picture], usage: {input_tokens: 1000, output_tokens: 100, total_tokens: 1100}})
+    Object.assign(response, {
+      status: 'completed',
+      output: [picture],
+      usage: {input_tokens: 1000, output_tokens: 100, total_tokens: 1100},
+    })
     await later(20 * MINUTE)
     // 1000 × 2.50 and 100 × 10 US dollars a million: 0.35 cents, of a batch the half
     const both = ['gpt-4o createBatch 0.175', 'gpt-4o createModelResponse 0.35']

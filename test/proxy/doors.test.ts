@@ -6,15 +6,31 @@ import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 let provider: FakeProvider
 let gateway: TestGateway
 
-const KINDS = {gem: 'google', bed: 'bedrock', oll: 'ollama', coh: 'cohere', oai: 'openai', ant: 'anthropic', groq: 'groq'} as const
+const KINDS = {
+  gem: 'google',
+  bed: 'bedrock',
+  oll: 'ollama',
+  coh: 'cohere',
+  oai: 'openai',
+  ant: 'anthropic',
+  groq: 'groq',
+} as const
 
 beforeAll(async () => {
   provider = await fakeProvider()
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
   const origin = provider.url.replace(/\/v1$/, '')
   for (const [slug, kind] of Object.entries(KINDS)) {
-    const more = kind === 'bedrock' ? {configurations: {custom_host: origin, aws_region: 'us-east-1', aws_auth_type: 'apiKey'}} : {}
-    await gateway.provider(slug, kind, kind === 'openai' || kind === 'groq' || kind === 'anthropic' ? provider.url : origin, more)
+    const more =
+      kind === 'bedrock'
+        ? {configurations: {custom_host: origin, aws_region: 'us-east-1', aws_auth_type: 'apiKey'}}
+        : {}
+    await gateway.provider(
+      slug,
+      kind,
+      kind === 'openai' || kind === 'groq' || kind === 'anthropic' ? provider.url : origin,
+      more,
+    )
   }
 })
 afterAll(async () => {
@@ -37,7 +53,13 @@ const converse = {
   stopReason: 'end_turn',
   usage: {inputTokens: IN, outputTokens: OUT, totalTokens: IN + OUT},
 }
-const ollama = {model: 'llama3', message: {role: 'assistant', content: 'hi'}, done: true, prompt_eval_count: IN, eval_count: OUT}
+const ollama = {
+  model: 'llama3',
+  message: {role: 'assistant', content: 'hi'},
+  done: true,
+  prompt_eval_count: IN,
+  eval_count: OUT,
+}
 const cohere = {
   id: 'c',
   message: {role: 'assistant', content: [{type: 'text', text: 'hi'}]},
@@ -90,11 +112,25 @@ const WHOLE: readonly [name: string, slug: string, path: string, body: object, r
   ['Bedrock converse', 'bed', `/model/${encodeURIComponent(CLAUDE)}/converse`, turns, converse, CLAUDE],
   ['Bedrock invoke', 'bed', `/model/${encodeURIComponent(CLAUDE)}/invoke`, messages, claude, CLAUDE],
   ['Ollama chat', 'oll', '/api/chat', {model: 'llama3', stream: false, ...messages}, ollama, 'llama3'],
-  ['Ollama generate', 'oll', '/api/generate', {model: 'llama3', stream: false, prompt: 'hi'}, {...ollama, response: 'hi'}, 'llama3'],
+  [
+    'Ollama generate',
+    'oll',
+    '/api/generate',
+    {model: 'llama3', stream: false, prompt: 'hi'},
+    {...ollama, response: 'hi'},
+    'llama3',
+  ],
   ['Cohere chat', 'coh', '/v2/chat', {model: 'command-a-03-2025', ...messages}, cohere, 'command-a-03-2025'],
   ['OpenAI chat', 'oai', '/chat/completions', {model: 'gpt-4o', ...messages}, openai, 'gpt-4o'],
   ['a deployment', 'oai', '/deployments/gpt-4o/chat/completions', messages, openai, 'gpt-4o'],
-  ['Anthropic', 'ant', '/messages', {model: 'claude-sonnet-4-5', max_tokens: 5, ...messages}, claude, 'claude-sonnet-4-5'],
+  [
+    'Anthropic',
+    'ant',
+    '/messages',
+    {model: 'claude-sonnet-4-5', max_tokens: 5, ...messages},
+    claude,
+    'claude-sonnet-4-5',
+  ],
 ]
 
 describe('by its own path a call is costed as the unified route costs the same', () => {
@@ -263,8 +299,14 @@ describe('keys where vendors’ clients put them', () => {
   })
 
   test('without a key a vendor’s own path answers 401 in the vendor’s shape', async () => {
-    const response = await fetch(`${gateway.url}/v1beta/models/gemini-2.5-pro:generateContent`, {method: 'POST', body: '{}'})
-    expect([response.status, ((await response.json()) as {error: {status: string}}).error.status]).toEqual([401, 'UNAUTHENTICATED'])
+    const response = await fetch(`${gateway.url}/v1beta/models/gemini-2.5-pro:generateContent`, {
+      method: 'POST',
+      body: '{}',
+    })
+    expect([response.status, ((await response.json()) as {error: {status: string}}).error.status]).toEqual([
+      401,
+      'UNAUTHENTICATED',
+    ])
   })
 })
 
@@ -303,17 +345,22 @@ test('doors 4: Gemini’s words for another kind’s model are not available yet
 })
 
 test('doors 3: a deployment that the integration lists is the model that it lists', async () => {
-  const deployments = [{azure_deployment_name: 'my-dep', azure_api_version: '2024-10-21', azure_model_slug: 'gpt-4o', is_default: true}]
+  const deployments = [
+    {azure_deployment_name: 'my-dep', azure_api_version: '2024-10-21', azure_model_slug: 'gpt-4o', is_default: true},
+  ]
   const configurations = {
     custom_host: provider.url.replace(/\/v1$/, '/openai'),
     azure_auth_mode: 'default',
     azure_deployment_config: deployments,
   }
-  await gateway.provider('az', 'azure-openai', provider.url, {configurations: {...configurations, azure_resource_name: 'r'}})
+  await gateway.provider('az', 'azure-openai', provider.url, {
+    configurations: {...configurations, azure_resource_name: 'r'},
+  })
   provider.answer((_, response) => json(response, openai))
-  expect((await ask('az', '/openai/deployments/my-dep/chat/completions?api-version=2024-10-21', {model: 'o1', ...messages})).status).toBe(
-    200,
-  )
+  expect(
+    (await ask('az', '/openai/deployments/my-dep/chat/completions?api-version=2024-10-21', {model: 'o1', ...messages}))
+      .status,
+  ).toBe(200)
   expect(provider.heard[0]!.path).toBe('/openai/deployments/my-dep/chat/completions?api-version=2024-10-21')
   expect(tokens((await gateway.logs())[0]!)).toEqual(['gpt-4o', IN, OUT])
 })
@@ -324,7 +371,12 @@ describe('doors 9: from a vendor’s own client, paths mean the vendor’s own o
     const response = await gateway.call(path, {headers: {'x-gateway-provider': `@${slug}`, ...headers}})
     return {status: response.status, body: (await response.json()) as Record<string, unknown>}
   }
-  const files = {data: [{id: 'file_1', type: 'file', size_bytes: 3, extra: 1}], has_more: false, first_id: 'file_1', last_id: 'file_1'}
+  const files = {
+    data: [{id: 'file_1', type: 'file', size_bytes: 3, extra: 1}],
+    has_more: false,
+    first_id: 'file_1',
+    last_id: 'file_1',
+  }
 
   test.each(['/v1/files', '/v1/skills', '/v1/messages/batches'])('%s is Anthropic’s as it came', async path => {
     provider.answer((_, response) => json(response, files))
@@ -351,7 +403,9 @@ describe('doors 9: from a vendor’s own client, paths mean the vendor’s own o
   })
 
   test('the next target of another kind is asked in OpenAI’s words, and answers in Anthropic’s', async () => {
-    provider.answer(({headers}, response) => json(response, {object: 'list', data: []}, headers['x-api-key'] ? 500 : 200))
+    provider.answer(({headers}, response) =>
+      json(response, {object: 'list', data: []}, headers['x-api-key'] ? 500 : 200),
+    )
     const config = JSON.stringify({strategy: {mode: 'fallback'}, targets: [{provider: '@ant'}, {provider: '@oai'}]})
     const {status, body} = await get('ant', '/v1/files', {...version, 'x-gateway-config': config})
     expect([status, body]).toEqual([200, {data: [], has_more: false, first_id: null, last_id: null, next_page: null}])

@@ -51,8 +51,14 @@ describe('a request with a content encoding', () => {
         'x-gateway-config': JSON.stringify({provider: '@a', retry: {attempts: 1, on_status_codes: [500]}}),
       })
       const [heard] = routed.a.heard
-      expect([path, status, heard!.body.equals(plain), heard!.headers['content-encoding']]).toEqual([path, 200, true, undefined])
-      const named = encoding === 'identity' ? undefined : encoding.toLowerCase().replace('x-gzip', 'gzip').replaceAll(' ', '')
+      expect([path, status, heard!.body.equals(plain), heard!.headers['content-encoding']]).toEqual([
+        path,
+        200,
+        true,
+        undefined,
+      ])
+      const named =
+        encoding === 'identity' ? undefined : encoding.toLowerCase().replace('x-gzip', 'gzip').replaceAll(' ', '')
       expect((rows[0] as unknown as {request_encoding?: string}).request_encoding).toBe(named)
     }
   })
@@ -67,7 +73,11 @@ describe('a request with a content encoding', () => {
   })
 
   test('that it does not have, or whose end is missing, is 400', async () => {
-    for (const body of [plain, gzipSync(plain).subarray(0, 40), Buffer.concat([gzipSync(plain).subarray(0, 60), Buffer.alloc(30)])]) {
+    for (const body of [
+      plain,
+      gzipSync(plain).subarray(0, 40),
+      Buffer.concat([gzipSync(plain).subarray(0, 60), Buffer.alloc(30)]),
+    ]) {
       const {status, text} = await ask('/v1/chat/completions', 'gzip', body)
       expect([status, text.includes('The request body cannot be decoded')]).toEqual([400, true])
     }
@@ -116,7 +126,11 @@ describe('JSON that is no object', () => {
 
 test('a form is refused on routes of JSON, whatever its boundary is called', async () => {
   for (const path of ['/v1/chat/completions', '/v1/completions', '/v1/embeddings', '/v1/responses', '/v1/messages'])
-    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=json', 'application/x-www-form-urlencoded']) {
+    for (const type of [
+      'multipart/form-data',
+      'multipart/form-data; boundary=json',
+      'application/x-www-form-urlencoded',
+    ]) {
       const told = await routed.ask({provider: '@a'}, {path, body: plain.toString(), headers: {'content-type': type}})
       expect([path, told.status]).toEqual([path, 400])
       expect(told.text).toContain(`The content type ${type} is not accepted here; send application/json.`)

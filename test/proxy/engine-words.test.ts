@@ -1,11 +1,21 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {list} from '../../src/providers/registry.ts'
-import {ENGINE_MODELS, type EngineModel, engineAnswer, pathsOf, promptTokens, UNBOUNDED_TOKENS} from '../support/engines.ts'
+import {
+  ENGINE_MODELS,
+  type EngineModel,
+  engineAnswer,
+  pathsOf,
+  promptTokens,
+  UNBOUNDED_TOKENS,
+} from '../support/engines.ts'
 import {type LogRow, startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider} from '../support/provider.ts'
 import {newTrace} from '../support/routing.ts'
 
-/** What engines speak and count themselves: their own dialects where they have them, their own counts where nobody was told any. */
+/**
+ * What engines speak and count themselves: their own dialects where they have them, their own counts where nobody was
+ * told any.
+ */
 let provider: FakeProvider
 let gateway: TestGateway
 beforeAll(async () => {
@@ -50,7 +60,9 @@ async function rowOf(trace: string): Promise<LogRow> {
 /** The counts that the client of a stream of messages ends with, as Anthropic's library keeps them. */
 function usageInEvents(text: string) {
   const events = text.split('\n').filter(line => line.startsWith('data: '))
-  const parsed = events.map(line => JSON.parse(line.slice(6)) as {type: string; usage?: object; message?: {usage: object}})
+  const parsed = events.map(
+    line => JSON.parse(line.slice(6)) as {type: string; usage?: object; message?: {usage: object}},
+  )
   const started = parsed.find(({type}) => type === 'message_start')?.message?.usage
   const ended = parsed.find(({type}) => type === 'message_delta')?.usage
   return {started, final: {...started, ...ended} as {input_tokens: number; output_tokens: number}}
@@ -65,13 +77,16 @@ describe('O4: the count of tokens of a Messages request', () => {
     }
   })
 
-  test.each(['/v1/chat/completions/input_tokens', '/tokenize'])('is asked at %s of an engine that has no other', async route => {
-    const engine = {...ENGINE_MODELS[route === '/tokenize' ? 'vllm' : 'llama_cpp'], routes: [route]}
-    provider.answer(engineAnswer(engine))
-    const {reply} = await post(await engineProvider(engine), '/v1/messages/count_tokens', {messages: MESSAGES})
-    expect([reply.status, await reply.json()]).toEqual([200, {input_tokens: COUNT}])
-    expect(pathsOf(provider.heard)).toEqual(['/v1/messages/count_tokens', route])
-  })
+  test.each(['/v1/chat/completions/input_tokens', '/tokenize'])(
+    'is asked at %s of an engine that has no other',
+    async route => {
+      const engine = {...ENGINE_MODELS[route === '/tokenize' ? 'vllm' : 'llama_cpp'], routes: [route]}
+      provider.answer(engineAnswer(engine))
+      const {reply} = await post(await engineProvider(engine), '/v1/messages/count_tokens', {messages: MESSAGES})
+      expect([reply.status, await reply.json()]).toEqual([200, {input_tokens: COUNT}])
+      expect(pathsOf(provider.heard)).toEqual(['/v1/messages/count_tokens', route])
+    },
+  )
 
   test.each([
     ['has no counter', engineAnswer({...ENGINE_MODELS.llama_cpp, routes: []})],
@@ -79,14 +94,18 @@ describe('O4: the count of tokens of a Messages request', () => {
     ['breaks off', (_: unknown, response: {destroy(): void}) => response.destroy()],
   ])('is estimated for an engine that %s', async (how, answer) => {
     provider.answer(how.startsWith('counts') ? (_, response) => response.end('{"input_tokens":-3}') : answer)
-    const {reply} = await post(await engineProvider(ENGINE_MODELS.llama_cpp), '/v1/messages/count_tokens', {messages: MESSAGES})
+    const {reply} = await post(await engineProvider(ENGINE_MODELS.llama_cpp), '/v1/messages/count_tokens', {
+      messages: MESSAGES,
+    })
     const {input_tokens} = (await reply.json()) as {input_tokens: number}
     expect([reply.status, input_tokens > 0 && input_tokens < COUNT], String(input_tokens)).toEqual([200, true])
   })
 
   test('costs nothing, and has a row', async () => {
     provider.answer(engineAnswer(ENGINE_MODELS.vllm))
-    const {trace} = await post(await engineProvider(ENGINE_MODELS.vllm), '/v1/messages/count_tokens', {messages: MESSAGES})
+    const {trace} = await post(await engineProvider(ENGINE_MODELS.vllm), '/v1/messages/count_tokens', {
+      messages: MESSAGES,
+    })
     expect(await rowOf(trace)).toMatchObject({outcome: 'ok', req_units: 0, cost: 0})
   })
 })
@@ -129,7 +148,12 @@ describe('O4: the words of other clients', () => {
       expect(await message.reply.json()).toMatchObject({type: 'message', usage: {output_tokens: 5}})
       const response = await post(slug, '/v1/responses', {max_output_tokens: 5, input: PROMPT})
       expect(await response.reply.json()).toMatchObject({object: 'response', usage: {output_tokens: 5}})
-      expect(pathsOf(provider.heard)).toEqual(['/v1/messages', '/v1/chat/completions', '/v1/responses', '/v1/chat/completions'])
+      expect(pathsOf(provider.heard)).toEqual([
+        '/v1/messages',
+        '/v1/chat/completions',
+        '/v1/responses',
+        '/v1/chat/completions',
+      ])
     }
   })
 
@@ -143,15 +167,22 @@ describe('O4: the words of other clients', () => {
     provider.answer((heard, response, request) =>
       heard.path === '/v1/messages' ? response.writeHead(status).end(text) : engine(heard, response, request),
     )
-    const {reply} = await post(await engineProvider({kind: 'lm-studio'}), '/v1/messages', {max_tokens: 5, messages: MESSAGES})
+    const {reply} = await post(await engineProvider({kind: 'lm-studio'}), '/v1/messages', {
+      max_tokens: 5,
+      messages: MESSAGES,
+    })
     expect([reply.status, pathsOf(provider.heard)]).toEqual([200, ['/v1/messages', '/v1/chat/completions']])
   })
 
   test('one that is silent is called in chat after a second, and asked once for all calls that wait', async () => {
     const engine = engineAnswer({...ENGINE_MODELS.ollama, routes: []})
-    provider.answer((heard, response, request) => (heard.path === '/v1/messages' ? undefined : engine(heard, response, request)))
+    provider.answer((heard, response, request) =>
+      heard.path === '/v1/messages' ? undefined : engine(heard, response, request),
+    )
     const slug = await engineProvider({kind: 'ollama'})
-    const calls = await Promise.all([1, 2, 3].map(() => post(slug, '/v1/messages', {max_tokens: 5, messages: MESSAGES})))
+    const calls = await Promise.all(
+      [1, 2, 3].map(() => post(slug, '/v1/messages', {max_tokens: 5, messages: MESSAGES})),
+    )
     expect(calls.map(({reply}) => reply.status)).toEqual([200, 200, 200])
     expect(pathsOf(provider.heard).filter(path => path === '/v1/messages')).toHaveLength(1)
   })
@@ -162,7 +193,11 @@ describe('O3: what the log estimates, the client is told', () => {
   beforeEach(() => provider.answer(engineAnswer(engine)))
 
   test('a stream without usage: at least a token for each of its events', async () => {
-    const {reply, trace} = await post(await engineProvider(engine), '/v1/messages', {max_tokens: 30, stream: true, messages: MESSAGES})
+    const {reply, trace} = await post(await engineProvider(engine), '/v1/messages', {
+      max_tokens: 30,
+      stream: true,
+      messages: MESSAGES,
+    })
     const {started, final} = usageInEvents(await reply.text())
     const row = await rowOf(trace)
     expect(row).toMatchObject({usage_source: 'estimated', res_units: 30})
@@ -191,7 +226,8 @@ describe('O3: what the log estimates, the client is told', () => {
     const silent = engineAnswer(engine)
     provider.answer((heard, response, request) => {
       const {end} = response
-      response.end = ((text: string) => end.call(response, text.replace(/,"usage":\{[^}]*\}/, ''), 'utf8')) as typeof end
+      response.end = ((text: string) =>
+        end.call(response, text.replace(/,"usage":\{[^}]*\}/, ''), 'utf8')) as typeof end
       silent(heard, response, request)
     })
     const {reply, trace} = await post(await engineProvider(engine), path, body)
@@ -207,14 +243,20 @@ describe('O3: what the log estimates, the client is told', () => {
     provider.answer((heard, response, request) => {
       if (heard.path !== '/v1/chat/completions') return engineAnswer(engine)(heard, response, request)
       const chunk = (choices: readonly unknown[], more = {}) =>
-        response.write(`data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more})}\n\n`)
+        response.write(
+          `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more})}\n\n`,
+        )
       response.writeHead(200, {'content-type': 'text/event-stream'})
       for (const content of ['a', 'b', 'c']) chunk([{index: 0, delta: {content}, finish_reason: null}])
       chunk([{index: 0, delta: {}, finish_reason: 'stop'}])
       chunk([], {usage})
       response.end('data: [DONE]\n\n')
     })
-    const {reply, trace} = await post(await engineProvider(engine), '/v1/messages', {max_tokens: 30, stream: true, messages: MESSAGES})
+    const {reply, trace} = await post(await engineProvider(engine), '/v1/messages', {
+      max_tokens: 30,
+      stream: true,
+      messages: MESSAGES,
+    })
     const {final} = usageInEvents(await reply.text())
     expect([final.input_tokens, final.output_tokens]).toEqual([1, 1])
     expect(await rowOf(trace)).toMatchObject({usage_source: 'provider', req_units: 1, res_units: 1})
@@ -260,11 +302,19 @@ describe('O2: calls that were left', () => {
     }
   }
 
-  test.each(COUNTING)('a stream of %s that was left counts its events, and its prompt by the engine', async (_, engine) => {
-    provider.answer(engineAnswer(engine, 5))
-    const row = await leftAfter(await engineProvider(engine), '/v1/chat/completions', {stream: true, messages: MESSAGES}, 5)
-    expect(row).toMatchObject({outcome: 'aborted', usage_source: 'partial', req_units: COUNT, res_units: 5})
-  })
+  test.each(COUNTING)(
+    'a stream of %s that was left counts its events, and its prompt by the engine',
+    async (_, engine) => {
+      provider.answer(engineAnswer(engine, 5))
+      const row = await leftAfter(
+        await engineProvider(engine),
+        '/v1/chat/completions',
+        {stream: true, messages: MESSAGES},
+        5,
+      )
+      expect(row).toMatchObject({outcome: 'aborted', usage_source: 'partial', req_units: COUNT, res_units: 5})
+    },
+  )
 
   test.each(COUNTING)('a whole call of %s that was left counts its prompt by the engine', async (_, engine) => {
     provider.answer(engineAnswer(engine, 0))
@@ -282,7 +332,12 @@ describe('O2: calls that were left', () => {
 
   test('an engine without a counter: its events, and an estimate of the prompt', async () => {
     provider.answer(engineAnswer(ENGINE_MODELS.ollama, 5))
-    const row = await leftAfter(await engineProvider(ENGINE_MODELS.ollama), '/v1/chat/completions', {stream: true, messages: MESSAGES}, 5)
+    const row = await leftAfter(
+      await engineProvider(ENGINE_MODELS.ollama),
+      '/v1/chat/completions',
+      {stream: true, messages: MESSAGES},
+      5,
+    )
     expect(row).toMatchObject({outcome: 'aborted', usage_source: 'partial', res_units: 5})
     expect(row.req_units).toBeGreaterThan(5)
   })
@@ -312,8 +367,15 @@ describe('O2: calls that were left', () => {
 
   test('a counter that is silent holds the row two seconds at most', async () => {
     const engine = engineAnswer(ENGINE_MODELS.vllm, 5)
-    provider.answer((heard, response, request) => (heard.path === '/tokenize' ? undefined : engine(heard, response, request)))
-    const row = await leftAfter(await engineProvider(ENGINE_MODELS.vllm), '/v1/chat/completions', {stream: true, messages: MESSAGES}, 5)
+    provider.answer((heard, response, request) =>
+      heard.path === '/tokenize' ? undefined : engine(heard, response, request),
+    )
+    const row = await leftAfter(
+      await engineProvider(ENGINE_MODELS.vllm),
+      '/v1/chat/completions',
+      {stream: true, messages: MESSAGES},
+      5,
+    )
     expect(row).toMatchObject({outcome: 'aborted', res_units: 5})
   })
 })

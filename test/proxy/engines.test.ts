@@ -3,7 +3,9 @@ import {list} from '../../src/providers/registry.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, type Heard, json} from '../support/provider.ts'
 
-const ENGINES = list().filter(({is_engine, endpoints}) => is_engine && (endpoints === 'all' || endpoints.includes('chatComplete')))
+const ENGINES = list().filter(
+  ({is_engine, endpoints}) => is_engine && (endpoints === 'all' || endpoints.includes('chatComplete')),
+)
 /** Of so many words an engine makes where nothing bounds it. */
 const UNBOUNDED = 2018
 
@@ -84,12 +86,17 @@ test('O6: and OpenAI’s below it', async () => {
 
 test('O8: a price of nothing for all models of an engine is a price', async () => {
   const chat = async () => {
-    const reply = await gateway.chat({model: 'of-the-house', messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-provider': '@vllm'})
+    const reply = await gateway.chat(
+      {model: 'of-the-house', messages: [{role: 'user', content: 'hi'}]},
+      {'x-gateway-provider': '@vllm'},
+    )
     expect(reply.status, await reply.text()).toBe(200)
     return (await gateway.logs())[0]!
   }
   expect(await chat()).toMatchObject({unpriced: true})
-  await expect(gateway.admin('PUT', '/model-configs/pricing/vllm/default', {pricing_config: {}})).rejects.toThrow('prices nothing')
+  await expect(gateway.admin('PUT', '/model-configs/pricing/vllm/default', {pricing_config: {}})).rejects.toThrow(
+    'prices nothing',
+  )
   const pricing_config = {pay_as_you_go: {request_token: {price: 0}, response_token: {price: 0}}}
   await gateway.admin('PUT', '/model-configs/pricing/vllm/default', {pricing_config})
   expect(await chat()).toMatchObject({unpriced: false, cost: 0})

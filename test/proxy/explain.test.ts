@@ -66,7 +66,12 @@ const LONG = {...CHAT, max_tokens: 200}
 const NAMED = {...CHAT, n: 2, user: 'u', messages: [{role: 'user', content: 'hi', name: 'me'}]}
 
 /** What `fetch` adds of itself. */
-const OF_FETCH = {'accept-encoding': 'gzip, deflate', 'accept-language': '*', 'sec-fetch-mode': 'cors', 'user-agent': 'node'}
+const OF_FETCH = {
+  'accept-encoding': 'gzip, deflate',
+  'accept-language': '*',
+  'sec-fetch-mode': 'cors',
+  'user-agent': 'node',
+}
 
 describe('what is told comes', () => {
   test.each<[string, Question, Record<string, number>]>([
@@ -78,7 +83,11 @@ describe('what is told comes', () => {
       {config: fallback([A, B, CLAUDE]), answers: {'config.targets[0]': 429, 'config.targets[1]': 500}},
       {a: 429, b: 500},
     ],
-    ['of one that does not', {config: fallback([A, B], {on_status_codes: [429]}), answers: {'config.targets[0]': 503}}, {a: 503}],
+    [
+      'of one that does not',
+      {config: fallback([A, B], {on_status_codes: [429]}), answers: {'config.targets[0]': 503}},
+      {a: 503},
+    ],
     [
       'of one that ends in a failure',
       {config: fallback([A, B]), answers: {'config.targets[0]': 500, 'config.targets[1]': 404}},
@@ -86,7 +95,11 @@ describe('what is told comes', () => {
     ],
     ['of one whose first is not there', {config: fallback([{provider: '@nobody'}, B])}, {}],
     ['of a condition on metadata', {config: conditional, headers: {'x-gateway-metadata': '{"plan":"pro"}'}}, {}],
-    ['of a condition on the body', {config: conditional, body: LONG, answers: {'config.targets[1].targets[0]': 500}}, {b: 500}],
+    [
+      'of a condition on the body',
+      {config: conditional, body: LONG, answers: {'config.targets[1].targets[0]': 500}},
+      {b: 500},
+    ],
     ['of a default', {config: conditional}, {}],
     ['of a body that is changed', {config: changed, body: NAMED, headers: {'x-tenant': 'blue', 'x-other': 'red'}}, {}],
     ['in other words', {config: CLAUDE, headers: {'anthropic-beta': 'a-beta'}}, {}],
@@ -94,7 +107,11 @@ describe('what is told comes', () => {
     ['of a stream', {config: CLAUDE, body: {...CHAT, stream: true}}, {}],
     ['of embeddings', {config: A, path: '/v1/embeddings', body: {model: 'text-embedding-3-small', input: 'hi'}}, {}],
     ['of pass-through, with a query', {config: A, path: '/v1/proxy/anything?x=1', body: {some: 'thing'}}, {}],
-    ['of a config that leads nowhere', {config: {...conditional, strategy: {...conditional.strategy, default: undefined}}}, {}],
+    [
+      'of a config that leads nowhere',
+      {config: {...conditional, strategy: {...conditional.strategy, default: undefined}}},
+      {},
+    ],
   ])('%s', async (_, question, failing) => {
     for (const [name, status] of Object.entries(failing)) routed[name as 'a'].answer(statuses([status]))
     const told = await explain({...question, headers: {...OF_FETCH, ...question.headers}})
@@ -104,15 +121,22 @@ describe('what is told comes', () => {
       headers: question.headers ?? {},
     })
     expect([came.status, came.path]).toEqual([told.way.end.status, told.way.end.target ?? came.path])
-    const asked = told.way.visits.map(({target}) => told.targets.find(({path}) => path === target)!).filter(({sends}) => sends)
+    const asked = told.way.visits
+      .map(({target}) => told.targets.find(({path}) => path === target)!)
+      .filter(({sends}) => sends)
     for (const {sends, path, host, managed} of asked) {
       const provider = routed[managed as 'a']
       expect(host).toBe(provider.url)
       const heard = provider.heard.shift()!
       const {'content-length': length, host: _host, connection: _connection, ...headers} = heard.headers
-      expect([heard.method, provider.url.replace('/v1', '') + heard.path, path]).toEqual([sends!.method, sends!.url, path])
+      expect([heard.method, provider.url.replace('/v1', '') + heard.path, path]).toEqual([
+        sends!.method,
+        sends!.url,
+        path,
+      ])
       expect(Object.keys(headers).sort()).toEqual(Object.keys(sends!.headers))
-      for (const [name, value] of Object.entries(sends!.headers)) if (value !== '***') expect([name, headers[name]]).toEqual([name, value])
+      for (const [name, value] of Object.entries(sends!.headers))
+        if (value !== '***') expect([name, headers[name]]).toEqual([name, value])
       if (Buffer.byteLength(heard.body) && sends!.body.bytes) expect(Number(length)).toBe(sends!.body.bytes)
       const body = JSON.parse(heard.body.toString()) as Record<string, unknown>
       if (sends!.body.form === 'translated') expect(body).toEqual(sends!.body.translated)
@@ -164,7 +188,9 @@ describe('of the same question the same bytes', () => {
     const text = async () => JSON.stringify(await explain(question))
     expect(await text()).toBe(await text())
     const slug = await routed.save(config)
-    expect(JSON.stringify(await explain({...question, config: slug}))).toBe(JSON.stringify(await explain({...question, config: slug})))
+    expect(JSON.stringify(await explain({...question, config: slug}))).toBe(
+      JSON.stringify(await explain({...question, config: slug})),
+    )
   })
 
   test('and of other seeds other draws, by weight', async () => {
@@ -174,7 +200,8 @@ describe('of the same question the same bytes', () => {
     const first = all.filter(({target}) => target === 'config.targets[0]').length
     expect(first).toBeGreaterThan(120)
     expect(first).toBeLessThan(180)
-    for (const {because, target} of all) expect(because).toMatchObject([{mode: 'loadbalance', to: target, sticky_key: null}])
+    for (const {because, target} of all)
+      expect(because).toMatchObject([{mode: 'loadbalance', to: target, sticky_key: null}])
   })
 })
 
@@ -264,7 +291,11 @@ test('all that a target inherits is told: timeouts, retries, parameters, prices;
 
 test('what a target refuses is told with it, and the way goes on as it would', async () => {
   const told = await explain({config: fallback([{provider: '@nobody'}, {provider: 'openai'}, A]), headers: {}})
-  expect(told.targets.map(({refusal}) => refusal?.code)).toEqual(['provider.unknown', 'provider.no_credentials', undefined])
+  expect(told.targets.map(({refusal}) => refusal?.code)).toEqual([
+    'provider.unknown',
+    'provider.no_credentials',
+    undefined,
+  ])
   expect(told.way.visits.map(({target, tries}) => [target, tries[0]!.status])).toEqual([
     ['config.targets[0]', 400],
     ['config.targets[1]', 400],
@@ -279,7 +310,9 @@ test('an expired provider is one at the time that is asked about', async () => {
   const until = '2100-01-01T00:00:00.000Z'
   await routed.gateway.admin('PUT', '/providers/c', {expires_at: until})
   expect((await explain({config: C})).targets[0]!.refusal).toBeNull()
-  expect((await explain({config: C, at: '2100-01-01T01:00:00+01:00'})).targets[0]!.refusal).toMatchObject({code: 'provider.expired'})
+  expect((await explain({config: C, at: '2100-01-01T01:00:00+01:00'})).targets[0]!.refusal).toMatchObject({
+    code: 'provider.expired',
+  })
   await routed.gateway.admin('PUT', '/providers/c', {expires_at: null})
   expect((await explain({config: C, at: until})).targets[0]!.refusal).toBeNull()
 })
@@ -319,7 +352,11 @@ test.each<[string, Question, RegExp]>([
   ['a config that is none', {config: {provder: '@a'}}, /config\.provder: is not known/],
   ['a config that is not there', {config: 'pc-nope'}, /no config is called pc-nope/],
   ['a body that is none', {config: A, body: undefined}, /./],
-  ['a config that is too long', {config: {...A, override_params: {x: 'x'.repeat(1 << 20)}}}, /config: is longer than 1 MB/],
+  [
+    'a config that is too long',
+    {config: {...A, override_params: {x: 'x'.repeat(1 << 20)}}},
+    /config: is longer than 1 MB/,
+  ],
   [
     'a body that is too long for so many targets',
     {config: fallback(Array.from({length: 64}, () => A)), body: {...CHAT, x: 'x'.repeat(1 << 18)}},
@@ -364,8 +401,14 @@ test('the key of the cache is the one under which the answer is kept', async () 
     max_age_s: 600,
     partition: {workspace_id: workspaceOf, namespace: null, metadata: {team: 'blue'}},
   })
-  expect(await cacheOf({headers: {...headers, 'x-gateway-cache-force-refresh': 'true'}})).toMatchObject({status: 'REFRESH', digest})
-  expect(await cacheOf({headers: {...headers, 'x-gateway-debug': 'false'}})).toMatchObject({status: 'DISABLED', digest: null})
+  expect(await cacheOf({headers: {...headers, 'x-gateway-cache-force-refresh': 'true'}})).toMatchObject({
+    status: 'REFRESH',
+    digest,
+  })
+  expect(await cacheOf({headers: {...headers, 'x-gateway-debug': 'false'}})).toMatchObject({
+    status: 'DISABLED',
+    digest: null,
+  })
   expect((await gateway.chat(CHAT, {...headers, 'x-gateway-config': JSON.stringify(config)})).status).toBe(200)
   await gateway.close()
   await provider.close()

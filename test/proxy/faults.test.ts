@@ -127,9 +127,23 @@ async function plane(
     server.close()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`
-  const headers = {'x-gateway-api-key': 'k', 'x-gateway-provider': 'groq', authorization: 'Bearer t', 'content-type': 'application/json'}
+  const headers = {
+    'x-gateway-api-key': 'k',
+    'x-gateway-provider': 'groq',
+    authorization: 'Bearer t',
+    'content-type': 'application/json',
+  }
   const body = JSON.stringify({model: 'm', messages: [{role: 'user', content: 'hi'}]})
-  return {proxy, url, headers, body, intents, settlements, written, call: () => fetch(url, {method: 'POST', headers, body})}
+  return {
+    proxy,
+    url,
+    headers,
+    body,
+    intents,
+    settlements,
+    written,
+    call: () => fetch(url, {method: 'POST', headers, body}),
+  }
 }
 
 const closing: (() => void)[] = []
@@ -244,7 +258,11 @@ test('a journal that takes no intent refuses the call with 503, and nothing leav
   let dispatched = 0
   const {call} = await plane({
     dispatch: () => void dispatched++,
-    recorder: {begin: (_, done) => setImmediate(() => done(new Error('no space'))), settle: () => undefined, note: () => undefined},
+    recorder: {
+      begin: (_, done) => setImmediate(() => done(new Error('no space'))),
+      settle: () => undefined,
+      note: () => undefined,
+    },
   })
   const reply = await call()
   expect([reply.status, dispatched]).toEqual([503, 0])
@@ -264,7 +282,10 @@ test('the last byte and the terminal event wait until the settlement is written'
     const held = controller()
     handler.onRequestStart?.(held, {})
     handler.onResponseStart?.(held, 200, {'content-type': 'text/event-stream'})
-    handler.onResponseData?.(held, Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n'))
+    handler.onResponseData?.(
+      held,
+      Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n'),
+    )
     handler.onResponseEnd?.(held, {})
   }
   const {url, headers, body} = await plane({recorder, dispatch})
@@ -298,7 +319,10 @@ test('a provider that breaks off behind its last event, while that is settled, e
     const held = controller()
     handler.onRequestStart?.(held, {})
     handler.onResponseStart?.(held, 200, {'content-type': 'text/event-stream'})
-    handler.onResponseData?.(held, Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n'))
+    handler.onResponseData?.(
+      held,
+      Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n'),
+    )
     handler.onResponseError?.(held, new Error('other side closed'))
   }
   const {url, headers, body} = await plane({recorder, dispatch})

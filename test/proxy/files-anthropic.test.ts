@@ -31,7 +31,8 @@ function answer(heard: Heard, response: Parameters<typeof json>[0]) {
   const path = heard.path.replace('/v1', '')
   if (heard.headers['x-api-key'] !== 'sk-upstream-secret-0123456789')
     return json(response, {type: 'error', error: {message: 'no key'}}, 401)
-  if (heard.headers['anthropic-version'] !== '2023-06-01') return json(response, {type: 'error', error: {message: 'no version'}}, 400)
+  if (heard.headers['anthropic-version'] !== '2023-06-01')
+    return json(response, {type: 'error', error: {message: 'no version'}}, 400)
   if (path.startsWith('/files') && heard.headers['anthropic-beta'] !== 'files-api-2025-04-14')
     return json(response, {type: 'error', error: {type: 'not_found_error', message: 'no beta'}}, 404)
   if (heard.method === 'POST' && path === '/messages/batches') {
@@ -62,11 +63,16 @@ function answer(heard: Heard, response: Parameters<typeof json>[0]) {
     uploaded = heard
     return json(response, metadata)
   }
-  if (path.startsWith('/files?')) return json(response, {data: uploaded ? [metadata] : [], has_more: false, last_id: FILE})
+  if (path.startsWith('/files?'))
+    return json(response, {data: uploaded ? [metadata] : [], has_more: false, last_id: FILE})
   if (path === `/files/${FILE}` && heard.method === 'DELETE') return json(response, {id: FILE, type: 'file_deleted'})
   if (path === `/files/${FILE}` && uploaded) return json(response, metadata)
   if (path === `/files/${FILE}/content`)
-    return json(response, {type: 'error', error: {type: 'invalid_request_error', message: 'This file is not downloadable.'}}, 400)
+    return json(
+      response,
+      {type: 'error', error: {type: 'invalid_request_error', message: 'This file is not downloadable.'}},
+      400,
+    )
   json(response, missing, 404)
 }
 
@@ -133,7 +139,10 @@ test('a batch, from its file to its output', async () => {
     results_url: `https://api.anthropic.com/v1/messages/batches/${BATCH}/results`,
   })
   results = asLines([
-    {custom_id: 'a-2', result: {type: 'errored', error: {type: 'error', error: {type: 'invalid_request_error', message: 'Too long.'}}}},
+    {
+      custom_id: 'a-2',
+      result: {type: 'errored', error: {type: 'error', error: {type: 'invalid_request_error', message: 'Too long.'}}},
+    },
     {
       custom_id: 'a-1',
       result: {
@@ -152,7 +161,11 @@ test('a batch, from its file to its output', async () => {
     {custom_id: 'a-3', result: {type: 'expired'}},
   ])
   const done = await openai.batches.retrieve(BATCH)
-  expect(done).toMatchObject({status: 'completed', completed_at: 1_735_790_645, request_counts: {total: 2, completed: 1, failed: 1}})
+  expect(done).toMatchObject({
+    status: 'completed',
+    completed_at: 1_735_790_645,
+    request_counts: {total: 2, completed: 1, failed: 1},
+  })
   const output = asRows(await (await openai.files.content(done.output_file_id!)).text())
   expect(output).toMatchObject([
     {custom_id: 'a-2', response: null, error: {code: 'invalid_request_error', message: 'anthropic error: Too long.'}},
@@ -171,7 +184,10 @@ test('a batch, from its file to its output', async () => {
     },
     {custom_id: 'a-3', response: null, error: {code: 'expired', message: 'anthropic error: the request was expired'}},
   ])
-  expect(await openai.files.retrieve(done.output_file_id!)).toMatchObject({purpose: 'batch_output', created_at: 1_735_790_645})
+  expect(await openai.files.retrieve(done.output_file_id!)).toMatchObject({
+    purpose: 'batch_output',
+    created_at: 1_735_790_645,
+  })
   const same = await gateway.call(`/v1/batches/${BATCH}/output`, {headers: {'x-gateway-provider': '@claude'}})
   expect(asRows(await same.text())).toHaveLength(3)
   // (10 x 3 + 3 x 15 US dollars a million) / 2, once
@@ -183,7 +199,10 @@ test('rows are charged as Anthropic bills them: each model that ran, and what no
   batch_id = 'msgbatch_0billed'
   const file = await upload([row('a-1', 'Hello')])
   await client().batches.create({input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h'})
-  Object.assign(batch!, {processing_status: 'ended', request_counts: {processing: 0, succeeded: 2, errored: 0, canceled: 0, expired: 0}})
+  Object.assign(batch!, {
+    processing_status: 'ended',
+    request_counts: {processing: 0, succeeded: 2, errored: 0, canceled: 0, expired: 0},
+  })
   Object.assign(batch!, {
     results_url: `https://api.anthropic.com/v1/messages/batches/${batch_id}/results`,
     ended_at: '2025-01-02T04:04:05Z',
@@ -201,10 +220,16 @@ test('rows are charged as Anthropic bills them: each model that ran, and what no
     {type: 'compaction', input_tokens: 5000, output_tokens: 50},
   ]
   results = asLines([
-    {custom_id: 'a-1', result: {type: 'succeeded', message: {...message, usage: {input_tokens: 1000, output_tokens: 100, iterations}}}},
+    {
+      custom_id: 'a-1',
+      result: {type: 'succeeded', message: {...message, usage: {input_tokens: 1000, output_tokens: 100, iterations}}},
+    },
     {
       custom_id: 'a-2',
-      result: {type: 'succeeded', message: {...message, content: 'no list', usage: {input_tokens: 1000, output_tokens: 100}}},
+      result: {
+        type: 'succeeded',
+        message: {...message, content: 'no list', usage: {input_tokens: 1000, output_tokens: 100}},
+      },
     },
   ])
   await client().batches.retrieve(batch_id)
@@ -247,7 +272,10 @@ test('files of all other purposes go to the Files API', async () => {
   const gone = await openai.batches
     .create({input_file_id: kept.id, endpoint: '/v1/chat/completions', completion_window: '24h'})
     .catch(fault => fault)
-  expect([gone.status, gone.error.message]).toEqual([400, expect.stringContaining('input_file_id: no file that was uploaded here')])
+  expect([gone.status, gone.error.message]).toEqual([
+    400,
+    expect.stringContaining('input_file_id: no file that was uploaded here'),
+  ])
 })
 
 test('a row that Anthropic cannot take is refused with its line, and nothing is kept', async () => {
@@ -261,5 +289,8 @@ test('fine-tuning, which Anthropic has not, is refused naming both', async () =>
   const refused = await client()
     .fineTuning.jobs.create({model: MODEL, training_file: 'x'})
     .catch(fault => fault)
-  expect([refused.status, refused.error.message]).toEqual([400, 'The provider anthropic does not offer POST /fine_tuning/jobs.'])
+  expect([refused.status, refused.error.message]).toEqual([
+    400,
+    'The provider anthropic does not offer POST /fine_tuning/jobs.',
+  ])
 })

@@ -21,7 +21,8 @@ let gateway: TestGateway
 function answer(heard: Heard, response: Parameters<typeof json>[0]) {
   if (heard.path.includes('partNumber=1')) on_part()
   if (s3(objects, parts, heard, response)) return
-  if (!heard.headers.authorization?.includes('/us-east-1/bedrock/aws4_request')) return json(response, {message: 'no signature'}, 403)
+  if (!heard.headers.authorization?.includes('/us-east-1/bedrock/aws4_request'))
+    return json(response, {message: 'no signature'}, 403)
   const [path] = heard.path.split('?', 1)
   const [, kind, id, action] = path!.split('/').map(decodeURIComponent)
   const said = () => JSON.parse(heard.body.toString())
@@ -36,7 +37,8 @@ function answer(heard: Heard, response: Parameters<typeof json>[0]) {
   if (is_tuning && id === undefined)
     return json(response, {modelCustomizationJobSummaries: [...jobs.values()].filter(job => job.jobArn === TUNING)})
   const job = jobs.get(id!)
-  if (!job) return json(response, {__type: 'ResourceNotFoundException', message: 'The provided job does not exist.'}, 404)
+  if (!job)
+    return json(response, {__type: 'ResourceNotFoundException', message: 'The provided job does not exist.'}, 404)
   if (action === 'stop') {
     job.status = 'Stopping'
     return json(response, {})
@@ -86,11 +88,19 @@ test('a batch, from its file to its output', async () => {
   expect(asRows(stored.toString())).toEqual([
     {
       recordId: 'a-1',
-      modelInput: {messages: [{role: 'user', content: [{text: 'Hello'}]}], system: [{text: 'Be brief.'}], inferenceConfig: {maxTokens: 50}},
+      modelInput: {
+        messages: [{role: 'user', content: [{text: 'Hello'}]}],
+        system: [{text: 'Be brief.'}],
+        inferenceConfig: {maxTokens: 50},
+      },
     },
     {
       recordId: 'a-2',
-      modelInput: {messages: [{role: 'user', content: [{text: 'Who?'}]}], system: [{text: 'Be brief.'}], inferenceConfig: {maxTokens: 50}},
+      modelInput: {
+        messages: [{role: 'user', content: [{text: 'Who?'}]}],
+        system: [{text: 'Be brief.'}],
+        inferenceConfig: {maxTokens: 50},
+      },
     },
   ])
 
@@ -121,7 +131,11 @@ test('a batch, from its file to its output', async () => {
   expect(output).toMatch(/^s3:\/\/my-bucket\/gateway-files\/batch_output\/[\w-]+\/$/)
 
   Object.assign(created, {status: 'InProgress', submitTime: '2025-01-02T03:04:05Z'})
-  expect(await openai.batches.retrieve(batch.id)).toMatchObject({status: 'in_progress', created_at: 1_735_787_045, output_file_id: null})
+  expect(await openai.batches.retrieve(batch.id)).toMatchObject({
+    status: 'in_progress',
+    created_at: 1_735_787_045,
+    output_file_id: null,
+  })
 
   Object.assign(created, {status: 'Completed', endTime: '2025-01-02T04:04:05Z'})
   const folder = `${output.replace('s3://', '')}abc123def456`
@@ -137,7 +151,11 @@ test('a batch, from its file to its output', async () => {
           usage: {inputTokens: 9, outputTokens: 3, totalTokens: 12},
         },
       },
-      {recordId: 'a-1', modelInput: {messages: []}, error: {errorCode: 400, errorMessage: 'Too long.', expired: false, retryable: false}},
+      {
+        recordId: 'a-1',
+        modelInput: {messages: []},
+        error: {errorCode: 400, errorMessage: 'Too long.', expired: false, retryable: false},
+      },
     ]),
   )
   objects.set(
@@ -174,7 +192,12 @@ test('a batch, from its file to its output', async () => {
       },
     },
   })
-  expect(first).toEqual({id: 'batch_req_2', custom_id: 'a-1', response: null, error: {code: '400', message: 'bedrock error: Too long.'}})
+  expect(first).toEqual({
+    id: 'batch_req_2',
+    custom_id: 'a-1',
+    response: null,
+    error: {code: '400', message: 'bedrock error: Too long.'},
+  })
   const same = await gateway.call(`/v1/batches/${JOB}/output`, {headers: {'x-gateway-provider': '@bedrock'}})
   expect([same.status, same.headers.get('content-type')]).toEqual([200, 'application/octet-stream'])
   expect(asRows(await same.text()).map(each => each.custom_id)).toEqual(['a-2', 'a-1'])
@@ -186,10 +209,16 @@ test('a batch, from its file to its output', async () => {
 test('a batch that is cancelled, and one that is not there', async () => {
   const openai = client()
   jobs.set(JOB, {jobArn: JOB, modelId: MODEL, status: 'InProgress'})
-  expect(await openai.batches.cancel(encodeURIComponent(JOB))).toMatchObject({id: encodeURIComponent(JOB), status: 'cancelling'})
+  expect(await openai.batches.cancel(encodeURIComponent(JOB))).toMatchObject({
+    id: encodeURIComponent(JOB),
+    status: 'cancelling',
+  })
   const missing = await openai.batches.retrieve(encodeURIComponent(`${JOB}9`)).catch(fault => fault)
   expect(missing).toBeInstanceOf(OpenAI.NotFoundError)
-  expect(missing.error).toMatchObject({message: 'bedrock error: The provided job does not exist.', type: 'ResourceNotFoundException'})
+  expect(missing.error).toMatchObject({
+    message: 'bedrock error: The provided job does not exist.',
+    type: 'ResourceNotFoundException',
+  })
 })
 
 test('files are listed by pages, retrieved, read and deleted', async () => {
@@ -201,7 +230,13 @@ test('files are listed by pages, retrieved, read and deleted', async () => {
   for await (const file of openai.files.list({limit: 2})) names.push(file.filename)
   expect(names).toEqual(['a.txt', 'b.txt', 'c_d.txt'])
   const {id} = (await openai.files.list({limit: 1})).data[0]!
-  expect(await openai.files.retrieve(id)).toMatchObject({id, bytes: 13, created_at: MODIFIED_S, purpose: 'user_data', filename: 'a.txt'})
+  expect(await openai.files.retrieve(id)).toMatchObject({
+    id,
+    bytes: 13,
+    created_at: MODIFIED_S,
+    purpose: 'user_data',
+    filename: 'a.txt',
+  })
   expect(await (await openai.files.content(id)).text()).toBe('text of a.txt')
   expect(await openai.files.delete(id)).toEqual({id, object: 'file', deleted: true})
   const gone = await openai.files.retrieve(id).catch(fault => fault)
@@ -238,7 +273,9 @@ test('a long file goes in parts, and is never held whole', async () => {
       // Ten megabytes are on their way: the first part has to be there before more is sent.
       if (at === 120) await first_part
     }
-    yield Buffer.from(`\r\n--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--${boundary}--\r\n`)
+    yield Buffer.from(
+      `\r\n--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--${boundary}--\r\n`,
+    )
   }
   const reply = await gateway.call('/v1/files', {
     method: 'POST',
@@ -295,7 +332,12 @@ test('fine-tuning', async () => {
     hyperparameters: {n_epochs: 3, batch_size: 'auto', learning_rate_multiplier: 0.5},
     ...({role_arn: ROLE} as object),
   })
-  expect(job).toMatchObject({id: encodeURIComponent(TUNING), object: 'fine_tuning.job', status: 'validating_files', training_file: file.id})
+  expect(job).toMatchObject({
+    id: encodeURIComponent(TUNING),
+    object: 'fine_tuning.job',
+    status: 'validating_files',
+    training_file: file.id,
+  })
   expect(jobs.get(TUNING)).toMatchObject({
     baseModelIdentifier: MODEL,
     customModelName: 'kind',

@@ -36,7 +36,9 @@ beforeAll(async () => {
       ],
     },
   })
-  await gateway.provider('fireworks', 'fireworks-ai', bare, {configurations: {custom_host: bare, fireworks_account_id: 'acme'}})
+  await gateway.provider('fireworks', 'fireworks-ai', bare, {
+    configurations: {custom_host: bare, fireworks_account_id: 'acme'},
+  })
   await gateway.provider('bedrock', 'bedrock', bare, {configurations: {...AWS, custom_host: bare}})
   await gateway.provider('listed', 'bedrock', bare, {configurations: {...AWS, custom_host: bare}})
   await gateway.admin('PUT', '/integrations/listed/models', {
@@ -62,13 +64,16 @@ const row = (custom_id: string, model = CLAUDE) => chatRow(custom_id, model, 'x'
 
 test('a provider of OpenAI’s words gives the output of a batch by the batch’s id', async () => {
   twin.answer(({path}, response) => {
-    if (path === '/v1/batches/batch_1') return json(response, {id: 'batch_1', status: 'completed', output_file_id: 'file-2'})
-    if (path === '/v1/batches/batch_2') return json(response, {id: 'batch_2', status: 'in_progress', output_file_id: null})
+    if (path === '/v1/batches/batch_1')
+      return json(response, {id: 'batch_1', status: 'completed', output_file_id: 'file-2'})
+    if (path === '/v1/batches/batch_2')
+      return json(response, {id: 'batch_2', status: 'in_progress', output_file_id: null})
     if (path === '/v1/files/file-2/content') return void response.writeHead(200).end('{"custom_id":"a"}\n')
     json(response, {error: {message: 'No such batch.', type: 'invalid_request_error', param: 'id', code: null}}, 404)
   })
   for (const provider of ['openai', 'groq']) {
-    const ask = (id: string) => gateway.call(`/v1/batches/${id}/output`, {headers: {'x-gateway-provider': `@${provider}`}})
+    const ask = (id: string) =>
+      gateway.call(`/v1/batches/${id}/output`, {headers: {'x-gateway-provider': `@${provider}`}})
     const done = await ask('batch_1')
     expect([done.status, await done.text()]).toEqual([200, '{"custom_id":"a"}\n'])
     expect((await ask('batch_2')).status).toBe(400)
@@ -83,7 +88,8 @@ test('a provider of OpenAI’s words gives the output of a batch by the batch’
 
 test('at Azure OpenAI files and batches belong to the resource, and are said at their version', async () => {
   twin.answer(({path}, response) => {
-    if (path.startsWith('/openai/batches/b1?')) return json(response, {id: 'b1', status: 'completed', output_file_id: 'f2'})
+    if (path.startsWith('/openai/batches/b1?'))
+      return json(response, {id: 'b1', status: 'completed', output_file_id: 'f2'})
     if (path.startsWith('/openai/files/f2/content?')) return void response.writeHead(200).end('row\n')
     json(response, {id: 'x', object: 'list', data: []})
   })
@@ -111,7 +117,9 @@ test('a place that the provider signs is asked without credentials, and judged a
   const answer =
     (url: string): Answer =>
     ({path}, response) =>
-      path.startsWith('/signed') ? void response.writeHead(200).end('rows') : json(response, {filenameToSignedUrls: {a: url}})
+      path.startsWith('/signed')
+        ? void response.writeHead(200).end('rows')
+        : json(response, {filenameToSignedUrls: {a: url}})
   twin.answer(answer(`http://127.0.0.1:${twin.port}/signed?sig=1`))
   expect(await (await at('fireworks').files.content('file-1')).text()).toBe('rows')
   const [, signed] = twin.heard
@@ -156,10 +164,17 @@ test('an upload is tried again, and at the next target, where the config says so
     }
     asS3(heard, response, request)
   })
-  const config = JSON.stringify({strategy: {mode: 'fallback'}, targets: [{provider: '@bedrock'}, {provider: '@listed'}]})
-  const upload = async () => at('bedrock', {'x-gateway-config': config}).files.create({file: await rowsFile([row('a')]), purpose: 'batch'})
+  const config = JSON.stringify({
+    strategy: {mode: 'fallback'},
+    targets: [{provider: '@bedrock'}, {provider: '@listed'}],
+  })
+  const upload = async () =>
+    at('bedrock', {'x-gateway-config': config}).files.create({file: await rowsFile([row('a')]), purpose: 'batch'})
   const slow = await upload().catch(fault => fault)
-  expect([slow.status, slow.error]).toMatchObject([503, {message: 'bedrock error: Please reduce your request rate.', type: 'SlowDown'}])
+  expect([slow.status, slow.error]).toMatchObject([
+    503,
+    {message: 'bedrock error: Please reduce your request rate.', type: 'SlowDown'},
+  ])
   failures = 1
   const {data, response} = await at('bedrock', {'x-gateway-config': config})
     .files.create({file: await rowsFile([row('a')]), purpose: 'batch'})

@@ -16,15 +16,23 @@ let gateway: TestGateway
 function answer(heard: Heard, response: Parameters<typeof json>[0]) {
   if (gcs(objects, heard, response)) return
   const {pathname} = new URL(heard.path, 'http://vertex')
-  const [, kind, number, action] = /^\/v1\/projects\/my-project\/locations\/us-central1\/(\w+)(?:\/(\d+))?(?::(\w+))?$/.exec(pathname) ?? []
-  if (kind === undefined) return json(response, {error: {code: 404, message: `no ${pathname}`, status: 'NOT_FOUND'}}, 404)
+  const [, kind, number, action] =
+    /^\/v1\/projects\/my-project\/locations\/us-central1\/(\w+)(?:\/(\d+))?(?::(\w+))?$/.exec(pathname) ?? []
+  if (kind === undefined)
+    return json(response, {error: {code: 404, message: `no ${pathname}`, status: 'NOT_FOUND'}}, 404)
   const key = `${kind}/${number ?? NUMBER}`
   if (heard.method === 'POST' && number === undefined) {
     const name = `${PARENT.slice(4)}/${key}`
-    jobs.set(key, {...JSON.parse(heard.body.toString()), name, state: 'JOB_STATE_PENDING', createTime: '2025-01-02T03:04:05.123456Z'})
+    jobs.set(key, {
+      ...JSON.parse(heard.body.toString()),
+      name,
+      state: 'JOB_STATE_PENDING',
+      createTime: '2025-01-02T03:04:05.123456Z',
+    })
     return json(response, jobs.get(key))
   }
-  if (number === undefined) return json(response, {[kind]: [...jobs].filter(([each]) => each.startsWith(`${kind}/`)).map(([, job]) => job)})
+  if (number === undefined)
+    return json(response, {[kind]: [...jobs].filter(([each]) => each.startsWith(`${kind}/`)).map(([, job]) => job)})
   const job = jobs.get(key)
   if (!job) return json(response, {error: {code: 404, message: 'The job does not exist.', status: 'NOT_FOUND'}}, 404)
   if (action === 'cancel') {
@@ -38,7 +46,12 @@ beforeAll(async () => {
   twin = await fakeProvider(answer)
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
   const custom_host = twin.url.replace('/v1', '')
-  const settings = {custom_host, vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: 'my-project'}
+  const settings = {
+    custom_host,
+    vertex_auth_type: 'basic',
+    vertex_region: 'us-central1',
+    vertex_project_id: 'my-project',
+  }
   await gateway.provider('vertex', 'vertex-ai', custom_host, {configurations: settings})
 })
 afterAll(async () => {
@@ -83,14 +96,22 @@ test('a batch for Gemini, from its file to its output', async () => {
     completion_window: '24h',
     ...({model: 'gemini-2.5-flash'} as object),
   })
-  expect(batch).toMatchObject({id: NUMBER, status: 'validating', input_file_id: file.id, created_at: 1_735_787_045, output_file_id: null})
+  expect(batch).toMatchObject({
+    id: NUMBER,
+    status: 'validating',
+    input_file_id: file.id,
+    created_at: 1_735_787_045,
+    output_file_id: null,
+  })
   const created = jobs.get(`batchPredictionJobs/${NUMBER}`)!
   expect(created).toMatchObject({
     model: 'publishers/google/models/gemini-2.5-flash',
     inputConfig: {instancesFormat: 'jsonl', gcsSource: {uris: [`gs://${place(file.id)}`]}},
     outputConfig: {
       predictionsFormat: 'jsonl',
-      gcsDestination: {outputUriPrefix: expect.stringMatching(/^gs:\/\/my-bucket\/gateway-files\/batch_output\/[\w-]+\/output$/)},
+      gcsDestination: {
+        outputUriPrefix: expect.stringMatching(/^gs:\/\/my-bucket\/gateway-files\/batch_output\/[\w-]+\/output$/),
+      },
     },
   })
   const unready = await gateway.call(`/v1/batches/${NUMBER}/output`, {headers: {'x-gateway-provider': '@vertex'}})
@@ -115,7 +136,11 @@ test('a batch for Gemini, from its file to its output', async () => {
     ]),
   )
   const done = await openai.batches.retrieve(batch.id)
-  expect(done).toMatchObject({status: 'completed', completed_at: 1_735_790_645, request_counts: {total: 2, completed: 1, failed: 1}})
+  expect(done).toMatchObject({
+    status: 'completed',
+    completed_at: 1_735_790_645,
+    request_counts: {total: 2, completed: 1, failed: 1},
+  })
   const output = asRows(await (await openai.files.content(done.output_file_id!)).text())
   expect(output).toMatchObject([
     {custom_id: 'Frage Ä/2', response: null, error: {message: 'vertex-ai error: Bad Request: {"error": "too long"}'}},
@@ -141,7 +166,10 @@ test('a batch for Gemini, from its file to its output', async () => {
 
 test('a batch for Claude keeps its ids, and one for an open model its rows', async () => {
   const openai = client()
-  const rows = [row('a-1', 'anthropic.claude-sonnet-4@20250514', 'Hello'), row('b-1', 'meta.llama-3.3-70b-instruct-maas', 'Hello')]
+  const rows = [
+    row('a-1', 'anthropic.claude-sonnet-4@20250514', 'Hello'),
+    row('b-1', 'meta.llama-3.3-70b-instruct-maas', 'Hello'),
+  ]
   const file = await openai.files.create({file: await rowsFile(rows, 'rows.jsonl'), purpose: 'batch'})
   const [claude, llama] = asRows(objects.get(place(file.id))!.toString())
   expect(claude).toMatchObject({
@@ -168,7 +196,10 @@ test('a batch for Claude keeps its ids, and one for an open model its rows', asy
     stop_reason: 'end_turn',
     usage: {input_tokens: 5, output_tokens: 2},
   }
-  objects.set('my-bucket/out/predictions.jsonl', asLines([{custom_id: 'a-1', request: claude.request, response, status: ''}]))
+  objects.set(
+    'my-bucket/out/predictions.jsonl',
+    asLines([{custom_id: 'a-1', request: claude.request, response, status: ''}]),
+  )
   const {output_file_id} = await openai.batches.retrieve(NUMBER)
   expect(asRows(await (await openai.files.content(output_file_id!)).text())).toMatchObject([
     {custom_id: 'a-1', response: {body: {choices: [{message: {content: 'Hi.'}}], usage: {prompt_tokens: 5}}}},
@@ -201,7 +232,10 @@ test('files are listed, retrieved, read and deleted', async () => {
   expect(await (await openai.files.content(id)).text()).toBe('text of a.txt')
   expect(await openai.files.delete(id)).toMatchObject({id, deleted: true})
   const gone = await openai.files.content(id).catch(fault => fault)
-  expect([gone.status, gone.error.message]).toEqual([404, expect.stringContaining('vertex-ai error: No such object: my-bucket/')])
+  expect([gone.status, gone.error.message]).toEqual([
+    404,
+    expect.stringContaining('vertex-ai error: No such object: my-bucket/'),
+  ])
 })
 
 test('without a bucket nothing is uploaded, and the header is named', async () => {
@@ -251,7 +285,10 @@ test('fine-tuning', async () => {
   Object.assign(made, {
     state: 'JOB_STATE_SUCCEEDED',
     endTime: '2025-01-02T05:04:05Z',
-    tunedModel: {model: 'projects/1/locations/us-central1/models/7', endpoint: 'projects/1/locations/us-central1/endpoints/9'},
+    tunedModel: {
+      model: 'projects/1/locations/us-central1/models/7',
+      endpoint: 'projects/1/locations/us-central1/endpoints/9',
+    },
     tuningDataStats: {supervisedTuningDataStats: {totalBillableTokenCount: '1234'}},
   })
   expect(await openai.fineTuning.jobs.retrieve(job.id)).toMatchObject({

@@ -7,7 +7,10 @@ let routed: Routed
 beforeAll(async () => {
   routed = await startRouting()
   await routed.gateway.provider('listed', 'openai', routed.a.url, {})
-  await routed.gateway.admin('PUT', '/integrations/listed/models', {allow_all_models: false, models: [{slug: 'dall-e-2', enabled: true}]})
+  await routed.gateway.admin('PUT', '/integrations/listed/models', {
+    allow_all_models: false,
+    models: [{slug: 'dall-e-2', enabled: true}],
+  })
 })
 beforeEach(() => {
   routed.reset()

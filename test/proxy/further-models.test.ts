@@ -35,7 +35,12 @@ async function ask(slug: string, path: string, body: object, headers: Record<str
   const response = await gateway.call(path, {
     method: 'POST',
     body: JSON.stringify(body),
-    headers: {'content-type': 'application/json', 'x-gateway-provider': `@${slug}`, 'x-gateway-api-key': key, ...headers},
+    headers: {
+      'content-type': 'application/json',
+      'x-gateway-provider': `@${slug}`,
+      'x-gateway-api-key': key,
+      ...headers,
+    },
   })
   await response.text()
   return [response.status, provider.heard.length]
@@ -81,7 +86,10 @@ describe('doors 2: every model that a request names has to be allowed', () => {
     [
       'oai',
       '/v1/chat/completions',
-      {...small, tools: [{type: 'function', function: {name: 'f', parameters: {properties: {model: {type: 'string'}}}}}]},
+      {
+        ...small,
+        tools: [{type: 'function', function: {name: 'f', parameters: {properties: {model: {type: 'string'}}}}}],
+      },
     ],
     ['oai', '/v1/brand/new', {steps: [{agent: {model: ALLOWED}}]}],
     ['oai', '/v1/vector_stores', {name: 'v'}],

@@ -45,18 +45,24 @@ async function ask(
   const reply = await routed.gateway.call(path, {
     method: 'POST',
     body: JSON.stringify({model: 'm', max_tokens: 9, messages: [{role: 'user', content: 'hi'}], input: 'hi', ...more}),
-    headers: {'content-type': 'application/json', 'x-gateway-config': JSON.stringify({provider, output_guardrails: [output]})},
+    headers: {
+      'content-type': 'application/json',
+      'x-gateway-config': JSON.stringify({provider, output_guardrails: [output]}),
+    },
   })
   return {status: reply.status, text: await reply.text()}
 }
 
 describe('fact 20: output checks run on every good status that carries text', () => {
   for (const status of STATUSES) {
-    test.each(ROUTES)(`a ${status} of %s is redacted, and nothing else of it is changed`, async (path, provider, told) => {
-      const {status: got, text} = await ask(path, provider, REDACTS, status, told(`card ${CARD}`))
-      expect(got).toBe(status)
-      expect(text.replace(/,"hook_results":.*$/s, '}')).toBe(told(`card ${PUT}`))
-    })
+    test.each(ROUTES)(
+      `a ${status} of %s is redacted, and nothing else of it is changed`,
+      async (path, provider, told) => {
+        const {status: got, text} = await ask(path, provider, REDACTS, status, told(`card ${CARD}`))
+        expect(got).toBe(status)
+        expect(text.replace(/,"hook_results":.*$/s, '}')).toBe(told(`card ${PUT}`))
+      },
+    )
 
     test.each(ROUTES)(`a ${status} of %s is denied`, async (path, provider, told) => {
       const {status: got, text} = await ask(path, provider, DENIES, status, told(CARD))
@@ -92,14 +98,17 @@ describe('fact 20: output checks run on every good status that carries text', ()
   }
 
   test('HEAD has no text: it passes', async () => {
-    routed.a.answer((_heard, reply) => reply.writeHead(200, {'content-type': 'application/json', 'content-length': '9'}).end())
+    routed.a.answer((_heard, reply) =>
+      reply.writeHead(200, {'content-type': 'application/json', 'content-length': '9'}).end(),
+    )
     const headers = {'x-gateway-config': JSON.stringify({provider: '@a', output_guardrails: [DENIES]})}
     expect((await routed.gateway.call('/v1/chat/completions', {method: 'HEAD', headers})).status).toBe(200)
   })
 
   test('a check that fails without a denial leaves a status that is not 200 as it is', async () => {
     const statuses = []
-    for (const status of STATUSES) statuses.push((await ask('/v1/chat/completions', '@a', FAILS, status, chat(CARD))).status)
+    for (const status of STATUSES)
+      statuses.push((await ask('/v1/chat/completions', '@a', FAILS, status, chat(CARD))).status)
     expect(statuses).toEqual([246, 201, 202, 203, 206])
   })
 })

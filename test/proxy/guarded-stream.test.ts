@@ -103,7 +103,13 @@ const bytes = (...parts: readonly string[]) => parts.map(part => Buffer.from(par
 test('tokens beside a text are a few texts, however many there are, and none of them leaves unjudged', async () => {
   const count = 400
   const logprobs = (at: number, ...more: string[]) => ({
-    content: [{token: `w${at} `, logprob: -1, top_logprobs: ['none', `of ${at}`, `x${at}y`, ...more].map(token => ({token, logprob: -1}))}],
+    content: [
+      {
+        token: `w${at} `,
+        logprob: -1,
+        top_logprobs: ['none', `of ${at}`, `x${at}y`, ...more].map(token => ({token, logprob: -1})),
+      },
+    ],
   })
   const events = Array.from({length: count}, (_, at) => chunk({content: `w${at} `}, 0, {logprobs: logprobs(at)}))
   const of = new StreamText('chatComplete')
@@ -119,13 +125,19 @@ test('tokens beside a text are a few texts, however many there are, and none of 
     finish(),
   ]
   const redacted = await pass({hooks: [hook('window', redacts)], chunks: bytes(...smuggled, DONE), settle: true})
-  expect([redacted.fault, redacted.text.includes('555-1234'), said(redacted.text)]).toEqual([null, false, said(events.join(''))])
+  expect([redacted.fault, redacted.text.includes('555-1234'), said(redacted.text)]).toEqual([
+    null,
+    false,
+    said(events.join('')),
+  ])
 })
 
 test('arguments of a tool are not read again at every piece', () => {
   const parse = vi.spyOn(JSON, 'parse')
   const of = new StreamText('chatComplete')
-  const call = (index: number, text: string) => ({choices: [{index: 0, delta: {tool_calls: [{index, function: {arguments: text}}]}}]})
+  const call = (index: number, text: string) => ({
+    choices: [{index: 0, delta: {tool_calls: [{index, function: {arguments: text}}]}}],
+  })
   of.add(call(0, '{"a":{}'))
   for (let at = 0; at < 300; at++) of.add(call(1, at ? '}' : '{"b":"'))
   of.add(call(1, '"}'))
@@ -136,7 +148,9 @@ test('arguments of a tool are not read again at every piece', () => {
 
 test('a value that left before a key told what it is goes on to be taken out, and cuts no stream', async () => {
   const value = 'k9!Zq2#vL7mPx4'
-  const calls = (text: string) => ({tool_calls: [{index: 0, id: 't', type: 'function', function: {name: 'f', arguments: text}}]})
+  const calls = (text: string) => ({
+    tool_calls: [{index: 0, id: 't', type: 'function', function: {name: 'f', arguments: text}}],
+  })
   const filler = 'and so on it goes '.repeat(10)
   const {text, fault, steps} = await pass({
     hooks: [hook('window', {id: 'default.pii', parameters: {redact: true}})],
@@ -163,7 +177,10 @@ function cut(stream: Buffer, places: readonly number[]): Buffer[] {
   return [0, ...at].map((from, index) => stream.subarray(from, at[index] ?? stream.length))
 }
 
-const words = fc.array(fc.constantFrom('good ', 'plain ', 'for', 'bid', 'den', ' and', ' 555', '-12', '34', '. ', 'é🎉 '), {maxLength: 60})
+const words = fc.array(
+  fc.constantFrom('good ', 'plain ', 'for', 'bid', 'den', ' and', ' 555', '-12', '34', '. ', 'é🎉 '),
+  {maxLength: 60},
+)
 
 describe.each(['window', 'buffer'] as const)('%s', mode => {
   test('however the stream is cut: what passes is the same to the byte, and of what is denied nothing forbidden has left', async () => {
@@ -175,7 +192,13 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
         fc.boolean(),
         async (pieces, places, eol, settle) => {
           const text = pieces.join('')
-          const whole = [chunk({role: 'assistant'}), ': a comment\n\n', ...pieces.map(content => chunk({content})), finish(), DONE].join('')
+          const whole = [
+            chunk({role: 'assistant'}),
+            ': a comment\n\n',
+            ...pieces.map(content => chunk({content})),
+            finish(),
+            DONE,
+          ].join('')
           const stream = Buffer.from(whole.replaceAll('\n', eol))
           const told = await pass({hooks: [hook(mode, forbids)], chunks: cut(stream, places), settle})
           if (text.includes(FORBIDDEN)) {
@@ -222,7 +245,10 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
     expect([told.fault, said(told.text.replace('\uFEFF', ''))]).toEqual([null, 'call [PHONE] and more'])
     const bad = await pass({hooks: [hook(mode, forbids)], chunks: bytes(...events(FORBIDDEN))})
     expect([bad.fault?.code, bad.text.includes(FORBIDDEN)]).toEqual(['guardrail.denied', false])
-    const good = await pass({hooks: [hook(mode, forbids)], chunks: cut(Buffer.from(events('hello ').join('')), [1, 2, 3, 5])})
+    const good = await pass({
+      hooks: [hook(mode, forbids)],
+      chunks: cut(Buffer.from(events('hello ').join('')), [1, 2, 3, 5]),
+    })
     expect(good.text).toBe(events('hello ').join(''))
   })
 
@@ -230,7 +256,11 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
     const events = bytes(...Array.from({length: 12}, () => chunk({content: 'call 555-1234 or stay. '})), finish(), DONE)
     for (let turns = 0; turns < 40; turns++) {
       const told = await pass({hooks: [hook(mode, redacts)], chunks: events, turns})
-      expect([turns, said(told.text), told.text.endsWith(finish() + DONE)]).toEqual([turns, 'call [PHONE] or stay. '.repeat(12), true])
+      expect([turns, said(told.text), told.text.endsWith(finish() + DONE)]).toEqual([
+        turns,
+        'call [PHONE] or stay. '.repeat(12),
+        true,
+      ])
     }
   })
 
@@ -246,7 +276,11 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
         gate?.()
       }
     })()
-    const told = await pass({hooks: [hook(mode, forbids)], chunks: bytes(...pieces.map(content => chunk({content})), finish(), DONE), late})
+    const told = await pass({
+      hooks: [hook(mode, forbids)],
+      chunks: bytes(...pieces.map(content => chunk({content})), finish(), DONE),
+      late,
+    })
     await opened
     expect(said(told.text)).toBe(pieces.join(''))
   })
@@ -263,15 +297,25 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
     const late = async () => {
       throw new Error('broke')
     }
-    const told = await pass({hooks: [hook(mode, forbids)], chunks: bytes(chunk({content: 'hello'}), finish(), DONE), late})
+    const told = await pass({
+      hooks: [hook(mode, forbids)],
+      chunks: bytes(chunk({content: 'hello'}), finish(), DONE),
+      late,
+    })
     expect([told.fault?.code, told.text]).toEqual(['upstream.bad_reply', ''])
   })
 
   test.each<[string, readonly string[]]>([
     ['behind the end', [chunk({content: 'good'}), finish(), DONE, chunk({content: FORBIDDEN})]],
-    ['in events that are not parted', [`${chunk({content: 'so '}).trimEnd()}\n${chunk({content: FORBIDDEN})}`, finish(), DONE]],
+    [
+      'in events that are not parted',
+      [`${chunk({content: 'so '}).trimEnd()}\n${chunk({content: FORBIDDEN})}`, finish(), DONE],
+    ],
     ['in parts of a content', [chunk({content: [{type: 'text', text: `so ${FORBIDDEN}`}]}), finish(), DONE]],
-    ['in a message beside the delta', [chunk({content: ''}, 0, {message: {content: `so ${FORBIDDEN}`}}), finish(), DONE]],
+    [
+      'in a message beside the delta',
+      [chunk({content: ''}, 0, {message: {content: `so ${FORBIDDEN}`}}), finish(), DONE],
+    ],
     ['in an event that is no JSON', [`data: so ${FORBIDDEN}\n\n`, finish(), DONE]],
     [
       'in one choice while another goes on',
@@ -292,7 +336,14 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
   test('what is redacted does not leave in the blocks beside the text', async () => {
     const both = (text: string) => chunk({content: text, content_blocks: [{index: 1, delta: {text}}]})
     const thinks = (thinking: string) => chunk({content_blocks: [{index: 0, delta: {thinking}}]})
-    const events = [thinks('They said 555-'), thinks('1234 to me.'), both('Call 555-'), both('1234 now.'), finish(), DONE]
+    const events = [
+      thinks('They said 555-'),
+      thinks('1234 to me.'),
+      both('Call 555-'),
+      both('1234 now.'),
+      finish(),
+      DONE,
+    ]
     const told = await pass({hooks: [hook(mode, redacts)], chunks: bytes(...events), settle: true})
     expect(told.text).not.toMatch(/1234/)
     expect(told.text).toContain('[PHONE]')
@@ -317,14 +368,22 @@ describe('messages', () => {
     ...texts.map(text => event('content_block_delta', {index, delta: {type: 'text_delta', text}})),
     event('content_block_stop', {index}),
   ]
-  const end = [event('message_delta', {delta: {stop_reason: 'end_turn'}, usage: {output_tokens: 2}}), event('message_stop', {})]
+  const end = [
+    event('message_delta', {delta: {stop_reason: 'end_turn'}, usage: {output_tokens: 2}}),
+    event('message_stop', {}),
+  ]
   const filler = Array.from({length: 20}, () => 'It goes well. ')
 
   test.each([
     ['at the end of a block', [...block(0, [...filler, FORBIDDEN]), ...block(1, filler)]],
     ['in the start of a block', [...block(0, filler), ...block(1, filler, `so ${FORBIDDEN}`)]],
   ])('what is forbidden does not leave %s', async (_, blocks) => {
-    const told = await pass({endpoint: 'messages', hooks: [hook('window', forbids)], chunks: bytes(start, ...blocks, ...end), settle: true})
+    const told = await pass({
+      endpoint: 'messages',
+      hooks: [hook('window', forbids)],
+      chunks: bytes(start, ...blocks, ...end),
+      settle: true,
+    })
     expect(told.fault?.code).toBe('guardrail.denied')
     expect(told.text).not.toContain(FORBIDDEN)
     expect(told.text).toContain('It goes well.')
@@ -346,7 +405,12 @@ describe('responses', () => {
       event('response.output_item.done', {output_index: 0, item}),
       event('response.completed', {response: {id: 'x', object: 'response', status: 'completed', output: [item]}}),
     ]
-    const told = await pass({endpoint: 'createModelResponse', hooks: [hook('window', redacts)], chunks: bytes(...events), settle: true})
+    const told = await pass({
+      endpoint: 'createModelResponse',
+      hooks: [hook('window', redacts)],
+      chunks: bytes(...events),
+      settle: true,
+    })
     expect(told.text).not.toContain('1234')
     expect(told.text.match(/\[PHONE\]/g)).toHaveLength(5)
   })
@@ -362,7 +426,11 @@ describe('responses', () => {
         ...filler,
         event('response.output_text.done', {output_index: 0, content_index: 0, text: `so ${FORBIDDEN}`}),
         event('response.completed', {
-          response: {id: 'x', status: 'completed', output: [{type: 'message', content: [{type: 'output_text', text: `so ${FORBIDDEN}`}]}]},
+          response: {
+            id: 'x',
+            status: 'completed',
+            output: [{type: 'message', content: [{type: 'output_text', text: `so ${FORBIDDEN}`}]}],
+          },
         }),
       ),
       settle: true,

@@ -31,12 +31,24 @@ const end = '--b--\r\n'
 
 const logged = (told: Pick<Told, 'rows'>) => (told.rows[0] as unknown as {hook_results: HookResults}).hook_results
 
-async function ask(config: object, path: string, type: string, body: string | Buffer, headers: Record<string, string> = {}, at = routed) {
+async function ask(
+  config: object,
+  path: string,
+  type: string,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+  at = routed,
+) {
   const trace_id = newTrace()
   const reply = await at.gateway.call(path, {
     method: 'POST',
     body: typeof body === 'string' ? body : new Uint8Array(body),
-    headers: {'content-type': type, 'x-gateway-trace-id': trace_id, 'x-gateway-config': JSON.stringify(config), ...headers},
+    headers: {
+      'content-type': type,
+      'x-gateway-trace-id': trace_id,
+      'x-gateway-config': JSON.stringify(config),
+      ...headers,
+    },
   })
   const text = await reply.text()
   const {rows, entries} = await at.recorded(trace_id)
@@ -57,7 +69,12 @@ const DOORS: readonly (readonly [string, string, string, string])[] = [
     '{"messages":[{"role":"user","content":"hi"},{"role":"user","content":"forbidden"}]}',
   ],
   ['an unknown path', '/v1/conversations', JSON_TYPE, '{"items":[{"deep":[{"deeper":"is forbidden"}]}]}'],
-  ['a native one', '/v1/proxy/models/gemini:generateContent', JSON_TYPE, '{"contents":[{"parts":[{"text":"forbidden"}]}]}'],
+  [
+    'a native one',
+    '/v1/proxy/models/gemini:generateContent',
+    JSON_TYPE,
+    '{"contents":[{"parts":[{"text":"forbidden"}]}]}',
+  ],
   ['escapes', '/v1/proxy/x', JSON_TYPE, '{"a":"f\\u006frbid\\u0064en"}'],
   ['a key', '/v1/proxy/x', JSON_TYPE, '{"forbidden":1}'],
   ['the other of two', '/v1/proxy/x', JSON_TYPE, '{"a":"forbidden","a":"fine"}'],
@@ -67,7 +84,12 @@ const DOORS: readonly (readonly [string, string, string, string])[] = [
   ['lines', '/v1/proxy/x', 'application/x-ndjson', '{"a":1}\n{"b":"forbidden"}\n'],
   ['a byte order mark', '/v1/proxy/x', JSON_TYPE, '\ufeff{"a":"forbidden"}'],
   ['another content type', '/v1/proxy/api/generate', 'text/plain', '{"prompt":"f\\u006frbidden"}'],
-  ['no content type that says anything', '/v1/proxy/api/generate', 'application/octet-stream', ' {"prompt":"f\\u006frbidden"}'],
+  [
+    'no content type that says anything',
+    '/v1/proxy/api/generate',
+    'application/octet-stream',
+    ' {"prompt":"f\\u006frbidden"}',
+  ],
   ['what curl calls it', '/v1/proxy/api/generate', 'application/x-www-form-urlencoded', '{"prompt":"f\\u006frbidden"}'],
   ['a text', '/v1/proxy/x', 'text/plain', 'it is forbidden'],
   ['a browser’s form', '/v1/proxy/x', 'application/x-www-form-urlencoded', 'a=1&b=it+is+f%6Frbidden'],
@@ -75,7 +97,12 @@ const DOORS: readonly (readonly [string, string, string, string])[] = [
   ['a form', '/v1/images/edits', FORM, field('model', 'gpt-image-1') + field('prompt', 'a forbidden cat') + end],
   ['a form of an unknown path', '/v1/proxy/videos', FORM, field('prompt', 'forbidden') + end],
   ['a form that is uploaded', '/v1/files', FORM, field('purpose', 'forbidden') + end],
-  ['JSON in a form', '/v1/proxy/x', FORM, field('body', '{"a":"f\\u006frbidden"}', '', 'content-type: application/json\r\n') + end],
+  [
+    'JSON in a form',
+    '/v1/proxy/x',
+    FORM,
+    field('body', '{"a":"f\\u006frbidden"}', '', 'content-type: application/json\r\n') + end,
+  ],
   ['JSON in a plain field', '/v1/proxy/x', FORM, field('body', ' {"a":"f\\u006frbidden"}') + end],
   ['the name of a field', '/v1/proxy/x', FORM, field('forbidden', '1') + end],
   ['the name of a file', '/v1/proxy/x', FORM, field('file', '1', '; filename="forbidden.txt"') + end],
@@ -116,7 +143,11 @@ describe('a check that forbids', () => {
     ] as const) {
       routed.b.heard.length = 0
       const told = await ask(config, '/v1/proxy/x', type, body)
-      expect([told.status, routed.a.heard.length, routed.b.heard.map(heard => heard.body.toString())]).toEqual([200, 0, [body]])
+      expect([told.status, routed.a.heard.length, routed.b.heard.map(heard => heard.body.toString())]).toEqual([
+        200,
+        0,
+        [body],
+      ])
     }
   })
 
@@ -127,9 +158,14 @@ describe('a check that forbids', () => {
 
   test('is not run on base64, whatever its key is', async () => {
     const base64 = Buffer.from('x'.repeat(900)).toString('base64')
-    const config = {...A, input_guardrails: [{'default.contains': {words: [base64.slice(0, 40)], operator: 'none'}, deny: true}]}
+    const config = {
+      ...A,
+      input_guardrails: [{'default.contains': {words: [base64.slice(0, 40)], operator: 'none'}, deny: true}],
+    }
     expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"${base64}"}`)).status).toBe(200)
-    expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"data:image/png;base64,${base64}"}`)).status).toBe(200)
+    expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"data:image/png;base64,${base64}"}`)).status).toBe(
+      200,
+    )
     expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"${base64} "}`)).status).toBe(446)
     expect((await ask(config, '/v1/proxy/x', JSON_TYPE, `{"picture":"${base64.slice(0, 1000)}"}`)).status).toBe(446)
   })
@@ -145,7 +181,13 @@ describe('a redaction', () => {
       '{ "a" : "a <EMAIL_1>",\n "n": 1.0, "b":["<EMAIL_1>","x\\/y"]}',
     ],
     ['a key stays', '/v1/proxy/x', JSON_TYPE, `{"${MAIL}":"${MAIL}"}`, `{"${MAIL}":"<EMAIL_1>"}`],
-    ['JSON in JSON', '/v1/proxy/x', JSON_TYPE, `{"a":"{\\"b\\": \\"${MAIL}\\"}"}`, '{"a":"{\\"b\\": \\"<EMAIL_1>\\"}"}'],
+    [
+      'JSON in JSON',
+      '/v1/proxy/x',
+      JSON_TYPE,
+      `{"a":"{\\"b\\": \\"${MAIL}\\"}"}`,
+      '{"a":"{\\"b\\": \\"<EMAIL_1>\\"}"}',
+    ],
     ['lines', '/v1/proxy/x', 'application/jsonl', `{"a":"${MAIL}"}\n{"b":1}\n`, '{"a":"<EMAIL_1>"}\n{"b":1}\n'],
     ['a text', '/v1/proxy/x', 'text/plain', `write to ${MAIL}`, 'write to <EMAIL_1>'],
     [
@@ -160,9 +202,18 @@ describe('a redaction', () => {
       '/v1/images/edits',
       FORM,
       field('model', 'gpt-image-1') + field('image', `\0${MAIL}`, '; filename="a.png"') + field('prompt', MAIL) + end,
-      field('model', 'gpt-image-1') + field('image', `\0${MAIL}`, '; filename="a.png"') + field('prompt', '<EMAIL_1>') + end,
+      field('model', 'gpt-image-1') +
+        field('image', `\0${MAIL}`, '; filename="a.png"') +
+        field('prompt', '<EMAIL_1>') +
+        end,
     ],
-    ['JSON in a form', '/v1/proxy/x', FORM, field('body', `{"a": "${MAIL}" }`) + end, field('body', '{"a": "<EMAIL_1>" }') + end],
+    [
+      'JSON in a form',
+      '/v1/proxy/x',
+      FORM,
+      field('body', `{"a": "${MAIL}" }`) + end,
+      field('body', '{"a": "<EMAIL_1>" }') + end,
+    ],
   ])('of %s changes exactly that string', async (_, path, type, body, left) => {
     const told = await ask(PII, path, type, body)
     expect([told.status, told.sent]).toEqual([200, [left]])
@@ -171,7 +222,12 @@ describe('a redaction', () => {
 
   test('of a form keeps the model that the config sets', async () => {
     const config = {...PII, override_params: {model: 'gpt-image-1-mini'}}
-    const told = await ask(config, '/v1/images/edits', FORM, field('model', 'gpt-image-1') + field('prompt', MAIL) + end)
+    const told = await ask(
+      config,
+      '/v1/images/edits',
+      FORM,
+      field('model', 'gpt-image-1') + field('prompt', MAIL) + end,
+    )
     expect(told.sent).toEqual([field('model', 'gpt-image-1-mini') + field('prompt', '<EMAIL_1>') + end])
   })
 })
@@ -244,7 +300,13 @@ describe('what calls itself JSON or a form, and is none', () => {
 describe('what cannot be read', () => {
   const long = `{"a":"${'long '.repeat(300_000)}"}`
   const UNREAD: readonly (readonly [string, string, string, string | Buffer, string])[] = [
-    ['a file in a form', '/v1/images/edits', FORM, field('model', 'm') + field('image', '\0', '; filename="a.png"') + end, 'image'],
+    [
+      'a file in a form',
+      '/v1/images/edits',
+      FORM,
+      field('model', 'm') + field('image', '\0', '; filename="a.png"') + end,
+      'image',
+    ],
     [
       'a field with a coding',
       '/v1/proxy/x',
@@ -252,7 +314,13 @@ describe('what cannot be read', () => {
       field('note', 'Zm9yYmlkZGVu', '', 'content-transfer-encoding: base64\r\n') + end,
       'note',
     ],
-    ['a field that is no text', '/v1/proxy/x', FORM, field('sound', '\0', '', 'content-type: audio/wav\r\n') + end, 'sound'],
+    [
+      'a field that is no text',
+      '/v1/proxy/x',
+      FORM,
+      field('sound', '\0', '', 'content-type: audio/wav\r\n') + end,
+      'sound',
+    ],
     ['bytes', '/v1/proxy/x', 'application/octet-stream', Buffer.from([0, 1, 2, 255]), 'body'],
     ['sound', '/v1/proxy/x', 'audio/wav', 'RIFF', 'body'],
     ['a text of another character set', '/v1/proxy/x', 'text/plain; charset=utf-16', 'abc', 'body'],
@@ -272,24 +340,38 @@ describe('what cannot be read', () => {
       routed.a.heard.length = 0
       const told = await ask(config, path, type, body)
       expect([told.status, routed.a.heard[0]!.body.equals(Buffer.from(body))]).toEqual([200, true])
-      expect(logged(told).before_request_hooks.at(-1)).toMatchObject({type: 'guardrail', skipped: true, reason: 'unreadable', part})
+      expect(logged(told).before_request_hooks.at(-1)).toMatchObject({
+        type: 'guardrail',
+        skipped: true,
+        reason: 'unreadable',
+        part,
+      })
     }
   })
 
-  test.each(UNREAD)('%s is denied where the settings say so, while a guardrail denies or redacts', async (_, path, type, body, part) => {
-    for (const config of [DENY, PII]) {
-      const told = await ask(config, path, type, body, {}, strict)
-      expect([told.status, told.sent]).toEqual([446, []])
-      expect(JSON.stringify(JSON.parse(told.text).hook_results)).toContain(`"skipped":true,"reason":"unreadable","part":"${part}"`)
-    }
-    const reports = {...A, input_guardrails: [{'default.contains': {words: ['x'], operator: 'none'}}]}
-    const other = {...A, input_guardrails: [{'default.allowedRequestTypes': {blockedTypes: ['embed']}, deny: true}]}
-    for (const config of [reports, other, A]) expect((await ask(config, path, type, body, {}, strict)).status).toBe(200)
-  })
+  test.each(UNREAD)(
+    '%s is denied where the settings say so, while a guardrail denies or redacts',
+    async (_, path, type, body, part) => {
+      for (const config of [DENY, PII]) {
+        const told = await ask(config, path, type, body, {}, strict)
+        expect([told.status, told.sent]).toEqual([446, []])
+        expect(JSON.stringify(JSON.parse(told.text).hook_results)).toContain(
+          `"skipped":true,"reason":"unreadable","part":"${part}"`,
+        )
+      }
+      const reports = {...A, input_guardrails: [{'default.contains': {words: ['x'], operator: 'none'}}]}
+      const other = {...A, input_guardrails: [{'default.allowedRequestTypes': {blockedTypes: ['embed']}, deny: true}]}
+      for (const config of [reports, other, A])
+        expect((await ask(config, path, type, body, {}, strict)).status).toBe(200)
+    },
+  )
 
   test('of a workspace that denies them is denied, whatever the setting is', async () => {
     const [workspace] = (
-      await routed.gateway.admin<{data: {id: string; defaults: {unreadable_bodies?: string}}[]}>('GET', '/admin/workspaces')
+      await routed.gateway.admin<{data: {id: string; defaults: {unreadable_bodies?: string}}[]}>(
+        'GET',
+        '/admin/workspaces',
+      )
     ).data
     const set = (unreadable_bodies: string | null) =>
       routed.gateway.admin('PUT', `/admin/workspaces/${workspace!.id}`, {defaults: {unreadable_bodies}})
@@ -360,14 +442,24 @@ describe('answers', () => {
       '{"candidates":[{"content":{"parts":[{"text":"is f\\u006frbidden"}]}}]}',
     ],
     ['a list', '/v1/proxy/x', JSON_TYPE, '[{"text":"forbidden"}]'],
-    ['lines', '/v1/proxy/api/chat', 'application/x-ndjson', '{"message":{"content":"a"}}\n{"message":{"content":"forbidden"}}\n'],
+    [
+      'lines',
+      '/v1/proxy/api/chat',
+      'application/x-ndjson',
+      '{"message":{"content":"a"}}\n{"message":{"content":"forbidden"}}\n',
+    ],
     ['a text', '/v1/audio/transcriptions', 'text/plain; charset=utf-8', 'what is forbidden'],
     ['subtitles', '/v1/audio/translations', 'text/vtt', 'WEBVTT\n\n00:00 --> 00:01\nforbidden'],
     ['a document', '/v1/ocr', JSON_TYPE, '{"pages":[{"markdown":"forbidden"}]}'],
   ])('%s that a check forbids is 446 in its place', async (_, path, type, body) => {
     answered(body, type)
     const form = /audio/.test(path)
-    const told = await ask(out(FORBIDS), path, form ? FORM : JSON_TYPE, form ? field('model', 'whisper-1') + end : '{"model":"m"}')
+    const told = await ask(
+      out(FORBIDS),
+      path,
+      form ? FORM : JSON_TYPE,
+      form ? field('model', 'whisper-1') + end : '{"model":"m"}',
+    )
     expect([told.status, told.text.includes('rbidden')]).toEqual([446, true])
     expect(JSON.parse(told.text)).toMatchObject({error: {type: 'hooks_failed'}})
     expect(logged(told).after_request_hooks).toMatchObject([{verdict: false, deny: true}])
@@ -378,7 +470,9 @@ describe('answers', () => {
     const told = await ask(out(REDACTS), '/v1/proxy/x', JSON_TYPE, '{}')
     expect(told.text.startsWith('{ "a" : "<EMAIL_1>", "n": 1.0 ')).toBe(true)
     answered(`write to ${MAIL}`, 'text/plain')
-    expect((await ask(out(REDACTS), '/v1/audio/transcriptions', FORM, field('model', 'm') + end)).text).toBe('write to <EMAIL_1>')
+    expect((await ask(out(REDACTS), '/v1/audio/transcriptions', FORM, field('model', 'm') + end)).text).toBe(
+      'write to <EMAIL_1>',
+    )
   })
 
   test('of lists, files and metadata are judged where the guardrail says every_route', async () => {
@@ -408,7 +502,9 @@ describe('answers', () => {
   test('that are long are not held back to tell results of their requests', async () => {
     const sound = Buffer.alloc(9 << 20, 'x')
     for (const type of ['audio/mpeg', JSON_TYPE]) {
-      routed.a.answer((_, response) => response.writeHead(200, {'content-type': type, 'content-length': String(sound.length)}).end(sound))
+      routed.a.answer((_, response) =>
+        response.writeHead(200, {'content-type': type, 'content-length': String(sound.length)}).end(sound),
+      )
       const reply = await routed.gateway.call('/v1/audio/speech', {
         method: 'POST',
         body: '{"model":"m","input":"fine"}',
@@ -435,7 +531,11 @@ describe('answers', () => {
     test.each(['window', 'buffer'] as const)('%s: what is redacted leaves without it', async stream_mode => {
       stream(events('a fine beginning ', `write to ${MAIL} `, 'and goes on'))
       const told = await ask(out(REDACTS, {stream_mode, deny: false}), path, JSON_TYPE, '{}')
-      expect([told.status, told.text.includes(MAIL), told.text.includes('write to <EMAIL_1>')]).toEqual([200, false, true])
+      expect([told.status, told.text.includes(MAIL), told.text.includes('write to <EMAIL_1>')]).toEqual([
+        200,
+        false,
+        true,
+      ])
       expect(told.text).toContain('and goes on')
     })
 

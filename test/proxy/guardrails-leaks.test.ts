@@ -64,10 +64,17 @@ describe('the cache', () => {
 
   test('keeps no stream in which something is put back', async () => {
     routed.a.answer(events(chatEvents('m', {words: ['To ', '<EMAIL_1>']})))
-    const config = {...A, cache, input_guardrails: [{'default.pii': {categories: ['email'], redact: true, reversible: true}}]}
+    const config = {
+      ...A,
+      cache,
+      input_guardrails: [{'default.pii': {categories: ['email'], redact: true, reversible: true}}],
+    }
     const first = await routed.ask(config, chat('From ann@example.com', {stream: true}))
     const second = await routed.ask(config, chat('From bob@example.org', {stream: true}))
-    expect([CHAT_ROUTE.read(first.text), CHAT_ROUTE.read(second.text)]).toEqual(['To ann@example.com', 'To bob@example.org'])
+    expect([CHAT_ROUTE.read(first.text), CHAT_ROUTE.read(second.text)]).toEqual([
+      'To ann@example.com',
+      'To bob@example.org',
+    ])
   })
 })
 
@@ -82,7 +89,16 @@ test('a comment between two pieces of a placeholder does not part it', async () 
 test('the end of one choice does not part a placeholder in another', async () => {
   const said = (index: number, content: string, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{index, delta: content ? {content} : {}, finish_reason}]})}\n\n`
-  routed.a.answer(events([said(0, 'hi'), said(1, '<EM'), said(0, '', 'stop'), said(1, 'AIL_1>'), said(1, '', 'stop'), 'data: [DONE]\n\n']))
+  routed.a.answer(
+    events([
+      said(0, 'hi'),
+      said(1, '<EM'),
+      said(0, '', 'stop'),
+      said(1, 'AIL_1>'),
+      said(1, '', 'stop'),
+      'data: [DONE]\n\n',
+    ]),
+  )
   const config = {...A, input_guardrails: [{'default.pii': {categories: ['email'], redact: true, reversible: true}}]}
   const told = await routed.ask(config, chat('From ann@example.com', {stream: true, n: 2}))
   expect(CHAT_ROUTE.read(told.text)).toBe('hiann@example.com')
@@ -98,7 +114,10 @@ test('a drain ends a call whose guardrail hangs', async () => {
   const draining = await startRouting({DRAIN_TIMEOUT_MS: '50', TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
   const arrived = Promise.withResolvers<void>()
   service.answer(() => arrived.resolve())
-  const config = {...A, input_guardrails: [{webhook: {webhookURL: `${service.url}/judge`, timeout: 60_000}, deny: true}]}
+  const config = {
+    ...A,
+    input_guardrails: [{webhook: {webhookURL: `${service.url}/judge`, timeout: 60_000}, deny: true}],
+  }
   const asked = draining.gateway.chat(CHAT_ROUTE.ask('hi'), {'x-gateway-config': JSON.stringify(config)})
   await arrived.promise
   const drained = draining.gateway.app.drain()
@@ -108,18 +127,25 @@ test('a drain ends a call whose guardrail hangs', async () => {
   await draining.close()
 })
 
-test.each([false, true])('what is taken out of an answer is not put back as another person’s, streamed %s', async stream => {
-  const words = ['Ask ', 'eve@other.example ', 'now']
-  routed.a.answer((heard, response, request) =>
-    stream ? events(chatEvents('m', {words}))(heard, response, request) : json(response, chatReply('m', words.join(''))),
-  )
-  const redacts = {categories: ['email'], redact: true}
-  const config = {
-    ...A,
-    input_guardrails: [{'default.pii': {...redacts, reversible: true}}],
-    output_guardrails: [{'default.pii': redacts, stream_mode: 'window'}],
-  }
-  const told = await routed.ask(config, chat('From ann@example.com', stream ? {stream: true} : {}))
-  const content = stream ? CHAT_ROUTE.read(told.text) : (JSON.parse(told.text) as ReturnType<typeof chatReply>).choices[0]!.message.content
-  expect(content).toBe('Ask <EMAIL_2> now')
-})
+test.each([false, true])(
+  'what is taken out of an answer is not put back as another person’s, streamed %s',
+  async stream => {
+    const words = ['Ask ', 'eve@other.example ', 'now']
+    routed.a.answer((heard, response, request) =>
+      stream
+        ? events(chatEvents('m', {words}))(heard, response, request)
+        : json(response, chatReply('m', words.join(''))),
+    )
+    const redacts = {categories: ['email'], redact: true}
+    const config = {
+      ...A,
+      input_guardrails: [{'default.pii': {...redacts, reversible: true}}],
+      output_guardrails: [{'default.pii': redacts, stream_mode: 'window'}],
+    }
+    const told = await routed.ask(config, chat('From ann@example.com', stream ? {stream: true} : {}))
+    const content = stream
+      ? CHAT_ROUTE.read(told.text)
+      : (JSON.parse(told.text) as ReturnType<typeof chatReply>).choices[0]!.message.content
+    expect(content).toBe('Ask <EMAIL_2> now')
+  },
+)

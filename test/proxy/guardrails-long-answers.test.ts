@@ -20,10 +20,16 @@ afterAll(async () => {
   await provider.close()
 })
 
-const words = (words: string) => ({checks: [{id: 'default.contains', parameters: {words: [words], operator: 'none'}}], deny: true})
+const words = (words: string) => ({
+  checks: [{id: 'default.contains', parameters: {words: [words], operator: 'none'}}],
+  deny: true,
+})
 const ask = async () => {
   const config = JSON.stringify({provider: '@main', output_guardrails: [words('forbidden')]})
-  const answer = await gateway.chat({model: 'm', messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-config': config})
+  const answer = await gateway.chat(
+    {model: 'm', messages: [{role: 'user', content: 'hi'}]},
+    {'x-gateway-config': config},
+  )
   return {status: answer.status, text: await answer.text()}
 }
 const choice = (content: string, at = 0) =>
@@ -35,9 +41,19 @@ const DEEP = 20_000
 
 test.each<[string, string, number, RegExp | null]>([
   ['many choices', answered(MANY), 200, null],
-  ['many choices, the last of which is forbidden', answered(`${MANY},${choice('a forbidden word', 4000)}`), 446, /default\.contains/],
+  [
+    'many choices, the last of which is forbidden',
+    answered(`${MANY},${choice('a forbidden word', 4000)}`),
+    446,
+    /default\.contains/,
+  ],
   ['one long text', answered(choice('x '.repeat(400_000))), 200, null],
-  ['one long text with a forbidden word at its end', answered(choice(`${'x '.repeat(400_000)}forbidden`)), 446, /default\.contains/],
+  [
+    'one long text with a forbidden word at its end',
+    answered(choice(`${'x '.repeat(400_000)}forbidden`)),
+    446,
+    /default\.contains/,
+  ],
   ['a key that repeats', answered(MANY, ',"id":"again"'), 502, /repeats|twice|two/i],
   ['what is too deep', answered(MANY, `,"x":${'['.repeat(DEEP)}${']'.repeat(DEEP)}`), 502, /deep/],
   ['what ends early', answered(MANY).slice(0, -3), 502, /JSON/],

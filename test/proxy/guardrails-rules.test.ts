@@ -35,12 +35,19 @@ afterAll(async () => {
 
 describe('types of request', () => {
   const served = ENDPOINTS.filter(({later, name}) => !later && name !== 'realtime')
-  const pathOf = ({path, name}: Endpoint) => `/v1${path.replace(/:[a-z]+|\*/g, name === 'promptComplete' ? routed.prompt : 'x1')}`
+  const pathOf = ({path, name}: Endpoint) =>
+    `/v1${path.replace(/:[a-z]+|\*/g, name === 'promptComplete' ? routed.prompt : 'x1')}`
   const bodyOf = ({body, path}: Endpoint) => {
     if (body === 'none') return {}
     if (body === 'json')
       return {
-        body: JSON.stringify({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}], input: 'hi', variables: {}, path}),
+        body: JSON.stringify({
+          model: 'gpt-4o-mini',
+          messages: [{role: 'user', content: 'hi'}],
+          input: 'hi',
+          variables: {},
+          path,
+        }),
         type: 'application/json',
       }
     return {
@@ -53,7 +60,10 @@ describe('types of request', () => {
     return routed.gateway.call(pathOf(endpoint), {
       method: endpoint.method,
       headers: {
-        'x-gateway-config': JSON.stringify({...A, input_guardrails: [{'default.allowedRequestTypes': guardrail, deny: true}]}),
+        'x-gateway-config': JSON.stringify({
+          ...A,
+          input_guardrails: [{'default.allowedRequestTypes': guardrail, deny: true}],
+        }),
         ...(type ? {'content-type': type} : {}),
       },
       ...(body ? {body} : {}),
@@ -62,13 +72,22 @@ describe('types of request', () => {
 
   test('one that is blocked, or is not among the allowed, is 446 on every route and reaches nobody', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...served), fc.constantFrom(...served), fc.boolean(), async (endpoint, other, blocks) => {
-        routed.reset()
-        const reply = await ask(endpoint, blocks ? {blockedTypes: [endpoint.name]} : {allowedTypes: [other.name]})
-        const denied = blocks || other.name !== endpoint.name
-        await reply.arrayBuffer()
-        expect([endpoint.name, reply.status === 446, routed.a.heard.length > 0]).toEqual([endpoint.name, denied, !denied])
-      }),
+      fc.asyncProperty(
+        fc.constantFrom(...served),
+        fc.constantFrom(...served),
+        fc.boolean(),
+        async (endpoint, other, blocks) => {
+          routed.reset()
+          const reply = await ask(endpoint, blocks ? {blockedTypes: [endpoint.name]} : {allowedTypes: [other.name]})
+          const denied = blocks || other.name !== endpoint.name
+          await reply.arrayBuffer()
+          expect([endpoint.name, reply.status === 446, routed.a.heard.length > 0]).toEqual([
+            endpoint.name,
+            denied,
+            !denied,
+          ])
+        },
+      ),
       {numRuns: 120},
     )
   })
@@ -76,11 +95,11 @@ describe('types of request', () => {
   test('each route is judged under its own name', async () => {
     for (const endpoint of served) {
       const reply = await ask(endpoint, {blockedTypes: [endpoint.name]})
-      expect([endpoint.name, reply.status, ((await reply.json()) as {hook_results: object}).hook_results]).toMatchObject([
+      expect([
         endpoint.name,
-        446,
-        {},
-      ])
+        reply.status,
+        ((await reply.json()) as {hook_results: object}).hook_results,
+      ]).toMatchObject([endpoint.name, 446, {}])
     }
     expect(routed.a.heard).toEqual([])
   })
@@ -145,7 +164,10 @@ describe('targets', () => {
     }
     const told = await routed.ask(config, chat('a bad thing'))
     expect([told.status, told.path, routed.heard()]).toMatchObject([246, 'config.targets[1]', {a: 1, b: 1}])
-    expect(told.rows.map((_, at) => logged(told, at)!.before_request_hooks)).toMatchObject([[{verdict: false}], [{verdict: false}]])
+    expect(told.rows.map((_, at) => logged(told, at)!.before_request_hooks)).toMatchObject([
+      [{verdict: false}],
+      [{verdict: false}],
+    ])
   })
 
   test('a second try is told by its own answer, not by what was said of the first', async () => {
@@ -155,13 +177,20 @@ describe('targets', () => {
       if (routed.a.heard.length === 1) json(response, chatReply('m', 'a bad answer'))
       else second(heard, response, request)
     })
-    const config = {...A, retry: {attempts: 1, on_status_codes: [246]}, output_guardrails: [forbids('bad', {stream_mode: 'after'})]}
+    const config = {
+      ...A,
+      retry: {attempts: 1, on_status_codes: [246]},
+      output_guardrails: [forbids('bad', {stream_mode: 'after'})],
+    }
     const told = await routed.ask(config, chat('a question', {stream: true}))
     expect([told.status, CHAT_ROUTE.read(told.text), routed.a.heard.length]).toEqual([200, 'a fine one', 2])
   })
 
   test('a denial is a failure that a fallback goes on from, and has its row', async () => {
-    const config = {strategy: {mode: 'fallback'}, targets: [{...A, input_guardrails: [forbids('bad', {deny: true})]}, {provider: '@b'}]}
+    const config = {
+      strategy: {mode: 'fallback'},
+      targets: [{...A, input_guardrails: [forbids('bad', {deny: true})]}, {provider: '@b'}],
+    }
     const told = await routed.ask(config, chat('a bad thing'))
     expect([told.status, told.path, routed.heard()]).toMatchObject([200, 'config.targets[1]', {a: 0, b: 1}])
     expect(told.rows).toMatchObject([
@@ -175,7 +204,10 @@ describe('targets', () => {
     routed.a.answer((_, response) => json(response, {error: {message: 'down'}}, 500))
     const config = {
       strategy: {mode: 'fallback'},
-      targets: [{...A, input_guardrails: [{'default.regexReplace': {rule: 'secret', redactText: '#'}}]}, {provider: '@b'}],
+      targets: [
+        {...A, input_guardrails: [{'default.regexReplace': {rule: 'secret', redactText: '#'}}]},
+        {provider: '@b'},
+      ],
     }
     await routed.ask(config, chat('a secret'))
     expect([routed.a.heard[0]!.body.toString(), routed.b.heard[0]!.body.toString()]).toEqual([
@@ -187,7 +219,11 @@ describe('targets', () => {
   test('an answer that is denied is asked again where its status is retried', async () => {
     let at = 0
     routed.a.answer((_, response) => json(response, chatReply('m', at++ ? 'good' : 'bad')))
-    const config = {...A, retry: {attempts: 1, on_status_codes: [446]}, output_guardrails: [forbids('bad', {deny: true})]}
+    const config = {
+      ...A,
+      retry: {attempts: 1, on_status_codes: [446]},
+      output_guardrails: [forbids('bad', {deny: true})],
+    }
     const told = await routed.ask(config, chat('hi'))
     expect([told.status, told.retries, told.text.includes('good')]).toEqual([200, '1', true])
     expect(told.entries).toHaveLength(2)
@@ -198,19 +234,28 @@ describe('targets', () => {
     service.answer((_, response) =>
       json(response, {verdict: true, transformedData: {request: {json: CHAT_ROUTE.ask('hi', {model: 'other'})}}}),
     )
-    const told = await routed.ask({...A, input_guardrails: [{webhook: {webhookURL: `${service.url}/judge`}}]}, chat('hi'))
+    const told = await routed.ask(
+      {...A, input_guardrails: [{webhook: {webhookURL: `${service.url}/judge`}}]},
+      chat('hi'),
+    )
     expect([told.status, JSON.parse(routed.a.heard[0]!.body.toString()).model]).toEqual([200, 'other'])
   })
 })
 
 describe('webhooks', () => {
-  const config = (more: object = {}) => ({...A, input_guardrails: [{webhook: {webhookURL: `${service.url}/judge`, ...more}, deny: true}]})
+  const config = (more: object = {}) => ({
+    ...A,
+    input_guardrails: [{webhook: {webhookURL: `${service.url}/judge`, ...more}, deny: true}],
+  })
 
   test('are asked with the request, and their verdict counts', async () => {
     service.answer((_, response) => json(response, {verdict: false}))
     const told = await routed.ask(config(), chat('hello there'))
     expect([told.status, routed.a.heard.length, service.heard.length]).toEqual([446, 0, 1])
-    expect(JSON.parse(service.heard[0]!.body.toString())).toMatchObject({eventType: 'beforeRequestHook', request: {text: 'hello there'}})
+    expect(JSON.parse(service.heard[0]!.body.toString())).toMatchObject({
+      eventType: 'beforeRequestHook',
+      request: {text: 'hello there'},
+    })
     expect(service.heard[0]!.headers).not.toHaveProperty('x-gateway-api-key')
   })
 
@@ -241,7 +286,12 @@ describe('webhooks', () => {
 
   test('a private address that nobody trusts is not dialled', async () => {
     const told = await routed.ask(
-      {...A, input_guardrails: [{webhook: {webhookURL: `http://localhost:${service.port}/judge`, failOnError: true}, deny: true}]},
+      {
+        ...A,
+        input_guardrails: [
+          {webhook: {webhookURL: `http://localhost:${service.port}/judge`, failOnError: true}, deny: true},
+        ],
+      },
       chat('hi'),
     )
     expect([told.status, service.heard.length]).toEqual([446, 0])
@@ -257,17 +307,25 @@ describe('what is wrong', () => {
   }
 
   test('is said with its place, before anything leaves', async () => {
-    expect(await refused({input_guardrails: ['pg-nobody']})).toEqual([400, expect.stringContaining('Guardrail not found: pg-nobody')])
+    expect(await refused({input_guardrails: ['pg-nobody']})).toEqual([
+      400,
+      expect.stringContaining('Guardrail not found: pg-nobody'),
+    ])
     expect(await refused({input_guardrails: [{'default.containz': {words: ['a']}}]})).toEqual([
       400,
       expect.stringContaining('did you mean default.contains?'),
     ])
-    expect(await refused({input_guardrails: [{wordCount: {minWords: 'two'}}]})).toEqual([400, expect.stringContaining('minWords')])
-    expect(await refused({input_guardrails: [{regexMatch: {rule: '(a'}}]})).toEqual([400, expect.stringContaining('rule')])
-    expect(await refused({input_guardrails: [{allowedRequestTypes: {allowedTypes: ['embed'], blockedTypes: ['embed']}}]})).toEqual([
+    expect(await refused({input_guardrails: [{wordCount: {minWords: 'two'}}]})).toEqual([
       400,
-      expect.stringContaining('both have "embed"'),
+      expect.stringContaining('minWords'),
     ])
+    expect(await refused({input_guardrails: [{regexMatch: {rule: '(a'}}]})).toEqual([
+      400,
+      expect.stringContaining('rule'),
+    ])
+    expect(
+      await refused({input_guardrails: [{allowedRequestTypes: {allowedTypes: ['embed'], blockedTypes: ['embed']}}]}),
+    ).toEqual([400, expect.stringContaining('both have "embed"')])
   })
 
   test('an answer that cannot be judged is refused, and nothing of it leaves', async () => {
@@ -360,7 +418,9 @@ describe('the cache', () => {
 describe('defaults', () => {
   afterEach(async () => {
     const [workspace] = (await routed.gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
-    await routed.gateway.admin('PUT', `/admin/workspaces/${workspace!.id}`, {defaults: {input_guardrails: [], output_guardrails: []}})
+    await routed.gateway.admin('PUT', `/admin/workspaces/${workspace!.id}`, {
+      defaults: {input_guardrails: [], output_guardrails: []},
+    })
   })
 
   test('of a workspace run on every call, with a config or without, and no config takes them away', async () => {
@@ -379,7 +439,10 @@ describe('defaults', () => {
     const slug = saved.slug ?? saved.data!.slug
     await routed.gateway.admin('PUT', `/admin/workspaces/${workspace!.id}`, {defaults: {input_guardrails: [slug]}})
     const plain = await routed.gateway.chat(CHAT_ROUTE.ask('a bad thing'), {'x-gateway-provider': '@a'})
-    const other = await routed.ask({...A, input_guardrails: [forbids('other')], default_input_guardrails: []}, chat('a bad thing'))
+    const other = await routed.ask(
+      {...A, input_guardrails: [forbids('other')], default_input_guardrails: []},
+      chat('a bad thing'),
+    )
     const listed = await routed.gateway.call('/v1/models')
     const posts = routed.a.heard.filter(({method}) => method === 'POST')
     expect([plain.status, other.status, listed.status, posts.length]).toEqual([446, 446, 200, 0])
@@ -405,7 +468,8 @@ describe('defaults that a config carries', () => {
     const root = {strategy: {mode: 'fallback'}, targets}
     const asked = await routed.ask({...root, default_input_guardrails: [each]}, chat('a bad thing'))
     expect([asked.status, routed.a.heard.length, routed.b.heard.length]).toEqual([446, 0, 0])
-    for (const provider of [routed.a, routed.b]) provider.answer((_heard, response) => json(response, chatReply('m', 'a bad thing')))
+    for (const provider of [routed.a, routed.b])
+      provider.answer((_heard, response) => json(response, chatReply('m', 'a bad thing')))
     const told = await routed.ask({...root, default_output_guardrails: [each]}, chat('hi'))
     expect([told.status, told.text.includes('a bad thing')]).toEqual([446, false])
   })
@@ -442,37 +506,44 @@ describe('a secret that is redacted', () => {
     })
   }
 
-  test.each([false, true])('is in no upstream body, log row, audit row, trace, metric, line or file; stream: %s', async stream => {
-    const messages = [
-      {role: 'system', content: `Never say ${CANARY}.`},
-      {role: 'user', content: [{type: 'text', text: `It is ${CANARY}`}]},
-    ]
-    const told = await routed.ask(config, {body: {model: 'gpt-4o-mini', messages, ...(stream ? {stream} : {})}})
-    expect(told.status).toBe(200)
-    const {gateway} = routed
-    await gateway.app.flushed()
-    const {id} = told.rows[0] as unknown as {id: string}
-    const seen = [
-      routed.a.heard.map(({body}) => body.toString()),
-      told.text,
-      told.rows,
-      told.entries,
-      await gateway.admin('GET', `/logs/${id}`),
-      await gateway.admin('GET', '/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z'),
-      await (await fetch(`${gateway.url}/metrics`)).text(),
-      gateway.lines,
-    ]
-    for (const each of seen) expect(JSON.stringify(each)).not.toContain(CANARY)
-    for (const path of filesBelow(gateway.folder)) expect([path, readFileSync(path).includes(CANARY)]).toEqual([path, false])
-    expect(JSON.stringify(await gateway.admin('GET', `/logs/${id}`))).toContain('[SECRET]')
-  })
+  test.each([false, true])(
+    'is in no upstream body, log row, audit row, trace, metric, line or file; stream: %s',
+    async stream => {
+      const messages = [
+        {role: 'system', content: `Never say ${CANARY}.`},
+        {role: 'user', content: [{type: 'text', text: `It is ${CANARY}`}]},
+      ]
+      const told = await routed.ask(config, {body: {model: 'gpt-4o-mini', messages, ...(stream ? {stream} : {})}})
+      expect(told.status).toBe(200)
+      const {gateway} = routed
+      await gateway.app.flushed()
+      const {id} = told.rows[0] as unknown as {id: string}
+      const seen = [
+        routed.a.heard.map(({body}) => body.toString()),
+        told.text,
+        told.rows,
+        told.entries,
+        await gateway.admin('GET', `/logs/${id}`),
+        await gateway.admin('GET', '/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z'),
+        await (await fetch(`${gateway.url}/metrics`)).text(),
+        gateway.lines,
+      ]
+      for (const each of seen) expect(JSON.stringify(each)).not.toContain(CANARY)
+      for (const path of filesBelow(gateway.folder))
+        expect([path, readFileSync(path).includes(CANARY)]).toEqual([path, false])
+      expect(JSON.stringify(await gateway.admin('GET', `/logs/${id}`))).toContain('[SECRET]')
+    },
+  )
 })
 
 describe('GUARDRAILS_ENABLED=OFF', () => {
   test('lets calls pass unguarded', async () => {
     const off = await startRouting({GUARDRAILS_ENABLED: 'OFF'})
     try {
-      const told = await off.ask({...A, input_guardrails: [forbids('bad', {deny: true}), 'pg-nobody']}, chat('a bad thing'))
+      const told = await off.ask(
+        {...A, input_guardrails: [forbids('bad', {deny: true}), 'pg-nobody']},
+        chat('a bad thing'),
+      )
       expect([told.status, off.a.heard.length, told.text.includes('hook_results')]).toEqual([200, 1, false])
     } finally {
       await off.close()
@@ -497,7 +568,10 @@ describe('a saved config', () => {
       400,
       expect.stringMatching(/config\.targets\[1\]\.output_guardrails\[0\].*containz.*did you mean default\.contains/),
     ])
-    expect(await save(target({input_guardrails: ['pg-nobody']}))).toEqual([400, expect.stringContaining('Guardrail not found: pg-nobody')])
+    expect(await save(target({input_guardrails: ['pg-nobody']}))).toEqual([
+      400,
+      expect.stringContaining('Guardrail not found: pg-nobody'),
+    ])
     expect(await save(target({output_guardrails: [{modelWhitelist: {models: ['m']}}]}))).toEqual([
       400,
       expect.stringContaining('does not run on the output'),

@@ -33,7 +33,11 @@ interface Agent {
   history(body: Any): Any
 }
 
-const TOOL = {name: 'send', description: 'Sends a letter', parameters: {type: 'object', properties: {to: {type: 'string'}}}}
+const TOOL = {
+  name: 'send',
+  description: 'Sends a letter',
+  parameters: {type: 'object', properties: {to: {type: 'string'}}},
+}
 const parsed = (text: string) => JSON.parse(text) as Any
 
 const AGENTS: readonly Agent[] = [
@@ -41,7 +45,11 @@ const AGENTS: readonly Agent[] = [
     name: 'chat',
     path: '/v1/chat/completions',
     provider: 'a',
-    first: () => ({model: 'm', tools: [{type: 'function', function: TOOL}], messages: [{role: 'user', content: ASKED}]}),
+    first: () => ({
+      model: 'm',
+      tools: [{type: 'function', function: TOOL}],
+      messages: [{role: 'user', content: ASKED}],
+    }),
     calls: args => ({
       id: 'c1',
       object: 'chat.completion',
@@ -61,7 +69,11 @@ const AGENTS: readonly Agent[] = [
     argumentsOf: answer => parsed(answer.choices[0].message.tool_calls[0].function.arguments),
     second: (answer, content) => ({
       model: 'm',
-      messages: [{role: 'user', content: ASKED}, answer.choices[0].message, {role: 'tool', tool_call_id: 't1', content}],
+      messages: [
+        {role: 'user', content: ASKED},
+        answer.choices[0].message,
+        {role: 'tool', tool_call_id: 't1', content},
+      ],
     }),
     history: body => parsed(body.messages[1].tool_calls[0].function.arguments),
   },
@@ -108,7 +120,16 @@ const AGENTS: readonly Agent[] = [
       created_at: 1,
       status: 'completed',
       model: 'm',
-      output: [{type: 'function_call', id: 'f1', call_id: 't1', name: 'send', status: 'completed', arguments: JSON.stringify(args)}],
+      output: [
+        {
+          type: 'function_call',
+          id: 'f1',
+          call_id: 't1',
+          name: 'send',
+          status: 'completed',
+          arguments: JSON.stringify(args),
+        },
+      ],
       usage: {input_tokens: 1, output_tokens: 1, total_tokens: 2},
     }),
     argumentsOf: answer => parsed(answer.output[0].arguments),
@@ -138,11 +159,15 @@ describe.each(AGENTS)('an agent on $name', agent => {
     const result = JSON.stringify({sent_to: EMAIL, with: SECRET, charged: CARD})
     await routed.ask(config(), {path: agent.path, body: agent.second(answer, result)})
     expect(provider().heard.length).toBe(2)
-    for (const raw of [EMAIL, SECRET, CARD]) expect([raw, heard(0).includes(raw), heard(1).includes(raw)]).toEqual([raw, false, false])
+    for (const raw of [EMAIL, SECRET, CARD])
+      expect([raw, heard(0).includes(raw), heard(1).includes(raw)]).toEqual([raw, false, false])
     expect(agent.history(parsed(heard(1)))).toEqual(args)
     expect(heard(1)).toContain('<EMAIL_1>, the password is <SECRET_1>, and charge <CREDIT_CARD_1>.')
     expect(heard(1)).toContain(
-      JSON.stringify(JSON.stringify({sent_to: '<EMAIL_1>', with: '<SECRET_1>', charged: '<CREDIT_CARD_1>'})).slice(1, -1),
+      JSON.stringify(JSON.stringify({sent_to: '<EMAIL_1>', with: '<SECRET_1>', charged: '<CREDIT_CARD_1>'})).slice(
+        1,
+        -1,
+      ),
     )
   })
 
@@ -188,7 +213,10 @@ describe('a body that two readers could read as two things', () => {
     ['{"model":"m","user":"a","messages":[{"role":"user","content":"ok"}],"user":"b"}', 'user'],
   ])('is refused with the way to its key, and leaves for nobody: %s', async (body, path) => {
     const reply = await sent(body, guarded)
-    expect([reply.status, ((await reply.json()) as Any).error.message]).toEqual([400, expect.stringContaining(` ${path} more than once`)])
+    expect([reply.status, ((await reply.json()) as Any).error.message]).toEqual([
+      400,
+      expect.stringContaining(` ${path} more than once`),
+    ])
     expect(routed.a.heard).toEqual([])
     // Where nothing judges it, it is the provider's to say.
     expect((await sent(body, {provider: '@a'})).status).toBe(200)
@@ -201,8 +229,15 @@ describe('a body that two readers could read as two things', () => {
   })
 
   test('is refused as no JSON when a key of it is none, and so is an answer', async () => {
-    const reply = await sent(String.raw`{"model":"m","messages":[{"role":"user","content":"ok"}],"metadata":{"\q":1}}`, guarded)
-    expect([reply.status, await reply.text(), routed.a.heard.length]).toEqual([400, expect.stringContaining('does not parse'), 0])
+    const reply = await sent(
+      String.raw`{"model":"m","messages":[{"role":"user","content":"ok"}],"metadata":{"\q":1}}`,
+      guarded,
+    )
+    expect([reply.status, await reply.text(), routed.a.heard.length]).toEqual([
+      400,
+      expect.stringContaining('does not parse'),
+      0,
+    ])
     routed.a.answer((_heard, response) => {
       response.writeHead(200, {'content-type': 'application/json'})
       response.end(String.raw`{"choices":[{"index":0,"message":{"\q":"x"}}]}`)

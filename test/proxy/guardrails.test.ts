@@ -13,7 +13,9 @@ beforeEach(() => routed.reset())
 afterAll(() => routed.close())
 
 const FORBIDDEN = 'forbidden'
-const says = (deny: boolean, more: object = {}) => [{'default.contains': {words: [FORBIDDEN], operator: 'none'}, deny, ...more}]
+const says = (deny: boolean, more: object = {}) => [
+  {'default.contains': {words: [FORBIDDEN], operator: 'none'}, deny, ...more},
+]
 const WORDS = ['The answer ', 'is ', 'a plain ', 'one, ', 'and nothing ', 'else.']
 const BAD_WORDS = ['The answer ', 'is for', 'bidden ', 'here, ', 'and that ', 'is all.']
 
@@ -58,30 +60,44 @@ describe.each(ROUTES)('$name', route => {
       const told = await routed.ask({...target, input_guardrails: says(true)}, asked(route, 'hello', stream))
       expect([told.status, route.read(told.text), heard(route).length]).toEqual([200, WORDS.join(''), 1])
       if (stream) expect(told.text).not.toContain('hook_results')
-      else expect((JSON.parse(told.text) as {hook_results: HookResults}).hook_results.before_request_hooks).toMatchObject([{verdict: true}])
+      else
+        expect((JSON.parse(told.text) as {hook_results: HookResults}).hook_results.before_request_hooks).toMatchObject([
+          {verdict: true},
+        ])
       expect(logged(told)).toMatchObject({before_request_hooks: [{verdict: true, deny: true}], after_request_hooks: []})
     })
 
     test('a request that is denied is 446, reaches nobody, costs nothing and is logged', async () => {
-      const told = await routed.ask({...target, input_guardrails: says(true)}, asked(route, `a ${FORBIDDEN} thing`, stream))
+      const told = await routed.ask(
+        {...target, input_guardrails: says(true)},
+        asked(route, `a ${FORBIDDEN} thing`, stream),
+      )
       expect([told.status, heard(route).length]).toEqual([446, 0])
       const body = JSON.parse(told.text) as {error: {type: string}; hook_results: HookResults}
       expect(body.error.type).toBe('hooks_failed')
-      expect(body.hook_results.before_request_hooks).toMatchObject([{verdict: false, deny: true, checks: [{id: 'default.contains'}]}])
+      expect(body.hook_results.before_request_hooks).toMatchObject([
+        {verdict: false, deny: true, checks: [{id: 'default.contains'}]},
+      ])
       expect(told.rows).toMatchObject([{status: 446, cost_nanousd: 0}])
       expect(logged(told)).toMatchObject({before_request_hooks: [{verdict: false}]})
       expect(told.entries).toEqual([])
     })
 
     test('a request that fails without a denial is answered with 246', async () => {
-      const told = await routed.ask({...target, input_guardrails: says(false)}, asked(route, `a ${FORBIDDEN} thing`, stream))
+      const told = await routed.ask(
+        {...target, input_guardrails: says(false)},
+        asked(route, `a ${FORBIDDEN} thing`, stream),
+      )
       expect([told.status, route.read(told.text), heard(route).length]).toEqual([246, WORDS.join(''), 1])
       expect(told.rows).toMatchObject([{status: 246}])
       expect(told.entries).toMatchObject([{outcome: 'ok', status: 200}])
     })
 
     test('a request is redacted before it leaves, and in the log', async () => {
-      const config = {...target, input_guardrails: [{'default.regexReplace': {rule: '/sec-\\d+/g', redactText: '[GONE]'}}]}
+      const config = {
+        ...target,
+        input_guardrails: [{'default.regexReplace': {rule: '/sec-\\d+/g', redactText: '[GONE]'}}],
+      }
       const told = await routed.ask(config, asked(route, 'my code is sec-4711, keep sec-4711', stream))
       expect([told.status, route.read(told.text)]).toEqual([200, WORDS.join('')])
       const sent = heard(route)[0]!.body.toString()
@@ -90,7 +106,11 @@ describe.each(ROUTES)('$name', route => {
     })
 
     test('what runs in the background changes nothing, and is logged', async () => {
-      const config = {...target, input_guardrails: says(true, {async: true}), output_guardrails: says(true, {async: true})}
+      const config = {
+        ...target,
+        input_guardrails: says(true, {async: true}),
+        output_guardrails: says(true, {async: true}),
+      }
       routed[route.provider].answer(route.answer(BAD_WORDS))
       const told = await routed.ask(config, asked(route, `a ${FORBIDDEN} thing`, stream))
       expect([told.status, route.read(told.text)]).toEqual([200, BAD_WORDS.join('')])
@@ -117,12 +137,17 @@ describe.each(ROUTES)('$name', route => {
     routed[route.provider].answer(route.answer(BAD_WORDS))
     const told = await routed.ask({...target, output_guardrails: says(false)}, asked(route, 'hello', false))
     expect([told.status, route.read(told.text)]).toEqual([246, BAD_WORDS.join('')])
-    expect((JSON.parse(told.text) as {hook_results: HookResults}).hook_results.after_request_hooks).toMatchObject([{verdict: false}])
+    expect((JSON.parse(told.text) as {hook_results: HookResults}).hook_results.after_request_hooks).toMatchObject([
+      {verdict: false},
+    ])
   })
 
   test('an answer is redacted before it leaves, and in the log', async () => {
     routed[route.provider].answer(route.answer(['Call ', '555-', '1234 ', 'now.']))
-    const config = {...target, output_guardrails: [{'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}}]}
+    const config = {
+      ...target,
+      output_guardrails: [{'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}}],
+    }
     const told = await routed.ask(config, asked(route, 'hello', false))
     expect([told.status, route.read(told.text)]).toEqual([200, 'Call [PHONE] now.'])
     expect(told.entries).toMatchObject([{usage_source: 'provider'}])
@@ -154,7 +179,13 @@ describe.each(ROUTES)('$name', route => {
     })
 
     test('window: a denial cuts the stream before what is denied has left', async () => {
-      const long = ['It begins well. '.repeat(10), 'It goes on and on. '.repeat(10), 'This is for', 'bidden ', 'and here it ends.']
+      const long = [
+        'It begins well. '.repeat(10),
+        'It goes on and on. '.repeat(10),
+        'This is for',
+        'bidden ',
+        'and here it ends.',
+      ]
       const gate = Promise.withResolvers<void>()
       routed[route.provider].answer(afterGate(route.answer(long), 'bidden', gate.promise))
       const told = await routed.ask(guarded('window', true, {stream_window_chars: 100}), {
@@ -181,7 +212,12 @@ describe.each(ROUTES)('$name', route => {
       const config = {
         ...target,
         output_guardrails: [
-          {'default.contains': {words: ['never said'], operator: 'any'}, deny: true, stream_mode: 'window', stream_window_chars: 4},
+          {
+            'default.contains': {words: ['never said'], operator: 'any'},
+            deny: true,
+            stream_mode: 'window',
+            stream_window_chars: 4,
+          },
         ],
       }
       const told = await routed.ask(config, asked(route, 'hello', true))
@@ -197,7 +233,11 @@ describe.each(ROUTES)('$name', route => {
       const config = {
         ...target,
         output_guardrails: [
-          {'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}, stream_mode: 'window', stream_window_chars: 60},
+          {
+            'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'},
+            stream_mode: 'window',
+            stream_window_chars: 60,
+          },
         ],
       }
       const told = await routed.ask(config, asked(route, 'hello', true))
@@ -223,7 +263,9 @@ describe.each(ROUTES)('$name', route => {
       routed[route.provider].answer(route.answer(['Call ', '555-', '1234 ', 'now.']))
       const config = {
         ...target,
-        output_guardrails: [{'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}, stream_mode: 'buffer'}],
+        output_guardrails: [
+          {'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}, stream_mode: 'buffer'},
+        ],
       }
       const told = await routed.ask(config, asked(route, 'hello', true))
       expect([told.status, route.read(told.text)]).toEqual([200, 'Call [PHONE] now.'])
@@ -246,22 +288,28 @@ describe.each(ROUTES)('what is put back, $name', route => {
   const answer = ['Write to ', '<EM', 'AIL_', '1> or', ' <EMAIL_2', '>, not <EMAIL_3>', '.']
   const said = 'Write to ann@example.com or bob@example.org, not <EMAIL_3>.'
 
-  test.each([false, true])('stream: %s: the client reads the values, provider and log the placeholders', async stream => {
-    routed[route.provider].answer(route.answer(answer))
-    const told = await routed.ask(config, asked(route, 'From ann@example.com to bob@example.org', stream))
-    expect([told.status, route.read(told.text)]).toEqual([200, said])
-    expect(heard(route)[0]!.body.toString()).toContain('From <EMAIL_1> to <EMAIL_2>')
-    const {id} = told.rows[0] as unknown as {id: string}
-    const row = await routed.gateway.admin('GET', `/logs/${id}`)
-    expect(JSON.stringify(row)).not.toMatch(/example\.(com|org)/)
-  })
+  test.each([false, true])(
+    'stream: %s: the client reads the values, provider and log the placeholders',
+    async stream => {
+      routed[route.provider].answer(route.answer(answer))
+      const told = await routed.ask(config, asked(route, 'From ann@example.com to bob@example.org', stream))
+      expect([told.status, route.read(told.text)]).toEqual([200, said])
+      expect(heard(route)[0]!.body.toString()).toContain('From <EMAIL_1> to <EMAIL_2>')
+      const {id} = told.rows[0] as unknown as {id: string}
+      const row = await routed.gateway.admin('GET', `/logs/${id}`)
+      expect(JSON.stringify(row)).not.toMatch(/example\.(com|org)/)
+    },
+  )
 
   test.each(['window', 'buffer'] as const)('%s: beside a redaction of the answer', async stream_mode => {
     routed[route.provider].answer(route.answer([...answer, ' Call 555-', '1234.']))
     const output_guardrails = [
       {'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}, stream_mode, stream_window_chars: 20},
     ]
-    const told = await routed.ask({...config, output_guardrails}, asked(route, 'From ann@example.com to bob@example.org', true))
+    const told = await routed.ask(
+      {...config, output_guardrails},
+      asked(route, 'From ann@example.com to bob@example.org', true),
+    )
     expect([told.status, route.read(told.text)]).toEqual([200, `${said} Call [PHONE].`])
   })
 })

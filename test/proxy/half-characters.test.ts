@@ -5,7 +5,10 @@ import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider} from '../support/provider.ts'
 import {forRing} from '../support/ring.ts'
 
-/** A model with half of a pair of surrogates: whoever cannot say it in a URL refuses it, and it is nowhere a fault of ours. */
+/**
+ * A model with half of a pair of surrogates: whoever cannot say it in a URL refuses it, and it is nowhere a fault of
+ * ours.
+ */
 let gateway: TestGateway
 let provider: FakeProvider
 beforeAll(async () => {

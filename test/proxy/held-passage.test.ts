@@ -32,7 +32,10 @@ test('what was to be done when all had passed is done once', async () => {
   expect([ends, passed]).toEqual([1, ['a', 'b']])
 })
 
-/** What passes of a stream cut into chunks, whose events end with a full stop; `fits` says whether so many events may pass. */
+/**
+ * What passes of a stream cut into chunks, whose events end with a full stop; `fits` says whether so many events may
+ * pass.
+ */
 function cutInto(chunks: readonly string[], fits: (events: number) => boolean, bound = Number.POSITIVE_INFINITY) {
   let came = ''
   const passed: string[] = []

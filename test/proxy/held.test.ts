@@ -19,19 +19,26 @@ describe('files held out of a body', () => {
     'image/svg+xml',
     'image/png;name=a.png',
   )
-  const file = fc.tuple(head, fc.integer({min: 0, max: 200_000})).map(([type, cut]) => `data:${type};base64,${LARGE.slice(cut)}`)
+  const file = fc
+    .tuple(head, fc.integer({min: 0, max: 200_000}))
+    .map(([type, cut]) => `data:${type};base64,${LARGE.slice(cut)}`)
   const other = fc.oneof(
     fc.string({unit: 'binary'}),
     fc.constantFrom('data:image/png;base64,iVBO', '\\"data:image/png;base64,', `"data:text/plain;base64,${LARGE}`),
   )
-  const bodies = fc.dictionary(fc.string({unit: 'binary'}), fc.array(fc.oneof(file, other, fc.jsonValue())), {noNullPrototype: true})
+  const bodies = fc.dictionary(fc.string({unit: 'binary'}), fc.array(fc.oneof(file, other, fc.jsonValue())), {
+    noNullPrototype: true,
+  })
 
   test('come back where they were, whatever else is there', () => {
     fc.assert(
       fc.property(bodies, fc.constantFrom(undefined, 1), (body, indent) => {
         const text = JSON.stringify(body, null, indent)
         const held = detachInlineFiles(Buffer.from(text))
-        if (held) expect(JSON.parse(Buffer.concat(held.restore(JSON.stringify(held.json))).toString())).toEqual(JSON.parse(text))
+        if (held)
+          expect(JSON.parse(Buffer.concat(held.restore(JSON.stringify(held.json))).toString())).toEqual(
+            JSON.parse(text),
+          )
       }),
       {numRuns: 50},
     )
@@ -39,7 +46,8 @@ describe('files held out of a body', () => {
 
   test('are those that are large, in base64, and of a kind that every provider is handed as it is', () => {
     const said = (text: string) =>
-      JSON.stringify(detachInlineFiles(Buffer.from(`{"a":"${text}","b":"${' '.repeat(300_000)}"}`))?.json ?? null).length
+      JSON.stringify(detachInlineFiles(Buffer.from(`{"a":"${text}","b":"${' '.repeat(300_000)}"}`))?.json ?? null)
+        .length
     expect(said(`data:image/png;base64,${LARGE}`)).toBeLessThan(301_000)
     for (const text of [
       'data:image/png;base64,iVBO',
@@ -136,7 +144,9 @@ describe('a chat with a large picture', () => {
       const [heard] = upstream.heard
       expect(heard!.headers['content-length']).toBe(String(heard!.body.length))
       const said: unknown = JSON.parse(heard!.body.toString())
-      expect(path.reduce<unknown>((at, step) => (at as Record<string | number, unknown>)[step], said) === PICTURE).toBe(true)
+      expect(path.reduce<unknown>((at, step) => (at as Record<string | number, unknown>)[step], said) === PICTURE).toBe(
+        true,
+      )
       expect(JSON.stringify(said).includes('held')).toBe(false)
     }
   })

@@ -60,7 +60,10 @@ const handover = (from: string, to: string, category: string | null) => ({
   to: {model: to},
   trigger: {type: 'refusal', category},
 })
-const refused = (category: string | null) => ({stop_reason: 'refusal', stop_details: {type: 'refusal', category, explanation: 'no'}})
+const refused = (category: string | null) => ({
+  stop_reason: 'refusal',
+  stop_details: {type: 'refusal', category, explanation: 'no'},
+})
 const declined = (category: string | null, more: Partial<Case> = {}): Omit<Case, 'name'> => ({
   model: FABLE,
   served: OPUS,
@@ -76,7 +79,9 @@ const CASES: readonly Case[] = [
   {
     name: 'a summary of the context is charged beside the answer',
     model: OPUS,
-    usage: used(23_000, 1000, {iterations: [part('compaction', null, 180_000, 3500), part('message', null, 23_000, 1000)]}),
+    usage: used(23_000, 1000, {
+      iterations: [part('compaction', null, 180_000, 3500), part('message', null, 23_000, 1000)],
+    }),
     tokens: [203_000, 4500],
     micro_usd: 203_000 * 5 + 4500 * 25,
     hops: [
@@ -156,7 +161,10 @@ const CASES: readonly Case[] = [
     ...declined(category, {micro_usd: 412 * 10 + 412 * 5 + 264 * 25}),
   })),
   {name: 'a policy that nobody knows is flagged', ...declined('new_policy', {unpriced_units: ['refusal_unpriced']})},
-  {name: 'and so is a refusal that is not shown', ...declined('cyber', {blocks: [], unpriced_units: ['refusal_unpriced']})},
+  {
+    name: 'and so is a refusal that is not shown',
+    ...declined('cyber', {blocks: [], unpriced_units: ['refusal_unpriced']}),
+  },
   {
     name: 'a model that declined after it wrote is billed for what it wrote',
     ...declined('cyber', {
@@ -169,7 +177,11 @@ const CASES: readonly Case[] = [
     name: 'turns of a tool before a refusal do not take its policy',
     ...declined('bio', {
       usage: used(1, 1, {
-        iterations: [part('message', FABLE, 10, 3), part('message', FABLE, 20, 0), part('fallback_message', OPUS, 30, 4)],
+        iterations: [
+          part('message', FABLE, 10, 3),
+          part('message', FABLE, 20, 0),
+          part('fallback_message', OPUS, 30, 4),
+        ],
       }),
       tokens: [60, 7],
       micro_usd: 30 * 10 + 3 * 50 + 30 * 5 + 4 * 25,
@@ -179,7 +191,11 @@ const CASES: readonly Case[] = [
     name: 'a chain of refusals, each under its own policy',
     ...declined('cyber', {
       usage: used(1, 1, {
-        iterations: [part('message', FABLE, 10, 0), part('message', 'claude-opus-5', 20, 0), part('fallback_message', OPUS, 30, 4)],
+        iterations: [
+          part('message', FABLE, 10, 0),
+          part('message', 'claude-opus-5', 20, 0),
+          part('fallback_message', OPUS, 30, 4),
+        ],
       }),
       blocks: [handover(FABLE, 'claude-opus-5', 'cyber'), handover('claude-opus-5', OPUS, 'bio')],
       tokens: [60, 4],
@@ -322,18 +338,28 @@ function streamed(reply: Reply): string {
   const events: Record<string, unknown>[] = [{type: 'message_start', message: start}]
   content.forEach((block, index) => {
     const text = (block as {text?: string}).text
-    events.push({type: 'content_block_start', index, content_block: text === undefined ? block : {type: 'text', text: ''}})
+    events.push({
+      type: 'content_block_start',
+      index,
+      content_block: text === undefined ? block : {type: 'text', text: ''},
+    })
     if (text !== undefined) events.push({type: 'content_block_delta', index, delta: {type: 'text_delta', text}})
     events.push({type: 'content_block_stop', index})
   })
-  events.push({type: 'message_delta', delta: {stop_reason, stop_details, stop_sequence: null}, usage}, {type: 'message_stop'})
+  events.push(
+    {type: 'message_delta', delta: {stop_reason, stop_details, stop_sequence: null}, usage},
+    {type: 'message_stop'},
+  )
   return events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
 const DOORS = {
   messages: {path: '/v1/messages', body: {max_tokens: 9, messages: [{role: 'user', content: 'hi'}]}},
   'the own path': {path: '/v1/proxy/messages', body: {max_tokens: 9, messages: [{role: 'user', content: 'hi'}]}},
-  chat: {path: '/v1/chat/completions', body: {messages: [{role: 'user', content: 'hi'}], stream_options: {include_usage: true}}},
+  chat: {
+    path: '/v1/chat/completions',
+    body: {messages: [{role: 'user', content: 'hi'}], stream_options: {include_usage: true}},
+  },
 } as const
 
 async function call(door: keyof typeof DOORS, stream: boolean, reply: Reply) {
@@ -354,7 +380,9 @@ async function call(door: keyof typeof DOORS, stream: boolean, reply: Reply) {
 }
 
 const NANOUSD_A_CENT = 1e7
-const ways = (Object.keys(DOORS) as (keyof typeof DOORS)[]).flatMap(door => [false, true].map(stream => [door, stream] as const))
+const ways = (Object.keys(DOORS) as (keyof typeof DOORS)[]).flatMap(door =>
+  [false, true].map(stream => [door, stream] as const),
+)
 
 describe.each(ways)('doors 13: by %s, streamed: %s', (door, stream) => {
   test.each(CASES.map(each => [each.name, each] as const))('%s', async (_, each) => {
@@ -386,10 +414,14 @@ test.each([false, true])('doors 13: a client of chat sees the top level, streame
 
 test('doors 13: a part at the call’s own model has the price of the integration’s own', async () => {
   const [advised] = CASES.filter(({name}) => name.includes('advisor'))
-  const prices = {pay_as_you_go: {request_token: {price: 1}, response_token: {price: 2}, cache_read_input_token: {price: 0}}}
+  const prices = {
+    pay_as_you_go: {request_token: {price: 1}, response_token: {price: 2}, cache_read_input_token: {price: 0}},
+  }
   const {data} = await gateway.admin<{data: {id: string; slug: string}[]}>('GET', '/integrations')
   const {id} = data.find(({slug}) => slug.includes('ant'))!
-  await gateway.admin('PUT', `/integrations/${id}/models`, {models: [{slug: HAIKU, enabled: true, pricing_config: prices}]})
+  await gateway.admin('PUT', `/integrations/${id}/models`, {
+    models: [{slug: HAIKU, enabled: true, pricing_config: prices}],
+  })
   const {row} = await call('messages', false, advised!)
   // cents: the executor by the integration's price, the advisor by the list
   expect(row.cost).toBeCloseTo((412 + 1348) * 1 + (89 + 442) * 2 + (823 * 5 + 1612 * 25) / 1e4, 6)

@@ -59,7 +59,12 @@ describe.each(PLACES)('text of one call, counters on %s', place => {
     const reply = await gateway.call('/v1/chat/completions', {
       method: 'POST',
       body: `{"model":"gpt-4o-mini","max_tokens":20,"user":${user},"messages":[{"role":"user","content":"x"}]}`,
-      headers: {'content-type': 'application/json', 'x-gateway-provider': '@main', ...(key && {'x-gateway-api-key': key}), ...headers},
+      headers: {
+        'content-type': 'application/json',
+        'x-gateway-provider': '@main',
+        ...(key && {'x-gateway-api-key': key}),
+        ...headers,
+      },
     })
     await reply.arrayBuffer()
     return reply.status

@@ -47,27 +47,42 @@ const HALVES = {
   google: 'candidatesTokenCount',
 }
 
-test.each(Object.keys(REPLIES) as (keyof typeof REPLIES)[])('%s: a report of which one half cannot be is not believed', async kind => {
-  for (const number of ['-5', '9223372036854775808', '"12"']) {
-    const body = JSON.stringify(REPLIES[kind]).replaceAll(`"${HALVES[kind]}":7`, `"${HALVES[kind]}":${number}`)
-    provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(body))
-    const place = {'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url, authorization: 'Bearer sk-1'}
-    await (await gateway.chat({model: 'm', max_tokens: 50, messages: [{role: 'user', content: 'Where is Vienna?'}]}, place)).text()
-    const [row] = await gateway.logs()
-    expect([row!.usage_source, Number(row!.res_units) > 4, Number(row!.res_units) < 20], number).toEqual(['estimated', true, true])
-  }
-})
+test.each(Object.keys(REPLIES) as (keyof typeof REPLIES)[])(
+  '%s: a report of which one half cannot be is not believed',
+  async kind => {
+    for (const number of ['-5', '9223372036854775808', '"12"']) {
+      const body = JSON.stringify(REPLIES[kind]).replaceAll(`"${HALVES[kind]}":7`, `"${HALVES[kind]}":${number}`)
+      provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(body))
+      const place = {'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url, authorization: 'Bearer sk-1'}
+      await (
+        await gateway.chat({model: 'm', max_tokens: 50, messages: [{role: 'user', content: 'Where is Vienna?'}]}, place)
+      ).text()
+      const [row] = await gateway.logs()
+      expect([row!.usage_source, Number(row!.res_units) > 4, Number(row!.res_units) < 20], number).toEqual([
+        'estimated',
+        true,
+        true,
+      ])
+    }
+  },
+)
 
 test.each(Object.keys(REPLIES) as (keyof typeof REPLIES)[])('%s: the usage is estimated', async kind => {
   for (const number of ['-5', '1e999', '123456789012345678901234567890', '"12"', '{"a":1}']) {
     const body = JSON.stringify(REPLIES[kind]).replaceAll(/(tokens|TokenCount)":7/g, `$1":${number}`)
     provider.answer((_heard, response) => response.writeHead(200, {'content-type': 'application/json'}).end(body))
     const place = {'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url, authorization: 'Bearer sk-1'}
-    const answer = await gateway.chat({model: 'm', max_tokens: 50, messages: [{role: 'user', content: 'Where is Vienna?'}]}, place)
+    const answer = await gateway.chat(
+      {model: 'm', max_tokens: 50, messages: [{role: 'user', content: 'Where is Vienna?'}]},
+      place,
+    )
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining(TEXT)])
     const [row] = await gateway.logs()
     const counts = row!.usage as Record<string, number>
-    expect({source: row!.usage_source, is_counted: counts.input_uncached_tokens! > 0 && counts.output_text_tokens! > 0}, number).toEqual({
+    expect(
+      {source: row!.usage_source, is_counted: counts.input_uncached_tokens! > 0 && counts.output_text_tokens! > 0},
+      number,
+    ).toEqual({
       source: 'estimated',
       is_counted: true,
     })

@@ -2,7 +2,8 @@ import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest'
 import {type Answer, json} from '../support/provider.ts'
 import {newTrace, type Routed, startRouting} from '../support/routing.ts'
 
-// What a provider says when it fails is judged by checks of answers before a client or the log has it: it often quotes what it was asked.
+// What a provider says when it fails is judged by checks of answers before a client or the log has it: it often quotes
+// what it was asked.
 
 const CARD = '4012888888881881'
 const PUT = '<CREDIT_CARD_1>'
@@ -32,7 +33,9 @@ async function ask(output: object, answer: Answer, {body = {}, config = {}}: {bo
   })
   const text = await reply.text()
   const {rows} = await routed.recorded(trace_id)
-  const all = await Promise.all((rows as unknown as {id: string}[]).map(({id}) => routed.gateway.admin<object>('GET', `/logs/${id}`)))
+  const all = await Promise.all(
+    (rows as unknown as {id: string}[]).map(({id}) => routed.gateway.admin<object>('GET', `/logs/${id}`)),
+  )
   return {status: reply.status, text, kept: JSON.stringify([all, routed.gateway.lines])}
 }
 
@@ -40,7 +43,8 @@ const failing =
   (status: number, type = 'application/json'): Answer =>
   (_, response) =>
     void response.writeHead(status, {'content-type': type}).end(JSON.stringify(ERROR))
-const chunk = (content: string) => `data: ${JSON.stringify({id: 'c', choices: [{index: 0, delta: {content}, finish_reason: null}]})}\n\n`
+const chunk = (content: string) =>
+  `data: ${JSON.stringify({id: 'c', choices: [{index: 0, delta: {content}, finish_reason: null}]})}\n\n`
 const IN_STREAM = `data: ${JSON.stringify(ERROR)}\n\n`
 const streaming =
   (...events: readonly string[]): Answer =>
@@ -68,12 +72,18 @@ test('an error that a check forbids is 446 in its place', async () => {
 
 test('an error in which nothing is found, or of which an answer alone is asked, comes as it was sent', async () => {
   const plain: Answer = (_, response) => json(response, {error: {message: 'no such model'}}, 404)
-  for (const check of [REDACTS, DENIES, {'default.jsonSchema': {schema: {type: 'object', required: ['a']}}, deny: true}])
+  for (const check of [
+    REDACTS,
+    DENIES,
+    {'default.jsonSchema': {schema: {type: 'object', required: ['a']}}, deny: true},
+  ])
     expect(await ask(check, plain)).toMatchObject({status: 404, text: '{"error":{"message":"no such model"}}'})
 })
 
 test('an error does not keep the next target from its turn', async () => {
-  routed.b.answer((_, response) => json(response, {choices: [{index: 0, message: {role: 'assistant', content: 'fine'}}]}))
+  routed.b.answer((_, response) =>
+    json(response, {choices: [{index: 0, message: {role: 'assistant', content: 'fine'}}]}),
+  )
   const config = {provider: undefined, strategy: {mode: 'fallback'}, targets: [{provider: '@a'}, {provider: '@b'}]}
   for (const check of [REDACTS, DENIES]) {
     const {status, kept} = await ask(check, failing(500), {config})

@@ -3,7 +3,8 @@ import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {ADMIN_KEY, startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json, openaiLike} from '../support/provider.ts'
 
-// What of a client's request leaves for a provider: never a key of the gateway's own, whatever header it stands in, nor its cookies.
+// What of a client's request leaves for a provider: never a key of the gateway's own, whatever header it stands in, nor
+// its cookies.
 
 const OTHER_KEY = `gk-${'Zz9_-aB'.repeat(6)}Q`
 const SESSION = `gs-${'Zz9_-aB'.repeat(6)}Q`
@@ -35,11 +36,20 @@ const WAYS = [
 ] as const
 
 /** Sends these headers as they are, the service key where the test puts it. */
-function send(method: string, path: string, headers: Record<string, string>): Promise<{status: number; headers: Record<string, unknown>}> {
+function send(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<{status: number; headers: Record<string, unknown>}> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(gateway.url + path, {
       method,
-      headers: {'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY), 'x-gateway-provider': '@loop', ...headers},
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(BODY),
+        'x-gateway-provider': '@loop',
+        ...headers,
+      },
     })
     request.on('error', reject)
     request.on('response', response => {
@@ -100,10 +110,18 @@ describe.each(WAYS)('%s', (_, method, path) => {
 
   test('what is not ours goes on as it came', async () => {
     const headers = {'x-tenant': FOREIGN, 'x-forward': 'gk-short'}
-    await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY, 'x-gateway-forward-headers': 'x-tenant,x-forward', ...headers})
+    await send(method, path, {
+      'x-gateway-api-key': WORKSPACE_KEY,
+      'x-gateway-forward-headers': 'x-tenant,x-forward',
+      ...headers,
+    })
     expect(provider.heard[0]!.headers).toMatchObject(headers)
     const host = {'x-gateway-provider': 'openai', 'x-gateway-custom-host': provider.url}
-    await send(method, `${path}?q=${FOREIGN}`, {'x-gateway-api-key': WORKSPACE_KEY, authorization: `Bearer ${FOREIGN}`, ...host})
+    await send(method, `${path}?q=${FOREIGN}`, {
+      'x-gateway-api-key': WORKSPACE_KEY,
+      authorization: `Bearer ${FOREIGN}`,
+      ...host,
+    })
     expect(provider.heard[1]).toMatchObject({
       path: `${path.replace('/v1/proxy', '/v1')}?q=${FOREIGN}`,
       headers: {authorization: `Bearer ${FOREIGN}`},
@@ -125,9 +143,13 @@ describe.each(WAYS)('%s', (_, method, path) => {
   })
 
   test('a provider sets no cookie of ours', async () => {
-    provider.answer((_heard, response) => json(response, {}, 200, {'set-cookie': `__Host-gateway_session=${SESSION}; Path=/`}))
+    provider.answer((_heard, response) =>
+      json(response, {}, 200, {'set-cookie': `__Host-gateway_session=${SESSION}; Path=/`}),
+    )
     expect((await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY})).headers['set-cookie']).toBeUndefined()
     provider.answer((_heard, response) => json(response, {}, 200, {'set-cookie': '__cf_bm=abc; Path=/'}))
-    expect((await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY})).headers['set-cookie']).toEqual(['__cf_bm=abc; Path=/'])
+    expect((await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY})).headers['set-cookie']).toEqual([
+      '__cf_bm=abc; Path=/',
+    ])
   })
 })

@@ -68,44 +68,49 @@ async function limited(entity: 'key' | 'workspace' | 'provider' | 'integration')
 const status = async ({headers}: Limited) =>
   (await gateway.chat({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}]}, headers)).status
 
-describe.each(['key', 'workspace', 'provider', 'integration'] as const)('the budget of a %s that is used up', entity => {
-  const limit = (credit_limit: number) => ({
-    usage_limits: entity === 'workspace' || entity === 'integration' ? [budget(credit_limit)] : budget(credit_limit),
-  })
+describe.each(['key', 'workspace', 'provider', 'integration'] as const)(
+  'the budget of a %s that is used up',
+  entity => {
+    const limit = (credit_limit: number) => ({
+      usage_limits: entity === 'workspace' || entity === 'integration' ? [budget(credit_limit)] : budget(credit_limit),
+    })
 
-  test('is open again once its credit limit is raised, with no other action, and not when it is set as it was', async () => {
-    const of = await limited(entity)
-    expect([await status(of), await status(of)]).toEqual([200, 412])
-    await of.change(limit(TOKENS))
-    expect(await status(of)).toBe(412)
-    await of.change(limit(2 * TOKENS))
-    expect([await status(of), await status(of)]).toEqual([200, 412])
-  })
+    test('is open again once its credit limit is raised, with no other action, and not when it is set as it was', async () => {
+      const of = await limited(entity)
+      expect([await status(of), await status(of)]).toEqual([200, 412])
+      await of.change(limit(TOKENS))
+      expect(await status(of)).toBe(412)
+      await of.change(limit(2 * TOKENS))
+      expect([await status(of), await status(of)]).toEqual([200, 412])
+    })
 
-  test('is told with its name, what is used, what is allowed and that it does not reset', async () => {
-    const of = await limited(entity)
-    await status(of)
-    const refused = await gateway.chat({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}]}, of.headers)
-    const {error} = (await refused.json()) as {error: {message: string}}
-    expect(error.message).toMatch(new RegExp(`^The usage limit of the ${entity === 'key' ? 'API key' : entity} @?[\\w -]+ is used up`))
-    expect(error.message).toContain(` Used are ${TOKENS} of ${TOKENS} tokens in all; it does not reset by itself.`)
-    expect(error.message).not.toContain(of.headers['x-gateway-api-key'])
-  })
+    test('is told with its name, what is used, what is allowed and that it does not reset', async () => {
+      const of = await limited(entity)
+      await status(of)
+      const refused = await gateway.chat({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}]}, of.headers)
+      const {error} = (await refused.json()) as {error: {message: string}}
+      expect(error.message).toMatch(
+        new RegExp(`^The usage limit of the ${entity === 'key' ? 'API key' : entity} @?[\\w -]+ is used up`),
+      )
+      expect(error.message).toContain(` Used are ${TOKENS} of ${TOKENS} tokens in all; it does not reset by itself.`)
+      expect(error.message).not.toContain(of.headers['x-gateway-api-key'])
+    })
 
-  test('is open once it is taken away', async () => {
-    const of = await limited(entity)
-    expect([await status(of), await status(of)]).toEqual([200, 412])
-    await of.change({usage_limits: null})
-    expect(await status(of)).toBe(200)
-  })
+    test('is open once it is taken away', async () => {
+      const of = await limited(entity)
+      expect([await status(of), await status(of)]).toEqual([200, 412])
+      await of.change({usage_limits: null})
+      expect(await status(of)).toBe(200)
+    })
 
-  test.skipIf(entity === 'workspace')('is open once its usage is reset by hand', async () => {
-    const of = await limited(entity)
-    expect([await status(of), await status(of)]).toEqual([200, 412])
-    await of.change({reset_usage: true})
-    expect([await status(of), await status(of)]).toEqual([200, 412])
-  })
-})
+    test.skipIf(entity === 'workspace')('is open once its usage is reset by hand', async () => {
+      const of = await limited(entity)
+      expect([await status(of), await status(of)]).toEqual([200, 412])
+      await of.change({reset_usage: true})
+      expect([await status(of), await status(of)]).toEqual([200, 412])
+    })
+  },
+)
 
 test('a key past its expiry is refused at the door, whatever its row says still', async () => {
   const [row] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data

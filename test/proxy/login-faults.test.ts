@@ -12,7 +12,12 @@ async function refusedWith(fault: unknown): Promise<unknown> {
   const login = {authorize: () => Promise.reject(fault), usesOwnIdentity: () => false}
   const target = {provider: find('openai')!, options: {}}
   const request = {method: 'POST', url: new URL('http://a.test'), headers: {}, body: null}
-  return authorized({login, key: null} as never, request as never, target as never, {logins: {}} as ProxyServices).catch(told => told)
+  return authorized(
+    {login, key: null} as never,
+    request as never,
+    target as never,
+    {logins: {}} as ProxyServices,
+  ).catch(told => told)
 }
 
 test.each([
@@ -34,6 +39,7 @@ test.each([
 
 test('a token service that cannot be reached is so too; a drain is a drain, and a fault of ours stays one', async () => {
   expect(await refusedWith(new EgressFault('unreachable', 'no way'))).toMatchObject({code: 'provider.login_failed'})
-  for (const code of ['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']) expect(await refusedWith(coded(code))).toMatchObject({code: 'draining'})
+  for (const code of ['UND_ERR_DESTROYED', 'UND_ERR_CLOSED'])
+    expect(await refusedWith(coded(code))).toMatchObject({code: 'draining'})
   expect(await refusedWith(new TypeError('no'))).toMatchObject({code: 'internal'})
 })

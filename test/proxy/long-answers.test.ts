@@ -20,7 +20,10 @@ afterAll(async () => {
 })
 
 describe('a whole answer of more than 8 MB', () => {
-  const vectors = {object: 'list', data: [{object: 'embedding', embedding: Array.from({length: 500_000}, (_, at) => -1 / (at + 3))}]}
+  const vectors = {
+    object: 'list',
+    data: [{object: 'embedding', embedding: Array.from({length: 500_000}, (_, at) => -1 / (at + 3))}],
+  }
   const pictures = {created: 1, data: [{b64_json: 'A'.repeat(9 << 20)}]}
   const usage = {prompt_tokens: 1000, total_tokens: 1000}
   const CASES = [
@@ -71,7 +74,12 @@ describe('a whole answer of more than 8 MB', () => {
     const text = Buffer.from(JSON.stringify(answer))
     const bytes = encoding === 'gzip' ? gzipSync(text, {level: 0}) : text
     twin.answer((_, reply) =>
-      reply.writeHead(200, {'content-type': 'application/json', ...(encoding === 'gzip' && {'content-encoding': encoding})}).end(bytes),
+      reply
+        .writeHead(200, {
+          'content-type': 'application/json',
+          ...(encoding === 'gzip' && {'content-encoding': encoding}),
+        })
+        .end(bytes),
     )
     const reply = await gateway.call(`/v1${path}`, {
       method: 'POST',

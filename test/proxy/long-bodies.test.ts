@@ -21,7 +21,9 @@ const guarded = () => ({
   input_guardrails: [{'default.contains': {words: ['forbidden'], operator: 'none'}, 'default.pii': {}, deny: true}],
 })
 
-/** The longest that the work holds the loop at a time: the better of two runs, for in the first its code is compiled. */
+/**
+ * The longest that the work holds the loop at a time: the better of two runs, for in the first its code is compiled.
+ */
 function longestHold_ms(work: () => Generator<undefined, unknown>): number {
   let best = Number.POSITIVE_INFINITY
   for (let run = 0; run < 2; run++) {
@@ -58,7 +60,11 @@ describe('nested lists hold the loop for no longer than 10 ms at a time', () => 
   })
 
   test('where many strings, and long ones, are read', () => {
-    for (const body of [`[${'"ab",'.repeat(1_000_000)}1]`, `{"a":"${'x y\\n'.repeat(1_000_000)}"}`, `{"a":"${'ab'.repeat(5_000_000)}"}`]) {
+    for (const body of [
+      `[${'"ab",'.repeat(1_000_000)}1]`,
+      `{"a":"${'x y\\n'.repeat(1_000_000)}"}`,
+      `{"a":"${'ab'.repeat(5_000_000)}"}`,
+    ]) {
       const bytes = Buffer.from(body)
       expect(longestHold_ms(() => readStrings(OF, bytes, 'application/json', 64 * MB))).toBeLessThan(20 * PACE)
     }

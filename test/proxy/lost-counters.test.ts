@@ -74,20 +74,28 @@ test.runIf(database && has_redis)(
         'GET',
         `/limits?workspace_id=${workspace!.id}`,
       )
-      return keys.map((_, place) => data.find(row => row.entity === 'key' && row.name === ['compatible', 'strict'][place])!.used)
+      return keys.map(
+        (_, place) => data.find(row => row.entity === 'key' && row.name === ['compatible', 'strict'][place])!.used,
+      )
     }
     const began = performance.now()
     await expect.poll(used, {timeout: 40_000, interval: 100}).toEqual(answered)
     expect(answered.every(tokens => tokens > 0)).toBe(true)
-    console.log(`counters equal the ledger ${Math.round(performance.now() - began)} ms after the load; ${answered.join(' and ')} tokens`)
+    console.log(
+      `counters equal the ledger ${Math.round(performance.now() - began)} ms after the load; ${answered.join(' and ')} tokens`,
+    )
   },
   120_000,
 )
 
 async function startRedis(port: number): Promise<ChildProcess> {
-  const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const child = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject)
     child.stdout!.on('data', (text: Buffer) => {

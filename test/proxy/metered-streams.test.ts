@@ -16,7 +16,8 @@ beforeAll(async () => {
     response.writeHead(200, {'content-type': 'text/event-stream'})
     response.write(chunk({choices: [{index: 0, delta: {content: 'Hi'}, finish_reason: null}]}))
     response.write(chunk({choices: [{index: 0, delta: {}, finish_reason: 'stop'}]}))
-    if (asks) response.write(chunk({choices: [], usage: {prompt_tokens: 1000, completion_tokens: 3900, total_tokens: 4900}}))
+    if (asks)
+      response.write(chunk({choices: [], usage: {prompt_tokens: 1000, completion_tokens: 3900, total_tokens: 4900}}))
     response.end('data: [DONE]\n\n')
   })
   gateway = await startGateway({STREAM_USAGE: 'metered'})
@@ -28,7 +29,12 @@ afterAll(async () => {
 })
 
 const PLAIN = [
-  {id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', choices: [{index: 0, delta: {content: 'Hi'}, finish_reason: null}]},
+  {
+    id: 'c',
+    object: 'chat.completion.chunk',
+    model: 'gpt-4o',
+    choices: [{index: 0, delta: {content: 'Hi'}, finish_reason: null}],
+  },
   {id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', choices: [{index: 0, delta: {}, finish_reason: 'stop'}]},
 ]
 const plain = `${PLAIN.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`
@@ -41,7 +47,11 @@ async function ask(at: TestGateway, body: object, config: object = {}) {
   )
   const text = await reply.text()
   const [row] = await at.logs()
-  return {text, sent: JSON.parse(provider.heard[0]!.body.toString()).stream_options, tokens: [row!.req_units, row!.res_units]}
+  return {
+    text,
+    sent: JSON.parse(provider.heard[0]!.body.toString()).stream_options,
+    tokens: [row!.req_units, row!.res_units],
+  }
 }
 
 const ASKED = {include_usage: true}
@@ -52,11 +62,21 @@ describe('a client that did not ask is charged what the provider counts, and rea
     ['an empty object', {stream: true, stream_options: {}}, {}, ASKED],
     ['null', {stream: true, stream_options: null}, {}, ASKED],
     ['a text', {stream: true, stream_options: 'no'}, {}, ASKED],
-    ['another member', {stream: true, stream_options: {include_obfuscation: false}}, {}, {include_obfuscation: false, ...ASKED}],
+    [
+      'another member',
+      {stream: true, stream_options: {include_obfuscation: false}},
+      {},
+      {include_obfuscation: false, ...ASKED},
+    ],
     ['a config that says no', {stream: true}, {override_params: {stream_options: {include_usage: false}}}, ASKED],
     ['a config that says yes', {stream: true}, {override_params: {stream_options: ASKED}}, ASKED],
     ['a config that makes it a stream', {}, {override_params: {stream: true}}, ASKED],
-    ['a config that drops the member', {stream: true, stream_options: {include_usage: false}}, {drop_params: ['stream_options']}, ASKED],
+    [
+      'a config that drops the member',
+      {stream: true, stream_options: {include_usage: false}},
+      {drop_params: ['stream_options']},
+      ASKED,
+    ],
     [
       'a config that drops a part of it',
       {stream: true, stream_options: {a: {b: 1}, c: 1}},

@@ -7,9 +7,15 @@ let provider: FakeProvider
 beforeAll(async () => {
   provider = await fakeProvider((heard, response) => {
     const headers = {'content-type': 'application/json', allow: 'POST, OPTIONS', 'content-length': '11'}
-    response.writeHead(heard.path.includes('/gone?') ? 404 : 200, headers).end(heard.method === 'HEAD' ? undefined : '{"a": 1.00}')
+    response
+      .writeHead(heard.path.includes('/gone?') ? 404 : 200, headers)
+      .end(heard.method === 'HEAD' ? undefined : '{"a": 1.00}')
   })
-  gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1', ENABLE_CORS: 'true', CORS_ALLOWED_ORIGINS: 'https://page.example'})
+  gateway = await startGateway({
+    TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+    ENABLE_CORS: 'true',
+    CORS_ALLOWED_ORIGINS: 'https://page.example',
+  })
   await gateway.provider('open', 'openai', provider.url)
   await gateway.provider('claude', 'anthropic', provider.url)
   await gateway.provider('mistral', 'mistral-ai', provider.url)
@@ -22,7 +28,16 @@ afterAll(async () => {
   await provider.close()
 })
 
-const PATHS = ['/chat/completions', '/messages', '/embeddings', '/models', '/files/file-1', '/proxy/anything', '/not/known', '/files/gone']
+const PATHS = [
+  '/chat/completions',
+  '/messages',
+  '/embeddings',
+  '/models',
+  '/files/file-1',
+  '/proxy/anything',
+  '/not/known',
+  '/files/gone',
+]
 
 describe('fact 6: official operations are never 405', () => {
   for (const slug of ['@open', '@claude', '@mistral']) {
@@ -32,7 +47,9 @@ describe('fact 6: official operations are never 405', () => {
         expect(reply.status).toBe(path.endsWith('/gone') ? 404 : 200)
         expect(reply.headers.get('allow')).toBe('POST, OPTIONS')
         expect(await reply.text()).toBe(method === 'HEAD' ? '' : '{"a": 1.00}')
-        expect(provider.heard.map(({method, path}) => [method, path])).toEqual([[method, `/v1${path.replace('/proxy', '')}?a=b%20c`]])
+        expect(provider.heard.map(({method, path}) => [method, path])).toEqual([
+          [method, `/v1${path.replace('/proxy', '')}?a=b%20c`],
+        ])
         const [row] = await gateway.logs()
         expect(row).toMatchObject({request_method: method, cost: 0, usage_source: 'none'})
       })
@@ -41,7 +58,10 @@ describe('fact 6: official operations are never 405', () => {
 
   test('a page asks before it calls: that is answered here, for the origins of the settings', async () => {
     const preflight = (origin: string) =>
-      fetch(`${gateway.url}/v1/chat/completions`, {method: 'OPTIONS', headers: {origin, 'access-control-request-method': 'POST'}})
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'OPTIONS',
+        headers: {origin, 'access-control-request-method': 'POST'},
+      })
     const [allowed, other] = [await preflight('https://page.example'), await preflight('https://other.example')]
     expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, 'https://page.example'])
     expect([other.status, other.headers.get('access-control-allow-origin')]).toEqual([204, null])

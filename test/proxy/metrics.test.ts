@@ -10,7 +10,15 @@ import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts
 /** The page of metrics, whatever callers and providers say. */
 const MAX_PAGE_BYTES = 4 << 20
 const MOST_MS = 20 * pace()
-const FACTS = {total_ms: 12, upstream_ms: 10, overhead_ms: 2, tokens: 3, cost_nanousd: 5, unpriced: false, is_part: false}
+const FACTS = {
+  total_ms: 12,
+  upstream_ms: 10,
+  overhead_ms: 2,
+  tokens: 3,
+  cost_nanousd: 5,
+  unpriced: false,
+  is_part: false,
+}
 
 /** The longest that work held the event loop, by this thread's processor. */
 async function longestHold(work: () => Promise<unknown>): Promise<number> {
@@ -38,8 +46,20 @@ function filled(with_model: boolean) {
       for (let status = 200; status < 1000; status += endpoint === 'chatComplete' ? 1 : 40) {
         calls++
         metrics.ended({
-          ...{...FACTS, provider, endpoint, status, method: `M${calls % 97}`, is_stream: calls % 2 === 0, cache_status: 'DISABLED'},
-          ...{model: `model-${calls % 1000}`, unpriced_units: [`image:${calls}:x`, 'pages', `u${calls % 1000}`], mode_unpriced: 'fast'},
+          ...{
+            ...FACTS,
+            provider,
+            endpoint,
+            status,
+            method: `M${calls % 97}`,
+            is_stream: calls % 2 === 0,
+            cache_status: 'DISABLED',
+          },
+          ...{
+            model: `model-${calls % 1000}`,
+            unpriced_units: [`image:${calls}:x`, 'pages', `u${calls % 1000}`],
+            mode_unpriced: 'fast',
+          },
           usage_unknown: [`member_${calls}`],
         })
       }
@@ -64,7 +84,10 @@ test.each([false, true])(
     expect(Math.min(...holds)).toBeLessThan(MOST_MS)
     expect(Buffer.byteLength(text)).toBeLessThan(MAX_PAGE_BYTES)
     const counts = (name: string) =>
-      [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce((sum, [, count]) => sum + Number(count), 0)
+      [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce(
+        (sum, [, count]) => sum + Number(count),
+        0,
+      )
     expect(counts('request_count')).toBe(calls)
     expect(counts('http_request_duration_seconds_count')).toBe(calls)
     expect(counts('mode_unpriced_count')).toBe(calls)

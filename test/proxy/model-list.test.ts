@@ -79,7 +79,9 @@ describe('fact 25: models without a provider', () => {
     const told = await asked()
     expect(told.status).toBe(200)
     expect(slugsIn(told)).toEqual(['claude', 'cloud', 'demo', 'local', 'own'])
-    expect(told.ids).toEqual(expect.arrayContaining(['@local/llama', '@local/qwen', '@own/mine', '@cloud/gpt-4o', '@demo/echo']))
+    expect(told.ids).toEqual(
+      expect.arrayContaining(['@local/llama', '@local/qwen', '@own/mine', '@cloud/gpt-4o', '@demo/echo']),
+    )
     expect(told.ids.filter(id => id.startsWith('@own/'))).toEqual(['@own/mine'])
     expect(told.body.total).toBe(told.ids.length)
     expect(told.body).not.toHaveProperty('unanswered')
@@ -88,7 +90,13 @@ describe('fact 25: models without a provider', () => {
   test('have OpenAI’s members, and what is known besides; nothing is null', async () => {
     const {rows, body} = await asked()
     const row = (id: string) => rows.find(each => each.id === id)
-    expect(row('@local/llama')).toMatchObject({object: 'model', created: 7, owned_by: 'me', context_length: 4096, slug: 'llama'})
+    expect(row('@local/llama')).toMatchObject({
+      object: 'model',
+      created: 7,
+      owned_by: 'me',
+      context_length: 4096,
+      slug: 'llama',
+    })
     expect(row('@cloud/gpt-4o')).toEqual({
       id: '@cloud/gpt-4o',
       slug: 'gpt-4o',
@@ -141,7 +149,10 @@ describe('fact 25: models without a provider', () => {
   })
 
   test('are those that the lists of the key allow', async () => {
-    const told = await asked('/v1/models', await key({allow: ['gpt-4o*', '@local/*'], deny: ['*-mini*', '@local/qwen']}))
+    const told = await asked(
+      '/v1/models',
+      await key({allow: ['gpt-4o*', '@local/*'], deny: ['*-mini*', '@local/qwen']}),
+    )
     expect(told.ids).toContain('@cloud/gpt-4o')
     expect(told.ids).toContain('@local/llama')
     expect(told.ids.filter(id => /mini|qwen|claude|@own/.test(id))).toEqual([])
@@ -191,7 +202,10 @@ describe('fact 25: models without a provider', () => {
       all.push(id)
     }
     expect(all.sort()).toEqual(found.map(({id}) => id).sort())
-    expect(await anthropic.models.retrieve('@claude/claude-opus-4-8')).toMatchObject({type: 'model', id: '@claude/claude-opus-4-8'})
+    expect(await anthropic.models.retrieve('@claude/claude-opus-4-8')).toMatchObject({
+      type: 'model',
+      id: '@claude/claude-opus-4-8',
+    })
   })
 
   test('are told one by one; one that cannot be called is 404', async () => {
@@ -211,7 +225,10 @@ describe('fact 25: models of the provider that is named', () => {
     expect(told.rows[0]).toMatchObject({object: 'model', created: 7, owned_by: 'me', context_length: 4096})
     const held = await asked('/v1/models', {'x-gateway-provider': '@local', ...(await key({deny: ['llama']}))})
     expect(held.ids).toEqual(['qwen'])
-    await gateway.admin('PUT', '/integrations/claude/models', {models: [{slug: 'claude-y', enabled: true}], allow_all_models: false})
+    await gateway.admin('PUT', '/integrations/claude/models', {
+      models: [{slug: 'claude-y', enabled: true}],
+      allow_all_models: false,
+    })
     expect((await asked('/v1/models', {'x-gateway-provider': '@claude'})).ids).toEqual(['claude-y'])
     await gateway.admin('PUT', '/integrations/claude/models', {models: [], allow_all_models: true})
   })
@@ -250,10 +267,15 @@ describe('fact 25: models of the provider that is named', () => {
   test('are the gateway’s where the kind has no list, or the call asks for them', async () => {
     await gateway.provider('voice', 'deepgram', '', {configurations: {}})
     expect((await asked('/v1/models', {'x-gateway-provider': '@voice'})).status).toBe(200)
-    const told = await asked('/v1/models', {'x-gateway-provider': '@cloud', 'x-gateway-fetch-integrated-models': 'true'})
+    const told = await asked('/v1/models', {
+      'x-gateway-provider': '@cloud',
+      'x-gateway-fetch-integrated-models': 'true',
+    })
     expect(slugsIn(told)).toEqual(['cloud'])
     expect(told.ids).toContain('@cloud/gpt-4o')
-    expect(slugsIn(await asked('/v1/models', by({provider: '@cloud', fetch_integrated_models: true})))).toEqual(['cloud'])
+    expect(slugsIn(await asked('/v1/models', by({provider: '@cloud', fetch_integrated_models: true})))).toEqual([
+      'cloud',
+    ])
   })
 })
 
@@ -261,7 +283,10 @@ describe('fact 25: models of a config with several targets', () => {
   const sets = (provider: string, model: string) => ({provider, override_params: {model}})
 
   test('are those of its targets', async () => {
-    const told = await asked('/v1/models', by({strategy: {mode: 'fallback'}, targets: [{provider: '@local'}, {provider: '@own'}]}))
+    const told = await asked(
+      '/v1/models',
+      by({strategy: {mode: 'fallback'}, targets: [{provider: '@local'}, {provider: '@own'}]}),
+    )
     expect(told.ids).toEqual(['@local/llama', '@own/mine', '@local/qwen'])
     const held = await asked('/v1/models', {
       ...by({strategy: {mode: 'fallback'}, targets: [{provider: '@local'}, {provider: '@own'}]}),
@@ -303,7 +328,11 @@ describe('fact 25: models of a config with several targets', () => {
     const told = await asked('/v1/models', by(config()))
     expect([told.status, told.ids]).toEqual([200, expect.any(Array)])
     expect(told.ids.toSorted()).toEqual(['cheap', 'small', 'smart', 'tiny'])
-    expect(told.rows.find(({id}) => id === 'smart')).toMatchObject({owned_by: 'openai', slug: 'gpt-4o', max_output_tokens: 16_384})
+    expect(told.rows.find(({id}) => id === 'smart')).toMatchObject({
+      owned_by: 'openai',
+      slug: 'gpt-4o',
+      max_output_tokens: 16_384,
+    })
     const red = await asked('/v1/models', {...by(config()), 'x-gateway-metadata': '{"team":"red"}'})
     expect(red.ids).toContain('@own/mine')
     expect((await asked('/v1/models', by(config({default: 'red'})))).ids).toContain('@own/mine')
@@ -314,12 +343,16 @@ describe('fact 25: models of a config with several targets', () => {
       const headers = {...by(config()), 'content-type': 'application/json'}
       const body = JSON.stringify({model: id, messages: [{role: 'user', content: 'x'}]})
       engine.answer(openaiLike)
-      if (id !== 'smart') expect((await gateway.call('/v1/chat/completions', {method: 'POST', body, headers})).status).toBe(200)
+      if (id !== 'smart')
+        expect((await gateway.call('/v1/chat/completions', {method: 'POST', body, headers})).status).toBe(200)
     }
   })
 
   test('are all where the provider is left to the call', async () => {
-    const told = await asked('/v1/models', by({strategy: {mode: 'fallback'}, targets: [{passthrough: true}, {provider: '@local'}]}))
+    const told = await asked(
+      '/v1/models',
+      by({strategy: {mode: 'fallback'}, targets: [{passthrough: true}, {provider: '@local'}]}),
+    )
     expect(slugsIn(told)).toEqual(expect.arrayContaining(['claude', 'cloud', 'local', 'own']))
   })
 })

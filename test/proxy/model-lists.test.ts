@@ -28,11 +28,18 @@ const onWorkspace = (models: object | null) => routed.gateway.admin('PUT', `/adm
 /** Sends `body` and gives status, and what refused it. */
 async function sent(path: string, body: object | undefined, {key, config, headers, method = 'POST'}: Asked = {}) {
   const at: Record<string, string> =
-    config === undefined ? {'x-gateway-provider': '@a'} : {'x-gateway-config': typeof config === 'string' ? config : JSON.stringify(config)}
+    config === undefined
+      ? {'x-gateway-provider': '@a'}
+      : {'x-gateway-config': typeof config === 'string' ? config : JSON.stringify(config)}
   const response = await routed.gateway.call(path, {
     method,
     ...(body && {body: JSON.stringify(body)}),
-    headers: {...(body && {'content-type': 'application/json'}), ...at, ...(key !== undefined && {'x-gateway-api-key': key}), ...headers},
+    headers: {
+      ...(body && {'content-type': 'application/json'}),
+      ...at,
+      ...(key !== undefined && {'x-gateway-api-key': key}),
+      ...headers,
+    },
   })
   const text = await response.text()
   const fault = response.status < 400 ? null : (JSON.parse(text) as {error: {type: string; message: string}}).error
@@ -133,7 +140,9 @@ describe('fact 26: the models of a key', () => {
 
   test('are held on the model of a prompt', async () => {
     const key = await keyWith({allow: ['o1']})
-    expect(await sent(`/v1/prompts/${routed.prompt}/completions`, {variables: {text: 'x'}}, {key})).toMatchObject(REFUSED)
+    expect(await sent(`/v1/prompts/${routed.prompt}/completions`, {variables: {text: 'x'}}, {key})).toMatchObject(
+      REFUSED,
+    )
   })
 
   test('are held on each row of a batch', async () => {
@@ -196,7 +205,10 @@ describe('fact 26: the models of a key', () => {
       ['GET', '/v1/something/new'],
       ['DELETE', '/v1/vector_stores/vs_1'],
     ] as const)
-      expect([path, (await sent(path, method === 'POST' ? {name: 'x'} : undefined, {key, method})).status]).toEqual([path, 200])
+      expect([path, (await sent(path, method === 'POST' ? {name: 'x'} : undefined, {key, method})).status]).toEqual([
+        path,
+        200,
+      ])
     const body = new FormData()
     body.set('purpose', 'assistants')
     body.set('file', new Blob(['text']), 'a.txt')
@@ -248,8 +260,13 @@ describe('fact 26: what was made before', () => {
     const body = new FormData()
     body.set('purpose', 'batch')
     body.set('file', new Blob([asLines(rows)]), 'rows.jsonl')
-    return (await routed.gateway.call('/v1/files', {method: 'POST', body, headers: {'x-gateway-provider': '@a', 'x-gateway-api-key': key}}))
-      .status
+    return (
+      await routed.gateway.call('/v1/files', {
+        method: 'POST',
+        body,
+        headers: {'x-gateway-provider': '@a', 'x-gateway-api-key': key},
+      })
+    ).status
   }
   const batch = (key: string, input_file_id: string, more: object = {}) =>
     sent('/v1/batches', {input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more}, {key})
@@ -270,7 +287,9 @@ describe('fact 26: what was made before', () => {
     expect((await batch(narrower, 'file-good')).message).toContain('gpt-4o-mini is not allowed')
     expect((await batch(key, 'file-good', {metadata: null})).status).toBe(200)
     const elsewhere = {headers: {'x-gateway-provider': '@b'}, key}
-    expect(await sent('/v1/batches', {input_file_id: 'file-good', endpoint: '/v1/chat/completions'}, elsewhere)).toMatchObject(REFUSED)
+    expect(
+      await sent('/v1/batches', {input_file_id: 'file-good', endpoint: '/v1/chat/completions'}, elsewhere),
+    ).toMatchObject(REFUSED)
   })
 
   test('a run uses an assistant that was made with an allowed model, or names one itself', async () => {
@@ -282,9 +301,13 @@ describe('fact 26: what was made before', () => {
     expect(await sent('/v1/assistants', {model: 'o1'}, {key: free})).toMatchObject({status: 200})
     made('run_1')
     expect(await sent('/v1/threads/t_1/runs', {assistant_id: 'asst_good'}, {key})).toMatchObject({status: 200})
-    expect(await sent('/v1/threads/t_1/runs/run_1/submit_tool_outputs', {tool_outputs: []}, {key})).toMatchObject({status: 200})
+    expect(await sent('/v1/threads/t_1/runs/run_1/submit_tool_outputs', {tool_outputs: []}, {key})).toMatchObject({
+      status: 200,
+    })
     expect(await sent('/v1/threads/runs', {assistant_id: 'asst_dear'}, {key})).toMatchObject(REFUSED)
-    expect(await sent('/v1/threads/runs', {assistant_id: 'asst_dear', model: 'gpt-4o'}, {key})).toMatchObject({status: 200})
+    expect(await sent('/v1/threads/runs', {assistant_id: 'asst_dear', model: 'gpt-4o'}, {key})).toMatchObject({
+      status: 200,
+    })
     expect(await sent('/v1/threads/runs', {assistant_id: 'asst_unknown'}, {key})).toMatchObject(REFUSED)
     expect(await sent('/v1/responses', {prompt: {id: 'pmpt_1'}}, {key})).toMatchObject(REFUSED)
     expect(await sent('/v1/threads/runs', {assistant_id: 'asst_unknown'}, {key: free})).toMatchObject({status: 200})

@@ -7,7 +7,10 @@ let cloudflare: FakeProvider
 let other: FakeProvider
 beforeAll(async () => {
   cloudflare = await fakeProvider((_heard, response) =>
-    json(response, {result: {response: 'Hi.', usage: {prompt_tokens: 1, completion_tokens: 1, total_tokens: 2}}, success: true}),
+    json(response, {
+      result: {response: 'Hi.', usage: {prompt_tokens: 1, completion_tokens: 1, total_tokens: 2}},
+      success: true,
+    }),
   )
   other = await fakeProvider()
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
@@ -27,7 +30,11 @@ afterAll(async () => {
 const MODEL = '@cf/meta/llama-3.1-8b-instruct'
 const HI = {messages: [{role: 'user', content: 'Hi'}]}
 const config = (said: object) => ({'x-gateway-config': JSON.stringify(said)})
-const plain = () => ({authorization: 'Bearer k', 'x-gateway-custom-host': cloudflare.url, 'x-gateway-workers-ai-account-id': 'acct'})
+const plain = () => ({
+  authorization: 'Bearer k',
+  'x-gateway-custom-host': cloudflare.url,
+  'x-gateway-workers-ai-account-id': 'acct',
+})
 
 test.each<[string, () => Record<string, string>, string]>([
   ['a provider by its kind', () => ({...plain(), 'x-gateway-provider': 'workers-ai'}), MODEL],

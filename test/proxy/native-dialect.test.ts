@@ -2,7 +2,9 @@ import {afterAll, beforeAll, expect, test} from 'vitest'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider} from '../support/provider.ts'
 
-/** N7: a provider's own client is in its own dialect: what it sends arrives as it is, and so does what it is answered. */
+/**
+ * N7: a provider's own client is in its own dialect: what it sends arrives as it is, and so does what it is answered.
+ */
 let provider: FakeProvider
 let gateway: TestGateway
 beforeAll(async () => {
@@ -42,7 +44,13 @@ test('a stream of Mistral keeps the usage of its last chunk, without stream_opti
     `data: ${JSON.stringify(last)}\n\n`,
     'data: [DONE]\n\n',
   ].join('')
-  const {text, sent} = await exchanged('mistral-ai', '/v1/chat/completions', {...ASKED, stream: true}, 'text/event-stream', answer)
+  const {text, sent} = await exchanged(
+    'mistral-ai',
+    '/v1/chat/completions',
+    {...ASKED, stream: true},
+    'text/event-stream',
+    answer,
+  )
   expect(text).toBe(answer)
   expect(sent).toEqual({...ASKED, stream: true})
 })

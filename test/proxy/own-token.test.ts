@@ -22,14 +22,20 @@ async function told(headers: Record<string, string>, path = '/v1/chat/completion
   await reply.text()
   const [heard] = provider.heard
   if (heard) expect(JSON.stringify(heard.headers)).not.toContain(WORKSPACE_KEY)
-  return {status: reply.status, told: heard ? (heard.headers.authorization ?? heard.headers['x-api-key'] ?? 'nothing') : null}
+  return {
+    status: reply.status,
+    told: heard ? (heard.headers.authorization ?? heard.headers['x-api-key'] ?? 'nothing') : null,
+  }
 }
 const place = (kind = 'openai') => ({'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url})
 
 test.each(['openai', 'groq', 'anthropic', 'google', 'cohere', 'mistral-ai', 'azure-openai'])(
   '%s at a host of one’s own is called without a credential where none is brought, and is never told the service key',
   async kind => {
-    for (const own of [{'x-gateway-api-key': WORKSPACE_KEY}, {authorization: `Bearer ${WORKSPACE_KEY}`}] as Record<string, string>[])
+    for (const own of [{'x-gateway-api-key': WORKSPACE_KEY}, {authorization: `Bearer ${WORKSPACE_KEY}`}] as Record<
+      string,
+      string
+    >[])
       for (const path of ['/v1/chat/completions', '/v1/proxy/chat/completions'])
         expect((await told({...place(kind), ...own}, path)).told).toBe('nothing')
     const both = {...place(kind), 'x-gateway-api-key': WORKSPACE_KEY, authorization: `Bearer ${WORKSPACE_KEY}`}
@@ -45,16 +51,26 @@ test('a credential that is brought goes there', async () => {
 })
 
 test('a kind’s own place still needs one', async () => {
-  expect(await told({'x-gateway-provider': 'openai', 'x-gateway-api-key': WORKSPACE_KEY})).toEqual({status: 400, told: null})
+  expect(await told({'x-gateway-provider': 'openai', 'x-gateway-api-key': WORKSPACE_KEY})).toEqual({
+    status: 400,
+    told: null,
+  })
 })
 
 const passing = () => ({passthrough: true, custom_host: provider.url})
 test.each([
   ['at the root', () => passing()],
   ['below a fallback', () => ({strategy: {mode: 'fallback'}, targets: [passing()]})],
-  ['below two strategies', () => ({strategy: {mode: 'loadbalance'}, targets: [{strategy: {mode: 'fallback'}, targets: [passing()]}]})],
+  [
+    'below two strategies',
+    () => ({strategy: {mode: 'loadbalance'}, targets: [{strategy: {mode: 'fallback'}, targets: [passing()]}]}),
+  ],
 ])('a target that passes through %s passes the call’s own Authorization on', async (_, config) => {
-  const headers = {'x-gateway-config': JSON.stringify(config()), 'x-gateway-provider': 'openai', 'x-gateway-api-key': WORKSPACE_KEY}
+  const headers = {
+    'x-gateway-config': JSON.stringify(config()),
+    'x-gateway-provider': 'openai',
+    'x-gateway-api-key': WORKSPACE_KEY,
+  }
   expect(await told({...headers, authorization: 'Bearer sk-own'})).toEqual({status: 200, told: 'Bearer sk-own'})
   expect(await told(headers)).toEqual({status: 200, told: 'nothing'})
 })

@@ -51,7 +51,10 @@ async function ratePolicy(user: string, more: object): Promise<string> {
 
 const ask = {model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}]}
 const chat = (user: string, {headers = {}, body = {}} = {}) =>
-  gateway.chat({...ask, ...body}, {'x-gateway-provider': '@main', 'x-gateway-metadata': JSON.stringify({_user: user}), ...headers})
+  gateway.chat(
+    {...ask, ...body},
+    {'x-gateway-provider': '@main', 'x-gateway-metadata': JSON.stringify({_user: user}), ...headers},
+  )
 const statuses = async (user: string, times: number, how = {}) => {
   const seen: number[] = []
   for (let n = 0; n < times; n++) seen.push((await chat(user, how)).status)
@@ -87,7 +90,11 @@ describe('a usage policy', () => {
   test('counts each entity by itself, and shows what each used', async () => {
     const team = someone()
     const conditions = [{key: 'metadata.team', value: team}]
-    const id = await usagePolicy('', {conditions, group_by: [{key: 'metadata._user'}, {key: 'model'}], credit_limit: TOKENS})
+    const id = await usagePolicy('', {
+      conditions,
+      group_by: [{key: 'metadata._user'}, {key: 'model'}],
+      credit_limit: TOKENS,
+    })
     const as = (user: string) => ({headers: {'x-gateway-metadata': JSON.stringify({_user: user, team})}})
     expect(await statuses('ann', 2, as(`${team}-ann`))).toEqual([200, 412])
     expect(await statuses('bob', 1, as(`${team}-bob`))).toEqual([200])
@@ -177,8 +184,13 @@ describe('a rate policy', () => {
     expect(left_s).toBeLessThanOrEqual(86_400)
     const rate = (name: string) => refused.headers.get(`x-gateway-ratelimit-${name}`)
     expect([rate('limit'), rate('remaining'), rate('reset')]).toEqual(['2', '0', String(left_s)])
-    expect(((await refused.json()) as {error: object}).error).toMatchObject({type: 'rate_limits_policy_exhaust_error', code: null})
-    expect(await entities(id, 'rate')).toMatchObject([{value_key: `metadata._user:${user}`, current_usage: 2, status: 'exhausted'}])
+    expect(((await refused.json()) as {error: object}).error).toMatchObject({
+      type: 'rate_limits_policy_exhaust_error',
+      code: null,
+    })
+    expect(await entities(id, 'rate')).toMatchObject([
+      {value_key: `metadata._user:${user}`, current_usage: 2, status: 'exhausted'},
+    ])
     await gateway.admin('PUT', `/policies/rate-limits/${id}`, {value: 3})
     expect(await statuses(user, 2)).toEqual([200, 429])
   })
@@ -216,7 +228,11 @@ describe('a rate policy', () => {
       (
         await gateway.call('/v1/proxy/chat/completions', {
           method: 'POST',
-          headers: {'content-type': 'application/json', 'x-gateway-provider': '@main', 'x-gateway-metadata': JSON.stringify({_user: user})},
+          headers: {
+            'content-type': 'application/json',
+            'x-gateway-provider': '@main',
+            'x-gateway-metadata': JSON.stringify({_user: user}),
+          },
           body: JSON.stringify({...ask, model}),
         })
       ).status
@@ -233,7 +249,10 @@ describe('a rate policy', () => {
       ],
     })
     const config = JSON.stringify({strategy: {mode: 'fallback'}, targets: [{provider: '@main'}, {provider: '@other'}]})
-    const reply = await gateway.chat(ask, {'x-gateway-config': config, 'x-gateway-metadata': JSON.stringify({_user: user})})
+    const reply = await gateway.chat(ask, {
+      'x-gateway-config': config,
+      'x-gateway-metadata': JSON.stringify({_user: user}),
+    })
     expect([reply.status, reply.headers.get('x-gateway-last-used-option-index')]).toEqual([200, 'config.targets[1]'])
   })
 
@@ -295,7 +314,8 @@ test('with POLICY_ENABLED=OFF nothing is held and the routes answer 403; with US
     scopes: ['completions.write'],
     rate_limits: [{type: 'requests', unit: 'rpd', value: 0}],
   })
-  const call = async () => (await entities_off.chat({...ask, model: 'echo'}, {...at_demo, 'x-gateway-api-key': key})).status
+  const call = async () =>
+    (await entities_off.chat({...ask, model: 'echo'}, {...at_demo, 'x-gateway-api-key': key})).status
   expect(await call()).toBe(200)
   const all = {
     conditions: [{key: 'provider', value: '*'}],

@@ -42,7 +42,10 @@ describe('what calls are charged', () => {
   }
   /** The cost of one call, in cents, as its row says. */
   const costOf = async (model: string) => {
-    const reply = await gateway.chat({model, messages: [{role: 'user', content: 'When?'}]}, {'x-gateway-provider': '@main'})
+    const reply = await gateway.chat(
+      {model, messages: [{role: 'user', content: 'When?'}]},
+      {'x-gateway-provider': '@main'},
+    )
     expect(reply.status).toBe(200)
     await reply.arrayBuffer()
     const [row] = await gateway.logs()
@@ -75,10 +78,15 @@ describe('what calls are charged', () => {
     provider.answer((_, response) =>
       heard(() => {
         response.setHeader('content-type', 'application/json')
-        response.end(JSON.stringify({id: 'c', object: 'chat.completion', model: 'gpt-4o', choices: [choice], usage: USAGE}))
+        response.end(
+          JSON.stringify({id: 'c', object: 'chat.completion', model: 'gpt-4o', choices: [choice], usage: USAGE}),
+        )
       }),
     )
-    const early = gateway.chat({model: 'gpt-4o', messages: [{role: 'user', content: 'When?'}]}, {'x-gateway-provider': '@main'})
+    const early = gateway.chat(
+      {model: 'gpt-4o', messages: [{role: 'user', content: 'When?'}]},
+      {'x-gateway-provider': '@main'},
+    )
     const answer = await asked
     await gateway.admin('PUT', '/model-configs/pricing/openai/gpt-4o', priced(0.001, 0.002))
     provider.answer(usual)
@@ -99,7 +107,10 @@ describe('what calls are charged', () => {
         answer(response)
       })
       await (
-        await gateway.chat({model: 'gpt-4o', messages: [{role: 'user', content: 'hi there'}]}, {'x-gateway-provider': '@main'})
+        await gateway.chat(
+          {model: 'gpt-4o', messages: [{role: 'user', content: 'hi there'}]},
+          {'x-gateway-provider': '@main'},
+        )
       ).arrayBuffer()
       const [row] = await gateway.logs()
       return [row!.usage_source, row!.cost]
@@ -110,7 +121,10 @@ describe('what calls are charged', () => {
       model: 'gpt-4o',
       choices: [{...choice, message: {role: 'assistant', content: 'It is noon.'}}],
     }
-    expect(await sourceOf(response => response.end(JSON.stringify({...said, usage: USAGE})))).toEqual(['provider', 0.35])
+    expect(await sourceOf(response => response.end(JSON.stringify({...said, usage: USAGE})))).toEqual([
+      'provider',
+      0.35,
+    ])
     // 6 × 2.50 USD/M + 4 × 10 USD/M = 0.000055 USD
     expect(await sourceOf(response => response.end(JSON.stringify(said)))).toEqual(['estimated', 0.0055])
     expect(
@@ -123,7 +137,19 @@ describe('what calls are charged', () => {
   })
 
   test('does not begin before its date', async () => {
-    await command('pricing', 'set', 'gpt-4o', '--provider', 'openai', '--input', '5', '--output', '20', '--from', '2999-01-01')
+    await command(
+      'pricing',
+      'set',
+      'gpt-4o',
+      '--provider',
+      'openai',
+      '--input',
+      '5',
+      '--output',
+      '20',
+      '--from',
+      '2999-01-01',
+    )
     expect(await costOf('gpt-4o')).toBe(0.35)
     await command('pricing', 'rollback')
   })
@@ -158,15 +184,25 @@ test('throughput bought in advance costs nothing, where the integration says so'
     )
   })
   const gateway = await startGateway()
-  const place = {vertex_auth_type: 'basic', vertex_region: 'us-central1', vertex_project_id: 'p', custom_host: provider.url}
-  await gateway.provider('bought', 'vertex-ai', provider.url, {configurations: {...place, skipPtuCostAttribution: true}})
+  const place = {
+    vertex_auth_type: 'basic',
+    vertex_region: 'us-central1',
+    vertex_project_id: 'p',
+    custom_host: provider.url,
+  }
+  await gateway.provider('bought', 'vertex-ai', provider.url, {
+    configurations: {...place, skipPtuCostAttribution: true},
+  })
   await gateway.provider('paid', 'vertex-ai', provider.url, {configurations: place})
   for (const [slug, content] of [
     ['bought', 'hi'],
     ['bought', 'spill'],
     ['paid', 'hi'],
   ] as const) {
-    const reply = await gateway.chat({model: 'gemini-2.5-pro', messages: [{role: 'user', content}]}, {'x-gateway-provider': `@${slug}`})
+    const reply = await gateway.chat(
+      {model: 'gemini-2.5-pro', messages: [{role: 'user', content}]},
+      {'x-gateway-provider': `@${slug}`},
+    )
     expect(reply.status).toBe(200)
     await reply.arrayBuffer()
   }

@@ -19,10 +19,14 @@ const sent = (at = 0): Record<string, unknown> => {
   const {path, body} = routed.a.heard[at]!
   return {path, ...(JSON.parse(body.toString()) as Record<string, unknown>)}
 }
-const change = (slug: string, body: object) => routed.gateway.admin<{prompt_version_id: string}>('PUT', `/prompts/${slug}`, body)
+const change = (slug: string, body: object) =>
+  routed.gateway.admin<{prompt_version_id: string}>('PUT', `/prompts/${slug}`, body)
 
 test('a call of a prompt is a call of its model: what the saved version says, filled with the variables', async () => {
-  const string = messages(['system', 'You are {{role}}.'], ['user', '{{#points}}- {{.}}\n{{/points}}{{^points}}none{{/points}}'])
+  const string = messages(
+    ['system', 'You are {{role}}.'],
+    ['user', '{{#points}}- {{.}}\n{{/points}}{{^points}}none{{/points}}'],
+  )
   const slug = await routed.savePrompt({
     string,
     parameters: {temperature: 0.3, max_tokens: 50},
@@ -36,9 +40,17 @@ test('a call of a prompt is a call of its model: what the saved version says, fi
       {role: 'system', content: 'You are brief.'},
       {role: 'user', content: '- a\n- "b"\n'},
     ],
-    ...{temperature: 0, max_tokens: 50, tools: [{type: 'function', function: {name: 'f'}}], model: 'gpt-4o-mini', user: 'ann'},
+    ...{
+      temperature: 0,
+      max_tokens: 50,
+      tools: [{type: 'function', function: {name: 'f'}}],
+      model: 'gpt-4o-mini',
+      user: 'ann',
+    },
   })
-  expect(told.rows).toMatchObject([{status: 200, provider_slug: 'a', endpoint: 'promptComplete', prompt: {slug, version: 1}}])
+  expect(told.rows).toMatchObject([
+    {status: 200, provider_slug: 'a', endpoint: 'promptComplete', prompt: {slug, version: 1}},
+  ])
   expect(told.entries).toMatchObject([{outcome: 'ok', usage_source: 'provider', endpoint: 'promptComplete'}])
   expect(told.entries[0]!.prompt_tokens).toBeGreaterThan(0)
   expect(told.entries[0]!.cost_nanousd).toBeGreaterThan(0)
@@ -50,16 +62,27 @@ test('the log says which prompt in which version, and finds its calls', async ()
   await run(routed.prompt, {variables: {text: 'x'}})
   const {id, prompt_version_id} = await routed.gateway.admin<Record<string, string>>('GET', `/prompts/${slug}`)
   const found = await routed.gateway.admin<{total: number; data: object[]}>('GET', `/logs?prompt_slug=${slug}`)
-  expect(found).toMatchObject({total: 1, data: [{prompt_id: id, prompt_slug: slug, prompt_version_id, endpoint: 'promptComplete'}]})
+  expect(found).toMatchObject({
+    total: 1,
+    data: [{prompt_id: id, prompt_slug: slug, prompt_version_id, endpoint: 'promptComplete'}],
+  })
   expect(await routed.gateway.admin('GET', '/logs?prompt_slug=pp-none')).toMatchObject({total: 0})
 })
 
 test('what the call says itself is passed on as it is written', async () => {
   const body =
     '{"variables": {"text": "x"}, "seed": 9007199254740993, "messages": [{"role":"user","content":"\\u00e9"}], "temperature": 1.0}'
-  await routed.ask(null, {path: '/v1/prompts/{prompt}/completions', body, headers: {'content-type': 'application/json'}})
+  await routed.ask(null, {
+    path: '/v1/prompts/{prompt}/completions',
+    body,
+    headers: {'content-type': 'application/json'},
+  })
   const passed = routed.a.heard[0]!.body.toString()
-  for (const words of ['"seed":9007199254740993', '"messages":[{"role":"user","content":"\\u00e9"}]', '"temperature":1.0'])
+  for (const words of [
+    '"seed":9007199254740993',
+    '"messages":[{"role":"user","content":"\\u00e9"}]',
+    '"temperature":1.0',
+  ])
     expect(passed).toContain(words)
   expect(passed).not.toContain('variables')
 })
@@ -146,14 +169,22 @@ test('where it goes: headers before what is saved, a saved config in place of a 
   const by_id = await routed.savePrompt({string: messages(['user', 'x']), virtual_key: id})
   expect(await routed.gateway.admin('GET', `/prompts/${by_id}`)).toMatchObject({virtual_key: config})
   expect((await run(directed)).status).toBe(200)
-  expect([routed.heard(), JSON.parse(routed.b.heard[0]!.body.toString())]).toMatchObject([{a: 0, b: 1}, {temperature: 1}])
+  expect([routed.heard(), JSON.parse(routed.b.heard[0]!.body.toString())]).toMatchObject([
+    {a: 0, b: 1},
+    {temperature: 1},
+  ])
 })
 
 test('an answer is cached like that of a chat', async () => {
   const slug = await routed.savePrompt({string: messages(['user', '{{x}}'])})
   const ask = (x: string) =>
-    routed.ask({provider: '@a', cache: {mode: 'simple'}}, {path: `/v1/prompts/${slug}/completions`, body: {variables: {x}}})
-  const statuses = [await ask('1'), await ask('1'), await ask('2')].map(({headers}) => headers.get('x-gateway-cache-status'))
+    routed.ask(
+      {provider: '@a', cache: {mode: 'simple'}},
+      {path: `/v1/prompts/${slug}/completions`, body: {variables: {x}}},
+    )
+  const statuses = [await ask('1'), await ask('1'), await ask('2')].map(({headers}) =>
+    headers.get('x-gateway-cache-status'),
+  )
   expect([statuses, routed.a.heard.length]).toEqual([['MISS', 'HIT', 'MISS'], 2])
 })
 
@@ -178,7 +209,10 @@ describe('what is refused', () => {
   ])('%s', async (_, named, body, status, message) => {
     const headers = {'content-type': 'application/json'}
     const told = await routed.ask(null, {path: `/v1/prompts/${named}/completions`, body, headers})
-    expect([told.status, JSON.parse(told.text)]).toMatchObject([status, {status: 'failure', message: expect.stringMatching(message)}])
+    expect([told.status, JSON.parse(told.text)]).toMatchObject([
+      status,
+      {status: 'failure', message: expect.stringMatching(message)},
+    ])
     expect([routed.a.heard, told.entries]).toEqual([[], []])
   })
 
@@ -199,22 +233,33 @@ describe('what is refused', () => {
 
   test('other methods of its path, which are no provider’s', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
-      expect([method, (await routed.gateway.call(`/v1/prompts/${routed.prompt}/completions`, {method})).status]).toEqual([method, 405])
+      expect([
+        method,
+        (await routed.gateway.call(`/v1/prompts/${routed.prompt}/completions`, {method})).status,
+      ]).toEqual([method, 405])
     }
   })
 })
 
 test('what would become of the call is explained', async () => {
   const [workspace] = (await routed.gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
-  const request = {method: 'POST', path: `/v1/prompts/${routed.prompt}/completions`, body: {variables: {text: 'explained'}}}
-  const told = JSON.stringify(await routed.gateway.admin('POST', '/configs/explain', {request, workspace_id: workspace!.id}))
+  const request = {
+    method: 'POST',
+    path: `/v1/prompts/${routed.prompt}/completions`,
+    body: {variables: {text: 'explained'}},
+  }
+  const told = JSON.stringify(
+    await routed.gateway.admin('POST', '/configs/explain', {request, workspace_id: workspace!.id}),
+  )
   expect(told).toContain(`"managed":"a"`)
   expect(told).toContain(`${routed.a.url}/chat/completions`)
 })
 
 test('the SDK of the reference saves, publishes, renders and calls prompts', async () => {
   const portkey = new Portkey({apiKey: WORKSPACE_KEY, baseURL: `${routed.gateway.url}/v1`})
-  const {data: shelves} = (await portkey.collections.list({workspace_id: undefined} as never)) as unknown as {data: {id: string}[]}
+  const {data: shelves} = (await portkey.collections.list({workspace_id: undefined} as never)) as unknown as {
+    data: {id: string}[]
+  }
   const made = (await portkey.prompts.create({
     name: 'By SDK',
     collection_id: shelves[0]!.id,
@@ -226,7 +271,10 @@ test('the SDK of the reference saves, publishes, renders and calls prompts', asy
   const shown = await portkey.prompts.retrieve(made.slug as never)
   expect(shown).toMatchObject({slug: made.slug, prompt_version: 1})
   const rendered = await portkey.prompts.render({promptID: made.slug, variables: {name: 'Ann'}, max_tokens: 5})
-  expect(rendered).toMatchObject({success: true, data: {messages: [{role: 'user', content: 'Hello Ann'}], temperature: 0.1, max_tokens: 5}})
+  expect(rendered).toMatchObject({
+    success: true,
+    data: {messages: [{role: 'user', content: 'Hello Ann'}], temperature: 0.1, max_tokens: 5},
+  })
   const answer = await portkey.prompts.completions.create({promptID: made.slug, variables: {name: 'Ann'}})
   expect(answer).toMatchObject({object: 'chat.completion'})
   expect(sent()).toMatchObject({messages: [{role: 'user', content: 'Hello Ann'}], stream: false})
@@ -265,7 +313,10 @@ test('the SDK of the reference keeps partials, versions, labels and collections'
     model: 'm',
   }
   const {slug} = await of(portkey.prompts.create(saved))
-  expect(await portkey.prompts.list({collection_id: shelf.slug})).toMatchObject({total: 1, data: [{slug, object: 'prompt'}]})
+  expect(await portkey.prompts.list({collection_id: shelf.slug})).toMatchObject({
+    total: 1,
+    data: [{slug, object: 'prompt'}],
+  })
   const {string, parameters, model} = saved
   const {prompt_version_id} = await of(portkey.prompts.update(slug, {string: `${string} `, parameters, model}))
   await portkey.prompts.publish(slug, {version: 2})
@@ -275,7 +326,10 @@ test('the SDK of the reference keeps partials, versions, labels and collections'
     prompt_version: 2,
     prompt_version_label_id: label.id,
   })
-  expect(await portkey.prompts.versions.list(slug)).toMatchObject({0: {prompt_version: 2, label_id: label.id}, 1: {prompt_version: 1}})
+  expect(await portkey.prompts.versions.list(slug)).toMatchObject({
+    0: {prompt_version: 2, label_id: label.id},
+    1: {prompt_version: 1},
+  })
   const rendered = await portkey.prompts.render({promptID: `${slug}@sdk`, variables: {how: 'kind'}})
   expect(rendered).toMatchObject({data: {messages: [{content: 'Be very kind.'}]}})
   await portkey.labels.delete(label.id)

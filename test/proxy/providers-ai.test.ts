@@ -45,7 +45,9 @@ describe.each(TWINS.flatMap(({kind}, at) => (['chat', 'responses'] as const).map
   (kind, api, at) => {
     const twin = () => twins[at]!
     const model = () =>
-      createOpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, headers: {'x-gateway-provider': `@${kind}`}})[api](twin().model)
+      createOpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, headers: {'x-gateway-provider': `@${kind}`}})[
+        api
+      ](twin().model)
     const asked = () => ({
       model: model(),
       instructions: 'Be brief.',
@@ -58,7 +60,10 @@ describe.each(TWINS.flatMap(({kind}, at) => (['chat', 'responses'] as const).map
       const {text, finishReason, usage} = await generateText(asked())
       expect({text, finishReason}).toEqual({text: TEXT.text, finishReason: 'stop'})
       expect(usage).toMatchObject(used(TEXT))
-      expect(twin().understood[0]).toMatchObject({system: 'Be brief.', turns: [{role: 'user', text: 'Which river runs through Vienna?'}]})
+      expect(twin().understood[0]).toMatchObject({
+        system: 'Be brief.',
+        turns: [{role: 'user', text: 'Which river runs through Vienna?'}],
+      })
     })
 
     test('a text is streamed', async () => {
@@ -119,7 +124,11 @@ describe.each(TWINS.flatMap(({kind}, at) => (['chat', 'responses'] as const).map
 
 test('items that are named alone are refused by a sentence that says what to do', async () => {
   const {kind, model} = twins[0]!
-  const openai = createOpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, headers: {'x-gateway-provider': `@${kind}`}})
+  const openai = createOpenAI({
+    apiKey: WORKSPACE_KEY,
+    baseURL: `${gateway.url}/v1`,
+    headers: {'x-gateway-provider': `@${kind}`},
+  })
   const error = await generateText({
     model: openai.responses(model),
     prompt: 'Weather?',

@@ -25,7 +25,12 @@ afterEach(() => {
 /** Those that count tokens themselves. */
 const COUNTING: ReadonlySet<string> = new Set(['anthropic', 'google', 'bedrock'])
 const client = (kind: string) =>
-  new Anthropic({apiKey: WORKSPACE_KEY, baseURL: gateway.url, maxRetries: 0, defaultHeaders: {'x-gateway-provider': `@${kind}`}})
+  new Anthropic({
+    apiKey: WORKSPACE_KEY,
+    baseURL: gateway.url,
+    maxRetries: 0,
+    defaultHeaders: {'x-gateway-provider': `@${kind}`},
+  })
 const TOOLS: Anthropic.Tool[] = [
   {
     name: 'weather',
@@ -64,14 +69,18 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the Anthrop
     const understood = {system: 'Be brief.', turns, tools: [], thinks: false, max_tokens: 100}
     expect(twin().understood).toEqual([understood, understood])
     const [second, first] = await gateway.logs()
-    for (const row of [first!, second!]) expect(row).toMatchObject({req_units: 31, res_units: 7, total_units: 38, is_success: true})
+    for (const row of [first!, second!])
+      expect(row).toMatchObject({req_units: 31, res_units: 7, total_units: 38, is_success: true})
     expect(first!.cost).toBeGreaterThan(0)
     expect(second!.cost).toBe(first!.cost)
   })
 
   test('tools are called in parallel, and their results sent back', async () => {
     const first = {...asked(), messages: [{role: 'user' as const, content: 'Weather?'}], tools: TOOLS}
-    for (const message of [await client(kind).messages.create(first), await client(kind).messages.stream(first).finalMessage()]) {
+    for (const message of [
+      await client(kind).messages.create(first),
+      await client(kind).messages.stream(first).finalMessage(),
+    ]) {
       expect(message.stop_reason).toBe('tool_use')
       expect(message.content).toMatchObject([{type: 'text', text: CALLED.text}, ...calls])
       expect(message.usage).toMatchObject({input_tokens: 410, output_tokens: 88})
@@ -109,7 +118,10 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the Anthrop
       // The wish that other providers are told too.
       output_config: {effort: 'low' as const},
     }
-    for (const {content} of [await client(kind).messages.create(first), await client(kind).messages.stream(first).finalMessage()]) {
+    for (const {content} of [
+      await client(kind).messages.create(first),
+      await client(kind).messages.stream(first).finalMessage(),
+    ]) {
       const [thought] = content
       expect(thought).toMatchObject({type: 'thinking', thinking: THOUGHT.thought})
       if (kind !== 'google' && twin().signature) expect(thought).toMatchObject({signature: twin().signature})
@@ -122,12 +134,17 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the Anthrop
       // Thoughts that nobody signed are not sent back; Gemini's signature goes without the text of the thought.
       const thought_back = kind === 'google' || twin().signature === null ? '' : THOUGHT.thought
       expect(turns[1]).toMatchObject({role: 'assistant', text: THOUGHT.text, thought: thought_back})
-      if (kind === 'google') expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
+      if (kind === 'google')
+        expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
     }
   })
 
   test.skipIf(COUNTING.has(kind))('tokens are counted here', async () => {
-    const {input_tokens} = await client(kind).messages.countTokens({model: twin().model, messages: asked().messages, tools: TOOLS})
+    const {input_tokens} = await client(kind).messages.countTokens({
+      model: twin().model,
+      messages: asked().messages,
+      tools: TOOLS,
+    })
     const more = await client(kind).messages.countTokens({
       model: twin().model,
       messages: asked().messages,
@@ -143,24 +160,39 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the Anthrop
 test('Anthropic itself counts its tokens', async () => {
   const {kind, model} = twins[0]!
   twins[0]!.count(23)
-  expect(await client(kind).messages.countTokens({model, messages: [{role: 'user', content: 'Hi'}]})).toMatchObject({input_tokens: 23})
+  expect(await client(kind).messages.countTokens({model, messages: [{role: 'user', content: 'Hi'}]})).toMatchObject({
+    input_tokens: 23,
+  })
   const {method, path, headers, body} = twins[0]!.heard.at(-1)!
-  expect([method, path, headers['x-api-key']]).toEqual(['POST', '/v1/messages/count_tokens', 'sk-upstream-secret-0123456789'])
+  expect([method, path, headers['x-api-key']]).toEqual([
+    'POST',
+    '/v1/messages/count_tokens',
+    'sk-upstream-secret-0123456789',
+  ])
   expect(JSON.parse(body.toString())).toEqual({model, messages: [{role: 'user', content: 'Hi'}]})
 })
 
 test.each([
   ['google', /^\/v1beta\/models\/[\w.-]+:countTokens$/],
   ['bedrock', /^\/model\/anthropic\.[\w.-]+(%3A\d)?\/count-tokens$/],
-] as const)('%s counts its tokens itself, at no cost, and tells its errors in Anthropic’s words', async (kind, path) => {
-  const twin = twins.find(each => each.kind === kind)!
-  const asked = {model: twin.model, system: 'Be brief.', messages: [{role: 'user' as const, content: 'Hi'}], tools: TOOLS}
-  twin.count(57)
-  expect(await client(kind).messages.countTokens(asked)).toEqual({input_tokens: 57})
-  expect(twin.heard.at(-1)).toMatchObject({method: 'POST', path: expect.stringMatching(path)})
-  expect((await gateway.logs())[0]).toMatchObject({cost: 0, total_units: 0, is_success: true})
-  const bad = await client(kind)
-    .messages.countTokens({...asked, messages: [{role: 'user', content: [{type: 'nonsense'} as never]}]})
-    .catch(fault => fault)
-  if (kind === 'google') expect(bad).toMatchObject({status: 400, error: {type: 'error', error: {type: 'invalid_request_error'}}})
-})
+] as const)(
+  '%s counts its tokens itself, at no cost, and tells its errors in Anthropic’s words',
+  async (kind, path) => {
+    const twin = twins.find(each => each.kind === kind)!
+    const asked = {
+      model: twin.model,
+      system: 'Be brief.',
+      messages: [{role: 'user' as const, content: 'Hi'}],
+      tools: TOOLS,
+    }
+    twin.count(57)
+    expect(await client(kind).messages.countTokens(asked)).toEqual({input_tokens: 57})
+    expect(twin.heard.at(-1)).toMatchObject({method: 'POST', path: expect.stringMatching(path)})
+    expect((await gateway.logs())[0]).toMatchObject({cost: 0, total_units: 0, is_success: true})
+    const bad = await client(kind)
+      .messages.countTokens({...asked, messages: [{role: 'user', content: [{type: 'nonsense'} as never]}]})
+      .catch(fault => fault)
+    if (kind === 'google')
+      expect(bad).toMatchObject({status: 400, error: {type: 'error', error: {type: 'invalid_request_error'}}})
+  },
+)

@@ -28,19 +28,34 @@ const failureOf = (call: PromiseLike<unknown>): Promise<unknown> =>
     (fault: unknown) => fault,
   )
 const openai = (kind: string) =>
-  new OpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0, defaultHeaders: {'x-gateway-provider': `@${kind}`}})
+  new OpenAI({
+    apiKey: WORKSPACE_KEY,
+    baseURL: `${gateway.url}/v1`,
+    maxRetries: 0,
+    defaultHeaders: {'x-gateway-provider': `@${kind}`},
+  })
 const anthropic = (kind: string) =>
-  new Anthropic({apiKey: WORKSPACE_KEY, baseURL: gateway.url, maxRetries: 0, defaultHeaders: {'x-gateway-provider': `@${kind}`}})
+  new Anthropic({
+    apiKey: WORKSPACE_KEY,
+    baseURL: gateway.url,
+    maxRetries: 0,
+    defaultHeaders: {'x-gateway-provider': `@${kind}`},
+  })
 
 describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s', (kind, at) => {
   const twin = () => twins[at]!
-  const chat = (more: object = {}) => openai(kind).chat.completions.create({model: twin().model, messages, max_tokens: 100, ...more})
+  const chat = (more: object = {}) =>
+    openai(kind).chat.completions.create({model: twin().model, messages, max_tokens: 100, ...more})
   const respond = () => openai(kind).responses.create({model: twin().model, input: 'Vienna?', max_output_tokens: 100})
   const message = () => anthropic(kind).messages.create({model: twin().model, max_tokens: 100, messages})
   /** Without what stands in between: bytes as they come. */
   const raw = async (path: string, body: object) => {
     const headers = {'content-type': 'application/json', 'x-gateway-provider': `@${kind}`}
-    const reply = await gateway.call(path, {method: 'POST', body: JSON.stringify({model: twin().model, ...body}), headers})
+    const reply = await gateway.call(path, {
+      method: 'POST',
+      body: JSON.stringify({model: twin().model, ...body}),
+      headers,
+    })
     return {status: reply.status, type: reply.headers.get('content-type'), text: await reply.text()}
   }
 
@@ -82,7 +97,9 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s', (kind, at) =
       expect(status).toBe(502)
       expect(type).toMatch(/^application\/json/)
       expect(text).not.toContain('..')
-      expect(JSON.parse(text)).toMatchObject({error: {message: expect.stringContaining(kind), type: expect.any(String)}})
+      expect(JSON.parse(text)).toMatchObject({
+        error: {message: expect.stringContaining(kind), type: expect.any(String)},
+      })
       expect((await gateway.logs())[0]).toMatchObject({is_success: false})
     })
 
@@ -97,7 +114,10 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s', (kind, at) =
       twin().play(script())
       const {status, text} = await raw('/v1/messages', {messages, max_tokens: 100})
       expect(status).toBe(502)
-      expect(JSON.parse(text)).toMatchObject({type: 'error', error: {type: expect.any(String), message: expect.stringContaining(kind)}})
+      expect(JSON.parse(text)).toMatchObject({
+        type: 'error',
+        error: {type: expect.any(String), message: expect.stringContaining(kind)},
+      })
     })
 
     test.runIf(is_translated)('fails a stream in which it stands', async () => {
@@ -131,7 +151,9 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s', (kind, at) =
       for (const events of [1, 2, 3]) {
         if (events >= cuts()) continue
         twin().play({events, is_clean})
-        const error = await failureOf(anthropic(kind).messages.stream({model: twin().model, max_tokens: 100, messages}).finalMessage())
+        const error = await failureOf(
+          anthropic(kind).messages.stream({model: twin().model, max_tokens: 100, messages}).finalMessage(),
+        )
         expect(error).toBeInstanceOf(Anthropic.AnthropicError)
         if (kind !== 'anthropic') expect(error).toBeInstanceOf(Anthropic.APIError)
       }
@@ -139,7 +161,9 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s', (kind, at) =
 
     test('ends a response in an error in its band', async () => {
       twin().play({events: 1, is_clean})
-      const error = await failureOf(openai(kind).responses.stream({model: twin().model, input: 'Vienna?'}).finalResponse())
+      const error = await failureOf(
+        openai(kind).responses.stream({model: twin().model, input: 'Vienna?'}).finalResponse(),
+      )
       expect(error).toBeInstanceOf(OpenAI.OpenAIError)
     })
   })
@@ -160,7 +184,12 @@ describe('a stream that begins with an overload', () => {
 
   test('falls back to another dialect, and the chat client hears of one answer', async () => {
     twins[0]!.play(overload())
-    const client = new OpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0, defaultHeaders: headers()})
+    const client = new OpenAI({
+      apiKey: WORKSPACE_KEY,
+      baseURL: `${gateway.url}/v1`,
+      maxRetries: 0,
+      defaultHeaders: headers(),
+    })
     const chunks = []
     for await (const chunk of await client.chat.completions.create({
       model: 'any',
@@ -182,8 +211,15 @@ describe('a stream that begins with an overload', () => {
 
   test('falls back for the Anthropic SDK', async () => {
     twins[0]!.play(overload())
-    const client = new Anthropic({apiKey: WORKSPACE_KEY, baseURL: gateway.url, maxRetries: 0, defaultHeaders: headers()})
-    const {content, stop_reason, usage} = await client.messages.stream({model: 'any', max_tokens: 100, messages}).finalMessage()
+    const client = new Anthropic({
+      apiKey: WORKSPACE_KEY,
+      baseURL: gateway.url,
+      maxRetries: 0,
+      defaultHeaders: headers(),
+    })
+    const {content, stop_reason, usage} = await client.messages
+      .stream({model: 'any', max_tokens: 100, messages})
+      .finalMessage()
     expect(content).toMatchObject([{type: 'text', text: TEXT.text}])
     expect(stop_reason).toBe('end_turn')
     expect(usage).toMatchObject({input_tokens: 31, output_tokens: 7})
@@ -193,7 +229,9 @@ describe('a stream that begins with an overload', () => {
   test('is told with its own status where nothing else is left', async () => {
     twins[0]!.play(overload())
     const error = await failureOf(
-      openai('anthropic').chat.completions.stream({model: twins[0]!.model, messages, max_tokens: 100}).finalChatCompletion(),
+      openai('anthropic')
+        .chat.completions.stream({model: twins[0]!.model, messages, max_tokens: 100})
+        .finalChatCompletion(),
     )
     expect(error).toBeInstanceOf(OpenAI.APIError)
     expect(error).toMatchObject({message: expect.stringContaining('Overloaded')})

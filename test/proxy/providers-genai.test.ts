@@ -45,7 +45,11 @@ test.each(['/v1/proxy', '/v1'])('a text is generated below %s', async base => {
   expect(candidates![0]!.finishReason).toBe('STOP')
   expect(usageMetadata).toMatchObject(used)
   expect(google.heard[0]!.headers['x-goog-api-key']).toBe(PROVIDER_KEY)
-  expect(google.understood[0]).toMatchObject({system: 'Be brief.', turns: [{role: 'user', text: asked().contents}], max_tokens: 100})
+  expect(google.understood[0]).toMatchObject({
+    system: 'Be brief.',
+    turns: [{role: 'user', text: asked().contents}],
+    max_tokens: 100,
+  })
   expect((await gateway.logs())[0]).toMatchObject({response_status_code: 200, is_success: true})
 })
 
@@ -63,7 +67,11 @@ test('a text is streamed', async () => {
 
 test('functions are called', async () => {
   const parameters = {type: 'object', properties: {city: {type: 'string'}}, required: ['city']}
-  const config = {tools: [{functionDeclarations: [{name: 'weather', description: 'Weather of a city', parametersJsonSchema: parameters}]}]}
+  const config = {
+    tools: [
+      {functionDeclarations: [{name: 'weather', description: 'Weather of a city', parametersJsonSchema: parameters}]},
+    ],
+  }
   const {functionCalls, text} = await client().models.generateContent({...asked(), config})
   expect(functionCalls).toEqual(CALLED.calls.map(({id, name, arguments: args}) => ({id, name, args})))
   expect(text).toBe(CALLED.text)

@@ -28,7 +28,9 @@ const PARAMETERS = {
   required: ['city'],
   additionalProperties: false,
 }
-const TOOLS = [{type: 'function' as const, function: {name: 'weather', description: 'Weather of a city', parameters: PARAMETERS}}]
+const TOOLS = [
+  {type: 'function' as const, function: {name: 'weather', description: 'Weather of a city', parameters: PARAMETERS}},
+]
 const RESPONSE_TOOLS = [
   {type: 'function' as const, name: 'weather', description: 'Weather of a city', parameters: PARAMETERS, strict: false},
 ]
@@ -37,7 +39,12 @@ const RESULTS = [
   ['x9Zk2LmQ7', '19 degrees'],
 ] as const
 const client = (kind: string) =>
-  new OpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0, defaultHeaders: {'x-gateway-provider': `@${kind}`}})
+  new OpenAI({
+    apiKey: WORKSPACE_KEY,
+    baseURL: `${gateway.url}/v1`,
+    maxRetries: 0,
+    defaultHeaders: {'x-gateway-provider': `@${kind}`},
+  })
 const usage = ({input_tokens, output_tokens}: Said) => ({
   prompt_tokens: input_tokens,
   completion_tokens: output_tokens,
@@ -51,7 +58,8 @@ const ANSWERED = [
   {role: 'user', text: '', thought: '', calls: [], results: RESULTS},
 ]
 /** Without what the SDK's helpers add of their own. */
-const sentBack = <T>(said: T): T => JSON.parse(JSON.stringify(said, (name, value) => (/^parsed/.test(name) ? undefined : value)))
+const sentBack = <T>(said: T): T =>
+  JSON.parse(JSON.stringify(said, (name, value) => (/^parsed/.test(name) ? undefined : value)))
 const counted = ({ai_model, req_units, res_units, total_units, cost, cost_currency}: LogRow) => ({
   ai_model,
   req_units,
@@ -87,14 +95,21 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the OpenAI 
       expect(twin().understood).toEqual([understood, understood])
       const [second, first] = await gateway.logs()
       expect(counted(second!)).toEqual(counted(first!))
-      expect(first).toMatchObject({req_units: 31, res_units: 7, total_units: 38, is_success: true, response_status_code: 200})
+      expect(first).toMatchObject({
+        req_units: 31,
+        res_units: 7,
+        total_units: 38,
+        is_success: true,
+        response_status_code: 200,
+      })
       expect(second!.stream_mode).toBe(1)
       expect(first!.cost).toBeGreaterThan(0)
     })
 
     test('usage that was not asked for is counted and not told', async () => {
       const chunks = []
-      for await (const chunk of await client(kind).chat.completions.create({...asked(), stream: true})) chunks.push(chunk)
+      for await (const chunk of await client(kind).chat.completions.create({...asked(), stream: true}))
+        chunks.push(chunk)
       // beside choices it stays as its provider sent it
       expect(chunks.filter(({usage, choices}) => usage && choices.length === 0 && kind !== 'cerebras')).toEqual([])
       expect(chunks.filter(({choices}) => choices[0]?.finish_reason)).toHaveLength(1)
@@ -176,11 +191,20 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the OpenAI 
       const streamed = await client(kind).responses.stream(first).finalResponse()
       for (const {output} of [plain, streamed]) {
         const calls = output.flatMap(item =>
-          item.type === 'function_call' ? [{id: item.call_id, name: item.name, arguments: JSON.parse(item.arguments) as unknown}] : [],
+          item.type === 'function_call'
+            ? [{id: item.call_id, name: item.name, arguments: JSON.parse(item.arguments) as unknown}]
+            : [],
         )
         expect(calls).toEqual(ours)
-        const results = RESULTS.map(([call_id, said]) => ({type: 'function_call_output' as const, call_id, output: said}))
-        const last = await client(kind).responses.create({...first, input: [...input, ...sentBack(output as ResponseInput), ...results]})
+        const results = RESULTS.map(([call_id, said]) => ({
+          type: 'function_call_output' as const,
+          call_id,
+          output: said,
+        }))
+        const last = await client(kind).responses.create({
+          ...first,
+          input: [...input, ...sentBack(output as ResponseInput), ...results],
+        })
         expect(last.output_text).toBe(SUMMED.text)
         expect(twin().understood.at(-1)).toMatchObject({turns: ANSWERED, tools: ['weather']})
       }
@@ -219,7 +243,8 @@ describe.each(TWINS.flatMap((twin, at) => (twin.thinks ? [[twin.kind, at] as con
       // Thoughts that nobody signed are not sent back; Gemini's signature goes without the text of the thought.
       const thought_back = kind === 'google' || twin().signature === null ? '' : THOUGHT.thought
       expect(twin().understood.at(-1)!.turns[1]).toMatchObject({text: THOUGHT.text, thought: thought_back})
-      if (kind === 'google') expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
+      if (kind === 'google')
+        expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
     }
   })
 
@@ -241,7 +266,8 @@ describe.each(TWINS.flatMap((twin, at) => (twin.thinks ? [[twin.kind, at] as con
       {...asked, messages: [...asked.messages, sentBack(message), {role: 'user', content: 'Sure?'}]},
       {headers},
     )
-    if (kind !== 'google') expect(twin().understood.at(-1)!.turns[1]).toMatchObject({text: THOUGHT.text, thought: THOUGHT.thought})
+    if (kind !== 'google')
+      expect(twin().understood.at(-1)!.turns[1]).toMatchObject({text: THOUGHT.text, thought: THOUGHT.thought})
     else expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
   })
 })

@@ -29,7 +29,10 @@ afterAll(async () => {
 const OF_THE_CONNECTION = ['host', 'connection', 'content-length', 'accept-encoding', 'user-agent', 'transfer-encoding']
 const origin = () => `http://127.0.0.1:${provider.port}`
 
-/** Calls a provider of the catalogue at the loopback host, with the path of its own base URL, and gives what the host heard. */
+/**
+ * Calls a provider of the catalogue at the loopback host, with the path of its own base URL, and gives what the host
+ * heard.
+ */
 async function heard(slug: string, asked: Asked, url: string) {
   const {endpoint = 'chatComplete', options = {}, key = 'k', body = null, query = ''} = asked
   const route = ENDPOINTS.find(({name}) => name === endpoint)
@@ -58,7 +61,10 @@ async function heard(slug: string, asked: Asked, url: string) {
   return provider.heard[0]!
 }
 
-/** The path of the provider's base URL: with it the whole path on the wire must be that of the URL which its documentation says. */
+/**
+ * The path of the provider's base URL: with it the whole path on the wire must be that of the URL which its
+ * documentation says.
+ */
 function basePath(
   slug: string,
   {custom_host, endpoint = 'chatComplete', body, options = {}, path = '', query = ''}: Asked,
@@ -94,7 +100,11 @@ async function checkRow({slug, expected, ...asked}: Row) {
 }
 
 const ROWS_OF_ALL: readonly Row[] = [
-  ...bearerChat.map(([slug, url]) => ({slug, body: chat, expected: {method: 'POST', url, headers: bearer, body: chat}})),
+  ...bearerChat.map(([slug, url]) => ({
+    slug,
+    body: chat,
+    expected: {method: 'POST', url, headers: bearer, body: chat},
+  })),
   ...ENGINES.map(slug => {
     const custom_host = 'http://engine.test:8000/v1'
     const expected = {method: 'POST', url: `${custom_host}/chat/completions`, headers: JSON_TYPE, body: chat}
@@ -103,9 +113,12 @@ const ROWS_OF_ALL: readonly Row[] = [
   ...ROWS.filter(({endpoint}) => endpoint !== 'realtime'),
 ]
 
-test.each(ROWS_OF_ALL.map(row => [row.slug, row.expected.url, row] as const))('%s hears what %s takes', async (_slug, _url, row) => {
-  await checkRow(row)
-})
+test.each(ROWS_OF_ALL.map(row => [row.slug, row.expected.url, row] as const))(
+  '%s hears what %s takes',
+  async (_slug, _url, row) => {
+    await checkRow(row)
+  },
+)
 
 test('every provider that is reached over the network is among them, or signs', () => {
   const reached = new Set([...ROWS_OF_ALL.map(({slug}) => slug), 'oracle', 'sagemaker'])
@@ -113,11 +126,20 @@ test('every provider that is reached over the network is among them, or signs', 
   expect(reached.size).toBeGreaterThanOrEqual(88)
 })
 
-const AWS = {aws_region: 'eu-west-1', aws_access_key_id: 'AKIDEXAMPLE', aws_secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'}
+const AWS = {
+  aws_region: 'eu-west-1',
+  aws_access_key_id: 'AKIDEXAMPLE',
+  aws_secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+}
 
 test.each([
   ['bedrock', 'bedrock', {body: {...chat, model: 'amazon.nova-lite-v1:0'}}, '/model/amazon.nova-lite-v1%3A0/converse'],
-  ['sagemaker', 'sagemaker', {endpoint: 'proxy', path: '/endpoints/e/invocations', body: {inputs: 'Hi'}}, '/endpoints/e/invocations'],
+  [
+    'sagemaker',
+    'sagemaker',
+    {endpoint: 'proxy', path: '/endpoints/e/invocations', body: {inputs: 'Hi'}},
+    '/endpoints/e/invocations',
+  ],
   ['bedrock-mantle', 'bedrock-mantle', {body: chat}, '/v1/chat/completions'],
 ] as const)('%s hears a Signature Version 4 over the bytes that come', async (slug, service, asked, path) => {
   const base = slug === 'bedrock-mantle' ? '/v1' : ''
@@ -157,18 +179,32 @@ test('oracle hears a signature of Oracle Cloud over the bytes that come', async 
     oracle_fingerprint: '20:3b:97:13',
     oracle_private_key: String(privateKey.export({type: 'pkcs8', format: 'pem'})),
   }
-  const got = await heard('oracle', {body: {...chat, model: 'meta.llama-3.3-70b-instruct'}, key: null, options, custom_host: origin()}, '')
+  const got = await heard(
+    'oracle',
+    {body: {...chat, model: 'meta.llama-3.3-70b-instruct'}, key: null, options, custom_host: origin()},
+    '',
+  )
   expect([got.method, got.path]).toEqual(['POST', '/20231130/actions/chat'])
   const parts = Object.fromEntries(
     [...String(got.headers.authorization).matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
   )
-  expect(parts).toMatchObject({version: '1', algorithm: 'rsa-sha256', keyId: 'ocid1.tenancy.oc1..t/ocid1.user.oc1..u/20:3b:97:13'})
+  expect(parts).toMatchObject({
+    version: '1',
+    algorithm: 'rsa-sha256',
+    keyId: 'ocid1.tenancy.oc1..t/ocid1.user.oc1..u/20:3b:97:13',
+  })
   const names = String(parts.headers).split(' ')
-  expect(names).toEqual(expect.arrayContaining(['date', '(request-target)', 'host', 'content-length', 'content-type', 'x-content-sha256']))
-  const lines = names.map(name => `${name}: ${name === '(request-target)' ? `post ${got.path}` : String(got.headers[name])}`)
+  expect(names).toEqual(
+    expect.arrayContaining(['date', '(request-target)', 'host', 'content-length', 'content-type', 'x-content-sha256']),
+  )
+  const lines = names.map(
+    name => `${name}: ${name === '(request-target)' ? `post ${got.path}` : String(got.headers[name])}`,
+  )
   expect(got.headers['x-content-sha256']).toBe(createHash('sha256').update(got.body).digest('base64'))
   const key = createPublicKey(publicKey.export({type: 'spki', format: 'pem'}))
-  expect(verify('sha256', Buffer.from(lines.join('\n')), key, Buffer.from(String(parts.signature), 'base64'))).toBe(true)
+  expect(verify('sha256', Buffer.from(lines.join('\n')), key, Buffer.from(String(parts.signature), 'base64'))).toBe(
+    true,
+  )
 })
 
 function sha256(bytes: Buffer | string): string {

@@ -1,7 +1,10 @@
 import {afterAll, afterEach, beforeAll, describe, expect, test} from 'vitest'
 import {newTrace, type Routed, startRouting} from '../support/routing.ts'
 
-/** A client that leaves when all choices have ended, before the usage that comes behind them: the answer was whole, and is charged so. */
+/**
+ * A client that leaves when all choices have ended, before the usage that comes behind them: the answer was whole, and
+ * is charged so.
+ */
 let routed: Routed
 let key: string
 beforeAll(async () => {
@@ -87,7 +90,11 @@ describe('a client that leaves behind the last reason to end', () => {
   test('a completion is', async () => {
     const text = (piece: string, finish_reason: string | null) => chunk([{index: 0, text: piece, finish_reason}])
     const before = text('word ', null) + text('', 'stop')
-    expect((await left({before, path: '/v1/completions', body: {prompt: 'hi'}})).charged).toEqual([1000, 3900, 'provider'])
+    expect((await left({before, path: '/v1/completions', body: {prompt: 'hi'}})).charged).toEqual([
+      1000,
+      3900,
+      'provider',
+    ])
   })
 
   test('of two choices the second is waited for', async () => {
@@ -109,7 +116,10 @@ describe('a client that leaves behind the last reason to end', () => {
   })
 
   test('no more than 64 KB are read for it', async () => {
-    const {charged, closed_ms} = await left({before: says('word ') + ends(), after: `: ${'x'.repeat(2 ** 20)}\n\n${TOLD}`})
+    const {charged, closed_ms} = await left({
+      before: says('word ') + ends(),
+      after: `: ${'x'.repeat(2 ** 20)}\n\n${TOLD}`,
+    })
     expect(charged[2]).toBe('partial')
     expect(closed_ms).toBeLessThan(1500)
   })

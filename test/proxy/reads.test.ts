@@ -44,7 +44,11 @@ let kept: Record<string, unknown>
 
 const events = (response: object) =>
   ['response.created', 'response.in_progress', `response.${kept.status}`]
-    .map((type, at) => ({type, sequence_number: at, response: at === 2 ? response : {...response, status: 'in_progress', usage: null}}))
+    .map((type, at) => ({
+      type,
+      sequence_number: at,
+      response: at === 2 ? response : {...response, status: 'in_progress', usage: null},
+    }))
     .map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     .join('')
 
@@ -62,7 +66,15 @@ beforeAll(async () => {
 })
 afterAll(() => twin.close())
 beforeEach(async () => {
-  kept = {id: 'resp_1', object: 'response', status: 'completed', background: false, model: 'tested', output: [], usage: USAGE}
+  kept = {
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    background: false,
+    model: 'tested',
+    output: [],
+    usage: USAGE,
+  }
   twin.answer(answer)
   folder = mkdtempSync(join(tmpdir(), 'gateway-reads-'))
   gateway = await startGateway(ENV, {folder})
@@ -82,7 +94,11 @@ afterEach(async () => {
 })
 
 /** Asks, and reads the answer to its end, which waits until what it tells of is charged. */
-async function ask(method: string, path: string, {provider = 'main', body}: {provider?: string; body?: object} = {}): Promise<string> {
+async function ask(
+  method: string,
+  path: string,
+  {provider = 'main', body}: {provider?: string; body?: object} = {},
+): Promise<string> {
   const headers = {'x-gateway-provider': `@${provider}`, 'content-type': 'application/json'}
   const shown = await gateway.call(`/v1${path}`, {method, headers, ...(body && {body: JSON.stringify(body)})})
   const text = await shown.text()
@@ -94,11 +110,16 @@ async function ask(method: string, path: string, {provider = 'main', body}: {pro
 async function charged(): Promise<Charged[]> {
   await gateway.app.flushed()
   const traffic = new Sqlite(join(folder, 'traffic.db'), {readonly: true})
-  const entries = traffic.prepare('select endpoint, model, usage, usage_source, cost_nanousd from ledger_entries').all() as Row[]
+  const entries = traffic
+    .prepare('select endpoint, model, usage, usage_source, cost_nanousd from ledger_entries')
+    .all() as Row[]
   traffic.close()
   return entries
     .map(entry => ({...entry, usage: JSON.parse(entry.usage) as object}))
-    .filter(({usage, usage_source, cost_nanousd}) => usage_source !== 'none' || cost_nanousd !== 0 || Object.keys(usage).length > 0)
+    .filter(
+      ({usage, usage_source, cost_nanousd}) =>
+        usage_source !== 'none' || cost_nanousd !== 0 || Object.keys(usage).length > 0,
+    )
 }
 
 const create = (more: object = {}, path = '/responses') =>
@@ -113,7 +134,13 @@ const end = (more: object = {}) => void Object.assign(kept, {status: 'completed'
 const suite = describe.runIf(KINDS.includes('sqlite'))
 
 suite('a call that shows or takes away what is kept costs nothing, whatever it tells of usage,', () => {
-  const RUN = {id: 'run_1', object: 'thread.run', status: 'completed', model: 'tested', usage: chatReply('tested').usage}
+  const RUN = {
+    id: 'run_1',
+    object: 'thread.run',
+    status: 'completed',
+    model: 'tested',
+    usage: chatReply('tested').usage,
+  }
   test.each([
     ['GET', '/responses/resp_1', undefined],
     ['GET', '/responses/resp_1?stream=true', undefined],
@@ -160,12 +187,15 @@ suite('a response in the background', () => {
     expect(row).toMatchObject({cost: 3.007, total_units: 1504, ai_model: 'tested', response_status_code: 200})
   })
 
-  test.each(['completed', 'failed', 'incomplete', 'cancelled'])('that is %s is charged by the usage it tells', async status => {
-    await begin()
-    end({status})
-    await ask('GET', '/responses/resp_1')
-    expect(await charged()).toEqual([ONCE])
-  })
+  test.each(['completed', 'failed', 'incomplete', 'cancelled'])(
+    'that is %s is charged by the usage it tells',
+    async status => {
+      await begin()
+      end({status})
+      await ask('GET', '/responses/resp_1')
+      expect(await charged()).toEqual([ONCE])
+    },
+  )
 
   test.each([
     ['GET', '/responses/resp_1?stream=true'],
@@ -237,7 +267,9 @@ suite('a response in the background', () => {
     await begin()
     end({service_tier: 'flex'})
     await ask('GET', '/responses/resp_1')
-    expect(await charged()).toEqual([{...ONCE, usage: {...ONCE.usage, units: {batch_requests: 1}}, cost_nanousd: 15_035_000}])
+    expect(await charged()).toEqual([
+      {...ONCE, usage: {...ONCE.usage, units: {batch_requests: 1}}, cost_nanousd: 15_035_000},
+    ])
   })
 
   test('is charged after a restart, and not again after the next', async () => {
@@ -260,7 +292,9 @@ suite('a response in the background', () => {
   })
 
   test('that is streamed as it is made is charged there, and not again', async () => {
-    twin.answer((heard, response) => answer(heard.method === 'POST' ? {...heard, path: '/?stream=true'} : heard, response))
+    twin.answer((heard, response) =>
+      answer(heard.method === 'POST' ? {...heard, path: '/?stream=true'} : heard, response),
+    )
     kept.background = true
     await create({stream: true})
     await ask('GET', '/responses/resp_1')

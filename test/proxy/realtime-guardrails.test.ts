@@ -63,7 +63,10 @@ interface Session {
 async function session(hooks: Hooks, on = here): Promise<Session> {
   const next = on.provider.next()
   const config = JSON.stringify({provider: '@voice', ...hooks})
-  const {peer, headers, status, body} = await rawClient(`${on.http}?model=${MODEL}`, {...OWN_KEY, 'x-gateway-config': config})
+  const {peer, headers, status, body} = await rawClient(`${on.http}?model=${MODEL}`, {
+    ...OWN_KEY,
+    'x-gateway-config': config,
+  })
   if (!peer) throw new Error(`the session was refused: ${status} ${body}`)
   const upstream = await next
   const read = ({messages}: Peer) => messages.map(each => JSON.parse(each) as Event)
@@ -85,7 +88,10 @@ async function wholeRow(row: LogRow): Promise<string> {
   const store = await openStore({kind: 'sqlite', folder: here.gateway.folder, role: 'operator'})
   const kept = await store.db.selectFrom('traffic.logs').select('detail').where('id', '=', String(row.id)).execute()
   await store.close()
-  return JSON.stringify([await here.gateway.admin('GET', `/logs/${row.id}`), kept.map(({detail}) => JSON.parse(detail))])
+  return JSON.stringify([
+    await here.gateway.admin('GET', `/logs/${row.id}`),
+    kept.map(({detail}) => JSON.parse(detail)),
+  ])
 }
 
 async function close({client}: Session) {
@@ -103,7 +109,11 @@ const CLIENT_EVENTS: readonly [string, (text: string) => Event][] = [
   ['an item', message],
   [
     'a result of a tool',
-    text => ({type: 'conversation.item.create', event_id: 'evt_1', item: {type: 'function_call_output', call_id: 'call_1', output: text}}),
+    text => ({
+      type: 'conversation.item.create',
+      event_id: 'evt_1',
+      item: {type: 'function_call_output', call_id: 'call_1', output: text},
+    }),
   ],
   [
     'a result of a tool in JSON',
@@ -113,24 +123,40 @@ const CLIENT_EVENTS: readonly [string, (text: string) => Event][] = [
       item: {type: 'function_call_output', call_id: 'call_1', output: JSON.stringify({found: text})},
     }),
   ],
-  ['instructions of the session', text => ({type: 'session.update', event_id: 'evt_1', session: {type: 'realtime', instructions: text}})],
+  [
+    'instructions of the session',
+    text => ({type: 'session.update', event_id: 'evt_1', session: {type: 'realtime', instructions: text}}),
+  ],
   [
     'a tool of the session',
     text => ({
       type: 'session.update',
       event_id: 'evt_1',
-      session: {tools: [{type: 'function', name: 'f', description: text, parameters: {type: 'object', properties: {}}}]},
+      session: {
+        tools: [{type: 'function', name: 'f', description: text, parameters: {type: 'object', properties: {}}}],
+      },
     }),
   ],
   [
     'the prompt of a transcription',
-    text => ({type: 'session.update', event_id: 'evt_1', session: {audio: {input: {transcription: {model: 'whisper-1', prompt: text}}}}}),
+    text => ({
+      type: 'session.update',
+      event_id: 'evt_1',
+      session: {audio: {input: {transcription: {model: 'whisper-1', prompt: text}}}},
+    }),
   ],
   [
     'the same of a beta session',
-    text => ({type: 'session.update', event_id: 'evt_1', session: {input_audio_transcription: {model: 'whisper-1', prompt: text}}}),
+    text => ({
+      type: 'session.update',
+      event_id: 'evt_1',
+      session: {input_audio_transcription: {model: 'whisper-1', prompt: text}},
+    }),
   ],
-  ['instructions of a response', text => ({type: 'response.create', event_id: 'evt_1', response: {instructions: text}})],
+  [
+    'instructions of a response',
+    text => ({type: 'response.create', event_id: 'evt_1', response: {instructions: text}}),
+  ],
   [
     'the input of a response',
     text => ({
@@ -139,7 +165,10 @@ const CLIENT_EVENTS: readonly [string, (text: string) => Event][] = [
       response: {conversation: 'none', input: [{type: 'message', role: 'user', content: [{type: 'input_text', text}]}]},
     }),
   ],
-  ['metadata of a response', text => ({type: 'response.create', event_id: 'evt_1', response: {metadata: {topic: text}}})],
+  [
+    'metadata of a response',
+    text => ({type: 'response.create', event_id: 'evt_1', response: {metadata: {topic: text}}}),
+  ],
   ['a type that is not known', text => ({type: 'conversation.note', event_id: 'evt_1', note: {body: text}})],
 ]
 
@@ -151,7 +180,11 @@ describe('fact 21: what a client sends is judged before it leaves', () => {
     guarded.client.say(event('nothing of note'))
     await guarded.upstream.until(() => guarded.upstream.messages.length === 2)
     const [error] = guarded.heard()
-    expect(error).toMatchObject({type: 'error', error: {type: 'hooks_failed', code: '446', event_id: 'evt_1'}, hook_results: {}})
+    expect(error).toMatchObject({
+      type: 'error',
+      error: {type: 'hooks_failed', code: '446', event_id: 'evt_1'},
+      hook_results: {},
+    })
     expect(guarded.sent()).toEqual([event('my card is [CARD].'), event('nothing of note')])
     await close(guarded)
     const rows = await rowsOf(guarded)
@@ -194,7 +227,10 @@ describe('fact 21: what a client sends is judged before it leaves', () => {
   test.each<[string, Buffer]>([
     ['no JSON', Buffer.from('{"type": "response.create", ')],
     ['a key twice', Buffer.from(`{"type":"conversation.item.create","item":{"a":"${SECRET}","a":"fine"}}`)],
-    ['no UTF-8', Buffer.concat([Buffer.from('{"type":"response.create","a":"'), Buffer.from([0xff]), Buffer.from('"}')])],
+    [
+      'no UTF-8',
+      Buffer.concat([Buffer.from('{"type":"response.create","a":"'), Buffer.from([0xff]), Buffer.from('"}')]),
+    ],
   ])('%s does not leave', async (_, bytes) => {
     const guarded = await session({input_guardrails: [DENY]})
     guarded.client.write(frame('client', OPCODE.text, bytes))
@@ -277,7 +313,12 @@ const DIALECTS: readonly Dialect[] = [
     done: 'response.audio_transcript.done',
     member: 'transcript',
   },
-  {name: 'arguments', delta: 'response.function_call_arguments.delta', done: 'response.function_call_arguments.done', member: 'arguments'},
+  {
+    name: 'arguments',
+    delta: 'response.function_call_arguments.delta',
+    done: 'response.function_call_arguments.done',
+    member: 'arguments',
+  },
 ]
 
 /** All events of a response that says these pieces. */
@@ -286,7 +327,11 @@ function answer(id: string, pieces: readonly string[], {dialect = DIALECTS[0]!, 
   const whole = pieces.join('')
   const {member} = dialect
   const part =
-    member === 'text' ? {type: 'output_text', text: whole} : member === 'transcript' ? {type: 'output_audio', transcript: whole} : null
+    member === 'text'
+      ? {type: 'output_text', text: whole}
+      : member === 'transcript'
+        ? {type: 'output_audio', transcript: whole}
+        : null
   const bare = {id: `item_${id}`, object: 'realtime.item'}
   const item = part
     ? {...bare, type: 'message', role: 'assistant', content: [part]}
@@ -387,7 +432,10 @@ describe('fact 21: what a model says is judged as it comes', () => {
   test('a card number is found wherever it is cut', async () => {
     const words = `Card ${CARD} it is.`
     for (let cut = 1; cut < words.length; cut++) {
-      const redacted = await answered({output_guardrails: [window(REDACT)]}, answer('resp_1', [words.slice(0, cut), words.slice(cut)]))
+      const redacted = await answered(
+        {output_guardrails: [window(REDACT)]},
+        answer('resp_1', [words.slice(0, cut), words.slice(cut)]),
+      )
       expect([cut, saidBy(redacted.heard(), DIALECTS[0]!)]).toEqual([cut, 'Card [CARD] it is.'])
       expect(JSON.stringify(redacted.heard())).not.toMatch(/4111|1111/)
       await close(redacted)
@@ -398,7 +446,10 @@ describe('fact 21: what a model says is judged as it comes', () => {
 describe('facts 2 and 26: models that events name are held against lists', () => {
   test.each<[string, (model: string) => Event]>([
     ['of the session', model => ({type: 'session.update', event_id: 'evt_1', session: {model}})],
-    ['of a transcription', model => ({type: 'session.update', event_id: 'evt_1', session: {audio: {input: {transcription: {model}}}}})],
+    [
+      'of a transcription',
+      model => ({type: 'session.update', event_id: 'evt_1', session: {audio: {input: {transcription: {model}}}}}),
+    ],
     [
       'of a transcription of the beta',
       model => ({type: 'session.update', event_id: 'evt_1', session: {input_audio_transcription: {model}}}),
@@ -419,7 +470,10 @@ describe('facts 2 and 26: models that events name are held against lists', () =>
       type: 'error',
       error: {type: 'model_not_allowed_error', event_id: 'evt_1', message: expect.stringContaining('gpt-realtime')},
     })
-    expect(upstream.messages.map(each => JSON.parse(each))).toEqual([event('whisper-1'), message('my {"model": "gpt-realtime"}')])
+    expect(upstream.messages.map(each => JSON.parse(each))).toEqual([
+      event('whisper-1'),
+      message('my {"model": "gpt-realtime"}'),
+    ])
     peer!.write(closeFrame('client', {code: 1000, reason: ''}))
     await peer!.ended
   })

@@ -20,7 +20,9 @@ function slow() {
 const bytesIn = (chunks: readonly Buffer[]) => chunks.reduce((sum, {length}) => sum + length, 0)
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-function ears(more: Partial<PipeListener> = {}): PipeListener & {faults: SocketFault[]; failures: unknown[]; ends: number} {
+function ears(
+  more: Partial<PipeListener> = {},
+): PipeListener & {faults: SocketFault[]; failures: unknown[]; ends: number} {
   const heard = {
     faults: [] as SocketFault[],
     failures: [] as unknown[],

@@ -28,7 +28,11 @@ function target(kind: string, base_url: string, more: Partial<Target> = {}): Tar
 
 function offer(query: string, protocols: readonly string[] = []): UpgradeRequest {
   return {
-    incoming: {headers: {}, own: {prefix: 'x-gateway', values: {}}, route: {endpoint: undefined, path: '/realtime', query}},
+    incoming: {
+      headers: {},
+      own: {prefix: 'x-gateway', values: {}},
+      route: {endpoint: undefined, path: '/realtime', query},
+    },
     credentials: {service_key: 'gk', from: 'own', provider_token: null},
     protocols,
   } as unknown as UpgradeRequest
@@ -37,9 +41,16 @@ function offer(query: string, protocols: readonly string[] = []): UpgradeRequest
 const AZURE = 'https://my-resource.openai.azure.com/openai'
 
 describe('where a session is opened', () => {
-  // Sources: OpenAI "Realtime API with WebSocket", xAI "Voice Agent API", Microsoft Learn "GPT Realtime API via WebSockets".
+  // Sources: OpenAI "Realtime API with WebSocket", xAI "Voice Agent API", Microsoft Learn "GPT Realtime API via
+  // WebSockets".
   test.each<[string, Target, string, string, Record<string, string>]>([
-    ['OpenAI', target('openai', 'https://api.openai.com/v1'), '?model=gpt-realtime', '/v1/realtime?model=gpt-realtime', BEARER()],
+    [
+      'OpenAI',
+      target('openai', 'https://api.openai.com/v1'),
+      '?model=gpt-realtime',
+      '/v1/realtime?model=gpt-realtime',
+      BEARER(),
+    ],
     [
       'a model with a slug',
       target('openai', 'https://api.openai.com/v1'),
@@ -47,11 +58,19 @@ describe('where a session is opened', () => {
       '/v1/realtime?model=gpt-realtime',
       BEARER(),
     ],
-    ['a call by its id', target('openai', 'https://api.openai.com/v1'), '?call_id=rtc_1', '/v1/realtime?call_id=rtc_1', BEARER()],
+    [
+      'a call by its id',
+      target('openai', 'https://api.openai.com/v1'),
+      '?call_id=rtc_1',
+      '/v1/realtime?call_id=rtc_1',
+      BEARER(),
+    ],
     ['xAI', target('x-ai', 'https://api.x.ai/v1'), '?model=grok-voice', '/v1/realtime?model=grok-voice', BEARER()],
     [
       'Azure OpenAI with a dated version',
-      target('azure-openai', AZURE, {options: {azure_api_version: '2024-10-01-preview', azure_deployment_id: 'my-realtime'}}),
+      target('azure-openai', AZURE, {
+        options: {azure_api_version: '2024-10-01-preview', azure_deployment_id: 'my-realtime'},
+      }),
       '?model=gpt-4o-realtime-preview',
       '/openai/realtime?api-version=2024-10-01-preview&deployment=my-realtime',
       {'api-key': 'sk-provider'},
@@ -82,17 +101,24 @@ describe('where a session is opened', () => {
   }
 
   test.each(['anthropic', 'bedrock', 'groq', 'demo'])('not at %s', kind => {
-    expect(() => checkOffers({provider: findKind(kind)} as Target)).toThrow(`The provider ${kind} does not offer GET /realtime.`)
+    expect(() => checkOffers({provider: findKind(kind)} as Target)).toThrow(
+      `The provider ${kind} does not offer GET /realtime.`,
+    )
   })
 
   test('refuses what could leave the place', () => {
-    const its = target('azure-openai', AZURE, {options: {azure_deployment_id: '../x', azure_api_version: '2024-10-01-preview'}})
+    const its = target('azure-openai', AZURE, {
+      options: {azure_deployment_id: '../x', azure_api_version: '2024-10-01-preview'},
+    })
     expect(() => opening(its, offer('?model=m'), on)).toThrow(/azure_deployment_id/)
   })
 
   test('a client’s own token goes to the one place it calls, never to one of several', () => {
     const bare = (option_path: string) => target('openai', 'https://api.openai.com/v1', {key: null, option_path})
-    const mine = {...offer('?model=m'), credentials: {service_key: 'gk', from: 'own', provider_token: 'sk-mine'} as const}
+    const mine = {
+      ...offer('?model=m'),
+      credentials: {service_key: 'gk', from: 'own', provider_token: 'sk-mine'} as const,
+    }
     expect(opening(bare('config'), mine, on).headers.authorization).toBe('Bearer sk-mine')
     expect(() => opening(bare('config.targets[0]'), mine, on)).toThrow(/needs credentials/)
   })
@@ -109,7 +135,11 @@ describe('where a session is opened', () => {
 test('no key and no cookie of the gateway leaves for a session, in whatever it stands', () => {
   const service_key = 'the-service-key-of-this-call-0123456789'
   const made = `gk-${'a1_-'.repeat(10)}xyz`
-  const asked = offer(`?model=gpt-realtime&key=${service_key}&token=${made}`, ['realtime', `token.${made}`, 'realtime.v1'])
+  const asked = offer(`?model=gpt-realtime&key=${service_key}&token=${made}`, [
+    'realtime',
+    `token.${made}`,
+    'realtime.v1',
+  ])
   const headers = {
     'x-tenant': `Bearer ${made}`,
     'x-portkey-api-key': service_key,

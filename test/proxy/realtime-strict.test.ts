@@ -34,7 +34,11 @@ const says = (text: string) => ({
   item: {type: 'message', role: 'user', content: [{type: 'input_text', text}]},
 })
 
-async function session(credit_limit: number, model = MODEL, type: 'tokens' | 'cost' = 'tokens'): Promise<{client: Peer; upstream: Peer}> {
+async function session(
+  credit_limit: number,
+  model = MODEL,
+  type: 'tokens' | 'cost' = 'tokens',
+): Promise<{client: Peer; upstream: Peer}> {
   const [workspace] = (await here.gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
   const {key} = await here.gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {
     name: `limited ${Math.random()}`,
@@ -84,7 +88,12 @@ describe('a strict limit holds for a turn', () => {
 
   test('its tools, which are read with every answer', async () => {
     const tools = [
-      {type: 'function', name: 'f', description: 'Tells of the sea. '.repeat(400), parameters: {type: 'object', properties: {}}},
+      {
+        type: 'function',
+        name: 'f',
+        description: 'Tells of the sea. '.repeat(400),
+        parameters: {type: 'object', properties: {}},
+      },
     ]
     const update = {type: 'session.update', session: {type: 'realtime', tools}}
     expect(await passes(await session(ANSWER + 1000), update, CREATE)).toBe(false)
@@ -122,7 +131,12 @@ describe('a strict limit holds for a turn', () => {
   test('the turn before at the price of what is in no cache', async () => {
     const usage = {
       ...{total_tokens: 100_050, input_tokens: 100_000, output_tokens: 50},
-      input_token_details: {text_tokens: 100_000, audio_tokens: 0, cached_tokens: 100_000, cached_tokens_details: {text_tokens: 100_000}},
+      input_token_details: {
+        text_tokens: 100_000,
+        audio_tokens: 0,
+        cached_tokens: 100_000,
+        cached_tokens_details: {text_tokens: 100_000},
+      },
       output_token_details: {text_tokens: 50, audio_tokens: 0},
     }
     const second = async (dollars: number) => {

@@ -202,7 +202,11 @@ describe('opening a session', () => {
     )
     expect(upstream.request.url).toBe('/v1/realtime?model=gpt-realtime-mini&intent=conversation')
     await close(client)
-    const by_header = await session({...OWN_KEY, 'x-gateway-provider': '@voice'}, here, `${here.http}?intent=transcription`)
+    const by_header = await session(
+      {...OWN_KEY, 'x-gateway-provider': '@voice'},
+      here,
+      `${here.http}?intent=transcription`,
+    )
     expect(by_header.upstream.request.url).toBe('/v1/realtime?intent=transcription')
     await close(by_header.client)
   })
@@ -219,20 +223,48 @@ describe('opening a session', () => {
       400,
       /anthropic does not offer GET \/realtime/,
     ],
-    ['a wrong version', path2(), {...OWN_KEY, 'sec-websocket-version': '8'}, 400, /sec-websocket-version is not valid: expected 13/],
-    ['a wrong key of the handshake', path2(), {...OWN_KEY, 'sec-websocket-key': 'x'}, 400, /sec-websocket-key is not valid/],
-    ['subprotocols that are none', path2(), {...OWN_KEY, 'sec-websocket-protocol': 'a b'}, 400, /sec-websocket-protocol is not valid/],
+    [
+      'a wrong version',
+      path2(),
+      {...OWN_KEY, 'sec-websocket-version': '8'},
+      400,
+      /sec-websocket-version is not valid: expected 13/,
+    ],
+    [
+      'a wrong key of the handshake',
+      path2(),
+      {...OWN_KEY, 'sec-websocket-key': 'x'},
+      400,
+      /sec-websocket-key is not valid/,
+    ],
+    [
+      'subprotocols that are none',
+      path2(),
+      {...OWN_KEY, 'sec-websocket-protocol': 'a b'},
+      400,
+      /sec-websocket-protocol is not valid/,
+    ],
     [
       'a host that is not trusted',
       '?model=m',
-      {...OWN_KEY, authorization: 'Bearer sk-mine', 'x-gateway-provider': 'openai', 'x-gateway-custom-host': 'http://127.0.0.1:9/v1'},
+      {
+        ...OWN_KEY,
+        authorization: 'Bearer sk-mine',
+        'x-gateway-provider': 'openai',
+        'x-gateway-custom-host': 'http://127.0.0.1:9/v1',
+      },
       400,
       /Invalid custom host/,
     ],
     [
       'the metadata service',
       '?model=m',
-      {...OWN_KEY, authorization: 'Bearer sk-mine', 'x-gateway-provider': 'openai', 'x-gateway-custom-host': 'http://169.254.169.254/v1'},
+      {
+        ...OWN_KEY,
+        authorization: 'Bearer sk-mine',
+        'x-gateway-provider': 'openai',
+        'x-gateway-custom-host': 'http://169.254.169.254/v1',
+      },
       400,
       /Invalid custom host/,
     ],
@@ -251,7 +283,10 @@ describe('opening a session', () => {
     const on = await startRealtime(services, {
       change: given => ({
         ...given,
-        recorder: {...given.recorder, begin: (intent, done) => void held.push(() => given.recorder.begin(intent, done))},
+        recorder: {
+          ...given.recorder,
+          begin: (intent, done) => void held.push(() => given.recorder.begin(intent, done)),
+        },
       }),
     })
     onTestFinished(() => on.close())
@@ -292,9 +327,16 @@ describe('opening a session', () => {
   })
 
   test('tells what is wrong with a provider that accepts and does not know the key', async () => {
-    here.provider.refuse({status: 101, headers: {upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-accept': 'bad'}, body: ''})
+    here.provider.refuse({
+      status: 101,
+      headers: {upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-accept': 'bad'},
+      body: '',
+    })
     const said = await rawClient(path(), OWN_KEY)
-    expect([said.status, JSON.parse(said.body).error.message]).toEqual([502, expect.stringContaining('does not answer the key')])
+    expect([said.status, JSON.parse(said.body).error.message]).toEqual([
+      502,
+      expect.stringContaining('does not answer the key'),
+    ])
   })
 
   test('is told when nobody listens at the provider', async () => {
@@ -383,8 +425,18 @@ describe('whatever comes', () => {
       fc.json().map(json => textFrame('server', json)),
       fc
         .record({
-          type: fc.constantFrom('response.created', 'response.done', 'error', 'session.created', 'conversation.item.created', 'x.delta'),
-          response: fc.oneof(fc.jsonValue(), fc.record({id: fc.constantFrom('a', 'b'), usage: fc.jsonValue(), output: fc.jsonValue()})),
+          type: fc.constantFrom(
+            'response.created',
+            'response.done',
+            'error',
+            'session.created',
+            'conversation.item.created',
+            'x.delta',
+          ),
+          response: fc.oneof(
+            fc.jsonValue(),
+            fc.record({id: fc.constantFrom('a', 'b'), usage: fc.jsonValue(), output: fc.jsonValue()}),
+          ),
           error: fc.jsonValue(),
           item: fc.oneof(fc.jsonValue(), fc.record({id: fc.string()})),
           session: fc.jsonValue(),
@@ -427,7 +479,9 @@ describe('turns', () => {
     }
     await close(client)
     const rows = await rowsOf(headers as never)
-    expect(rows.map(row => [row.response_status_code, row.usage, row.usage_source, row.cost, row.outcome, row.ai_model])).toEqual([
+    expect(
+      rows.map(row => [row.response_status_code, row.usage, row.usage_source, row.cost, row.outcome, row.ai_model]),
+    ).toEqual([
       [200, {input_uncached_tokens: 100, output_text_tokens: 50}, 'provider', TEXT_COST, 'ok', MODEL],
       [200, {input_uncached_tokens: 100, output_text_tokens: 50}, 'provider', TEXT_COST, 'ok', MODEL],
       [101, {}, 'none', 0, 'ok', MODEL],
@@ -451,14 +505,24 @@ describe('turns', () => {
       // three seconds have no price of their own there
       [200, {units: {audio_seconds: 3}}, 'provider', 0, 'gpt-4o-transcribe'],
       // 10 tokens of text at 2.5, 28 of sound at 6 and 10 written at 10 dollars a million, in cents
-      [200, {input_uncached_tokens: 10, audio_in_tokens: 28, output_text_tokens: 10}, 'provider', 0.0293, 'gpt-4o-transcribe'],
+      [
+        200,
+        {input_uncached_tokens: 10, audio_in_tokens: 28, output_text_tokens: 10},
+        'provider',
+        0.0293,
+        'gpt-4o-transcribe',
+      ],
       [101, {}, 'none', 0, MODEL],
     ])
     expect(rows[1]!.parent_span_id).toBe(rows[2]!.span_id)
   })
 
   test.each([
-    ['as the first version named it', {type: 'session.updated', session: {input_audio_transcription: {model: 'whisper-1'}}}, 'whisper-1'],
+    [
+      'as the first version named it',
+      {type: 'session.updated', session: {input_audio_transcription: {model: 'whisper-1'}}},
+      'whisper-1',
+    ],
     [
       'in a session for that alone',
       {type: 'transcription_session.updated', session: {input_audio_transcription: {model: 'whisper-1'}}},
@@ -541,14 +605,20 @@ describe('turns', () => {
     await upstream.until(() => upstream.messages.length === 3)
     await close(client)
     const rows = await rowsOf(headers as never)
-    expect(rows.map(row => [row.response_status_code, row.cost])).toEqual([...Array.from({length: 3}, () => [200, TEXT_COST]), [101, 0]])
+    expect(rows.map(row => [row.response_status_code, row.cost])).toEqual([
+      ...Array.from({length: 3}, () => [200, TEXT_COST]),
+      [101, 0],
+    ])
   })
 
   test('that fail, and errors, are rows with the reason', async () => {
     const {client, upstream, headers} = await session()
     client.say({type: 'response.create', event_id: 'mine'})
     await upstream.until(() => upstream.messages.length === 1)
-    upstream.say({type: 'error', error: {type: 'invalid_request_error', code: 'bad', message: 'It cannot be.', event_id: 'mine'}})
+    upstream.say({
+      type: 'error',
+      error: {type: 'invalid_request_error', code: 'bad', message: 'It cannot be.', event_id: 'mine'},
+    })
     upstream.say({type: 'error', error: {type: 'server_error', message: 'Something broke.'}})
     client.say({type: 'response.create'})
     await upstream.until(() => upstream.messages.length === 2)
@@ -652,7 +722,8 @@ describe('limits', () => {
 
   test('that are strict hold the longest answer of a turn, and what the one before used', async () => {
     talks(here.provider)
-    const strict = (credit_limit: number) => keyWith({usage_limits: {type: 'tokens', credit_limit, enforcement: 'strict'}})
+    const strict = (credit_limit: number) =>
+      keyWith({usage_limits: {type: 'tokens', credit_limit, enforcement: 'strict'}})
     // an answer has 4096 tokens at most (OpenAI, Realtime API); a turn of this provider uses 150
     const short = await session(await strict(4000))
     short.client.say({type: 'response.create'})
@@ -725,7 +796,9 @@ describe('the end', () => {
     upstream.write(closeFrame('server', {code, reason}))
     await client.ended
     expect(client.closing()).toEqual({code, reason})
-    expect((await rowsOf(headers as never)).map(row => [row.response_status_code, row.outcome])).toEqual([[status, outcome]])
+    expect((await rowsOf(headers as never)).map(row => [row.response_status_code, row.outcome])).toEqual([
+      [status, outcome],
+    ])
   })
 
   test('a provider that vanishes is told to the client', async () => {
@@ -749,7 +822,10 @@ describe('the end', () => {
     const other = await startRealtime(services, {env: {UPSTREAM_IDLE_TIMEOUT_MS: '200'}})
     const {client, upstream} = await session(OWN_KEY, other)
     await client.ended
-    expect(client.closing()).toEqual({code: 1001, reason: 'Neither side sent a frame for 200 ms (UPSTREAM_IDLE_TIMEOUT_MS).'})
+    expect(client.closing()).toEqual({
+      code: 1001,
+      reason: 'Neither side sent a frame for 200 ms (UPSTREAM_IDLE_TIMEOUT_MS).',
+    })
     expect(upstream.closing()?.code).toBe(1001)
     await other.close()
   })
@@ -923,7 +999,10 @@ describe('the journal', () => {
 describe('clients', () => {
   test('the WebSocket of a browser opens a session with a subprotocol', async () => {
     talks(here.provider)
-    const socket = new WebSocket(`${here.ws}?model=@voice/${MODEL}`, ['realtime', `openai-insecure-api-key.${WORKSPACE_KEY}`])
+    const socket = new WebSocket(`${here.ws}?model=@voice/${MODEL}`, [
+      'realtime',
+      `openai-insecure-api-key.${WORKSPACE_KEY}`,
+    ])
     const heard: string[] = []
     const closed = new Promise<CloseEvent>(resolve => socket.addEventListener('close', resolve))
     await new Promise((resolve, reject) => {
@@ -949,7 +1028,10 @@ describe('clients', () => {
     const other = await startRealtime(services, {is_tls: true})
     talks(other.provider)
     const client = new OpenAI({apiKey: WORKSPACE_KEY, baseURL: other.http.replace('/realtime', '')})
-    const realtime = new OpenAIRealtimeWS({model: `@voice/${MODEL}`, options: {ca: pem('ca.pem'), servername: 'models.example'}}, client)
+    const realtime = new OpenAIRealtimeWS(
+      {model: `@voice/${MODEL}`, options: {ca: pem('ca.pem'), servername: 'models.example'}},
+      client,
+    )
     const faults: unknown[] = []
     realtime.on('error', fault => void faults.push(fault))
     const finished = new Promise(resolve => realtime.on('response.done', ({response}) => resolve(response.usage)))
@@ -981,6 +1063,8 @@ test('the server of the gateway itself opens sessions, and tells a request witho
   socket.addEventListener('open', () => socket.send(JSON.stringify({type: 'response.create'})))
   expect(JSON.parse(await first)).toMatchObject({type: 'response.created'})
   socket.close()
-  const plain = await fetch(`${url}/v1/realtime?model=${MODEL}`, {headers: {...OWN_KEY, 'x-gateway-provider': '@voice'}})
+  const plain = await fetch(`${url}/v1/realtime?model=${MODEL}`, {
+    headers: {...OWN_KEY, 'x-gateway-provider': '@voice'},
+  })
   expect([plain.status, await plain.text()]).toEqual([400, expect.stringContaining('expected websocket')])
 })

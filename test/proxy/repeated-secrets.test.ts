@@ -16,7 +16,9 @@ beforeAll(async () => {
   const kinds = ['openai', 'anthropic', 'cohere', 'google', 'mistral-ai']
   for (const kind of kinds) {
     const custom_host = kind === 'google' ? provider.url.replace('/v1', '') : provider.url
-    await gateway.provider(`m-${kind}`, kind, custom_host, {configurations: {custom_host, custom_headers: {'x-sealed': SEALED}}})
+    await gateway.provider(`m-${kind}`, kind, custom_host, {
+      configurations: {custom_host, custom_headers: {'x-sealed': SEALED}},
+    })
   }
 })
 beforeEach(() => {
@@ -44,9 +46,17 @@ async function ask(kind: string, path: string, body: object, headers: Record<str
   const answer = await gateway.call(path, {
     method: 'POST',
     body: JSON.stringify({model: 'm', ...body}),
-    headers: {'content-type': 'application/json', ...(headers['x-gateway-config'] ? {} : {'x-gateway-provider': `@m-${kind}`}), ...headers},
+    headers: {
+      'content-type': 'application/json',
+      ...(headers['x-gateway-config'] ? {} : {'x-gateway-provider': `@m-${kind}`}),
+      ...headers,
+    },
   })
-  return {status: answer.status, head: JSON.stringify([...answer.headers]), text: await answer.text().catch(fault => `cut: ${fault}`)}
+  return {
+    status: answer.status,
+    head: JSON.stringify([...answer.headers]),
+    text: await answer.text().catch(fault => `cut: ${fault}`),
+  }
 }
 
 /** All that was kept of the last call. */
@@ -106,7 +116,9 @@ describe.each(KINDS)('%s', kind => {
 
   test('what a guardrail quotes of a good answer is masked in the log', async () => {
     provider.answer((_heard, response) => {
-      response.writeHead(200, {'content-type': 'application/json'}).end(JSON.stringify(chatReply('m', `here it is: ${KEY}`)))
+      response
+        .writeHead(200, {'content-type': 'application/json'})
+        .end(JSON.stringify(chatReply('m', `here it is: ${KEY}`)))
     })
     const check = {id: 'default.contains', parameters: {words: ['zzzz'], operator: 'none'}}
     const guardrail = {checks: [check], deny: true}

@@ -45,8 +45,13 @@ describe('fact 5: results_url of message batches leads to the gateway', () => {
     const rows: string[] = []
     for await (const row of await client.messages.batches.results('msgbatch_1')) rows.push(row.custom_id)
     expect(rows).toEqual(['a'])
-    expect(provider.heard.map(({path}) => path)).toEqual(['/v1/messages/batches/msgbatch_1', '/v1/messages/batches/msgbatch_1/results'])
-    expect(JSON.stringify((await gateway.logs()).map(({id, ...row}) => row))).toContain('results_url leads to the gateway')
+    expect(provider.heard.map(({path}) => path)).toEqual([
+      '/v1/messages/batches/msgbatch_1',
+      '/v1/messages/batches/msgbatch_1/results',
+    ])
+    expect(JSON.stringify((await gateway.logs()).map(({id, ...row}) => row))).toContain(
+      'results_url leads to the gateway',
+    )
   })
 
   test.each([
@@ -60,7 +65,11 @@ describe('fact 5: results_url of message batches leads to the gateway', () => {
       ` {"data" : [ ${JSON.stringify(batch(url))}, {"results_url": null,"n":1.50} ], "results_url":"${url}" }\n`
     provider.answer((_, response) => response.writeHead(200, {'content-type': 'application/json'}).end(reply(RESULTS)))
     const body = method === 'POST' ? {body: '{"requests":[]}'} : {}
-    const response = await gateway.call(path, {method, headers: {...version, 'content-type': 'application/json'}, ...body})
+    const response = await gateway.call(path, {
+      method,
+      headers: {...version, 'content-type': 'application/json'},
+      ...body,
+    })
     expect(await response.text()).toBe(reply(`${gateway.url}${before}/messages/batches/msgbatch_1/results`))
   })
 
@@ -74,15 +83,22 @@ describe('fact 5: results_url of message batches leads to the gateway', () => {
     provider.answer((_, response) => json(response, batch(url)))
     const response = await gateway.call('/v1/messages/batches/msgbatch_1', {headers: version})
     const {results_url} = (await response.json()) as {results_url: unknown}
-    expect(results_url).toBe(told === 'ours' ? `${gateway.url}/v1/messages/batches/msgbatch_1/results` : told === null ? null : url)
-    if (told === null) expect(JSON.stringify((await gateway.logs())[0])).toContain('results_url was left out of the reply')
+    expect(results_url).toBe(
+      told === 'ours' ? `${gateway.url}/v1/messages/batches/msgbatch_1/results` : told === null ? null : url,
+    )
+    if (told === null)
+      expect(JSON.stringify((await gateway.logs())[0])).toContain('results_url was left out of the reply')
   })
 
   test('an error, and what is no JSON, come as they are', async () => {
     const text = `{"type":"error","error":{"type":"not_found_error","message":"x"},"results_url":"${RESULTS}"}`
     provider.answer((_, response) => response.writeHead(404, {'content-type': 'application/json'}).end(text))
     expect(await (await gateway.call('/v1/messages/batches/b', {headers: version})).text()).toBe(text)
-    provider.answer((_, response) => response.writeHead(200, {'content-type': 'application/json'}).end('{"results_url":"https://x'))
-    expect(await (await gateway.call('/v1/messages/batches/b', {headers: version})).text()).toBe('{"results_url":"https://x')
+    provider.answer((_, response) =>
+      response.writeHead(200, {'content-type': 'application/json'}).end('{"results_url":"https://x'),
+    )
+    expect(await (await gateway.call('/v1/messages/batches/b', {headers: version})).text()).toBe(
+      '{"results_url":"https://x',
+    )
   })
 })

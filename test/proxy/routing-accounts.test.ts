@@ -46,7 +46,9 @@ describe('limits', () => {
     expect((await routed.ask(config)).path).toBe('config.targets[0]')
     const told = await routed.ask(config)
     expect([told.status, told.path, routed.heard().a, told.entries.length]).toEqual([200, 'config.targets[1]', 1, 1])
-    expect(told.rows).toMatchObject([{provider_slug: 'b', status: 200, mode: 'fallback', option_path: 'config.targets[1]'}])
+    expect(told.rows).toMatchObject([
+      {provider_slug: 'b', status: 200, mode: 'fallback', option_path: 'config.targets[1]'},
+    ])
     const alone = await routed.ask(first)
     expect([alone.status, Number(alone.headers.get('retry-after')) > 0, alone.entries]).toEqual([429, true, []])
     expect(alone.rows).toMatchObject([{status: 429, provider_slug: first.provider.slice(1)}])
@@ -93,7 +95,10 @@ describe('limits', () => {
     routed.claude.answer(events([MESSAGE_START, ANTHROPIC_OVERLOAD]))
     const config = fallback(CLAUDE, B)
     const own = await keyed({usage_limits: {type: 'tokens', credit_limit: 27}})
-    const told = await routed.ask(config, {...own, body: {...CHAT, stream: true, stream_options: {include_usage: true}}})
+    const told = await routed.ask(config, {
+      ...own,
+      body: {...CHAT, stream: true, stream_options: {include_usage: true}},
+    })
     expect([told.status, chatText(told.text).text]).toEqual([200, 'Hello you'])
     expect(told.entries).toMatchObject([
       {provider_slug: 'claude', prompt_tokens: 25, delivered: 0},
@@ -125,7 +130,10 @@ test('a provider past its time is passed over', async () => {
 
 test('a model that is not allowed there is a 412 that falls back', async () => {
   await routed.gateway.provider('picky', 'openai', routed.a.url)
-  await routed.gateway.admin('PUT', '/integrations/picky/models', {models: [{slug: 'good', enabled: true}], allow_all_models: false})
+  await routed.gateway.admin('PUT', '/integrations/picky/models', {
+    models: [{slug: 'good', enabled: true}],
+    allow_all_models: false,
+  })
   const told = await routed.ask(fallback({provider: '@picky'}, B))
   expect([told.status, told.path, routed.heard().a]).toEqual([200, 'config.targets[1]', 0])
 })
@@ -138,13 +146,18 @@ function leaving(config: object, body: object = CHAT) {
     .call('/v1/chat/completions', {
       method: 'POST',
       body: JSON.stringify(body),
-      headers: {'content-type': 'application/json', 'x-gateway-config': JSON.stringify(config), 'x-gateway-trace-id': trace_id},
+      headers: {
+        'content-type': 'application/json',
+        'x-gateway-config': JSON.stringify(config),
+        'x-gateway-trace-id': trace_id,
+      },
       signal: client.signal,
     })
     .catch((fault: Error) => fault.name)
   return {trace_id, reply, leave: () => client.abort()}
 }
-const settled = (trace_id: string, of: Routed = routed) => expect.poll(async () => (await of.recorded(trace_id)).entries.length).toBe(1)
+const settled = (trace_id: string, of: Routed = routed) =>
+  expect.poll(async () => (await of.recorded(trace_id)).entries.length).toBe(1)
 
 describe('a client that leaves', () => {
   test('during the wait for a retry ends the call: nobody is asked again, and it is settled once', async () => {
@@ -153,7 +166,9 @@ describe('a client that leaves', () => {
     await settled(trace_id)
     leave()
     expect(await reply).toBe('AbortError')
-    await expect.poll(async () => (await routed.recorded(trace_id)).rows).toMatchObject([{status: 499, outcome: 'aborted'}])
+    await expect
+      .poll(async () => (await routed.recorded(trace_id)).rows)
+      .toMatchObject([{status: 499, outcome: 'aborted'}])
     // a wait as long, begun later, is over: the other one would be
     routed.b.answer(statuses([429, 200], {'retry-after-ms': String(WAIT_MS)}))
     expect((await routed.ask({...B, ...WAITS})).retries).toBe('1')
@@ -213,14 +228,21 @@ test('a drain during the wait for a retry ends it with 503, and settles the call
   await draining.gateway.app.drain()
   expect((await reply).status).toBe(503)
   const {entries, rows} = await draining.recorded(trace_id)
-  expect([entries.length, rows.map(({status}) => status), draining.heard()]).toEqual([1, [503], {a: 1, b: 0, c: 0, claude: 0}])
+  expect([entries.length, rows.map(({status}) => status), draining.heard()]).toEqual([
+    1,
+    [503],
+    {a: 1, b: 0, c: 0, claude: 0},
+  ])
 })
 
 describe('bodies', () => {
   const form = () => {
     const body = new FormData()
     body.set('model', 'whisper-1')
-    body.set('file', new File([Buffer.from(Array.from({length: 5000}, (_, at) => at % 256))], 'a.wav', {type: 'audio/wav'}))
+    body.set(
+      'file',
+      new File([Buffer.from(Array.from({length: 5000}, (_, at) => at % 256))], 'a.wav', {type: 'audio/wav'}),
+    )
     return body
   }
 
@@ -267,7 +289,9 @@ describe('bodies', () => {
 
   test('that are not there stand in nobody’s way', async () => {
     routed.a.answer(statuses([500]))
-    const reply = await routed.gateway.call('/v1/files', {headers: {'x-gateway-config': JSON.stringify(fallback(A, B))}})
+    const reply = await routed.gateway.call('/v1/files', {
+      headers: {'x-gateway-config': JSON.stringify(fallback(A, B))},
+    })
     expect([reply.status, routed.heard().b]).toEqual([200, 1])
   })
 })
@@ -291,7 +315,12 @@ test('the ledger holds an entry for every call that a provider heard, one of eac
   const retry = {attempts: 2, on_status_codes: [429], use_retry_after_header: true}
   const config = {
     strategy: {mode: 'loadbalance'},
-    targets: [fallback(A, B, C), fallback({...B, retry}, A, C), fallback({...B, retry}, C), {strategy: {mode: 'single'}, targets: [A]}],
+    targets: [
+      fallback(A, B, C),
+      fallback({...B, retry}, A, C),
+      fallback({...B, retry}, C),
+      {strategy: {mode: 'single'}, targets: [A]},
+    ],
   }
   const told = await Promise.all(
     Array.from({length: 80}, async (_, n) => {
@@ -302,14 +331,18 @@ test('the ledger holds an entry for every call that a provider heard, one of eac
   )
   const heardOf = (call: string) => {
     const of = {a: routed.a, b: routed.b, c: routed.c}
-    return Object.entries(of).flatMap(([slug, {heard}]) => heard.filter(({headers}) => headers['x-call'] === call).map(() => slug))
+    return Object.entries(of).flatMap(([slug, {heard}]) =>
+      heard.filter(({headers}) => headers['x-call'] === call).map(() => slug),
+    )
   }
   for (const {call, entries, rows} of told) {
     expect(entries.map(({provider_slug}) => provider_slug).sort()).toEqual(heardOf(call))
     expect(entries.map(({attempt}) => attempt)).toEqual(entries.map((_, index) => index + 1))
     expect(entries.filter(({delivered}) => delivered === 1)).toHaveLength(1)
     expect(rows.reduce((sum, row) => sum + row.retry_count + 1, 0)).toBe(entries.length)
-    expect(rows.reduce((sum, row) => sum + row.cost_nanousd, 0)).toBe(entries.reduce((sum, entry) => sum + entry.cost_nanousd, 0))
+    expect(rows.reduce((sum, row) => sum + row.cost_nanousd, 0)).toBe(
+      entries.reduce((sum, entry) => sum + entry.cost_nanousd, 0),
+    )
   }
   expect(told.some(({rows}) => rows.some(({retry_count}) => retry_count > 0))).toBe(true)
   const {a, b, c} = routed.heard()

@@ -29,7 +29,10 @@ afterAll(() => routed.close())
 const [A, B, C] = [{provider: '@a'}, {provider: '@b'}, {provider: '@c'}]
 const CLAUDE = {provider: '@claude'}
 const fallback = (...targets: object[]) => ({strategy: {mode: 'fallback'}, targets})
-const on = (on_status_codes: number[], ...targets: object[]) => ({strategy: {mode: 'fallback', on_status_codes}, targets})
+const on = (on_status_codes: number[], ...targets: object[]) => ({
+  strategy: {mode: 'fallback', on_status_codes},
+  targets,
+})
 /** Waits as long as a 429 says: not at all. */
 const AT_ONCE = {'retry-after-ms': '0'}
 const retry = (attempts: number, more = {}) => ({retry: {attempts, use_retry_after_header: true, ...more}})
@@ -45,7 +48,9 @@ describe('retries', () => {
     routed.a.answer(statuses([429, 429, 200], AT_ONCE))
     const told = await routed.ask({...A, ...retry(2)})
     expect([told.status, told.retries, told.path, routed.heard().a]).toEqual([200, '2', 'config', 3])
-    expect(told.rows).toMatchObject([{status: 200, retry_count: 2, mode: 'single', option_path: 'config', prompt_tokens: 12}])
+    expect(told.rows).toMatchObject([
+      {status: 200, retry_count: 2, mode: 'single', option_path: 'config', prompt_tokens: 12},
+    ])
     expect(told.entries).toMatchObject([
       {attempt: 1, status: 429, outcome: 'ok', delivered: 0, cost_nanousd: 0},
       {attempt: 2, status: 429, delivered: 0},
@@ -86,7 +91,12 @@ describe('retries', () => {
       usage_limits: {type: 'tokens', credit_limit: 1_000_000},
     })
     const limits = async () =>
-      (await gateway.admin<{data: {entity: string; id: string; used: number}[]}>('GET', `/limits?workspace_id=${workspace!.id}`)).data
+      (
+        await gateway.admin<{data: {entity: string; id: string; used: number}[]}>(
+          'GET',
+          `/limits?workspace_id=${workspace!.id}`,
+        )
+      ).data
     const used = async () => (await limits()).find(each => each.id === id)?.used
     const between: (number | undefined)[] = []
     for (const config of [{...CLAUDE, retry: {attempts: 1}}, fallback(CLAUDE, CLAUDE)]) {
@@ -97,7 +107,9 @@ describe('retries', () => {
         response.end(heard === 1 ? MESSAGE_START + ANTHROPIC_OVERLOAD : MESSAGE_START + MESSAGE_REST.join(''))
       })
       const body = {...CHAT, model: 'claude-sonnet-4-5', max_tokens: 9, stream: true}
-      expect((await routed.ask(config, {path: '/v1/messages', body, headers: {'x-gateway-api-key': key}})).status).toBe(200)
+      expect((await routed.ask(config, {path: '/v1/messages', body, headers: {'x-gateway-api-key': key}})).status).toBe(
+        200,
+      )
       between.push(await used())
     }
     expect(between).toEqual([26, 54, 80, 108])
@@ -184,7 +196,11 @@ describe('a timeout', () => {
   ])('falls back without codes being named, %s', async (_, answer) => {
     routed.a.answer(answer)
     const told = await routed.ask(fallback({...A, request_timeout: 60}, B), {body: {...CHAT, stream: true}})
-    expect([told.status, told.path, chatText(told.text)]).toEqual([200, 'config.targets[1]', {text: 'Hello you', ends: 1, errors: []}])
+    expect([told.status, told.path, chatText(told.text)]).toEqual([
+      200,
+      'config.targets[1]',
+      {text: 'Hello you', ends: 1, errors: []},
+    ])
     expect(told.rows).toMatchObject([
       {provider_slug: 'a', status: 408},
       {provider_slug: 'b', status: 200},
@@ -218,7 +234,8 @@ describe('status codes', () => {
   })
 
   test('of the last target are answered', async () => {
-    for (const [provider, status] of [[routed.a, 500] as const, [routed.b, 404] as const]) provider.answer(statuses([status]))
+    for (const [provider, status] of [[routed.a, 500] as const, [routed.b, 404] as const])
+      provider.answer(statuses([status]))
     const told = await routed.ask(fallback(A, B))
     expect([told.status, told.path]).toEqual([404, 'config.targets[1]'])
     expect(told.text).toContain('told 404')
@@ -250,10 +267,15 @@ describe('the network', () => {
   test('that breaks in the middle of a body is told, and nobody else is asked', async () => {
     let go = () => {}
     routed.a.answer((_, response) => {
-      response.writeHead(200, {'content-type': 'application/json', 'content-length': '5000'}).write('{"id":"chatcmpl-1","x":"')
+      response
+        .writeHead(200, {'content-type': 'application/json', 'content-length': '5000'})
+        .write('{"id":"chatcmpl-1","x":"')
       go = () => response.destroy()
     })
-    const reply = await routed.gateway.chat(CHAT, {'x-gateway-config': JSON.stringify(fallback(A, B)), 'x-gateway-trace-id': 'cut-body'})
+    const reply = await routed.gateway.chat(CHAT, {
+      'x-gateway-config': JSON.stringify(fallback(A, B)),
+      'x-gateway-trace-id': 'cut-body',
+    })
     expect(reply.status).toBe(200)
     const reader = reply.body!.getReader()
     await reader.read()
@@ -270,7 +292,11 @@ describe('the network', () => {
       breaksAfter(response, chatEvents('gpt-4o-mini').slice(0, 3).join(''))
     })
     const told = await routed.ask(fallback(A, B), {body: {...CHAT, stream: true}})
-    expect(chatText(told.text)).toEqual({text: 'Hello', ends: 0, errors: [expect.objectContaining({type: 'connection_error'})]})
+    expect(chatText(told.text)).toEqual({
+      text: 'Hello',
+      ends: 0,
+      errors: [expect.objectContaining({type: 'connection_error'})],
+    })
     expect([told.path, routed.heard().b, told.entries.length]).toEqual(['config.targets[0]', 0, 1])
   })
 
@@ -280,7 +306,11 @@ describe('the network', () => {
       breaksAfter(response, ': soon\n\n')
     })
     const told = await routed.ask(fallback(A, B), {body: {...CHAT, stream: true}})
-    expect([told.status, told.path, chatText(told.text)]).toEqual([200, 'config.targets[1]', {text: 'Hello you', ends: 1, errors: []}])
+    expect([told.status, told.path, chatText(told.text)]).toEqual([
+      200,
+      'config.targets[1]',
+      {text: 'Hello you', ends: 1, errors: []},
+    ])
   })
 })
 
@@ -303,23 +333,37 @@ describe('a stream whose first event is an error', () => {
 
   test('in Anthropic’s words, behind its preamble, falls back for a client of Messages', async () => {
     routed.claude.answer(events([MESSAGE_START, said('ping'), ANTHROPIC_OVERLOAD]))
-    const told = await routed.ask(fallback(CLAUDE, {provider: '@groq', override_params: {model: 'llama-3.3-70b-versatile'}}), MESSAGES)
+    const told = await routed.ask(
+      fallback(CLAUDE, {provider: '@groq', override_params: {model: 'llama-3.3-70b-versatile'}}),
+      MESSAGES,
+    )
     expect([told.status, told.path]).toEqual([200, 'config.targets[1]'])
     expect(told.text.match(/^event: message_start$/gm)).toHaveLength(1)
     expect(told.text).not.toContain('overloaded')
     expect(told.text).toMatch(/event: message_stop\n/)
-    expect(JSON.parse(routed.b.heard[0]!.body.toString())).toMatchObject({model: 'llama-3.3-70b-versatile', stream: true})
+    expect(JSON.parse(routed.b.heard[0]!.body.toString())).toMatchObject({
+      model: 'llama-3.3-70b-versatile',
+      stream: true,
+    })
   })
 
   test('in Anthropic’s words falls back for a client of chat', async () => {
     routed.claude.answer(events([MESSAGE_START, said('ping'), ANTHROPIC_OVERLOAD]))
-    const told = await routed.ask(fallback({...CLAUDE, override_params: {model: 'claude-sonnet-4-5'}}, B), {body: {...CHAT, stream: true}})
-    expect([told.status, told.path, chatText(told.text)]).toEqual([200, 'config.targets[1]', {text: 'Hello you', ends: 1, errors: []}])
+    const told = await routed.ask(fallback({...CLAUDE, override_params: {model: 'claude-sonnet-4-5'}}, B), {
+      body: {...CHAT, stream: true},
+    })
+    expect([told.status, told.path, chatText(told.text)]).toEqual([
+      200,
+      'config.targets[1]',
+      {text: 'Hello you', ends: 1, errors: []},
+    ])
   })
 
   test('in a compressed stream falls back too', async () => {
     routed.a.answer((_, response) =>
-      response.writeHead(200, {'content-type': 'text/event-stream', 'content-encoding': 'gzip'}).end(gzipSync(OPENAI_OVERLOAD)),
+      response
+        .writeHead(200, {'content-type': 'text/event-stream', 'content-encoding': 'gzip'})
+        .end(gzipSync(OPENAI_OVERLOAD)),
     )
     const told = await routed.ask(fallback(A, B), {body: {...CHAT, stream: true}, headers: {'accept-encoding': 'gzip'}})
     expect([told.status, told.path, chatText(told.text).text]).toEqual([200, 'config.targets[1]', 'Hello you'])
@@ -354,7 +398,11 @@ describe('a stream', () => {
     const translated = await routed.ask(fallback({...CLAUDE, override_params: {model: 'claude-sonnet-4-5'}}, B), {
       body: {...CHAT, stream: true},
     })
-    expect(chatText(translated.text)).toEqual({text: 'Hello', ends: 0, errors: [expect.objectContaining({type: 'overloaded_error'})]})
+    expect(chatText(translated.text)).toEqual({
+      text: 'Hello',
+      ends: 0,
+      errors: [expect.objectContaining({type: 'overloaded_error'})],
+    })
     expect(routed.heard().b).toBe(0)
   })
 
@@ -385,7 +433,10 @@ describe('a stream', () => {
         resolve(response)
       })
     })
-    const reply = await routed.gateway.chat({...CHAT, stream: true}, {'x-gateway-config': JSON.stringify(fallback(A, B))})
+    const reply = await routed.gateway.chat(
+      {...CHAT, stream: true},
+      {'x-gateway-config': JSON.stringify(fallback(A, B))},
+    )
     const reader = reply.body!.getReader()
     const read = async () => Buffer.from((await reader.read()).value!).toString()
     expect(await read()).toBe(said[0])
@@ -403,7 +454,10 @@ describe('a stream', () => {
 test('a translated answer that is no answer falls back; one that is passes in the client’s words', async () => {
   const claude = {...CLAUDE, override_params: {model: 'claude-sonnet-4-5'}}
   const good = await routed.ask(fallback(claude, B))
-  expect([good.path, JSON.parse(good.text).choices[0].message.content]).toEqual(['config.targets[0]', MESSAGE.content[0]!.text])
+  expect([good.path, JSON.parse(good.text).choices[0].message.content]).toEqual([
+    'config.targets[0]',
+    MESSAGE.content[0]!.text,
+  ])
   routed.claude.answer((_, response) => json(response, {nothing: 'here'}))
   const bad = await routed.ask(fallback(claude, C))
   expect([bad.status, bad.path, bad.rows.map(({status}) => status)]).toEqual([200, 'config.targets[1]', [502, 200]])

@@ -3,7 +3,17 @@ import {request as httpRequest} from 'node:http'
 import {afterAll, beforeAll, beforeEach, expect, onTestFinished, test} from 'vitest'
 import {WORKSPACE_KEY} from '../support/gateway.ts'
 import {chatEvents, openaiLike} from '../support/provider.ts'
-import {ANTHROPIC_OVERLOAD, CHAT, events, MESSAGE_START, newTrace, type Routed, startRouting, statuses, when} from '../support/routing.ts'
+import {
+  ANTHROPIC_OVERLOAD,
+  CHAT,
+  events,
+  MESSAGE_START,
+  newTrace,
+  type Routed,
+  startRouting,
+  statuses,
+  when,
+} from '../support/routing.ts'
 
 let routed: Routed
 
@@ -16,7 +26,10 @@ afterAll(() => routed.close())
 const [A, B] = [{provider: '@a'}, {provider: '@b'}]
 const CLAUDE = {provider: '@claude', override_params: {model: 'claude-sonnet-4-5'}}
 const fallback = (...targets: object[]) => ({strategy: {mode: 'fallback'}, targets})
-const on = (on_status_codes: number[], ...targets: object[]) => ({strategy: {mode: 'fallback', on_status_codes}, targets})
+const on = (on_status_codes: number[], ...targets: object[]) => ({
+  strategy: {mode: 'fallback', on_status_codes},
+  targets,
+})
 const STREAMED = {body: {...CHAT, stream: true}}
 
 // live calls are counted by attempts, so that between two of them there are none, and the drain thinks it is over
@@ -86,7 +99,10 @@ test('the row of a call that ends in the wait for a retry tells what was used be
 // a path into a member has the whole body written anew, also where it leads nowhere
 test('bytes are the client’s own where drop_params finds nothing', async () => {
   const body = '{ "model":"gpt-4o-mini", "seed": 12345678901234567890, "messages":[{"role":"user","content":"hi"}] }'
-  await routed.ask({...A, drop_params: ['messages[*].cache_control']}, {body, headers: {'content-type': 'application/json'}})
+  await routed.ask(
+    {...A, drop_params: ['messages[*].cache_control']},
+    {body, headers: {'content-type': 'application/json'}},
+  )
   expect(routed.a.heard[0]!.body.toString()).toBe(body)
 })
 
@@ -159,7 +175,11 @@ test('conditions know the user of the body as metadata._user', async () => {
 
 // nobody reads `passthrough`
 test.each([
-  ['the header before the model', {passthrough: true}, {headers: {'x-gateway-provider': '@b'}, body: {...CHAT, model: '@a/m'}}],
+  [
+    'the header before the model',
+    {passthrough: true},
+    {headers: {'x-gateway-provider': '@b'}, body: {...CHAT, model: '@a/m'}},
+  ],
   ['the model, whatever the target says', {passthrough: true, provider: '@a'}, {body: {...CHAT, model: '@b/m'}}],
 ])('a target that passes through asks the provider of the request: %s', async (_, target, asked) => {
   await routed.ask(fallback(target), asked)
@@ -200,7 +220,10 @@ test('an overload behind the preamble of a Responses stream falls back', async (
     ]),
   )
   routed.b.answer(events(chatEvents('gpt-4o-mini')))
-  const told = await routed.ask(fallback(A, B), {path: '/v1/responses', body: {model: 'gpt-4o-mini', input: 'hi', stream: true}})
+  const told = await routed.ask(fallback(A, B), {
+    path: '/v1/responses',
+    body: {model: 'gpt-4o-mini', input: 'hi', stream: true},
+  })
   expect(told.path).toBe('config.targets[1]')
 })
 

@@ -10,7 +10,8 @@ beforeAll(async () => {
 beforeEach(() => routed.reset())
 afterAll(() => routed.close())
 
-const bodyOf = (name: 'a' | 'b' | 'c', at = 0) => JSON.parse(routed[name].heard[at]!.body.toString()) as Record<string, unknown>
+const bodyOf = (name: 'a' | 'b' | 'c', at = 0) =>
+  JSON.parse(routed[name].heard[at]!.body.toString()) as Record<string, unknown>
 const [A, B, C] = [{provider: '@a'}, {provider: '@b'}, {provider: '@c'}]
 const fallback = (...targets: object[]) => ({strategy: {mode: 'fallback'}, targets})
 
@@ -21,7 +22,15 @@ describe.each(['sent with the call', 'saved'] as const)('a config %s', how => {
     const told = await routed.ask(await given(A))
     expect([told.status, told.path, told.retries]).toEqual([200, 'config', '0'])
     expect(told.rows).toMatchObject([
-      {provider_slug: 'a', status: 200, mode: 'single', option_path: 'config', retry_count: 0, prompt_tokens: 12, completion_tokens: 5},
+      {
+        provider_slug: 'a',
+        status: 200,
+        mode: 'single',
+        option_path: 'config',
+        retry_count: 0,
+        prompt_tokens: 12,
+        completion_tokens: 5,
+      },
     ])
     expect(told.entries).toMatchObject([{attempt: 1, provider_slug: 'a', outcome: 'ok', status: 200, delivered: 1}])
   })
@@ -157,7 +166,12 @@ describe('a load balance of a fallback', () => {
     strategy: {mode: 'loadbalance'},
     request_timeout: timeouts[0],
     targets: [
-      {strategy: {mode: 'fallback'}, request_timeout: timeouts[1], weight: weights[0], targets: [A, {...B, request_timeout: timeouts[2]}]},
+      {
+        strategy: {mode: 'fallback'},
+        request_timeout: timeouts[1],
+        weight: weights[0],
+        targets: [A, {...B, request_timeout: timeouts[2]}],
+      },
       {...C, weight: weights[1]},
     ],
   })
@@ -189,7 +203,9 @@ describe('a load balance of a fallback', () => {
 
   test('gives way to the timeout of the header', async () => {
     routed.c.answer(silent)
-    const told = await routed.ask(nested([0, 1], [60_000, 60_000, 60_000, 0]), {headers: {'x-gateway-request-timeout': '45'}})
+    const told = await routed.ask(nested([0, 1], [60_000, 60_000, 60_000, 0]), {
+      headers: {'x-gateway-request-timeout': '45'},
+    })
     expect([told.status, told.text]).toEqual([408, expect.stringContaining('45 ms')])
   })
 })
@@ -215,7 +231,9 @@ describe('a circuit breaker', () => {
     const third = await routed.ask(slug)
     expect([third.status, third.path, third.rows.length]).toEqual([200, 'config.targets[1]', 1])
     expect(routed.heard()).toMatchObject({a: 2, b: 3})
-    expect(await (await routed.gateway.call('/metrics')).text()).toMatch(/gateway_circuit_open\{[^}]*target="config.targets\[0]"} 1/)
+    expect(await (await routed.gateway.call('/metrics')).text()).toMatch(
+      /gateway_circuit_open\{[^}]*target="config.targets\[0]"} 1/,
+    )
     // another config's circuits are its own
     expect((await routed.ask(await routed.save(broken(A, B)))).rows).toHaveLength(2)
   })
@@ -257,7 +275,10 @@ describe('a circuit breaker', () => {
     for (let n = 0; n < 3; n++) {
       const told = await routed.ask(broken(A, B))
       expect(told.headers.get('x-gateway-config-warning')).toMatch(/cb_config: has no effect/)
-      expect(told.rows.map(({warning}) => warning)).toEqual([expect.stringContaining('cb_config'), expect.stringContaining('cb_config')])
+      expect(told.rows.map(({warning}) => warning)).toEqual([
+        expect.stringContaining('cb_config'),
+        expect.stringContaining('cb_config'),
+      ])
     }
     expect(routed.heard()).toMatchObject({a: 3, b: 3})
   })
@@ -265,7 +286,10 @@ describe('a circuit breaker', () => {
 
 test('what has no effect is told in a header and the row, and the call goes on', async () => {
   const told = await routed.ask({...A, weight: 2})
-  expect([told.status, told.headers.get('x-gateway-config-warning')]).toEqual([200, expect.stringContaining('config.weight')])
+  expect([told.status, told.headers.get('x-gateway-config-warning')]).toEqual([
+    200,
+    expect.stringContaining('config.weight'),
+  ])
   expect(told.rows).toMatchObject([{warning: expect.stringContaining('config.weight')}])
   expect((await routed.ask(A)).headers.get('x-gateway-config-warning')).toBeNull()
 })
@@ -372,7 +396,8 @@ test('a sticky caller stays at one target, and the others are spread', async () 
     strategy: {mode: 'loadbalance', sticky: {enabled: true, hash_fields: ['metadata.team']}},
     targets: [A, B, C],
   }
-  const of = async (team: string) => (await routed.ask(config, {headers: {'x-gateway-metadata': JSON.stringify({team})}})).path
+  const of = async (team: string) =>
+    (await routed.ask(config, {headers: {'x-gateway-metadata': JSON.stringify({team})}})).path
   const chosen = new Map<string, string | null>()
   for (let n = 0; n < 20; n++) chosen.set(`team-${n}`, await of(`team-${n}`))
   for (const [team, path] of chosen) expect(await of(team)).toBe(path)
@@ -391,7 +416,11 @@ test('keys may be in camelCase; what is not ours is left as it is', async () => 
 
 test('a call costs what its tokens cost at that provider: 1000 in, 200 of them cached, and 100 out are 0.325 cents', async () => {
   await routed.gateway.provider('priced', 'openai', routed.a.url)
-  const price = {request_token: {price: 0.00025}, response_token: {price: 0.001}, cache_read_input_token: {price: 0.000125}}
+  const price = {
+    request_token: {price: 0.00025},
+    response_token: {price: 0.001},
+    cache_read_input_token: {price: 0.000125},
+  }
   const pricing_config = {type: 'static', pay_as_you_go: price}
   await routed.gateway.admin('PUT', '/integrations/priced/models', {
     models: [{slug: 'ours', enabled: true, is_custom: true, pricing_config}],
@@ -399,7 +428,12 @@ test('a call costs what its tokens cost at that provider: 1000 in, 200 of them c
   routed.a.answer((_, response) =>
     json(response, {
       ...chatReply('ours'),
-      usage: {prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, prompt_tokens_details: {cached_tokens: 200}},
+      usage: {
+        prompt_tokens: 1000,
+        completion_tokens: 100,
+        total_tokens: 1100,
+        prompt_tokens_details: {cached_tokens: 200},
+      },
     }),
   )
   routed.b.answer(statuses([500]))

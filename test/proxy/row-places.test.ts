@@ -2,7 +2,10 @@ import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider} from '../support/provider.ts'
 
-/** Rows above an integration name another place for its credentials only where an admin wrote them; others bring a secret of their own. */
+/**
+ * Rows above an integration name another place for its credentials only where an admin wrote them; others bring a
+ * secret of their own.
+ */
 let gateway: TestGateway
 let own: FakeProvider
 let other: FakeProvider
@@ -14,8 +17,13 @@ beforeAll(async () => {
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
   workspace_id = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data[0]!.id
   const verbs = ['create', 'read', 'update']
-  const scopes = ['completions.write', ...['workspace_integrations', 'providers'].flatMap(noun => verbs.map(verb => `${noun}.${verb}`))]
-  manager = (await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {name: 'm', workspace_id, scopes})).key
+  const scopes = [
+    'completions.write',
+    ...['workspace_integrations', 'providers'].flatMap(noun => verbs.map(verb => `${noun}.${verb}`)),
+  ]
+  manager = (
+    await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {name: 'm', workspace_id, scopes})
+  ).key
   await gateway.admin('POST', '/integrations', {
     name: 'Shared',
     slug: 'shared',
@@ -41,10 +49,18 @@ async function asManager(method: string, path: string, body: object) {
 /** What each of the two other hosts was told. */
 async function called(slug: string, model = 'm') {
   for (const each of [own, other, third]) each.heard.length = 0
-  const reply = await gateway.chat({model, messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-provider': `@${slug}`})
+  const reply = await gateway.chat(
+    {model, messages: [{role: 'user', content: 'hi'}]},
+    {'x-gateway-provider': `@${slug}`},
+  )
   await reply.text()
   const told = ({heard}: FakeProvider) =>
-    heard.map(({headers: {authorization, 'x-shared': shared, 'x-own': mine, 'x-both': both}}) => [authorization, shared, mine, both])
+    heard.map(({headers: {authorization, 'x-shared': shared, 'x-own': mine, 'x-both': both}}) => [
+      authorization,
+      shared,
+      mine,
+      both,
+    ])
   return {status: reply.status, own: told(own), other: told(other), third: told(third)}
 }
 const SHARED = ['Bearer sk-shared-0123456789', 'HEADER-SHARED', undefined, 'shared']
@@ -56,13 +72,18 @@ describe('a provider’s model_config', () => {
     const model_config = {custom_host: other.url, custom_headers: {'x-own': 'OWN', 'x-both': 'own'}, engine: 'kept'}
     await gateway.admin('POST', '/providers', provider('by-admin', {model_config}))
     // headers of the row go in place of the integration's
-    expect(await called('by-admin')).toMatchObject({own: [], other: [['Bearer sk-shared-0123456789', undefined, 'OWN', 'own']]})
+    expect(await called('by-admin')).toMatchObject({
+      own: [],
+      other: [['Bearer sk-shared-0123456789', undefined, 'OWN', 'own']],
+    })
     const shown = await gateway.admin<{model_config: object}>('GET', `/providers/by-admin?workspace_id=${workspace_id}`)
     expect(shown.model_config).toEqual({...model_config, custom_headers: {'x-own': '•••••', 'x-both': '•••••'}})
     const same = {model_config: {...shown.model_config, openai_project: 'p'}}
     expect(await asManager('PUT', '/providers/by-admin', same)).toMatchObject({status: 200})
     expect((await called('by-admin')).other).toEqual([['Bearer sk-shared-0123456789', undefined, 'OWN', 'own']])
-    const moved = {model_config: {custom_host: third.url, custom_headers: shown.model_config['custom_headers' as never]}}
+    const moved = {
+      model_config: {custom_host: third.url, custom_headers: shown.model_config['custom_headers' as never]},
+    }
     for (const as of [
       asManager,
       (...said: Parameters<typeof asManager>) =>
@@ -71,14 +92,18 @@ describe('a provider’s model_config', () => {
       expect((await as('PUT', '/providers/by-admin', moved)).status).toBe(400)
     expect(await asManager('PUT', '/providers/by-admin', {model_config: {custom_host: third.url}})).toMatchObject({
       status: 400,
-      text: expect.stringMatching(/secret_required: the credentials of shared would go where model_config.custom_host says/),
+      text: expect.stringMatching(
+        /secret_required: the credentials of shared would go where model_config.custom_host says/,
+      ),
     })
     expect(await asManager('PUT', '/providers/by-admin', {model_config: {}})).toMatchObject({status: 200})
     expect(await called('by-admin')).toMatchObject({own: [SHARED], other: [], third: []})
   })
 
   test('of another names one only with a secret of its own, and takes nothing of the integration along', async () => {
-    expect(await asManager('POST', '/providers', provider('by-manager', {model_config: {custom_host: other.url}}))).toMatchObject({
+    expect(
+      await asManager('POST', '/providers', provider('by-manager', {model_config: {custom_host: other.url}})),
+    ).toMatchObject({
       status: 400,
     })
     const model_config = {custom_host: other.url, custom_headers: {'x-own': 'OWN'}}
@@ -87,7 +112,9 @@ describe('a provider’s model_config', () => {
     await asManager('PUT', '/providers/by-manager', {model_config: {openai_project: 'p'}})
     expect(await called('by-manager')).toMatchObject({own: [SHARED], other: []})
     // the integration goes elsewhere: what a manager wrote does not become a place of its credentials
-    expect(await asManager('PUT', '/providers/by-manager', {model_config: {custom_host: own.url}})).toMatchObject({status: 200})
+    expect(await asManager('PUT', '/providers/by-manager', {model_config: {custom_host: own.url}})).toMatchObject({
+      status: 200,
+    })
     expect(await called('by-manager')).toMatchObject({own: [SHARED]})
   })
 
@@ -100,29 +127,57 @@ describe('a provider’s model_config', () => {
       key: 'sk-shared-0123456789',
       configurations: {aws_auth_type: 'apiKey', aws_region: 'us-east-1', custom_host: own.url},
     })
-    const bed = (model_config: object) => ({name: 'bed-2', slug: 'bed-2', integration_id: 'bed', workspace_id, model_config})
-    const house = await asManager('POST', '/providers', bed({aws_auth_type: 'serviceRole', custom_headers: {'x-own': 'OWN'}}))
+    const bed = (model_config: object) => ({
+      name: 'bed-2',
+      slug: 'bed-2',
+      integration_id: 'bed',
+      workspace_id,
+      model_config,
+    })
+    const house = await asManager(
+      'POST',
+      '/providers',
+      bed({aws_auth_type: 'serviceRole', custom_headers: {'x-own': 'OWN'}}),
+    )
     expect(house).toMatchObject({status: 400, text: expect.stringContaining('own identity')})
     expect(await asManager('POST', '/providers', bed({aws_auth_type: 'nonsense'}))).toMatchObject({status: 400})
     expect(
-      await asManager('POST', '/providers', bed({aws_endpoint_domain: 'other.example', azure_resource_name: 'x', aws_region: 'eu-west-1'})),
+      await asManager(
+        'POST',
+        '/providers',
+        bed({aws_endpoint_domain: 'other.example', azure_resource_name: 'x', aws_region: 'eu-west-1'}),
+      ),
     ).toMatchObject({status: 200})
     expect((await called('bed-2')).own.map(([authorization]) => authorization)).toEqual(['Bearer sk-shared-0123456789'])
   })
 
   test('of a virtual key is changed there', async () => {
     await asManager('POST', '/virtual-keys', {})
-    await gateway.admin('POST', '/virtual-keys', {name: 'V', slug: 'vk', provider: 'openai', key: 'sk-shared-0123456789', workspace_id})
-    expect(await asManager('PUT', '/providers/vk', {model_config: {custom_host: other.url}})).toMatchObject({status: 400})
+    await gateway.admin('POST', '/virtual-keys', {
+      name: 'V',
+      slug: 'vk',
+      provider: 'openai',
+      key: 'sk-shared-0123456789',
+      workspace_id,
+    })
+    expect(await asManager('PUT', '/providers/vk', {model_config: {custom_host: other.url}})).toMatchObject({
+      status: 400,
+    })
   })
 })
 
 describe('a model’s configurations', () => {
-  const models = (slug: string, configurations: object | null) => ({models: [{slug, enabled: true, is_custom: true, configurations}]})
+  const models = (slug: string, configurations: object | null) => ({
+    models: [{slug, enabled: true, is_custom: true, configurations}],
+  })
   const path = '/integrations/shared/models'
 
   test('of an admin lead the integration’s credentials to another place', async () => {
-    await gateway.admin('PUT', path, models('by-admin', {custom_host: other.url, custom_headers: {'x-own': 'OWN', 'x-both': 'own'}}))
+    await gateway.admin(
+      'PUT',
+      path,
+      models('by-admin', {custom_host: other.url, custom_headers: {'x-own': 'OWN', 'x-both': 'own'}}),
+    )
     expect(await called('shared', 'by-admin')).toMatchObject({
       own: [],
       other: [['Bearer sk-shared-0123456789', 'HEADER-SHARED', 'OWN', 'own']],
@@ -130,7 +185,10 @@ describe('a model’s configurations', () => {
     expect(await called('shared', 'm')).toMatchObject({own: [SHARED], other: []})
     const listed = await gateway.admin<{models: {slug: string; configurations?: object}[]}>('GET', path)
     const [shown] = listed.models
-    expect(shown).toMatchObject({slug: 'by-admin', configurations: {custom_host: other.url, custom_headers: {'x-own': '•••••'}}})
+    expect(shown).toMatchObject({
+      slug: 'by-admin',
+      configurations: {custom_host: other.url, custom_headers: {'x-own': '•••••'}},
+    })
     expect(await asManager('PUT', path, models('by-admin', shown!.configurations!))).toMatchObject({status: 200})
     expect((await called('shared', 'by-admin')).other.length).toBe(1)
     // a model that is only switched keeps its place
@@ -147,8 +205,13 @@ describe('a model’s configurations', () => {
     expect(await asManager('PUT', path, models('by-manager', {custom_host: other.url}))).toMatchObject({status: 400})
     const configurations = {custom_host: other.url, custom_headers: {'x-own': 'OWN'}}
     expect(await asManager('PUT', path, models('by-manager', configurations))).toMatchObject({status: 200})
-    expect(await called('shared', 'by-manager')).toMatchObject({own: [], other: [[undefined, undefined, 'OWN', undefined]]})
-    expect(await asManager('PUT', path, models('by-manager', {custom_headers: {'x-both': 'own'}}))).toMatchObject({status: 200})
+    expect(await called('shared', 'by-manager')).toMatchObject({
+      own: [],
+      other: [[undefined, undefined, 'OWN', undefined]],
+    })
+    expect(await asManager('PUT', path, models('by-manager', {custom_headers: {'x-both': 'own'}}))).toMatchObject({
+      status: 200,
+    })
     expect(await called('shared', 'by-manager')).toMatchObject({
       own: [['Bearer sk-shared-0123456789', 'HEADER-SHARED', undefined, 'own']],
       other: [],
@@ -161,7 +224,10 @@ describe('a model’s configurations', () => {
       {model: 'placed', messages: [{role: 'user', content: 'hi'}]},
       {'x-gateway-provider': '@shared', 'x-gateway-custom-host': third.url},
     )
-    expect([reply.status, reply.headers.get('x-gateway-config-warning')]).toEqual([200, expect.stringContaining('custom-host')])
+    expect([reply.status, reply.headers.get('x-gateway-config-warning')]).toEqual([
+      200,
+      expect.stringContaining('custom-host'),
+    ])
     expect([other.heard.length, third.heard.length]).toEqual([1, 0])
     const proxied = await gateway.call('/v1/proxy/chat/completions', {
       method: 'POST',
@@ -171,8 +237,13 @@ describe('a model’s configurations', () => {
     await proxied.text()
     expect([own.heard.length, other.heard.length]).toEqual([0, 2])
     const mine = {'x-gateway-config': JSON.stringify({provider: '@shared', api_key: 'mine'})}
-    expect(await (await gateway.chat({model: 'placed', messages: [{role: 'user', content: 'hi'}]}, mine)).text()).toContain('chatcmpl')
-    expect([other.heard.at(-1)!.headers.authorization, other.heard.at(-1)!.headers['x-shared']]).toEqual(['Bearer mine', undefined])
+    expect(
+      await (await gateway.chat({model: 'placed', messages: [{role: 'user', content: 'hi'}]}, mine)).text(),
+    ).toContain('chatcmpl')
+    expect([other.heard.at(-1)!.headers.authorization, other.heard.at(-1)!.headers['x-shared']]).toEqual([
+      'Bearer mine',
+      undefined,
+    ])
     for (const wrong of [{}, {host: 'x'}, {custom_host: 'http://169.254.169.254'}, {custom_headers: {'x-a': 'a\r\nb'}}])
       expect(await asManager('PUT', path, models('wrong', wrong))).toMatchObject({status: 400})
   })

@@ -61,21 +61,38 @@ async function pass(bytes: Buffer, cuts: readonly number[], written: readonly Re
   }
 }
 
-const field = (name: string, content: string) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`
-const file = (content: string) => `--b\r\ncontent-disposition: form-data; name="file"; filename="r"\r\n\r\n${content}\r\n`
+const field = (name: string, content: string) =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`
+const file = (content: string) =>
+  `--b\r\ncontent-disposition: form-data; name="file"; filename="r"\r\n\r\n${content}\r\n`
 const END = '--b--\r\n'
 const row = (content: string) => `{"body":{"messages":[{"content":"${content}"}]}}`
 const MAIL = 'a@mail.example'
 
 const FORMS: readonly (readonly [string, string, string, string])[] = [
   ['a file', field('purpose', 'batch') + file(`${row('a')}\n${row('é')}`) + END, '', 'judged'],
-  ['line ends and empty lines', field('purpose', 'batch') + file(`\ufeff${row('a')}\r\n\r\n${row('b')}\r\n`) + END, '', 'judged'],
-  ['what looks like a boundary', field('purpose', 'batch') + file(`${row('\\r\\n--b-')}\r\n--c\r\n`) + END, '', 'Line 2'],
+  [
+    'line ends and empty lines',
+    field('purpose', 'batch') + file(`\ufeff${row('a')}\r\n\r\n${row('b')}\r\n`) + END,
+    '',
+    'judged',
+  ],
+  [
+    'what looks like a boundary',
+    field('purpose', 'batch') + file(`${row('\\r\\n--b-')}\r\n--c\r\n`) + END,
+    '',
+    'Line 2',
+  ],
   ['an empty file', field('purpose', 'batch') + file('') + END, '', 'judged'],
   ['an empty part', `--b\r\ncontent-disposition: form-data; name="x"\r\n\r\n--b--`, '', 'passed'],
   ['the purpose behind it', `\r\n${file(row('a'))}${field('purpose', 'batch')}${END}rest`, '', 'judged'],
   ['another file', file('{"messages":[]}\n') + field('purpose', 'fine-tune') + END, '', 'passed'],
-  ['a denied row', field('purpose', 'batch') + file(`${row('a')}\n${row('forbidden')}\n${row('c')}\n`) + END, '', 'at line 2'],
+  [
+    'a denied row',
+    field('purpose', 'batch') + file(`${row('a')}\n${row('forbidden')}\n${row('c')}\n`) + END,
+    '',
+    'at line 2',
+  ],
   ['a denied field behind it', file(row('a')) + field('x', 'forbidden') + END, '', 'at line 0'],
   [
     'a redacted row',

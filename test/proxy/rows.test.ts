@@ -21,7 +21,9 @@ beforeEach(() => {
     each.a.answer(({path}, response) => {
       const id = /\/files\/([^/]+)\/content$/.exec(path)?.[1]
       if (id === undefined) {
-        const made = JSON.stringify(path.endsWith('/files') ? {id: `file-${++files}`, object: 'file'} : {id: 'batch-1', object: 'batch'})
+        const made = JSON.stringify(
+          path.endsWith('/files') ? {id: `file-${++files}`, object: 'file'} : {id: 'batch-1', object: 'batch'},
+        )
         return response.writeHead(200, {'content-type': 'application/json', 'content-length': made.length}).end(made)
       }
       const content = stored[decodeURIComponent(id)]
@@ -39,7 +41,8 @@ const PII = hook({'default.pii': {redact: true}})
 const LONGER = hook({'default.wordCount': {minWords: 2}}, {deny: true})
 const MAIL = 'ada@mail.example'
 const FORM = 'multipart/form-data; boundary=b'
-const field = (name: string, content: string) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`
+const field = (name: string, content: string) =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`
 const file = (content: string, head = '') =>
   `--b\r\ncontent-disposition: form-data; name="file"; filename="rows.jsonl"\r\n${head}\r\n${content}\r\n`
 const END = '--b--\r\n'
@@ -53,7 +56,8 @@ const chat = (content: string, more: object = {}) => ({
   ...more,
 })
 const row = (content: string, more: object = {}) => JSON.stringify(chat(content, more))
-const logged = (told: Pick<Told, 'rows'>) => (told.rows[0] as unknown as {hook_results: HookResults}).hook_results.before_request_hooks
+const logged = (told: Pick<Told, 'rows'>) =>
+  (told.rows[0] as unknown as {hook_results: HookResults}).hook_results.before_request_hooks
 
 interface Sent {
   readonly path?: string
@@ -70,12 +74,26 @@ async function send(
   {path = '/v1/files', type = FORM, headers = {}, at = routed, chunks}: Sent = {},
 ) {
   const trace_id = newTrace()
-  const all = {'content-type': type, 'x-gateway-trace-id': trace_id, 'x-gateway-config': JSON.stringify(config), ...headers}
+  const all = {
+    'content-type': type,
+    'x-gateway-trace-id': trace_id,
+    'x-gateway-config': JSON.stringify(config),
+    ...headers,
+  }
   const reply = chunks
-    ? await at.gateway.call(path, {method: 'POST', body: streamOf(chunks), headers: all, duplex: 'half'} as RequestInit & {
+    ? await at.gateway.call(path, {
+        method: 'POST',
+        body: streamOf(chunks),
+        headers: all,
+        duplex: 'half',
+      } as RequestInit & {
         headers: Record<string, string>
       })
-    : await at.gateway.call(path, {method: 'POST', body: typeof body === 'string' ? body : new Uint8Array(body), headers: all})
+    : await at.gateway.call(path, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : new Uint8Array(body),
+        headers: all,
+      })
   const text = await reply.text()
   const {rows, entries} = await at.recorded(trace_id)
   return {
@@ -155,7 +173,11 @@ describe('fact 22: rows of a file that is uploaded', () => {
     ['completions', JSON.stringify({url: '/v1/completions', body: {prompt: ['a', 'forbidden']}}), 446],
     ['embeddings', JSON.stringify({url: '/v1/embeddings', body: {input: 'forbidden'}}), 446],
     ['responses', JSON.stringify({url: '/v1/responses', body: {input: [{role: 'user', content: 'forbidden'}]}}), 446],
-    ['without a route', JSON.stringify({custom_id: '1', body: {messages: [{role: 'user', content: 'forbidden'}]}}), 446],
+    [
+      'without a route',
+      JSON.stringify({custom_id: '1', body: {messages: [{role: 'user', content: 'forbidden'}]}}),
+      446,
+    ],
     ['for a route that is not guarded', JSON.stringify({url: '/v1/moderations', body: {input: 'forbidden'}}), 446],
     ['of another vendor', JSON.stringify({key: 'r', request: {contents: [{parts: [{text: 'forbidden'}]}]}}), 446],
     [
@@ -173,7 +195,11 @@ describe('fact 22: rows of a file that is uploaded', () => {
   test.each([
     ['no JSON', 'not json', 'is not JSON'],
     ['two on a line', `${row('a')} ${row('b')}`, 'is not JSON'],
-    ['a key twice', '{"body":{"messages":[]},"body":{"messages":[{"role":"user","content":"x"}]}}', 'names body more than once'],
+    [
+      'a key twice',
+      '{"body":{"messages":[]},"body":{"messages":[{"role":"user","content":"x"}]}}',
+      'names body more than once',
+    ],
     ['too deep', `${'['.repeat(5000)}${']'.repeat(5000)}`, 'is nested too deep'],
   ])('are refused with their line where they can be read in two ways: %s', async (_, line, reason) => {
     const told = await send(DENY, upload(`${row('fine')}\n${line}\n`))
@@ -186,7 +212,10 @@ describe('fact 22: rows of a file that is uploaded', () => {
 
   test('are refused where they are not UTF-8', async () => {
     const [before, after] = upload(`${row('fine')}\n${row('x')}`).split('"x"')
-    const told = await send(DENY, Buffer.concat([Buffer.from(`${before}"`), Buffer.from([0xff, 0xfe]), Buffer.from(`"${after}`)]))
+    const told = await send(
+      DENY,
+      Buffer.concat([Buffer.from(`${before}"`), Buffer.from([0xff, 0xfe]), Buffer.from(`"${after}`)]),
+    )
     expect([told.status, message(told.text)]).toEqual([400, expect.stringContaining('Line 2 of the file is not UTF-8')])
   })
 
@@ -226,9 +255,21 @@ describe('fact 22: rows of a file that is uploaded', () => {
     ['before what has no form of a row', field('purpose', 'batch') + file('["forbidden"]') + END, 446],
     ['behind what is no row', file('forbidden') + field('purpose', 'batch') + END, 400],
     ['for something else', field('purpose', 'fine-tune') + file('{"messages":[{"content":"forbidden"}]}') + END, 200],
-    ['behind it, for something else', file('{"messages":[{"content":"forbidden"}]}') + field('purpose', 'fine-tune') + END, 200],
-    ['a field behind it is judged', field('purpose', 'batch') + file(row('fine')) + field('note', 'forbidden') + END, 446],
-    ['a second file', field('purpose', 'batch') + file(row('fine')) + field('x', 'y') + file(row('forbidden')) + END, 446],
+    [
+      'behind it, for something else',
+      file('{"messages":[{"content":"forbidden"}]}') + field('purpose', 'fine-tune') + END,
+      200,
+    ],
+    [
+      'a field behind it is judged',
+      field('purpose', 'batch') + file(row('fine')) + field('note', 'forbidden') + END,
+      446,
+    ],
+    [
+      'a second file',
+      field('purpose', 'batch') + file(row('fine')) + field('x', 'y') + file(row('forbidden')) + END,
+      446,
+    ],
   ])('the purpose may stand %s', async (_, body, status) => {
     const told = await send(DENY, body)
     expect([told.status, told.sent]).toEqual([status, status === 200 ? [body] : []])
@@ -353,7 +394,9 @@ describe('fact 22: batches whose rows are in their request', () => {
     const told = await send({...DENY, provider: `@${provider}`}, JSON.stringify(body), {path, type: 'application/json'})
     expect([told.status, routed.a.heard.length + routed.claude.heard.length]).toEqual([446, 0])
     const fine = JSON.stringify(body).replace('forbidden', 'fine')
-    expect((await send({...DENY, provider: `@${provider}`}, fine, {path, type: 'application/json'})).status).not.toBe(446)
+    expect((await send({...DENY, provider: `@${provider}`}, fine, {path, type: 'application/json'})).status).not.toBe(
+      446,
+    )
   })
 })
 
@@ -420,7 +463,10 @@ describe('fact 22: what reaches the provider of a denied file', () => {
     const provider = await listener()
     try {
       await routed.gateway.provider('raw', 'openai', provider.url)
-      const told = await send({...DENY, provider: '@raw'}, upload(`${row('first')}\n${row('forbidden')}\n${row('last')}`))
+      const told = await send(
+        {...DENY, provider: '@raw'},
+        upload(`${row('first')}\n${row('forbidden')}\n${row('last')}`),
+      )
       expect(told.status).toBe(446)
       await until(provider.is_closed)
       expect(provider.came()).toContain('first')
@@ -441,7 +487,11 @@ describe('fact 22: what reaches the provider of a denied file', () => {
         method: 'POST',
         signal: leaving.signal,
         duplex: 'half',
-        headers: {'content-type': FORM, 'x-gateway-trace-id': trace_id, 'x-gateway-config': JSON.stringify({...DENY, provider: '@left'})},
+        headers: {
+          'content-type': FORM,
+          'x-gateway-trace-id': trace_id,
+          'x-gateway-config': JSON.stringify({...DENY, provider: '@left'}),
+        },
         body: new ReadableStream({
           start: controller => controller.enqueue(new Uint8Array(Buffer.from(first))),
         }),

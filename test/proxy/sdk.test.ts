@@ -26,7 +26,12 @@ const messages = [{role: 'user' as const, content: 'Say hello'}]
 
 describe('the unmodified OpenAI SDK', () => {
   const client = () =>
-    new OpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, defaultHeaders: {'x-gateway-provider': '@loop'}, maxRetries: 0})
+    new OpenAI({
+      apiKey: WORKSPACE_KEY,
+      baseURL: `${gateway.url}/v1`,
+      defaultHeaders: {'x-gateway-provider': '@loop'},
+      maxRetries: 0,
+    })
 
   test('chats, and the provider hears its own key, never ours', async () => {
     const reply = await client().chat.completions.create({model: 'gpt-4o-mini', messages})
@@ -71,7 +76,11 @@ describe('the unmodified OpenAI SDK', () => {
   })
 
   test('embeds', async () => {
-    const reply = await client().embeddings.create({model: 'text-embedding-3-small', input: 'a', encoding_format: 'float'})
+    const reply = await client().embeddings.create({
+      model: 'text-embedding-3-small',
+      input: 'a',
+      encoding_format: 'float',
+    })
     expect(reply.data[0]!.embedding).toEqual([0.25, -0.5])
     expect((await gateway.logs())[0]).toMatchObject({ai_model: 'text-embedding-3-small', req_units: 3, total_units: 3})
   })
@@ -93,10 +102,15 @@ describe('the unmodified OpenAI SDK', () => {
 
   test('transcribes with a model named in the form', async () => {
     provider.answer((heard, response) =>
-      response.writeHead(200, {'content-type': 'application/json'}).end(JSON.stringify({text: String(heard.body.includes('whisper-1'))})),
+      response
+        .writeHead(200, {'content-type': 'application/json'})
+        .end(JSON.stringify({text: String(heard.body.includes('whisper-1'))})),
     )
     const plain = new OpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0})
-    const reply = await plain.audio.transcriptions.create({model: '@loop/whisper-1', file: await toFile(Buffer.from('RIFF'), 'a.wav')})
+    const reply = await plain.audio.transcriptions.create({
+      model: '@loop/whisper-1',
+      file: await toFile(Buffer.from('RIFF'), 'a.wav'),
+    })
     expect(reply.text).toBe('true')
     expect(provider.heard[0]!.body.includes('@loop')).toBe(false)
   })
@@ -140,7 +154,11 @@ describe('the unmodified SDK of the compatible product', () => {
   })
 
   test('streams', async () => {
-    const stream = await client({virtualKey: 'loop'}).chat.completions.create({model: 'gpt-4o-mini', messages, stream: true})
+    const stream = await client({virtualKey: 'loop'}).chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages,
+      stream: true,
+    })
     let text = ''
     for await (const chunk of stream as unknown as AsyncIterable<{choices: {delta: {content?: string}}[]}>)
       text += chunk.choices[0]?.delta.content ?? ''

@@ -55,7 +55,10 @@ describe('doors 12: a call is charged as it was served', () => {
   })
 
   test('flex costs half where it is told, whatever was asked', async () => {
-    expect(await openai({service_tier: 'auto'}, {service_tier: 'flex'})).toMatchObject({mode_unpriced: null, cost: 0.0105})
+    expect(await openai({service_tier: 'auto'}, {service_tier: 'flex'})).toMatchObject({
+      mode_unpriced: null,
+      cost: 0.0105,
+    })
   })
 })
 
@@ -84,8 +87,14 @@ describe('doors 15: tiers of Gemini', () => {
     const half = (standard.cost as number) / 2
     expect(await gemini({service_tier: 'flex'})).toMatchObject({cost: standard.cost, mode_unpriced: null})
     expect(await gemini({}, {}, {'x-gemini-service-tier': 'flex'})).toMatchObject({cost: half, mode_unpriced: null})
-    expect(await gemini({}, {}, {'x-gemini-service-tier': 'priority'})).toMatchObject({cost: standard.cost, mode_unpriced: 'priority'})
-    expect(await gemini({}, {}, {'x-gemini-service-tier': 'deferred'})).toMatchObject({cost: standard.cost, mode_unpriced: 'deferred'})
+    expect(await gemini({}, {}, {'x-gemini-service-tier': 'priority'})).toMatchObject({
+      cost: standard.cost,
+      mode_unpriced: 'priority',
+    })
+    expect(await gemini({}, {}, {'x-gemini-service-tier': 'deferred'})).toMatchObject({
+      cost: standard.cost,
+      mode_unpriced: 'deferred',
+    })
     expect(await gemini({}, {trafficType: 'ON_DEMAND_FLEX'})).toMatchObject({cost: half})
     expect(await gemini({}, {serviceTier: 'SERVICE_TIER_PRIORITY'})).toMatchObject({mode_unpriced: 'priority'})
     expect(await gemini({service_tier: 'priority'})).toMatchObject({mode_unpriced: 'priority'})

@@ -168,7 +168,9 @@ test('a slow client slows the provider down instead of filling memory', async ()
 })
 
 test('the demo provider echoes, streamed and not, at no cost', async () => {
-  const whole = (await (await gateway.chat({...asked(), stream: false, model: 'echo'}, {'x-gateway-provider': '@demo'})).json()) as {
+  const whole = (await (
+    await gateway.chat({...asked(), stream: false, model: 'echo'}, {'x-gateway-provider': '@demo'})
+  ).json()) as {
     choices: {message: {content: string}}[]
   }
   expect(whole.choices[0]!.message.content).toContain('hi')

@@ -4,10 +4,16 @@ import {promptTokens} from '../../src/providers/media/prompt.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 
-const CHINESE = '汉字是世界上最古老的文字之一，至今仍在使用。网关在每次调用之前都会预留它可能用掉的最大数量。'.repeat(12)
-const RUSSIAN = 'Шлюз перед каждым вызовом резервирует наибольшее количество, которое тот может израсходовать. '.repeat(12)
+const CHINESE = '汉字是世界上最古老的文字之一，至今仍在使用。网关在每次调用之前都会预留它可能用掉的最大数量。'.repeat(
+  12,
+)
+const RUSSIAN = 'Шлюз перед каждым вызовом резервирует наибольшее количество, которое тот может израсходовать. '.repeat(
+  12,
+)
 const ENGLISH =
-  'The gateway reserves the largest usage of a call before sending it, and refuses a call whose reservation does not fit. '.repeat(12)
+  'The gateway reserves the largest usage of a call before sending it, and refuses a call whose reservation does not fit. '.repeat(
+    12,
+  )
 const TEXTS = [
   ['Chinese', CHINESE],
   ['Russian', RUSSIAN],
@@ -40,14 +46,21 @@ async function keyOf(credit_limit: number, type: 'tokens' | 'cost' = 'tokens') {
   return {'x-gateway-api-key': key, 'x-gateway-provider': '@main'}
 }
 
-const chat = (content: unknown, more = {}) => ({model: 'gpt-4o', max_tokens: MAX, messages: [{role: 'user', content}], ...more})
+const chat = (content: unknown, more = {}) => ({
+  model: 'gpt-4o',
+  max_tokens: MAX,
+  messages: [{role: 'user', content}],
+  ...more,
+})
 /** As OpenAI counts it: the text, four for the message, three for the answer's begin. */
 const usedBy = (text: string) => o200k(text).length + 7
 const boundOf = (body: object) => promptTokens(Buffer.from(JSON.stringify(body)), 'openai', 'gpt-4o').text
 
 function answers(prompt_tokens: number, completion_tokens: number) {
   const usage = {prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens}
-  provider.answer((_, response) => json(response, {id: 'c', object: 'chat.completion', created: 1, model: 'gpt-4o', choices: [], usage}))
+  provider.answer((_, response) =>
+    json(response, {id: 'c', object: 'chat.completion', created: 1, model: 'gpt-4o', choices: [], usage}),
+  )
 }
 
 describe('a prompt whose bound does not fit is counted', () => {
@@ -100,7 +113,8 @@ test('a stream is not cut off for what its prompt was held for beyond its tokens
     `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o', choices, ...more})}\n\n`
   provider.answer((_, response) => {
     response.writeHead(200, {'content-type': 'text/event-stream'})
-    for (let at = 0; at < words; at++) response.write(event([{index: 0, delta: {content: ' word'}, finish_reason: null}]))
+    for (let at = 0; at < words; at++)
+      response.write(event([{index: 0, delta: {content: ' word'}, finish_reason: null}]))
     response.write(event([{index: 0, delta: {}, finish_reason: 'stop'}]))
     response.end('data: [DONE]\n\n')
   })

@@ -30,8 +30,15 @@ async function keyOf(credit_limit: number) {
 
 const sse = (data: object, name?: string) => `${name ? `event: ${name}\n` : ''}data: ${JSON.stringify(data)}\n\n`
 const chunk = (content: string) =>
-  sse({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o', choices: [{index: 0, delta: {content}, finish_reason: null}]})
-const delta = (text: string) => sse({type: 'content_block_delta', index: 0, delta: {type: 'text_delta', text}}, 'content_block_delta')
+  sse({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'gpt-4o',
+    choices: [{index: 0, delta: {content}, finish_reason: null}],
+  })
+const delta = (text: string) =>
+  sse({type: 'content_block_delta', index: 0, delta: {type: 'text_delta', text}}, 'content_block_delta')
 const message = {
   id: 'm',
   type: 'message',
@@ -40,7 +47,8 @@ const message = {
   content: [],
   usage: {input_tokens: 9, output_tokens: 1},
 }
-const line = (content: string) => `${JSON.stringify({model: 'llama', message: {role: 'assistant', content}, done: false})}\n`
+const line = (content: string) =>
+  `${JSON.stringify({model: 'llama', message: {role: 'assistant', content}, done: false})}\n`
 const user = [{role: 'user', content: 'hi'}]
 
 interface Dialect {
@@ -106,7 +114,12 @@ function streams({type, begins}: Dialect, bytes: string) {
 async function call({provider: slug, path, body, headers}: Dialect, limit: number) {
   const reply = await gateway.call(`/v1${path}`, {
     method: 'POST',
-    headers: {'content-type': 'application/json', 'x-gateway-api-key': await keyOf(limit), 'x-gateway-provider': `@${slug}`, ...headers},
+    headers: {
+      'content-type': 'application/json',
+      'x-gateway-api-key': await keyOf(limit),
+      'x-gateway-provider': `@${slug}`,
+      ...headers,
+    },
     body: JSON.stringify({...body, stream: true}),
   })
   expect(reply.status).toBe(200)

@@ -5,7 +5,9 @@ import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, type Heard} from '../support/provider.ts'
 import {onServer} from '../support/stores.ts'
 
-/** What was asked of the counters, and when that began and was answered, counted in events of all gateways of this test. */
+/**
+ * What was asked of the counters, and when that began and was answered, counted in events of all gateways of this test.
+ */
 interface Recorded {
   readonly deed: 'take' | 'end'
   readonly id: string
@@ -26,21 +28,31 @@ vi.mock('../../src/ports/counters/open.ts', async original => {
 })
 
 function recording(counters: Counters): Counters {
-  const take = (work: Counters['reserve'] | Counters['extend']) => (id: string, claims: readonly Claim[], deadline_ms: number) => {
-    const from = ++record.moment
-    const told = (reserved: Awaited<ReturnType<typeof work>>) => {
-      const to = ++record.moment
-      for (const {key, amount, limit, type} of claims) {
-        if (type === 'cost' && (reserved.outcome === 'taken' || reserved.outcome === 'refused'))
-          events.push({deed: 'take', id, key, amount, limit, fits: reserved.outcome === 'taken', from, to})
+  const take =
+    (work: Counters['reserve'] | Counters['extend']) => (id: string, claims: readonly Claim[], deadline_ms: number) => {
+      const from = ++record.moment
+      const told = (reserved: Awaited<ReturnType<typeof work>>) => {
+        const to = ++record.moment
+        for (const {key, amount, limit, type} of claims) {
+          if (type === 'cost' && (reserved.outcome === 'taken' || reserved.outcome === 'refused'))
+            events.push({deed: 'take', id, key, amount, limit, fits: reserved.outcome === 'taken', from, to})
+        }
+        return reserved
       }
-      return reserved
+      const reserved = work(id, claims, deadline_ms)
+      return reserved instanceof Promise ? reserved.then(told) : told(reserved)
     }
-    const reserved = work(id, claims, deadline_ms)
-    return reserved instanceof Promise ? reserved.then(told) : told(reserved)
-  }
   const settle: Counters['settle'] = (id, actual) => {
-    const event: Recorded = {deed: 'end', id, key: '', amount: actual.cost_nanousd, limit: 0n, fits: true, from: ++record.moment, to: 0}
+    const event: Recorded = {
+      deed: 'end',
+      id,
+      key: '',
+      amount: actual.cost_nanousd,
+      limit: 0n,
+      fits: true,
+      from: ++record.moment,
+      to: 0,
+    }
     const told = (known: boolean) => {
       event.to = ++record.moment
       events.push(event)
@@ -49,7 +61,12 @@ function recording(counters: Counters): Counters {
     const known = counters.settle(id, actual)
     return known instanceof Promise ? known.then(told) : told(known)
   }
-  return {...counters, reserve: take(counters.reserve) as Counters['reserve'], extend: take(counters.extend) as Counters['extend'], settle}
+  return {
+    ...counters,
+    reserve: take(counters.reserve) as Counters['reserve'],
+    extend: take(counters.extend) as Counters['extend'],
+    settle,
+  }
 }
 
 const STREAMS = 500
@@ -82,7 +99,8 @@ describe.each(KINDS)(`${STREAMS} parallel streams against a strict dollar, count
             GATEWAY_SEALING_KEY: Buffer.alloc(32, 5).toString('base64'),
           }
     if (kind !== 'memory') await onServer(`create database ${name}`)
-    for (let n = 0; n < processes; n++) gateways.push(await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1', ...shared, ...env}))
+    for (let n = 0; n < processes; n++)
+      gateways.push(await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1', ...shared, ...env}))
     await gateways[0]!.provider('main', 'openai', provider.url)
   }, 60_000)
   afterAll(async () => {
@@ -91,7 +109,9 @@ describe.each(KINDS)(`${STREAMS} parallel streams against a strict dollar, count
     if (kind !== 'memory') await onServer(`drop database ${name} with (force)`)
   })
 
-  test('never spend more than it and a chunk each; none is refused that fits; nothing stays held', {timeout: 120_000}, async () => {
+  test('never spend more than it and a chunk each; none is refused that fits; nothing stays held', {
+    timeout: 120_000,
+  }, async () => {
     events.length = 0
     const [one] = gateways
     const [workspace] = (await one!.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
@@ -103,8 +123,13 @@ describe.each(KINDS)(`${STREAMS} parallel streams against a strict dollar, count
     })
     const ended = await Promise.all(
       Array.from({length: STREAMS}, async (_, n) => {
-        const body = {model: 'gpt-4', stream: true, messages: [{role: 'user', content: `${100 + ((n * 37) % 500)} words`}]}
-        const ask = () => gateways[n % gateways.length]!.chat(body, {'x-gateway-api-key': key, 'x-gateway-provider': '@main'})
+        const body = {
+          model: 'gpt-4',
+          stream: true,
+          messages: [{role: 'user', content: `${100 + ((n * 37) % 500)} words`}],
+        }
+        const ask = () =>
+          gateways[n % gateways.length]!.chat(body, {'x-gateway-api-key': key, 'x-gateway-provider': '@main'})
         let reply = await ask()
         // a store that has too much to do says nothing of the limit: the call is to be made again
         for (let again = 0; reply.status === 503 && again < 100; again++) {
@@ -146,7 +171,10 @@ describe.each(KINDS)(`${STREAMS} parallel streams against a strict dollar, count
     return takes.filter(({fits, amount, id}) => fits && amount > 0 && !over.has(id)).map(({id}) => id)
   }
 
-  /** The most that can have been used and held when a claim was decided: what had begun to be taken, without what was surely given back. */
+  /**
+   * The most that can have been used and held when a claim was decided: what had begun to be taken, without what was
+   * surely given back.
+   */
   function usedBefore({from, to, key}: Recorded): bigint {
     let used = 0
     const held = new Map<string, number>()

@@ -40,7 +40,10 @@ function streams(words: number, {usage = true, prompt = 10} = {}) {
       if (response.destroyed) return
       if (said < words) return void setImmediate(more)
       response.write(event([{index: 0, delta: {}, finish_reason: 'stop'}]))
-      if (usage) response.write(event([], {usage: {prompt_tokens: prompt, completion_tokens: words, total_tokens: prompt + words}}))
+      if (usage)
+        response.write(
+          event([], {usage: {prompt_tokens: prompt, completion_tokens: words, total_tokens: prompt + words}}),
+        )
       response.end('data: [DONE]\n\n')
     }
     more()
@@ -80,11 +83,17 @@ describe('a prompt under a strict limit', () => {
     ['of such text, escaped', say('界'.repeat(200), 'own-model'), 650],
     ['of a picture that is only named', say([{type: 'text', text: 'What is it?'}, picture]), 1540],
   ])('%s is held for at no less than it may come to', async (name, body, held) => {
-    provider.answer((_: Heard, response) => json(response, {model: 'gpt-4o', choices: [], usage: {prompt_tokens: 1, completion_tokens: 1}}))
+    provider.answer((_: Heard, response) =>
+      json(response, {model: 'gpt-4o', choices: [], usage: {prompt_tokens: 1, completion_tokens: 1}}),
+    )
     const written = JSON.stringify(body)
     const sent = name.includes('escaped') ? written.replaceAll('界', '\\u754c') : written
     const send = (headers: Record<string, string>) =>
-      gateway.call('/v1/chat/completions', {method: 'POST', body: sent, headers: {'content-type': 'application/json', ...headers}})
+      gateway.call('/v1/chat/completions', {
+        method: 'POST',
+        body: sent,
+        headers: {'content-type': 'application/json', ...headers},
+      })
     expect((await send((await keyWith(tokens(held - 60))).headers)).status).toBe(412)
     expect((await send((await keyWith(tokens(held + 60))).headers)).status).toBe(200)
   })
@@ -157,34 +166,55 @@ describe('what a request can cost is held, and what has no bound is refused', ()
     return {status: reply.status, text: await reply.text()}
   }
   const native = {'x-gateway-native-responses': 'true'}
-  const search = (more = {}) => ({model: 'gpt-4o-mini', input: 'hi', max_output_tokens: 100, tools: [{type: 'web_search'}], ...more})
+  const search = (more = {}) => ({
+    model: 'gpt-4o-mini',
+    input: 'hi',
+    max_output_tokens: 100,
+    tools: [{type: 'web_search'}],
+    ...more,
+  })
 
   test.each([
     ['previous_response_id', {previous_response_id: 'resp_1', input: 'hi'}, '"previous_response_id"'],
     ['a conversation', {conversation: 'conv_1', input: 'hi'}, '"conversation"'],
     ['a stored prompt', {prompt: {id: 'pmpt_1'}}, '"prompt"'],
     ['a reference to an item', {input: [{type: 'item_reference', id: 'msg_1'}]}, '"item_reference"'],
-    ['a tool of a server that nobody knows', {input: 'hi', tools: [{type: 'mcp', server_url: 'https://x.example'}]}, 'the tool mcp'],
+    [
+      'a tool of a server that nobody knows',
+      {input: 'hi', tools: [{type: 'mcp', server_url: 'https://x.example'}]},
+      'the tool mcp',
+    ],
     ['a search without a bound', search(), 'set max_uses or max_tool_calls'],
-  ])('%s is refused in a sentence that says what to do, and passes under a limit that is not strict', async (_, more, words) => {
-    answer({input_tokens: 100_000, output_tokens: 5})
-    const body = {model: 'gpt-4o-mini', max_output_tokens: 100, ...more}
-    const {status, text} = await send('/v1/responses', body, tokens(1_000_000), native)
-    expect([status, JSON.parse(text).error.type]).toEqual([412, 'usage_unbounded_error'])
-    expect(JSON.parse(text).error.message).toContain(words)
-    expect(provider.heard).toHaveLength(0)
-    const loose = {usage_limits: {type: 'tokens', credit_limit: 1_000_000}}
-    expect((await send('/v1/responses', body, loose, native)).status).toBe(200)
-  })
+  ])(
+    '%s is refused in a sentence that says what to do, and passes under a limit that is not strict',
+    async (_, more, words) => {
+      answer({input_tokens: 100_000, output_tokens: 5})
+      const body = {model: 'gpt-4o-mini', max_output_tokens: 100, ...more}
+      const {status, text} = await send('/v1/responses', body, tokens(1_000_000), native)
+      expect([status, JSON.parse(text).error.type]).toEqual([412, 'usage_unbounded_error'])
+      expect(JSON.parse(text).error.message).toContain(words)
+      expect(provider.heard).toHaveLength(0)
+      const loose = {usage_limits: {type: 'tokens', credit_limit: 1_000_000}}
+      expect((await send('/v1/responses', body, loose, native)).status).toBe(200)
+    },
+  )
 
   test.each([
     ['web_search_options', {model: 'gpt-4o-search-preview', web_search_options: {}}, 'the model gpt-4o-search-preview'],
-    ['web_search_options of another model', {model: 'sonar', web_search_options: {search_context_size: 'low'}}, '"web_search_options"'],
+    [
+      'web_search_options of another model',
+      {model: 'sonar', web_search_options: {search_context_size: 'low'}},
+      '"web_search_options"',
+    ],
     ['a model of search', {model: 'gpt-5-search-api'}, 'the model gpt-5-search-api'],
     ['a compound system', {model: 'groq/compound'}, 'the model groq/compound'],
     ['a small compound system', {model: 'compound-beta-mini'}, 'the model compound-beta-mini'],
     ['a model that is online', {model: 'openai/gpt-4o:online'}, 'the model openai/gpt-4o:online'],
-    ['such a model among others', {models: ['openai/gpt-4o', 'openai/gpt-oss-20b:free:online']}, 'gpt-oss-20b:free:online'],
+    [
+      'such a model among others',
+      {models: ['openai/gpt-4o', 'openai/gpt-oss-20b:free:online']},
+      'gpt-oss-20b:free:online',
+    ],
   ])('chat that searches by itself is refused: %s', async (_, more, words) => {
     answer({prompt_tokens: 100_000, completion_tokens: 5})
     const {status, text} = await send('/v1/chat/completions', ask({max_tokens: 10, ...more}), tokens(1_000_000))
@@ -207,9 +237,15 @@ describe('what a request can cost is held, and what has no bound is refused', ()
 
   test('sound is held at its own price, whole and streamed', async () => {
     answer({prompt_tokens: 10, completion_tokens: 5})
-    const spoken = {...ask({max_tokens: 1000}), model: 'gpt-4o-audio-preview', modalities: ['text', 'audio'], audio: {voice: 'alloy'}}
+    const spoken = {
+      ...ask({max_tokens: 1000}),
+      model: 'gpt-4o-audio-preview',
+      modalities: ['text', 'audio'],
+      audio: {voice: 'alloy'},
+    }
     // 80 USD a million tokens of sound (OpenAI, pricing)
-    for (const stream of [false, true]) expect((await send('/v1/chat/completions', {...spoken, stream}, dollars(0.079))).status).toBe(412)
+    for (const stream of [false, true])
+      expect((await send('/v1/chat/completions', {...spoken, stream}, dollars(0.079))).status).toBe(412)
     expect((await send('/v1/chat/completions', spoken, dollars(0.085))).status).toBe(200)
     const written = {...spoken, modalities: ['text'], audio: undefined}
     expect((await send('/v1/chat/completions', written, dollars(0.02))).status).toBe(200)
@@ -232,7 +268,11 @@ describe('what a request can cost is held, and what has no bound is refused', ()
       form.set('model', 'whisper-1')
       form.set('file', new Blob([new Uint8Array(file)]), 'a.opus')
       return (
-        await gateway.call('/v1/audio/transcriptions', {method: 'POST', headers: (await keyWith(dollars(limit))).headers, body: form})
+        await gateway.call('/v1/audio/transcriptions', {
+          method: 'POST',
+          headers: (await keyWith(dollars(limit))).headers,
+          body: form,
+        })
       ).status
     }
     // 0.006 USD a minute (OpenAI, pricing); 4 kbit/s
@@ -252,7 +292,10 @@ describe('what a request can cost is held, and what has no bound is refused', ()
 
   test('a prompt that is written to a cache is held at what that costs', async () => {
     await gateway.provider('claude', 'anthropic', provider.url)
-    answer({input_tokens: 10, output_tokens: 5}, {type: 'message', content: [], stop_reason: 'end_turn', role: 'assistant'})
+    answer(
+      {input_tokens: 10, output_tokens: 5},
+      {type: 'message', content: [], stop_reason: 'end_turn', role: 'assistant'},
+    )
     const text = 'and the other words of this text are all '.repeat(250)
     const cached = (ttl: string) => ({
       model: 'claude-sonnet-4-5',
@@ -288,7 +331,9 @@ describe('what a request can cost is held, and what has no bound is refused', ()
       const more = () => {
         if (response.destroyed) return
         if (said++ === 100) return void response.end('data: [DONE]\n\n')
-        response.write(`data: ${JSON.stringify({id: 'c', model: 'gpt-4o-mini', choices: [{index: 0, delta: {[name]: text}}]})}\n\n`)
+        response.write(
+          `data: ${JSON.stringify({id: 'c', model: 'gpt-4o-mini', choices: [{index: 0, delta: {[name]: text}}]})}\n\n`,
+        )
         setImmediate(more)
       }
       more()
@@ -391,5 +436,7 @@ test('a call whose provider cannot be reached gives all of it back', async () =>
   await gateway.provider('nowhere', 'openai', gone.url)
   const {headers} = await keyWith(tokens(500))
   for (let n = 0; n < 3; n++)
-    expect((await gateway.chat(ask({max_tokens: 400}), {...headers, 'x-gateway-provider': '@nowhere'})).status).toBe(503)
+    expect((await gateway.chat(ask({max_tokens: 400}), {...headers, 'x-gateway-provider': '@nowhere'})).status).toBe(
+      503,
+    )
 })

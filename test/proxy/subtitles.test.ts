@@ -25,7 +25,12 @@ const REPLIES: readonly (readonly [format: string, type: string, body: string, s
   ['verbose_json', 'application/json', '{"text":"Hello","duration":59.2,"language":"english"}', 60],
   ['json, with a usage', 'application/json', '{"text":"Hello","usage":{"type":"duration","seconds":60}}', 60],
 ]
-const PATHS = ['/v1/audio/transcriptions', '/v1/audio/translations', '/v1/proxy/audio/transcriptions', '/v1/proxy/audio/translations']
+const PATHS = [
+  '/v1/audio/transcriptions',
+  '/v1/audio/translations',
+  '/v1/proxy/audio/transcriptions',
+  '/v1/proxy/audio/translations',
+]
 
 describe('fact 1: sound that is written down is never silently free', () => {
   for (const path of PATHS) {

@@ -2,7 +2,10 @@ import {createServer} from 'node:net'
 import {afterAll, afterEach, beforeAll, describe, expect, test} from 'vitest'
 import {type Asked, newTrace, type Routed, startRouting} from '../support/routing.ts'
 
-/** A request that the provider had whole, and that got no answer, may be charged by it: so is the prompt here, once a target. */
+/**
+ * A request that the provider had whole, and that got no answer, may be charged by it: so is the prompt here, once a
+ * target.
+ */
 let routed: Routed
 beforeAll(async () => {
   routed = await startRouting({})
@@ -94,7 +97,12 @@ describe('other ends without an answer', () => {
     ]
     const told = await routed.ask({strategy: {mode: 'fallback'}, request_timeout: 100, targets}, {body: CHAT})
     expect(told.status).toBe(408)
-    const charged = told.entries.map(entry => [entry.provider_slug, entry.outcome, entry.usage_source, entry.cost_nanousd > 0])
+    const charged = told.entries.map(entry => [
+      entry.provider_slug,
+      entry.outcome,
+      entry.usage_source,
+      entry.cost_nanousd > 0,
+    ])
     expect(charged).toEqual(
       ['a', 'b'].flatMap(slug => [
         [slug, 'timeout', 'estimated', true],
@@ -106,7 +114,10 @@ describe('other ends without an answer', () => {
 
   test.each([
     ['a connection that breaks at once', (_: unknown, response: {destroy(): void}) => response.destroy()],
-    ['an error of the provider', (_: unknown, response: {writeHead(status: number): {end(): void}}) => response.writeHead(500).end()],
+    [
+      'an error of the provider',
+      (_: unknown, response: {writeHead(status: number): {end(): void}}) => response.writeHead(500).end(),
+    ],
   ])('%s costs nothing', async (_, answer) => {
     routed.a.answer(answer as never)
     const told = await routed.ask({provider: '@a'}, {body: CHAT})

@@ -115,7 +115,10 @@ const DOORS: Readonly<Record<string, Door>> = {
 
 function gemini(more: object) {
   const candidates = [{content: {role: 'model', parts: [{text: 'Noon.'}]}, finishReason: 'STOP', index: 0}]
-  return {candidates, usageMetadata: {promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100, ...more}}
+  return {
+    candidates,
+    usageMetadata: {promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100, ...more},
+  }
 }
 
 async function called({slug, path, body, reply}: Door, more: object) {
@@ -140,15 +143,28 @@ describe.each(Object.entries(DOORS))('doors 11: by %s', (_, door) => {
     const plain = await called(door, {})
     expect(plain).toMatchObject({unpriced: false, usage_unknown: []})
     expect(plain.cost).toBeGreaterThan(0)
-    const row = await called(door, {quantum_tokens: 7, deep: {dark_tokens: 3}, nothing: 0, word: 'x', list: [{some: 1}, {some: 2}]})
-    expect(row).toMatchObject({unpriced: true, usage_unknown: ['quantum_tokens', 'deep.dark_tokens', 'list.some'], cost: plain.cost})
+    const row = await called(door, {
+      quantum_tokens: 7,
+      deep: {dark_tokens: 3},
+      nothing: 0,
+      word: 'x',
+      list: [{some: 1}, {some: 2}],
+    })
+    expect(row).toMatchObject({
+      unpriced: true,
+      usage_unknown: ['quantum_tokens', 'deep.dark_tokens', 'list.some'],
+      cost: plain.cost,
+    })
     expect(row.usage).toEqual(plain.usage)
   })
 })
 
 test('doors 11: at most 8 paths of 64 bytes are named, whatever a provider writes', async () => {
   const names = Array.from({length: 100}, (_, index) => `${'é'.repeat(60)}\u0000"\ud800${index}`)
-  const row = await called(DOORS['OpenAI chat']!, Object.fromEntries(names.map((name, index) => [`m${index}${name}`, 1])))
+  const row = await called(
+    DOORS['OpenAI chat']!,
+    Object.fromEntries(names.map((name, index) => [`m${index}${name}`, 1])),
+  )
   const paths = row.usage_unknown as string[]
   expect(paths).toHaveLength(8)
   for (const path of paths) expect(Buffer.byteLength(path)).toBeLessThanOrEqual(64)
@@ -173,17 +189,24 @@ test('doors 11: what a kind of provider documents as no charge flags nothing the
   const groq = {...DOORS['OpenAI chat']!, slug: 'groq', body: {model: 'llama-3.3-70b-versatile', messages}}
   expect(await called(groq, times)).toMatchObject({unpriced: false, usage_unknown: []})
   expect(await called(DOORS['OpenAI chat']!, times)).toMatchObject({unpriced: true, usage_unknown: Object.keys(times)})
-  const parts = {completion_tokens_details: {accepted_prediction_tokens: 4, rejected_prediction_tokens: 2, text_tokens: 9}}
+  const parts = {
+    completion_tokens_details: {accepted_prediction_tokens: 4, rejected_prediction_tokens: 2, text_tokens: 9},
+  }
   expect(await called(DOORS['OpenAI chat']!, parts)).toMatchObject({unpriced: false, usage_unknown: []})
-  expect(await called(DOORS.Messages!, {server_tool_use: {web_fetch_requests: 3}})).toMatchObject({unpriced: false, usage_unknown: []})
+  expect(await called(DOORS.Messages!, {server_tool_use: {web_fetch_requests: 3}})).toMatchObject({
+    unpriced: false,
+    usage_unknown: [],
+  })
 })
 
 test('doors 11: a kind of provider that charges for nothing is noted, and not flagged', () => {
   const kinds = new PriceMemory({...bundledCatalogue(), span: () => ({from_ms: 0, until_ms: Infinity})}, () => 0)
   const free = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null}
-  const at = (slug: string, cost = free) => withUnknown({slug} as never, {unknown: ['quantum_tokens']}, cost, {prices: kinds as never})
+  const at = (slug: string, cost = free) =>
+    withUnknown({slug} as never, {unknown: ['quantum_tokens']}, cost, {prices: kinds as never})
   expect(at('ollama')).toEqual({...free, usage_unknown: ['quantum_tokens']})
-  for (const slug of ['openai', 'bedrock-mantle', 'vertex-ai', 'azure-openai']) expect(at(slug)).toMatchObject({unpriced: true})
+  for (const slug of ['openai', 'bedrock-mantle', 'vertex-ai', 'azure-openai'])
+    expect(at(slug)).toMatchObject({unpriced: true})
   // a price that an operator set there
   expect(at('ollama', {...free, cost_nanousd: 5})).toMatchObject({unpriced: true})
 })
@@ -199,7 +222,11 @@ test('doors 11: a row covers what the retries before it did not know', async () 
   })
   const headers = {...at('openai'), 'x-gateway-config': JSON.stringify({retry: {attempts: 1, on_status_codes: [500]}})}
   await gateway.chat({model: 'gpt-4o-mini', messages}, headers)
-  expect((await gateway.logs())[0]).toMatchObject({retry_success_count: 1, usage_unknown: ['quantum_tokens'], unpriced: true})
+  expect((await gateway.logs())[0]).toMatchObject({
+    retry_success_count: 1,
+    usage_unknown: ['quantum_tokens'],
+    unpriced: true,
+  })
 })
 
 describe('what a total has beyond the sum of its parts', () => {
@@ -212,7 +239,13 @@ describe('what a total has beyond the sum of its parts', () => {
     ['gemini', 'gemini-2.5-flash'],
   ])('is reasoning at %s, which documents it', async (slug, model) => {
     const path = slug === 'gemini' ? '/v1/proxy/openai/chat/completions' : '/v1/chat/completions'
-    const door = {...DOORS['OpenAI chat']!, slug, path, body: {model, messages}, reply: () => ({...chat({}), model, usage: total})}
+    const door = {
+      ...DOORS['OpenAI chat']!,
+      slug,
+      path,
+      body: {model, messages},
+      reply: () => ({...chat({}), model, usage: total}),
+    }
     expect(await called(door, {})).toMatchObject({
       usage: {input_uncached_tokens: 4, output_text_tokens: 8, output_reasoning_tokens: 375},
       usage_unknown: [],
@@ -230,7 +263,10 @@ describe('what a total has beyond the sum of its parts', () => {
     const row = await told('mistral', 'voxtral-mini-latest', {...total, prompt_audio_seconds: 30})
     expect(row.usage).toEqual({input_uncached_tokens: 4, output_text_tokens: 8, units: {audio_seconds: 30}})
     expect(row.usage_unknown).toEqual([])
-    expect(await told('mistral', 'mistral-small-latest', total)).toMatchObject({usage_unknown: ['total_tokens'], unpriced: true})
+    expect(await told('mistral', 'mistral-small-latest', total)).toMatchObject({
+      usage_unknown: ['total_tokens'],
+      unpriced: true,
+    })
   })
 
   test('is the reasoning that a report names, whoever writes it', async () => {

@@ -16,7 +16,8 @@ afterAll(async () => {
   await provider.close()
 })
 
-const chunk = (more: object) => `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', ...more})}\n\n`
+const chunk = (more: object) =>
+  `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', ...more})}\n\n`
 const USAGE = {prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500}
 const STREAM = [
   chunk({choices: [{index: 0, delta: {content: 'word '}, finish_reason: null}]}),
@@ -36,12 +37,22 @@ async function ask(label: string | undefined, pieces: readonly string[], path = 
   })
   const reply = await gateway.call(path, {
     method: 'POST',
-    body: JSON.stringify({model: 'gpt-4o', stream: true, stream_options: {include_usage: true}, messages: [{role: 'user', content: 'hi'}]}),
+    body: JSON.stringify({
+      model: 'gpt-4o',
+      stream: true,
+      stream_options: {include_usage: true},
+      messages: [{role: 'user', content: 'hi'}],
+    }),
     headers: {'content-type': 'application/json', 'x-gateway-provider': '@oai'},
   })
   const text = await reply.text()
   const [row] = await gateway.logs()
-  return {text, type: reply.headers.get('content-type'), tokens: [row!.req_units, row!.res_units], source: row!.usage_source}
+  return {
+    text,
+    type: reply.headers.get('content-type'),
+    tokens: [row!.req_units, row!.res_units],
+    source: row!.usage_source,
+  }
 }
 
 const COUNTED = {text: STREAM, tokens: [1000, 500], source: 'provider'}
@@ -72,12 +83,18 @@ test.each([
   ['a comment', ': hello\n\n'],
   ['a field of its own', 'retry: 3000\n\n'],
 ])('%s may come before', async (_, before) => {
-  expect(await ask('text/plain', [...before, STREAM])).toMatchObject({...COUNTED, text: (before + STREAM).replace('\uFEFF', '')})
+  expect(await ask('text/plain', [...before, STREAM])).toMatchObject({
+    ...COUNTED,
+    text: (before + STREAM).replace('\uFEFF', ''),
+  })
 })
 
 test.each([
   ['an answer in JSON', JSON.stringify({...chatReply('gpt-4o', 'Hello'), usage: USAGE})],
-  ['one that begins with white space', `${' '.repeat(100)}${JSON.stringify({...chatReply('gpt-4o', 'Hello'), usage: USAGE})}`],
+  [
+    'one that begins with white space',
+    `${' '.repeat(100)}${JSON.stringify({...chatReply('gpt-4o', 'Hello'), usage: USAGE})}`,
+  ],
 ])('%s is none, and is read whole', async (_, whole) => {
   expect(await ask('text/plain', [...whole.slice(0, 3), whole.slice(3)])).toMatchObject({...COUNTED, text: whole})
 })

@@ -34,7 +34,11 @@ const answering =
   (body: object): Answer =>
   (_, response) =>
     json(response, body)
-const at = (slug: string, headers = {}) => ({'x-gateway-provider': `@${slug}`, 'content-type': 'application/json', ...headers})
+const at = (slug: string, headers = {}) => ({
+  'x-gateway-provider': `@${slug}`,
+  'content-type': 'application/json',
+  ...headers,
+})
 const responses = (body: object, headers = {}) =>
   gateway.call('/v1/responses', {
     method: 'POST',
@@ -58,9 +62,15 @@ describe('a unit without a price beside tokens that have one', () => {
     // 1000 × 0.15 and 100 × 0.60 USD/M; a search of gpt-4o-mini has a price, a container has none
     expect(row).toMatchObject({unpriced: true, unpriced_units: ['code_execution'], mode_unpriced: null})
     expect(row!.cost).toBeGreaterThanOrEqual(0.021)
-    expect(row!.usage).toEqual({input_uncached_tokens: 1000, output_text_tokens: 100, units: {web_search: 1, code_execution: 1}})
+    expect(row!.usage).toEqual({
+      input_uncached_tokens: 1000,
+      output_text_tokens: 100,
+      units: {web_search: 1, code_execution: 1},
+    })
     const {data} = await gateway.admin<{data: object[]}>('GET', '/model-configs/unpriced')
-    expect(data).toMatchObject([{provider: 'openai', model: 'gpt-4o-mini', requests: 1, units: ['code_execution'], priced_now: false}])
+    expect(data).toMatchObject([
+      {provider: 'openai', model: 'gpt-4o-mini', requests: 1, units: ['code_execution'], priced_now: false},
+    ])
     expect(data).toMatchObject([
       {
         parts: [{kind: 'unit', name: 'code_execution', requests: 1}],
@@ -90,9 +100,19 @@ describe('a mode without a price of its own', () => {
     const choice = {index: 0, message: {role: 'assistant', content: 'Noon.'}, finish_reason: 'stop'}
     const usage = {prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100}
     provider.answer(
-      answering({id: 'c', object: 'chat.completion', model: 'gpt-4o-mini', choices: [choice], usage, service_tier: 'priority'}),
+      answering({
+        id: 'c',
+        object: 'chat.completion',
+        model: 'gpt-4o-mini',
+        choices: [choice],
+        usage,
+        service_tier: 'priority',
+      }),
     )
-    await gateway.chat({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}], service_tier: 'auto'}, at('main'))
+    await gateway.chat(
+      {model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}], service_tier: 'auto'},
+      at('main'),
+    )
     const [row] = await gateway.logs()
     expect(row).toMatchObject({unpriced: false, unpriced_units: [], mode_unpriced: 'priority', cost: 0.021})
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
@@ -101,10 +121,21 @@ describe('a mode without a price of its own', () => {
 
   test('is taken from the request where the answer is silent', async () => {
     const usage = {input_tokens: 1000, output_tokens: 100}
-    const answer = {id: 'm', type: 'message', role: 'assistant', model: 'claude-haiku-4-5', content: [{type: 'text', text: 'Noon.'}], usage}
+    const answer = {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-haiku-4-5',
+      content: [{type: 'text', text: 'Noon.'}],
+      usage,
+    }
     provider.answer(answering({...answer, stop_reason: 'end_turn'}))
     const body = {model: 'claude-haiku-4-5', max_tokens: 100, messages: [{role: 'user', content: 'hi'}], speed: 'fast'}
-    const reply = await gateway.call('/v1/messages', {method: 'POST', body: JSON.stringify(body), headers: at('claude')})
+    const reply = await gateway.call('/v1/messages', {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: at('claude'),
+    })
     expect(reply.status).toBe(200)
     expect((await gateway.logs())[0]).toMatchObject({mode_unpriced: 'fast', cost: 0.15})
   })
@@ -118,7 +149,9 @@ describe('doors 17: what has no price is listed', () => {
     readonly command: string | null
   }
   const listed = async (model: string) =>
-    (await gateway.admin<{data: Listed[]}>('GET', '/model-configs/unpriced?page_size=100')).data.find(row => row.model === model)
+    (await gateway.admin<{data: Listed[]}>('GET', '/model-configs/unpriced?page_size=100')).data.find(
+      row => row.model === model,
+    )
   const chat = async (model: string, more: object, usage: object = {}) => {
     const choice = {index: 0, message: {role: 'assistant', content: 'Noon.'}, finish_reason: 'stop'}
     const tokens = {prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, ...usage}
@@ -171,7 +204,9 @@ describe('doors 17: what has no price is listed', () => {
       expect(refused.status).toBe(412)
       const {error} = (await refused.json()) as {error: {type: string; message: string}}
       expect(error.type).toBe('model_not_priced_error')
-      expect(error.message).toContain(`the mode ${service_tier === 'fast' ? 'priority' : service_tier} of gpt-4o-mini at openai`)
+      expect(error.message).toContain(
+        `the mode ${service_tier === 'fast' ? 'priority' : service_tier} of gpt-4o-mini at openai`,
+      )
     }
     expect(provider.heard).toHaveLength(0)
     for (const service_tier of ['auto', 'default', 'flex', null]) expect((await asked({service_tier})).status).toBe(200)

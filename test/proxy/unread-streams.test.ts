@@ -6,7 +6,8 @@ import {TranslatedStream} from '../../src/proxy/upstream/translated-stream.ts'
 import {chatEvents} from '../support/provider.ts'
 
 const WHOLE = Buffer.from(chatEvents('m').join(''))
-const opened = (encoding: string) => openStream('chatComplete', {provider: 'p', is_good: true, encoding, is_metered: false})
+const opened = (encoding: string) =>
+  openStream('chatComplete', {provider: 'p', is_good: true, encoding, is_metered: false})
 
 /** What passes of the chunks, and when it is known that the provider has begun. */
 async function through(stream: Stream, chunks: readonly Buffer[]) {
@@ -26,7 +27,12 @@ async function through(stream: Stream, chunks: readonly Buffer[]) {
 }
 
 const halves = (bytes: Buffer) => [bytes.subarray(0, bytes.length >> 1), bytes.subarray(bytes.length >> 1)]
-const long = Buffer.concat([Buffer.from(`data: {"choices":[],"x":"`), Buffer.alloc(33 << 20, 'a'), Buffer.from('"}\n\n'), WHOLE])
+const long = Buffer.concat([
+  Buffer.from(`data: {"choices":[],"x":"`),
+  Buffer.alloc(33 << 20, 'a'),
+  Buffer.from('"}\n\n'),
+  WHOLE,
+])
 
 describe('a stream whose encoding cannot be read goes on unread: it has begun, and is not taken for a cut one', () => {
   test.each([

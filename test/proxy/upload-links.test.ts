@@ -25,14 +25,22 @@ beforeEach(() => {
   provider.answer(google())
 })
 
-const FILE = {name: 'files/f_1', uri: 'https://generativelanguage.googleapis.com/v1beta/files/f_1', mimeType: 'text/plain'}
+const FILE = {
+  name: 'files/f_1',
+  uri: 'https://generativelanguage.googleapis.com/v1beta/files/f_1',
+  mimeType: 'text/plain',
+}
 
 /** Google's files: the first call tells an address, which takes the bytes. */
 function google(address = `${origin}/upload/v1beta/files?upload_id=id-of-the-upload`): Answer {
   return ({path, headers}, response) => {
     if (!path.startsWith('/upload/')) return json(response, FILE)
     if (headers['x-goog-upload-command'] === 'start') {
-      response.writeHead(200, {'x-goog-upload-url': address, 'x-goog-upload-control-url': address, 'x-goog-upload-status': 'active'})
+      response.writeHead(200, {
+        'x-goog-upload-url': address,
+        'x-goog-upload-control-url': address,
+        'x-goog-upload-status': 'active',
+      })
       return response.end()
     }
     const is_last = String(headers['x-goog-upload-command']).includes('finalize')
@@ -41,17 +49,32 @@ function google(address = `${origin}/upload/v1beta/files?upload_id=id-of-the-upl
   }
 }
 
-const START = {'x-goog-upload-protocol': 'resumable', 'x-goog-upload-command': 'start', 'content-type': 'application/json'}
+const START = {
+  'x-goog-upload-protocol': 'resumable',
+  'x-goog-upload-command': 'start',
+  'content-type': 'application/json',
+}
 const LAST = {'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0'}
 
 async function begin(headers: Record<string, string> = {'x-gateway-provider': '@gem'}, at = gateway) {
-  const response = await at.call('/upload/v1beta/files', {method: 'POST', headers: {...START, ...headers}, body: '{"file":{}}'})
+  const response = await at.call('/upload/v1beta/files', {
+    method: 'POST',
+    headers: {...START, ...headers},
+    body: '{"file":{}}',
+  })
   return {status: response.status, address: response.headers.get('x-goog-upload-url'), headers: response.headers}
 }
 
-async function send(address: string, headers: Record<string, string> = {}, body: string | Uint8Array<ArrayBuffer> = 'the bytes') {
+async function send(
+  address: string,
+  headers: Record<string, string> = {},
+  body: string | Uint8Array<ArrayBuffer> = 'the bytes',
+) {
   const response = await fetch(address, {method: 'POST', headers: {...LAST, ...headers}, body})
-  return {status: response.status, body: (await response.json()) as {file?: object; error?: {message: string; status: string}}}
+  return {
+    status: response.status,
+    body: (await response.json()) as {file?: object; error?: {message: string; status: string}},
+  }
 }
 
 async function keyWith(fields: object = {}): Promise<{id: string; key: string}> {
@@ -77,7 +100,10 @@ describe('fact 5: the address of an upload leads to the gateway', () => {
       '/upload/v1beta/files?upload_id=id-of-the-upload',
     ])
     expect(second!.body.toString()).toBe('hello')
-    expect(second!.headers).toMatchObject({'x-goog-api-key': 'sk-upstream-secret-0123456789', 'x-goog-upload-command': 'upload, finalize'})
+    expect(second!.headers).toMatchObject({
+      'x-goog-api-key': 'sk-upstream-secret-0123456789',
+      'x-goog-upload-command': 'upload, finalize',
+    })
     expect(JSON.stringify(provider.heard)).not.toContain(WORKSPACE_KEY)
   })
 
@@ -114,7 +140,11 @@ describe('fact 5: the address of an upload leads to the gateway', () => {
 
   test('headers that choose a provider change nothing of where it leads', async () => {
     const {address} = await begin()
-    const elsewhere = {'x-gateway-provider': '@nobody', 'x-gateway-custom-host': 'https://evil.example', 'x-gateway-virtual-key': 'x'}
+    const elsewhere = {
+      'x-gateway-provider': '@nobody',
+      'x-gateway-custom-host': 'https://evil.example',
+      'x-gateway-virtual-key': 'x',
+    }
     expect((await send(address!, {...elsewhere, authorization: `Bearer ${WORKSPACE_KEY}`})).status).toBe(200)
     expect(provider.heard.at(-1)!.path).toBe('/upload/v1beta/files?upload_id=id-of-the-upload')
   })
@@ -164,7 +194,9 @@ describe('fact 5: an address that is not to be used is refused, and nothing leav
     const segment = address!.split('/').at(-1)!
     for (const at of [0, 5, 20, 60, Math.floor(segment.length / 2), segment.length - 2]) {
       const other = segment[at] === 'A' ? 'B' : 'A'
-      const [status, message] = await refused(address!.replace(segment, segment.slice(0, at) + other + segment.slice(at + 1)))
+      const [status, message] = await refused(
+        address!.replace(segment, segment.slice(0, at) + other + segment.slice(at + 1)),
+      )
       expect([status, message]).toEqual([
         404,
         'This address of an upload cannot be used: it is not one that this gateway gave out. Begin the upload again.',
@@ -201,7 +233,9 @@ describe('fact 5: a provider’s answer chooses no place', () => {
     await gateway.provider('tenant', 'google', `${origin}/tenant-a/v1beta`)
     provider.answer((_, response) => response.writeHead(200, {'x-goog-upload-url': `${origin}/tenant-b/upload`}).end())
     expect((await begin({'x-gateway-provider': '@tenant'})).address).toBeNull()
-    provider.answer((_, response) => response.writeHead(200, {'x-goog-upload-url': `${origin}/tenant-a/upload?id=1`}).end())
+    provider.answer((_, response) =>
+      response.writeHead(200, {'x-goog-upload-url': `${origin}/tenant-a/upload?id=1`}).end(),
+    )
     const {address} = await begin({'x-gateway-provider': '@tenant'})
     provider.answer((_, response) => json(response, {file: FILE}))
     expect((await send(address!)).status).toBe(200)
@@ -209,7 +243,9 @@ describe('fact 5: a provider’s answer chooses no place', () => {
   })
 
   test('the address of an older upload, told as a location, leads to the gateway too', async () => {
-    provider.answer((_, response) => response.writeHead(200, {location: `${origin}/upload/v1beta/files?upload_id=2`}).end())
+    provider.answer((_, response) =>
+      response.writeHead(200, {location: `${origin}/upload/v1beta/files?upload_id=2`}).end(),
+    )
     const {headers} = await begin()
     expect(link_of(headers.get('location'))).toMatch(/^\/upload\/v1beta\/sealed\//)
   })
@@ -222,7 +258,11 @@ describe('fact 5: what covers a call covers the bytes of its upload', () => {
   test('bytes that guardrails cannot read are refused where such bodies are (19)', async () => {
     const {address} = await begin(config(DENY))
     provider.heard.length = 0
-    const {status} = await send(address!, {...config(DENY), 'content-type': 'image/png'}, new Uint8Array([0x89, 0x50, 0, 1]))
+    const {status} = await send(
+      address!,
+      {...config(DENY), 'content-type': 'image/png'},
+      new Uint8Array([0x89, 0x50, 0, 1]),
+    )
     expect([status, provider.heard.length]).toEqual([446, 0])
   })
 
@@ -261,7 +301,10 @@ describe('fact 5: what covers a call covers the bytes of its upload', () => {
   })
 
   test('an upload is not refused where a limit of cost covers the call (EPHEMERAL_KEYS)', async () => {
-    const {key} = await keyWith({usage_limits: {type: 'cost', credit_limit: 5, enforcement: 'strict'}, models: {allow: ['gemini-*']}})
+    const {key} = await keyWith({
+      usage_limits: {type: 'cost', credit_limit: 5, enforcement: 'strict'},
+      models: {allow: ['gemini-*']},
+    })
     const {address} = await begin({'x-gateway-provider': '@gem', 'x-gateway-api-key': key})
     const big = new Uint8Array(3 << 20).fill(7)
     expect((await send(address!, {}, big)).status).toBe(200)

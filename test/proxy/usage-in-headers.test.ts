@@ -23,13 +23,24 @@ afterAll(async () => {
   await provider.close()
 })
 
-async function ask(slug: string, path: string, body: object, headers: Record<string, string>, reply: object = REPLY, guarded = false) {
+async function ask(
+  slug: string,
+  path: string,
+  body: object,
+  headers: Record<string, string>,
+  reply: object = REPLY,
+  guarded = false,
+) {
   provider.answer((_, response) => {
     response.writeHead(200, {'content-type': 'application/json', ...headers})
     response.end(JSON.stringify(reply))
   })
   const config: Record<string, string> = guarded
-    ? {'x-gateway-config': JSON.stringify({output_guardrails: [{'default.contains': {operator: 'none', words: ['zz']}}]})}
+    ? {
+        'x-gateway-config': JSON.stringify({
+          output_guardrails: [{'default.contains': {operator: 'none', words: ['zz']}}],
+        }),
+      }
     : {}
   const response = await gateway.call(path, {
     method: 'POST',
@@ -50,12 +61,15 @@ test.each<[name: string, path: string, body: object, guarded: boolean]>([
   ['by its own path', INVOKE, OWN, false],
   ['by its own path, judged by a guardrail', INVOKE, OWN, true],
   ['translated', '/v1/embeddings', UNIFIED, false],
-])('E7: what Bedrock counts of an embedding of Cohere’s in a header alone is charged, %s', async (_, path, body, guarded) => {
-  const {row} = await ask('bed', path, body, COUNTED, REPLY, guarded)
-  expect(row).toMatchObject({ai_model: MODEL, req_units: 1463, res_units: 0, usage_source: 'provider'})
-  // $0.10 a million, in cents
-  expect(row.cost).toBeCloseTo(0.01463, 8)
-})
+])(
+  'E7: what Bedrock counts of an embedding of Cohere’s in a header alone is charged, %s',
+  async (_, path, body, guarded) => {
+    const {row} = await ask('bed', path, body, COUNTED, REPLY, guarded)
+    expect(row).toMatchObject({ai_model: MODEL, req_units: 1463, res_units: 0, usage_source: 'provider'})
+    // $0.10 a million, in cents
+    expect(row.cost).toBeCloseTo(0.01463, 8)
+  },
+)
 
 test('E7: a client of OpenAI’s is told that count as its usage', async () => {
   const {json} = await ask('bed', '/v1/embeddings', UNIFIED, COUNTED)

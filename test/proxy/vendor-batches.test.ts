@@ -111,14 +111,20 @@ describe.each(KINDS)('fact 8: batches by a vendor’s own path, on %s,', kind =>
       await gateway.admin('PUT', '/integrations/main/models', {models, allow_all_models: true})
     })
 
-    const ask = (method: string, path: string, {body, headers}: {body?: object; headers?: Record<string, string>} = {}) =>
+    const ask = (
+      method: string,
+      path: string,
+      {body, headers}: {body?: object; headers?: Record<string, string>} = {},
+    ) =>
       gateway.call(path, {
         method,
         headers: {'x-gateway-provider': '@main', 'content-type': 'application/json', ...headers},
         ...(body && {body: JSON.stringify(body)}),
       })
-    const create = async (models: readonly string[] = ['tested', 'tested', 'tested'], headers?: Record<string, string>) =>
-      ask('POST', vendor.create, {body: vendor.request(models), ...(headers && {headers})})
+    const create = async (
+      models: readonly string[] = ['tested', 'tested', 'tested'],
+      headers?: Record<string, string>,
+    ) => ask('POST', vendor.create, {body: vendor.request(models), ...(headers && {headers})})
     const begin = async () => {
       const made = await create()
       expect([made.status, await made.json()]).toEqual([200, expect.anything()])
@@ -296,7 +302,9 @@ describe.each(KINDS)('fact 8: batches by a vendor’s own path, on %s,', kind =>
         await read(vendor.shows[0])
         await read(vendor.shows[0])
         expect(await charged()).toMatchObject([{cost_nanousd: 0, usage_source: 'unmetered'}])
-        expect(await warnings()).toEqual(['the results of the batch were not charged: the provider answered 403 when they were read'])
+        expect(await warnings()).toEqual([
+          'the results of the batch were not charged: the provider answered 403 when they were read',
+        ])
       })
 
       test('are flagged for odd bytes and for a file that was cut', async () => {
@@ -322,7 +330,10 @@ describe.each(KINDS)('fact 8: batches by a vendor’s own path, on %s,', kind =>
           response.write(lines.slice(0, 40)) // and no more: the client leaves
         })
         const leaves = new AbortController()
-        const shown = await gateway.call(vendor.reads[0]!, {headers: {'x-gateway-provider': '@main'}, signal: leaves.signal})
+        const shown = await gateway.call(vendor.reads[0]!, {
+          headers: {'x-gateway-provider': '@main'},
+          signal: leaves.signal,
+        })
         await shown.body!.getReader().read()
         leaves.abort()
         await expect.poll(charged).toEqual([ONCE])
@@ -332,7 +343,9 @@ describe.each(KINDS)('fact 8: batches by a vendor’s own path, on %s,', kind =>
         await begin()
         expect((await ask('DELETE', vendor.removes!)).status).toBe(200)
         expect(await charged()).toMatchObject([{cost_nanousd: 0, usage_source: 'unmetered'}])
-        expect(await warnings()).toEqual(['the results of the batch were not charged: it was deleted before they were read'])
+        expect(await warnings()).toEqual([
+          'the results of the batch were not charged: it was deleted before they were read',
+        ])
       })
   })
 })

@@ -4,7 +4,10 @@ import {eventFrame} from '../providers/bedrock/frames.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 
-/** Streams by a vendor's own path: what is reported in them is charged whatever they are labelled, and their text where they break off. */
+/**
+ * Streams by a vendor's own path: what is reported in them is charged whatever they are labelled, and their text where
+ * they break off.
+ */
 let gateway: TestGateway
 let provider: FakeProvider
 beforeAll(async () => {
@@ -30,9 +33,15 @@ const gemini = {
   candidates: [{index: 0, content: {parts: [{text: 'word '}], role: 'model'}, finishReason: 'STOP'}],
   usageMetadata: {promptTokenCount: 900, candidatesTokenCount: 70, totalTokenCount: 970},
 }
-const START = {type: 'message_start', message: {id: 'm', type: 'message', model: 'm', usage: {input_tokens: 900, output_tokens: 1}}}
+const START = {
+  type: 'message_start',
+  message: {id: 'm', type: 'message', model: 'm', usage: {input_tokens: 900, output_tokens: 1}},
+}
 const TEXT = {type: 'content_block_delta', index: 0, delta: {type: 'text_delta', text: 'word '.repeat(80)}}
-const END = [{type: 'message_delta', delta: {stop_reason: 'end_turn'}, usage: {output_tokens: 70}}, {type: 'message_stop'}]
+const END = [
+  {type: 'message_delta', delta: {stop_reason: 'end_turn'}, usage: {output_tokens: 70}},
+  {type: 'message_stop'},
+]
 const framed = (data: object) => eventFrame('chunk', {bytes: Buffer.from(JSON.stringify(data)).toString('base64')})
 const VERTEX = '/projects/p/locations/us-central1/publishers/anthropic/models/claude-sonnet-4-5'
 const CONVERSE = [
@@ -48,12 +57,20 @@ const STREAMS: readonly (readonly [name: string, kind: string, path: string, pie
   ['Claude on Vertex AI', 'vertex-ai', `/v1${VERTEX}:streamRawPredict`, [START, TEXT, ...END].map(sse)],
   ['Converse', 'bedrock', '/model/m/converse-stream', [...CONVERSE, METADATA]],
   ['InvokeModel', 'bedrock', '/model/m/invoke-with-response-stream', [START, TEXT, ...END].map(framed)],
-  ['Ollama', 'ollama', '/api/generate', [line({response: 'word '}), line({done: true, prompt_eval_count: 900, eval_count: 70})]],
+  [
+    'Ollama',
+    'ollama',
+    '/api/generate',
+    [line({response: 'word '}), line({done: true, prompt_eval_count: 900, eval_count: 70})],
+  ],
   [
     'Cohere',
     'cohere',
     '/v1/generate',
-    [line({text: 'word '}), line({is_finished: true, response: {meta: {billed_units: {input_tokens: 900, output_tokens: 70}}}})],
+    [
+      line({text: 'word '}),
+      line({is_finished: true, response: {meta: {billed_units: {input_tokens: 900, output_tokens: 70}}}}),
+    ],
   ],
 ]
 
@@ -150,6 +167,8 @@ test('a whole answer that is translated is estimated by its text, not by what is
   const message = {role: 'assistant', content: [{text: 'word '.repeat(10)}]}
   provider.answer((_, response) => json(response, {output: {message}, stopReason: 'end_turn', metrics: {latencyMs: 3}}))
   const headers = {'x-gateway-provider': '@bedrock'}
-  await (await gateway.chat({model: 'amazon.nova-lite-v1:0', messages: [{role: 'user', content: 'hi'}]}, headers)).text()
+  await (
+    await gateway.chat({model: 'amazon.nova-lite-v1:0', messages: [{role: 'user', content: 'hi'}]}, headers)
+  ).text()
   expect((await charged()).slice(1)).toEqual([11, 'estimated'])
 })

@@ -29,36 +29,49 @@ const chat = (more = {}) => ({model: 'gpt-4o-mini', messages: [{role: 'user', co
 /** A call over a bare socket: the answer's bytes as they came, nothing decoded. */
 function raw(
   path: string,
-  {method = 'POST', headers = {}, body = ''}: {method?: string; headers?: Record<string, string>; body?: string | Buffer} = {},
+  {
+    method = 'POST',
+    headers = {},
+    body = '',
+  }: {method?: string; headers?: Record<string, string>; body?: string | Buffer} = {},
 ) {
-  return new Promise<{status: number; headers: Record<string, string>; body: Buffer; complete: boolean}>((resolve, reject) => {
-    const request = httpRequest(
-      gateway.url + path,
-      {
-        method,
-        headers: {'x-gateway-api-key': WORKSPACE_KEY, ...headers, ...(body.length ? {'content-length': Buffer.byteLength(body)} : {})},
-      },
-      response => {
-        const parts: Buffer[] = []
-        response.on('data', part => parts.push(part))
-        response.on('close', () =>
-          resolve({
-            status: response.statusCode!,
-            headers: response.headers as Record<string, string>,
-            body: Buffer.concat(parts),
-            complete: response.complete,
-          }),
-        )
-        response.on('error', () => undefined)
-      },
-    )
-    request.on('error', reject)
-    request.end(body)
-  })
+  return new Promise<{status: number; headers: Record<string, string>; body: Buffer; complete: boolean}>(
+    (resolve, reject) => {
+      const request = httpRequest(
+        gateway.url + path,
+        {
+          method,
+          headers: {
+            'x-gateway-api-key': WORKSPACE_KEY,
+            ...headers,
+            ...(body.length ? {'content-length': Buffer.byteLength(body)} : {}),
+          },
+        },
+        response => {
+          const parts: Buffer[] = []
+          response.on('data', part => parts.push(part))
+          response.on('close', () =>
+            resolve({
+              status: response.statusCode!,
+              headers: response.headers as Record<string, string>,
+              body: Buffer.concat(parts),
+              complete: response.complete,
+            }),
+          )
+          response.on('error', () => undefined)
+        },
+      )
+      request.on('error', reject)
+      request.end(body)
+    },
+  )
 }
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const post = (body: object, headers: Record<string, string> = {}) =>
-  raw('/v1/chat/completions', {headers: {'content-type': 'application/json', ...AT_LOOP, ...headers}, body: JSON.stringify(body)})
+  raw('/v1/chat/completions', {
+    headers: {'content-type': 'application/json', ...AT_LOOP, ...headers},
+    body: JSON.stringify(body),
+  })
 
 describe('bytes', () => {
   test.each([
@@ -68,7 +81,9 @@ describe('bytes', () => {
   ] as const)('of a %s answer are the provider’s own, and its usage is still read', async (_, encode, encoding) => {
     const body = encode(Buffer.from(JSON.stringify(chatReply('gpt-4o-mini'), null, 3)))
     provider.answer((_heard, response) =>
-      response.writeHead(200, {'content-type': 'application/json', ...(encoding ? {'content-encoding': encoding} : {})}).end(body),
+      response
+        .writeHead(200, {'content-type': 'application/json', ...(encoding ? {'content-encoding': encoding} : {})})
+        .end(body),
     )
     const reply = await post(chat(), {'accept-encoding': 'gzip, br'})
     expect(hash(reply.body)).toBe(hash(body))
@@ -84,7 +99,10 @@ describe('bytes', () => {
     const whole = Buffer.from(`${chatEvents('gpt-4o-mini').join('')}: a comment after the end\n\n`)
     const body = encoding ? gzipSync(whole) : whole
     provider.answer((_heard, response) => {
-      response.writeHead(200, {'content-type': 'text/event-stream', ...(encoding ? {'content-encoding': encoding} : {})})
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        ...(encoding ? {'content-encoding': encoding} : {}),
+      })
       const cut = (at: number) => {
         if (at >= body.length) return response.end()
         response.write(body.subarray(at, at + 37))
@@ -102,7 +120,10 @@ describe('bytes', () => {
       '{ "model":"gpt-4o-mini", "seed": 12345678901234567890, "temperature":1.0, "messages":[{"role":"user","content":"\\u00e9"}] }'
     await raw('/v1/chat/completions', {headers: {'content-type': 'application/json', ...AT_LOOP}, body})
     expect(provider.heard[0]!.body.toString()).toBe(body)
-    await raw('/v1/chat/completions', {headers: {'content-type': 'application/json'}, body: body.replace('gpt-4o-mini', '@loop/a/b:c')})
+    await raw('/v1/chat/completions', {
+      headers: {'content-type': 'application/json'},
+      body: body.replace('gpt-4o-mini', '@loop/a/b:c'),
+    })
     expect(provider.heard[1]!.body.toString()).toBe(body.replace('gpt-4o-mini', 'a/b:c'))
   })
 })
@@ -117,11 +138,17 @@ describe('headers', () => {
       'x-gateway-cache-status': 'DISABLED',
       'x-gateway-last-used-option-index': 'config',
     })
-    expect(ours.headers['server-timing']).toMatch(/^auth;dur=[\d.]+, plan;dur=[\d.]+, connect;dur=[\d.]+, upstream;dur=[\d.]+$/)
+    expect(ours.headers['server-timing']).toMatch(
+      /^auth;dur=[\d.]+, plan;dur=[\d.]+, connect;dur=[\d.]+, upstream;dur=[\d.]+$/,
+    )
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       body: JSON.stringify(chat()),
-      headers: {'content-type': 'application/json', 'x-portkey-api-key': WORKSPACE_KEY, 'x-portkey-virtual-key': 'loop'},
+      headers: {
+        'content-type': 'application/json',
+        'x-portkey-api-key': WORKSPACE_KEY,
+        'x-portkey-virtual-key': 'loop',
+      },
     })
     expect(response.headers.get('x-portkey-provider')).toBe('openai')
     expect([...response.headers.keys()].filter(name => name.startsWith('x-gateway'))).toEqual([])
@@ -149,7 +176,12 @@ describe('headers', () => {
     const response = await fetch(`${gateway.url}/v1/any/thing?x=1&y=%2F`, {
       method: 'PUT',
       body: 'raw bytes',
-      headers: {authorization: `Bearer ${WORKSPACE_KEY}`, 'x-gateway-provider': '@loop', 'x-mine': '1', 'content-type': 'text/plain'},
+      headers: {
+        authorization: `Bearer ${WORKSPACE_KEY}`,
+        'x-gateway-provider': '@loop',
+        'x-mine': '1',
+        'content-type': 'text/plain',
+      },
     })
     expect(response.status).toBe(200)
     const [heard] = provider.heard
@@ -228,13 +260,20 @@ describe('the four ways to name a provider', () => {
 })
 
 describe('what is wrong is said, and logged', () => {
-  const refused = async (headers: Record<string, string>, body: string | object = chat(), path = '/v1/chat/completions') => {
+  const refused = async (
+    headers: Record<string, string>,
+    body: string | object = chat(),
+    path = '/v1/chat/completions',
+  ) => {
     const response = await fetch(gateway.url + path, {
       method: 'POST',
       body: typeof body === 'string' ? body : JSON.stringify(body),
       headers: {'content-type': 'application/json', 'x-gateway-api-key': WORKSPACE_KEY, ...headers},
     })
-    return {status: response.status, body: (await response.json()) as {error: {message: string; type: string}; data?: {errorCode: string}}}
+    return {
+      status: response.status,
+      body: (await response.json()) as {error: {message: string; type: string}; data?: {errorCode: string}},
+    }
   }
 
   test.each([
@@ -243,7 +282,13 @@ describe('what is wrong is said, and logged', () => {
     ['an unknown managed provider', {'x-gateway-provider': '@nobody'}, chat(), 400, /No provider is called @nobody/],
     ['an unknown kind', {'x-gateway-provider': 'opena1'}, chat(), 400, /No provider is called opena1/],
     ['a config that is not JSON', {'x-gateway-config': '{"provider"'}, chat(), 400, /AB01.*not valid JSON/],
-    ['a config with a bad key', {'x-gateway-config': '{"provder":"@loop"}'}, chat(), 400, /AB01.*config\.provder.*provider/],
+    [
+      'a config with a bad key',
+      {'x-gateway-config': '{"provder":"@loop"}'},
+      chat(),
+      400,
+      /AB01.*config\.provder.*provider/,
+    ],
     ['a saved config that is not there', {'x-gateway-config': 'pc-nope-000000'}, chat(), 400, /AB01.*pc-nope/],
     ['a body that is not JSON', AT_LOOP, '{"model":', 400, /not valid JSON/],
     ['a policy key twice', AT_LOOP, '{"model":"a","model":"b","messages":[{}]}', 400, /"model" more than once/],
@@ -264,12 +309,15 @@ describe('what is wrong is said, and logged', () => {
     ],
     ['no credentials', {'x-gateway-provider': 'openai'}, chat(), 400, /needs credentials/],
     ['a bad timeout', {...AT_LOOP, 'x-gateway-request-timeout': '1s'}, chat(), 400, /request-timeout/],
-  ] as [string, Record<string, string>, string | object, number, RegExp][])('%s', async (_, headers, body, status, message) => {
-    const reply = await refused(headers, body)
-    expect([reply.status, reply.body.error.message]).toEqual([status, expect.stringMatching(message)])
-    expect(provider.heard).toEqual([])
-    if (status !== 401) expect((await gateway.logs())[0]).toMatchObject({response_status_code: status, cost: 0})
-  })
+  ] as [string, Record<string, string>, string | object, number, RegExp][])(
+    '%s',
+    async (_, headers, body, status, message) => {
+      const reply = await refused(headers, body)
+      expect([reply.status, reply.body.error.message]).toEqual([status, expect.stringMatching(message)])
+      expect(provider.heard).toEqual([])
+      if (status !== 401) expect((await gateway.logs())[0]).toMatchObject({response_status_code: status, cost: 0})
+    },
+  )
 
   test('a missing scope, and an admin key', async () => {
     const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
@@ -316,11 +364,17 @@ describe('what is wrong is said, and logged', () => {
 
   test('a model that the integration does not allow is 412', async () => {
     await gateway.provider('picky', 'openai', provider.url)
-    await gateway.admin('PUT', '/integrations/picky/models', {models: [{slug: 'good', enabled: true}], allow_all_models: false})
+    await gateway.admin('PUT', '/integrations/picky/models', {
+      models: [{slug: 'good', enabled: true}],
+      allow_all_models: false,
+    })
     const reply = await refused({'x-gateway-provider': '@picky'})
     expect([reply.status, reply.body.error.type]).toEqual([412, 'model_not_allowed_error'])
     expect((await refused({'x-gateway-provider': '@picky'}, chat({model: 'good'}))).status).toBe(200)
-    await gateway.admin('PUT', '/integrations/picky/models', {models: [{slug: 'good', enabled: false}], allow_all_models: false})
+    await gateway.admin('PUT', '/integrations/picky/models', {
+      models: [{slug: 'good', enabled: false}],
+      allow_all_models: false,
+    })
     expect((await refused({'x-gateway-provider': '@picky'}, chat({model: 'good'}))).status).toBe(412)
   })
 })
@@ -353,7 +407,9 @@ test('a rate limit of a key lets exactly so many through, however many come at o
     scopes: ['completions.write'],
     rate_limits: [{type: 'requests', unit: 'rpd', value: 5}],
   })
-  const replies = await Promise.all(Array.from({length: 20}, () => gateway.chat(chat(), {...AT_LOOP, 'x-gateway-api-key': key})))
+  const replies = await Promise.all(
+    Array.from({length: 20}, () => gateway.chat(chat(), {...AT_LOOP, 'x-gateway-api-key': key})),
+  )
   expect(replies.filter(reply => reply.status === 200)).toHaveLength(5)
   const refused = replies.find(reply => reply.status === 429)!
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -362,10 +418,10 @@ test('a rate limit of a key lets exactly so many through, however many come at o
 test('bodies are logged, and not when the client says so', async () => {
   await post(chat())
   const [row] = await gateway.logs()
-  const kept = await gateway.admin<{request: {body: unknown; headers: Record<string, string>}; response: {body: {id: string}}}>(
-    'GET',
-    `/logs/${row!.id}`,
-  )
+  const kept = await gateway.admin<{
+    request: {body: unknown; headers: Record<string, string>}
+    response: {body: {id: string}}
+  }>('GET', `/logs/${row!.id}`)
   expect(kept.request.body).toMatchObject({model: 'gpt-4o-mini'})
   expect(kept.response.body.id).toBe('chatcmpl-1')
   expect(JSON.stringify(kept)).not.toContain(WORKSPACE_KEY)

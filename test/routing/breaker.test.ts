@@ -14,7 +14,12 @@ const rule = (said: Partial<BreakerRule> = {}): BreakerRule => ({
   ...said,
 })
 const two = rule({failure_threshold: 2})
-const result = (status: number, kind: TryResult['kind'] = 'answer'): TryResult => ({status, kind, headers: null, is_committed: false})
+const result = (status: number, kind: TryResult['kind'] = 'answer'): TryResult => ({
+  status,
+  kind,
+  headers: null,
+  is_committed: false,
+})
 
 /** Calls that end as they begin, a millisecond apart; whether the circuit is open after each, as a row of 0 and 1. */
 function follow(statuses: readonly number[], with_rule: BreakerRule, circuits = createCircuits()) {
@@ -28,18 +33,43 @@ describe('it opens', () => {
   test.each([
     ['at the threshold, whatever succeeded between', [500, 200, 503, 200], two, [0, 0, 1, 1]],
     ['at 1', [500], rule({failure_threshold: 1}), [1]],
-    ['never without failures', [200, 400, 404, 429, 200], rule({failure_threshold: 1, failure_threshold_percentage: 0}), [0, 0, 0, 0, 0]],
+    [
+      'never without failures',
+      [200, 400, 404, 429, 200],
+      rule({failure_threshold: 1, failure_threshold_percentage: 0}),
+      [0, 0, 0, 0, 0],
+    ],
     [
       'at the rate, once there are enough calls',
       [500, 500, 500, 200, 200],
       rule({failure_threshold_percentage: 50, minimum_requests: 5}),
       [0, 0, 0, 0, 1],
     ],
-    ['not below the rate', [200, 200, 200, 200, 500], rule({failure_threshold_percentage: 21, minimum_requests: 5}), [0, 0, 0, 0, 0]],
-    ['at the very rate', [200, 200, 200, 200, 500], rule({failure_threshold_percentage: 20, minimum_requests: 5}), [0, 0, 0, 0, 1]],
+    [
+      'not below the rate',
+      [200, 200, 200, 200, 500],
+      rule({failure_threshold_percentage: 21, minimum_requests: 5}),
+      [0, 0, 0, 0, 0],
+    ],
+    [
+      'at the very rate',
+      [200, 200, 200, 200, 500],
+      rule({failure_threshold_percentage: 20, minimum_requests: 5}),
+      [0, 0, 0, 0, 1],
+    ],
     ['at the first failure where no minimum is said', [500], rule({failure_threshold_percentage: 50}), [1]],
-    ['at whichever comes first', [500, 500], rule({failure_threshold: 2, failure_threshold_percentage: 50, minimum_requests: 9}), [0, 1]],
-    ['for its own codes only', [500, 429, 401], rule({failure_threshold: 2, failure_status_codes: new Set([401, 429])}), [0, 0, 1]],
+    [
+      'at whichever comes first',
+      [500, 500],
+      rule({failure_threshold: 2, failure_threshold_percentage: 50, minimum_requests: 9}),
+      [0, 1],
+    ],
+    [
+      'for its own codes only',
+      [500, 429, 401],
+      rule({failure_threshold: 2, failure_status_codes: new Set([401, 429])}),
+      [0, 0, 1],
+    ],
     ['never where nothing is said', [500, 500, 500], rule(), [0, 0, 0]],
   ])('%s', (_, statuses, with_rule, open) => {
     expect(follow(statuses, with_rule)).toEqual(open)
@@ -94,7 +124,9 @@ describe('an open circuit', () => {
     for (const ends of [2, 20_000, 30_001, 40_000]) circuits.record(key, two, result(500), 0, ends)
     circuits.record(key, two, result(500), 20_000, 50_000) // asked in spite of it
     expect(circuits.isOpen(key, 30_001)).toBe(false)
-    expect(circuits.list(50_000)).toEqual([{...key, state: 'closed', failures: 0, successes: 0, first_failure_ms: null, until_ms: null}])
+    expect(circuits.list(50_000)).toEqual([
+      {...key, state: 'closed', failures: 0, successes: 0, first_failure_ms: null, until_ms: null},
+    ])
     circuits.record(key, two, result(500), 30_001, 50_001)
     expect(circuits.isOpen(key, 50_001)).toBe(false)
   })
@@ -108,7 +140,9 @@ describe('an open circuit', () => {
       {...key, path: 'config.targets[1]'},
     ]
     expect(others.map(other => circuits.isOpen(other, 2))).toEqual([false, false, false])
-    expect(circuits.list(2)).toEqual([{...key, state: 'open', failures: 2, successes: 1, first_failure_ms: 1, until_ms: 30_002}])
+    expect(circuits.list(2)).toEqual([
+      {...key, state: 'open', failures: 2, successes: 1, first_failure_ms: 1, until_ms: 30_002},
+    ])
   })
 
   test('is closed by a change of its config, and others are not', () => {
@@ -123,11 +157,19 @@ describe('an open circuit', () => {
 test('no more circuits are remembered than are allowed', () => {
   const circuits = createCircuits({most: 3})
   for (let n = 0; n < 10; n++) circuits.record({...key, path: `config.targets[${n}]`}, two, result(500), 0, 0)
-  expect(circuits.list(0).map(({path}) => path)).toEqual(['config.targets[7]', 'config.targets[8]', 'config.targets[9]'])
+  expect(circuits.list(0).map(({path}) => path)).toEqual([
+    'config.targets[7]',
+    'config.targets[8]',
+    'config.targets[9]',
+  ])
 })
 
 test('it is open exactly when the threshold was reached within the last cooldown, whatever comes in whatever order', () => {
-  const call = fc.record({passes_ms: fc.nat(20_000), lasts_ms: fc.nat(40_000), status: fc.constantFrom(200, 429, 500, 503)})
+  const call = fc.record({
+    passes_ms: fc.nat(20_000),
+    lasts_ms: fc.nat(40_000),
+    status: fc.constantFrom(200, 429, 500, 503),
+  })
   fc.assert(
     fc.property(fc.integer({min: 1, max: 4}), fc.array(call, {maxLength: 40}), (failure_threshold, calls) => {
       const circuits = createCircuits()

@@ -4,7 +4,11 @@ import {type Choosing, choose, createStickyMemory} from '../../src/routing/choos
 import type {LoadBalanceBranch, PlanTarget} from '../../src/routing/plan.ts'
 
 type Sticky = LoadBalanceBranch['sticky']
-const balanced = (weights: readonly number[], sticky: Sticky = null, names: readonly string[] = []): LoadBalanceBranch => ({
+const balanced = (
+  weights: readonly number[],
+  sticky: Sticky = null,
+  names: readonly string[] = [],
+): LoadBalanceBranch => ({
   kind: 'branch',
   mode: 'loadbalance',
   path: 'config',
@@ -64,15 +68,20 @@ describe('by weight', () => {
   })
 
   test('only those that are not left out', () => {
-    const picked = [0, 0.3, 0.6, 0.9].map(random => choose(balanced([1, 1, 1]), [false, true, false], around({random: () => random})))
+    const picked = [0, 0.3, 0.6, 0.9].map(random =>
+      choose(balanced([1, 1, 1]), [false, true, false], around({random: () => random})),
+    )
     expect(picked).toEqual([0, 0, 2, 2])
   })
 
   test('shares are within 2 % of the weights', () => {
-    const weights = fc.array(fc.oneof(fc.constant(0), fc.integer({min: 1, max: 100}), fc.double({min: 0.01, max: 10, noNaN: true})), {
-      minLength: 1,
-      maxLength: 8,
-    })
+    const weights = fc.array(
+      fc.oneof(fc.constant(0), fc.integer({min: 1, max: 100}), fc.double({min: 0.01, max: 10, noNaN: true})),
+      {
+        minLength: 1,
+        maxLength: 8,
+      },
+    )
     const picks = 20_000 // the deviation of a share is 0.35 % at most, so that 2 % are more than five of them
     fc.assert(
       fc.property(weights, fc.nat(), (weights, seed) => {
@@ -151,7 +160,10 @@ describe('sticky', () => {
   test('gives those who say none of the fields no common target', () => {
     const rolls = [0.9, 0.1]
     const on = around({random: () => rolls.shift() ?? Number.NaN})
-    const branch = balanced([1, 1], {hash_fields: ['metadata.user', 'params.__proto__', 'metadata.constructor', 'url.pathname'], ttl_s: 60})
+    const branch = balanced([1, 1], {
+      hash_fields: ['metadata.user', 'params.__proto__', 'metadata.constructor', 'url.pathname'],
+      ttl_s: 60,
+    })
     expect([choose(branch, null, on), choose(branch, null, on)]).toEqual([1, 0])
   })
 
@@ -160,7 +172,11 @@ describe('sticky', () => {
     const sticky = createStickyMemory({most: 100})
     const drawn = (value: unknown) => {
       let count = 0
-      choose(branch, null, around({facts: {metadata: {}, params: {user: value}, pathname: '/'}, sticky, random: () => 0 * ++count}))
+      choose(
+        branch,
+        null,
+        around({facts: {metadata: {}, params: {user: value}, pathname: '/'}, sticky, random: () => 0 * ++count}),
+      )
       return count
     }
     const values = ['1', 1, null, {name: 'a'}, {name: 'b'}, ['a'], true]
@@ -187,7 +203,11 @@ describe('sticky', () => {
           const given = new Map<number, number>()
           let now = 0
           for (const caller of calls) {
-            const index = choose(branch, null, around({facts: user(`user ${caller}`), sticky, random, now: () => now++}))
+            const index = choose(
+              branch,
+              null,
+              around({facts: user(`user ${caller}`), sticky, random, now: () => now++}),
+            )
             expect(index).toBe(given.get(caller) ?? index)
             given.set(caller, index)
           }

@@ -37,7 +37,9 @@ describe('the worked examples of the reference', () => {
   })
 
   test('2: the nearest timeout counts', () => {
-    expect(leaves(fixture('02-nested-timeouts')).map(({path, target}) => [path, target.provider, target.request_timeout])).toEqual([
+    expect(
+      leaves(fixture('02-nested-timeouts')).map(({path, target}) => [path, target.provider, target.request_timeout]),
+    ).toEqual([
       ['config.targets[0].targets[0]', '@a', 5000],
       ['config.targets[0].targets[1]', '@b', 10_000],
       ['config.targets[1]', '@c', 2000],
@@ -59,11 +61,18 @@ describe('the worked examples of the reference', () => {
       [1, 'params.max_tokens $gt 4000 or url.pathname $regex "^/v1/embeddings$"'],
     ])
     expect(root.otherwise).toBe(2)
-    const ask = (facts: object) => root.conditions.findIndex(({holds}) => holds({metadata: {}, params: {}, pathname: '/', ...facts}))
-    expect([ask({metadata: {plan: 'paid'}}), ask({params: {max_tokens: 5000}}), ask({pathname: '/v1/embeddings'}), ask({})]).toEqual([
-      0, 1, 1, -1,
-    ])
-    expect(root.children[0]).toMatchObject({mode: 'loadbalance', breaker: {failure_threshold: 5, cooldown_interval_ms: 60_000}})
+    const ask = (facts: object) =>
+      root.conditions.findIndex(({holds}) => holds({metadata: {}, params: {}, pathname: '/', ...facts}))
+    expect([
+      ask({metadata: {plan: 'paid'}}),
+      ask({params: {max_tokens: 5000}}),
+      ask({pathname: '/v1/embeddings'}),
+      ask({}),
+    ]).toEqual([0, 1, 1, -1])
+    expect(root.children[0]).toMatchObject({
+      mode: 'loadbalance',
+      breaker: {failure_threshold: 5, cooldown_interval_ms: 60_000},
+    })
     for (const leaf of leavesOf(root)) expect(leaf.breaker).toMatchObject({failure_threshold: 5})
   })
 })
@@ -114,12 +123,15 @@ describe('inheritance', () => {
 
   test('a target that says anything of a side says all of it', () => {
     const [first, second, third] = leaves(
-      fallback([{provider: '@a'}, {provider: '@b', input_mutators: ['pg-own']}, {provider: '@c', output_guardrails: []}], {
-        before_request_hooks: [{id: 'h'}],
-        input_guardrails: ['pg-in'],
-        output_guardrails: ['pg-out'],
-        default_input_guardrails: ['pg-all'],
-      }),
+      fallback(
+        [{provider: '@a'}, {provider: '@b', input_mutators: ['pg-own']}, {provider: '@c', output_guardrails: []}],
+        {
+          before_request_hooks: [{id: 'h'}],
+          input_guardrails: ['pg-in'],
+          output_guardrails: ['pg-out'],
+          default_input_guardrails: ['pg-all'],
+        },
+      ),
     )
     const all = {default_input_guardrails: ['pg-all']}
     expect(first!.target).toEqual({
@@ -140,7 +152,10 @@ describe('inheritance', () => {
   })
 
   test('provider, credentials, name and weight are each target’s own', () => {
-    const nested = {strategy: {mode: 'loadbalance'}, targets: [{name: 'outer', weight: 9, targets: [{request_timeout: 1}]}]}
+    const nested = {
+      strategy: {mode: 'loadbalance'},
+      targets: [{name: 'outer', weight: 9, targets: [{request_timeout: 1}]}],
+    }
     const root = branch(nested)
     expect(root.children[0]).toMatchObject({kind: 'branch', mode: 'single', name: 'outer', weight: 9})
     expect(leavesOf(root)[0]).toEqual({
@@ -156,7 +171,10 @@ describe('inheritance', () => {
 
 describe('circuit breakers', () => {
   const config = {
-    strategy: {mode: 'fallback', cb_config: {failure_threshold_percentage: 50, minimum_requests: 4, failure_status_codes: [503]}},
+    strategy: {
+      mode: 'fallback',
+      cb_config: {failure_threshold_percentage: 50, minimum_requests: 4, failure_status_codes: [503]},
+    },
     targets: [
       {provider: '@a'},
       {provider: '@b', cb_config: {failure_threshold: 2}},
@@ -189,10 +207,16 @@ describe('circuit breakers', () => {
     const plan = planOf(config, null)
     expect(leavesOf(plan.root).map(({breaker}) => breaker)).toEqual([null, null, null])
     expect(plan.warnings).toHaveLength(3)
-    expect(plan.warnings[0]).toBe('config.targets[1].cb_config: has no effect here: circuits are kept for saved configs alone')
+    expect(plan.warnings[0]).toBe(
+      'config.targets[1].cb_config: has no effect here: circuits are kept for saved configs alone',
+    )
     const saved = readConfig(config, {saved: true})
     if ('issues' in saved) throw new Error()
-    expect(leavesOf(compile(saved.config, {config_id: null}).root).map(({breaker}) => breaker)).toEqual([null, null, null])
+    expect(leavesOf(compile(saved.config, {config_id: null}).root).map(({breaker}) => breaker)).toEqual([
+      null,
+      null,
+      null,
+    ])
   })
 })
 
@@ -205,12 +229,19 @@ test('a load balance is sticky when it says so', () => {
 })
 
 test('one target without a strategy is asked as a single one', () => {
-  expect(branch({targets: [{provider: '@a'}]})).toMatchObject({kind: 'branch', mode: 'single', children: [{path: 'config.targets[0]'}]})
+  expect(branch({targets: [{provider: '@a'}]})).toMatchObject({
+    kind: 'branch',
+    mode: 'single',
+    children: [{path: 'config.targets[0]'}],
+  })
 })
 
 test('a plan cannot be changed, nor what it holds', () => {
   const plan = planOf(
-    fallback([{provider: '@a', override_params: {metadata: {x: [1]}}}], {retry: {attempts: 1}, input_guardrails: [{id: 'x'}]}),
+    fallback([{provider: '@a', override_params: {metadata: {x: [1]}}}], {
+      retry: {attempts: 1},
+      input_guardrails: [{id: 'x'}],
+    }),
   )
   const open: string[] = []
   const visit = (value: unknown, path: string) => {
@@ -240,7 +271,11 @@ test('a thousand targets and conditions, each in its place', () => {
   const root = branch({strategy: {mode: 'conditional', conditions}, override_params: {seed: 1}, targets})
   if (root.mode !== 'conditional') throw new Error(root.mode)
   expect(root.conditions.map(({then}) => then)).toEqual(names.map((_, at) => at))
-  expect((root.children[999] as PlanTarget).target).toEqual({name: 't999', provider: '@t999', override_params: {model: 't999', seed: 1}})
+  expect((root.children[999] as PlanTarget).target).toEqual({
+    name: 't999',
+    provider: '@t999',
+    override_params: {model: 't999', seed: 1},
+  })
 })
 
 test('what was not read is no plan', () => {

@@ -15,7 +15,11 @@ function read(query: unknown) {
     nested: 0,
   }
   const parsed = parseQuery(query, 'q', found)
-  return {parsed, issues: found.issues.map(({path, message}) => `${path}: ${message}`), warnings: found.warnings.map(({path}) => path)}
+  return {
+    parsed,
+    issues: found.issues.map(({path, message}) => `${path}: ${message}`),
+    warnings: found.warnings.map(({path}) => path),
+  }
 }
 
 function holds(query: unknown, facts: Partial<RoutingFacts> = {}): boolean {
@@ -74,7 +78,14 @@ describe('a query holds', () => {
     'never by %s of a key that is absent or holds no plain value',
     operator => {
       const operand = operator === '$in' || operator === '$nin' ? ['1'] : '1'
-      for (const key of ['metadata.none', 'params.none', 'params.tools', 'params.toString', 'metadata.constructor', 'params.__proto__'])
+      for (const key of [
+        'metadata.none',
+        'params.none',
+        'params.tools',
+        'params.toString',
+        'metadata.constructor',
+        'params.__proto__',
+      ])
         expect(holds({[key]: {[operator]: operand}}, {metadata, params})).toBe(false)
     },
   )
@@ -90,8 +101,14 @@ describe('a query is refused', () => {
   test.each<[unknown, string]>([
     ['x', 'q: expected an object such as {"metadata.KEY": {"$eq": "x"}}, found a text'],
     [{}, 'q: is empty and would always hold; expected a condition'],
-    [{'metadata.a': {}}, 'q["metadata.a"]: is empty; expected one of $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $regex'],
-    [{'metadata.a': [1]}, 'q["metadata.a"]: expected a text, a number, true, false, null or an object of operators, found a list'],
+    [
+      {'metadata.a': {}},
+      'q["metadata.a"]: is empty; expected one of $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $regex',
+    ],
+    [
+      {'metadata.a': [1]},
+      'q["metadata.a"]: expected a text, a number, true, false, null or an object of operators, found a list',
+    ],
     [{'metadata.a': {$eqq: 1}}, 'q["metadata.a"].$eqq: is no operator; did you mean $eq?'],
     [
       {'metadata.a': {exists: 1}},
@@ -104,9 +121,18 @@ describe('a query is refused', () => {
     [{$nor: [{'metadata.a': 'x'}]}, 'q.$nor: is not known; did you mean $or?'],
     [{$or: []}, 'q.$or: expected a list of 1 to 1000 queries, found 0'],
     [{$or: {}}, 'q.$or: expected a list of 1 to 1000 queries, found an object'],
-    [{$or: [{'params.a': 1}, 5]}, 'q.$or[1]: expected an object such as {"metadata.KEY": {"$eq": "x"}}, found a number'],
-    [{'params.a': {$in: 'x'}}, 'q["params.a"].$in: expected a list of 1 to 1000 texts, numbers, true, false, null, found a text'],
-    [{'params.a': {$in: []}}, 'q["params.a"].$in: expected a list of 1 to 1000 texts, numbers, true, false, null, found an empty list'],
+    [
+      {$or: [{'params.a': 1}, 5]},
+      'q.$or[1]: expected an object such as {"metadata.KEY": {"$eq": "x"}}, found a number',
+    ],
+    [
+      {'params.a': {$in: 'x'}},
+      'q["params.a"].$in: expected a list of 1 to 1000 texts, numbers, true, false, null, found a text',
+    ],
+    [
+      {'params.a': {$in: []}},
+      'q["params.a"].$in: expected a list of 1 to 1000 texts, numbers, true, false, null, found an empty list',
+    ],
     [{'params.a': {$gt: 'x'}}, 'q["params.a"].$gt: expected a number, found a text'],
     [{'params.a': {$gt: Number.NaN}}, 'q["params.a"].$gt: expected a number, found NaN'],
     [{'params.a': {$regex: 5}}, 'q["params.a"].$regex: expected a regular expression as a text, found a number'],
@@ -148,7 +174,12 @@ test('in words', () => {
 })
 
 test('whatever facts come, an answer comes, and not one of what a key inherits', () => {
-  const plain = fc.oneof(fc.string(), fc.double({noNaN: true, noDefaultInfinity: true}), fc.boolean(), fc.constant(null))
+  const plain = fc.oneof(
+    fc.string(),
+    fc.double({noNaN: true, noDefaultInfinity: true}),
+    fc.boolean(),
+    fc.constant(null),
+  )
   const key = fc.constantFrom('a', 'b', 'constructor', '__proto__', 'hasOwnProperty')
   fc.assert(
     fc.property(key, plain, fc.dictionary(key, fc.anything()), (name, value, said) => {

@@ -50,15 +50,23 @@ describe('lint', () => {
     const config = {
       strategy: {mode: 'fallback'},
       custom_host: 'http://0x7f.1/v1',
-      targets: [{provider: 'known'}, {provider: 'unknown', custom_host: 'https://user:pass@a.example.com'}, {provider: '@slug'}],
+      targets: [
+        {provider: 'known'},
+        {provider: 'unknown', custom_host: 'https://user:pass@a.example.com'},
+        {provider: '@slug'},
+      ],
     }
     expect(lint(config, {unknownKind}).issues).toEqual([
       {
         path: 'config.custom_host',
-        message: 'is not a base URL that can be called: an IPv4 address is four decimal numbers from 0 to 255, without leading zeros',
+        message:
+          'is not a base URL that can be called: an IPv4 address is four decimal numbers from 0 to 255, without leading zeros',
       },
       {path: 'config.targets[1].provider', message: 'is no kind of provider'},
-      {path: 'config.targets[1].custom_host', message: 'is not a base URL that can be called: a user, a password or an @ is not allowed'},
+      {
+        path: 'config.targets[1].custom_host',
+        message: 'is not a base URL that can be called: a user, a password or an @ is not allowed',
+      },
     ])
   })
 
@@ -78,8 +86,16 @@ describe('gateway configs lint', () => {
   }
 
   test('says OK and how many targets there are', async () => {
-    expect(await run(['configs', 'lint', 'good.json'], {files})).toEqual({code: 0, stdout: 'OK: 2 targets.\n', stderr: ''})
-    expect(await run(['configs', 'lint', '-'], {stdin: '{"provider":"@a"}'})).toEqual({code: 0, stdout: 'OK: 1 target.\n', stderr: ''})
+    expect(await run(['configs', 'lint', 'good.json'], {files})).toEqual({
+      code: 0,
+      stdout: 'OK: 2 targets.\n',
+      stderr: '',
+    })
+    expect(await run(['configs', 'lint', '-'], {stdin: '{"provider":"@a"}'})).toEqual({
+      code: 0,
+      stdout: 'OK: 1 target.\n',
+      stderr: '',
+    })
     const {code, stdout, stderr} = await run(['configs', 'lint', 'good.json', '--json'], {files})
     expect([code, JSON.parse(stdout), stderr]).toEqual([0, {ok: true, issues: [], targets: 2}, ''])
   })

@@ -45,7 +45,10 @@ const OPAQUE = /params$|hooks$|guardrails$|mutators$|json$/i
 function sites(holder: unknown, path = 'config', way: readonly string[] = []): Site[] {
   if (typeof holder !== 'object' || holder === null) return []
   if (Array.isArray(holder)) {
-    return holder.flatMap((value, key) => [{holder, key, path: `${path}[${key}]`, way}, ...sites(value, `${path}[${key}]`, way)])
+    return holder.flatMap((value, key) => [
+      {holder, key, path: `${path}[${key}]`, way},
+      ...sites(value, `${path}[${key}]`, way),
+    ])
   }
   return Object.entries(holder).flatMap(([key, value]) => {
     const at = member(path, key)
@@ -73,7 +76,8 @@ type Mutation = (config: Json, random: Numbers) => string | undefined
 
 const inQuery = ({way}: Site) => way.includes('query')
 const asMember = ({holder}: Site) => !Array.isArray(holder)
-const pick = (config: Json, random: Numbers, fits: (site: Site) => boolean) => random.one(sites(config).filter(fits)) as Site | undefined
+const pick = (config: Json, random: Numbers, fits: (site: Site) => boolean) =>
+  random.one(sites(config).filter(fits)) as Site | undefined
 const put = ({holder, key}: Site, value: unknown) => {
   ;(holder as Json)[key] = value
 }
@@ -88,7 +92,10 @@ function misspelt(word: string, random: Numbers): string {
     () => word.slice(0, at) + word.slice(at + 1),
     () => `${word.slice(0, at)}${word[at]}${word.slice(at)}`,
     () => `${word.slice(0, at)}q${word.slice(at + 1)}`,
-    () => (at ? [...letters.slice(0, at - 1), letters[at]!, letters[at - 1]!, ...letters.slice(at + 1)].join('') : `${word}s`),
+    () =>
+      at
+        ? [...letters.slice(0, at - 1), letters[at]!, letters[at - 1]!, ...letters.slice(at + 1)].join('')
+        : `${word}s`,
   ][random.below(4)]!()
 }
 
@@ -108,7 +115,12 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   name: ['', 7, 'x'.repeat(256)],
   provider: ['two words', '@slug/model', '', 7],
   virtualKey: ['a/b'],
-  custom_host: ['ftp://models.example.com', 'models.example.com', 'https://user:pass@models.example.com', 'http://2130706433/v1'],
+  custom_host: [
+    'ftp://models.example.com',
+    'models.example.com',
+    'https://user:pass@models.example.com',
+    'http://2130706433/v1',
+  ],
   mode: ['random', 'Fallback ', '', null],
   aws_auth_type: ['key'],
   azure_auth_mode: ['password'],
@@ -178,14 +190,29 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'a pattern that cannot be matched'(config, random) {
     const site = pick(config, random, ({key}) => key === '$regex')
     if (!site) return undefined
-    put(site, random.one(['(a', 'a(?=b)', '(?<!a)b', '(a)\\1', '[z-a]', '*', 'a{2000}', '((a{90}){90}){90}', '\\', '(?<n>a)\\k<n>']))
+    put(
+      site,
+      random.one([
+        '(a',
+        'a(?=b)',
+        '(?<!a)b',
+        '(a)\\1',
+        '[z-a]',
+        '*',
+        'a{2000}',
+        '((a{90}){90}){90}',
+        '\\',
+        '(?<n>a)\\k<n>',
+      ]),
+    )
     return site.path
   },
   'a value of the wrong type'(config, random) {
     const site = pick(
       config,
       random,
-      at => asMember(at) && !inQuery(at) && !/^(anthropic_beta|cache|vertex_service_account_json)$/.test(String(at.key)),
+      at =>
+        asMember(at) && !inQuery(at) && !/^(anthropic_beta|cache|vertex_service_account_json)$/.test(String(at.key)),
     )
     if (!site) return undefined
     const was = (site.holder as Json)[site.key]
@@ -372,13 +399,17 @@ test('200 bad configs are refused, each at its place', () => {
     made++
     counted.set(kind, (counted.get(kind) ?? 0) + 1)
     const {ok, issues} = lint(config)
-    if (ok || !issues.some(issue => issue.path === path)) wrong.push({kind, name, path, issues, config: JSON.stringify(config)})
+    if (ok || !issues.some(issue => issue.path === path))
+      wrong.push({kind, name, path, issues, config: JSON.stringify(config)})
   }
   expect(wrong).toEqual([])
   expect(counted.size).toBe(kinds.length)
 })
 
-/** Reads as a saved config, and compiles what is taken; undefined when it is refused. It must end either way, and without a throw. */
+/**
+ * Reads as a saved config, and compiles what is taken; undefined when it is refused. It must end either way, and
+ * without a throw.
+ */
 function taken(value: unknown) {
   const read = readConfig(value, {saved: true})
   if ('issues' in read) {
@@ -491,7 +522,11 @@ function anyConfig(random: Numbers): Json {
     const some = Object.keys(make).filter(() => random.below(rare) === 0)
     const said = Object.fromEntries(some.map(key => [key, make[key]!()]))
     if (depth > 2 || random.below(3) === 0) return {provider: `@p${own()}`, ...said}
-    return {...said, strategy: strategy(), targets: Array.from({length: 1 + random.below(3)}, () => node(depth + 1, rare))}
+    return {
+      ...said,
+      strategy: strategy(),
+      targets: Array.from({length: 1 + random.below(3)}, () => node(depth + 1, rare)),
+    }
   }
   return node(1, 3 + random.below(8))
 }
@@ -531,14 +566,22 @@ test('a key that is said changes the plan, or is warned of, or every target belo
       const warned = read.warnings.map(({path}) => path)
       for (const {holder, key, path} of sites(config)) {
         const is_usual = key === 'strategy' && (holder as Json).strategy && modeOf(holder as Json) === 'single'
-        if (Array.isArray(holder) || is_usual || key === 'name' || key === 'query' || warned.some(at => path.startsWith(at))) continue
+        if (
+          Array.isArray(holder) ||
+          is_usual ||
+          key === 'name' ||
+          key === 'query' ||
+          warned.some(at => path.startsWith(at))
+        )
+          continue
         const value = holder[key]
         delete holder[key]
         const without = readConfig(config, {saved: true})
         const same = !('issues' in without) && shown(config as GatewayConfig) === plan
         compared++
         holder[key] = value
-        if (same && !isCoveredAt(config, path)) expect.fail(`${path} has no effect and no warning in ${JSON.stringify(config)}`)
+        if (same && !isCoveredAt(config, path))
+          expect.fail(`${path} has no effect and no warning in ${JSON.stringify(config)}`)
       }
     }),
     {numRuns: RUNS},

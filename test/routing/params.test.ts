@@ -23,7 +23,11 @@ describe('parameters', () => {
 
   test('a body that nothing changes is the same one', () => {
     const body = {messages: []}
-    for (const target of [{}, {drop_params: []}, {drop_params: ['a', 'messages[0]', 'messages[*].x', 'messages.x', 'model[0]']}])
+    for (const target of [
+      {},
+      {drop_params: []},
+      {drop_params: ['a', 'messages[0]', 'messages[*].x', 'messages.x', 'model[0]']},
+    ])
       expect(applyParams(body, target)).toBe(body)
   })
 
@@ -37,7 +41,11 @@ describe('parameters', () => {
 
   test('whether there are any', () => {
     expect([{}, {drop_params: []}].map(hasParams)).toEqual([false, false])
-    expect([{drop_params: ['a']}, {override_params: {}}, {default_params: {a: 1}}].map(hasParams)).toEqual([true, true, true])
+    expect([{drop_params: ['a']}, {override_params: {}}, {default_params: {a: 1}}].map(hasParams)).toEqual([
+      true,
+      true,
+      true,
+    ])
   })
 })
 
@@ -68,7 +76,10 @@ describe('what is dropped', () => {
       'messages[*].content[*].cache_control',
       {...body, messages: [body.messages[0], {role: 'user', content: [{text: 'one'}, {text: 'two'}]}]},
     ],
-    ['messages[1].content[0]', {...body, messages: [body.messages[0], {role: 'user', content: [{text: 'two', cache_control: null}]}]}],
+    [
+      'messages[1].content[0]',
+      {...body, messages: [body.messages[0], {role: 'user', content: [{text: 'two', cache_control: null}]}]},
+    ],
     ['tools[9].x', body],
     ['a[0]', body],
     ['tools.x', body],
@@ -106,14 +117,18 @@ test.each([
 })
 
 test('no name reaches a prototype', () => {
-  const body = JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":{"b":2}},"x":{"__proto__":{"polluted":1},"y":1}}')
+  const body = JSON.parse(
+    '{"__proto__":{"a":1},"constructor":{"prototype":{"b":2}},"x":{"__proto__":{"polluted":1},"y":1}}',
+  )
   const target = {
     override_params: JSON.parse('{"__proto__":{"polluted":true}}'),
     default_params: JSON.parse('{"constructor":{"c":3}}'),
     drop_params: ['x.y', 'x.__proto__.polluted', 'constructor.prototype.b', 'toString.x'],
   }
   const left = applyParams(body, target)
-  expect(JSON.stringify(left)).toBe('{"__proto__":{"polluted":true},"constructor":{"prototype":{}},"x":{"__proto__":{}}}')
+  expect(JSON.stringify(left)).toBe(
+    '{"__proto__":{"polluted":true},"constructor":{"prototype":{}},"x":{"__proto__":{}}}',
+  )
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   expect(Object.getPrototypeOf(left)).toBe(Object.prototype)
   expect(body.x.y).toBe(1)
@@ -122,7 +137,12 @@ test('no name reaches a prototype', () => {
 test('whatever body and paths come, the body stays as it was and only what is named goes', () => {
   const key = fc.constantFrom('a', 'b', '__proto__')
   const {tree} = fc.letrec(tie => ({
-    tree: fc.oneof({depthSize: 'small'}, fc.nat(3), fc.array(tie('tree'), {maxLength: 3}), fc.dictionary(key, tie('tree'), {maxKeys: 3})),
+    tree: fc.oneof(
+      {depthSize: 'small'},
+      fc.nat(3),
+      fc.array(tie('tree'), {maxLength: 3}),
+      fc.dictionary(key, tie('tree'), {maxKeys: 3}),
+    ),
   }))
   const step = fc.oneof(
     key.map(name => `.${name}`),

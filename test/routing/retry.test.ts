@@ -30,7 +30,13 @@ describe('the wait', () => {
   })
 
   test('is as a 429 says where the rule wants it, and goes on doubling from its place otherwise', () => {
-    const results = [said(429, {'retry-after-ms': '1500'}), said(429), said(500, {'retry-after': '9'}), wanting('0'), wanting('3')]
+    const results = [
+      said(429, {'retry-after-ms': '1500'}),
+      said(429),
+      said(500, {'retry-after': '9'}),
+      wanting('0'),
+      wanting('3'),
+    ]
     expect(all(obeying(), results)).toEqual([1500, 2000, 4000, 0, 3000])
   })
 
@@ -58,7 +64,9 @@ describe('the wait', () => {
 describe('a retry', () => {
   test.each([
     ...usual.map(status => [status, 'answer', 1000] as const),
-    ...[200, 204, 206, 246, 301, 400, 401, 404, 408, 409, 412, 446, 501].map(status => [status, 'answer', 'returned'] as const),
+    ...[200, 204, 206, 246, 301, 400, 401, 404, 408, 409, 412, 446, 501].map(
+      status => [status, 'answer', 'returned'] as const,
+    ),
     [408, 'timeout', 'returned'],
     [500, 'network_error', 1000],
     [502, 'network_error', 1000],

@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {type Circuits, createCircuits} from '../../src/routing/breaker.ts'
 import {createStickyMemory} from '../../src/routing/choose.ts'
-import type {BreakerRule, ConditionalBranch, Plan, PlanNode, PlanTarget, RetryRule, RoutingFacts} from '../../src/routing/plan.ts'
+import type {
+  BreakerRule,
+  ConditionalBranch,
+  Plan,
+  PlanNode,
+  PlanTarget,
+  RetryRule,
+  RoutingFacts,
+} from '../../src/routing/plan.ts'
 import {retryAfterMs, type TryResult} from '../../src/routing/retry.ts'
 import {type RoutingContext, type RoutingStep, startRouting, type Try} from '../../src/routing/router.ts'
 
@@ -17,7 +25,8 @@ interface Own {
   readonly breaker?: BreakerRule
 }
 const common = (path: string, {weight = 1, breaker}: Own) => ({path, name: null, weight, breaker: breaker ?? null})
-const placed = (drafts: readonly Draft[], path: string) => drafts.map((draft, index) => draft(`${path}.targets[${index}]`))
+const placed = (drafts: readonly Draft[], path: string) =>
+  drafts.map((draft, index) => draft(`${path}.targets[${index}]`))
 const leaf =
   (own: Own = {}): Draft =>
   path => ({
@@ -39,7 +48,13 @@ const fallback =
   })
 const balance =
   (children: readonly Draft[], own: Own & {sticky?: {hash_fields: string[]; ttl_s: number}} = {}): Draft =>
-  path => ({...common(path, own), kind: 'branch', mode: 'loadbalance', children: placed(children, path), sticky: own.sticky ?? null})
+  path => ({
+    ...common(path, own),
+    kind: 'branch',
+    mode: 'loadbalance',
+    children: placed(children, path),
+    sticky: own.sticky ?? null,
+  })
 /** Condition `n` holds when `metadata.go` is `n`. */
 const conditional =
   (children: readonly Draft[], thens: readonly number[], otherwise: number | null, own: Own = {}): Draft =>
@@ -48,7 +63,12 @@ const conditional =
     kind: 'branch',
     mode: 'conditional',
     children: placed(children, path),
-    conditions: thens.map((then, n) => ({holds: ({metadata}: RoutingFacts) => metadata.go === String(n), then, text: '', models: []})),
+    conditions: thens.map((then, n) => ({
+      holds: ({metadata}: RoutingFacts) => metadata.go === String(n),
+      then,
+      text: '',
+      models: [],
+    })),
     otherwise,
   })
 const plan = (draft: Draft, config_id: string | null = null): Plan => ({
@@ -112,7 +132,13 @@ describe('one leaf', () => {
     ['429, 429, 200', twice, [said(429), said(429), said(200)], 'config, config +1000, config +2000', 'config: 2'],
     ['429 three times', twice, [said(429)], 'config, config +1000, config +2000', 'config: -1'],
     ['429, then what is not retried', twice, [said(429), said(400)], 'config, config +1000', 'config: 1'],
-    ['429 twice, then what is not retried', twice, [said(429), said(429), said(400)], 'config, config +1000, config +2000', 'config: 2'],
+    [
+      '429 twice, then what is not retried',
+      twice,
+      [said(429), said(429), said(400)],
+      'config, config +1000, config +2000',
+      'config: 2',
+    ],
     ['is retried once and answers', twice, [said(503), said(200)], 'config, config +1000', 'config: 1'],
     [
       'waits up to 16 s',
@@ -178,7 +204,11 @@ describe('one leaf', () => {
   })
 
   test('below single branches is the place they lead to', () => {
-    expect(walk(plan(single(single(plain))), [said(200)])).toMatchObject({asked: '0.0', end: '0.0: 0', modes: ['single']})
+    expect(walk(plan(single(single(plain))), [said(200)])).toMatchObject({
+      asked: '0.0',
+      end: '0.0: 0',
+      modes: ['single'],
+    })
   })
 })
 
@@ -188,7 +218,13 @@ describe('a fallback', () => {
     ['stops at the first success', fallback(three), [said(200)], '0', '0: 0'],
     ['goes on at a timeout', fallback(three), [timeout, said(200)], '0, 1', '1: 0'],
     ['gives the last answer when all fail', fallback(three), [said(500), said(429), said(404)], '0, 1, 2', '2: 0'],
-    ['goes on at a 4xx, a redirect and a network error', fallback(three), [said(400), said(301), network], '0, 1, 2', '2: 0'],
+    [
+      'goes on at a 4xx, a redirect and a network error',
+      fallback(three),
+      [said(400), said(301), network],
+      '0, 1, 2',
+      '2: 0',
+    ],
     ['is content with any 2xx, 246 too', fallback(three), [said(246)], '0', '0: 0'],
     ['is content with 299', fallback(three), [said(299)], '0', '0: 0'],
     ['goes on at a denial', fallback(three), [said(446), said(200)], '0, 1', '1: 0'],
@@ -221,7 +257,13 @@ describe('a fallback', () => {
       '0, 0 +1000, 0 +2000, 1, 1 +1000',
       '1: 1',
     ],
-    ['comes at once after a retry-after that is too long', fallback([obeying, plain]), [wanting(60), said(200)], '0, 1', '1: 0'],
+    [
+      'comes at once after a retry-after that is too long',
+      fallback([obeying, plain]),
+      [wanting(60), said(200)],
+      '0, 1',
+      '1: 0',
+    ],
     [
       'begins each leaf’s limit of waiting anew',
       fallback([obeying, obeying]),
@@ -269,13 +311,20 @@ describe('a fallback', () => {
 describe('a load balance', () => {
   test('is of one target, and does not try another', () => {
     const of = plan(balance([plain, plain]))
-    expect(walk(of, [said(500)], around({random: () => 0.5}))).toMatchObject({asked: '1', end: '1: 0', modes: ['loadbalance']})
+    expect(walk(of, [said(500)], around({random: () => 0.5}))).toMatchObject({
+      asked: '1',
+      end: '1: 0',
+      modes: ['loadbalance'],
+    })
   })
 
   test('picks once for each visit', () => {
     const of = plan(fallback([balance([plain, plain]), balance([plain, plain])]))
     const rolls = [0.9, 0.1]
-    expect(walk(of, [said(500)], around({random: () => rolls.shift()!}))).toMatchObject({asked: '0.1, 1.0', end: '1.0: 0'})
+    expect(walk(of, [said(500)], around({random: () => rolls.shift()!}))).toMatchObject({
+      asked: '0.1, 1.0',
+      end: '1.0: 0',
+    })
   })
 
   test('of fallbacks stays in the one it picked', () => {
@@ -377,8 +426,18 @@ describe('open circuits', () => {
     ['are asked in a load balance when there is nothing else', balance([watched, watched]), ['0', '1'], '0'],
     ['leave no load balance to what is off', balance([watched, leaf({breaker, weight: 0})]), ['0'], '0'],
     ['make a branch open when all of it is', fallback([balance([watched, watched]), plain]), ['0.0', '0.1'], '1'],
-    ['make no branch open of which a part is closed', fallback([balance([watched, watched]), plain]), ['0.0'], '0.1, 1'],
-    ['make a branch open whatever is off in it', fallback([balance([watched, leaf({weight: 0})]), plain]), ['0.0'], '1'],
+    [
+      'make no branch open of which a part is closed',
+      fallback([balance([watched, watched]), plain]),
+      ['0.0'],
+      '0.1, 1',
+    ],
+    [
+      'make a branch open whatever is off in it',
+      fallback([balance([watched, leaf({weight: 0})]), plain]),
+      ['0.0'],
+      '1',
+    ],
     ['make a single branch open', fallback([single(watched), plain]), ['0.0'], '1'],
     [
       'inside are all asked when the whole config is open',
@@ -420,7 +479,9 @@ describe('open circuits', () => {
   test('move a sticky caller', () => {
     const of = plan(balance([watched, watched], {sticky: {hash_fields: ['metadata.go'], ttl_s: 60}}), 'c1')
     const sticky = createStickyMemory({most: 10})
-    const asked = [open(), open('0'), open()].map(circuits => walk(of, [said(200)], around({go: 'ann', sticky, circuits})).asked)
+    const asked = [open(), open('0'), open()].map(
+      circuits => walk(of, [said(200)], around({go: 'ann', sticky, circuits})).asked,
+    )
     expect(asked).toEqual(['0', '1', '1'])
   })
 })
@@ -441,7 +502,10 @@ const {draft} = fc.letrec<{draft: Draft; drafts: Draft[]; leaf: Draft}>(tie => (
     {maxDepth: 3, depthSize: 'max'},
     {arbitrary: tie('leaf'), weight: 2},
     fc.tuple(tie('draft'), own).map(([child, said]) => single(child, said)),
-    {arbitrary: fc.tuple(tie('drafts'), codes, own).map(([children, on, said]) => fallback(children, on, said)), weight: 4},
+    {
+      arbitrary: fc.tuple(tie('drafts'), codes, own).map(([children, on, said]) => fallback(children, on, said)),
+      weight: 4,
+    },
     fc.tuple(tie('drafts'), own).map(([children, said]) => balance(children, said)),
     fc
       .tuple(tie('drafts'), fc.array(fc.nat(3), {maxLength: 3}), fc.option(fc.nat(3), {nil: null}), own)
@@ -480,7 +544,11 @@ interface World {
 }
 
 /** Execution semantics (reference §4) as they are written there: one function, which waits and calls itself. */
-async function interpret(node: PlanNode, mode: string, world: World): Promise<{result: TryResult; path: string; count: number}> {
+async function interpret(
+  node: PlanNode,
+  mode: string,
+  world: World,
+): Promise<{result: TryResult; path: string; count: number}> {
   if (node.kind === 'leaf') {
     const {attempts, on_status_codes, use_retry_after_header} = node.target.retry ?? {
       attempts: 0,
@@ -495,7 +563,8 @@ async function interpret(node: PlanNode, mode: string, world: World): Promise<{r
       !['refusal', 'gateway'].includes(result.kind) &&
       (result.kind === 'network_error' || on_status_codes.includes(result.status))
     while (isFailing() && count < attempts) {
-      const wanted_ms = use_retry_after_header && result.status === 429 && result.headers ? retryAfterMs(result.headers) : null
+      const wanted_ms =
+        use_retry_after_header && result.status === 429 && result.headers ? retryAfterMs(result.headers) : null
       if (wanted_ms !== null) budget_ms -= wanted_ms
       if (wanted_ms !== null && (wanted_ms >= 60_000 || budget_ms < 0)) break
       result = await world.ask(node, wanted_ms ?? [1, 2, 4, 8, 16][count]! * 1000, ++count, mode)
@@ -533,7 +602,9 @@ async function interpret(node: PlanNode, mode: string, world: World): Promise<{r
   throw new Error('a fallback of nothing')
 }
 
-/** 0, 1/16, ... 15/16: whole weights up to 12 in all are told apart, and no rounding comes near a border that matters. */
+/**
+ * 0, 1/16, ... 15/16: whole weights up to 12 in all are told apart, and no rounding comes near a border that matters.
+ */
 const rolls = fc.array(fc.nat(15), {minLength: 1, maxLength: 8}).map(numbers => numbers.map(n => (n + 0.5) / 16))
 const cycle = <T>(items: readonly T[]) => {
   let at = 0
@@ -638,22 +709,26 @@ test('no plan asks a leaf twice, nor one that stands before what was asked', () 
 
 test('every leaf of a fallback that fails throughout is asked once and as often again as its retries, at exact times', () => {
   fc.assert(
-    fc.property(fc.array(fc.nat(5), {minLength: 1, maxLength: 6}), fc.constantFrom(429, 500, 529), (attempts, status) => {
-      const {asks, end} = walk(plan(fallback(attempts.map(attempts => leaf({retry: {attempts}})))), [said(status)])
-      let now = 0
-      const asked = asks.map(({target: leaf, wait_ms}) => {
-        now += wait_ms
-        return `${short(leaf.path)} ${now}`
-      })
-      let began = 0
-      const expected = attempts.flatMap((attempts, index) => {
-        const times = Array.from({length: attempts + 1}, (_, retry) => began + 1000 * (2 ** retry - 1))
-        began = times.at(-1)!
-        return times.map(time => `${index} ${time}`)
-      })
-      expect(asked).toEqual(expected)
-      expect(end).toBe(`${attempts.length - 1}: ${attempts.at(-1) ? -1 : 0}`)
-    }),
+    fc.property(
+      fc.array(fc.nat(5), {minLength: 1, maxLength: 6}),
+      fc.constantFrom(429, 500, 529),
+      (attempts, status) => {
+        const {asks, end} = walk(plan(fallback(attempts.map(attempts => leaf({retry: {attempts}})))), [said(status)])
+        let now = 0
+        const asked = asks.map(({target: leaf, wait_ms}) => {
+          now += wait_ms
+          return `${short(leaf.path)} ${now}`
+        })
+        let began = 0
+        const expected = attempts.flatMap((attempts, index) => {
+          const times = Array.from({length: attempts + 1}, (_, retry) => began + 1000 * (2 ** retry - 1))
+          began = times.at(-1)!
+          return times.map(time => `${index} ${time}`)
+        })
+        expect(asked).toEqual(expected)
+        expect(end).toBe(`${attempts.length - 1}: ${attempts.at(-1) ? -1 : 0}`)
+      },
+    ),
     {numRuns: 2000},
   )
 })

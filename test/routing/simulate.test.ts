@@ -111,7 +111,9 @@ describe('why', () => {
     expect(visits).toEqual([])
     expect(end).toMatchObject({kind: 'refuse', refused: {reason: 'no_match', path: 'config'}})
     if (end.kind === 'refuse')
-      expect(end.because).toMatchObject([{path: 'config', to: null, conditions: [{holds: false}, {holds: false}, {holds: false}]}])
+      expect(end.because).toMatchObject([
+        {path: 'config', to: null, conditions: [{holds: false}, {holds: false}, {holds: false}]},
+      ])
     expect(by_lot).toBe(false)
   })
 
@@ -167,7 +169,9 @@ describe('why', () => {
     }
     expect(of('one', () => 0).because).toMatchObject([{sticky_key: expect.stringMatching(/^[\w-]{43}$/)}])
     for (const random of [0, 0.5, 0.99]) expect(of('one', () => random)).toEqual(of('one', () => 0))
-    const first = Array.from({length: 2000}, (_, user) => of(`user-${user}`, () => 0)).filter(({leaf}) => leaf.path === 'config.targets[0]')
+    const first = Array.from({length: 2000}, (_, user) => of(`user-${user}`, () => 0)).filter(
+      ({leaf}) => leaf.path === 'config.targets[0]',
+    )
     expect(Math.abs(first.length - 1500)).toBeLessThan(100)
   })
 })
@@ -175,7 +179,12 @@ describe('why', () => {
 describe('what is asked after which failure', () => {
   test.each<[string, unknown, string, unknown[]]>([
     ['nothing after one target', a, 'config', []],
-    ['the next, on what is not 2xx', fallback([a, b]), 'config.targets[0]', [{on_status_codes: null, to: 'config.targets[1]'}]],
+    [
+      'the next, on what is not 2xx',
+      fallback([a, b]),
+      'config.targets[0]',
+      [{on_status_codes: null, to: 'config.targets[1]'}],
+    ],
     ['nothing after the last', fallback([a, b]), 'config.targets[1]', []],
     [
       'an outer fallback takes what the inner one leaves',
@@ -210,42 +219,51 @@ const node: fc.Memo<object> = fc.memo(depth =>
           strategy: fc.oneof(fc.constant({mode: 'fallback'}), fc.constant({mode: 'fallback', on_status_codes: [429]})),
           targets: fc.array(node(depth - 1), {minLength: 1, maxLength: 3}),
         }),
-        fc.array(fc.tuple(node(depth - 1), fc.integer({min: 0, max: 3})), {minLength: 1, maxLength: 3}).map(targets => ({
-          strategy: {mode: 'loadbalance'},
-          targets: targets.map(([target, weight]) => ({...target, weight})),
-        })),
+        fc
+          .array(fc.tuple(node(depth - 1), fc.integer({min: 0, max: 3})), {minLength: 1, maxLength: 3})
+          .map(targets => ({
+            strategy: {mode: 'loadbalance'},
+            targets: targets.map(([target, weight]) => ({...target, weight})),
+          })),
       ),
 )
 
 test('in any config: reasons lead to where it went, draws fall where they say, and what goesOn says comes', () => {
   fc.assert(
-    fc.property(node(4), fc.string(), fc.array(fc.constantFrom(200, 429, 500), {minLength: 1, maxLength: 30}), (config, seed, statuses) => {
-      const read = readConfig(config)
-      if ('issues' in read) return
-      const plan = compile(read.config, {config_id: null})
-      let asked = 0
-      const {visits} = simulate(plan, options({random: seeded(seed)}), () => answered(statuses[asked++ % statuses.length]!))
-      const paths = new Set([...targetsOf(plan.root), ...branchesOf(plan.root)].map(({path}) => path))
-      for (const [index, {leaf, because, tries}] of visits.entries()) {
-        for (const choice of because) {
-          expect(paths).toContain(choice.to)
-          expect(`${leaf.path}.`).toContain(`${choice.to}.`)
-          if (choice.mode !== 'loadbalance') continue
-          let rest = choice.drawn! * choice.weights.reduce((sum, {weight}) => sum + weight, 0)
-          const drawn = choice.weights.find(({weight}) => {
-            rest -= weight
-            return rest < 0
-          })
-          expect(choice.to).toBe(drawn!.path)
-        }
-        const next = visits[index + 1]
-        const {status} = tries.at(-1)!.result
-        const said = goesOn(plan, leaf.path).find(({on_status_codes: codes}) =>
-          codes ? codes.includes(status) : status < 200 || status > 299,
+    fc.property(
+      node(4),
+      fc.string(),
+      fc.array(fc.constantFrom(200, 429, 500), {minLength: 1, maxLength: 30}),
+      (config, seed, statuses) => {
+        const read = readConfig(config)
+        if ('issues' in read) return
+        const plan = compile(read.config, {config_id: null})
+        let asked = 0
+        const {visits} = simulate(plan, options({random: seeded(seed)}), () =>
+          answered(statuses[asked++ % statuses.length]!),
         )
-        if (next) expect(`${next.leaf.path}.`).toContain(`${said!.to}.`)
-      }
-    }),
+        const paths = new Set([...targetsOf(plan.root), ...branchesOf(plan.root)].map(({path}) => path))
+        for (const [index, {leaf, because, tries}] of visits.entries()) {
+          for (const choice of because) {
+            expect(paths).toContain(choice.to)
+            expect(`${leaf.path}.`).toContain(`${choice.to}.`)
+            if (choice.mode !== 'loadbalance') continue
+            let rest = choice.drawn! * choice.weights.reduce((sum, {weight}) => sum + weight, 0)
+            const drawn = choice.weights.find(({weight}) => {
+              rest -= weight
+              return rest < 0
+            })
+            expect(choice.to).toBe(drawn!.path)
+          }
+          const next = visits[index + 1]
+          const {status} = tries.at(-1)!.result
+          const said = goesOn(plan, leaf.path).find(({on_status_codes: codes}) =>
+            codes ? codes.includes(status) : status < 200 || status > 299,
+          )
+          if (next) expect(`${next.leaf.path}.`).toContain(`${said!.to}.`)
+        }
+      },
+    ),
     {numRuns: 2000},
   )
 })

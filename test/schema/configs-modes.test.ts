@@ -12,11 +12,15 @@ const issues = (value: unknown, options: Options = {saved: true}) => {
   const read = readConfig(value, options)
   return 'issues' in read ? read.issues.map(({path, message}) => `${path}: ${message}`) : []
 }
-const warnings = (value: unknown, options?: Options) => good(value, options).warnings.map(({path, message}) => `${path}: ${message}`)
+const warnings = (value: unknown, options?: Options) =>
+  good(value, options).warnings.map(({path, message}) => `${path}: ${message}`)
 
 const [a, b] = [{provider: '@a'}, {provider: '@b'}]
 const fallback = (more: object = {}, targets: unknown[] = [a, b]) => ({strategy: {mode: 'fallback', ...more}, targets})
-const loadbalance = (targets: unknown[] = [a, b], more: object = {}) => ({strategy: {mode: 'loadbalance', ...more}, targets})
+const loadbalance = (targets: unknown[] = [a, b], more: object = {}) => ({
+  strategy: {mode: 'loadbalance', ...more},
+  targets,
+})
 const conditional = (
   conditions: unknown,
   more: object = {},
@@ -37,9 +41,21 @@ const when = (then: unknown, query: unknown = {'metadata.x': 'y'}) =>
 describe('the normal form', () => {
   test.each<[string, unknown, unknown]>([
     ['a bare cache', {cache: 'simple'}, {cache: {mode: 'simple'}}],
-    ['camelCase in rules', {retry: {attempts: 1, onStatusCodes: [429]}}, {retry: {attempts: 1, on_status_codes: [429]}}],
-    ['the plural', {retry: {attempts: 1, use_retry_after_headers: true}}, {retry: {attempts: 1, use_retry_after_header: true}}],
-    ['camelCase of the plural', {retry: {attempts: 1, useRetryAfterHeaders: true}}, {retry: {attempts: 1, use_retry_after_header: true}}],
+    [
+      'camelCase in rules',
+      {retry: {attempts: 1, onStatusCodes: [429]}},
+      {retry: {attempts: 1, on_status_codes: [429]}},
+    ],
+    [
+      'the plural',
+      {retry: {attempts: 1, use_retry_after_headers: true}},
+      {retry: {attempts: 1, use_retry_after_header: true}},
+    ],
+    [
+      'camelCase of the plural',
+      {retry: {attempts: 1, useRetryAfterHeaders: true}},
+      {retry: {attempts: 1, use_retry_after_header: true}},
+    ],
     ['strictness', {strict_openai_compliance: false}, {strict_open_ai_compliance: false}],
     ['strictness in camelCase', {strictOpenAiCompliance: false}, {strict_open_ai_compliance: false}],
     [
@@ -93,9 +109,21 @@ describe('what is refused in', () => {
       {cache: {mode: 'simple', max_age: 59}},
       'config.cache.max_age: expected a whole number of seconds from 60 to 7776000, found 59',
     ],
-    ['a timeout', {request_timeout: -1}, 'config.request_timeout: expected a whole number of milliseconds from 1 to 2147483647, found -1'],
-    ['a weight', loadbalance([{...a, weight: Number.NaN}]), 'config.targets[0].weight: expected a number from 0 to 1000000, found NaN'],
-    ['a weight', loadbalance([{...a, weight: -1}]), 'config.targets[0].weight: expected a number from 0 to 1000000, found -1'],
+    [
+      'a timeout',
+      {request_timeout: -1},
+      'config.request_timeout: expected a whole number of milliseconds from 1 to 2147483647, found -1',
+    ],
+    [
+      'a weight',
+      loadbalance([{...a, weight: Number.NaN}]),
+      'config.targets[0].weight: expected a number from 0 to 1000000, found NaN',
+    ],
+    [
+      'a weight',
+      loadbalance([{...a, weight: -1}]),
+      'config.targets[0].weight: expected a number from 0 to 1000000, found -1',
+    ],
     [
       'weights',
       loadbalance([
@@ -104,15 +132,27 @@ describe('what is refused in', () => {
       ]),
       'config.targets: have no weight above 0; expected one at least',
     ],
-    ['a strategy', {strategy: {}, targets: [a]}, 'config.strategy.mode: is required: one of single, loadbalance, fallback, conditional'],
+    [
+      'a strategy',
+      {strategy: {}, targets: [a]},
+      'config.strategy.mode: is required: one of single, loadbalance, fallback, conditional',
+    ],
     ['a strategy', {targets: [a, b]}, 'config.strategy: is required beside several targets: an object with a mode'],
     [
       'a fallback',
       fallback({on_status_codes: []}),
       'config.strategy.on_status_codes: expected at least one in the list of status codes, found none',
     ],
-    ['a fallback', fallback({on_statuscodes: [429]}), 'config.strategy.on_statuscodes: is not known; did you mean on_status_codes?'],
-    ['sticky', loadbalance([a, b], {sticky: {hash_fields: ['metadata.u']}}), 'config.strategy.sticky.enabled: is required: true or false'],
+    [
+      'a fallback',
+      fallback({on_statuscodes: [429]}),
+      'config.strategy.on_statuscodes: is not known; did you mean on_status_codes?',
+    ],
+    [
+      'sticky',
+      loadbalance([a, b], {sticky: {hash_fields: ['metadata.u']}}),
+      'config.strategy.sticky.enabled: is required: true or false',
+    ],
     [
       'sticky',
       loadbalance([a, b], {sticky: {enabled: true}}),
@@ -129,9 +169,21 @@ describe('what is refused in', () => {
       {strategy: {mode: 'conditional'}, targets: [a]},
       'config.strategy.conditions: is required: a list of objects with a query and the name of a target in then',
     ],
-    ['conditions', conditional([{query: {'metadata.x': 'y'}}]), 'config.strategy.conditions[0].then: is required: the name of a target'],
-    ['conditions', conditional([when('aa'), when('b')]), 'config.strategy.conditions[0].then: names no target beside it; did you mean a?'],
-    ['conditions', conditional([when('nobody')]), 'config.strategy.conditions[0].then: names no target beside it; expected one of a, b'],
+    [
+      'conditions',
+      conditional([{query: {'metadata.x': 'y'}}]),
+      'config.strategy.conditions[0].then: is required: the name of a target',
+    ],
+    [
+      'conditions',
+      conditional([when('aa'), when('b')]),
+      'config.strategy.conditions[0].then: names no target beside it; did you mean a?',
+    ],
+    [
+      'conditions',
+      conditional([when('nobody')]),
+      'config.strategy.conditions[0].then: names no target beside it; expected one of a, b',
+    ],
     [
       'conditions',
       conditional([when('x')], {}, [a]),
@@ -177,8 +229,16 @@ describe('what is refused in', () => {
       'config.input_guardrails: expected a list of guardrails, each a slug or an object, found a text',
     ],
     ['guardrails', {output_guardrails: [7]}, 'config.output_guardrails[0]: expected an object, found a number'],
-    ['a model', {override_params: {model: 7}}, 'config.override_params.model: expected the name of a model, or @slug/model'],
-    ['parameters', {override_params: {a: [Number.NaN]}}, 'config.override_params.a[0]: expected a number that JSON has, found NaN'],
+    [
+      'a model',
+      {override_params: {model: 7}},
+      'config.override_params.model: expected the name of a model, or @slug/model',
+    ],
+    [
+      'parameters',
+      {override_params: {a: [Number.NaN]}},
+      'config.override_params.a[0]: expected a number that JSON has, found NaN',
+    ],
     [
       'a login',
       {provider: '@a', aws_auth_type: 'accesKey'},
@@ -254,22 +314,43 @@ describe('what is refused in', () => {
 
 describe('what is known and has no effect', () => {
   test.each<[unknown, string]>([
-    [fallback({}, [{...a, weight: 1}]), 'config.targets[0].weight: has no effect here: it counts under the mode loadbalance alone'],
+    [
+      fallback({}, [{...a, weight: 1}]),
+      'config.targets[0].weight: has no effect here: it counts under the mode loadbalance alone',
+    ],
     [
       loadbalance([a, b], {on_status_codes: [429]}),
       'config.strategy.on_status_codes: has no effect here: it counts under the mode fallback alone',
     ],
-    [fallback({sticky: {enabled: false}}), 'config.strategy.sticky: has no effect here: it counts under the mode loadbalance alone'],
-    [fallback({default: 'a'}), 'config.strategy.default: has no effect here: it counts under the mode conditional alone'],
-    [fallback({conditions: [when('a')]}), 'config.strategy.conditions: has no effect here: it counts under the mode conditional alone'],
-    [{strategy: {mode: 'single'}, targets: [a, b]}, 'config.targets[1]: has no effect: the mode single asks the first target alone'],
+    [
+      fallback({sticky: {enabled: false}}),
+      'config.strategy.sticky: has no effect here: it counts under the mode loadbalance alone',
+    ],
+    [
+      fallback({default: 'a'}),
+      'config.strategy.default: has no effect here: it counts under the mode conditional alone',
+    ],
+    [
+      fallback({conditions: [when('a')]}),
+      'config.strategy.conditions: has no effect here: it counts under the mode conditional alone',
+    ],
+    [
+      {strategy: {mode: 'single'}, targets: [a, b]},
+      'config.targets[1]: has no effect: the mode single asks the first target alone',
+    ],
     [{...fallback(), aws_region: 'eu-west-1'}, 'config.aws_region: has no effect beside targets, which name their own'],
     [
       fallback({}, [{...a, default_input_guardrails: ['pg-1']}]),
       'config.targets[0].default_input_guardrails: has no effect here: it counts at the root alone',
     ],
-    [{provider: '@a', retry: {on_status_codes: [429]}}, 'config.retry: has no effect without attempts, which is 0 where it is not said'],
-    [{retry: {attempts: 0, useRetryAfterHeader: true}, ...a}, 'config.retry.useRetryAfterHeader: has no effect beside attempts of 0'],
+    [
+      {provider: '@a', retry: {on_status_codes: [429]}},
+      'config.retry: has no effect without attempts, which is 0 where it is not said',
+    ],
+    [
+      {retry: {attempts: 0, useRetryAfterHeader: true}, ...a},
+      'config.retry.useRetryAfterHeader: has no effect beside attempts of 0',
+    ],
     [
       {...a, retry: {attempts: 1, on_status_codes: [500], use_retry_after_header: true}},
       'config.retry.use_retry_after_header: has no effect: it counts for 429 alone, which on_status_codes leaves out',
@@ -278,7 +359,10 @@ describe('what is known and has no effect', () => {
       {...fallback(), cb_config: {failure_threshold: 1, minimum_requests: 5}},
       'config.cb_config.minimum_requests: has no effect without failure_threshold_percentage',
     ],
-    [{...a, cb_config: {failure_threshold: 1}}, 'config.cb_config: has no effect here: no fallback or load balance asks it'],
+    [
+      {...a, cb_config: {failure_threshold: 1}},
+      'config.cb_config: has no effect here: no fallback or load balance asks it',
+    ],
     [
       conditional([when('a'), when('b', {'params.n': 1})], {cb_config: {failure_threshold: 1}}),
       'config.strategy.cb_config: has no effect here: no fallback or load balance asks it',
@@ -292,8 +376,14 @@ describe('what is known and has no effect', () => {
       conditional([when('a', {'metadata.n': 5})], {default: 'b'}),
       'config.strategy.conditions[0].query["metadata.n"]: has no effect: values of metadata are texts; write it in quotes',
     ],
-    [{override_params: {seed: 1}, drop_params: ['seed']}, 'config.override_params.seed: has no effect: drop_params takes it away'],
-    [{override_params: {seed: 1}, default_params: {seed: 2}}, 'config.default_params.seed: has no effect: override_params sets it'],
+    [
+      {override_params: {seed: 1}, drop_params: ['seed']},
+      'config.override_params.seed: has no effect: drop_params takes it away',
+    ],
+    [
+      {override_params: {seed: 1}, default_params: {seed: 2}},
+      'config.default_params.seed: has no effect: override_params sets it',
+    ],
     [{provider: '@a', virtual_key: 'b'}, 'config.provider: has no effect beside virtual_key, which names another'],
     [{provider: '@a', passthrough: true}, 'config.provider: has no effect beside passthrough'],
     [
@@ -334,10 +424,16 @@ test('what services of inline guardrails are asked with is secret too', () => {
     provider: 'x',
     input_guardrails: [
       'pg-saved',
-      {webhook: {webhookURL: 'https://g.example', headers: {'x-key': 'one'}}, deny: true, on_fail: {feedback: {value: -1}}},
+      {
+        webhook: {webhookURL: 'https://g.example', headers: {'x-key': 'one'}},
+        deny: true,
+        on_fail: {feedback: {value: -1}},
+      },
       {'default.jsonSchema': {schema: {properties: {headers: {type: 'string'}}}}},
     ],
-    after_request_hooks: [{checks: [{id: 'lakera.guard', parameters: {credentials: {apiKey: 'two', apiBase: 'https://l.example'}}}]}],
+    after_request_hooks: [
+      {checks: [{id: 'lakera.guard', parameters: {credentials: {apiKey: 'two', apiBase: 'https://l.example'}}}]},
+    ],
   }).config
   const seen: Record<string, string> = {}
   const shown = mapApiKeys(config, (secret, path) => {
@@ -364,7 +460,13 @@ test('every secret is changed, by its path', () => {
     request_timeout: 1,
     ...loadbalance([
       {provider: 'x', api_key: 'one'},
-      {provider: 'y', aws_secret_access_key: 'two', aws_access_key_id: 'three', vertex_service_account_json: '{"a":1}', aws_region: 'r'},
+      {
+        provider: 'y',
+        aws_secret_access_key: 'two',
+        aws_access_key_id: 'three',
+        vertex_service_account_json: '{"a":1}',
+        aws_region: 'r',
+      },
     ]),
   }).config
   const seen: string[] = []

@@ -30,7 +30,10 @@ describe('what a config may say', () => {
 
   test('one target below a single strategy is read, and so is a target without any strategy', () => {
     const target = {provider: 'openai'}
-    expect(good({strategy: {mode: 'single'}, targets: [target]}).config).toEqual({strategy: {mode: 'single'}, targets: [target]})
+    expect(good({strategy: {mode: 'single'}, targets: [target]}).config).toEqual({
+      strategy: {mode: 'single'},
+      targets: [target],
+    })
     expect(good({targets: [target]}).config).toEqual({targets: [target]})
   })
 
@@ -70,7 +73,10 @@ describe('what is refused', () => {
     ['pc-abc', 'config: expected an object, found a text'],
     [[], 'config: expected an object, found an empty list'],
     [{}, 'config: says nothing; expected a provider, a virtual_key, override_params or another key with an effect'],
-    [{name: 'a'}, 'config: says nothing; expected a provider, a virtual_key, override_params or another key with an effect'],
+    [
+      {name: 'a'},
+      'config: says nothing; expected a provider, a virtual_key, override_params or another key with an effect',
+    ],
     [{provder: '@a'}, 'config.provder: is not known; did you mean provider?'],
     [{targets: [{providr: '@a'}]}, 'config.targets[0].providr: is not known; did you mean provider?'],
     [{options: []}, 'config.options: is the older form of a config and not known; write targets'],
@@ -78,27 +84,47 @@ describe('what is refused', () => {
     [{provider: '@a/model'}, 'config.provider: expected a kind of provider, or @slug, found a text'],
     [{provider: 7}, 'config.provider: expected a kind of provider, or @slug, found a number'],
     [{api_key: 'two words'}, 'config.api_key: expected a key of visible ASCII characters, found a text'],
-    [{request_timeout: 0}, 'config.request_timeout: expected a whole number of milliseconds from 1 to 2147483647, found 0'],
-    [{request_timeout: '5'}, 'config.request_timeout: expected a whole number of milliseconds from 1 to 2147483647, found a text'],
+    [
+      {request_timeout: 0},
+      'config.request_timeout: expected a whole number of milliseconds from 1 to 2147483647, found 0',
+    ],
+    [
+      {request_timeout: '5'},
+      'config.request_timeout: expected a whole number of milliseconds from 1 to 2147483647, found a text',
+    ],
     [{strict_open_ai_compliance: 'true'}, 'config.strict_open_ai_compliance: expected true or false, found a text'],
     [{override_params: []}, 'config.override_params: expected an object, found an empty list'],
-    [{custom_host: 'ftp://a'}, 'config.custom_host: expected an http or https URL of at most 2048 characters, found a text'],
+    [
+      {custom_host: 'ftp://a'},
+      'config.custom_host: expected an http or https URL of at most 2048 characters, found a text',
+    ],
     [{strategy: {mode: 'single'}, provider: '@a'}, 'config.targets: is required beside a strategy'],
-    [{strategy: 'single', targets: [{provider: '@a'}]}, 'config.strategy: expected an object with a mode, found a text'],
+    [
+      {strategy: 'single', targets: [{provider: '@a'}]},
+      'config.strategy: expected an object with a mode, found a text',
+    ],
     [
       {strategy: {mode: 'singel'}, targets: [{provider: '@a'}]},
       'config.strategy.mode: expected one of single, loadbalance, fallback, conditional; did you mean single?',
     ],
-    [{strategy: {mode: 'single', stickyy: {}}, targets: [{provider: '@a'}]}, 'config.strategy.stickyy: is not known; did you mean sticky?'],
+    [
+      {strategy: {mode: 'single', stickyy: {}}, targets: [{provider: '@a'}]},
+      'config.strategy.stickyy: is not known; did you mean sticky?',
+    ],
     [{targets: []}, 'config.targets: expected a list of targets, found an empty list'],
     [{targets: {provider: '@a'}}, 'config.targets: expected a list of targets, found an object'],
   ])('%j', (config, sentence) => {
     expect(issues(config)).toContain(sentence)
   })
 
-  test.each([['X-Gateway-Forward-Headers'], ['Metadata-Flavor'], ['bad name'], [''], [7]])('the header %s cannot be forwarded', name => {
-    expect(issues({forward_headers: [name]})[0]).toMatch(/^config\.forward_headers\[0\]: expected the name of a header/)
-  })
+  test.each([['X-Gateway-Forward-Headers'], ['Metadata-Flavor'], ['bad name'], [''], [7]])(
+    'the header %s cannot be forwarded',
+    name => {
+      expect(issues({forward_headers: [name]})[0]).toMatch(
+        /^config\.forward_headers\[0\]: expected the name of a header/,
+      )
+    },
+  )
 
   test('a value never comes back in a sentence: it may be a secret', () => {
     expect(JSON.stringify(issues({provider: '@a', api_key: 'canary secret'}))).not.toContain('canary')
@@ -124,7 +150,10 @@ describe('what is refused', () => {
 describe('what is known and without effect', () => {
   test.each<[unknown, string]>([
     [{provider: '@a', weight: 2}, 'config.weight'],
-    [{strategy: {mode: 'single', on_status_codes: [429]}, targets: [{provider: '@a'}]}, 'config.strategy.on_status_codes'],
+    [
+      {strategy: {mode: 'single', on_status_codes: [429]}, targets: [{provider: '@a'}]},
+      'config.strategy.on_status_codes',
+    ],
     [{provider: '@a', targets: [{provider: '@b'}]}, 'config.provider'],
   ])('%j is a warning', (config, path) => {
     expect(good(config).warnings.map(warning => warning.path)).toEqual([path])
@@ -154,7 +183,9 @@ describe('the target of a config', () => {
   })
 
   test('does not inherit provider, credentials or name', () => {
-    expect(targetOf({provider: '@a', api_key: 'k', name: 'n', targets: [{request_timeout: 1}]}).target).toEqual({request_timeout: 1})
+    expect(targetOf({provider: '@a', api_key: 'k', name: 'n', targets: [{request_timeout: 1}]}).target).toEqual({
+      request_timeout: 1,
+    })
   })
 
   test('is the config itself where there are no targets', () => {
@@ -184,9 +215,20 @@ test('whatever JSON comes, it is read or refused; what was read once reads the s
     'requestTimeout',
     'x',
   )
-  const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constantFrom('single', '@a', 'https://a.example'))
+  const leaf = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.constantFrom('single', '@a', 'https://a.example'),
+  )
   const {tree} = fc.letrec(tie => ({
-    tree: fc.oneof({depthSize: 'small'}, leaf, fc.array(tie('tree'), {maxLength: 2}), fc.dictionary(key, tie('tree'), {maxKeys: 4})),
+    tree: fc.oneof(
+      {depthSize: 'small'},
+      leaf,
+      fc.array(tie('tree'), {maxLength: 2}),
+      fc.dictionary(key, tie('tree'), {maxKeys: 4}),
+    ),
   }))
   fc.assert(
     fc.property(tree, value => {

@@ -50,7 +50,10 @@ test.each([
     {tree: {name: 'a', below: [{name: 'A1'}]}},
     'field tree.name: must have at least 2 characters; field tree.below[0].name: expected small letters.',
   ],
-  [{tree: {name: 'aa', below: [{name: 'aa', blow: []}]}}, 'field tree.below[0]: the key blow is not known here: did you mean below?'],
+  [
+    {tree: {name: 'aa', below: [{name: 'aa', blow: []}]}},
+    'field tree.below[0]: the key blow is not known here: did you mean below?',
+  ],
   [{page: {current_page: '-1'}}, 'field page.current_page: must be a number, not a string.'],
 ])('%j: %s', (input, message) => {
   expect(said(input)).toBe(message)

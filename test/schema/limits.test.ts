@@ -62,7 +62,10 @@ describe('usage limits', () => {
     [{credit_limit: 5, periodic_reset: 'daily'}, 'periodic_reset: must be one of weekly, monthly.'],
     [{credit_limit: 5, periodic_reset_days: 0}, 'periodic_reset_days: must be at least 1.'],
     [{credit_limit: 5, periodic_reset_days: 366}, 'periodic_reset_days: must be at most 365.'],
-    [{credit_limit: 5, periodic_reset_days: 1.5}, 'periodic_reset_days: must be a whole number, not a number with a fraction.'],
+    [
+      {credit_limit: 5, periodic_reset_days: 1.5},
+      'periodic_reset_days: must be a whole number, not a number with a fraction.',
+    ],
     [
       {credit_limit: 5, periodic_reset: 'weekly', periodic_reset_days: 7},
       'periodic_reset_days: cannot be given together with periodic_reset: send one of them.',
@@ -79,7 +82,10 @@ describe('usage limits', () => {
       {credit_limit: 5, current_usage: 1},
       'limits: the key current_usage is not known here (known: type, credit_limit, alert_threshold, periodic_reset, periodic_reset_days, next_usage_reset_at, enforcement).',
     ],
-    [{credit_limit: 5, periodic_rest: 'weekly'}, 'limits: the key periodic_rest is not known here: did you mean periodic_reset?'],
+    [
+      {credit_limit: 5, periodic_rest: 'weekly'},
+      'limits: the key periodic_rest is not known here: did you mean periodic_reset?',
+    ],
     [{credit_limit: 5, enforcement: 'hard'}, 'enforcement: must be one of compatible, strict, shadow.'],
     ['5', 'limits: must be a list or an object.'],
   ])('%j is refused: %s', (input, message) => {
@@ -89,7 +95,9 @@ describe('usage limits', () => {
   test('a list holds one, or where it may be several one of each type', () => {
     expect(complaint(UsageLimits, [{credit_limit: 1}, {credit_limit: 2}])).toBe('limits: must have at most 1 item.')
     expect(UsageLimitList.parse([{credit_limit: 1}, {type: 'tokens', credit_limit: 2}])).toHaveLength(2)
-    expect(complaint(UsageLimitList, [{credit_limit: 1}, {credit_limit: 2}])).toBe('limits: names cost twice: send each once.')
+    expect(complaint(UsageLimitList, [{credit_limit: 1}, {credit_limit: 2}])).toBe(
+      'limits: names cost twice: send each once.',
+    )
   })
 
   test('what is kept is shown again, whatever it is', () => {
@@ -118,7 +126,8 @@ describe('usage limits', () => {
   })
 
   test('an edit goes on counting; another type, or one that was taken away, begins anew', () => {
-    const kept = (input: unknown, before: string | null, now: string) => keepUsageLimits(UsageLimits.parse(input), before, now)
+    const kept = (input: unknown, before: string | null, now: string) =>
+      keepUsageLimits(UsageLimits.parse(input), before, now)
     const started = (column: string | null) => readUsageLimits(column).map(limit => limit.started_at)
     const first = kept({credit_limit: 5}, null, NOW)
     expect(started(kept({credit_limit: 9, periodic_reset: 'monthly'}, first, LATER))).toEqual([NOW])

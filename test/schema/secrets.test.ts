@@ -10,22 +10,33 @@ test('of a long secret the ends are shown, of a short one nothing', () => {
 })
 
 test('every text of an object is masked, and nothing else', () => {
-  expect(maskAll({a: 'secret', b: [1, 'x', {c: null}], d: true})).toEqual({a: '•••••', b: [1, '•••••', {c: null}], d: true})
+  expect(maskAll({a: 'secret', b: [1, 'x', {c: null}], d: true})).toEqual({
+    a: '•••••',
+    b: [1, '•••••', {c: null}],
+    d: true,
+  })
 })
 
 test('what was masked is put back where it stood, and nowhere else', () => {
   const kept = {a: 'secret-one-0123456789', list: ['secret-two-0123456789'], b: 'plain'}
   expect(restored(maskAll(kept), kept)).toEqual(kept)
-  expect(restored({a: 'new', b: mask(kept.a), c: mask(kept.a)}, kept)).toEqual({a: 'new', b: mask(kept.a), c: mask(kept.a)})
+  expect(restored({a: 'new', b: mask(kept.a), c: mask(kept.a)}, kept)).toEqual({
+    a: 'new',
+    b: mask(kept.a),
+    c: mask(kept.a),
+  })
   expect(restored({toString: '•••••'}, {})).toEqual({toString: '•••••'})
 })
 
 test('any object comes back whole from its mask', () => {
   const secret = fc.string({unit: fc.constantFrom('a', 'b', '-', '1'), maxLength: 24})
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), fc.oneof(secret, fc.array(secret), fc.integer(), fc.dictionary(fc.string(), secret))), kept => {
-      expect(restored(maskAll(kept), kept)).toEqual(kept)
-    }),
+    fc.property(
+      fc.dictionary(fc.string(), fc.oneof(secret, fc.array(secret), fc.integer(), fc.dictionary(fc.string(), secret))),
+      kept => {
+        expect(restored(maskAll(kept), kept)).toEqual(kept)
+      },
+    ),
   )
 })
 

@@ -1,21 +1,45 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {addUsage, emptyUsage, imageUnit, isEmptyUsage, laterReport, mergeUsage, TOKEN_CLASSES, totals} from '../../src/schema/usage.ts'
+import {
+  addUsage,
+  emptyUsage,
+  imageUnit,
+  isEmptyUsage,
+  laterReport,
+  mergeUsage,
+  TOKEN_CLASSES,
+  totals,
+} from '../../src/schema/usage.ts'
 
 describe('merging reports', () => {
   test('joins what a stream tells in parts: input at its start, output at its end', () => {
     const start = {input_uncached_tokens: 12, cache_read_tokens: 3, output_text_tokens: 1}
     const end = {output_text_tokens: 40, cache_read_tokens: null}
-    expect(mergeUsage(start, end)).toEqual({...emptyUsage(), input_uncached_tokens: 12, cache_read_tokens: 3, output_text_tokens: 40})
+    expect(mergeUsage(start, end)).toEqual({
+      ...emptyUsage(),
+      input_uncached_tokens: 12,
+      cache_read_tokens: 3,
+      output_text_tokens: 40,
+    })
   })
 
   test('takes units one by one, the last that is not null', () => {
-    const merged = mergeUsage({units: {web_search: 1, pages: 2}}, undefined, {units: {web_search: 3, pages: null}}, {units: null})
+    const merged = mergeUsage(
+      {units: {web_search: 1, pages: 2}},
+      undefined,
+      {units: {web_search: 3, pages: null}},
+      {units: null},
+    )
     expect(merged.units).toEqual({web_search: 3, pages: 2})
   })
 
   test('leaves aside what is no count, and counts a started second', () => {
-    const hostile = {input_uncached_tokens: -1, cache_read_tokens: Number.NaN, output_text_tokens: 1e300, units: {audio_seconds: 3.2}}
+    const hostile = {
+      input_uncached_tokens: -1,
+      cache_read_tokens: Number.NaN,
+      output_text_tokens: 1e300,
+      units: {audio_seconds: 3.2},
+    }
     expect(mergeUsage(hostile)).toEqual({...emptyUsage(), units: {audio_seconds: 4}})
   })
 })
@@ -31,7 +55,12 @@ describe('a later report of a stream', () => {
     ['grows', usage(10, 4), usage(10, 9), usage(10, 9)],
     ['falls', usage(10, 9), usage(7, 4), usage(10, 9)],
     ['falls by half', usage(10, 9), usage(12, 4), usage(12, 9)],
-    ['tells the parts of the same', usage(10, 9), usage(6, 5, {cache_read_tokens: 4, output_reasoning_tokens: 4}), null],
+    [
+      'tells the parts of the same',
+      usage(10, 9),
+      usage(6, 5, {cache_read_tokens: 4, output_reasoning_tokens: 4}),
+      null,
+    ],
     [
       'adds units',
       usage(1, 1, {units: {web_search: 1}}),
@@ -53,7 +82,13 @@ describe('a later report of a stream', () => {
 
 describe('totals', () => {
   test('count as OpenAI does: the prompt with its cache, the completion with its reasoning', () => {
-    const usage = {...emptyUsage(), input_uncached_tokens: 800, cache_read_tokens: 200, output_text_tokens: 60, output_reasoning_tokens: 40}
+    const usage = {
+      ...emptyUsage(),
+      input_uncached_tokens: 800,
+      cache_read_tokens: 200,
+      output_text_tokens: 60,
+      output_reasoning_tokens: 40,
+    }
     expect(totals(usage)).toEqual({prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100})
   })
 

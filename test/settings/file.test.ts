@@ -52,7 +52,9 @@ test('a file that was asked for must be there; one that was not may be missing, 
   const missing = 'names "/none.yaml", which cannot be read: there is no such file.'
   expect(faults({argv: {settings: '/none.yaml'}})).toEqual([`--settings ${missing}`])
   expect(faults({env: {GATEWAY_SETTINGS_FILE: '/none.yaml'}})).toEqual([`GATEWAY_SETTINGS_FILE ${missing}`])
-  expect(faults({}, {[AT]: '!EACCES'})).toEqual([`The settings file "${AT}" cannot be read: this process may not read it.`])
+  expect(faults({}, {[AT]: '!EACCES'})).toEqual([
+    `The settings file "${AT}" cannot be read: this process may not read it.`,
+  ])
   expect(read({}, {[AT]: '!ENOTDIR'}).settings.port).toBe(8787)
 })
 

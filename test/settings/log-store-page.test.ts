@@ -7,7 +7,8 @@ import {NAMES, row} from '../../src/settings/table.ts'
 import {read} from './support.ts'
 
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/log-store.md'), 'utf8')
-const blocks = (language: string) => [...page.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, 'g'))].map(match => match[1]!)
+const blocks = (language: string) =>
+  [...page.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, 'g'))].map(match => match[1]!)
 
 test.each(blocks('env'))('a gateway starts with what docs/log-store.md shows: %s', block => {
   const env = Object.fromEntries(

@@ -35,12 +35,21 @@ test('a password keeps its spaces and loses only the line end', () => {
 })
 
 test.each([
-  [{GATEWAY_API_KEY: KEY, GATEWAY_API_KEY_FILE: '/k'}, 'GATEWAY_API_KEY and GATEWAY_API_KEY_FILE are both set; keep one.'],
+  [
+    {GATEWAY_API_KEY: KEY, GATEWAY_API_KEY_FILE: '/k'},
+    'GATEWAY_API_KEY and GATEWAY_API_KEY_FILE are both set; keep one.',
+  ],
   [{TLS_KEY_FILE: '/k', TLS_KEY_PATH: '/k'}, 'TLS_KEY_FILE and TLS_KEY_PATH are both set; keep one.'],
   [{GATEWAY_API_KEY_FILE: '/none'}, 'GATEWAY_API_KEY_FILE names "/none", which cannot be read: there is no such file.'],
-  [{GATEWAY_API_KEY_FILE: '/closed'}, 'GATEWAY_API_KEY_FILE names "/closed", which cannot be read: this process may not read it.'],
+  [
+    {GATEWAY_API_KEY_FILE: '/closed'},
+    'GATEWAY_API_KEY_FILE names "/closed", which cannot be read: this process may not read it.',
+  ],
   [{GATEWAY_API_KEY_FILE: '/folder'}, 'GATEWAY_API_KEY_FILE names "/folder", which cannot be read: it is a directory.'],
-  [{GATEWAY_API_KEY_FILE: '/endless'}, 'GATEWAY_API_KEY_FILE names "/endless", which cannot be read: it is larger than 1 MiB.'],
+  [
+    {GATEWAY_API_KEY_FILE: '/endless'},
+    'GATEWAY_API_KEY_FILE names "/endless", which cannot be read: it is larger than 1 MiB.',
+  ],
   [{GATEWAY_API_KEY_FILE: '/empty'}, 'GATEWAY_API_KEY_FILE names "/empty", which is empty.'],
   [{TLS_KEY_FILE: PRIVATE_KEY}, 'TLS_KEY_FILE is several lines; it takes the path of a file.'],
   [
@@ -53,13 +62,26 @@ test.each([
 })
 
 test('the path of a secret is never guessed from its value', () => {
-  expect(read({env: {GATEWAY_API_KEY: '/run/secrets/key'}}, {'/run/secrets/key': KEY}).settings.api_key).toBe('/run/secrets/key')
+  expect(read({env: {GATEWAY_API_KEY: '/run/secrets/key'}}, {'/run/secrets/key': KEY}).settings.api_key).toBe(
+    '/run/secrets/key',
+  )
 })
 
 test('neither the rows nor the settings themselves show a secret', () => {
-  const env = {...POSTGRES, GATEWAY_API_KEY: KEY, HTTPS_PROXY: 'http://u:hush@proxy:1', TLS_KEY: PRIVATE_KEY, TLS_CERT: CERTIFICATE}
+  const env = {
+    ...POSTGRES,
+    GATEWAY_API_KEY: KEY,
+    HTTPS_PROXY: 'http://u:hush@proxy:1',
+    TLS_KEY: PRIVATE_KEY,
+    TLS_CERT: CERTIFICATE,
+  }
   const found = read({env})
-  for (const text of [JSON.stringify(settingRows(found)), JSON.stringify(found), inspect(found, {depth: 9}), `${found.settings}`]) {
+  for (const text of [
+    JSON.stringify(settingRows(found)),
+    JSON.stringify(found),
+    inspect(found, {depth: 9}),
+    `${found.settings}`,
+  ]) {
     expect(text).not.toMatch(/hush|ababab|171, 171|ab ab/)
   }
   const rows = settingRows(found)

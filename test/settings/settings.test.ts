@@ -11,7 +11,12 @@ describe('precedence', () => {
   test('flags win over the environment, that over the file, that over the default', () => {
     const {settings, origins} = read({argv: {port: '1000'}, env}, files)
     expect(settings).toMatchObject({port: 1000, host: '10.0.0.2', log_level: 'debug', db_port: 5432})
-    expect(origins).toMatchObject({PORT: 'flag', HOST: 'environment', LOG_LEVEL: 'file:.gateway/settings.yaml', DB_PORT: 'default'})
+    expect(origins).toMatchObject({
+      PORT: 'flag',
+      HOST: 'environment',
+      LOG_LEVEL: 'file:.gateway/settings.yaml',
+      DB_PORT: 'default',
+    })
   })
 
   test('an empty text counts as not given, on every layer', () => {
@@ -26,9 +31,10 @@ describe('precedence', () => {
   test('the settings file stands in the data directory, wherever that is said to be', () => {
     const settings = 'port: 3000'
     expect(read({env: {GATEWAY_DATA_DIR: '/srv/a'}}, {'/srv/a/settings.yaml': settings}).settings.port).toBe(3000)
-    expect(read({argv: {'data-dir': '/srv/b'}, env: {GATEWAY_DATA_DIR: '/srv/a'}}, {'/srv/b/settings.yaml': settings}).settings.port).toBe(
-      3000,
-    )
+    expect(
+      read({argv: {'data-dir': '/srv/b'}, env: {GATEWAY_DATA_DIR: '/srv/a'}}, {'/srv/b/settings.yaml': settings})
+        .settings.port,
+    ).toBe(3000)
   })
 
   test('a settings file named by flag or variable replaces it, and may name the data directory', () => {
@@ -36,7 +42,9 @@ describe('precedence', () => {
     const {settings, origins} = read({env: {GATEWAY_SETTINGS_FILE: '/etc/g.yaml'}}, all)
     expect(settings).toMatchObject({port: 4000, data_dir: '/srv/g', log_level: 'info', settings_file: '/etc/g.yaml'})
     expect(origins.GATEWAY_DATA_DIR).toBe('file:/etc/g.yaml')
-    expect(read({argv: {settings: '/etc/g.yaml'}, env: {GATEWAY_SETTINGS_FILE: '/elsewhere'}}, all).settings.port).toBe(4000)
+    expect(read({argv: {settings: '/etc/g.yaml'}, env: {GATEWAY_SETTINGS_FILE: '/elsewhere'}}, all).settings.port).toBe(
+      4000,
+    )
   })
 
   test('without anything, every default is read', () => {
@@ -81,7 +89,10 @@ describe('names that are no settings', () => {
 
   test.each([
     ['pord', '--pord is not a setting. The nearest is --port.'],
-    ['db-pass', '--db-pass is not a setting. A command line is seen by others, so it is given as --db-pass-file or DB_PASS.'],
+    [
+      'db-pass',
+      '--db-pass is not a setting. A command line is seen by others, so it is given as --db-pass-file or DB_PASS.',
+    ],
     ['xyzzy', '--xyzzy is not a setting. All are listed by: gateway config show.'],
   ])('the flag %s', (flag, sentence) => {
     expect(faults({argv: {[flag]: 'hush'}})).toEqual([sentence])
@@ -92,7 +103,10 @@ describe('names that are no settings', () => {
     ['PORT: 1', 'PORT in .gateway/settings.yaml is not a setting. The nearest is port.'],
     ['gateway_data_dir: x', 'gateway_data_dir in .gateway/settings.yaml is not a setting. The nearest is data_dir.'],
     ['url: http://x', 'url in .gateway/settings.yaml is not a setting. It is given as --url or GATEWAY_URL.'],
-    ['api_key: hush', 'api_key in .gateway/settings.yaml is not a setting. It is given as --api-key-file or GATEWAY_API_KEY.'],
+    [
+      'api_key: hush',
+      'api_key in .gateway/settings.yaml is not a setting. It is given as --api-key-file or GATEWAY_API_KEY.',
+    ],
     [
       'loki_host: x',
       'loki_host in .gateway/settings.yaml is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
@@ -131,8 +145,16 @@ describe('values', () => {
     ['STREAM_USAGE', 'Auto', 'STREAM_USAGE is "Auto"; it takes auto, exact or metered.'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL is "loud"; it takes trace, debug, info, warn, error, fatal or silent.'],
     ['ENABLE_PROMETHEUS', 'yes', 'ENABLE_PROMETHEUS is "yes"; it takes true or false.'],
-    ['DB_SSL', 'verify_ca', 'DB_SSL is "verify_ca"; it takes DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY or Amazon RDS.'],
-    ['GATEWAY_URL', 'gateway.example.com', 'GATEWAY_URL is "gateway.example.com"; it takes a URL such as https://gateway.example.com.'],
+    [
+      'DB_SSL',
+      'verify_ca',
+      'DB_SSL is "verify_ca"; it takes DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY or Amazon RDS.',
+    ],
+    [
+      'GATEWAY_URL',
+      'gateway.example.com',
+      'GATEWAY_URL is "gateway.example.com"; it takes a URL such as https://gateway.example.com.',
+    ],
     ['GATEWAY_URL', 'http://u:hush@h', 'GATEWAY_URL is "http://***@h"; it may not carry a user or a password.'],
     ['SERVICE_NAME', 'a\nb', 'SERVICE_NAME is "a\\nb"; it takes one line of at most 4096 characters.'],
   ])('%s=%j is refused', (name, value, sentence) => {
@@ -165,12 +187,20 @@ describe('values', () => {
     ])
   })
 
-  test.each(['*', 'localhost:11434', '10.0.0.0/33', '999.1.1.1', '0x7f000001', 'ftp://x', 'http://a:b@c', 'a b', '*.', 'http://'])(
-    'a trusted host cannot be %s',
-    entry => {
-      expect(faults({env: {TRUSTED_CUSTOM_HOSTS: `fine.example.com,${entry}`}})[0]).toContain('without ports')
-    },
-  )
+  test.each([
+    '*',
+    'localhost:11434',
+    '10.0.0.0/33',
+    '999.1.1.1',
+    '0x7f000001',
+    'ftp://x',
+    'http://a:b@c',
+    'a b',
+    '*.',
+    'http://',
+  ])('a trusted host cannot be %s', entry => {
+    expect(faults({env: {TRUSTED_CUSTOM_HOSTS: `fine.example.com,${entry}`}})[0]).toContain('without ports')
+  })
 
   test('lists of headers are lower-case, of methods upper-case, of origins without a path', () => {
     const env = {
@@ -185,7 +215,9 @@ describe('values', () => {
       cors_allowed_headers: ['*'],
       headers_to_metadata: ['x-team', 'x-user'],
     })
-    expect(faults({env: {CORS_ALLOWED_ORIGINS: 'app.example.com'}})[0]).toContain('"app.example.com" is none of: origins')
+    expect(faults({env: {CORS_ALLOWED_ORIGINS: 'app.example.com'}})[0]).toContain(
+      '"app.example.com" is none of: origins',
+    )
     expect(faults({env: {CUSTOM_HEADERS_TO_IGNORE: 'x y'}})[0]).toContain('"x y" is none of: header names')
   })
 
@@ -205,11 +237,24 @@ describe('values', () => {
 
   test('the sealing key is 32 bytes in hex or base64', () => {
     const key = Buffer.from(SEALING_KEY, 'hex')
-    for (const said of [SEALING_KEY, SEALING_KEY.toUpperCase(), key.toString('base64'), key.toString('base64url'), `${SEALING_KEY}\n`]) {
+    for (const said of [
+      SEALING_KEY,
+      SEALING_KEY.toUpperCase(),
+      key.toString('base64'),
+      key.toString('base64url'),
+      `${SEALING_KEY}\n`,
+    ]) {
       expect(read({env: {GATEWAY_SEALING_KEY: said}}).settings.sealing_key).toEqual(key)
     }
-    for (const said of [SEALING_KEY.slice(2), 'ab', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64')]) {
-      expect(faults({env: {GATEWAY_SEALING_KEY: said}})[0]).toMatch(/^GATEWAY_SEALING_KEY is not usable; it takes 32 bytes/)
+    for (const said of [
+      SEALING_KEY.slice(2),
+      'ab',
+      Buffer.alloc(31).toString('base64'),
+      Buffer.alloc(33).toString('base64'),
+    ]) {
+      expect(faults({env: {GATEWAY_SEALING_KEY: said}})[0]).toMatch(
+        /^GATEWAY_SEALING_KEY is not usable; it takes 32 bytes/,
+      )
     }
   })
 
@@ -226,13 +271,16 @@ describe('values', () => {
   test('any text for any variable is read or refused with sentences, never thrown otherwise', () => {
     const names = fc.constantFrom(...settingRows(read({})).map(({name}) => name))
     fc.assert(
-      fc.property(fc.dictionary(names, fc.oneof(fc.string({unit: 'binary'}), fc.webUrl(), fc.ipV6(), fc.nat().map(String))), env => {
-        try {
-          readSettings({env, readFile: disk({})})
-        } catch (error) {
-          if (!(error instanceof SettingsFault) || error.sentences.length === 0) throw error
-        }
-      }),
+      fc.property(
+        fc.dictionary(names, fc.oneof(fc.string({unit: 'binary'}), fc.webUrl(), fc.ipV6(), fc.nat().map(String))),
+        env => {
+          try {
+            readSettings({env, readFile: disk({})})
+          } catch (error) {
+            if (!(error instanceof SettingsFault) || error.sentences.length === 0) throw error
+          }
+        },
+      ),
     )
   })
 })
@@ -266,7 +314,10 @@ describe('the database', () => {
     expect(faults({env})).toEqual([
       "DB_SSL=Amazon RDS needs the vendor's certificate bundle in DB_SSL_CA_FILE; none comes with this version.",
     ])
-    expect(read({env: {...env, DB_SSL_CA: CERTIFICATE}}).settings).toMatchObject({db_ssl: 'Amazon RDS', db_ssl_ca: CERTIFICATE.trim()})
+    expect(read({env: {...env, DB_SSL_CA: CERTIFICATE}}).settings).toMatchObject({
+      db_ssl: 'Amazon RDS',
+      db_ssl_ca: CERTIFICATE.trim(),
+    })
   })
 
   test.each([
@@ -290,14 +341,20 @@ describe('the database', () => {
       {DATABASE_URL: 'postgres://u:hush@h/d?sslmode=require'},
       'DATABASE_URL is not usable; take the parameter sslmode out of it and set DB_SSL=REQUIRED instead.',
     ],
-    [{DATABASE_URL: 'hush'}, 'DATABASE_URL is not usable; it takes a URL such as postgresql://user:password@host:5432/name.'],
+    [
+      {DATABASE_URL: 'hush'},
+      'DATABASE_URL is not usable; it takes a URL such as postgresql://user:password@host:5432/name.',
+    ],
   ])('%o is refused', (env, sentence) => {
     expect(faults({env: {...POSTGRES, ...env}})).toEqual([sentence])
   })
 
   test.each([
     [{DB_HOST: 'h', GATEWAY_SEALING_KEY: SEALING_KEY}, 'DB_HOST needs DB_USER and DB_NAME as well.'],
-    [{DB_USER: 'u', DB_PASS: 'hush'}, 'DB_USER, DB_PASS would have no effect without DB_HOST; set it, or use DATABASE_URL.'],
+    [
+      {DB_USER: 'u', DB_PASS: 'hush'},
+      'DB_USER, DB_PASS would have no effect without DB_HOST; set it, or use DATABASE_URL.',
+    ],
     [{DB_SSL: 'REQUIRED'}, 'DB_SSL=REQUIRED would have no effect without DATABASE_URL or DB_HOST.'],
   ])('without a URL, %o is refused', (env, sentence) => {
     expect(faults({env})).toEqual([sentence])
@@ -312,7 +369,10 @@ describe('the listener and browsers', () => {
       {TLS_CERT: '/etc/cert.pem', TLS_KEY: PRIVATE_KEY},
       'TLS_CERT is not usable; it takes one or more certificates in PEM form, not a path.',
     ],
-    [{TLS_CERT: CERTIFICATE, TLS_KEY: CERTIFICATE}, 'TLS_KEY is not usable; it takes a private key in PEM form, not a path.'],
+    [
+      {TLS_CERT: CERTIFICATE, TLS_KEY: CERTIFICATE},
+      'TLS_KEY is not usable; it takes a private key in PEM form, not a path.',
+    ],
     [{ENABLE_CORS: 'true'}, 'ENABLE_CORS=true needs CORS_ALLOWED_ORIGINS: the origins that may call, or * for any.'],
   ])('%o is refused', (env, sentence) => {
     expect(faults({env})).toEqual([sentence])
@@ -331,13 +391,21 @@ describe('documented variables of later versions', () => {
       'loki.example.com',
       'LOKI_HOST is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
     ],
-    ['JWT_ENABLED', 'ON', 'JWT_ENABLED is not available in this version (single sign-on and tokens). Unset it or set it to OFF or false.'],
+    [
+      'JWT_ENABLED',
+      'ON',
+      'JWT_ENABLED is not available in this version (single sign-on and tokens). Unset it or set it to OFF or false.',
+    ],
     [
       'GATEWAY_BASE_URL',
       'http://x',
       'GATEWAY_BASE_URL is not available in this version (a separate control plane). Unset it; one process is gateway and control plane.',
     ],
-    ['DB_READER_HOST', 'x', 'DB_READER_HOST is not available in this version (a reading replica of the database). Unset it.'],
+    [
+      'DB_READER_HOST',
+      'x',
+      'DB_READER_HOST is not available in this version (a reading replica of the database). Unset it.',
+    ],
     [
       'NODE_TLS_REJECT_UNAUTHORIZED',
       '0',

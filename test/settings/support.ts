@@ -5,7 +5,10 @@ import {readSettings, type SettingSources, SettingsFault} from '../../src/settin
 export const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----'
 export const PRIVATE_KEY = '-----BEGIN PRIVATE KEY-----\nhush-private\n-----END PRIVATE KEY-----'
 export const SEALING_KEY = 'ab'.repeat(32)
-export const POSTGRES = {DATABASE_URL: 'postgresql://blue:hush-password@db.example.com:5432/gateway', GATEWAY_SEALING_KEY: SEALING_KEY}
+export const POSTGRES = {
+  DATABASE_URL: 'postgresql://blue:hush-password@db.example.com:5432/gateway',
+  GATEWAY_SEALING_KEY: SEALING_KEY,
+}
 
 /** A disk with these files; a file whose text is `!CODE` fails so. */
 export function disk(files: Record<string, string>) {

@@ -53,7 +53,9 @@ test('every setting is read by something', () => {
   )
   const words = new Set(code.flatMap(text => text.match(/\w+/g) ?? []))
   const WITHOUT_EFFECT = NAMES.filter(name => row(name).meaning.startsWith('Accepted, without effect'))
-  expect(NAMES.filter(name => !words.has(name) && !words.has(keyOf(name)) && !WITHOUT_EFFECT.includes(name))).toEqual([])
+  expect(NAMES.filter(name => !words.has(name) && !words.has(keyOf(name)) && !WITHOUT_EFFECT.includes(name))).toEqual(
+    [],
+  )
 })
 
 test('docs/settings.md is what the table says', async () => {

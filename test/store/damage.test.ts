@@ -19,7 +19,8 @@ const made: string[] = []
 beforeAll(async () => {
   whole = folder()
   const gateway = await startGateway({}, {folder: whole})
-  for (let n = 0; n < 20; n++) await (await gateway.chat({model: 'echo', messages: MESSAGES}, {'x-gateway-provider': '@demo'})).text()
+  for (let n = 0; n < 20; n++)
+    await (await gateway.chat({model: 'echo', messages: MESSAGES}, {'x-gateway-provider': '@demo'})).text()
   await gateway.logs()
   await gateway.close()
 })
@@ -51,7 +52,10 @@ async function start(at: string, options: {role?: 'operator'; accepts_loss?: boo
   }
 }
 
-async function startOn(at: string, {role, accepts_loss}: {role?: 'operator'; accepts_loss?: boolean}): Promise<Pick<TestGateway, 'close'>> {
+async function startOn(
+  at: string,
+  {role, accepts_loss}: {role?: 'operator'; accepts_loss?: boolean},
+): Promise<Pick<TestGateway, 'close'>> {
   if (!role) return startGateway({}, {folder: at, ...(accepts_loss && {accepts_loss})})
   const {readSettings} = await import('../../src/settings/index.ts')
   const {createLog} = await import('../../src/base/log.ts')
@@ -62,15 +66,31 @@ async function startOn(at: string, {role, accepts_loss}: {role?: 'operator'; acc
 describe('a directory in which a database is gone', () => {
   const gone = (...names: string[]) => {
     const at = copyOf()
-    for (const name of names) for (const each of readdirSync(at)) if (each.startsWith(name)) rmSync(join(at, each), {recursive: true})
+    for (const name of names)
+      for (const each of readdirSync(at)) if (each.startsWith(name)) rmSync(join(at, each), {recursive: true})
     return at
   }
 
   test.each([
-    ['traffic.db', ['traffic.db'], undefined, /^traffic\.db is not in .*though gateway\.db is.*gateway serve --accept-loss/],
+    [
+      'traffic.db',
+      ['traffic.db'],
+      undefined,
+      /^traffic\.db is not in .*though gateway\.db is.*gateway serve --accept-loss/,
+    ],
     ['traffic.db', ['traffic.db'], 'operator', /^traffic\.db is not in/],
-    ['gateway.db', ['gateway.db'], undefined, /^gateway\.db is not in .*though traffic\.db is.*Put both databases back/],
-    ['both', ['gateway.db', 'traffic.db'], undefined, /^gateway\.db and traffic\.db are not in .*though its journal is/],
+    [
+      'gateway.db',
+      ['gateway.db'],
+      undefined,
+      /^gateway\.db is not in .*though traffic\.db is.*Put both databases back/,
+    ],
+    [
+      'both',
+      ['gateway.db', 'traffic.db'],
+      undefined,
+      /^gateway\.db and traffic\.db are not in .*though its journal is/,
+    ],
   ] as const)('%s: is refused with a sentence, and nothing is made in it', async (_, names, role, sentence) => {
     const at = gone(...names)
     const before = readdirSync(at).sort()
@@ -95,7 +115,9 @@ describe('a directory in which a database is gone', () => {
     const gateway = await startGateway({}, {folder: at, accepts_loss: true})
     try {
       expect(gateway.app.notes.join()).toContain('begin anew, as --accept-loss says')
-      expect((await gateway.chat({model: 'echo', messages: MESSAGES}, {'x-gateway-provider': '@demo'})).status).toBe(200)
+      expect((await gateway.chat({model: 'echo', messages: MESSAGES}, {'x-gateway-provider': '@demo'})).status).toBe(
+        200,
+      )
       expect(await gateway.logs()).not.toEqual([])
     } finally {
       await gateway.close()
@@ -107,7 +129,10 @@ describe('a directory in which a database is gone', () => {
     const at = gone('traffic.db', 'journal')
     const raw = new Sqlite(join(at, 'gateway.db'))
     raw.pragma('foreign_keys = OFF')
-    const tables = raw.prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'").pluck().all() as string[]
+    const tables = raw
+      .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'")
+      .pluck()
+      .all() as string[]
     for (const name of tables) raw.exec(`drop table "${name}"`)
     raw.exec('create table begun (n)')
     raw.close()

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import {sql} from 'kysely'
 import {afterEach, describe, expect, test} from 'vitest'
 import type {Outcome, Settlement} from '../../src/schema/records.ts'
-import {CHAIN_START, decodeRecord, encodeSettlement, type FlushTarget, MarkMoved, openTarget} from '../../src/store/flush/index.ts'
+import {
+  CHAIN_START,
+  decodeRecord,
+  encodeSettlement,
+  type FlushTarget,
+  MarkMoved,
+  openTarget,
+} from '../../src/store/flush/index.ts'
 import type {Mark} from '../../src/store/journal/index.ts'
 import {openMark} from '../../src/store/journal-marks.ts'
 import {verifyLedger} from '../../src/store/ledger/index.ts'
@@ -40,7 +47,8 @@ function applier(target: FlushTarget) {
 
 const entriesOf = ({store}: Pick<TestStore, 'store'>) =>
   store.db.selectFrom('traffic.ledger_entries').selectAll().orderBy('sequence').execute()
-const logsOf = ({store}: Pick<TestStore, 'store'>) => store.db.selectFrom('traffic.logs').selectAll().orderBy('id').execute()
+const logsOf = ({store}: Pick<TestStore, 'store'>) =>
+  store.db.selectFrom('traffic.logs').selectAll().orderBy('id').execute()
 const sumsOf = ({store}: Pick<TestStore, 'store'>) => store.db.selectFrom('traffic.usage_hourly').selectAll().execute()
 
 describe.each(KINDS)('a flush into %s', kind => {
@@ -59,7 +67,13 @@ describe.each(KINDS)('a flush into %s', kind => {
       delivered: 1,
     }
     expect(await entriesOf(database)).toEqual([
-      {...row, sequence: 1, counter_keys: JSON.stringify(counter_keys), writer: WRITER, chain: expect.stringMatching(/^[0-9a-f]{64}$/)},
+      {
+        ...row,
+        sequence: 1,
+        counter_keys: JSON.stringify(counter_keys),
+        writer: WRITER,
+        chain: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
     ])
     const {id, created_at, span_id, response_status, metadata, cache_status, retry_count, ...detail} = log!
     const {attempt, admitted_at, settled_at, ...shared} = row
@@ -79,10 +93,22 @@ describe.each(KINDS)('a flush into %s', kind => {
       },
     ])
     const {organisation_id} = said
-    expect(await findLog(database.store.db, {organisation_id}, id)).toMatchObject({...detail, cache_status, retry_count})
-    const whole = {detail: JSON.stringify({...log, cache_status: 'HIT', retry_count: 3}), cache_status: null, retry_count: null}
+    expect(await findLog(database.store.db, {organisation_id}, id)).toMatchObject({
+      ...detail,
+      cache_status,
+      retry_count,
+    })
+    const whole = {
+      detail: JSON.stringify({...log, cache_status: 'HIT', retry_count: 3}),
+      cache_status: null,
+      retry_count: null,
+    }
     await database.store.db.updateTable('traffic.logs').set(whole).execute()
-    expect(await findLog(database.store.db, {organisation_id}, id)).toMatchObject({...detail, cache_status: 'HIT', retry_count: 3})
+    expect(await findLog(database.store.db, {organisation_id}, id)).toMatchObject({
+      ...detail,
+      cache_status: 'HIT',
+      retry_count: 3,
+    })
     expect(await sumsOf(database)).toEqual([
       {
         model_key: 'gpt-4o-mini',
@@ -122,18 +148,25 @@ describe.each(KINDS)('a flush into %s', kind => {
     expect((await sumsOf(database)).map(sum => sum.requests)).toEqual([1])
   })
 
-  test.each(['one slice', 'two'])('adds no row of the log to an entry that another row tells of, in %s', async slices => {
-    const database = await open(kind)
-    const whole = settlement(intent({call_id: 'call-1'}), {log: logRecord({id: 'log-1'})})
-    const recovered = settlement(intent({call_id: 'call-1'}), {outcome: 'recovered', cost_nanousd: 1_500, log: logRecord({id: 'log-2'})})
-    if (slices === 'one slice') await database.apply(whole, recovered)
-    else {
-      await database.apply(whole)
-      await database.apply(recovered)
-    }
-    expect((await logsOf(database)).map(({id, cost_nanousd}) => [id, cost_nanousd])).toEqual([['log-1', 103_500]])
-    expect(await verifyLedger(database.store)).toMatchObject({entries: 1, breaks: []})
-  })
+  test.each(['one slice', 'two'])(
+    'adds no row of the log to an entry that another row tells of, in %s',
+    async slices => {
+      const database = await open(kind)
+      const whole = settlement(intent({call_id: 'call-1'}), {log: logRecord({id: 'log-1'})})
+      const recovered = settlement(intent({call_id: 'call-1'}), {
+        outcome: 'recovered',
+        cost_nanousd: 1_500,
+        log: logRecord({id: 'log-2'}),
+      })
+      if (slices === 'one slice') await database.apply(whole, recovered)
+      else {
+        await database.apply(whole)
+        await database.apply(recovered)
+      }
+      expect((await logsOf(database)).map(({id, cost_nanousd}) => [id, cost_nanousd])).toEqual([['log-1', 103_500]])
+      expect(await verifyLedger(database.store)).toMatchObject({entries: 1, breaks: []})
+    },
+  )
 
   test('refuses a slice that does not begin at the mark, and applies nothing of it', async () => {
     const database = await open(kind)
@@ -147,7 +180,13 @@ describe.each(KINDS)('a flush into %s', kind => {
   test('of a call that never left writes a log row and no entry', async () => {
     const database = await open(kind)
     await database.apply(
-      settlement(intent({attempt: 0}), {status: null, outcome: 'failed', usage: {}, usage_source: 'none', cost_nanousd: 0}),
+      settlement(intent({attempt: 0}), {
+        status: null,
+        outcome: 'failed',
+        usage: {},
+        usage_source: 'none',
+        cost_nanousd: 0,
+      }),
     )
     expect(await entriesOf(database)).toEqual([])
     expect(await sumsOf(database)).toEqual([])
@@ -172,12 +211,19 @@ describe.each(KINDS)('a flush into %s', kind => {
 
   test('sums the attempts at one target in its log row, wherever they were flushed', async () => {
     const database = await open(kind)
-    const attempt = (number: number, given: Partial<Settlement>) => settlement(intent({call_id: 'retried', attempt: number}), given)
+    const attempt = (number: number, given: Partial<Settlement>) =>
+      settlement(intent({call_id: 'retried', attempt: number}), given)
     await database.apply(attempt(1, {log: logRecord({id: 'first target'}), cost_nanousd: 1}))
-    await database.apply(attempt(2, {log: null, cost_nanousd: 20, unpriced: true, outcome: 'failed', usage: {output_text_tokens: 7}}))
+    await database.apply(
+      attempt(2, {log: null, cost_nanousd: 20, unpriced: true, outcome: 'failed', usage: {output_text_tokens: 7}}),
+    )
     await database.apply(
       attempt(3, {log: null, cost_nanousd: 300, usage: {units: {web_search: 2}}}),
-      attempt(4, {log: logRecord({id: 'second target', retry_count: 2}), cost_nanousd: 4_000, usage: {input_uncached_tokens: 5}}),
+      attempt(4, {
+        log: logRecord({id: 'second target', retry_count: 2}),
+        cost_nanousd: 4_000,
+        usage: {input_uncached_tokens: 5},
+      }),
     )
     expect(await logsOf(database)).toMatchObject([
       {id: 'first target', cost_nanousd: 1, unpriced: 0},
@@ -194,7 +240,8 @@ describe.each(KINDS)('a flush into %s', kind => {
 
   test('names what has no price in the entry and its row, and counts it by the hour', async () => {
     const database = await open(kind)
-    const attempt = (number: number, given: Partial<Settlement>) => settlement(intent({call_id: 'searched', attempt: number}), given)
+    const attempt = (number: number, given: Partial<Settlement>) =>
+      settlement(intent({call_id: 'searched', attempt: number}), given)
     const units = (...unpriced_units: string[]) => ({unpriced: true, unpriced_units})
     const usage = {input_uncached_tokens: 5, units: {maps: 1}}
     const last = attempt(2, {
@@ -270,7 +317,13 @@ describe.each(KINDS)('a flush into %s', kind => {
             const admitted_at = new Date(Date.parse(ADMITTED_AT) + at).toISOString()
             const call_id = `${round}-${call}`
             const usage = {input_uncached_tokens: tokens, output_text_tokens: 1}
-            return settlement(intent({call_id, attempt, admitted_at, ...scope}), {usage, cost_nanousd, outcome, unpriced, log: null})
+            return settlement(intent({call_id, attempt, admitted_at, ...scope}), {
+              usage,
+              cost_nanousd,
+              outcome,
+              unpriced,
+              log: null,
+            })
           })
           await database.apply(...said)
         }
@@ -297,7 +350,9 @@ describe.each(KINDS)('a flush into %s', kind => {
 
   test('stores what no text column of PostgreSQL holds as U+FFFD', async () => {
     const database = await open(kind)
-    const said = settlement(intent({model: 'a\0b\ud800c'}), {log: logRecord({metadata: {'\0': '\udfff'}, url: '/v1/\\u0000?\u2028'})})
+    const said = settlement(intent({model: 'a\0b\ud800c'}), {
+      log: logRecord({metadata: {'\0': '\udfff'}, url: '/v1/\\u0000?\u2028'}),
+    })
     await database.apply(said)
     expect((await entriesOf(database))[0]!.model).toBe('a\ufffdb\ufffdc')
     const [row] = await logsOf(database)
@@ -319,11 +374,18 @@ describe.each(KINDS)('a flush into %s', kind => {
     const said = (attempt: number, call_id: string) => {
       const log = logRecord({id: call_id, metadata: nested})
       const of = intent({call_id, attempt, model: ',"log":{\0'})
-      return settlement(of, {log, ...(attempt ? {usage: {input_uncached_tokens: 2, units: {pages: 1}}} : {usage: {}, cost_nanousd: 0})})
+      return settlement(of, {
+        log,
+        ...(attempt ? {usage: {input_uncached_tokens: 2, units: {pages: 1}}} : {usage: {}, cost_nanousd: 0}),
+      })
     }
     const asObject = ({kind: _, principal, ...said}: Settlement) =>
       decodeRecord(Buffer.from(JSON.stringify({...said, api_key_id: principal.id})))
-    const records = [asObject(said(1, 'before')), asObject({...said(2, 'before'), log: null}), asObject(said(0, 'refused'))]
+    const records = [
+      asObject(said(1, 'before')),
+      asObject({...said(2, 'before'), log: null}),
+      asObject(said(0, 'refused')),
+    ]
     await database.target.apply({from: START, end: () => ({segment: 1, position: 1}), records})
     const [old, later] = await entriesOf(database)
     await database.apply(said(1, 'after'), said(0, 'noted'))
@@ -351,11 +413,14 @@ describe.each(KINDS)('a flush into %s', kind => {
 
 describe.each(KINDS)('the hash chain on %s', kind => {
   const texts = async ({store}: TestStore) =>
-    (await verifyLedger(store)).breaks.filter(({kind}) => kind === 'chain').map(({entry, text}) => [entry?.call_id ?? null, text])
+    (await verifyLedger(store)).breaks
+      .filter(({kind}) => kind === 'chain')
+      .map(({entry, text}) => [entry?.call_id ?? null, text])
 
   test('goes on in a new epoch, and holds over thousands of entries', async () => {
     const database = await open(kind)
-    for (let n = 0; n < 6; n++) await database.apply(...Array.from({length: 200}, () => settlement(intent(), {log: null})))
+    for (let n = 0; n < 6; n++)
+      await database.apply(...Array.from({length: 200}, () => settlement(intent(), {log: null})))
     expect(await openMark(database.store, WRITER, 2)).toEqual({segment: 0, position: 6})
     const restored = await openTarget(targetOf(database), WRITER, 2)
     opened.push(restored)
@@ -380,8 +445,14 @@ describe.each(KINDS)('the hash chain on %s', kind => {
   test('breaks where an entry was altered', async () => {
     const database = await open(kind)
     await database.apply(...['a', 'b', 'c'].map(call_id => settlement(intent({call_id}))))
-    await database.store.db.updateTable('traffic.ledger_entries').set({cost_nanousd: 1}).where('call_id', '=', 'b').execute()
-    expect(await texts(database)).toEqual([['b', expect.stringContaining('Entry b:1 of 2026-03-04T05:06:08.000Z is not what writer')]])
+    await database.store.db
+      .updateTable('traffic.ledger_entries')
+      .set({cost_nanousd: 1})
+      .where('call_id', '=', 'b')
+      .execute()
+    expect(await texts(database)).toEqual([
+      ['b', expect.stringContaining('Entry b:1 of 2026-03-04T05:06:08.000Z is not what writer')],
+    ])
   })
 
   test('breaks behind an entry that was removed', async () => {
@@ -412,12 +483,15 @@ describe.each(KINDS)('the hash chain on %s', kind => {
 })
 
 test('a record is refused with the reason, and not with what it held', () => {
-  const decode = (value: unknown) => () => decodeRecord(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)))
+  const decode = (value: unknown) => () =>
+    decodeRecord(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)))
   expect(decode('{"secret":')).toThrow(SyntaxError)
   expect(decode('[]')).toThrow('call_id is not a text')
   expect(decode('null')).toThrow('the record is not a JSON object')
   expect(decode({...settlement(), cost_nanousd: 1.5})).toThrow('cost_nanousd is not a non-negative safe integer')
   expect(decode({...settlement(), cost_nanousd: -1})).toThrow('cost_nanousd is not a non-negative safe integer')
-  expect(decode({...settlement(), usage: {input_uncached_tokens: '1'}})).toThrow('prompt_tokens is not a non-negative safe integer')
+  expect(decode({...settlement(), usage: {input_uncached_tokens: '1'}})).toThrow(
+    'prompt_tokens is not a non-negative safe integer',
+  )
   expect(decode({...settlement(), workspace_id: null})).toThrow('workspace_id is not a text')
 })

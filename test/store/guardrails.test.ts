@@ -24,7 +24,14 @@ describe.each(KINDS)('guardrails of calls on %s', kind => {
     opened = await testStore(kind)
     const {db} = opened.store
     for (const id of ['red', 'blue']) await insertOrganisation(db, {id, slug: id, name: id, ...times})
-    const none = {description: null, icon: null, is_default: 0, defaults: null, usage_limits: null, rate_limits: null} as const
+    const none = {
+      description: null,
+      icon: null,
+      is_default: 0,
+      defaults: null,
+      usage_limits: null,
+      rate_limits: null,
+    } as const
     for (const [id, organisation_id] of [
       ['red-1', 'red'],
       ['red-2', 'red'],
@@ -43,11 +50,27 @@ describe.each(KINDS)('guardrails of calls on %s', kind => {
   const save = async (slug: string, organisation_id: string, workspace_id: string | null) => {
     const version = {id: `${slug}-1`, organisation_id}
     const kept = sealChecks(seal, version, words('secret word'), words('•••••'))
-    const row = {id: `id-${slug}`, slug, organisation_id, workspace_id, name: slug, status: 'active', version_id: version.id} as const
+    const row = {
+      id: `id-${slug}`,
+      slug,
+      organisation_id,
+      workspace_id,
+      name: slug,
+      status: 'active',
+      version_id: version.id,
+    } as const
     await insertGuardrail(
       opened.store.db,
       {...row, owner_id: null, updated_by: null, ...times},
-      {id: version.id, guardrail_id: row.id, version: 1, actions: '{"deny":true}', updated_by: null, created_at: AT, ...kept},
+      {
+        id: version.id,
+        guardrail_id: row.id,
+        version: 1,
+        actions: '{"deny":true}',
+        updated_by: null,
+        created_at: AT,
+        ...kept,
+      },
     )
   }
   const place = {organisation_id: 'red', workspace_id: 'red-1'}
@@ -60,9 +83,9 @@ describe.each(KINDS)('guardrails of calls on %s', kind => {
       ...{checks: words('secret word'), actions: {deny: true}},
     })
     expect(found).toEqual([of('own', 'own'), of('id-shared', 'shared'), of('shared', 'shared')])
-    expect(await findGuardrails(opened.store.db, {organisation_id: 'blue', workspace_id: 'red-1', refs}, seal)).toEqual([
-      of('foreign', 'foreign'),
-    ])
+    expect(await findGuardrails(opened.store.db, {organisation_id: 'blue', workspace_id: 'red-1', refs}, seal)).toEqual(
+      [of('foreign', 'foreign')],
+    )
     expect(await findGuardrails(opened.store.db, {...place, refs: []}, seal)).toEqual([])
   })
 
@@ -84,7 +107,8 @@ describe.each(KINDS)('guardrails of calls on %s', kind => {
   test('the defaults of the organisation come first, each once', async () => {
     const {db} = opened.store
     expect(await findDefaultGuardrails(db, place)).toEqual({input: [], output: []})
-    const defaults = (input: string[], output: string[]) => JSON.stringify({input_guardrails: input, output_guardrails: output})
+    const defaults = (input: string[], output: string[]) =>
+      JSON.stringify({input_guardrails: input, output_guardrails: output})
     await db
       .updateTable('organisations')
       .set({defaults: defaults(['shared', 'first'], [])})
@@ -96,7 +120,13 @@ describe.each(KINDS)('guardrails of calls on %s', kind => {
       .where('id', '=', 'red-1')
       .execute()
     expect(await findDefaultGuardrails(db, place)).toEqual({input: ['shared', 'first', 'own'], output: ['own']})
-    expect(await findDefaultGuardrails(db, {...place, workspace_id: 'red-2'})).toEqual({input: ['shared', 'first'], output: []})
-    expect(await findDefaultGuardrails(db, {organisation_id: 'blue', workspace_id: 'red-1'})).toEqual({input: [], output: []})
+    expect(await findDefaultGuardrails(db, {...place, workspace_id: 'red-2'})).toEqual({
+      input: ['shared', 'first'],
+      output: [],
+    })
+    expect(await findDefaultGuardrails(db, {organisation_id: 'blue', workspace_id: 'red-1'})).toEqual({
+      input: [],
+      output: [],
+    })
   })
 })

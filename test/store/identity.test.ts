@@ -73,7 +73,12 @@ describe.each(KINDS)('identity tables on %s', kind => {
     expect((await organisations(store.db)).map(row => row.id)).toEqual(['a', 'b'])
     const taken = await insertOrganisation(store.db, {...organisation('c'), slug: 'a'}).catch((error: unknown) => error)
     const orphan = await insertWorkspace(store.db, workspace('w', 'nobody', 'w')).catch((error: unknown) => error)
-    expect([isTaken(taken), isTaken(orphan), isTaken(new Error('other')), isTaken('text')]).toEqual([true, false, false, false])
+    expect([isTaken(taken), isTaken(orphan), isTaken(new Error('other')), isTaken('text')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ])
     await close()
   })
 
@@ -116,15 +121,31 @@ describe.each(KINDS)('identity tables on %s', kind => {
           secret_mappings: '[]',
           global_workspace_access: null,
         }
-        await insertIntegration(db, {...integration, ...plain, allow_all_models: 1, global_access_enabled: 0, trusts_host: 0})
-        const provider = {...place, id: `${id}-p${is_hidden}`, slug: `p${is_hidden}`, integration_id: integration.id, name: 'p', note: null}
+        await insertIntegration(db, {
+          ...integration,
+          ...plain,
+          allow_all_models: 1,
+          global_access_enabled: 0,
+          trusts_host: 0,
+        })
+        const provider = {
+          ...place,
+          id: `${id}-p${is_hidden}`,
+          slug: `p${is_hidden}`,
+          integration_id: integration.id,
+          name: 'p',
+          note: null,
+        }
         const unlimited = {usage_limits: null, rate_limits: null, tags: '{}', expires_at: null, last_reset_at: null}
         await insertProvider(db, {...provider, ...unlimited, is_virtual_key: is_hidden})
       }
     }
     expect(await workspaceDependants(db, 'gone')).toEqual(['1 integration', '2 providers'])
     await archiveWorkspace(db, 'gone', '2026-03-05T00:00:00.000Z')
-    expect([await workspaceDependants(db, 'gone'), await workspaceDependants(db, 'kept')]).toEqual([[], ['1 integration', '2 providers']])
+    expect([await workspaceDependants(db, 'gone'), await workspaceDependants(db, 'kept')]).toEqual([
+      [],
+      ['1 integration', '2 providers'],
+    ])
     const statuses = (table: 'integrations' | 'providers') =>
       db.selectFrom(table).select(['workspace_id', 'status']).orderBy('id').execute()
     for (const table of ['integrations', 'providers'] as const) {

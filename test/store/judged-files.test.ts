@@ -20,7 +20,8 @@ describe.each(KINDS)('fact 22: files that were judged, on %s', kind => {
   const count = async () => (await open.store.db.selectFrom('judged_files').select('key').execute()).length
 
   async function kept(rows: number) {
-    for (let tries = 0; tries < 500 && (await count()) !== rows; tries++) await new Promise(resolve => setTimeout(resolve, 10))
+    for (let tries = 0; tries < 500 && (await count()) !== rows; tries++)
+      await new Promise(resolve => setTimeout(resolve, 10))
     expect(await count()).toBe(rows)
   }
 
@@ -38,9 +39,14 @@ describe.each(KINDS)('fact 22: files that were judged, on %s', kind => {
     const second = await memory()
     expect(await second.isJudged('x', PLACE, 'file-1', 'digest')).toBe(false)
     expect(await second.isJudged('w', {...PLACE, managed: {id: 'q'}}, 'file-1', 'digest')).toBe(false)
-    expect(await second.isJudged('w', {...PLACE, destination: {origin: 'https://other.example', basePath: ''}}, 'file-1', 'digest')).toBe(
-      false,
-    )
+    expect(
+      await second.isJudged(
+        'w',
+        {...PLACE, destination: {origin: 'https://other.example', basePath: ''}},
+        'file-1',
+        'digest',
+      ),
+    ).toBe(false)
     expect(await second.isJudged('w', PLACE, 'file-1', 'other')).toBe(false)
   })
 

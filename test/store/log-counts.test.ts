@@ -29,10 +29,20 @@ async function open(kind: 'sqlite' | 'postgres') {
   // every ten minutes of four hours, by two models, of which one fails
   const calls = Array.from({length: 24}, (_, n) => {
     const at = new Date(Date.parse('2026-03-04T05:00:00.000Z') + n * 600_000).toISOString()
-    return callAt({at, model: n % 2 ? 'odd' : 'even', log: {response_status: n % 2 ? 429 : 200, metadata: {team: n % 3 ? 'blue' : 'red'}}})
+    return callAt({
+      at,
+      model: n % 2 ? 'odd' : 'even',
+      log: {response_status: n % 2 ? 429 : 200, metadata: {team: n % 3 ? 'blue' : 'red'}},
+    })
   })
   await flush.apply(...calls)
-  return {db, flush, count: (filter: Partial<LogFilter>) => countLogs(db, {organisation_id, ...filter}), organisation_id, workspace_id}
+  return {
+    db,
+    flush,
+    count: (filter: Partial<LogFilter>) => countLogs(db, {organisation_id, ...filter}),
+    organisation_id,
+    workspace_id,
+  }
 }
 
 const between = (least: string, most: string) => ({
@@ -60,7 +70,11 @@ describe.each(KINDS)('rows of the log are counted on %s', kind => {
 
   test('from the sums of whole hours, where these know what is named', async () => {
     const {db, count} = await open(kind)
-    await db.updateTable('traffic.log_hourly').set({requests: 100}).where('hour', '=', '2026-03-04T06:00:00.000Z').execute()
+    await db
+      .updateTable('traffic.log_hourly')
+      .set({requests: 100})
+      .where('hour', '=', '2026-03-04T06:00:00.000Z')
+      .execute()
     expect(await count({})).toBe(18 + 200)
     expect(await count({...between('06:00:00', '06:59:58')})).toBe(6)
     expect(await count({metadata: {team: 'red'}})).toBe(8)
@@ -79,14 +93,26 @@ describe.each(KINDS)('rows of the log are counted on %s', kind => {
   test('once a day where no sum knows the filter, and anew when a row came or rows may be deleted', async () => {
     const {db, count, flush} = await open(kind)
     const red = {metadata: {team: 'red'}}
-    const times = [between('05:00:00', '08:59:59'), {}, {created_at: {least: '2026-03-04T05:00:00.001Z'}}, between('08:00:00', '08:59:59')]
+    const times = [
+      between('05:00:00', '08:59:59'),
+      {},
+      {created_at: {least: '2026-03-04T05:00:00.001Z'}},
+      between('08:00:00', '08:59:59'),
+    ]
     const counts = () => Promise.all(times.map(time => count({...red, ...time})))
     expect(await counts()).toEqual([8, 8, 7, 2])
     // a day is not read again while the sums have the same of it
-    await db.updateTable('traffic.logs').set({metadata: '{}'}).where('created_at', '>=', '2026-03-04T08:00:00.000Z').execute()
+    await db
+      .updateTable('traffic.logs')
+      .set({metadata: '{}'})
+      .where('created_at', '>=', '2026-03-04T08:00:00.000Z')
+      .execute()
     expect(await counts()).toEqual([8, 8, 7, 2])
     const late = {log: {metadata: {team: 'red'}}}
-    await flush.apply(callAt({at: '2026-03-04T06:30:00.000Z', ...late}), callAt({at: '2026-03-05T06:30:00.000Z', ...late}))
+    await flush.apply(
+      callAt({at: '2026-03-04T06:30:00.000Z', ...late}),
+      callAt({at: '2026-03-05T06:30:00.000Z', ...late}),
+    )
     expect(await counts()).toEqual([7, 8, 7, 2])
     await flush.apply(callAt({at: '2026-03-04T08:30:00.000Z', ...late}))
     expect(await counts()).toEqual([8, 9, 8, 1])
@@ -98,11 +124,25 @@ describe.each(KINDS)('rows of the log are counted on %s', kind => {
   test('of users and of an organisation, page by page, whatever no sum knows', async () => {
     const {db, organisation_id, workspace_id} = await open(kind)
     const page = async (filter: Partial<LogFilter>, current_page: number, page_size: number) => {
-      const {total, rows} = await listLogs(db, {organisation_id, metadata: {team: 'red'}, ...filter}, {current_page, page_size})
+      const {total, rows} = await listLogs(
+        db,
+        {organisation_id, metadata: {team: 'red'}, ...filter},
+        {current_page, page_size},
+      )
       return [total, ...rows.map(({created_at}) => created_at.slice(11, 16))]
     }
     for (const scope of [{}, {workspace_id}]) {
-      expect(await page(scope, 0, 8)).toEqual([8, '08:30', '08:00', '07:30', '07:00', '06:30', '06:00', '05:30', '05:00'])
+      expect(await page(scope, 0, 8)).toEqual([
+        8,
+        '08:30',
+        '08:00',
+        '07:30',
+        '07:00',
+        '06:30',
+        '06:00',
+        '05:30',
+        '05:00',
+      ])
       expect(await page(scope, 0, 3)).toEqual([8, '08:30', '08:00', '07:30'])
       expect(await page(scope, 2, 3)).toEqual([8, '05:30', '05:00'])
       expect(await page(scope, 3, 3)).toEqual([8])

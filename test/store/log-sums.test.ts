@@ -17,8 +17,10 @@ async function open(kind: 'sqlite' | 'postgres') {
   const flush = await openFlush(database)
   opened.push(flush)
   const {db} = database.store
-  const hours = () => db.selectFrom('traffic.log_hourly').selectAll().orderBy('grain').orderBy('hour').orderBy('status').execute()
-  const latencies = () => db.selectFrom('traffic.log_latencies').selectAll().orderBy('grain').orderBy('bucket').execute()
+  const hours = () =>
+    db.selectFrom('traffic.log_hourly').selectAll().orderBy('grain').orderBy('hour').orderBy('status').execute()
+  const latencies = () =>
+    db.selectFrom('traffic.log_latencies').selectAll().orderBy('grain').orderBy('bucket').execute()
   const feedback = () => db.selectFrom('traffic.feedback').selectAll().orderBy('value').execute()
   return {db, apply: flush.apply, hours, latencies, feedback}
 }
@@ -52,10 +54,18 @@ describe.each(KINDS)('sums of the log on %s', kind => {
     await apply(
       callAt({at: '2026-03-04T05:30:00.000Z', ...same, log: {response_status: 429, last_byte_ms: 1}}),
       // a hit never left: the ledger has no entry of it
-      callAt({at: '2026-03-04T06:00:00.000Z', ...same, attempt: 0, cost_nanousd: 0, log: {cache_status: 'HIT', last_byte_ms: 2}}),
+      callAt({
+        at: '2026-03-04T06:00:00.000Z',
+        ...same,
+        attempt: 0,
+        cost_nanousd: 0,
+        log: {cache_status: 'HIT', last_byte_ms: 2},
+      }),
     )
     const all = await hours()
-    expect(all.map(({grain, hour, status, cache_status, model}) => [grain, hour.slice(11, 13), status, cache_status, model])).toEqual([
+    expect(
+      all.map(({grain, hour, status, cache_status, model}) => [grain, hour.slice(11, 13), status, cache_status, model]),
+    ).toEqual([
       [0, '05', 200, 'DISABLED', ''],
       [0, '05', 429, 'DISABLED', ''],
       [0, '06', 200, 'HIT', ''],
@@ -63,10 +73,19 @@ describe.each(KINDS)('sums of the log on %s', kind => {
       [1, '05', 429, 'DISABLED', 'm'],
       [1, '06', 200, 'HIT', 'm'],
     ])
-    const two = {requests: 2, successes: 2, prompt_tokens: 14, completion_tokens: 6, cost_nanousd: 22, duration_ms: 1626}
+    const two = {
+      requests: 2,
+      successes: 2,
+      prompt_tokens: 14,
+      completion_tokens: 6,
+      cost_nanousd: 22,
+      duration_ms: 1626,
+    }
     expect([all[0], all[3]]).toEqual([expect.objectContaining(two), expect.objectContaining(two)])
     expect(all[1]).toMatchObject({requests: 1, successes: 0, duration_ms: 1})
-    expect((await latencies()).filter(({grain}) => grain === 0).map(({bucket, requests}) => [bucket, requests])).toEqual([
+    expect(
+      (await latencies()).filter(({grain}) => grain === 0).map(({bucket, requests}) => [bucket, requests]),
+    ).toEqual([
       [0, 1],
       [7, 1],
       [70, 2],

@@ -11,7 +11,8 @@ import {KINDS, type TestStore, testStore} from '../support/stores.ts'
 
 const PAGE = {current_page: 0, page_size: 100}
 /** An id as rows of that moment have, which ends with a letter. */
-const idAt = (letter: string, created_at: string) => `${firstIdFrom(Date.parse(created_at))}-7000-8000-00000000000${letter}`
+const idAt = (letter: string, created_at: string) =>
+  `${firstIdFrom(Date.parse(created_at))}-7000-8000-00000000000${letter}`
 const ORGANISATION = {organisation_id: 'org'}
 
 describe.each(KINDS)('rows of the log on %s', kind => {
@@ -23,7 +24,13 @@ describe.each(KINDS)('rows of the log on %s', kind => {
     const at = '2026-01-01T00:00:00.000Z'
     const places = {org: ['ws-1', 'ws-2'], elsewhere: ['ws-9']}
     for (const [organisation_id, ids] of Object.entries(places)) {
-      await insertOrganisation(db, {id: organisation_id, slug: organisation_id, name: organisation_id, created_at: at, last_updated_at: at})
+      await insertOrganisation(db, {
+        id: organisation_id,
+        slug: organisation_id,
+        name: organisation_id,
+        created_at: at,
+        last_updated_at: at,
+      })
       const plain = {name: 'W', is_default: 0, status: 'active' as const, created_at: at, last_updated_at: at}
       const empty = {description: null, icon: null, defaults: null, usage_limits: null, rate_limits: null}
       for (const id of ids) await insertWorkspace(db, {id, slug: id, organisation_id, ...plain, ...empty})
@@ -82,12 +89,18 @@ describe.each(KINDS)('rows of the log on %s', kind => {
     expect(await ids({workspace_id: 'ws-2'})).toEqual({total: 1, ids: 'b'})
     expect(await ids({workspace_id: 'ws-9'})).toEqual({total: 0, ids: ''})
     expect((await findLog(db, ORGANISATION, idAt('b', '2026-01-02T00:00:00.000Z')))?.provider_slug).toBe('prod')
-    expect(await findLog(db, {...ORGANISATION, workspace_id: 'ws-1'}, idAt('b', '2026-01-02T00:00:00.000Z'))).toBeUndefined()
+    expect(
+      await findLog(db, {...ORGANISATION, workspace_id: 'ws-1'}, idAt('b', '2026-01-02T00:00:00.000Z')),
+    ).toBeUndefined()
     expect(await findLog(db, ORGANISATION, idAt('x', '2026-01-03T00:00:00.000Z'))).toBeUndefined()
   })
 
   test.each<[string, Partial<LogFilter>, string]>([
-    ['a time, both ends included', {created_at: {least: '2026-01-01T00:00:00.000Z', most: '2026-01-02T00:00:00.000Z'}}, 'cba'],
+    [
+      'a time, both ends included',
+      {created_at: {least: '2026-01-01T00:00:00.000Z', most: '2026-01-02T00:00:00.000Z'}},
+      'cba',
+    ],
     ['a least total', {total_tokens: {least: 5}}, 'da'],
     ['a most total', {total_tokens: {most: 5}}, 'cba'],
     ['prompt tokens', {prompt_tokens: {least: 1}}, 'a'],
@@ -136,12 +149,23 @@ describe.each(KINDS)('rows of the log on %s', kind => {
     await insertHour(db, {hour: hour(2), model: 'often', unpriced: 2})
     await insertHour(db, {hour: hour(4), model: 'often', unpriced: 3, workspace_id: 'ws-2'})
     await insertHour(db, {hour: hour(5), model: 'often', unpriced: 0, requests: 8})
-    await insertHour(db, {hour: hour(5), model: 'foreign', unpriced: 8, organisation_id: 'elsewhere', workspace_id: 'ws-9'})
+    await insertHour(db, {
+      hour: hour(5),
+      model: 'foreign',
+      unpriced: 8,
+      organisation_id: 'elsewhere',
+      workspace_id: 'ws-9',
+    })
     const since = '2026-01-01T02:59:00.000Z'
     const often = {provider: 'openai', model: 'often', requests: 5, last_seen: hour(4), units: [], parts: []}
     const rare = {provider: 'openai', model: 'rare', requests: 1, last_seen: hour(2), units: [], parts: []}
     expect(await unpricedModels(db, ORGANISATION, since, PAGE)).toEqual({total: 2, rows: [often, rare]})
-    expect(await unpricedModels(db, ORGANISATION, since, {current_page: 1, page_size: 1})).toEqual({total: 2, rows: [rare]})
-    expect((await unpricedModels(db, {...ORGANISATION, workspace_id: 'ws-2'}, since, PAGE)).rows).toEqual([{...often, requests: 3}])
+    expect(await unpricedModels(db, ORGANISATION, since, {current_page: 1, page_size: 1})).toEqual({
+      total: 2,
+      rows: [rare],
+    })
+    expect((await unpricedModels(db, {...ORGANISATION, workspace_id: 'ws-2'}, since, PAGE)).rows).toEqual([
+      {...often, requests: 3},
+    ])
   })
 })

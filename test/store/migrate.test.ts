@@ -37,11 +37,26 @@ describe.each(KINDS)('migrations on %s', kind => {
     const row = {id: 'o', slug: 'o', name: 'O', created_at: at, last_updated_at: at}
     await store.db.insertInto('organisations').values(row).execute()
     const empty = {description: null, icon: null, defaults: null, usage_limits: null, rate_limits: null}
-    const workspace = {...row, ...empty, id: 'w', slug: 'w', organisation_id: 'o', is_default: 1, status: 'active' as const}
+    const workspace = {
+      ...row,
+      ...empty,
+      id: 'w',
+      slug: 'w',
+      organisation_id: 'o',
+      is_default: 1,
+      status: 'active' as const,
+    }
     await store.db.insertInto('workspaces').values(workspace).execute()
     await migrate(store, {now})
     expect(await store.db.selectFrom('collections').selectAll().execute()).toMatchObject([
-      {organisation_id: 'o', workspace_id: 'w', name: 'Default', is_default: 1, status: 'active', parent_collection_id: null},
+      {
+        organisation_id: 'o',
+        workspace_id: 'w',
+        name: 'Default',
+        is_default: 1,
+        status: 'active',
+        parent_collection_id: null,
+      },
     ])
     await close()
   })
@@ -71,7 +86,14 @@ describe.each(KINDS)('migrations on %s', kind => {
     const {store, close} = await testStore(kind, {migrated: false})
     const before = MIGRATIONS.findIndex(({name}) => name === '0024_model_keys')
     await migrate(store, {now, steps: MIGRATIONS.slice(0, before)})
-    const models = ['gpt', '', 'm'.repeat(255), `${'m'.repeat(254)}\u00e9`, `${'m'.repeat(400)}a`, `${'m'.repeat(400)}b`]
+    const models = [
+      'gpt',
+      '',
+      'm'.repeat(255),
+      `${'m'.repeat(254)}\u00e9`,
+      `${'m'.repeat(400)}a`,
+      `${'m'.repeat(400)}b`,
+    ]
     const texts = {workspace_id: 'w', hour: '2026-01-01T00:00:00.000Z', provider: 'openai'}
     const sums = {prompt_tokens: 5, completion_tokens: 6, cost_nanousd: 7}
     const named = {organisation_id: 'o', api_key_id: 'k'}
@@ -103,7 +125,11 @@ describe.each(KINDS)('migrations on %s', kind => {
     const old = await kept()
     await migrate(store, {now})
     expect(await kept()).toEqual(old)
-    const keys = await store.db.selectFrom('traffic.usage_hourly').select(['model', 'model_key']).orderBy('requests').execute()
+    const keys = await store.db
+      .selectFrom('traffic.usage_hourly')
+      .select(['model', 'model_key'])
+      .orderBy('requests')
+      .execute()
     expect(keys.map(({model_key}) => model_key)).toEqual(models.map(indexedText))
     expect(new Set(keys.map(({model_key}) => model_key)).size).toBe(models.length)
     await close()
@@ -131,7 +157,11 @@ describe.each(KINDS)('migrations on %s', kind => {
     const before = async () => void backups++
     await migrate(store, {now, before})
     expect(backups).toBe(0)
-    await migrate(store, {now, before, steps: [...MIGRATIONS, {name: '9998_next', area: 'traffic', up: async () => undefined}]})
+    await migrate(store, {
+      now,
+      before,
+      steps: [...MIGRATIONS, {name: '9998_next', area: 'traffic', up: async () => undefined}],
+    })
     expect(backups).toBe(1)
     await close()
   })

@@ -6,7 +6,14 @@ import {cachesOf} from '../../src/store/tables/invalidation.ts'
 import {KINDS, type TestStore, testStore} from '../support/stores.ts'
 
 const AT = '2026-03-04T05:06:07.000Z'
-const user = (id: string) => ({id, email: `${id}@example.com`, first_name: null, last_name: null, created_at: AT, last_updated_at: AT})
+const user = (id: string) => ({
+  id,
+  email: `${id}@example.com`,
+  first_name: null,
+  last_name: null,
+  created_at: AT,
+  last_updated_at: AT,
+})
 
 describe.each(KINDS)('what a write changed, on %s', kind => {
   const announced: Invalidation[] = []
@@ -91,7 +98,8 @@ describe.each(KINDS)('what a write changed, on %s', kind => {
     ['one of all but one', db => db.updateTable('users').set({last_name: 'x'}).where('id', '<>', 'i1').execute(), null],
     [
       'one of rows that a query finds',
-      db => db.updateTable('users').set({last_name: 'x'}).where('id', 'in', db.selectFrom('users').select('id')).execute(),
+      db =>
+        db.updateTable('users').set({last_name: 'x'}).where('id', 'in', db.selectFrom('users').select('id')).execute(),
       null,
     ],
   ])('%s: its ids, or that nobody knows', async (_, work, ids) => {

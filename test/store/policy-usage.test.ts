@@ -12,7 +12,11 @@ const MONTH = Date.UTC(2026, 2, 1)
 const DAY = Date.UTC(2026, 2, 4)
 const HOUR_MS = 3_600_000
 const iso = (ms: number) => new Date(ms).toISOString()
-const of = (value_key: string, policy = 'p') => ({entity: 'policy' as const, id: `${policy}/${value_key}`, workspace_id: 'ws'})
+const of = (value_key: string, policy = 'p') => ({
+  entity: 'policy' as const,
+  id: `${policy}/${value_key}`,
+  workspace_id: 'ws',
+})
 
 describe.each(KINDS)('what entities of policies used, on %s', kind => {
   let database: TestStore
@@ -32,7 +36,10 @@ describe.each(KINDS)('what entities of policies used, on %s', kind => {
   /** A call that used 210 + 40 + 120 tokens and 103500 nano-dollars (`settlement`), unless told otherwise. */
   const call = (admitted_ms: number, counter_keys: readonly string[], more: Partial<Settlement> = {}) => {
     const id = `call-${++calls}`
-    return settlement(intent({call_id: id, admitted_at: iso(admitted_ms), counter_keys}), {log: logRecord({id}), ...more})
+    return settlement(intent({call_id: id, admitted_at: iso(admitted_ms), counter_keys}), {
+      log: logRecord({id}),
+      ...more,
+    })
   }
   const apply = async (...settlements: readonly Settlement[]) => {
     const from = await target.readMark()
@@ -43,15 +50,19 @@ describe.each(KINDS)('what entities of policies used, on %s', kind => {
     (await usedSince(database.store.db, of(value_key, policy), iso(since_ms))).tokens
 
   test('is added up by entity and day from the counters that calls claimed, each in what it counts, once', async () => {
-    const both = [`tokens/budget/${MONTH}/policy/p/user:bob`, `cost/budget/${MONTH}/policy/q/team:a/b-user:bob`, 'requests/rpm/0/key/k']
+    const both = [
+      `tokens/budget/${MONTH}/policy/p/user:bob`,
+      `cost/budget/${MONTH}/policy/q/team:a/b-user:bob`,
+      'requests/rpm/0/key/k',
+    ]
     const first = call(DAY + HOUR_MS, both)
     await apply(first, call(DAY + 2 * HOUR_MS, both), call(DAY + 25 * HOUR_MS, both.slice(0, 1)))
     await apply(first)
-    expect([await used('user:bob', MONTH), await used('user:bob', DAY + 24 * HOUR_MS), await used('user:eve', MONTH)]).toEqual([
-      1110n,
-      370n,
-      0n,
-    ])
+    expect([
+      await used('user:bob', MONTH),
+      await used('user:bob', DAY + 24 * HOUR_MS),
+      await used('user:eve', MONTH),
+    ]).toEqual([1110n, 370n, 0n])
     expect(await used('team:a/b-user:bob', MONTH, 'q')).toBe(207_000n)
   })
 
@@ -69,9 +80,9 @@ describe.each(KINDS)('what entities of policies used, on %s', kind => {
     await apply(call(DAY, key(DAY)), call(DAY, key(DAY)), call(DAY, key(DAY), {log: null}))
     const shown = async (since_ms: number) => {
       const filter = {since_at: iso(since_ms), limit: 2n}
-      return (await policyEntities(database.store.db, {id: 'r', kind: 'rate'}, filter, {current_page: 0, page_size: 10})).rows.map(
-        row => row.used,
-      )
+      return (
+        await policyEntities(database.store.db, {id: 'r', kind: 'rate'}, filter, {current_page: 0, page_size: 10})
+      ).rows.map(row => row.used)
     }
     expect(await shown(DAY)).toEqual([2n])
     await apply(call(DAY + HOUR_MS, key(DAY + HOUR_MS)))

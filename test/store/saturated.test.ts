@@ -35,7 +35,11 @@ describe.each(KINDS)('sums beyond 64 bits on %s', kind => {
     await flush.apply(plain())
 
     const {db} = database.store
-    const rows = await db.selectFrom('traffic.usage_hourly').select(['api_key_id', 'requests']).orderBy('api_key_id').execute()
+    const rows = await db
+      .selectFrom('traffic.usage_hourly')
+      .select(['api_key_id', 'requests'])
+      .orderBy('api_key_id')
+      .execute()
     expect(rows).toEqual([
       {api_key_id: 'odd', requests: CALLS},
       {api_key_id: 'plain', requests: 5},
@@ -64,7 +68,9 @@ describe.each(KINDS)('sums beyond 64 bits on %s', kind => {
         values.map(value => sql`select ${sql.raw(`${value}`)} as n`),
         sql` union all `,
       )
-      const {rows: found} = await sql<{sum: string}>`select ${saturatedSum(sql`n`)} as sum from (${rows}) as each`.execute(store.db)
+      const {rows: found} = await sql<{
+        sum: string
+      }>`select ${saturatedSum(sql`n`)} as sum from (${rows}) as each`.execute(store.db)
       return BigInt(found[0]!.sum)
     }
     expect(await sumOf(MOST_SUM)).toBe(MOST_SUM)

@@ -53,7 +53,8 @@ test('a file that breaks off leaves nothing', async () => {
 test('another workspace does not see it, and no id leads out of the folder', async () => {
   const file = await put(of('one'))
   expect(await shelf('w2').find(file.id)).toBeNull()
-  for (const id of ['../w1/x', 'gw_file_../../x', `${file.id}/..`, '', 'file-1']) expect(await shelf().find(id)).toBeNull()
+  for (const id of ['../w1/x', 'gw_file_../../x', `${file.id}/..`, '', 'file-1'])
+    expect(await shelf().find(id)).toBeNull()
 })
 
 test('files go after 30 days, and so does what a sudden end left half written', async () => {

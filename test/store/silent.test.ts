@@ -78,7 +78,10 @@ test('a pool whose connections are dead is closed in time', async () => {
 })
 
 test('no server at all is told in words, without its address', async () => {
-  const store = await openPostgres({connection: {connectionString: 'postgres://someone@127.0.0.1:1/test'}, pool_size: 1})
+  const store = await openPostgres({
+    connection: {connectionString: 'postgres://someone@127.0.0.1:1/test'},
+    pool_size: 1,
+  })
   const {fault} = await timed(read(store))
   expect(fault).toBeInstanceOf(StoreSilent)
   expect((fault as Error).message).toBe('PostgreSQL does not answer: nothing listens at its address.')
@@ -88,8 +91,13 @@ test('a store that is silent, and one that cannot be written, are 503 and say wh
   const silent = storeRefusal(new StoreSilent('PostgreSQL', 'no answer came within 5 ms'))!
   expect([silent.status, silent.code, silent.retry_after_s]).toEqual([503, 'store.silent', 2])
   const full = storeRefusal(Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'}))!
-  expect([full.status, full.message]).toEqual([503, 'The database cannot be written now: its disk is full. Nothing was changed.'])
-  expect(storeRefusal(Object.assign(new Error('write failed'), {code: 'SQLITE_IOERR_WRITE'}))?.code).toBe('store.unwritable')
+  expect([full.status, full.message]).toEqual([
+    503,
+    'The database cannot be written now: its disk is full. Nothing was changed.',
+  ])
+  expect(storeRefusal(Object.assign(new Error('write failed'), {code: 'SQLITE_IOERR_WRITE'}))?.code).toBe(
+    'store.unwritable',
+  )
   expect(storeRefusal(Object.assign(new Error('no such table'), {code: '42P01'}))).toBeUndefined()
   expect(storeRefusal(Object.assign(new Error('NUL'), {code: '22021'}))).toBeUndefined()
 })

@@ -26,14 +26,36 @@ interface Call {
 }
 
 const CALL: Call = {
-  ...{at: '2026-03-04T05:06:07.008Z', workspace_id: 'ws-1', api_key_id: 'key-1', provider_slug: 'mock', provider: 'openai', model: 'm'},
-  ...{config_id: 'pc-1', outcome: 'ok', cost_nanousd: 7, tokens: 3, status: 200, cache_status: 'DISABLED', last_byte_ms: 5},
+  ...{
+    at: '2026-03-04T05:06:07.008Z',
+    workspace_id: 'ws-1',
+    api_key_id: 'key-1',
+    provider_slug: 'mock',
+    provider: 'openai',
+    model: 'm',
+  },
+  ...{
+    config_id: 'pc-1',
+    outcome: 'ok',
+    cost_nanousd: 7,
+    tokens: 3,
+    status: 200,
+    cache_status: 'DISABLED',
+    last_byte_ms: 5,
+  },
 }
 /** What a call may have otherwise: most are alike, and those that are not differ in one thing. */
 const OTHERWISE: readonly Partial<Call>[] = [
   {},
   ...['2026-03-04T05:59:59.999Z', '2026-03-04T15:06:07.008Z', '2026-03-05T05:06:07.008Z'].map(at => ({at})),
-  ...[{workspace_id: 'ws-2'}, {api_key_id: 'key-2'}, {provider_slug: null}, {provider: 'anthropic'}, {model: 'n'}, {model: null}],
+  ...[
+    {workspace_id: 'ws-2'},
+    {api_key_id: 'key-2'},
+    {provider_slug: null},
+    {provider: 'anthropic'},
+    {model: 'n'},
+    {model: null},
+  ],
   ...[{config_id: null}, {status: 429}, {last_byte_ms: 50}, {cost_nanousd: 11}, {tokens: 0}],
   {outcome: 'failed'},
   {cache_status: 'MISS'},
@@ -43,14 +65,17 @@ function recordOf(otherwise: Partial<Call>): FlushRecord {
   const {at, status, cache_status, last_byte_ms, tokens, ...said} = {...CALL, ...otherwise}
   const usage = {...emptyUsage(), input_uncached_tokens: tokens}
   return decodeRecord(
-    Buffer.from(encodeSettlement(callAt({at, usage, ...said, log: {response_status: status, cache_status, last_byte_ms}}))),
+    Buffer.from(
+      encodeSettlement(callAt({at, usage, ...said, log: {response_status: status, cache_status, last_byte_ms}})),
+    ),
   )
 }
 
 /** A row of a sum as one number or big integer by what it is the sum of. */
 function byName(rows: readonly object[], key: readonly string[], summed: readonly string[]): Record<string, unknown> {
   const said = rows.map(row => Object.entries(row))
-  const pick = (row: [string, unknown][], names: readonly string[]) => names.map(name => row.find(([column]) => column === name)![1])
+  const pick = (row: [string, unknown][], names: readonly string[]) =>
+    names.map(name => row.find(([column]) => column === name)![1])
   return Object.fromEntries(said.map(row => [JSON.stringify(pick(row, key)), pick(row, summed).map(Number)]))
 }
 
@@ -90,7 +115,12 @@ test('sums of a slice are those of its groups, in whatever order its records com
         ...[entry.provider_slug ?? '', entry.provider, entry.model ?? ''],
       ]
       expect(byName(entries.rows, SUM_KEY, SUMMED)).toEqual(
-        grouped(records, keyOfEntry, [REQUESTS, ({entry}) => Number(entry.outcome !== 'ok'), ({entry}) => entry.unpriced, ...MONEY]),
+        grouped(records, keyOfEntry, [
+          REQUESTS,
+          ({entry}) => Number(entry.outcome !== 'ok'),
+          ({entry}) => entry.unpriced,
+          ...MONEY,
+        ]),
       )
       const {hours, latencies} = rows.rows
       for (const grain of [0, 1]) {
@@ -107,7 +137,9 @@ test('sums of a slice are those of its groups, in whatever order its records com
         expect(byName(atGrain(hours), LOG_SUM_KEY, LOG_SUMMED)).toEqual(
           grouped(records, keyOfRow, [REQUESTS, SUCCESSES, ...MONEY, DURATION]),
         )
-        expect(byName(atGrain(latencies), LATENCY_KEY, ['requests'])).toEqual(grouped(records, keyOfLatency, [REQUESTS]))
+        expect(byName(atGrain(latencies), LATENCY_KEY, ['requests'])).toEqual(
+          grouped(records, keyOfLatency, [REQUESTS]),
+        )
       }
     }),
   )

@@ -20,7 +20,9 @@ describe.each(KINDS)('tags on %s', kind => {
 
   const matches = async (row: Tags, name: string, said: string) => {
     const from = sql`(select cast(${keepTags(row)} as text) as tags) as t`
-    const {rows} = await sql<{n: unknown}>`select count(*) as n from ${from} where ${tagged('t.tags', name, said)}`.execute(at.store.db)
+    const {rows} = await sql<{
+      n: unknown
+    }>`select count(*) as n from ${from} where ${tagged('t.tags', name, said)}`.execute(at.store.db)
     return Number(rows[0]!.n) === 1
   }
 

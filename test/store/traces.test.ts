@@ -21,9 +21,14 @@ describe.each(KINDS)('traces on %s', kind => {
     const calls = Array.from({length: 60}, (_, n) => {
       const at = new Date(Date.parse('2026-03-04T05:00:00.000Z') + n * 60_000).toISOString()
       const trace_id = `t${String((n % 20) + 1).padStart(2, '0')}`
-      return [callAt({at, trace_id, cost_nanousd: 5, log: {response_status: n % 2 ? 429 : 200}}), callAt({at, trace_id: 't00'})]
+      return [
+        callAt({at, trace_id, cost_nanousd: 5, log: {response_status: n % 2 ? 429 : 200}}),
+        callAt({at, trace_id: 't00'}),
+      ]
     }).flat()
-    const last = Array.from({length: 40}, (_, n) => callAt({at: `2026-03-04T05:59:${n + 10}.000Z`, trace_id: 't00', model: 'other'}))
+    const last = Array.from({length: 40}, (_, n) =>
+      callAt({at: `2026-03-04T05:59:${n + 10}.000Z`, trace_id: 't00', model: 'other'}),
+    )
     await flush.apply(...calls, ...last)
     const names = async (filter: Partial<LogFilter>, current_page: number, page_size: number) => {
       const {total, rows} = await tracesOf({kind, db}, {organisation_id, ...filter}, {current_page, page_size})

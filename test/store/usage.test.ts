@@ -24,7 +24,9 @@ describe.each(KINDS)('what the ledger says was used, on %s', kind => {
 
   test('nothing was used where nothing was called', async () => {
     expect(await usageSince(db, KEY, '2026-01-01T00:00:00.000Z')).toEqual({tokens: 0n, cost_nanousd: 0n})
-    expect(await usageSince(db, {entity: 'provider', id: 'nobody', workspace_id: 'ws-1'}, '2026-01-01T00:00:00.000Z')).toEqual({
+    expect(
+      await usageSince(db, {entity: 'provider', id: 'nobody', workspace_id: 'ws-1'}, '2026-01-01T00:00:00.000Z'),
+    ).toEqual({
       tokens: 0n,
       cost_nanousd: 0n,
     })
@@ -48,10 +50,19 @@ describe.each(KINDS)('what the ledger says was used, on %s', kind => {
     await spend(db, {at, cost: 1, provider_id: 'p-a', provider_slug: 'a', integration_id: 'i-1'})
     await spend(db, {at, cost: 10, provider_id: 'p-b', provider_slug: 'b', integration_id: 'i-1'})
     await spend(db, {at, cost: 100, provider_id: 'p-c', provider_slug: 'c', integration_id: 'i-2'})
-    await spend(db, {at, cost: 1000, provider_id: 'p-d', provider_slug: 'a', integration_id: 'i-1', workspace_id: 'ws-2'})
+    await spend(db, {
+      at,
+      cost: 1000,
+      provider_id: 'p-d',
+      provider_slug: 'a',
+      integration_id: 'i-1',
+      workspace_id: 'ws-2',
+    })
     for (const since of ['2026-03-01T05:00:00.000Z', '2026-03-01T05:05:00.000Z']) {
       expect((await usageSince(db, {entity: 'provider', id: 'p-a', workspace_id: 'ws-1'}, since)).cost_nanousd).toBe(1n)
-      expect((await usageSince(db, {entity: 'integration', id: 'i-1/ws-1', workspace_id: 'ws-1'}, since)).cost_nanousd).toBe(11n)
+      expect(
+        (await usageSince(db, {entity: 'integration', id: 'i-1/ws-1', workspace_id: 'ws-1'}, since)).cost_nanousd,
+      ).toBe(11n)
     }
   })
 
@@ -73,8 +84,12 @@ describe.each(KINDS)('what the ledger says was used, on %s', kind => {
       workspace_id: 'ws-2',
     })
     const since = '2026-04-01T00:00:00.000Z'
-    expect((await usageSince(db, {entity: 'integration', id: 'i-3/ws-2', workspace_id: 'ws-2'}, since)).cost_nanousd).toBe(1n)
-    expect((await usageSince(db, {entity: 'integration', id: 'i-4/ws-2', workspace_id: 'ws-2'}, since)).cost_nanousd).toBe(10n)
+    expect(
+      (await usageSince(db, {entity: 'integration', id: 'i-3/ws-2', workspace_id: 'ws-2'}, since)).cost_nanousd,
+    ).toBe(1n)
+    expect(
+      (await usageSince(db, {entity: 'integration', id: 'i-4/ws-2', workspace_id: 'ws-2'}, since)).cost_nanousd,
+    ).toBe(10n)
   })
 
   test('hours whose sums retention deleted are still counted, from the entries', async () => {
@@ -95,14 +110,21 @@ describe.each(KINDS)('what the ledger says was used, on %s', kind => {
 
   test('sums beyond 2^53 are exact', async () => {
     for (let n = 0; n < 3; n++)
-      await spend(db, {at: `2026-05-01T0${n}:00:00.000Z`, cost: Number.MAX_SAFE_INTEGER - n, api_key_id: 'key-9', tokens: 1})
+      await spend(db, {
+        at: `2026-05-01T0${n}:00:00.000Z`,
+        cost: Number.MAX_SAFE_INTEGER - n,
+        api_key_id: 'key-9',
+        tokens: 1,
+      })
     const used = await usageSince(db, {...KEY, id: 'key-9'}, '2026-05-01T00:00:00.000Z')
     expect(used.cost_nanousd).toBe(3n * BigInt(Number.MAX_SAFE_INTEGER) - 3n)
   })
 })
 
 interface Spent
-  extends Partial<Pick<LedgerEntriesTable, 'api_key_id' | 'workspace_id' | 'provider_id' | 'provider_slug' | 'integration_id'>> {
+  extends Partial<
+    Pick<LedgerEntriesTable, 'api_key_id' | 'workspace_id' | 'provider_id' | 'provider_slug' | 'integration_id'>
+  > {
   readonly at: string
   readonly cost: number
   /** Prompt tokens; a third of what is counted unless said. */
@@ -113,8 +135,20 @@ let calls = 0
 
 /** An entry and its hour, as the flush writes them. */
 async function spend(db: Db, {at, cost, tokens, ...scope}: Spent) {
-  const who = {organisation_id: 'org', workspace_id: 'ws-1', api_key_id: 'key-1', provider: 'some', model: 'm', ...scope}
-  const used = {prompt_tokens: tokens ?? cost, completion_tokens: tokens === undefined ? cost * 2 : 0, cost_nanousd: cost, unpriced: 0}
+  const who = {
+    organisation_id: 'org',
+    workspace_id: 'ws-1',
+    api_key_id: 'key-1',
+    provider: 'some',
+    model: 'm',
+    ...scope,
+  }
+  const used = {
+    prompt_tokens: tokens ?? cost,
+    completion_tokens: tokens === undefined ? cost * 2 : 0,
+    cost_nanousd: cost,
+    unpriced: 0,
+  }
   const entry: Insertable<LedgerEntriesTable> = {
     call_id: `call-${++calls}`,
     attempt: 1,
@@ -139,7 +173,11 @@ async function spend(db: Db, {at, cost, tokens, ...scope}: Spent) {
     ...used,
   }
   await db.insertInto('traffic.ledger_entries').values(entry).execute()
-  const {integration_id: _, provider_id: __, ...hourly} = who as typeof who & Pick<LedgerEntriesTable, 'integration_id' | 'provider_id'>
+  const {
+    integration_id: _,
+    provider_id: __,
+    ...hourly
+  } = who as typeof who & Pick<LedgerEntriesTable, 'integration_id' | 'provider_id'>
   const hour: UsageHourlyTable = {
     ...hourly,
     provider_slug: scope.provider_slug ?? '',
@@ -153,11 +191,13 @@ async function spend(db: Db, {at, cost, tokens, ...scope}: Spent) {
     .insertInto('traffic.usage_hourly')
     .values(hour)
     .onConflict(conflict =>
-      conflict.columns(['hour', 'workspace_id', 'api_key_id', 'provider_slug', 'provider', 'model_key']).doUpdateSet(e => ({
-        prompt_tokens: e('traffic.usage_hourly.prompt_tokens', '+', used.prompt_tokens),
-        completion_tokens: e('traffic.usage_hourly.completion_tokens', '+', used.completion_tokens),
-        cost_nanousd: e('traffic.usage_hourly.cost_nanousd', '+', used.cost_nanousd),
-      })),
+      conflict
+        .columns(['hour', 'workspace_id', 'api_key_id', 'provider_slug', 'provider', 'model_key'])
+        .doUpdateSet(e => ({
+          prompt_tokens: e('traffic.usage_hourly.prompt_tokens', '+', used.prompt_tokens),
+          completion_tokens: e('traffic.usage_hourly.completion_tokens', '+', used.completion_tokens),
+          cost_nanousd: e('traffic.usage_hourly.cost_nanousd', '+', used.cost_nanousd),
+        })),
     )
     .execute()
 }

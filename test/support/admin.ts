@@ -41,7 +41,10 @@ interface Options {
   readonly readsOf?: (folder: string) => Db
 }
 
-/** A control plane on loopback over a new database with one organisation; its clock stands at `2026-03-04T05:06:07.000Z`. */
+/**
+ * A control plane on loopback over a new database with one organisation; its clock stands at
+ * `2026-03-04T05:06:07.000Z`.
+ */
 export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf, readsOf}: Options = {}) {
   const {store, folder, options, close} = await testStore(kind)
   let now = new Date('2026-03-04T05:06:07.000Z')
@@ -85,7 +88,11 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   ): Promise<Answer> => {
     const sent = await fetch(`${url}${path}`, {
       method,
-      headers: {...(key && {'x-gateway-api-key': key}), ...(body !== undefined && {'content-type': 'application/json'}), ...headers},
+      headers: {
+        ...(key && {'x-gateway-api-key': key}),
+        ...(body !== undefined && {'content-type': 'application/json'}),
+        ...headers,
+      },
       ...(body !== undefined && {body: typeof body === 'string' ? body : JSON.stringify(body)}),
     })
     const text = await sent.text()
@@ -96,7 +103,10 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
       body: text && sent.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : undefined,
     }
   }
-  const seedWorkspace = async (organisation_id: string, row: Partial<WorkspacesTable> = {}): Promise<WorkspacesTable> => {
+  const seedWorkspace = async (
+    organisation_id: string,
+    row: Partial<WorkspacesTable> = {},
+  ): Promise<WorkspacesTable> => {
     const at = now.toISOString()
     const id = newId()
     const empty = {description: null, icon: null, defaults: null, usage_limits: null, rate_limits: null}
@@ -125,7 +135,12 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     const {scopes = [...scopesOf(kind)], ...rest} = row
     const {organisation_id, workspace_id = null} = place
     const whole = {
-      ...newKey({organisation_id, workspace_id, kind, name: 'Seeded key', creation_mode: 'api'}, made, scopes, now.toISOString()),
+      ...newKey(
+        {organisation_id, workspace_id, kind, name: 'Seeded key', creation_mode: 'api'},
+        made,
+        scopes,
+        now.toISOString(),
+      ),
       ...rest,
     }
     await insertKey(store.db, whole)
@@ -155,13 +170,20 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     async foreign() {
       const at = now.toISOString()
       const organisation_id = newId()
-      await insertOrganisation(store.db, {id: organisation_id, slug: organisation_id, name: 'Other', created_at: at, last_updated_at: at})
+      await insertOrganisation(store.db, {
+        id: organisation_id,
+        slug: organisation_id,
+        name: 'Other',
+        created_at: at,
+        last_updated_at: at,
+      })
       const workspace = await seedWorkspace(organisation_id)
       const admin = await seedKey({organisation_id})
       const key = await seedKey({organisation_id, workspace_id: workspace.id})
       return {organisation_id, workspace, admin, key}
     },
-    auditLog: (): Promise<AuditLogsTable[]> => store.db.selectFrom('audit_logs').selectAll().orderBy('at').orderBy('id').execute(),
+    auditLog: (): Promise<AuditLogsTable[]> =>
+      store.db.selectFrom('audit_logs').selectAll().orderBy('at').orderBy('id').execute(),
     /** Sets the clock. */
     at(time: string) {
       now = new Date(time)

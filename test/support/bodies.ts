@@ -1,7 +1,14 @@
 import {readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {zstdDecompressSync} from 'node:zlib'
-import {mostRowBytes, openPacks, PACKS_FOLDER, type PackedBodies, readRows, writeRow} from '../../src/store/bodies/index.ts'
+import {
+  mostRowBytes,
+  openPacks,
+  PACKS_FOLDER,
+  type PackedBodies,
+  readRows,
+  writeRow,
+} from '../../src/store/bodies/index.ts'
 import {BATCH_HEAD_BYTES, COMPRESSED, listPacks} from '../../src/store/bodies/packs.ts'
 import type {LogBodiesTable} from '../../src/store/tables/traffic.ts'
 import type {TestStore} from './stores.ts'
@@ -28,7 +35,11 @@ export function packedBodies(rows: readonly Row[], packed_ms: number): PackedBod
 }
 
 /** Keeps bodies where the gateway keeps them. */
-export async function keepBodies({store, folder}: Pick<TestStore, 'store' | 'folder'>, row: Row, packed_ms: number): Promise<void> {
+export async function keepBodies(
+  {store, folder}: Pick<TestStore, 'store' | 'folder'>,
+  row: Row,
+  packed_ms: number,
+): Promise<void> {
   if (store.kind === 'postgres') {
     await store.db
       .insertInto('traffic.log_bodies')
@@ -57,7 +68,9 @@ function rowsOf(pack: Buffer): LogBodiesTable[] {
   for (let at = 0; at < pack.length; ) {
     const bytes = pack.readUInt32LE(at + 8)
     const kept = pack.subarray(at + BATCH_HEAD_BYTES, at + BATCH_HEAD_BYTES + bytes)
-    found.push(...readRows(pack.readUInt32LE(at) === COMPRESSED ? zstdDecompressSync(kept) : kept, pack.readUInt32LE(at + 4)))
+    found.push(
+      ...readRows(pack.readUInt32LE(at) === COMPRESSED ? zstdDecompressSync(kept) : kept, pack.readUInt32LE(at + 4)),
+    )
     at += BATCH_HEAD_BYTES + bytes
   }
   return found
@@ -65,5 +78,13 @@ function rowsOf(pack: Buffer): LogBodiesTable[] {
 
 function fieldsOf(row: LogBodiesTable) {
   const {log_id, created_at, request_headers, request_body, response_headers, response_body, response_encoding} = row
-  return [log_id, created_at, request_headers, request_body, response_headers, response_body, response_encoding] as const
+  return [
+    log_id,
+    created_at,
+    request_headers,
+    request_body,
+    response_headers,
+    response_body,
+    response_encoding,
+  ] as const
 }

@@ -30,7 +30,14 @@ export async function spending(database: TestStore) {
     .insertInto('organisations')
     .values({id: ORGANISATION, slug: 'org', name: 'Example', ...stamps})
     .execute()
-  const workspace = {id: WORKSPACE, slug: 'ws-blue', organisation_id: ORGANISATION, name: 'blue', is_default: 1, status: 'active'} as const
+  const workspace = {
+    id: WORKSPACE,
+    slug: 'ws-blue',
+    organisation_id: ORGANISATION,
+    name: 'blue',
+    is_default: 1,
+    status: 'active',
+  } as const
   const nothing = {description: null, icon: null, defaults: null, usage_limits: null, rate_limits: null}
   await store.db
     .insertInto('workspaces')

@@ -16,8 +16,9 @@ declare module 'vitest' {
 const root = resolve(import.meta.dirname, '../..')
 
 /**
- * Each gateway that a test starts has threads, and one that runs from its sources strips their types for half a second, every time.
- * So the threads are bundled once a run, much as they are for the executable; `threads.ts` starts the bundles.
+ * Each gateway that a test starts has threads, and one that runs from its sources strips their types for half a second,
+ * every time. So the threads are bundled once a run, much as they are for the executable; `threads.ts` starts the
+ * bundles.
  */
 export default async function bundleThreads(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-threads-'))
@@ -38,7 +39,10 @@ export default async function bundleThreads(project: TestProject): Promise<() =>
     define: {__GATEWAY_VERSION__: JSON.stringify(version), 'import.meta.url': '"file:///gateway"'},
     logLevel: 'warning',
   })
-  const bundles = Object.entries(WORKERS).map(([name, source]) => [pathToFileURL(join(root, source)).href, join(folder, `${name}.cjs`)])
+  const bundles = Object.entries(WORKERS).map(([name, source]) => [
+    pathToFileURL(join(root, source)).href,
+    join(folder, `${name}.cjs`),
+  ])
   project.provide('threads', Object.fromEntries(bundles))
   return () => rmSync(folder, {recursive: true, force: true})
 }

@@ -140,7 +140,8 @@ function note({method, params}: Message, asked: string[], complaints: string[]) 
     readonly entry: {readonly level: string; readonly text: string}
   }
   if (method === 'Network.requestWillBeSent') asked.push(said.request.url)
-  if (method === 'Runtime.exceptionThrown') complaints.push(said.exceptionDetails.exception?.description ?? said.exceptionDetails.text)
+  if (method === 'Runtime.exceptionThrown')
+    complaints.push(said.exceptionDetails.exception?.description ?? said.exceptionDetails.text)
   if (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(said.type))
     complaints.push(said.args.map(each => String(each.value ?? each.description)).join(' '))
   if (method === 'Log.entryAdded' && ['error', 'warning'].includes(said.entry.level)) complaints.push(said.entry.text)

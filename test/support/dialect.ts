@@ -18,8 +18,9 @@ import type {EndpointName} from '../../src/schema/endpoints.ts'
 import {TOKEN_CLASSES, type Usage} from '../../src/schema/usage.ts'
 
 /**
- * A case of `test/fixtures/<dialect>/<endpoint>/<case>`. `case.json` says what is asked and what must come of it; beside it stand the
- * provider's own bytes: `reply.json` (a whole answer), `events.txt` (a stream). Where both are there, they tell one answer.
+ * A case of `test/fixtures/<dialect>/<endpoint>/<case>`. `case.json` says what is asked and what must come of it;
+ * beside it stand the provider's own bytes: `reply.json` (a whole answer), `events.txt` (a stream). Where both are
+ * there, they tell one answer.
  */
 export interface Case {
   readonly name: string
@@ -37,7 +38,8 @@ export interface Case {
   /** Usage but for zeros. */
   readonly usage?: Json | null
   /**
-   * The chunks for `events.txt`: a delta, `[delta, finish reason, choice]`, or `{chunk}`: one as it is, but for its envelope.
+   * The chunks for `events.txt`: a delta, `[delta, finish reason, choice]`, or `{chunk}`: one as it is, but for its
+   * envelope.
    */
   readonly chunks?: readonly unknown[]
   readonly finished?: boolean
@@ -68,7 +70,16 @@ export function casesIn(dialect: string, endpoint: string): readonly Case[] {
 export function contextOf(dialect: string, asked: Json, more: Partial<TranslationContext> = {}): TranslationContext {
   const model = typeof asked.model === 'string' ? asked.model : ''
   const is_stream = asked.stream === true
-  return {provider: dialect, model, is_stream, strict: true, options: {}, call_id: 'call1', created_s: 1_700_000_000, ...more}
+  return {
+    provider: dialect,
+    model,
+    is_stream,
+    strict: true,
+    options: {},
+    call_id: 'call1',
+    created_s: 1_700_000_000,
+    ...more,
+  }
 }
 
 /** Tests of every fixture of a dialect: what leaves, what comes back, and the stream however it is cut. */
@@ -90,7 +101,10 @@ function testCase(dialect: Dialect, translation: Translation, said: Case) {
   if (request) {
     test(`${said.name}: what leaves`, () => {
       const {body, ...rest} = translation.request(said.asked, context)
-      expect({...rest, body: Buffer.isBuffer(body) ? body.toString('latin1') : JSON.parse(JSON.stringify(body))}).toEqual(request)
+      expect({
+        ...rest,
+        body: Buffer.isBuffer(body) ? body.toString('latin1') : JSON.parse(JSON.stringify(body)),
+      }).toEqual(request)
     })
   }
   if (refused) {
@@ -122,7 +136,13 @@ function testCase(dialect: Dialect, translation: Translation, said: Case) {
   if (chunks && events) testStream(translation, said, context, chunks, events)
 }
 
-function testStream(translation: Translation, said: Case, context: TranslationContext, chunks: readonly unknown[], bytes: Buffer) {
+function testStream(
+  translation: Translation,
+  said: Case,
+  context: TranslationContext,
+  chunks: readonly unknown[],
+  bytes: Buffer,
+) {
   const {framing, open} = translation.stream!
   const hear = (pieces: readonly Buffer[]) => {
     const stream = open(context, said.asked)
@@ -143,7 +163,10 @@ function testStream(translation: Translation, said: Case, context: TranslationCo
   test(`${said.name}: the stream cut anywhere`, () => {
     const whole = JSON.stringify(hear([bytes]).given)
     for (let at = 1; at < bytes.length; at++) {
-      expect(JSON.stringify(hear([bytes.subarray(0, at), bytes.subarray(at)]).given) === whole, `cut at byte ${at}`).toBe(true)
+      expect(
+        JSON.stringify(hear([bytes.subarray(0, at), bytes.subarray(at)]).given) === whole,
+        `cut at byte ${at}`,
+      ).toBe(true)
     }
     expect(JSON.stringify(hear([...bytes].map(byte => Buffer.of(byte))).given)).toBe(whole)
   })
@@ -156,8 +179,15 @@ function testStream(translation: Translation, said: Case, context: TranslationCo
   })
 }
 
-/** Everything that must not happen on hostile input: a throw that is no refusal, a prototype that is touched, half an answer. */
-export function testHostile(dialect: Dialect, endpoints: readonly EndpointName[], more: Partial<TranslationContext> = {}) {
+/**
+ * Everything that must not happen on hostile input: a throw that is no refusal, a prototype that is touched, half an
+ * answer.
+ */
+export function testHostile(
+  dialect: Dialect,
+  endpoints: readonly EndpointName[],
+  more: Partial<TranslationContext> = {},
+) {
   for (const endpoint of endpoints) {
     const translation = dialect.endpoints[endpoint]!
     const context = contextOf(dialect.name, {model: 'm'}, more)
@@ -170,7 +200,9 @@ export function testHostile(dialect: Dialect, endpoints: readonly EndpointName[]
     })
     test(`${dialect.name} ${endpoint}: what is no answer is a bad reply`, () => {
       for (const said of NO_ANSWERS) {
-        expect(caught(() => translation.reply(said, context, {documents: ['a'], input: 'a', prompt: 'a'}))).toBeInstanceOf(InvalidResponse)
+        expect(
+          caught(() => translation.reply(said, context, {documents: ['a'], input: 'a', prompt: 'a'})),
+        ).toBeInstanceOf(InvalidResponse)
       }
     })
     if (!translation.stream) continue
@@ -200,7 +232,11 @@ const HOSTILE: readonly Json[] = [
   {messages: [{role: 'user', content: [{type: '__proto__'}]}]},
   {messages: [{role: 'user', content: [{type: 'image_url', image_url: {url: {}}}]}]},
   {messages: [{role: 'user', content: deep}]},
-  {messages: [{role: 'assistant', tool_calls: [{id: 'a', function: {name: 'constructor', arguments: '{"__proto__":1}'}}]}]},
+  {
+    messages: [
+      {role: 'assistant', tool_calls: [{id: 'a', function: {name: 'constructor', arguments: '{"__proto__":1}'}}]},
+    ],
+  },
   {messages: [{role: 'assistant', tool_calls: {}}]},
   {messages: [{role: 'tool', content: 'a'}]},
   {messages: [{role: 'user', content: 'a'}], tools: [{type: 'constructor'}]},
@@ -295,7 +331,11 @@ export function joined(chunks: readonly Json[]): Readonly<Record<string, Heard>>
       heard.content += (choice.text as string | undefined) ?? ''
       const delta = (choice.delta ?? {}) as Record<string, unknown>
       heard.content += (delta.content as string | undefined) ?? ''
-      for (const call of (delta.tool_calls ?? []) as {index: number; id?: string; function: {name?: string; arguments?: string}}[]) {
+      for (const call of (delta.tool_calls ?? []) as {
+        index: number
+        id?: string
+        function: {name?: string; arguments?: string}
+      }[]) {
         heard.tool_calls[call.index] ??= {id: call.id, name: call.function.name, arguments: ''}
         heard.tool_calls[call.index]!.arguments += call.function.arguments ?? ''
       }
@@ -329,7 +369,10 @@ function spokenBytes(chunks: readonly Json[], strict: boolean): number | null {
   if (strict) return null
   return Object.values(joined(chunks)).reduce((sum, {content, tool_calls, content_blocks}) => {
     const thought = content_blocks.reduce((bytes, {thinking = ''}) => bytes + Buffer.byteLength(thinking), 0)
-    const called = tool_calls.reduce((bytes, call) => bytes + Buffer.byteLength(String(call.name)) + Buffer.byteLength(call.arguments), 0)
+    const called = tool_calls.reduce(
+      (bytes, call) => bytes + Buffer.byteLength(String(call.name)) + Buffer.byteLength(call.arguments),
+      0,
+    )
     return sum + Buffer.byteLength(content) + thought + called
   }, 0)
 }
@@ -357,26 +400,43 @@ export interface Said {
 }
 
 const words = fc.string({unit: 'grapheme', minLength: 1, maxLength: 40})
-const given = fc.dictionary(fc.string({maxLength: 8}), fc.jsonValue({maxDepth: 2}), {maxKeys: 4}).map(value => JSON.stringify(value))
+const given = fc
+  .dictionary(fc.string({maxLength: 8}), fc.jsonValue({maxDepth: 2}), {maxKeys: 4})
+  .map(value => JSON.stringify(value))
 
-/** What an assistant says: text, calls or both, thinking before it or not. Ids are of nine letters and digits, as Mistral wants them. */
+/**
+ * What an assistant says: text, calls or both, thinking before it or not. Ids are of nine letters and digits, as
+ * Mistral wants them.
+ */
 export const spoken: fc.Arbitrary<Turn> = fc
   .record({
     text: fc.oneof(words, fc.constant('')),
     thought: fc.option(words, {nil: undefined}),
-    calls: fc.array(fc.record({id: fc.stringMatching(/^[a-zA-Z0-9]{9}$/), name: fc.stringMatching(/^[a-z_]{1,12}$/), arguments: given}), {
-      maxLength: 3,
-    }),
+    calls: fc.array(
+      fc.record({
+        id: fc.stringMatching(/^[a-zA-Z0-9]{9}$/),
+        name: fc.stringMatching(/^[a-z_]{1,12}$/),
+        arguments: given,
+      }),
+      {
+        maxLength: 3,
+      },
+    ),
   })
-  .filter(({text, calls}) => (text !== '' || calls.length > 0) && new Set(calls.map(({id}) => id)).size === calls.length)
+  .filter(
+    ({text, calls}) => (text !== '' || calls.length > 0) && new Set(calls.map(({id}) => id)).size === calls.length,
+  )
   .map(said => ({role: 'assistant', images: [], ...said}))
 
 /** Conversations as clients have them: calls are answered, in the order they were made. */
 export const conversation: fc.Arbitrary<readonly Turn[]> = fc
   .tuple(
-    fc.array(fc.record({role: fc.constant('system' as const), text: words, images: fc.constant([]), calls: fc.constant([])}), {
-      maxLength: 2,
-    }),
+    fc.array(
+      fc.record({role: fc.constant('system' as const), text: words, images: fc.constant([]), calls: fc.constant([])}),
+      {
+        maxLength: 2,
+      },
+    ),
     fc.array(
       fc.tuple(
         fc.record({
@@ -396,7 +456,9 @@ export const conversation: fc.Arbitrary<readonly Turn[]> = fc
     ...rounds.flatMap(([user, assistant, result]): Turn[] => [
       user,
       assistant,
-      ...assistant.calls.map(({id}, at): Turn => ({role: 'tool', text: `${result}${at}`, images: [], calls: [], answers: id})),
+      ...assistant.calls.map(
+        ({id}, at): Turn => ({role: 'tool', text: `${result}${at}`, images: [], calls: [], answers: id}),
+      ),
     ]),
   ])
 
@@ -406,9 +468,17 @@ export function messageOf({role, text, thought, images, calls, answers}: Turn): 
   return {
     role,
     content: images.length > 0 ? [{type: 'text', text}, ...pictures] : calls.length > 0 && text === '' ? null : text,
-    ...(thought ? {content_blocks: [{type: 'thinking', thinking: thought}, ...(text ? [{type: 'text', text}] : [])]} : {}),
+    ...(thought
+      ? {content_blocks: [{type: 'thinking', thinking: thought}, ...(text ? [{type: 'text', text}] : [])]}
+      : {}),
     ...(calls.length > 0
-      ? {tool_calls: calls.map(({id, name, arguments: text}) => ({id, type: 'function', function: {name, arguments: text}}))}
+      ? {
+          tool_calls: calls.map(({id, name, arguments: text}) => ({
+            id,
+            type: 'function',
+            function: {name, arguments: text},
+          })),
+        }
       : {}),
     ...(answers ? {tool_call_id: answers} : {}),
   }
@@ -422,28 +492,44 @@ export function turnOf(heard: Heard): Turn {
     text: heard.content,
     thought: thought || undefined,
     images: [],
-    calls: heard.tool_calls.map(({id, name, arguments: text}) => ({id: String(id), name: String(name), arguments: text})),
+    calls: heard.tool_calls.map(({id, name, arguments: text}) => ({
+      id: String(id),
+      name: String(name),
+      arguments: text,
+    })),
   }
 }
 
 /** `text` in pieces, at `cuts` counted in code points. */
 export function pieces(text: string, cuts: readonly number[]): readonly string[] {
   const points = [...text]
-  const at = [...new Set([0, ...cuts.map(cut => cut % (points.length + 1)), points.length])].sort((one, other) => one - other)
+  const at = [...new Set([0, ...cuts.map(cut => cut % (points.length + 1)), points.length])].sort(
+    (one, other) => one - other,
+  )
   return at.slice(1).map((end, place) => points.slice(at[place], end).join(''))
 }
 
-/** Answers with a member changed give a whole answer or a `BadReply`, and streams with changed events are followed or fail. */
+/**
+ * Answers with a member changed give a whole answer or a `BadReply`, and streams with changed events are followed or
+ * fail.
+ */
 function testChanged(dialect: Dialect, translation: Translation, cases: readonly Case[]) {
   const replies = cases.filter(({answer}) => answer)
   if (replies.length > 0) {
     test('a changed answer is whole or a bad reply', () => {
       fc.assert(
-        fc.property(fc.constantFrom(...replies), fc.nat(), fc.jsonValue({maxDepth: 2}), ({reply, asked, context: more}, at, value) => {
-          const context = contextOf(dialect.name, asked, more)
-          const error = caught(() => expectWhole(translation.reply(withChange(reply as Json, at, value), context, asked).body))
-          if (error && !(error instanceof InvalidResponse)) throw error
-        }),
+        fc.property(
+          fc.constantFrom(...replies),
+          fc.nat(),
+          fc.jsonValue({maxDepth: 2}),
+          ({reply, asked, context: more}, at, value) => {
+            const context = contextOf(dialect.name, asked, more)
+            const error = caught(() =>
+              expectWhole(translation.reply(withChange(reply as Json, at, value), context, asked).body),
+            )
+            if (error && !(error instanceof InvalidResponse)) throw error
+          },
+        ),
         {numRuns: 300},
       )
     })
@@ -483,7 +569,8 @@ function expectWhole(body: Json | {readonly bytes: Buffer}) {
   for (const entry of list) {
     if (said.results) expect([typeof entry.index, typeof entry.relevance_score]).toEqual(['number', 'number'])
     else if (said.data) expect(entry.embedding ?? entry.url ?? entry.b64_json).toBeTruthy()
-    else if (entry.message === undefined) expect([typeof entry.text, typeof entry.finish_reason]).toEqual(['string', 'string'])
+    else if (entry.message === undefined)
+      expect([typeof entry.text, typeof entry.finish_reason]).toEqual(['string', 'string'])
     else {
       const {content, tool_calls} = entry.message as {
         content: unknown

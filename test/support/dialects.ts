@@ -48,7 +48,12 @@ export interface Twin extends TwinWords {
   close(): Promise<void>
 }
 
-export const TEXT = {text: 'Die Donau fließt durch Wien. ☃', finish: 'stop', input_tokens: 31, output_tokens: 7} as const satisfies Said
+export const TEXT = {
+  text: 'Die Donau fließt durch Wien. ☃',
+  finish: 'stop',
+  input_tokens: 31,
+  output_tokens: 7,
+} as const satisfies Said
 export const CALLED = {
   text: 'I look at both.',
   calls: [
@@ -59,7 +64,12 @@ export const CALLED = {
   input_tokens: 410,
   output_tokens: 88,
 } as const satisfies Said
-export const SUMMED = {text: 'Oslo 4, Málaga 19.', finish: 'stop', input_tokens: 520, output_tokens: 12} as const satisfies Said
+export const SUMMED = {
+  text: 'Oslo 4, Málaga 19.',
+  finish: 'stop',
+  input_tokens: 520,
+  output_tokens: 12,
+} as const satisfies Said
 export const THOUGHT = {
   thought: 'Seven times thirteen.',
   text: 'No: 7 × 13.',
@@ -67,9 +77,16 @@ export const THOUGHT = {
   input_tokens: 60,
   output_tokens: 40,
 } as const satisfies Said
-export const CUT_SHORT = {text: 'Once upon', finish: 'length', input_tokens: 31, output_tokens: 2} as const satisfies Said
+export const CUT_SHORT = {
+  text: 'Once upon',
+  finish: 'length',
+  input_tokens: 31,
+  output_tokens: 2,
+} as const satisfies Said
 
-/** What fits a request: the results of tools are summed up, tools are called, thoughts are told, few tokens are used up. */
+/**
+ * What fits a request: the results of tools are summed up, tools are called, thoughts are told, few tokens are used up.
+ */
 export function answerTo({turns, tools, thinks, max_tokens}: Understood): Said {
   if (turns.some(({results}) => results.length > 0)) return SUMMED
   if (tools.length > 0) return CALLED
@@ -101,7 +118,8 @@ export async function startTwin(first: TwinWords): Promise<Twin> {
       faults.push(message)
       return json(response, words.error(400, message), 400)
     }
-    if (script && 'status' in script) return json(response, words.error(script.status, script.message), script.status, script.headers)
+    if (script && 'status' in script)
+      return json(response, words.error(script.status, script.message), script.status, script.headers)
     if (script && 'bytes' in script)
       return void response.writeHead(200, {'content-type': script.type ?? 'application/json'}).end(script.bytes)
     if (!is_stream) return json(response, words.plain(said))
@@ -142,7 +160,8 @@ export async function startTwins(
   const gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1', ...env})
   const twins = await Promise.all(words.map(startTwin))
   for (const {kind, url} of twins) {
-    const more = kind === 'bedrock' ? {configurations: {custom_host: url, aws_auth_type: 'apiKey', aws_region: 'us-east-1'}} : {}
+    const more =
+      kind === 'bedrock' ? {configurations: {custom_host: url, aws_auth_type: 'apiKey', aws_region: 'us-east-1'}} : {}
     await gateway.provider(kind, kind, url, more)
   }
   return {
@@ -171,8 +190,13 @@ function checkRequest(words: TwinWords, {method, path, headers}: FakeProvider['h
   for (const [name, value] of Object.entries(want)) {
     if (got[name] !== value) throw new Error(`${name} is ${String(got[name])} instead of ${value}`)
   }
-  const others = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie'].filter(name => name !== words.auth[0])
-  for (const name of [...others, ...Object.keys(headers).filter(name => /gateway|portkey/.test(name) && name !== 'user-agent')]) {
+  const others = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie'].filter(
+    name => name !== words.auth[0],
+  )
+  for (const name of [
+    ...others,
+    ...Object.keys(headers).filter(name => /gateway|portkey/.test(name) && name !== 'user-agent'),
+  ]) {
     if (headers[name] !== undefined) throw new Error(`${name} is not to be told`)
   }
 }

@@ -55,14 +55,18 @@ export const ENGINE_MODELS = {
   },
 } as const satisfies Record<string, EngineModel>
 
-/** Answers as the engine would. `hold`: it is at work, and sends nothing of a whole answer, or so many events of a stream. */
+/**
+ * Answers as the engine would. `hold`: it is at work, and sends nothing of a whole answer, or so many events of a
+ * stream.
+ */
 export function engineAnswer(engine: EngineModel, hold: number | null = null): Answer {
   return (heard, response) => {
     const path = heard.path.split('?', 1)[0]!
     const asked = (heard.body.length ? JSON.parse(heard.body.toString()) : {}) as Asked
     if (path === '/v1/chat/completions') return chat(engine, asked, response, hold)
     if (!engine.routes.includes(path)) return engine.absent(response)
-    if (path === '/v1/responses') return asked.input === undefined ? lacks(response, 'input') : json(response, responseOf(asked))
+    if (path === '/v1/responses')
+      return asked.input === undefined ? lacks(response, 'input') : json(response, responseOf(asked))
     if (path === '/tokenize') return json(response, {count: promptTokens(asked), max_model_len: 4096, tokens: []})
     if (!Array.isArray(asked.messages)) return lacks(response, 'messages')
     if (path !== '/v1/messages') return json(response, {input_tokens: promptTokens(asked)})
@@ -79,7 +83,9 @@ export function pathsOf(heard: readonly Heard[]): readonly string[] {
 /** One token a word, and the template. */
 export function promptTokens({messages, prompt, system}: Asked): number {
   const texts = [prompt, system, ...(Array.isArray(messages) ? messages.map(({content}) => content) : [])]
-  const said = texts.filter(text => text !== undefined).map(text => (typeof text === 'string' ? text : JSON.stringify(text)))
+  const said = texts
+    .filter(text => text !== undefined)
+    .map(text => (typeof text === 'string' ? text : JSON.stringify(text)))
   return TEMPLATE_TOKENS + said.join(' ').split(/\s+/).length
 }
 
@@ -103,12 +109,15 @@ function chat(engine: EngineModel, asked: Asked, response: ServerResponse, hold:
   const words = Array.from({length: usage.completion_tokens}, () => 'a')
   if (asked.stream !== true) {
     const choice = {index: 0, message: {role: 'assistant', content: words.join('')}, finish_reason: 'stop'}
-    if (hold === null) json(response, {id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage})
+    if (hold === null)
+      json(response, {id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage})
     return
   }
   response.writeHead(200, {'content-type': 'text/event-stream'})
   const event = (choices: readonly unknown[], more = {}) =>
-    response.write(`data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more})}\n\n`)
+    response.write(
+      `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more})}\n\n`,
+    )
   for (const content of words.slice(0, hold ?? words.length)) event([{index: 0, delta: {content}, finish_reason: null}])
   if (hold !== null) return
   event([{index: 0, delta: {}, finish_reason: 'stop'}])
@@ -120,14 +129,23 @@ function chat(engine: EngineModel, asked: Asked, response: ServerResponse, hold:
 function messageOf(engine: EngineModel, asked: Asked) {
   const {prompt_tokens: input_tokens, completion_tokens: output_tokens} = usageOf(engine, asked)
   const content = [{type: 'text', text: 'a'.repeat(output_tokens)}]
-  const whole = {id: 'msg_own', type: 'message', role: 'assistant', model: 'm', content, stop_reason: 'end_turn', stop_sequence: null}
+  const whole = {
+    id: 'msg_own',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content,
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+  }
   return {...whole, usage: {input_tokens, output_tokens}}
 }
 
 function messageStream(engine: EngineModel, asked: Asked, response: ServerResponse) {
   const {content, stop_reason, usage, ...head} = messageOf(engine, asked)
   response.writeHead(200, {'content-type': 'text/event-stream'})
-  const event = (data: {readonly type: string}) => response.write(`event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`)
+  const event = (data: {readonly type: string}) =>
+    response.write(`event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`)
   const told = (more: object) => event(more as {readonly type: string})
   told({type: 'message_start', message: {...head, content: [], stop_reason: null, usage: {...usage, output_tokens: 0}}})
   told({type: 'content_block_start', index: 0, content_block: {type: 'text', text: ''}})

@@ -25,7 +25,12 @@ export interface ScriptedCall {
   readonly headers?: Record<string, string>
   /** JSON, or the text of what was streamed with its boundary written as `B`. */
   readonly body?: unknown
-  readonly reply?: {readonly status?: number; readonly headers?: Record<string, string>; readonly json?: unknown; readonly text?: string}
+  readonly reply?: {
+    readonly status?: number
+    readonly headers?: Record<string, string>
+    readonly json?: unknown
+    readonly text?: string
+  }
 }
 
 /** A client's call to one endpoint, the calls it comes to, and what the client is answered. */
@@ -114,7 +119,9 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
     },
   }
   const errand = provider.operations!.endpoints[script.endpoint]!
-  const answer = await errand(asked, upstream).then(readAll, (fault: Error) => ({refused: refusalOf(fault, slug, context)}))
+  const answer = await errand(asked, upstream).then(readAll, (fault: Error) => ({
+    refused: refusalOf(fault, slug, context),
+  }))
   const {json, rows, text, refused} = script
   expect(answer).toEqual(rows ? {rows} : text !== undefined ? {text} : refused !== undefined ? {refused} : {json})
   expect(calls).toEqual([])

@@ -22,7 +22,8 @@ export const chatRow = (custom_id: string, model: string, content: string) => ({
   },
 })
 
-export const asLines = (rows: readonly object[]): Buffer => Buffer.from(rows.map(each => `${JSON.stringify(each)}\n`).join(''))
+export const asLines = (rows: readonly object[]): Buffer =>
+  Buffer.from(rows.map(each => `${JSON.stringify(each)}\n`).join(''))
 
 export const rowsFile = (rows: readonly object[], name = 'rows.jsonl') => toFile(asLines(rows), name)
 

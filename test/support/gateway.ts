@@ -57,11 +57,18 @@ export async function startGateway(
   })
   const log = createLog('trace', 'gateway', line => void lines.push(line))
   const {folder: _, ...given} = options
-  const app = await createApp(settings, {demo: true, ...given, role: 'server', log, ...(PORTS_ARE_LATE && {ports: latePorts})})
+  const app = await createApp(settings, {
+    demo: true,
+    ...given,
+    role: 'server',
+    log,
+    ...(PORTS_ARE_LATE && {ports: latePorts}),
+  })
   const {url} = await app.listen()
   const admin = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const reply = await app.inject({method, url: `/v1${path}`, body})
-    if (reply.status !== 200) throw new Error(`${method} ${path} answers ${reply.status}: ${JSON.stringify(reply.body)}`)
+    if (reply.status !== 200)
+      throw new Error(`${method} ${path} answers ${reply.status}: ${JSON.stringify(reply.body)}`)
     return reply.body as T
   }
   const call: TestGateway['call'] = (path, init = {}) =>
@@ -74,7 +81,11 @@ export async function startGateway(
     call,
     admin,
     chat: (body, headers = {}) =>
-      call('/v1/chat/completions', {method: 'POST', body: JSON.stringify(body), headers: {'content-type': 'application/json', ...headers}}),
+      call('/v1/chat/completions', {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: {'content-type': 'application/json', ...headers},
+      }),
     async provider(slug, kind, custom_host, more = {}) {
       const [workspace] = (await admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
       await admin('POST', '/integrations', {

@@ -32,5 +32,13 @@ export function guardedOutput(
 
 /** What those hooks are told of the call. */
 export function outputContext(endpoint: EndpointName, parts?: Map<object, unknown>) {
-  return {side: 'output', endpoint, response_status: 200, now_ms: () => 0, request: null, response: null, ...(parts && {parts})} as never
+  return {
+    side: 'output',
+    endpoint,
+    response_status: 200,
+    now_ms: () => 0,
+    request: null,
+    response: null,
+    ...(parts && {parts}),
+  } as never
 }

@@ -97,7 +97,9 @@ export const CHAT_ROUTE: GuardedRoute = {
       () => chatEvents('gpt-4o-mini', {words: [...words]}),
     ),
   read: text =>
-    isEvents(text) ? joined(text, event => event.choices?.[0]?.delta?.content) : (JSON.parse(text) as Any).choices?.[0]?.message.content,
+    isEvents(text)
+      ? joined(text, event => event.choices?.[0]?.delta?.content)
+      : (JSON.parse(text) as Any).choices?.[0]?.message.content,
 }
 
 /** Routes whose answers are text. */
@@ -126,25 +128,37 @@ export const ROUTES: readonly GuardedRoute[] = [
         }),
         () => [...words.map(word => textChunk(word)), textChunk('', 'stop'), 'data: [DONE]\n\n'],
       ),
-    read: text => (isEvents(text) ? joined(text, event => event.choices?.[0]?.text) : (JSON.parse(text) as Any).choices?.[0]?.text),
+    read: text =>
+      isEvents(text) ? joined(text, event => event.choices?.[0]?.text) : (JSON.parse(text) as Any).choices?.[0]?.text,
   },
   {
     name: 'messages',
     path: '/v1/messages',
     provider: 'claude',
-    ask: (content, more) => ({model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{role: 'user', content}], ...more}),
+    ask: (content, more) => ({
+      model: 'claude-sonnet-4-5',
+      max_tokens: 100,
+      messages: [{role: 'user', content}],
+      ...more,
+    }),
     answer: words =>
       either(
         () => message(words.join('')),
         () => messageEvents(words),
       ),
-    read: text => (isEvents(text) ? joined(text, event => event.delta?.text) : (JSON.parse(text) as Any).content?.[0]?.text),
+    read: text =>
+      isEvents(text) ? joined(text, event => event.delta?.text) : (JSON.parse(text) as Any).content?.[0]?.text,
   },
   {
     name: 'chat of another dialect',
     path: '/v1/chat/completions',
     provider: 'claude',
-    ask: (content, more) => ({model: 'claude-sonnet-4-5', max_tokens: 100, messages: [{role: 'user', content}], ...more}),
+    ask: (content, more) => ({
+      model: 'claude-sonnet-4-5',
+      max_tokens: 100,
+      messages: [{role: 'user', content}],
+      ...more,
+    }),
     answer: words =>
       either(
         () => message(words.join('')),
@@ -171,7 +185,9 @@ export const ROUTES: readonly GuardedRoute[] = [
 
 function messageEvents(words: readonly string[]): string[] {
   return [
-    said('message_start', {message: {...message(''), content: [], stop_reason: null, usage: {input_tokens: 25, output_tokens: 1}}}),
+    said('message_start', {
+      message: {...message(''), content: [], stop_reason: null, usage: {input_tokens: 25, output_tokens: 1}},
+    }),
     said('content_block_start', {index: 0, content_block: {type: 'text', text: ''}}),
     ...words.map(text => said('content_block_delta', {index: 0, delta: {type: 'text_delta', text}})),
     said('content_block_stop', {index: 0}),

@@ -3,7 +3,9 @@ import type {IntegrationsTable} from '../../src/store/tables/catalog.ts'
 const AT = '2026-03-01T00:00:00.000Z'
 
 /** The row of an integration of an organisation, open to all of its workspaces and models. */
-export function integrationRow(row: Pick<IntegrationsTable, 'id' | 'organisation_id'> & Partial<IntegrationsTable>): IntegrationsTable {
+export function integrationRow(
+  row: Pick<IntegrationsTable, 'id' | 'organisation_id'> & Partial<IntegrationsTable>,
+): IntegrationsTable {
   return {
     slug: row.id,
     workspace_id: null,

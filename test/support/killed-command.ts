@@ -2,7 +2,10 @@ import Sqlite from 'better-sqlite3'
 import {processEnvironment} from '../../cli/environment.ts'
 import {main} from '../../cli/index.ts'
 
-/** `node killed-command.ts N WORDS...`: runs a command line, and kills itself (SIGKILL) before the Nth statement that writes prices. */
+/**
+ * `node killed-command.ts N WORDS...`: runs a command line, and kills itself (SIGKILL) before the Nth statement that
+ * writes prices.
+ */
 const [at, ...argv] = process.argv.slice(2)
 let left = Number(at)
 const prepare = Sqlite.prototype.prepare

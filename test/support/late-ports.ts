@@ -5,14 +5,19 @@ import type {ProxyServices} from '../../src/proxy/services.ts'
 /** True where the data plane is tested over ports that answer as those of another machine would: `TEST_PORTS=late`. */
 export const PORTS_ARE_LATE = process.env.TEST_PORTS === 'late'
 
-/** Counters, ledger and directory, each answering a turn later and given copies: whoever counts on the same turn or on the same object is found. */
+/**
+ * Counters, ledger and directory, each answering a turn later and given copies: whoever counts on the same turn or on
+ * the same object is found.
+ */
 export function latePorts(services: ProxyServices): ProxyServices {
   const {limits, recorder} = services
   const {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, listedProviders} = services
   const directory = {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, listedProviders}
   return {
     ...services,
-    ...(Object.fromEntries(Object.entries(directory).map(([name, port]) => [name, late(port as Port)])) as unknown as typeof directory),
+    ...(Object.fromEntries(
+      Object.entries(directory).map(([name, port]) => [name, late(port as Port)]),
+    ) as unknown as typeof directory),
     limits: {
       admit: late((...given) => limits.admit(...given)),
       hold: late((...given) => limits.hold(...given)),
@@ -33,7 +38,10 @@ function late<A extends unknown[], R>(port: Port<A, R | Promise<R>>): (...given:
   }
 }
 
-/** Records in the order in which they were given. A row that nobody waits for is written at once, as tests look at once; behind settlements it waits with them. */
+/**
+ * Records in the order in which they were given. A row that nobody waits for is written at once, as tests look at once;
+ * behind settlements it waits with them.
+ */
 function lateRecorder(recorder: Recorder): Recorder {
   let settlements = 0
   return {

@@ -3,8 +3,9 @@ import {type AddressInfo, connect, createServer, type Server, type Socket} from 
 import {setTimeout as sleep} from 'node:timers/promises'
 
 /**
- * What a way to a server does. `frozen`: it takes connections and carries nothing. `refused`: nothing listens. `reset`: it takes
- * connections and cuts each. `slow`: what it carries comes late. `stale`: connections from before carry nothing, new ones do.
+ * What a way to a server does. `frozen`: it takes connections and carries nothing. `refused`: nothing listens. `reset`:
+ * it takes connections and cuts each. `slow`: what it carries comes late. `stale`: connections from before carry
+ * nothing, new ones do.
  */
 export type LineState = 'open' | 'frozen' | 'refused' | 'reset' | 'slow' | 'stale'
 

@@ -5,7 +5,10 @@ import type {LogsTable, UsageHourlyTable} from '../../src/store/tables/traffic.t
 /** Columns of a row, and what its detail says. */
 type LogSeed = Partial<Omit<LogsTable, 'detail'>> & Partial<Omit<LogRecord, keyof LogsTable>> & {readonly id: string}
 
-/** Writes a row of the log; a plain, good call where nothing is said. No sum has it, so that sums are not asked from now on. */
+/**
+ * Writes a row of the log; a plain, good call where nothing is said. No sum has it, so that sums are not asked from now
+ * on.
+ */
 export async function insertLog(db: Db, row: LogSeed) {
   const recorded = {
     parent_span_id: null,

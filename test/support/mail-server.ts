@@ -16,7 +16,10 @@ export interface Received {
   readonly is_secure: boolean
 }
 
-/** A mail server on loopback, and what it took. Recipients of `refused.example` are refused for good, of `busy.example` for now. */
+/**
+ * A mail server on loopback, and what it took. Recipients of `refused.example` are refused for good, of `busy.example`
+ * for now.
+ */
 export async function mailServer(options: SMTPServerOptions = {}) {
   const received: Received[] = []
   const server = new SMTPServer({
@@ -29,8 +32,10 @@ export async function mailServer(options: SMTPServerOptions = {}) {
       done(new Error(`No ${username} with the password ${password}`))
     },
     onRcptTo({address}, _session, done) {
-      if (address.endsWith('@refused.example')) return done(Object.assign(new Error('No such mailbox'), {responseCode: 550}))
-      if (address.endsWith('@busy.example')) return done(Object.assign(new Error('Come back later'), {responseCode: 450}))
+      if (address.endsWith('@refused.example'))
+        return done(Object.assign(new Error('No such mailbox'), {responseCode: 550}))
+      if (address.endsWith('@busy.example'))
+        return done(Object.assign(new Error('Come back later'), {responseCode: 450}))
       done()
     },
     onData(stream, {envelope, user, secure}, done) {
@@ -39,7 +44,13 @@ export async function mailServer(options: SMTPServerOptions = {}) {
       stream.on('end', () => {
         const from = envelope.mailFrom ? envelope.mailFrom.address : ''
         const to = envelope.rcptTo.map(({address}) => address)
-        received.push({from, to, text: Buffer.concat(chunks).toString(), user: user ? String(user) : undefined, is_secure: secure})
+        received.push({
+          from,
+          to,
+          text: Buffer.concat(chunks).toString(),
+          user: user ? String(user) : undefined,
+          is_secure: secure,
+        })
         done()
       })
     },
@@ -66,5 +77,12 @@ export async function silentServer() {
 }
 
 function settingsOf(port: number): MailSettings {
-  return {host: '127.0.0.1', port, security: 'offered', ca: CERTIFICATE, login: undefined, from: 'The Gateway <gateway@example.com>'}
+  return {
+    host: '127.0.0.1',
+    port,
+    security: 'offered',
+    ca: CERTIFICATE,
+    login: undefined,
+    from: 'The Gateway <gateway@example.com>',
+  }
 }

@@ -5,7 +5,10 @@ import {text} from 'node:stream/consumers'
 export type Ended = {readonly code: number | null; readonly stdout: string; readonly stderr: string}
 export type Reply = {readonly status: number; readonly body: string}
 
-/** A network of its own: nothing but a loopback, no way out, every port free. Programs in it get an empty PATH and no environment. */
+/**
+ * A network of its own: nothing but a loopback, no way out, every port free. Programs in it get an empty PATH and no
+ * environment.
+ */
 export interface Namespace {
   start(command: readonly string[], cwd: string): ChildProcess
   run(command: readonly string[], cwd: string): Promise<Ended>

@@ -10,8 +10,9 @@ const ROUNDS = 5
 const NESTED = Buffer.from(`[${`${'['.repeat(50)}"ab",1${']'.repeat(50)},`.repeat(10_000)}0]`)
 
 /**
- * How many times longer this machine takes for the same work, at least 1. A limit of time in a test is for the machine that it was set on; times this
- * it says the same of any other. It is the best of some rounds, each of them reading bytes one by one, parsing, and writing to fresh memory.
+ * How many times longer this machine takes for the same work, at least 1. A limit of time in a test is for the machine
+ * that it was set on; times this it says the same of any other. It is the best of some rounds, each of them reading
+ * bytes one by one, parsing, and writing to fresh memory.
  */
 export function pace(): number {
   let best_ms = Number.POSITIVE_INFINITY

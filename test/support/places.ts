@@ -6,7 +6,9 @@ type Settings = Readonly<Record<string, unknown>>
 
 const AZURE = {
   azure_resource_name: 'mine',
-  azure_deployment_config: [{azure_api_version: 'v1', azure_deployment_name: 'd', azure_model_slug: 'm', is_default: true}],
+  azure_deployment_config: [
+    {azure_api_version: 'v1', azure_deployment_name: 'd', azure_model_slug: 'm', is_default: true},
+  ],
 }
 const ENTRA = {
   azure_auth_mode: 'entra',
@@ -15,15 +17,28 @@ const ENTRA = {
   azure_entra_client_secret: 'SECRET-entra-0123456789',
   azure_entra_scope: 'https://cognitiveservices.azure.com/.default',
 }
-const AWS_KEYS = {aws_access_key_id: 'SECRET-aws-id-0123456789', aws_secret_access_key: 'SECRET-aws-0123456789', aws_region: 'us-east-1'}
+const AWS_KEYS = {
+  aws_access_key_id: 'SECRET-aws-id-0123456789',
+  aws_secret_access_key: 'SECRET-aws-0123456789',
+  aws_region: 'us-east-1',
+}
 const AWS = {aws_auth_type: 'accessKey', ...AWS_KEYS}
 const ROLE = {aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::1:role/mine', aws_external_id: 'e', ...AWS_KEYS}
 
 /** Made anew each time: no key of a test is a key of anything. */
-export const PEM = generateKeyPairSync('rsa', {modulusLength: 2048}).privateKey.export({type: 'pkcs8', format: 'pem'}).toString()
+export const PEM = generateKeyPairSync('rsa', {modulusLength: 2048})
+  .privateKey.export({type: 'pkcs8', format: 'pem'})
+  .toString()
 
-/** An integration of each way to log in: its kind, its settings with every secret in them, and whether its key is sent. */
-export const PLACES: readonly {readonly name: string; readonly kind: string; readonly settings: Settings; readonly keyed: boolean}[] = [
+/**
+ * An integration of each way to log in: its kind, its settings with every secret in them, and whether its key is sent.
+ */
+export const PLACES: readonly {
+  readonly name: string
+  readonly kind: string
+  readonly settings: Settings
+  readonly keyed: boolean
+}[] = [
   {name: 'openai', kind: 'openai', settings: {custom_host: 'https://mine.example/v1'}, keyed: true},
   {name: 'own', kind: 'groq', settings: {custom_headers: {'x-secret': 'SECRET-header-0123456789'}}, keyed: true},
   {name: 'anthropic', kind: 'anthropic', settings: {}, keyed: true},
@@ -35,12 +50,22 @@ export const PLACES: readonly {readonly name: string; readonly kind: string; rea
     settings: {azure_auth_mode: 'default', azure_foundry_url: 'https://mine.services.ai.azure.com'},
     keyed: true,
   },
-  {name: 'foundry-entra', kind: 'azure-ai', settings: {...ENTRA, azure_foundry_url: 'https://mine.services.ai.azure.com'}, keyed: false},
+  {
+    name: 'foundry-entra',
+    kind: 'azure-ai',
+    settings: {...ENTRA, azure_foundry_url: 'https://mine.services.ai.azure.com'},
+    keyed: false,
+  },
   {name: 'bedrock', kind: 'bedrock', settings: AWS, keyed: false},
   {name: 'bedrock-role', kind: 'bedrock', settings: ROLE, keyed: false},
   {name: 'bedrock-key', kind: 'bedrock', settings: {aws_auth_type: 'apiKey', aws_region: 'us-east-1'}, keyed: true},
   {name: 'mantle', kind: 'bedrock-mantle', settings: AWS, keyed: false},
-  {name: 'claude-aws', kind: 'claude-platform-aws', settings: {...AWS, anthropic_aws_workspace_id: 'mine'}, keyed: false},
+  {
+    name: 'claude-aws',
+    kind: 'claude-platform-aws',
+    settings: {...AWS, anthropic_aws_workspace_id: 'mine'},
+    keyed: false,
+  },
   {name: 'sagemaker', kind: 'sagemaker', settings: AWS, keyed: false},
   {
     name: 'vertex',
@@ -96,7 +121,8 @@ export function otherValue(name: string): string {
   if (name === 'snowflake_token_type') return 'KEYPAIR_JWT'
   if (name === 'aws_role_arn') return 'arn:aws:iam::2:role/other'
   if (name === 'azure_entra_scope') return 'https://other.example/.default'
-  if (name.endsWith('_service_account_json')) return '{"client_email":"other@example.com","private_key":"other","project_id":"other"}'
+  if (name.endsWith('_service_account_json'))
+    return '{"client_email":"other@example.com","private_key":"other","project_id":"other"}'
   const {takes} = OPTIONS[name]
   if (takes === 'url') return 'https://other.example'
   if (takes === 'domain') return 'other.example'

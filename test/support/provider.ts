@@ -66,7 +66,12 @@ export async function fakeProvider(first: Answer = openaiLike): Promise<FakeProv
   }
 }
 
-export const USAGE = {prompt_tokens: 12, completion_tokens: 5, total_tokens: 17, prompt_tokens_details: {cached_tokens: 4}}
+export const USAGE = {
+  prompt_tokens: 12,
+  completion_tokens: 5,
+  total_tokens: 17,
+  prompt_tokens_details: {cached_tokens: 4},
+}
 
 export function chatReply(model: string, content = 'Hello from the provider') {
   return {
@@ -99,7 +104,10 @@ export function json(response: ServerResponse, body: unknown, status = 200, head
 /** Answers the routes that OpenAI's clients use. */
 export function openaiLike({path, body, headers}: Heard, response: ServerResponse): void {
   const route = path.replace(/^\/v1/, '').split('?', 1)[0]
-  const asked = headers['content-type']?.includes('json') && body.length ? (JSON.parse(body.toString()) as Record<string, unknown>) : {}
+  const asked =
+    headers['content-type']?.includes('json') && body.length
+      ? (JSON.parse(body.toString()) as Record<string, unknown>)
+      : {}
   const model = String(asked.model ?? 'unknown')
   if (route === '/chat/completions' && asked.stream === true) {
     response.writeHead(200, {'content-type': 'text/event-stream; charset=utf-8'})
@@ -125,8 +133,11 @@ export function openaiLike({path, body, headers}: Heard, response: ServerRespons
       status: 'processed',
     })
   else if (route === '/audio/speech')
-    response.writeHead(200, {'content-type': 'audio/mpeg'}).end(Buffer.from(Array.from({length: 9000}, (_, at) => at % 251)))
+    response
+      .writeHead(200, {'content-type': 'audio/mpeg'})
+      .end(Buffer.from(Array.from({length: 9000}, (_, at) => at % 251)))
   else if (route === '/images/generations') json(response, {created: 1, data: [{b64_json: 'aGk='}]})
-  else if (route === '/models') json(response, {object: 'list', data: [{id: 'm', object: 'model', created: 1, owned_by: 'x'}]})
+  else if (route === '/models')
+    json(response, {object: 'list', data: [{id: 'm', object: 'model', created: 1, owned_by: 'x'}]})
   else json(response, {path: route, heard: body.length}, 200)
 }

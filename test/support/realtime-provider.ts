@@ -100,7 +100,13 @@ export function rawClient(
   return new Promise((resolve, reject) => {
     const asked = httpRequest(url, {
       agent: false,
-      headers: {connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': KEY, ...headers},
+      headers: {
+        connection: 'upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': KEY,
+        ...headers,
+      },
     })
     asked.on('error', reject)
     asked.on('upgrade', (response, socket, head) => {
@@ -112,7 +118,12 @@ export function rawClient(
       const parts: Buffer[] = []
       response.on('data', part => parts.push(part))
       response.on('end', () =>
-        resolve({status: response.statusCode!, headers: response.headers, body: Buffer.concat(parts).toString(), peer: null}),
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          body: Buffer.concat(parts).toString(),
+          peer: null,
+        }),
       )
     })
     asked.end()
@@ -127,7 +138,12 @@ function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
-function peerOn(request: IncomingMessage, socket: Duplex, side: 'client' | 'server', hear: (message: string) => void): Peer {
+function peerOn(
+  request: IncomingMessage,
+  socket: Duplex,
+  side: 'client' | 'server',
+  hear: (message: string) => void,
+): Peer {
   const parts: Buffer[] = []
   const messages: string[] = []
   const waiting: {is_so: () => boolean; resolve: () => void}[] = []

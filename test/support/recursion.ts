@@ -20,8 +20,9 @@ interface Known {
 }
 
 /**
- * The functions of a file that come back to themselves, by name: what a function mentions (not only what it calls, for it may be handed to
- * `map`) is taken for a call. Functions of one name in a file are taken for one. Methods are mentioned by `this.name` alone.
+ * The functions of a file that come back to themselves, by name: what a function mentions (not only what it calls, for
+ * it may be handed to `map`) is taken for a call. Functions of one name in a file are taken for one. Methods are
+ * mentioned by `this.name` alone.
  */
 export function recursionsIn(text: string): readonly Recursion[] {
   const known = new Map<string, Known>()
@@ -82,7 +83,8 @@ function nameOf(node: Node, parent: Node | null): string | null {
 function mentionOf({name}: Node, parent: Node | null, member: string): string | null {
   // what a function or a member is called mentions nothing
   if (member === 'id' || (member === 'key' && parent!.computed !== true && parent!.shorthand !== true)) return null
-  if (parent?.type !== 'MemberExpression' || (parent.property as Node).name !== name || parent.computed === true) return name as string
+  if (parent?.type !== 'MemberExpression' || (parent.property as Node).name !== name || parent.computed === true)
+    return name as string
   return (parent.object as Node).type === 'ThisExpression' ? `this.${name as string}` : null
 }
 

@@ -1,5 +1,6 @@
 /**
- * How far a run goes: `own` is `npm test` (8 minutes in all), `ci` is `.ci/run` (25), `full` is `.ci/full` (75). `TEST_RING` says which.
+ * How far a run goes: `own` is `npm test` (8 minutes in all), `ci` is `.ci/run` (25), `full` is `.ci/full` (75).
+ * `TEST_RING` says which.
  */
 export type Ring = 'own' | 'ci' | 'full'
 

@@ -82,15 +82,30 @@ export const newTrace = () => `trace-${process.pid}-${++traces}`
 
 export async function startRouting(env: Record<string, string> = {}): Promise<Routed> {
   const gateway = await startGateway(env)
-  const [a, b, c, claude] = await Promise.all([fakeProvider(), fakeProvider(), fakeProvider(), fakeProvider(anthropicLike)])
+  const [a, b, c, claude] = await Promise.all([
+    fakeProvider(),
+    fakeProvider(),
+    fakeProvider(),
+    fakeProvider(anthropicLike),
+  ])
   const named = {a, b, c, claude}
   for (const [slug, provider] of Object.entries(named))
     await gateway.provider(slug, slug === 'claude' ? 'anthropic' : 'openai', provider.url)
   const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
 
-  const {data: collections} = await gateway.admin<{data: {id: string}[]}>('GET', `/collections?workspace_id=${workspace!.id}`)
+  const {data: collections} = await gateway.admin<{data: {id: string}[]}>(
+    'GET',
+    `/collections?workspace_id=${workspace!.id}`,
+  )
   const savePrompt: Routed['savePrompt'] = async body => {
-    const saved = {name: 'Saved', collection_id: collections[0]!.id, parameters: {}, virtual_key: 'a', model: 'gpt-4o-mini', ...body}
+    const saved = {
+      name: 'Saved',
+      collection_id: collections[0]!.id,
+      parameters: {},
+      virtual_key: 'a',
+      model: 'gpt-4o-mini',
+      ...body,
+    }
     return (await gateway.admin<{slug: string}>('POST', '/prompts', saved)).slug
   }
   const prompt = await savePrompt({string: JSON.stringify([{role: 'user', content: '{{text}}'}])})
@@ -105,7 +120,12 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
         .where('trace_id', '=', trace_id)
         .orderBy('sequence')
         .execute()
-      const rows = await store.db.selectFrom('traffic.logs').selectAll().where('trace_id', '=', trace_id).orderBy('id').execute()
+      const rows = await store.db
+        .selectFrom('traffic.logs')
+        .selectAll()
+        .where('trace_id', '=', trace_id)
+        .orderBy('id')
+        .execute()
       return {
         entries,
         rows: rows.map(({detail, duration_ms, is_rescued, retry_count, cache_status, ...row}) => ({
@@ -134,7 +154,9 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
         headers: {
           ...(is_json ? {'content-type': 'application/json'} : {}),
           'x-gateway-trace-id': trace_id,
-          ...(config === null ? {} : {'x-gateway-config': typeof config === 'string' ? config : JSON.stringify(config)}),
+          ...(config === null
+            ? {}
+            : {'x-gateway-config': typeof config === 'string' ? config : JSON.stringify(config)}),
           ...headers,
         },
         ...(signal ? {signal} : {}),
@@ -150,7 +172,11 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
       }
     },
     async save(config) {
-      const {data} = await gateway.admin<{data: {slug: string}}>('POST', '/configs', {name: 'saved', workspace_id: workspace!.id, config})
+      const {data} = await gateway.admin<{data: {slug: string}}>('POST', '/configs', {
+        name: 'saved',
+        workspace_id: workspace!.id,
+        config,
+      })
       return data.slug
     },
     async key(more) {

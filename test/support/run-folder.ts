@@ -5,7 +5,10 @@ import type {TestProject} from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A folder of this run of the tests. It is removed at the end: processes of tests are killed, and remove nothing themselves. */
+    /**
+     * A folder of this run of the tests. It is removed at the end: processes of tests are killed, and remove nothing
+     * themselves.
+     */
     run_folder: string
   }
 }

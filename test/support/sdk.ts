@@ -2,7 +2,19 @@ import {Portkey} from 'portkey-ai'
 
 /** Resources of the `portkey-ai` SDK that call models and providers: not administration (test/proxy/sdk.test.ts). */
 const DATA_PLANE = new Set([
-  ...['completions', 'chat', 'embeddings', 'files', 'images', 'models', 'batches', 'fineTuning', 'vectorStores', 'moderations', 'audio'],
+  ...[
+    'completions',
+    'chat',
+    'embeddings',
+    'files',
+    'images',
+    'models',
+    'batches',
+    'fineTuning',
+    'vectorStores',
+    'moderations',
+    'audio',
+  ],
   ...['uploads', 'responses', 'evals', 'containers', 'webhooks', 'realtime', 'conversations', 'videos', 'beta'],
 ])
 
@@ -28,11 +40,16 @@ function roots(client: object): [string, Resource][] {
   return resourcesIn(client).filter(([name]) => !DATA_PLANE.has(name))
 }
 
-/** What hangs on a client or a resource and is a resource itself: an object of a class with methods or with resources. */
+/**
+ * What hangs on a client or a resource and is a resource itself: an object of a class with methods or with resources.
+ */
 function resourcesIn(parent: object): [string, Resource][] {
   return Object.entries(parent).filter(
     ([name, value]) =>
-      name !== 'client' && typeof value === 'object' && value !== null && Object.getPrototypeOf(value) !== Object.prototype,
+      name !== 'client' &&
+      typeof value === 'object' &&
+      value !== null &&
+      Object.getPrototypeOf(value) !== Object.prototype,
   ) as [string, Resource][]
 }
 

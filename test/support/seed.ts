@@ -4,7 +4,10 @@ import fc from 'fast-check'
 import {inject} from 'vitest'
 import {seed} from './ring.ts'
 
-/** Property tests draw the same values in every run, so that one that fails can be repeated; `TEST_SEED` has them draw others. */
+/**
+ * Property tests draw the same values in every run, so that one that fails can be repeated; `TEST_SEED` has them draw
+ * others.
+ */
 fc.configureGlobal({seed: seed()})
 
 /** Gateways that tests start are found by no command but their own test's: their notes lie where nobody looks. */

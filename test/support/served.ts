@@ -16,7 +16,10 @@ export interface Served {
 }
 
 /** `descriptors`: how many files and sockets it may have open. */
-export async function serve(env: Record<string, string> = {}, {descriptors}: {readonly descriptors?: number} = {}): Promise<Served> {
+export async function serve(
+  env: Record<string, string> = {},
+  {descriptors}: {readonly descriptors?: number} = {},
+): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-served-'))
   const limited = descriptors === undefined ? '' : `ulimit -n ${descriptors}; `
   const child = spawn(

@@ -1,7 +1,10 @@
 import {once} from 'node:events'
 import {type AddressInfo, createServer, type Socket} from 'node:net'
 
-/** A server that lets everybody in, in PostgreSQL's protocol, and then says nothing; each connection is in `sockets` while it lasts. */
+/**
+ * A server that lets everybody in, in PostgreSQL's protocol, and then says nothing; each connection is in `sockets`
+ * while it lasts.
+ */
 export async function silentPostgres() {
   const sockets = new Set<Socket>()
   let connections = 0

@@ -12,8 +12,8 @@ const url = process.env.TEST_DATABASE_URL
 export type StoreKind = 'sqlite' | 'postgres'
 
 /**
- * The kinds of database that a store test runs on: SQLite, and PostgreSQL where `TEST_DATABASE_URL` names a server. Where services are
- * `TEST_SERVICES=required`, SQLite had its turn before.
+ * The kinds of database that a store test runs on: SQLite, and PostgreSQL where `TEST_DATABASE_URL` names a server.
+ * Where services are `TEST_SERVICES=required`, SQLite had its turn before.
  */
 export const KINDS: readonly StoreKind[] = url
   ? process.env.TEST_SERVICES === 'required'

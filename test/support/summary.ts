@@ -13,7 +13,11 @@ type TestFile = {
   readonly name: string
   readonly status: string
   readonly message: string
-  readonly assertionResults: readonly {readonly fullName: string; readonly status: string; readonly failureMessages: readonly string[]}[]
+  readonly assertionResults: readonly {
+    readonly fullName: string
+    readonly status: string
+    readonly failureMessages: readonly string[]
+  }[]
 }
 type Failure = {readonly file: string; readonly name: string; readonly message: string}
 
@@ -25,15 +29,19 @@ const [mode, ...files] = process.argv.slice(2)
 if (mode === 'failed') failedFiles(files)
 else sum(mode === undefined ? files : [mode, ...files])
 
-/** `summary.ts failed REPORT`: prints the files with a failure, for a second try, a line each; none when they are too many. */
+/**
+ * `summary.ts failed REPORT`: prints the files with a failure, for a second try, a line each; none when they are too
+ * many.
+ */
 function failedFiles([report]: readonly string[]): void {
   const failed = new Set(failures(read(report!)).map(({file}) => file))
   if (failed.size <= MAX_FILES_AGAIN) for (const file of failed) console.log(file)
 }
 
 /**
- * `summary.ts REPORT...`: names each failure and says `N passed, N failed` last. Where `REPORT.again` stands beside a report, its files were run a second time:
- * a test that passed then is counted as passed, and named, since it still wants to be looked at.
+ * `summary.ts REPORT...`: names each failure and says `N passed, N failed` last. Where `REPORT.again` stands beside a
+ * report, its files were run a second time: a test that passed then is counted as passed, and named, since it still
+ * wants to be looked at.
  */
 function sum(reports: readonly string[]): void {
   const total = {passed: 0, failed: 0, skipped: 0}
@@ -51,7 +59,9 @@ function sum(reports: readonly string[]): void {
     for (const failure of failures(report)) {
       const mended = again !== undefined && passes(again, failure)
       total[mended ? 'passed' : 'failed'] += 1
-      console.log(`\n${mended ? 'PASSED ONLY THE SECOND TIME' : 'FAILED'} ${failure.file} > ${failure.name}\n${failure.message}`)
+      console.log(
+        `\n${mended ? 'PASSED ONLY THE SECOND TIME' : 'FAILED'} ${failure.file} > ${failure.name}\n${failure.message}`,
+      )
     }
   }
   if (total.skipped > 0) console.log(`${total.skipped} skipped`)
@@ -64,15 +74,22 @@ function failures(report: Report): readonly Failure[] {
     const file = relative(process.cwd(), each.name)
     const failed = each.assertionResults.filter(({status}) => status === 'failed')
     // A file that could not be loaded, or whose process died, has no failed test to count, so it counts as one.
-    if (failed.length === 0) return each.status === 'failed' ? [{file, name: '(the file)', message: cut(each.message)}] : []
-    return failed.map(({fullName, failureMessages}) => ({file, name: fullName, message: cut(failureMessages.join('\n'))}))
+    if (failed.length === 0)
+      return each.status === 'failed' ? [{file, name: '(the file)', message: cut(each.message)}] : []
+    return failed.map(({fullName, failureMessages}) => ({
+      file,
+      name: fullName,
+      message: cut(failureMessages.join('\n')),
+    }))
   })
 }
 
 function passes(report: Report, {file, name}: Failure): boolean {
   const again = report.testResults.find(each => relative(process.cwd(), each.name) === file)
   if (again?.status !== 'passed') return false
-  return name === '(the file)' || again.assertionResults.some(each => each.fullName === name && each.status === 'passed')
+  return (
+    name === '(the file)' || again.assertionResults.some(each => each.fullName === name && each.status === 'passed')
+  )
 }
 
 function cut(message: string): string {

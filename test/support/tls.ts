@@ -1,4 +1,7 @@
-/** A certificate for localhost and 127.0.0.1 that is its own authority, good until 2120; known to everybody, so good for tests alone. */
+/**
+ * A certificate for localhost and 127.0.0.1 that is its own authority, good until 2120; known to everybody, so good for
+ * tests alone.
+ */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBRzCB7qADAgECAgEBMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMMCWxvY2FsaG9z
 dDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowFDESMBAGA1UEAwwJ

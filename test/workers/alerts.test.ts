@@ -25,7 +25,8 @@ describe.each(KINDS)('alerts on %s', kind => {
       audits: true,
     }
     const others: Budget[] = []
-    const alerts = () => alertsJob({store, sources: [entityBudgets(store.db, spent.usage), async () => others], log, ...on})
+    const alerts = () =>
+      alertsJob({store, sources: [entityBudgets(store.db, spent.usage), async () => others], log, ...on})
     const budgets = (enabled = true) => budgetsJob({store, usage: spent.usage, enabled, settled: async () => {}})
     const letters = async () => {
       const rows = await store.db.selectFrom('mails').select(['recipient', 'subject']).orderBy('id').execute()
@@ -58,7 +59,10 @@ describe.each(KINDS)('alerts on %s', kind => {
       'A@example.com: The API key blue has used up its budget',
       'b@example.com: The API key blue has used up its budget',
     ])
-    expect(lines.map(({msg}) => msg)).toEqual(['a budget has passed its alert threshold', 'a budget is used up; further calls are refused'])
+    expect(lines.map(({msg}) => msg)).toEqual([
+      'a budget has passed its alert threshold',
+      'a budget is used up; further calls are refused',
+    ])
   })
 
   test('they are told again in a new period, and when the limit is raised; a raised threshold arms its own alone', async () => {
@@ -143,7 +147,11 @@ describe.each(KINDS)('alerts on %s', kind => {
       alert_emails: [],
     }
     others.push({subject, type: 'cost', standing, resets_at: null})
-    await spend('any', 1, '2026-03-04T10:00:00.000Z', {provider_id: 'p-1', provider_slug: 'main', integration_id: 'i-1'})
+    await spend('any', 1, '2026-03-04T10:00:00.000Z', {
+      provider_id: 'p-1',
+      provider_slug: 'main',
+      integration_id: 'i-1',
+    })
     await runAt(alerts(), '2026-03-04T10:01:00.000Z')
     expect((await audited()).toSorted()).toEqual([
       `usage-exhausted-alert integration i-1/${WORKSPACE}`,
@@ -193,7 +201,11 @@ describe.each(KINDS)('alerts on %s', kind => {
     await key('gone', null, {expires_at: '2026-03-04T10:00:00.000Z', status: 'archived'})
     const job = keyExpiryJob({store, log, ...on})
     for (let turn = 0; turn < 2; turn++) await runAt(job, '2026-03-04T10:00:00.000Z')
-    expect([await statusOf('blue'), await statusOf('green'), await statusOf('gone')]).toEqual(['expired', 'active', 'archived'])
+    expect([await statusOf('blue'), await statusOf('green'), await statusOf('gone')]).toEqual([
+      'expired',
+      'active',
+      'archived',
+    ])
     expect(await audited()).toEqual(['expired-alert api-key blue'])
     expect((await letters())[0]).toBe('A@example.com: The API key blue has expired')
   })

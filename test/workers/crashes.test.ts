@@ -35,13 +35,18 @@ test('a record cut off by a kill in the middle of its write is warned of, and th
       .findLast(name => name.endsWith('.seg'))!,
   )
   const bytes = readFileSync(newest)
-  const seal = bytes.findLastIndex(byte => byte !== 0) - 8 // the seal is a head alone; its ninth byte, the kind, is its last that is not zero
+  // the seal is a head alone; its ninth byte, the kind, is its last that is not zero
+  const seal = bytes.findLastIndex(byte => byte !== 0) - 8
   bytes.fill(0, seal, seal + 9)
   bytes.writeUInt32LE(500, seal)
   bytes.write('half a record', seal + 8)
   writeFileSync(newest, bytes)
   const second = await gateway.start()
-  expect(second.report).toEqual({applied: 1, recovered: 0, warnings: [expect.stringContaining('ends in a record cut off at')]})
+  expect(second.report).toEqual({
+    applied: 1,
+    recovered: 0,
+    warnings: [expect.stringContaining('ends in a record cut off at')],
+  })
   expect(await outcomes(gateway)).toEqual(['a ok'])
 })
 
@@ -91,7 +96,9 @@ test('another process that holds the write lock delays the ledger and loses noth
   const gateway = await setUp('sqlite')
   const records = await gateway.start()
   const ask = asking(records)
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'lock-child.ts'), gateway.folder], {stdio: ['pipe', 'pipe', 'inherit']})
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'lock-child.ts'), gateway.folder], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   await once(child.stdout!, 'data')
   await ask.begin('a')
   expect(await ask.settle('a')).toBeUndefined()
@@ -99,7 +106,9 @@ test('another process that holds the write lock delays the ledger and loses noth
   const flushed = records.flushed().then(() => {
     is_flushed = true
   })
-  await expect.poll(() => gateway.lines.map(({msg}) => msg), {timeout: 10_000}).toContainEqual(expect.stringContaining('cannot be flushed'))
+  await expect
+    .poll(() => gateway.lines.map(({msg}) => msg), {timeout: 10_000})
+    .toContainEqual(expect.stringContaining('cannot be flushed'))
   expect(is_flushed).toBe(false)
   expect(records.status().lag_ms).toBeGreaterThan(0)
   expect(await outcomes(gateway)).toEqual([])
@@ -124,7 +133,11 @@ test('after a restore the journal of the time before is not replayed, and a warn
     .set({segment: 0, position: 0, chain: '0'.repeat(64)})
     .execute()
   const {report} = await gateway.start()
-  expect(report).toMatchObject({applied: 0, recovered: 0, warnings: [expect.stringContaining('is of epoch 1 and is not replayed')]})
+  expect(report).toMatchObject({
+    applied: 0,
+    recovered: 0,
+    warnings: [expect.stringContaining('is of epoch 1 and is not replayed')],
+  })
   expect(await outcomes(gateway)).toEqual([])
 })
 

@@ -7,13 +7,24 @@ import {asking, setUp} from './support.ts'
 
 const CALLS = 20
 const FLIPS = forRing({own: 3, ci: 10, full: 100})
-const TABLES = ['ledger_entries', 'logs', 'usage_hourly', 'log_hourly', 'log_latencies', 'policy_usage', 'policy_windows'] as const
+const TABLES = [
+  'ledger_entries',
+  'logs',
+  'usage_hourly',
+  'log_hourly',
+  'log_latencies',
+  'policy_usage',
+  'policy_windows',
+] as const
 /** What the database holds of the journal when the next process starts. */
 const APPLIED = ['nothing', 'half', 'all', 'all, its mark lost'] as const
 
 type Database = Awaited<ReturnType<typeof setUp>>
 
-/** A gateway that made `CALLS` calls and was killed: its segment, where the settlement in the middle ends, and the database at three moments. */
+/**
+ * A gateway that made `CALLS` calls and was killed: its segment, where the settlement in the middle ends, and the
+ * database at three moments.
+ */
 async function killed() {
   const gateway = await setUp('sqlite')
   const records = await gateway.start()
@@ -35,11 +46,17 @@ async function killed() {
 }
 
 async function stateOf({store: {db}}: Database) {
-  const rows = await Promise.all(TABLES.map(async table => [table, await db.selectFrom(`traffic.${table}`).selectAll().execute()] as const))
+  const rows = await Promise.all(
+    TABLES.map(async table => [table, await db.selectFrom(`traffic.${table}`).selectAll().execute()] as const),
+  )
   return {rows, marks: await db.selectFrom('traffic.journal_marks').selectAll().execute()}
 }
 
-async function putBack({store: {db}}: Database, {rows, marks}: Awaited<ReturnType<typeof stateOf>>, is_mark_lost: boolean) {
+async function putBack(
+  {store: {db}}: Database,
+  {rows, marks}: Awaited<ReturnType<typeof stateOf>>,
+  is_mark_lost: boolean,
+) {
   for (const [table, kept] of rows) {
     await db.deleteFrom(`traffic.${table}`).execute()
     for (const row of kept)

@@ -141,7 +141,10 @@ test('a thread that dies is started again and asked for the rest; bodies it held
   expect(threads[1]!.wants()).toEqual([10])
   threads[1]!.flushes(10)
   await flushed
-  expect(lines).toEqual(['the flusher failed', 'the flusher ended and is started again; the journal keeps what it had not written'])
+  expect(lines).toEqual([
+    'the flusher failed',
+    'the flusher ended and is started again; the journal keeps what it had not written',
+  ])
 })
 
 test('bodies come out of the packing as they went in', () => {
@@ -183,7 +186,12 @@ test('a whole block goes out at once; a row larger than a block has one of its o
   row('c', 5_000_000)
   row('d', 10)
   const blocks = thread.orders.filter(order => order.order === 'bodies')
-  expect(blocks.map(({bytes, rows}) => readRows(Buffer.from(bytes), rows).map(({log_id}) => log_id))).toEqual([['a'], ['b'], ['c'], ['d']])
+  expect(blocks.map(({bytes, rows}) => readRows(Buffer.from(bytes), rows).map(({log_id}) => log_id))).toEqual([
+    ['a'],
+    ['b'],
+    ['c'],
+    ['d'],
+  ])
   expect(blocks.every(({used_bytes, bytes}) => used_bytes <= bytes.byteLength)).toBe(true)
 })
 
@@ -231,7 +239,8 @@ test('under load no block is let go; after it, those that were not needed for a 
     }
     tick(50)
     const sent = blocks()
-    for (const {bytes, weight_bytes, rows} of sent) thread.emit('message', {news: 'bodies', bytes, weight_bytes, rows, refused: 0})
+    for (const {bytes, weight_bytes, rows} of sent)
+      thread.emit('message', {news: 'bodies', bytes, weight_bytes, rows, refused: 0})
     return new Set(sent.map(({bytes}) => bytes))
   }
   const first = burst(20)

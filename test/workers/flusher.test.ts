@@ -43,7 +43,8 @@ function memoryTarget() {
       }
       const failure = next()
       if (failure?.heard) throw failure.fault
-      if (from.segment !== memory.mark.segment || from.position !== memory.mark.position) throw new MarkMoved('w', from, memory.mark)
+      if (from.segment !== memory.mark.segment || from.position !== memory.mark.position)
+        throw new MarkMoved('w', from, memory.mark)
       if (records.some(record => memory.refuses(record))) throw rowFault()
       memory.slices.push(records.length)
       for (const {entry, row} of records) {
@@ -119,7 +120,8 @@ test('intents alone move no mark until the journal goes on in another segment', 
   journal.flush()
   const {segment} = journal.position()
   await flusher.flush(journal.position())
-  expect(memory.mark).toEqual({segment, position: expect.any(Number)}) // the first segment is itself another one than none
+  // the first segment is itself another one than none
+  expect(memory.mark).toEqual({segment, position: expect.any(Number)})
   const first = memory.mark
   begin('b')
   journal.flush()
@@ -144,7 +146,10 @@ test('a database that is away is waited for, with a report once it lasts and ano
 
 test('a lock that is soon gone is not worth a line', async () => {
   const {journal, memory, flusher, reports} = await setUp()
-  memory.faults = Array.from({length: 3}, () => ({fault: Object.assign(new Error('locked'), {code: 'SQLITE_BUSY'}), heard: true}))
+  memory.faults = Array.from({length: 3}, () => ({
+    fault: Object.assign(new Error('locked'), {code: 'SQLITE_BUSY'}),
+    heard: true,
+  }))
   await flusher.flush(record(journal, 'a'))
   expect(memory.calls).toEqual(['a'])
   expect(reports).toEqual([])

@@ -6,7 +6,10 @@ const read = (text: string) => decodeIntent(Buffer.from(text))
 
 test.each([
   ['of an API key', intent()],
-  ['of a session, with reservations', intent({kind: 'realtime_turn', principal: {kind: 'session', id: 's'}, held_keys: ['a', 'b']})],
+  [
+    'of a session, with reservations',
+    intent({kind: 'realtime_turn', principal: {kind: 'session', id: 's'}, held_keys: ['a', 'b']}),
+  ],
 ])('an intent %s is read as it was written', (_, written) => {
   expect(read(encodeIntent(written))).toEqual(written)
 })
@@ -22,6 +25,9 @@ test('an intent of an earlier version is the object itself, of an API key', () =
   expect(read(JSON.stringify({...old, api_key_id: principal.id}))).toMatchObject(whole)
 })
 
-test.each(['', 'null', '[]', '[1,2]', '{}', '{"call_id":1}', '"text"', 'no JSON'])('what is no intent is not read: %j', text => {
-  expect(read(text)).toBeUndefined()
-})
+test.each(['', 'null', '[]', '[1,2]', '{}', '{"call_id":1}', '"text"', 'no JSON'])(
+  'what is no intent is not read: %j',
+  text => {
+    expect(read(text)).toBeUndefined()
+  },
+)

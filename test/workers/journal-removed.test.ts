@@ -13,7 +13,8 @@ const REMOVALS: Record<string, (journal: Folder) => void> = {
     for (const name of readdirSync(journal)) rmSync(join(journal, name))
   },
   'the segment being written is deleted': journal => rmSync(join(journal, last(journal))),
-  'the segment being written is moved away': journal => renameSync(join(journal, last(journal)), join(journal, '../moved')),
+  'the segment being written is moved away': journal =>
+    renameSync(join(journal, last(journal)), join(journal, '../moved')),
   'the segment being written is replaced by another file': journal => {
     rmSync(join(journal, last(journal)))
     writeFileSync(join(journal, last(journal, '0000000000000001.seg')), 'not a segment')
@@ -65,7 +66,8 @@ describe('the journal of a gateway that runs loses nothing when', () => {
 test('a gateway whose journal can be written nowhere says so on /readyz and in a metric, refuses calls, and goes on once it can', async () => {
   const gateway = await startGateway()
   const call = async () =>
-    (await gateway.chat({model: 'echo', messages: [{role: 'user', content: 'x'}]}, {'x-gateway-provider': '@demo'})).status
+    (await gateway.chat({model: 'echo', messages: [{role: 'user', content: 'x'}]}, {'x-gateway-provider': '@demo'}))
+      .status
   const ready = async () => (await fetch(`${gateway.url}/readyz`)).status
   const metric = async (name: string) =>
     Number(new RegExp(`^${name} (.*)$`, 'm').exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1])
@@ -75,16 +77,20 @@ test('a gateway whose journal can be written nowhere says so on /readyz and in a
     rmSync(journal, {recursive: true})
     writeFileSync(journal, 'in the way')
     await expect.poll(ready).toBe(503)
-    expect([await call(), await metric('gateway_journal_accepting'), await metric('gateway_journal_files_removed_total')]).toEqual([
-      503, 0, 1,
-    ])
+    expect([
+      await call(),
+      await metric('gateway_journal_accepting'),
+      await metric('gateway_journal_files_removed_total'),
+    ]).toEqual([503, 0, 1])
     rmSync(journal)
     mkdirSync(journal)
     await expect.poll(ready).toBe(200)
     expect(await call()).toBe(200)
     await gateway.app.flushed()
     expect(await metric('gateway_journal_accepting')).toBe(1)
-    const answered = (await gateway.logs()).filter(({response_status_code, status}) => (response_status_code ?? status) === 200)
+    const answered = (await gateway.logs()).filter(
+      ({response_status_code, status}) => (response_status_code ?? status) === 200,
+    )
     expect(answered).toHaveLength(2)
   } finally {
     await gateway.close()

@@ -15,7 +15,8 @@ function setUp(given: Partial<LogStoreParts> = {}) {
   const deeds: string[] = []
   const lines: string[] = []
   const made = {now_ms: 100 * DAY_MS, spool_bytes: 0, reports: [DONE] as UploadReport[]}
-  const write = (level: string) => (facts: unknown, text?: string) => void lines.push(`${level} ${text} ${JSON.stringify(facts)}`)
+  const write = (level: string) => (facts: unknown, text?: string) =>
+    void lines.push(`${level} ${text} ${JSON.stringify(facts)}`)
   const {jobs, counts} = logStoreJobs({
     uploader: {
       async upload(packs) {
@@ -42,7 +43,8 @@ function setUp(given: Partial<LogStoreParts> = {}) {
     spool_max_mb: undefined,
     ...given,
   })
-  const turn = (name: JobName, lost = new AbortController().signal) => jobs.find(job => job.name === name)!.run({now_ms: made.now_ms, lost})
+  const turn = (name: JobName, lost = new AbortController().signal) =>
+    jobs.find(job => job.name === name)!.run({now_ms: made.now_ms, lost})
   return Object.assign(made, {deeds, lines, counts, turn})
 }
 
@@ -60,7 +62,8 @@ test('while the store is away no further files are begun, and it is told once in
   made.spool_bytes = 77
   for (let turn = 0; turn < 3; turn++) await made.turn('log-upload')
   expect(made.deeds).toEqual(['flush', 'seal', 'upload pack-2', 'upload pack-2', 'upload pack-2'])
-  const line = 'error the log store takes no bodies now; they wait here and nothing is lost {"reason":"It is away.","spool_bytes":77}'
+  const line =
+    'error the log store takes no bodies now; they wait here and nothing is lost {"reason":"It is away.","spool_bytes":77}'
   expect(made.lines).toEqual([line])
   expect([made.counts.is_available, made.counts.failures]).toEqual([false, 3])
   made.now_ms += 600_000
@@ -127,7 +130,14 @@ test('metrics say how it is', async () => {
   logStoreMetrics(registry, made.counts, () => 5)
   await made.turn('log-upload')
   const text = await registry.metrics()
-  for (const line of ['put_total 2', 'put_bytes_total 50', 'failures_total 0', 'dropped_total 5', 'spool_bytes 0', 'available 1'])
+  for (const line of [
+    'put_total 2',
+    'put_bytes_total 50',
+    'failures_total 0',
+    'dropped_total 5',
+    'spool_bytes 0',
+    'available 1',
+  ])
     expect(text).toContain(`\ngateway_log_store_${line}\n`)
 })
 
@@ -155,7 +165,10 @@ test('a thread that dies fails what was asked of it, and the next order starts a
   threads[0]!.emit('exit')
   await expect(first).rejects.toThrow('The uploader ended before it had answered.')
   expect(await second).toEqual(DONE)
-  expect(threads.map(({orders}) => orders)).toEqual([[{order: 'upload', packs: ['one']}], [{order: 'upload', packs: ['two']}]])
+  expect(threads.map(({orders}) => orders)).toEqual([
+    [{order: 'upload', packs: ['one']}],
+    [{order: 'upload', packs: ['two']}],
+  ])
   expect(lines.length).toBe(2)
   await uploader.close()
   await expect(uploader.remove(0)).rejects.toThrow('The uploader is closed.')

@@ -28,8 +28,17 @@ async function setUp() {
       .catch((fault: Error) => fault)
   }
   const rows = async () => {
-    const found = await store.db.selectFrom('mails').select(['recipient', 'status', 'tries', 'next_try_at_ms']).orderBy('id').execute()
-    return found.map(({recipient, status, tries, next_try_at_ms}) => [recipient, status, tries, (next_try_at_ms - NOON_MS) / 1000])
+    const found = await store.db
+      .selectFrom('mails')
+      .select(['recipient', 'status', 'tries', 'next_try_at_ms'])
+      .orderBy('id')
+      .execute()
+    return found.map(({recipient, status, tries, next_try_at_ms}) => [
+      recipient,
+      status,
+      tries,
+      (next_try_at_ms - NOON_MS) / 1000,
+    ])
   }
   return {store, post, turn, rows, lines}
 }
@@ -75,7 +84,9 @@ test('a server that hangs costs three letters of a turn, and nothing is lost', a
   const {post, turn, rows} = await setUp()
   await post(...Array.from({length: 5}, (_, at) => `${at}@example.com`))
   await turn({...silent, answer_ms: 30})
-  expect((await rows()).map(([, status, tries]) => [status, tries])).toEqual([1, 1, 1, 0, 0].map(tries => ['waiting', tries]))
+  expect((await rows()).map(([, status, tries]) => [status, tries])).toEqual(
+    [1, 1, 1, 0, 0].map(tries => ['waiting', tries]),
+  )
   await turn(settings, 30_000)
   expect((await rows()).every(([, status]) => status === 'sent')).toBe(true)
   expect(received).toHaveLength(5)
@@ -86,7 +97,11 @@ test('what was sent is forgotten after a month', async () => {
   const {post, turn, rows, store} = await setUp()
   await post('old@example.com')
   await turn(settings)
-  await postMails(store.db, [{id: 'new', recipient: 'new@example.com', subject: 'x', plain: 'x', html: 'x'}], NOON_MS + 30 * 86_400_000)
+  await postMails(
+    store.db,
+    [{id: 'new', recipient: 'new@example.com', subject: 'x', plain: 'x', html: 'x'}],
+    NOON_MS + 30 * 86_400_000,
+  )
   await turn(settings, 31 * 86_400_000)
   expect((await rows()).map(([recipient]) => recipient)).toEqual(['new@example.com'])
 })

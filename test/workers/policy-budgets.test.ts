@@ -24,27 +24,47 @@ describe.each(KINDS)('budgets of policies on %s', kind => {
     /** Dollars that an entity used on a day. */
     const used = (user: string, usd: number, day: string) => {
       const value_key = `metadata._user:${user}`
-      const row = {policy_id: POLICY, entity_id: policyEntityId(POLICY, value_key), since_at: `${day}T00:00:00.000Z`, value_key}
+      const row = {
+        policy_id: POLICY,
+        entity_id: policyEntityId(POLICY, value_key),
+        since_at: `${day}T00:00:00.000Z`,
+        value_key,
+      }
       return store.db
         .insertInto('traffic.policy_usage')
         .values({...row, used: usd * 1e9})
         .execute()
     }
     const alerts = async (at: string) => {
-      const job = alertsJob({store, sources: [policyBudgets(store.db)], log, recipientsOf: alertRecipients, write, audits: true})
+      const job = alertsJob({
+        store,
+        sources: [policyBudgets(store.db)],
+        log,
+        recipientsOf: alertRecipients,
+        write,
+        audits: true,
+      })
       const before = (await told()).length
       await job.run({now_ms: Date.parse(at), lost})
       return (await told()).slice(before)
     }
     const told = async () => {
-      const rows = await store.db.selectFrom('audit_logs').selectAll().where('actor_type', '=', 'system').orderBy('id').execute()
-      return rows.map(({action, resource_type, resource_id}) => `${action} ${resource_type} ${resource_id?.split(':')[1]}`).sort()
+      const rows = await store.db
+        .selectFrom('audit_logs')
+        .selectAll()
+        .where('actor_type', '=', 'system')
+        .orderBy('id')
+        .execute()
+      return rows
+        .map(({action, resource_type, resource_id}) => `${action} ${resource_type} ${resource_id?.split(':')[1]}`)
+        .sort()
     }
     const letters = async () => {
       const rows = await store.db.selectFrom('mails').select(['recipient', 'subject']).execute()
       return rows.map(({recipient, subject}) => `${recipient}: ${subject}`).sort()
     }
-    const marks = async () => (await store.db.selectFrom('alerts').select('entity_id').execute()).map(row => row.entity_id.split(':')[1])
+    const marks = async () =>
+      (await store.db.selectFrom('alerts').select('entity_id').execute()).map(row => row.entity_id.split(':')[1])
     return {...spent, store, limit, made, used, alerts, letters, marks}
   }
 
@@ -98,8 +118,13 @@ describe.each(KINDS)('budgets of policies on %s', kind => {
   test('letters go to admins and managers of the workspace, and owners and admins of the organisation', async () => {
     const {store, key, made, used, alerts, letters} = await setUp()
     const services = {now: () => new Date('2026-03-01T00:00:00.000Z')} as never
-    const person = (email: string, ...said: [role: 'owner' | 'admin' | 'member', workspace?: 'admin' | 'manager' | 'member']) =>
-      seedUser({store, services, organisation_id: ORGANISATION}, said[0], said[1] ? {[WORKSPACE]: said[1]} : {}, {email})
+    const person = (
+      email: string,
+      ...said: [role: 'owner' | 'admin' | 'member', workspace?: 'admin' | 'manager' | 'member']
+    ) =>
+      seedUser({store, services, organisation_id: ORGANISATION}, said[0], said[1] ? {[WORKSPACE]: said[1]} : {}, {
+        email,
+      })
     await person('owner@example.com', 'owner')
     await person('lead@example.com', 'member', 'admin')
     await person('manager@example.com', 'member', 'manager')
@@ -108,10 +133,20 @@ describe.each(KINDS)('budgets of policies on %s', kind => {
     await made({credit_limit: 1})
     await used('bob', 2, '2026-03-04')
     await alerts('2026-03-04T10:00:00.000Z')
-    expect((await letters()).map(letter => letter.split(': ')[0])).toEqual(['lead@example.com', 'manager@example.com', 'owner@example.com'])
+    expect((await letters()).map(letter => letter.split(': ')[0])).toEqual([
+      'lead@example.com',
+      'manager@example.com',
+      'owner@example.com',
+    ])
     expect((await letters())[0]).toContain('The policy team (metadata._user:bob) has used up its budget')
     await key('blue', null, {user_id: id, kind: 'workspace-user'})
-    const of = {entity: 'key' as const, id: 'blue', name: 'blue', organisation_id: ORGANISATION, workspace_id: WORKSPACE}
+    const of = {
+      entity: 'key' as const,
+      id: 'blue',
+      name: 'blue',
+      organisation_id: ORGANISATION,
+      workspace_id: WORKSPACE,
+    }
     const told = await alertRecipients({...of, alert_emails: ['team@example.com']}, store.db)
     expect([...told].sort()).toEqual([
       'lead@example.com',

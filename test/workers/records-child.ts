@@ -6,7 +6,10 @@ import {startRecords} from '../../src/workers/records.ts'
 import {intent, logBodies, logRecord, settlement} from '../support/records.ts'
 import {say} from '../support/say.ts'
 
-/** Records calls for ever and prints each acknowledgement, until it is killed. Arguments: data directory, name of this run. */
+/**
+ * Records calls for ever and prints each acknowledgement, until it is killed. Arguments: data directory, name of this
+ * run.
+ */
 const [folder, run] = process.argv.slice(2) as [string, string]
 const directory = ownDataDir(folder)
 const store_options = {kind: 'sqlite', folder, role: 'server'} as const
@@ -14,7 +17,15 @@ const store = await openStore(store_options)
 await migrate(store, {now: () => new Date()})
 const settings = {log_retention_days: 36_500, log_body_retention_days: 36_500, metrics_retention_days: 36_500}
 const log = createLog('info', 'gateway')
-const {recorder, report} = await startRecords({directory, store_options, store, log, now: Date.now, settings, segment_bytes: 64 * 1024})
+const {recorder, report} = await startRecords({
+  directory,
+  store_options,
+  store,
+  log,
+  now: Date.now,
+  settings,
+  segment_bytes: 64 * 1024,
+})
 say(`recovered ${report.recovered}`)
 
 let calls = 0

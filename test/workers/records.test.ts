@@ -32,7 +32,13 @@ suite.each(KINDS)('records on %s', kind => {
       response_headers: JSON.stringify(response_headers),
       cut: 0,
     })
-    expect(records.status()).toMatchObject({lag_ms: 0, open_intents: 0, body_bytes: 0, bodies_dropped: 0, rows_dropped: 0})
+    expect(records.status()).toMatchObject({
+      lag_ms: 0,
+      open_intents: 0,
+      body_bytes: 0,
+      bodies_dropped: 0,
+      rows_dropped: 0,
+    })
   })
 
   test('a start applies what the database lacks and ends what was cut off, with a log row that says so', async () => {
@@ -46,7 +52,11 @@ suite.each(KINDS)('records on %s', kind => {
     const second = await gateway.start()
     expect(second.report).toEqual({applied: 0, recovered: 1, warnings: []})
     expect(await outcomes(gateway)).toEqual(['whole ok', 'cut-off recovered'])
-    const row = await gateway.store.db.selectFrom('traffic.logs').selectAll().where('call_id', '=', 'cut-off').executeTakeFirstOrThrow()
+    const row = await gateway.store.db
+      .selectFrom('traffic.logs')
+      .selectAll()
+      .where('call_id', '=', 'cut-off')
+      .executeTakeFirstOrThrow()
     expect(row).toMatchObject({cost_nanousd: 1_500, usage_source: 'recovered', delivered: 0, status: 0})
     expect(JSON.parse(row.detail)).toMatchObject({
       keeps_bodies: false,
@@ -129,7 +139,11 @@ test('bodies beyond the bound are dropped and counted, and the calls are recorde
   const large = Buffer.alloc(40_000, 'x')
   const done = (fault?: Error) => expect(fault).toBeUndefined()
   for (const call_id of ['a', 'b', 'c', 'd']) {
-    recorder.settle(settlement(intent({call_id}), {log: logRecord({id: call_id})}), logBodies(call_id, {response_body: large}), done)
+    recorder.settle(
+      settlement(intent({call_id}), {log: logRecord({id: call_id})}),
+      logBodies(call_id, {response_body: large}),
+      done,
+    )
   }
   await records.flushed()
   expect(await ids(gateway, 'logs')).toEqual(['a', 'b', 'c', 'd'])
@@ -213,7 +227,11 @@ test('databases that do not belong together are refused with a sentence', async 
     /control database is of epoch 2, .* are of epoch 1: one of them was restored alone\. Restore both/,
   )
   await writeMeta(gateway.store.db, 'store_id', '00000000-0000-4000-8000-000000000000')
-  await expect(gateway.start()).rejects.toThrow(/control database is of the store 00000000-.*Restore both from the same backup/)
+  await expect(gateway.start()).rejects.toThrow(
+    /control database is of the store 00000000-.*Restore both from the same backup/,
+  )
   await gateway.store.db.deleteFrom('meta').execute()
-  await expect(gateway.start()).rejects.toThrow('The control database is not the one that the ledger and the log belong to.')
+  await expect(gateway.start()).rejects.toThrow(
+    'The control database is not the one that the ledger and the log belong to.',
+  )
 })

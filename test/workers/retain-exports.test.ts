@@ -45,7 +45,15 @@ async function open(kind: 'sqlite' | 'postgres', days: Partial<typeof DAYS> = {}
       mkdirSync(folder, {recursive: true})
       writeFileSync(join(folder, `${id}.jsonl`), '{}\n')
       await insertExport(store.db, {
-        ...{id, organisation_id: 'o', workspace_id: 'w', filters: '{}', visible: '{}', requested_data: '["id"]', status: 'success'},
+        ...{
+          id,
+          organisation_id: 'o',
+          workspace_id: 'w',
+          filters: '{}',
+          visible: '{}',
+          requested_data: '["id"]',
+          status: 'success',
+        },
         ...{run: 'r', rows: 1, error: null, created_by: 'u', user_id: null, ...times, ...row},
       })
       return id

@@ -35,7 +35,8 @@ describe.each(KINDS)('retention on %s', kind => {
     })
     await target.apply({from, end: () => ({segment: 1, position: 64}), records})
     for (const {id, at} of calls) await keepBodies(database, {log_id: id, created_at: at}, Date.parse(at))
-    for (const {path, begun_ms} of listPacks(join(database.folder, PACKS_FOLDER))) utimesSync(path, begun_ms / 1000, begun_ms / 1000)
+    for (const {path, begun_ms} of listPacks(join(database.folder, PACKS_FOLDER)))
+      utimesSync(path, begun_ms / 1000, begun_ms / 1000)
     const {db} = database.store
     const agesOf = (ids: readonly string[]) => calls.filter(({id}) => ids.includes(id)).map(({age}) => age)
     const left = async () => ({
@@ -58,21 +59,24 @@ describe.each(KINDS)('retention on %s', kind => {
     expect(await left()).toEqual({bodies: [0], logs: [0], hours: 6, entries: 8})
   })
 
-  test.runIf(kind === 'sqlite')('a lock that another connection holds for a moment is waited for, within the time', async () => {
-    const {left, retain, folder} = await setUp([0, 400])
-    const other = new Sqlite(join(folder, 'traffic.db'))
-    onTestFinished(() => void other.close())
-    let rests = 0
-    const rest = async () => {
-      if (++rests === 3) other.exec('rollback')
-    }
-    other.exec('begin immediate')
-    expect(await retain(DAYS, 1, () => 0, rest)).toBe(true)
-    expect(await left()).toEqual({bodies: [0], logs: [0], hours: 1, entries: 2})
-    other.exec('begin immediate')
-    let now = 0
-    await expect(retain({...DAYS, log_retention_days: 0}, 2, () => now++, rest)).rejects.toThrow('database is locked')
-  })
+  test.runIf(kind === 'sqlite')(
+    'a lock that another connection holds for a moment is waited for, within the time',
+    async () => {
+      const {left, retain, folder} = await setUp([0, 400])
+      const other = new Sqlite(join(folder, 'traffic.db'))
+      onTestFinished(() => void other.close())
+      let rests = 0
+      const rest = async () => {
+        if (++rests === 3) other.exec('rollback')
+      }
+      other.exec('begin immediate')
+      expect(await retain(DAYS, 1, () => 0, rest)).toBe(true)
+      expect(await left()).toEqual({bodies: [0], logs: [0], hours: 1, entries: 2})
+      other.exec('begin immediate')
+      let now = 0
+      await expect(retain({...DAYS, log_retention_days: 0}, 2, () => now++, rest)).rejects.toThrow('database is locked')
+    },
+  )
 
   test('it stops when its time is used up and goes on from there, oldest first', async () => {
     const ages = Array.from({length: 450}, (_, n) => 30 + n / 1000)

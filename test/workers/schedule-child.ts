@@ -5,7 +5,10 @@ import type {PostgresOptions} from '../../src/store/dialect/postgres.ts'
 import {startSchedule} from '../../src/workers/schedule.ts'
 import {say} from '../support/say.ts'
 
-/** Runs jobs on a shared database until it is killed. Arguments: the database's options as JSON, the name of this process, `hangs`. */
+/**
+ * Runs jobs on a shared database until it is killed. Arguments: the database's options as JSON, the name of this
+ * process, `hangs`.
+ */
 const [options, holder, hangs] = process.argv.slice(2) as [string, string, string?]
 const store = await openStore({kind: 'postgres', ...(JSON.parse(options) as PostgresOptions)})
 const EVERY_MS = 50
@@ -13,7 +16,9 @@ const job = (name: 'budgets' | 'alerts') => ({
   name,
   every_ms: EVERY_MS,
   async run({now_ms}: {now_ms: number}) {
-    await sql`insert into ran (name, period, holder) values (${name}, ${Math.floor(now_ms / EVERY_MS)}, ${holder})`.execute(store.db)
+    await sql`insert into ran (name, period, holder) values (${name}, ${Math.floor(now_ms / EVERY_MS)}, ${holder})`.execute(
+      store.db,
+    )
     say(name)
     if (hangs) await new Promise(() => {})
   },

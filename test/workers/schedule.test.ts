@@ -26,7 +26,8 @@ async function setUp() {
   const timers = new Timers(NOON_MS + 1)
   const lines: {msg: string; fault?: unknown}[] = []
   const log = createLog('info', 'gateway', line => void lines.push(JSON.parse(line)))
-  const process = (holder: string, ...jobs: Job[]) => startSchedule({jobs, store, holder, log, now: timers.now, after: timers.after})
+  const process = (holder: string, ...jobs: Job[]) =>
+    startSchedule({jobs, store, holder, log, now: timers.now, after: timers.after})
   const pass = (ms: number) => timers.pass(ms, rest)
   const rows = () => listJobs(store.db)
   return {store, timers, lines, process, pass, rows}
@@ -53,7 +54,15 @@ describe('jobs', () => {
     await pass(11 * MINUTE_MS)
     expect(ran.map(line => line.slice(2))).toEqual(['12:00', '12:05', '12:10'])
     expect(await rows()).toMatchObject([
-      {name: 'alerts', process: '', runs: 3, failures: 0, error: null, lease_until_ms: null, due_at_ms: NOON_MS + 15 * MINUTE_MS},
+      {
+        name: 'alerts',
+        process: '',
+        runs: 3,
+        failures: 0,
+        error: null,
+        lease_until_ms: null,
+        due_at_ms: NOON_MS + 15 * MINUTE_MS,
+      },
     ])
   })
 
@@ -80,12 +89,16 @@ describe('jobs', () => {
     })
     const schedule = process('a', job('a'))
     await pass(MINUTE_MS)
-    expect(await rows()).toMatchObject([{runs: 1, failures: 1, error: expect.stringContaining('smtp://someone:***@mail')}])
+    expect(await rows()).toMatchObject([
+      {runs: 1, failures: 1, error: expect.stringContaining('smtp://someone:***@mail')},
+    ])
     expect(lines.map(({msg}) => msg)).toEqual(['a background job failed; it is tried again in its next period'])
     fails = false
     await pass(5 * MINUTE_MS)
     expect(await rows()).toMatchObject([{runs: 2, failures: 1, error: null}])
-    expect(schedule.counts()).toEqual([{name: 'mail', runs: 2, failures: 1, succeeded_at_ms: expect.any(Number), duration_ms: 0}])
+    expect(schedule.counts()).toEqual([
+      {name: 'mail', runs: 2, failures: 1, succeeded_at_ms: expect.any(Number), duration_ms: 0},
+    ])
   })
 
   test('a job that takes long keeps its lease; one whose process is silent goes to another', async () => {
@@ -102,7 +115,9 @@ describe('jobs', () => {
     await pass(2 * MINUTE_MS)
     expect(ran[1]).toMatch(/^[ab] 12:0[67]$/)
     // as a process leaves it that was killed while it had the job
-    await sql`update traffic.workers set holder = 'gone', lease_until_ms = ${timers.now() + MINUTE_MS}, due_at_ms = 0`.execute(store.db)
+    await sql`update traffic.workers set holder = 'gone', lease_until_ms = ${timers.now() + MINUTE_MS}, due_at_ms = 0`.execute(
+      store.db,
+    )
     const before = ran.length
     await pass(MINUTE_MS - 100)
     expect(ran).toHaveLength(before)
@@ -125,14 +140,20 @@ describe('jobs', () => {
     await sql`update traffic.workers set holder = 'b'`.execute(store.db)
     await pass(30_000)
     expect(signals[0]!.aborted).toBe(true)
-    expect(lines.map(({msg}) => msg)).toContain('a background job took longer than its lease, and another process took it over')
+    expect(lines.map(({msg}) => msg)).toContain(
+      'a background job took longer than its lease, and another process took it over',
+    )
     expect(await rows()).toMatchObject([{holder: 'b', runs: 0}])
   })
 
   test('a close ends what runs, and starts nothing more', async () => {
     const {process, pass, rows} = await setUp()
     const ran: string[] = []
-    const job = noting('alerts', ran, ({lost}) => new Promise<void>(resolve => lost.addEventListener('abort', () => resolve())))
+    const job = noting(
+      'alerts',
+      ran,
+      ({lost}) => new Promise<void>(resolve => lost.addEventListener('abort', () => resolve())),
+    )
     const schedule = process('a', job('a'))
     await pass(1_000)
     await schedule.close()
@@ -186,7 +207,8 @@ describe.runIf(KINDS.includes('postgres'))('two processes on PostgreSQL', () => 
       children.push(child)
       return {child, lines: createInterface(child.stdout!)}
     }
-    const ran = async () => (await sql<{name: string; period: number; holder: string}>`select * from ran`.execute(db)).rows
+    const ran = async () =>
+      (await sql<{name: string; period: number; holder: string}>`select * from ran`.execute(db)).rows
     return {start, ran}
   }
 

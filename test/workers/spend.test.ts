@@ -31,7 +31,8 @@ describe.each(KINDS)('what was spent, on %s,', kind => {
     const {store, spent, database} = await spendingOn(kind)
     for (const key of ['blue', 'green']) {
       await spent.key(key, {credit_limit: 100})
-      for (let day = 1; day <= 25; day++) await spent.spend(key, 1, `2026-03-${String(day).padStart(2, '0')}T00:20:00.000Z`)
+      for (let day = 1; day <= 25; day++)
+        await spent.spend(key, 1, `2026-03-${String(day).padStart(2, '0')}T00:20:00.000Z`)
     }
     /** Dollars that the budget of each key says are used. */
     const used = async (of: Store = store) => {
@@ -39,7 +40,11 @@ describe.each(KINDS)('what was spent, on %s,', kind => {
       return Object.fromEntries(budgets.map(({subject, standing}) => [subject.id, Number(standing.used) / 1e9]))
     }
     const edit = async (given: Partial<UsageLimit>) => {
-      const {usage_limits} = await store.db.selectFrom('api_keys').select('usage_limits').where('id', '=', 'blue').executeTakeFirstOrThrow()
+      const {usage_limits} = await store.db
+        .selectFrom('api_keys')
+        .select('usage_limits')
+        .where('id', '=', 'blue')
+        .executeTakeFirstOrThrow()
       const kept = keepUsageLimits([{...LIMIT, ...given}], usage_limits, NOW)
       await store.db.updateTable('api_keys').set({usage_limits: kept}).where('id', '=', 'blue').execute()
       return used()
@@ -58,7 +63,11 @@ describe.each(KINDS)('what was spent, on %s,', kind => {
 
   test('starts anew for the one that is reset, from that moment, and stands in the ledger as before', async () => {
     const {store, used, spend} = await setUp()
-    await store.db.updateTable('api_keys').set({last_reset_at: '2026-03-20T00:20:00.001Z'}).where('id', '=', 'blue').execute()
+    await store.db
+      .updateTable('api_keys')
+      .set({last_reset_at: '2026-03-20T00:20:00.001Z'})
+      .where('id', '=', 'blue')
+      .execute()
     expect(await used()).toEqual({blue: 5, green: 25})
     await spend('blue', 3, '2026-03-25T01:00:00.000Z')
     expect(await used()).toEqual({blue: 8, green: 25})
@@ -82,10 +91,17 @@ describe.each(KINDS)('what was spent, on %s,', kind => {
     onTestFinished(() => {
       for (const folder of [backups, restored]) rmSync(folder, {recursive: true, force: true})
     })
-    const folder = await backUp({data_folder: database.folder, backups, now: new Date(NOW_MS), version: '0', binding: undefined})
+    const folder = await backUp({
+      data_folder: database.folder,
+      backups,
+      now: new Date(NOW_MS),
+      version: '0',
+      binding: undefined,
+    })
     await spend('blue', 50, '2026-03-25T02:00:00.000Z')
     expect(await used()).toEqual({blue: 75, green: 25})
-    for (const name of readdirSync(folder).filter(each => each.endsWith('.db'))) cpSync(join(folder, name), join(restored, name))
+    for (const name of readdirSync(folder).filter(each => each.endsWith('.db')))
+      cpSync(join(folder, name), join(restored, name))
     const store = await openStore({kind: 'sqlite', folder: restored, role: 'server'})
     onTestFinished(() => store.close())
     expect(await used(store)).toEqual({blue: 25, green: 25})

@@ -33,16 +33,27 @@ export async function setUp(kind: 'sqlite' | 'postgres') {
 
 /** The recorder with promises of the fault; undefined when written. */
 export function asking({recorder}: Records) {
-  const promise = (ask: (done: (fault?: Error) => void) => void) => new Promise<Error | undefined>(resolve => ask(resolve))
+  const promise = (ask: (done: (fault?: Error) => void) => void) =>
+    new Promise<Error | undefined>(resolve => ask(resolve))
   return {
     begin: (call_id: string) => promise(done => recorder.begin(intent({call_id}), done)),
     settle: (call_id: string, given: Partial<Settlement> = {}) =>
-      promise(done => recorder.settle(settlement(intent({call_id}), {log: logRecord({id: call_id}), ...given}), logBodies(call_id), done)),
+      promise(done =>
+        recorder.settle(
+          settlement(intent({call_id}), {log: logRecord({id: call_id}), ...given}),
+          logBodies(call_id),
+          done,
+        ),
+      ),
   }
 }
 
 export const outcomes = async ({store}: Pick<TestStore, 'store'>) => {
-  const rows = await store.db.selectFrom('traffic.ledger_entries').select(['call_id', 'outcome']).orderBy('sequence').execute()
+  const rows = await store.db
+    .selectFrom('traffic.ledger_entries')
+    .select(['call_id', 'outcome'])
+    .orderBy('sequence')
+    .execute()
   return rows.map(({call_id, outcome}) => `${call_id} ${outcome}`)
 }
 export const ids = async (database: Pick<TestStore, 'store' | 'folder'>, kept: 'logs' | 'bodies') => {

@@ -60,12 +60,21 @@ describe.each(KINDS)('bodies on their way to a log store, on %s', kind => {
     for (const row of rows) await insertLog(store.db, {...row, organisation_id, workspace_id})
     const keep = async (n: number) => {
       const {id: log_id, created_at} = rows[n]!
-      await keepBodies(database, {log_id, created_at, request_body: Buffer.from(`{"n":${n}}`)}, Date.parse(created_at) + 60)
+      await keepBodies(
+        database,
+        {log_id, created_at, request_body: Buffer.from(`{"n":${n}}`)},
+        Date.parse(created_at) + 60,
+      )
     }
     let now_ms = AT_MS + DAY_MS
     const unreadable: string[] = []
     const twin = memoryBlobs()
-    const spool = openSpool({store_options: database.options, store, now: () => now_ms, onUnreadable: path => unreadable.push(path)})
+    const spool = openSpool({
+      store_options: database.options,
+      store,
+      now: () => now_ms,
+      onUnreadable: path => unreadable.push(path),
+    })
     const upload = (given: {format?: 'v1' | 'v2'; budget_ms?: number} = {}) =>
       uploadBodies(
         listPacks(join(database.folder, PACKS_FOLDER)).map(({path}) => path),
@@ -142,7 +151,11 @@ describe.each(KINDS)('bodies on their way to a log store, on %s', kind => {
     const made = await setUp(4)
     if (kind === 'sqlite') {
       const packs = openPacks(join(made.folder, PACKS_FOLDER))
-      const all = made.rows.map(({id: log_id, created_at}, n) => ({log_id, created_at, request_body: Buffer.from(`{"n":${n}}`)}))
+      const all = made.rows.map(({id: log_id, created_at}, n) => ({
+        log_id,
+        created_at,
+        request_body: Buffer.from(`{"n":${n}}`),
+      }))
       packs.append(packedBodies(all, AT_MS + 3060), fault => expect(fault).toBeUndefined())
       packs.close()
     } else for (const n of [0, 1, 2, 3]) await made.keep(n)
@@ -181,7 +194,8 @@ describe.each(KINDS)('bodies on their way to a log store, on %s', kind => {
   test('of one call that no store takes stay here, and stop no other', async () => {
     const made = await setUp(3)
     for (const n of [0, 1, 2]) await made.keep(n)
-    made.twin.fails = (_, key) => (key === made.v1(1) ? new BlobFault('object', 'The log store answered 413.') : undefined)
+    made.twin.fails = (_, key) =>
+      key === made.v1(1) ? new BlobFault('object', 'The log store answered 413.') : undefined
     expect(await made.upload()).toMatchObject({
       put: 2,
       refused: [{log_id: made.rows[1]!.id, reason: 'The log store answered 413.'}],
@@ -217,12 +231,14 @@ describe.each(KINDS)('bodies on their way to a log store, on %s', kind => {
     for (const n of [0, 1, 2]) await made.keep(n)
     await made.upload()
     const {db} = made.store
-    const remove = (before_ms: number) => removeObjects(before_ms, {db, blobs: made.twin.blobs, now: () => 0, budget_ms: 60_000})
+    const remove = (before_ms: number) =>
+      removeObjects(before_ms, {db, blobs: made.twin.blobs, now: () => 0, budget_ms: 60_000})
     expect(await remove(AT_MS)).toEqual({removed: 0, kept: 0, fault: null, is_done: true})
     made.twin.fails = deed => (deed === 'remove' ? away() : undefined)
     expect(await remove(AT_MS + 1500)).toEqual({removed: 0, kept: 2, fault: 'The log store is away.', is_done: false})
     expect(made.twin.objects.size).toBe(3)
-    made.twin.fails = (deed, key) => (deed === 'remove' && key === made.v1(0) ? new BlobFault('object', 'Locked.') : undefined)
+    made.twin.fails = (deed, key) =>
+      deed === 'remove' && key === made.v1(0) ? new BlobFault('object', 'Locked.') : undefined
     expect(await remove(AT_MS + 1500)).toEqual({removed: 1, kept: 1, fault: null, is_done: true})
     expect([...made.twin.objects.keys()].sort()).toEqual([made.v1(0), made.v1(2)].sort())
     expect([await made.shown(0), await made.shown(1), await made.shown(2)]).toEqual(['{"n":0}', undefined, '{"n":2}'])
@@ -260,7 +276,14 @@ test('a pack that cannot be read to its end is put as far as it can be, told of 
   let now_ms = AT_MS
   const spool = openSpool({store_options: options, store, now: () => now_ms, onUnreadable: path => told.push(path)})
   const twin = memoryBlobs()
-  const parts = {spool, blobs: twin.blobs, format: 'v1', retention_days: 30, now: () => now_ms, budget_ms: 60_000} as const
+  const parts = {
+    spool,
+    blobs: twin.blobs,
+    format: 'v1',
+    retention_days: 30,
+    now: () => now_ms,
+    budget_ms: 60_000,
+  } as const
   for (let turn = 0; turn < 3; turn++) {
     expect(await uploadBodies([pack!.path], parts)).toMatchObject({put: turn === 0 ? 1 : 0, is_done: true})
     now_ms += 3_600_000
@@ -292,7 +315,14 @@ test('a turn goes on in a pack where the one before had to stop', async () => {
   }
   const twin = memoryBlobs()
   const upload = (budget_ms: number) =>
-    uploadBodies(sealed, {spool: watched, blobs: twin.blobs, format: 'v1', retention_days: 30, now: () => AT_MS, budget_ms})
+    uploadBodies(sealed, {
+      spool: watched,
+      blobs: twin.blobs,
+      format: 'v1',
+      retention_days: 30,
+      now: () => AT_MS,
+      budget_ms,
+    })
   expect(await upload(0)).toMatchObject({put: 2, is_done: false})
   await store.db.deleteFrom('traffic.log_objects').execute()
   expect(await upload(60_000)).toMatchObject({put: 4, is_done: true})
@@ -303,8 +333,23 @@ test('a turn goes on in a pack where the one before had to stop', async () => {
 test('a pack that is gone by now has nothing, and is no fault', async () => {
   const database = await testStore('sqlite')
   onTestFinished(() => database.close())
-  const spool = openSpool({store_options: database.options, store: database.store, now: () => 0, onUnreadable: () => undefined})
-  const parts = {spool, blobs: memoryBlobs().blobs, format: 'v1', retention_days: 30, now: () => 0, budget_ms: 1} as const
-  expect(await uploadBodies([join(database.folder, PACKS_FOLDER, 'none.pack')], parts)).toMatchObject({put: 0, is_done: true})
+  const spool = openSpool({
+    store_options: database.options,
+    store: database.store,
+    now: () => 0,
+    onUnreadable: () => undefined,
+  })
+  const parts = {
+    spool,
+    blobs: memoryBlobs().blobs,
+    format: 'v1',
+    retention_days: 30,
+    now: () => 0,
+    budget_ms: 1,
+  } as const
+  expect(await uploadBodies([join(database.folder, PACKS_FOLDER, 'none.pack')], parts)).toMatchObject({
+    put: 0,
+    is_done: true,
+  })
   expect(readdirSync(database.folder)).not.toContain(PACKS_FOLDER)
 })

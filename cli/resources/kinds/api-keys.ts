@@ -2,7 +2,15 @@ import {plainScope} from '../../../src/identity/scopes.ts'
 import {unchecked} from '../../client.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, LIMITS, MODELS, MOMENT, withoutDefaults} from '../fields.ts'
-import {type ApplyTarget, changesOf, everyRow, NO_SECRETS, type OperationBody, type ResourceKind, specOf} from '../kind.ts'
+import {
+  type ApplyTarget,
+  changesOf,
+  everyRow,
+  NO_SECRETS,
+  type OperationBody,
+  type ResourceKind,
+  specOf,
+} from '../kind.ts'
 
 const TYPES = ['organisation-service', 'workspace-service', 'workspace-user']
 
@@ -10,7 +18,9 @@ const fields: ResourceKind['fields'] = {
   type: {is_fixed: true},
   user: {is_fixed: true},
   description: CLEARED,
-  scopes: {normal: value => (Array.isArray(value) ? [...new Set(value.map(each => plainScope(String(each))))].sort() : value)},
+  scopes: {
+    normal: value => (Array.isArray(value) ? [...new Set(value.map(each => plainScope(String(each))))].sort() : value),
+  },
   ...LIMITS,
   models: MODELS,
   defaults: {
@@ -28,7 +38,8 @@ export const apiKey: ResourceKind = {
   folder: 'api-keys',
   lives_in: 'either',
   needs: ['workspace', 'config'],
-  remark: 'Its slug is its name. `type` is its kind; a user key also has `user`, an e-mail address. Its secret is in no file.',
+  remark:
+    'Its slug is its name. `type` is its kind; a user key also has `user`, an e-mail address. Its secret is in no file.',
   create: 'api_keys.create',
   fields,
   secrets: NO_SECRETS,
@@ -75,7 +86,8 @@ export const apiKey: ResourceKind = {
 
 async function bodyOf({slug, workspace, spec}: Resource, place: ApplyTarget): Promise<OperationBody> {
   const {user, ...rest} = spec
-  const user_id = user === undefined ? undefined : ((await place.users()).emails.get(String(user).toLowerCase()) ?? String(user))
+  const user_id =
+    user === undefined ? undefined : ((await place.users()).emails.get(String(user).toLowerCase()) ?? String(user))
   const home = workspace !== null && {workspace_id: place.slugOf(workspace)}
   const body: Spec = {name: slug, ...rest, ...home, ...(user_id && {user_id})}
   return unchecked(body)

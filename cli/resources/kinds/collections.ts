@@ -20,7 +20,8 @@ export const collection: ResourceKind = {
   async read({gateway, workspaces, slugOf, knows, named}) {
     const lists = await eachOf(workspaces, async workspace => {
       const rows = await everyRow(gateway, 'collections.list', {workspace_id: slugOf(workspace)})
-      for (const {id, slug, is_default} of rows) knows(id, {kind: 'collection', workspace, slug: is_default ? DEFAULT_COLLECTION : slug})
+      for (const {id, slug, is_default} of rows)
+        knows(id, {kind: 'collection', workspace, slug: is_default ? DEFAULT_COLLECTION : slug})
       return rows
         .filter(({is_default}) => !is_default)
         .map(row => {

@@ -18,7 +18,10 @@ const fields: ResourceKind['fields'] = {
   },
 }
 
-/** What the mask of a secret has in its middle, and what stands for it while a config is read: no key has such letters, and so none is read. */
+/**
+ * What the mask of a secret has in its middle, and what stands for it while a config is read: no key has such letters,
+ * and so none is read.
+ */
 const MASKED = '•••••'
 const STAND_IN = '_-masked-_'
 
@@ -60,7 +63,9 @@ export const config: ResourceKind = {
     const read = readMasked(spec.config)
     if ('issues' in read) return read.issues.map(({path, message}) => `${path} ${message}`)
     const saved = (slug: string) => {
-      const found = [workspace, null].map(place => known({kind: 'guardrail', workspace: place, slug})).find(each => each !== undefined)
+      const found = [workspace, null]
+        .map(place => known({kind: 'guardrail', workspace: place, slug}))
+        .find(each => each !== undefined)
       const {checks, actions} = (found?.spec ?? {}) as Partial<Pick<SavedGuardrail, 'checks' | 'actions'>>
       if (!found || !Array.isArray(checks)) return found && {...SOME_GUARDRAIL, slug}
       return {...SOME_GUARDRAIL, slug, checks, actions: actions ?? {}}

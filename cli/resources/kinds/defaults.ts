@@ -3,13 +3,17 @@ import {changesOf, type ExistingResource, everyRow, NO_SECRETS, type ResourceKin
 
 const fields: ResourceKind['fields'] = {input_guardrails: {none: null}, output_guardrails: {none: null}}
 
-/** The guardrails that run on every call, of a workspace or of the organisation: apart from the workspace, as they need its guardrails. */
+/**
+ * The guardrails that run on every call, of a workspace or of the organisation: apart from the workspace, as they need
+ * its guardrails.
+ */
 export const defaults: ResourceKind = {
   name: 'defaults',
   folder: 'defaults',
   lives_in: 'either',
   needs: ['workspace', 'guardrail'],
-  remark: 'The guardrails that run on every call of a workspace or, without `workspace`, of the organisation. Its slug is `guardrails`.',
+  remark:
+    'The guardrails that run on every call of a workspace or, without `workspace`, of the organisation. Its slug is `guardrails`.',
   create: 'organisation_defaults.update',
   fields,
   secrets: NO_SECRETS,
@@ -21,11 +25,17 @@ export const defaults: ResourceKind = {
   },
   body: ({spec}) => spec,
   async make(place, resource) {
-    await write(place.gateway.call, resource.workspace === null ? null : place.slugOf(resource.workspace), {...resource.spec})
+    await write(place.gateway.call, resource.workspace === null ? null : place.slugOf(resource.workspace), {
+      ...resource.spec,
+    })
     return undefined
   },
   async change(place, {spec, workspace}, _, changed) {
-    await write(place.gateway.call, workspace === null ? null : place.slugOf(workspace), changesOf(defaults, spec, changed))
+    await write(
+      place.gateway.call,
+      workspace === null ? null : place.slugOf(workspace),
+      changesOf(defaults, spec, changed),
+    )
   },
   async remove(place, {workspace}) {
     const none = {input_guardrails: null, output_guardrails: null}
@@ -35,7 +45,11 @@ export const defaults: ResourceKind = {
     const wrong: string[] = []
     for (const side of Object.keys(fields))
       for (const [at, slug] of ((spec[side] ?? []) as string[]).entries()) {
-        const places: Address[] = [...new Set([workspace, null])].map(place => ({kind: 'guardrail', workspace: place, slug}))
+        const places: Address[] = [...new Set([workspace, null])].map(place => ({
+          kind: 'guardrail',
+          workspace: place,
+          slug,
+        }))
         if (!places.some(known)) wrong.push(`${side}[${at}]: there is no guardrail ${slug.slice(0, 80)}`)
       }
     return wrong

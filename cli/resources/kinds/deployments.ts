@@ -31,5 +31,6 @@ export const deployment: ResourceKind = {
     const access = changed.includes('allowed_workspaces') ? allowedBody(spec.allowed_workspaces, place) : {}
     await place.gateway.call('deployments.update', {params: {deploymentId: id}, body: {...body, ...access}})
   },
-  faults: async ({spec}, known) => unknownWorkspaces((spec.allowed_workspaces ?? []) as string[], at => `allowed_workspaces[${at}]`, known),
+  faults: async ({spec}, known) =>
+    unknownWorkspaces((spec.allowed_workspaces ?? []) as string[], at => `allowed_workspaces[${at}]`, known),
 }

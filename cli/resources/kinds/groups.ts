@@ -17,7 +17,8 @@ export const group: ResourceKind = {
   lives_in: 'workspace',
   needs: ['workspace'],
   may_be_off: true,
-  remark: 'A directory group (SCIM), by its name. `role` is the workspace role of its members, the same in every workspace.',
+  remark:
+    'A directory group (SCIM), by its name. `role` is the workspace role of its members, the same in every workspace.',
   create: 'scim_mappings.create',
   fields: {role: {}},
   secrets: NO_SECRETS,

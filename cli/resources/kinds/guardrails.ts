@@ -10,7 +10,9 @@ const fields: ResourceKind['fields'] = {
   checks: {
     normal: value =>
       Array.isArray(value)
-        ? value.map(each => (isObject(each) ? {...each, parameters: each.parameters ?? {}, is_enabled: each.is_enabled ?? true} : each))
+        ? value.map(each =>
+            isObject(each) ? {...each, parameters: each.parameters ?? {}, is_enabled: each.is_enabled ?? true} : each,
+          )
         : value,
   },
   actions: {normal: value => (isObject(value) ? whole(value as GuardrailActions) : value)},
@@ -34,7 +36,13 @@ export const guardrail: ResourceKind = {
     return eachOf(rows, async ({id, slug, workspace_id}) => {
       knows(id, {kind: 'guardrail', workspace: workspace_id && handleOf(workspace_id), slug})
       const shown = await gateway.call('guardrails.get', {params: {guardrailId: id}})
-      return {kind: 'guardrail', workspace: workspace_id && handleOf(workspace_id), slug, id, spec: specOf(fields, shown)}
+      return {
+        kind: 'guardrail',
+        workspace: workspace_id && handleOf(workspace_id),
+        slug,
+        id,
+        spec: specOf(fields, shown),
+      }
     })
   },
   body: (resource, place) => ({

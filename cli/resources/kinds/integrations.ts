@@ -31,7 +31,10 @@ const base: ResourceKind['fields'] = {
 }
 const modelFields: ResourceKind['fields'] = {
   allow_all_models: {none: true, normal: value => (value === true ? undefined : value)},
-  models: {none: [], normal: (value, spec) => inOrder(value, 'slug', each => modelOf(each, spec.allow_all_models !== false))},
+  models: {
+    none: [],
+    normal: (value, spec) => inOrder(value, 'slug', each => modelOf(each, spec.allow_all_models !== false)),
+  },
 }
 const accessFields: ResourceKind['fields'] = {
   global_workspace_access: {none: {enabled: false}, normal: value => withoutDefaults(limited(value), {enabled: false})},
@@ -77,7 +80,12 @@ export const integration: ResourceKind = {
       const usual = limited(workspace_id === null ? global : {enabled: true})
       const is_open = workspace_id !== null || (usual as {enabled?: boolean}).enabled === true
       const workspaces = listed
-        .map(({id: of, enabled, usage_limits, rate_limits}) => ({id: handleOf(String(of)), enabled, usage_limits, rate_limits}))
+        .map(({id: of, enabled, usage_limits, rate_limits}) => ({
+          id: handleOf(String(of)),
+          enabled,
+          usage_limits,
+          rate_limits,
+        }))
         .filter(({id: _, ...access}) => !(is_open && same(limited(access), usual)))
       const spec = specOf(fields, {
         ...shown,
@@ -127,8 +135,15 @@ export const integration: ResourceKind = {
 }
 
 function baseBody({slug, workspace, spec}: Resource, {slugOf}: ApplyTarget) {
-  const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !(name in modelFields) && !(name in accessFields)))
-  return unchecked({slug, ...(workspace !== null && {workspace_id: slugOf(workspace)}), ...own, create_default_provider: false})
+  const own = Object.fromEntries(
+    Object.entries(spec).filter(([name]) => !(name in modelFields) && !(name in accessFields)),
+  )
+  return unchecked({
+    slug,
+    ...(workspace !== null && {workspace_id: slugOf(workspace)}),
+    ...own,
+    create_default_provider: false,
+  })
 }
 
 async function writeModels({gateway}: ApplyTarget, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {
@@ -148,11 +163,18 @@ async function writeModels({gateway}: ApplyTarget, {slug, spec}: Resource, befor
   const custom = gone.filter(each => each.is_custom).map(each => each.slug)
   await gateway.call('integrations.update_models', {params: {slug}, body: {models, allow_all_models}})
   for (let at = 0; at < custom.length; at += 100)
-    await gateway.call('integrations.delete_models', {params: {slug}, query: {slugs: custom.slice(at, at + 100).join(',')}})
+    await gateway.call('integrations.delete_models', {
+      params: {slug},
+      query: {slugs: custom.slice(at, at + 100).join(',')},
+    })
 }
 
 /** Providers have files of their own: none is made by the way. */
-async function writeAccess({gateway, slugOf}: ApplyTarget, {slug, spec, workspace}: Resource, changed: readonly string[]) {
+async function writeAccess(
+  {gateway, slugOf}: ApplyTarget,
+  {slug, spec, workspace}: Resource,
+  changed: readonly string[],
+) {
   if (!changed.some(name => name in accessFields)) return
   const limits = {usage_limits: null, rate_limits: null}
   const workspaces = ((spec.workspaces ?? []) as Access[]).map(each => ({...limits, ...each, id: slugOf(each.id)}))
@@ -178,6 +200,8 @@ function modelOf(value: unknown, allow_all: boolean): unknown {
 
 function limited(value: unknown): unknown {
   if (!isObject(value)) return value
-  const limits = Object.entries(LIMITS).flatMap(([name, field]) => (value[name] ? [[name, field.normal(value[name])]] : []))
+  const limits = Object.entries(LIMITS).flatMap(([name, field]) =>
+    value[name] ? [[name, field.normal(value[name])]] : [],
+  )
   return withoutDefaults({...value, usage_limits: null, rate_limits: null, ...Object.fromEntries(limits)})
 }

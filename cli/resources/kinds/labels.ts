@@ -15,10 +15,17 @@ export const label: ResourceKind = {
   secrets: NO_SECRETS,
   async read({gateway, handleOf, knows}) {
     const rows = await everyRow(gateway, 'labels.list')
-    for (const {id, name, workspace_id} of rows) knows(id, {kind: 'label', workspace: workspace_id && handleOf(workspace_id), slug: name})
+    for (const {id, name, workspace_id} of rows)
+      knows(id, {kind: 'label', workspace: workspace_id && handleOf(workspace_id), slug: name})
     return rows
       .filter(({is_universal}) => !is_universal)
-      .map(row => ({kind: 'label', workspace: handleOf(row.workspace_id!), slug: row.name, id: row.id, spec: specOf(fields, row)}))
+      .map(row => ({
+        kind: 'label',
+        workspace: handleOf(row.workspace_id!),
+        slug: row.name,
+        id: row.id,
+        spec: specOf(fields, row),
+      }))
   },
   body: ({slug, workspace, spec}, {slugOf}) => ({name: slug, workspace_id: slugOf(workspace!), ...spec}),
   ...plainWrites('labels', 'labelId', () => label),

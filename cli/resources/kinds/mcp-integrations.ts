@@ -27,7 +27,9 @@ const accessFields: ResourceKind['fields'] = {
 }
 const fields: ResourceKind['fields'] = {...base, ...accessFields}
 
-/** MCP integrations: servers of tools outside, how they are reached, and which workspaces may make MCP servers of them. */
+/**
+ * MCP integrations: servers of tools outside, how they are reached, and which workspaces may make MCP servers of them.
+ */
 export const mcpIntegration: ResourceKind = {
   name: 'mcp-integration',
   folder: 'mcp-integrations',
@@ -40,7 +42,8 @@ export const mcpIntegration: ResourceKind = {
   fields,
   secrets: {
     below: ['configurations'],
-    isSecret: path => path[0] === 'configurations' && path.slice(1).some(part => typeof part === 'string' && isSecretName(part)),
+    isSecret: path =>
+      path[0] === 'configurations' && path.slice(1).some(part => typeof part === 'string' && isSecretName(part)),
   },
   async read(place) {
     const {gateway, handleOf, knows} = place
@@ -51,9 +54,17 @@ export const mcpIntegration: ResourceKind = {
       const shown = await gateway.call('mcp_integrations.get', {params})
       const {workspaces: listed = []} = await gateway.call('mcp_integrations.list_workspaces', {params})
       const is_open = workspace_id !== null || shown.global_workspace_access?.enabled
-      const workspaces = listed.filter(({enabled}) => enabled !== is_open).map(({id: of, enabled}) => ({id: handleOf(of), enabled}))
+      const workspaces = listed
+        .filter(({enabled}) => enabled !== is_open)
+        .map(({id: of, enabled}) => ({id: handleOf(of), enabled}))
       const secret_mappings = mappingsOf(shown, place)
-      return {kind: 'mcp-integration', workspace, slug, id, spec: specOf(fields, {...shown, secret_mappings, workspaces})}
+      return {
+        kind: 'mcp-integration',
+        workspace,
+        slug,
+        id,
+        spec: specOf(fields, {...shown, secret_mappings, workspaces}),
+      }
     })
   },
   body: (resource, place) => bodyOf({...resource, spec: partOf(resource.spec, base)}, place),
@@ -69,7 +80,8 @@ export const mcpIntegration: ResourceKind = {
       resource.spec,
       changed.filter(name => name in base),
     )
-    if (Object.keys(body).length) await place.gateway.call('mcp_integrations.update', {params: {mcpIntegrationId: id}, body})
+    if (Object.keys(body).length)
+      await place.gateway.call('mcp_integrations.update', {params: {mcpIntegrationId: id}, body})
     await writeAccess(place, resource, changed)
   },
   async faults({spec, workspace}, known) {
@@ -81,7 +93,8 @@ export const mcpIntegration: ResourceKind = {
     }
     const {error} = McpAccessUpdate.safeParse(value)
     if (error) return [explain(error, McpAccessUpdate, value, {root: 'spec'}).replace(/\.$/, '')]
-    if (workspace !== null && global_workspace_access) return ['global_workspace_access: belongs to integrations of the organisation']
+    if (workspace !== null && global_workspace_access)
+      return ['global_workspace_access: belongs to integrations of the organisation']
     const ids = (workspaces as Access[]).map(({id}) => id)
     return [...unknownReferences(spec, known), ...unknownWorkspaces(ids, at => `workspaces[${at}].id`, known)]
   },
@@ -91,10 +104,18 @@ function partOf(spec: Spec, of: ResourceKind['fields']): Spec {
   return Object.fromEntries(Object.entries(spec).filter(([name]) => name in of))
 }
 
-async function writeAccess({gateway, slugOf}: ApplyTarget, {slug, workspace, spec}: Resource, changed: readonly string[]) {
+async function writeAccess(
+  {gateway, slugOf}: ApplyTarget,
+  {slug, workspace, spec}: Resource,
+  changed: readonly string[],
+) {
   if (!changed.some(name => name in accessFields)) return
   const workspaces = ((spec.workspaces ?? []) as Access[]).map(({id, enabled}) => ({id: slugOf(id), enabled}))
   const global_workspace_access = {enabled: false, ...(spec.global_workspace_access as object)}
-  const body = {workspaces, ...(workspace === null && {global_workspace_access}), override_existing_workspace_access: true}
+  const body = {
+    workspaces,
+    ...(workspace === null && {global_workspace_access}),
+    override_existing_workspace_access: true,
+  }
   await gateway.call('mcp_integrations.update_workspaces', {params: {mcpIntegrationId: slug}, body})
 }

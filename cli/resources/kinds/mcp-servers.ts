@@ -4,7 +4,17 @@ import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder} from '../access.ts'
 import type {Resource, Spec} from '../document.ts'
 import {CLEARED, TEXT} from '../fields.ts'
-import {type ApplyTarget, bodyOf, changesOf, eachOf, everyRow, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
+import {
+  type ApplyTarget,
+  bodyOf,
+  changesOf,
+  eachOf,
+  everyRow,
+  NO_SECRETS,
+  plainWrites,
+  type ResourceKind,
+  specOf,
+} from '../kind.ts'
 
 interface Override {
   readonly user: string
@@ -22,7 +32,8 @@ const accessFields: ResourceKind['fields'] = {
   default_user_access: {none: 'allow', normal: value => (value === 'allow' ? undefined : value)},
   user_access: {
     none: [],
-    normal: (value, spec) => inOrder(value, 'user', each => (isObject(each) && each.enabled === usualAccess(spec) ? undefined : each)),
+    normal: (value, spec) =>
+      inOrder(value, 'user', each => (isObject(each) && each.enabled === usualAccess(spec) ? undefined : each)),
   },
 }
 const fields: ResourceKind['fields'] = {...base, ...accessFields}
@@ -34,7 +45,8 @@ export const mcpServer: ResourceKind = {
   lives_in: 'workspace',
   is_slug_unique: true,
   needs: ['workspace', 'member', 'secret-reference', 'mcp-integration'],
-  remark: '`mcp_integration_id`: the slug of its integration. `default_user_access`, and `user_access` with members by e-mail address.',
+  remark:
+    '`mcp_integration_id`: the slug of its integration. `default_user_access`, and `user_access` with members by e-mail address.',
   create: 'mcp_servers.create',
   fields,
   secrets: NO_SECRETS,
@@ -59,7 +71,10 @@ export const mcpServer: ResourceKind = {
   async change(place, resource, {id, spec: before}, changed) {
     const own = changed.filter(name => name in base)
     if (own.length)
-      await place.gateway.call('mcp_servers.update', {params: {mcpServerId: id}, body: changesOf(mcpServer, resource.spec, own)})
+      await place.gateway.call('mcp_servers.update', {
+        params: {mcpServerId: id},
+        body: changesOf(mcpServer, resource.spec, own),
+      })
     await writeAccess(place, resource, before, changed)
   },
   async faults({spec, workspace}, known) {
@@ -70,12 +85,15 @@ export const mcpServer: ResourceKind = {
       user_access: user_access.map(({user, ...rest}) => ({user_id: user, ...rest})),
     }
     const {error} = UserAccessUpdate.safeParse(value)
-    if (error) return [explain(error, UserAccessUpdate, value, {root: 'spec'}).replace(/\.$/, '').replaceAll('user_id', 'user')]
+    if (error)
+      return [explain(error, UserAccessUpdate, value, {root: 'spec'}).replace(/\.$/, '').replaceAll('user_id', 'user')]
     const slug = String(spec.mcp_integration_id)
     const of = [workspace, null].map(home => ({kind: 'mcp-integration', workspace: home, slug}))
     const wrong = of.some(known) ? [] : [`mcp_integration_id: there is no mcp-integration ${slug.slice(0, 80)}`]
     const strangers = (user_access as unknown as Override[]).flatMap(({user}, at) =>
-      known({kind: 'member', workspace, slug: user}) ? [] : [`user_access[${at}].user: there is no member ${user.slice(0, 80)}`],
+      known({kind: 'member', workspace, slug: user})
+        ? []
+        : [`user_access[${at}].user: there is no member ${user.slice(0, 80)}`],
     )
     return [...wrong, ...strangers]
   },
@@ -95,15 +113,25 @@ async function accessOf({gateway, users}: ApplyTarget, id: string): Promise<Spec
 }
 
 /** What was set for a user cannot be taken back, only made what holds for all. */
-async function writeAccess({gateway, users}: ApplyTarget, {slug, spec}: Resource, before: Spec, changed: readonly string[]) {
+async function writeAccess(
+  {gateway, users}: ApplyTarget,
+  {slug, spec}: Resource,
+  before: Spec,
+  changed: readonly string[],
+) {
   if (!changed.some(name => name in accessFields)) return
   const wanted = (spec.user_access ?? []) as Override[]
   const gone = ((before.user_access ?? []) as Override[]).filter(({user}) => !wanted.some(each => each.user === user))
   const {emails} = await users()
-  const user_access = [...wanted, ...gone.map(({user}) => ({user, enabled: usualAccess(spec)}))].map(({user, enabled}) => ({
-    user_id: emails.get(user.toLowerCase()) ?? user,
-    enabled,
-  }))
+  const user_access = [...wanted, ...gone.map(({user}) => ({user, enabled: usualAccess(spec)}))].map(
+    ({user, enabled}) => ({
+      user_id: emails.get(user.toLowerCase()) ?? user,
+      enabled,
+    }),
+  )
   const default_user_access = String(spec.default_user_access ?? 'allow')
-  await gateway.call('mcp_servers.update_user_access', {params: {mcpServerId: slug}, body: {default_user_access, user_access}})
+  await gateway.call('mcp_servers.update_user_access', {
+    params: {mcpServerId: slug},
+    body: {default_user_access, user_access},
+  })
 }

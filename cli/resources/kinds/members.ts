@@ -28,7 +28,10 @@ export const member: ResourceKind = {
     return undefined
   },
   async change({gateway, slugOf}, {workspace, spec}, {id}) {
-    await gateway.call('members.update', {params: {workspaceId: slugOf(workspace!), userId: id}, body: unchecked({role: spec.role})})
+    await gateway.call('members.update', {
+      params: {workspaceId: slugOf(workspace!), userId: id},
+      body: unchecked({role: spec.role}),
+    })
   },
   async remove({gateway, slugOf}, {workspace, id}) {
     await gateway.call('members.remove', {params: {workspaceId: slugOf(workspace!), userId: id}})

@@ -32,7 +32,11 @@ export const partial: ResourceKind = {
     const versions = () => gateway.call('prompt_partials.list_versions', {params})
     const same = (await versions()).find(each => each.string === string && each.description === version_description)
     const made =
-      same ?? (await gateway.call('prompt_partials.update', {params, body: unchecked({string, description: version_description})}))
+      same ??
+      (await gateway.call('prompt_partials.update', {
+        params,
+        body: unchecked({string, description: version_description}),
+      }))
     const published = (await versions()).find(each => each.prompt_partial_version_id === made.prompt_partial_version_id)
     await gateway.call('prompt_partials.publish', {params, body: {version: Number(published!.version)}})
   },

@@ -2,26 +2,47 @@ import {createHash} from 'node:crypto'
 import {isObject} from '../../../src/base/json-object.ts'
 import {type Address, type Spec, sorted} from '../document.ts'
 import {TEXT} from '../fields.ts'
-import {type ApplyTarget, bodyOf, everyRow, NO_SECRETS, plainWrites, type ResourceKind, type SpecField, specOf} from '../kind.ts'
+import {
+  type ApplyTarget,
+  bodyOf,
+  everyRow,
+  NO_SECRETS,
+  plainWrites,
+  type ResourceKind,
+  type SpecField,
+  specOf,
+} from '../kind.ts'
 
 const FIXED: SpecField = {is_fixed: true}
 const ENFORCEMENT: SpecField = {none: 'compatible', normal: value => (value === 'compatible' ? undefined : value)}
 const common: ResourceKind['fields'] = {conditions: FIXED, group_by: FIXED, type: FIXED, enforcement: ENFORCEMENT}
 
 /** Budgets for the calls that meet conditions. */
-export const usagePolicy: ResourceKind = policyKind('usage-policy', 'usage-policies', 'usage_policies', 'policyUsageLimitsId', {
-  ...common,
-  credit_limit: TEXT,
-  alert_threshold: {none: null},
-  periodic_reset: {none: null},
-})
+export const usagePolicy: ResourceKind = policyKind(
+  'usage-policy',
+  'usage-policies',
+  'usage_policies',
+  'policyUsageLimitsId',
+  {
+    ...common,
+    credit_limit: TEXT,
+    alert_threshold: {none: null},
+    periodic_reset: {none: null},
+  },
+)
 
 /** Rates for the calls that meet conditions. */
-export const ratePolicy: ResourceKind = policyKind('rate-policy', 'rate-policies', 'rate_policies', 'rateLimitsPolicyId', {
-  ...common,
-  unit: TEXT,
-  value: TEXT,
-})
+export const ratePolicy: ResourceKind = policyKind(
+  'rate-policy',
+  'rate-policies',
+  'rate_policies',
+  'rateLimitsPolicyId',
+  {
+    ...common,
+    unit: TEXT,
+    value: TEXT,
+  },
+)
 
 function policyKind(
   name: string,
@@ -43,8 +64,17 @@ function policyKind(
     async read(place) {
       const rows = await everyRow(place.gateway, `${noun}.list`)
       return rows.map(row => {
-        const spec = specOf(fields, {...row, conditions: conditionsIn(row.conditions, (key, value) => wordFor(place, key, value))})
-        return {kind: name, workspace: place.handleOf(row.workspace_id), slug: row.name ?? markOf(spec), id: row.id, spec}
+        const spec = specOf(fields, {
+          ...row,
+          conditions: conditionsIn(row.conditions, (key, value) => wordFor(place, key, value)),
+        })
+        return {
+          kind: name,
+          workspace: place.handleOf(row.workspace_id),
+          slug: row.name ?? markOf(spec),
+          id: row.id,
+          spec,
+        }
       })
     },
     body({slug, workspace, spec}, place) {
@@ -56,11 +86,14 @@ function policyKind(
     async faults({slug, workspace, spec}, known) {
       const mark = markOf(specOf(fields, spec))
       const wrong =
-        isUnnamed(slug) && slug !== mark ? [`the slug of a policy without a name is ${mark} here: call it so, or give it a name`] : []
+        isUnnamed(slug) && slug !== mark
+          ? [`the slug of a policy without a name is ${mark} here: call it so, or give it a name`]
+          : []
       conditionsIn(spec.conditions, (key, value) => {
         const [of] = REFERS[key] ?? []
         const address = {kind: String(of), workspace: key === 'workspace_id' ? null : workspace, slug: value}
-        if (of && value !== '*' && !UUID.test(value) && !known(address)) wrong.push(`conditions: there is no ${of} ${value.slice(0, 80)}`)
+        if (of && value !== '*' && !UUID.test(value) && !known(address))
+          wrong.push(`conditions: there is no ${of} ${value.slice(0, 80)}`)
         return value
       })
       return wrong
@@ -79,7 +112,11 @@ function markOf({conditions, group_by, type}: Spec): string {
 }
 
 /** The keys of conditions whose values are ids, and the kind of what they name. */
-const REFERS: Readonly<Record<string, readonly [kind: string]>> = {api_key: ['api-key'], config: ['config'], workspace_id: ['workspace']}
+const REFERS: Readonly<Record<string, readonly [kind: string]>> = {
+  api_key: ['api-key'],
+  config: ['config'],
+  workspace_id: ['workspace'],
+}
 
 function wordFor(place: ApplyTarget, key: string, value: string): string {
   if (key === 'workspace_id') return place.handleOf(value)

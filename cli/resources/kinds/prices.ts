@@ -19,7 +19,10 @@ const fields: ResourceKind['fields'] = {
   },
 }
 
-const pathOf = (slug: string) => ({provider: slug.slice(0, slug.indexOf('/')), model: slug.slice(slug.indexOf('/') + 1)})
+const pathOf = (slug: string) => ({
+  provider: slug.slice(0, slug.indexOf('/')),
+  model: slug.slice(slug.indexOf('/') + 1),
+})
 
 /** Prices that were set by hand, above all other sources; `slug` is `provider/model`. */
 export const price: ResourceKind = {

@@ -39,7 +39,9 @@ export async function assignLabels(
   for (const version of bared) await write(version, null)
   for (const [label, version] of wanted) {
     if (borne.get(label) === version && !bared.has(version)) continue
-    const label_id = [workspace, null].map(of => idOf({kind: 'label', workspace: of, slug: label})).find(each => each !== undefined)
+    const label_id = [workspace, null]
+      .map(of => idOf({kind: 'label', workspace: of, slug: label}))
+      .find(each => each !== undefined)
     await write(version, label_id ?? label)
   }
 }

@@ -5,7 +5,16 @@ import {unchecked} from '../../client.ts'
 import {compared} from '../access.ts'
 import {type Resource, type Spec, same} from '../document.ts'
 import {TEXT, withoutDefaults} from '../fields.ts'
-import {type ApplyTarget, eachOf, everyRow, type Known, NO_SECRETS, plainWrites, type ResourceKind, specOf} from '../kind.ts'
+import {
+  type ApplyTarget,
+  eachOf,
+  everyRow,
+  type Known,
+  NO_SECRETS,
+  plainWrites,
+  type ResourceKind,
+  specOf,
+} from '../kind.ts'
 import {DEFAULT_COLLECTION} from './collections.ts'
 import {assignLabels, labelsOf} from './prompt-labels.ts'
 
@@ -61,7 +70,12 @@ export const prompt: ResourceKind = {
     const versions = resource.spec.versions as readonly Version[]
     const {slug, spec} = resource
     const {id, version_id} = await place.gateway.call('prompts.create', {
-      body: unchecked({slug, name: spec.name, collection_id: await collectionOf(place, resource), ...sentOf(versions[0]!)}),
+      body: unchecked({
+        slug,
+        name: spec.name,
+        collection_id: await collectionOf(place, resource),
+        ...sentOf(versions[0]!),
+      }),
     })
     const made = [{id: version_id, version: 1}]
     for (const version of versions.slice(1)) made.push(await addVersion(place, id, version, made.length + 1))
@@ -85,22 +99,31 @@ export const prompt: ResourceKind = {
     const made: Made[] = []
     let newest = Math.max(...rows.map(row => row.prompt_version))
     for (const version of versions) {
-      const known = rows.find(row => !made.some(each => each.id === row.id) && same(versionOf(saidOf(row)), contentOf(version)))
+      const known = rows.find(
+        row => !made.some(each => each.id === row.id) && same(versionOf(saidOf(row)), contentOf(version)),
+      )
       made.push(known ? {id: known.id, version: known.prompt_version} : await addVersion(place, id, version, ++newest))
     }
     await publish(place, id, prompt_version, publishedOf(versions, made))
-    const bearers = new Map([...labels].map(([label, version]) => [label, rows.find(row => row.prompt_version === version)!.id]))
+    const bearers = new Map(
+      [...labels].map(([label, version]) => [label, rows.find(row => row.prompt_version === version)!.id]),
+    )
     await assignLabels(place, {id, workspace: resource.workspace}, bearers, wantedLabels(versions, made))
   },
   async faults(resource, known, place) {
     const {workspace, spec} = resource
     const {versions, collection = DEFAULT_COLLECTION} = spec
-    if (!Array.isArray(versions) || !versions.length || !versions.every(isObject)) return ['versions: expected a list of versions']
-    const wrong = (versions as Version[]).flatMap((version, at) => versionFaults(version, `versions[${at}].`, resource, known, place))
-    if (versions.filter(({published}) => published === true).length !== 1) wrong.push('versions: one of them must be published: true')
+    if (!Array.isArray(versions) || !versions.length || !versions.every(isObject))
+      return ['versions: expected a list of versions']
+    const wrong = (versions as Version[]).flatMap((version, at) =>
+      versionFaults(version, `versions[${at}].`, resource, known, place),
+    )
+    if (versions.filter(({published}) => published === true).length !== 1)
+      wrong.push('versions: one of them must be published: true')
     const labels = (versions as Version[]).flatMap(({labels = []}) => labels)
     const twice = Array.isArray(labels) ? labels.find((label, at) => labels.indexOf(label) !== at) : undefined
-    if (twice !== undefined) wrong.push(`versions: the label ${String(twice).slice(0, 80)} stands twice; a prompt has it once`)
+    if (twice !== undefined)
+      wrong.push(`versions: the label ${String(twice).slice(0, 80)} stands twice; a prompt has it once`)
     if (collection !== DEFAULT_COLLECTION && !known({kind: 'collection', workspace, slug: String(collection)}))
       wrong.push(`collection: there is no collection ${String(collection).slice(0, 80)}`)
     return wrong
@@ -146,7 +169,14 @@ function sentOf(version: Version): Spec {
   return {parameters: {}, ...content, ...string, ...(is_raw_template ? {is_raw_template: 1} : {})}
 }
 
-const NOTHING = {model: null, functions: null, tools: null, tool_choice: null, prompt_metadata: null, version_description: null}
+const NOTHING = {
+  model: null,
+  functions: null,
+  tools: null,
+  tool_choice: null,
+  prompt_metadata: null,
+  version_description: null,
+}
 
 interface Made {
   readonly id: string
@@ -184,7 +214,13 @@ async function collectionOf({gateway, idOf, slugOf}: ApplyTarget, {workspace, sp
 const VersionSchema = PromptCreate.omit({name: true, slug: true, collection_id: true})
 const CALLED = ['provider', 'virtual-key', 'config']
 
-function versionFaults(version: Version, before: string, {workspace}: Resource, known: Known, {idOf}: ApplyTarget): string[] {
+function versionFaults(
+  version: Version,
+  before: string,
+  {workspace}: Resource,
+  known: Known,
+  {idOf}: ApplyTarget,
+): string[] {
   const fields = versionOf(version) as Version
   const body = sentOf(fields)
   const {error} = VersionSchema.safeParse(body)
@@ -193,7 +229,8 @@ function versionFaults(version: Version, before: string, {workspace}: Resource, 
   const wrong = CALLED.some(kind => known({kind, workspace, slug}))
     ? []
     : [`${before}virtual_key: there is no provider or config ${slug.slice(0, 80)}`]
-  const isLabel = (slug: string) => known({kind: 'label', workspace, slug}) || idOf({kind: 'label', workspace: null, slug})
+  const isLabel = (slug: string) =>
+    known({kind: 'label', workspace, slug}) || idOf({kind: 'label', workspace: null, slug})
   const unknown = (fields.labels ?? []).filter(label => !isLabel(label))
   return [...wrong, ...unknown.map(label => `${before}labels: there is no label ${label.slice(0, 80)}`)]
 }

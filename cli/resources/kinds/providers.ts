@@ -36,7 +36,8 @@ export const settingsField = (member: string): SpecField => ({
 export const credentialPlaces = (kind: string, member: string): SecretPlaces => ({
   below: ['key', member],
   isSecret: path => path[0] === 'key' || (path[0] === member && SECRET_SETTINGS.includes(String(path[1]))),
-  moves: (before, after) => movedBy(String(after[kind]), settingsIn(before[member]), settingsIn(after[member])) !== null,
+  moves: (before, after) =>
+    movedBy(String(after[kind]), settingsIn(before[member]), settingsIn(after[member])) !== null,
 })
 
 const settingsIn = (value: unknown) => (isObject(value) ? value : {})
@@ -49,14 +50,21 @@ export function settingsFaults(spec: Readonly<Record<string, unknown>>, kind: st
   return (read?.error?.issues ?? []).map(({path, message}) => `${[member, ...path].join('.')}: ${message}`)
 }
 
-const providerFields: ResourceKind['fields'] = {...common, integration_id: {is_fixed: true}, model_config: {none: {}, normal: nothing}}
+const providerFields: ResourceKind['fields'] = {
+  ...common,
+  integration_id: {is_fixed: true},
+  model_config: {none: {}, normal: nothing},
+}
 
 /** An empty object says nothing. */
 function nothing(value: unknown): unknown {
   return isObject(value) && Object.keys(value).length === 0 ? undefined : value
 }
 
-/** Which kind of provider a file's integration is of is not known here: another host, or another option, may lead elsewhere. */
+/**
+ * Which kind of provider a file's integration is of is not known here: another host, or another option, may lead
+ * elsewhere.
+ */
 const providerSecrets: SecretPlaces = {
   below: ['model_config'],
   isSecret: path => path[0] === 'model_config' && SECRET_SETTINGS.includes(String(path[1])),
@@ -82,11 +90,21 @@ export const provider: ResourceKind = {
   fields: providerFields,
   secrets: providerSecrets,
   async read({gateway, handleOf, named}) {
-    const [rows, older] = await Promise.all([everyRow(gateway, 'providers.list'), everyRow(gateway, 'virtual_keys.list')])
+    const [rows, older] = await Promise.all([
+      everyRow(gateway, 'providers.list'),
+      everyRow(gateway, 'virtual_keys.list'),
+    ])
     const own = new Set(older.filter(row => 'masked_key' in row).map(({id}) => id))
     return rows
       .filter(({id}) => !own.has(id))
-      .map(row => foundOf('provider', row, handleOf, specOf(providerFields, {...row, integration_id: named(String(row.integration_id))})))
+      .map(row =>
+        foundOf(
+          'provider',
+          row,
+          handleOf,
+          specOf(providerFields, {...row, integration_id: named(String(row.integration_id))}),
+        ),
+      )
   },
   ...writes('providers', () => provider),
   make: (place, resource) =>
@@ -95,12 +113,21 @@ export const provider: ResourceKind = {
       .catch(fault => takeOver(place, resource, fault)),
   async faults({spec, workspace}, known) {
     const slug = String(spec.integration_id)
-    return twoPlaces(workspace, slug).some(known) ? [] : [`integration_id: there is no integration ${slug.slice(0, 80)}`]
+    return twoPlaces(workspace, slug).some(known)
+      ? []
+      : [`integration_id: there is no integration ${slug.slice(0, 80)}`]
   },
 }
 
-/** A new workspace is given providers of what is open to all: the one in the way is made what the file says, where it is of the same integration. */
-async function takeOver({gateway, slugOf, named}: ApplyTarget, {slug, workspace, spec}: Resource, fault: unknown): Promise<undefined> {
+/**
+ * A new workspace is given providers of what is open to all: the one in the way is made what the file says, where it is
+ * of the same integration.
+ */
+async function takeOver(
+  {gateway, slugOf, named}: ApplyTarget,
+  {slug, workspace, spec}: Resource,
+  fault: unknown,
+): Promise<undefined> {
   if (!(fault instanceof CommandFault) || fault.status !== 409) throw fault
   const at = {params: {slug}, query: {workspace_id: slugOf(workspace!)}}
   const {integration_id} = await gateway.call('providers.get', at)
@@ -139,14 +166,25 @@ export const virtualKey: ResourceKind = {
       })
   },
   ...writes('virtual_keys', () => virtualKey),
-  faults: async ({spec}, known) => [...settingsFaults(spec, 'provider', 'model_config'), ...unknownReferences(spec, known)],
+  faults: async ({spec}, known) => [
+    ...settingsFaults(spec, 'provider', 'model_config'),
+    ...unknownReferences(spec, known),
+  ],
 }
 
-function foundOf(kind: string, row: Row, handleOf: ApplyTarget['handleOf'], spec: ExistingResource['spec']): ExistingResource {
+function foundOf(
+  kind: string,
+  row: Row,
+  handleOf: ApplyTarget['handleOf'],
+  spec: ExistingResource['spec'],
+): ExistingResource {
   return {kind, workspace: handleOf(row.workspace_id), slug: row.slug, id: row.id, spec}
 }
 
-function writes(noun: 'providers' | 'virtual_keys', kind: () => ResourceKind): Pick<ResourceKind, 'make' | 'change' | 'remove'> {
+function writes(
+  noun: 'providers' | 'virtual_keys',
+  kind: () => ResourceKind,
+): Pick<ResourceKind, 'make' | 'change' | 'remove'> {
   const query = ({workspace}: ExistingResource, {slugOf}: ApplyTarget) => ({workspace_id: slugOf(workspace!)})
   return {
     async make(place, resource) {

@@ -48,14 +48,20 @@ export const secretReference: ResourceKind = {
   async change(place, {spec}, found, changed) {
     const {allowed_workspaces: _, auth_config, ...body} = changesOf(secretReference, spec, changed)
     const access = changed.includes('allowed_workspaces') ? allowedBody(spec.allowed_workspaces, place) : {}
-    const login = auth_config === undefined ? {} : {auth_config: loginChange(auth_config as Spec, found.spec.auth_config as Spec)}
-    await place.gateway.call('secret_references.update', {params: {secretReferenceId: found.id}, body: {...body, ...login, ...access}})
+    const login =
+      auth_config === undefined ? {} : {auth_config: loginChange(auth_config as Spec, found.spec.auth_config as Spec)}
+    await place.gateway.call('secret_references.update', {
+      params: {secretReferenceId: found.id},
+      body: {...body, ...login, ...access},
+    })
   },
   async faults({spec}, known) {
     const {manager_type, auth_config, allowed_workspaces = []} = spec
     const schema = AUTH[manager_type as Manager]
     const {error} = schema.safeParse(auth_config)
-    const wrong = error ? [explain(error, schema, auth_config, {root: 'auth_config', before: 'auth_config.'}).replace(/\.$/, '')] : []
+    const wrong = error
+      ? [explain(error, schema, auth_config, {root: 'auth_config', before: 'auth_config.'}).replace(/\.$/, '')]
+      : []
     return [...wrong, ...unknownWorkspaces(allowed_workspaces as string[], at => `allowed_workspaces[${at}]`, known)]
   },
 }

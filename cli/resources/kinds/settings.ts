@@ -14,7 +14,10 @@ const SLUG = 'settings'
 type Categories = Readonly<Record<string, unknown>>
 
 /** Settings by category, each category put through `change`, without those that say nothing. */
-function byCategory(value: unknown, change: (settings: unknown, category: string) => unknown = settings => settings): unknown {
+function byCategory(
+  value: unknown,
+  change: (settings: unknown, category: string) => unknown = settings => settings,
+): unknown {
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([category, settings]) => [category, change(settings, category)] as const)
   return Object.fromEntries(entries.filter(([, settings]) => !isObject(settings) || Object.keys(settings).length > 0))
@@ -90,14 +93,20 @@ function slugFaults(slug: string): string[] {
 
 const KEY_RULES = {default_expiry_days: null, max_expiry_days: null, max_user_keys_per_workspace: null}
 
-async function writeOrganisation({gateway}: ApplyTarget, {security, workspace_overrides = [], api_keys = {}}: Spec): Promise<undefined> {
+async function writeOrganisation(
+  {gateway}: ApplyTarget,
+  {security, workspace_overrides = [], api_keys = {}}: Spec,
+): Promise<undefined> {
   const settings = {security: whole(security), workspace_overrides, api_keys: {...KEY_RULES, ...(api_keys as object)}}
   await gateway.call('organisation.update', {body: {settings: unchecked(settings)}})
   return undefined
 }
 
 async function writeWorkspace({gateway, slugOf}: ApplyTarget, workspace: string, {security}: Spec): Promise<undefined> {
-  await gateway.call('workspace_settings.update', {params: {workspaceId: slugOf(workspace)}, body: {security: unchecked(whole(security))}})
+  await gateway.call('workspace_settings.update', {
+    params: {workspaceId: slugOf(workspace)},
+    body: {security: unchecked(whole(security))},
+  })
   return undefined
 }
 

@@ -30,13 +30,21 @@ export const errorsGraph = total(failuresOf)
 export async function costGraph(query: AnalyticsQuery) {
   const {whole, points} = await timeline(query)
   const view = ({cost_nanousd, requests}: Sum) => ({total: cents(cost_nanousd), avg: meanCents(cost_nanousd, requests)})
-  return {summary: view(whole), data_points: points.map(({timestamp, sum}) => ({timestamp, ...view(sum)})), object: GRAPH}
+  return {
+    summary: view(whole),
+    data_points: points.map(({timestamp, sum}) => ({timestamp, ...view(sum)})),
+    object: GRAPH,
+  }
 }
 
 export async function tokensGraph(query: AnalyticsQuery) {
   const {whole, points} = await timeline(query)
   const view = (sum: Sum) => ({total: tokensOf(sum), avg: mean(tokensOf(sum), sum.requests)})
-  return {summary: view(whole), data_points: points.map(({timestamp, sum}) => ({timestamp, ...view(sum)})), object: GRAPH}
+  return {
+    summary: view(whole),
+    data_points: points.map(({timestamp, sum}) => ({timestamp, ...view(sum)})),
+    object: GRAPH,
+  }
 }
 
 export async function latencyGraph(query: AnalyticsQuery): Promise<z.input<typeof LatencyGraph>> {
@@ -58,7 +66,11 @@ export async function latencyGraph(query: AnalyticsQuery): Promise<z.input<typeo
 export async function errorRate(query: AnalyticsQuery) {
   const {whole, points} = await timeline(query)
   const view = (sum: Sum) => ({rate: percent(failuresOf(sum), sum.requests)})
-  return {summary: view(whole), data_points: points.map(({timestamp, sum}) => ({timestamp, ...view(sum)})), object: GRAPH}
+  return {
+    summary: view(whole),
+    data_points: points.map(({timestamp, sum}) => ({timestamp, ...view(sum)})),
+    object: GRAPH,
+  }
 }
 
 export async function errorStacks(query: AnalyticsQuery): Promise<z.input<typeof Stacks>> {
@@ -99,7 +111,11 @@ export async function hitRate(query: AnalyticsQuery): Promise<z.input<typeof Hit
 
 export async function cacheLatency(query: AnalyticsQuery): Promise<z.input<typeof CacheLatency>> {
   const {points} = await timeline(query)
-  return {summary: {}, data_points: points.map(({timestamp, sum}) => ({timestamp, avg: mean(sum.hit_ms, hitsOf(sum))})), object: GRAPH}
+  return {
+    summary: {},
+    data_points: points.map(({timestamp, sum}) => ({timestamp, avg: mean(sum.hit_ms, hitsOf(sum))})),
+    object: GRAPH,
+  }
 }
 
 export async function cacheSummary(query: AnalyticsQuery): Promise<z.input<typeof CacheSummary>> {

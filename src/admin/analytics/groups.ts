@@ -1,5 +1,14 @@
 import type {z} from 'zod'
-import type {AnalyticsGroup, Column, ColumnsQuery, GroupPath, GroupRow, MetadataRow, ModelRow, UserRow} from '../../schema/analytics.ts'
+import type {
+  AnalyticsGroup,
+  Column,
+  ColumnsQuery,
+  GroupPath,
+  GroupRow,
+  MetadataRow,
+  ModelRow,
+  UserRow,
+} from '../../schema/analytics.ts'
 import {quantile} from '../../schema/latency.ts'
 import {list, type Page} from '../../schema/paging.ts'
 import {type Dimension, factsOf, latenciesOf} from '../../store/analytics/facts.ts'
@@ -44,7 +53,9 @@ async function groupRows(
   const by = DIMENSIONS[group]
   const facts = await factsOf(reader, filter, 'all', by)
   const quantiles = columns.some(column => column === 'p95_latency' || column === 'p99_latency')
-  const latencies = new Map(quantiles ? (await latenciesOf(reader, filter, 'all', by)).map(({name, counts}) => [name, counts]) : [])
+  const latencies = new Map(
+    quantiles ? (await latenciesOf(reader, filter, 'all', by)).map(({name, counts}) => [name, counts]) : [],
+  )
   const seen = new Map(
     columns.some(column => column === 'first_seen' || column === 'last_seen')
       ? (await seenOf(reader, filter, by)).map(each => [each.name, each])
@@ -75,11 +86,18 @@ async function groupRows(
 }
 
 /** Configs and workspaces are named by their slugs, as far as they are there. */
-async function withSlugs(db: Db, group: AnalyticsGroup, rows: readonly (readonly [string, Omit<Row, AnalyticsGroup>])[]): Promise<Row[]> {
+async function withSlugs(
+  db: Db,
+  group: AnalyticsGroup,
+  rows: readonly (readonly [string, Omit<Row, AnalyticsGroup>])[],
+): Promise<Row[]> {
   const table = group === 'config' ? 'configs' : group === 'workspace' ? 'workspaces' : undefined
   const ids = rows.map(([name]) => name).filter(Boolean)
   const slugs = table ? await slugsOf(db, table, ids) : new Map<string, string>()
-  return rows.map(([name, row]) => ({[group]: group === 'status_code' ? Number(name) : (slugs.get(name) ?? (name || null)), ...row}))
+  return rows.map(([name, row]) => ({
+    [group]: group === 'status_code' ? Number(name) : (slugs.get(name) ?? (name || null)),
+    ...row,
+  }))
 }
 
 /** `_user` of the metadata, with its cost. */

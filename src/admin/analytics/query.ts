@@ -28,7 +28,8 @@ export async function readGraphQuery(call: OperationCall<never, typeof GraphQuer
   const {time_of_generation_min: from, time_of_generation_max: to} = query
   if (from > to) throw invalid('time_of_generation_max', 'expected a time that is not before time_of_generation_min')
   const length_ms = Date.parse(to) - Date.parse(from)
-  if (length_ms > MAX_DAYS * DAY_MS) throw invalid('time_of_generation_max', `expected a time at most ${MAX_DAYS} days after the other`)
+  if (length_ms > MAX_DAYS * DAY_MS)
+    throw invalid('time_of_generation_max', `expected a time at most ${MAX_DAYS} days after the other`)
   const filter = filterOf(await logScope(call as unknown as OperationCall, query), query)
   await app.settled?.()
   const bucket = length_ms <= 2 * HOUR_MS ? 'minute' : length_ms <= 3 * DAY_MS ? 'hour' : 'day'

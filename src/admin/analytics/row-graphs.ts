@@ -1,5 +1,12 @@
 import type {z} from 'zod'
-import type {ModelFeedback, RecoveredByRetry, Scores, Totals, UserRequests, WeightedFeedback} from '../../schema/analytics.ts'
+import type {
+  ModelFeedback,
+  RecoveredByRetry,
+  Scores,
+  Totals,
+  UserRequests,
+  WeightedFeedback,
+} from '../../schema/analytics.ts'
 import {rescuedOf, usersOf} from '../../store/analytics/people.ts'
 import {type FeedbackSum, feedbackSums, modelFeedback} from '../../store/feedback.ts'
 import {type AnalyticsQuery, momentOf} from './query.ts'
@@ -15,7 +22,12 @@ export async function usersGraph({reader, filter, bucket, buckets}: AnalyticsQue
   return {summary: {total: whole[0]?.users ?? 0}, data_points, object: GRAPH}
 }
 
-export async function userRequests({reader, filter, bucket, buckets}: AnalyticsQuery): Promise<z.input<typeof UserRequests>> {
+export async function userRequests({
+  reader,
+  filter,
+  bucket,
+  buckets,
+}: AnalyticsQuery): Promise<z.input<typeof UserRequests>> {
   const [[whole], each] = [await usersOf(reader, filter, 'all'), await usersOf(reader, filter, bucket)]
   const {users, requests} = whole ?? {users: 0, requests: 0}
   const by = new Map(each.map(point => [point.bucket, mean(point.requests, point.users)]))
@@ -23,7 +35,12 @@ export async function userRequests({reader, filter, bucket, buckets}: AnalyticsQ
   return {summary: {total: requests, unique: users, avg: mean(requests, users)}, data_points, object: GRAPH}
 }
 
-export async function rescuedGraph({reader, filter, bucket, buckets}: AnalyticsQuery): Promise<z.input<typeof RecoveredByRetry>> {
+export async function rescuedGraph({
+  reader,
+  filter,
+  bucket,
+  buckets,
+}: AnalyticsQuery): Promise<z.input<typeof RecoveredByRetry>> {
   const rows = await rescuedOf(reader, filter, bucket)
   const sum = (some: typeof rows) => some.reduce((count, {requests}) => count + requests, 0)
   const by = parted(rows, 'bucket')
@@ -40,7 +57,12 @@ export async function rescuedGraph({reader, filter, bucket, buckets}: AnalyticsQ
   return {summary: {retry, fallback: sum(rows) - retry}, data_points, object: GRAPH}
 }
 
-export async function feedbackGraph({reader, filter, bucket, buckets}: AnalyticsQuery): Promise<z.input<typeof Totals>> {
+export async function feedbackGraph({
+  reader,
+  filter,
+  bucket,
+  buckets,
+}: AnalyticsQuery): Promise<z.input<typeof Totals>> {
   const rows = await feedbackSums(reader, filter, bucket)
   const by = parted(rows, 'bucket')
   const data_points = buckets.map(at => ({timestamp: momentOf(at), total: countOf(by.get(at) ?? [])}))
@@ -57,7 +79,12 @@ export async function feedbackScores({reader, filter}: AnalyticsQuery): Promise<
   }
 }
 
-export async function weightedFeedback({reader, filter, bucket, buckets}: AnalyticsQuery): Promise<z.input<typeof WeightedFeedback>> {
+export async function weightedFeedback({
+  reader,
+  filter,
+  bucket,
+  buckets,
+}: AnalyticsQuery): Promise<z.input<typeof WeightedFeedback>> {
   const rows = await feedbackSums(reader, filter, bucket)
   const by = parted(rows, 'bucket')
   const data_points = buckets.map(at => ({timestamp: momentOf(at), avg: meanOf(by.get(at) ?? [])}))
@@ -66,7 +93,11 @@ export async function weightedFeedback({reader, filter, bucket, buckets}: Analyt
 
 export async function feedbackByModel({reader, filter}: AnalyticsQuery): Promise<z.input<typeof ModelFeedback>> {
   const rows = await modelFeedback(reader, filter)
-  const data_points = rows.map(({model, total, mean: average}) => ({ai_model: model, total, avg_weighted_feedback: mean(average, 1)}))
+  const data_points = rows.map(({model, total, mean: average}) => ({
+    ai_model: model,
+    total,
+    avg_weighted_feedback: mean(average, 1),
+  }))
   return {summary: {}, data_points, object: GRAPH}
 }
 

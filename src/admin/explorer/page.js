@@ -76,7 +76,13 @@ function bySearch() {
               'operations',
               tag.get('operations').filter(each => {
                 const operation = each.get('operation')
-                const told = [name, each.get('method'), each.get('path'), operation.get('operationId'), operation.get('summary')]
+                const told = [
+                  name,
+                  each.get('method'),
+                  each.get('path'),
+                  operation.get('operationId'),
+                  operation.get('summary'),
+                ]
                 return finds(words, told.join(' ').toLowerCase())
               }),
             ),
@@ -101,7 +107,10 @@ function list(spec, ui) {
     const entry = document.createElement('button')
     entry.type = 'button'
     entry.className = 'entry'
-    entry.append(name, Object.assign(document.createElement('span'), {className: 'count', textContent: counts.get(name)}))
+    entry.append(
+      name,
+      Object.assign(document.createElement('span'), {className: 'count', textContent: counts.get(name)}),
+    )
     entry.addEventListener('click', () => show(name, ui))
     contents.append(entry)
   }
@@ -128,7 +137,9 @@ function wearTheme() {
   const wear = is_dark => document.documentElement.classList.toggle('dark-mode', is_dark)
   wear(dark.matches)
   dark.addEventListener('change', () => wear(dark.matches))
-  document.getElementById('theme').addEventListener('click', () => wear(!document.documentElement.classList.contains('dark-mode')))
+  document
+    .getElementById('theme')
+    .addEventListener('click', () => wear(!document.documentElement.classList.contains('dark-mode')))
 }
 
 function say(sentence) {

@@ -47,7 +47,10 @@ export const integrationAccess = [
   }),
 ] as const
 
-/** What every active workspace has of an integration by its own row or by the row for all; those with neither are left out. */
+/**
+ * What every active workspace has of an integration by its own row or by the row for all; those with neither are left
+ * out.
+ */
 export async function effectiveAccess(db: Db, integration: IntegrationsTable) {
   const own = new Map((await store.integrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
   const global = globalAccess(integration.global_workspace_access)
@@ -55,7 +58,15 @@ export async function effectiveAccess(db: Db, integration: IntegrationsTable) {
     const row = own.get(workspace.id)
     if (!row && !openWithout(integration)) return []
     const {usage_limits, rate_limits} = row ?? global
-    return [{...workspace, enabled: !row || row.enabled === 1, usage_limits, rate_limits, last_reset_at: row?.last_reset_at ?? null}]
+    return [
+      {
+        ...workspace,
+        enabled: !row || row.enabled === 1,
+        usage_limits,
+        rate_limits,
+        last_reset_at: row?.last_reset_at ?? null,
+      },
+    ]
   })
 }
 
@@ -107,8 +118,8 @@ async function updated(call: AccessCall) {
 }
 
 /**
- * A provider for each workspace that is newly open, or for which one was requested by name, and has none of this integration; unless
- * it was declined.
+ * A provider for each workspace that is newly open, or for which one was requested by name, and has none of this
+ * integration; unless it was declined.
  */
 async function giveProviders(
   {db, body, now}: AccessCall,
@@ -134,7 +145,9 @@ function resolved(
   workspaces: readonly {readonly id: string; readonly slug: string}[],
 ): Map<string, WorkspaceGrant> {
   const found = new Map<string, WorkspaceGrant>()
-  const named = new Map((['slug', 'id'] as const).flatMap(name => workspaces.map(workspace => [workspace[name], workspace])))
+  const named = new Map(
+    (['slug', 'id'] as const).flatMap(name => workspaces.map(workspace => [workspace[name], workspace])),
+  )
   given.forEach((each, at) => {
     const workspace = named.get(each.id)
     const field = `workspaces[${at}].id`
@@ -164,10 +177,17 @@ function accessRow(
   }
 }
 
-function globalColumns(integration: IntegrationsTable, {global_workspace_access: given, ...body}: AccessUpdate, now: string) {
+function globalColumns(
+  integration: IntegrationsTable,
+  {global_workspace_access: given, ...body}: AccessUpdate,
+  now: string,
+) {
   if (!given) return {}
   if (integration.workspace_id !== null)
-    throw invalid('global_workspace_access', 'belongs to integrations of the organisation; this one is of one workspace')
+    throw invalid(
+      'global_workspace_access',
+      'belongs to integrations of the organisation; this one is of one workspace',
+    )
   const before = globalAccess(integration.global_workspace_access)
   const access: GlobalAccess = {
     ...limitColumns(given, before, now),
@@ -203,7 +223,10 @@ function limitColumns(
   }
 }
 
-/** Open to a workspace that has no row of its own: those open to all, and a workspace's own integration to that workspace. */
+/**
+ * Open to a workspace that has no row of its own: those open to all, and a workspace's own integration to that
+ * workspace.
+ */
 function openWithout({workspace_id, global_access_enabled}: IntegrationsTable): boolean {
   return workspace_id !== null || global_access_enabled === 1
 }

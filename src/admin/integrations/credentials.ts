@@ -11,9 +11,14 @@ import type {Actor, AdminServices} from '../services.ts'
 import {invalid, isAdmin} from '../tenancy.ts'
 import {type CredentialsInput, type CredentialsOwner, checkPlace} from './place-changes.ts'
 
-type Columns = Pick<IntegrationsTable, 'key_sealed' | 'key_masked' | 'configurations' | 'configurations_sealed' | 'trusts_host'>
+type Columns = Pick<
+  IntegrationsTable,
+  'key_sealed' | 'key_masked' | 'configurations' | 'configurations_sealed' | 'trusts_host'
+>
 
-/** The catalogue's name for the kind a client names; refuses one the catalogue does not have, with the nearest it has. */
+/**
+ * The catalogue's name for the kind a client names; refuses one the catalogue does not have, with the nearest it has.
+ */
 export function kindOf(named: string, field: string): string {
   const known = find(named)
   if (known) return known.slug
@@ -22,9 +27,10 @@ export function kindOf(named: string, field: string): string {
 }
 
 /**
- * The columns that `given` changes, its secrets sealed and masked. A secret that comes back as its mask stays what it was `before`.
- * Owners, admins and the operator may name a private host, which the integration is then trusted for alone. Refuses settings the kind
- * does not have, a host that may not be called, a mask that stands for nothing, and another place for secrets that are not given again.
+ * The columns that `given` changes, its secrets sealed and masked. A secret that comes back as its mask stays what it
+ * was `before`. Owners, admins and the operator may name a private host, which the integration is then trusted for
+ * alone. Refuses settings the kind does not have, a host that may not be called, a mask that stands for nothing, and
+ * another place for secrets that are not given again.
  */
 export function credentialColumns(
   app: AdminServices,
@@ -61,12 +67,17 @@ function settingsColumns(
   before?: IntegrationsTable,
 ): Partial<Columns> {
   if (given === undefined) return {}
-  const whole = before && hasMask(given) ? (restored(given, openCredentials(app.seal, before).configurations) as typeof given) : given
+  const whole =
+    before && hasMask(given)
+      ? (restored(given, openCredentials(app.seal, before).configurations) as typeof given)
+      : given
   const settings = parsed(settingsOf(owner.ai_provider_id), whole, 'configurations')
   const secrets = Object.fromEntries(Object.entries(settings).filter(([name]) => SECRET_SETTINGS.includes(name)))
   const masked = Object.keys(secrets).find(name => hasMask(secrets[name]))
   if (masked) throw invalid(`configurations.${masked}`, 'holds the mask of a secret, not a secret')
-  const shown = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, name in secrets ? maskAll(value) : value]))
+  const shown = Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, name in secrets ? maskAll(value) : value]),
+  )
   return {
     configurations: JSON.stringify(shown),
     configurations_sealed: sealSecret(
@@ -100,7 +111,16 @@ function trustsHost(
 }
 
 /** Refuses a host that may not be called; with `trust` it may be private. */
-export function checkHost({settings: {trusted_custom_hosts}}: AdminServices, id: string, text: string, trust: boolean): void {
+export function checkHost(
+  {settings: {trusted_custom_hosts}}: AdminServices,
+  id: string,
+  text: string,
+  trust: boolean,
+): void {
   const {hostname} = readBaseUrl(text)
-  readDestination(text, trust ? {kind: 'integration', id, host: hostname} : {kind: 'caller'}, readTrusted(trusted_custom_hosts))
+  readDestination(
+    text,
+    trust ? {kind: 'integration', id, host: hostname} : {kind: 'caller'},
+    readTrusted(trusted_custom_hosts),
+  )
 }

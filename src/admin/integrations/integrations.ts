@@ -2,7 +2,13 @@ import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
 import {may} from '../../identity/may.ts'
-import {IntegrationCreate, IntegrationQuery, IntegrationRow, IntegrationUpdate, IntegrationView} from '../../schema/integrations.ts'
+import {
+  IntegrationCreate,
+  IntegrationQuery,
+  IntegrationRow,
+  IntegrationUpdate,
+  IntegrationView,
+} from '../../schema/integrations.ts'
 import {Handle} from '../../schema/names.ts'
 import {Empty, list, listOf} from '../../schema/paging.ts'
 import * as store from '../../store/integrations.ts'
@@ -88,7 +94,8 @@ async function listed(call: OperationCall<undefined, typeof IntegrationQuery>) {
   const {actor, db, query} = call
   const wanted = query.type === 'all' ? (['organisation', 'workspace'] as const) : [query.type]
   const types = wanted.filter(type => may(actor, [`${type}_integrations.list`]))
-  if (!types.length) throw new Refusal('scope.missing', {scope: wanted.map(type => `${type}_integrations.list`).join(' or ')})
+  if (!types.length)
+    throw new Refusal('scope.missing', {scope: wanted.map(type => `${type}_integrations.list`).join(' or ')})
   const workspace = await namedWorkspace(call, query.workspace_id)
   const filter = {organisation_id: actor.organisation_id, types, workspace_id: workspace?.id, tags: query.tags}
   return list(await store.listIntegrations(db, filter, query), row)
@@ -97,17 +104,21 @@ async function listed(call: OperationCall<undefined, typeof IntegrationQuery>) {
 async function created(call: OperationCall<undefined, undefined, typeof IntegrationCreate>) {
   const {actor, app, db, body, now} = call
   const type = actor.workspace_id !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
-  if (!may(actor, [`${type}_integrations.create`])) throw new Refusal('scope.missing', {scope: `${type}_integrations.create`})
+  if (!may(actor, [`${type}_integrations.create`]))
+    throw new Refusal('scope.missing', {scope: `${type}_integrations.create`})
   const workspace = await namedWorkspace(call, body.workspace_id)
   const {organisation_id} = actor
   const default_slug = body.create_default_provider ? body.default_provider_slug : undefined
   if (default_slug && !workspace) throw invalid('default_provider_slug', 'takes effect with workspace_id alone')
-  if (body.slug && (await store.integrationSlugTaken(db, organisation_id, body.slug))) throw taken('integration', body.slug)
-  if (default_slug && workspace && (await providerSlugTaken(db, workspace.id, default_slug))) throw taken('provider', default_slug)
+  if (body.slug && (await store.integrationSlugTaken(db, organisation_id, body.slug)))
+    throw taken('integration', body.slug)
+  if (default_slug && workspace && (await providerSlugTaken(db, workspace.id, default_slug)))
+    throw taken('provider', default_slug)
   const owner = {id: newId(), organisation_id, ai_provider_id: kindOf(body.ai_provider_id, 'ai_provider_id')}
   const integration: IntegrationsTable = {
     ...owner,
-    slug: body.slug ?? (await freeSlug('', body.name, 10, slug => store.integrationSlugTaken(db, organisation_id, slug))),
+    slug:
+      body.slug ?? (await freeSlug('', body.name, 10, slug => store.integrationSlugTaken(db, organisation_id, slug))),
     workspace_id: workspace?.id ?? null,
     name: body.name,
     description: body.description ?? null,
@@ -121,7 +132,11 @@ async function created(call: OperationCall<undefined, undefined, typeof Integrat
     global_workspace_access: null,
     trusts_host: 0,
     is_hidden: 0,
-    secret_mappings: await mappingsColumn(db, {organisation_id, workspace_id: workspace?.id ?? null}, body.secret_mappings ?? []),
+    secret_mappings: await mappingsColumn(
+      db,
+      {organisation_id, workspace_id: workspace?.id ?? null},
+      body.secret_mappings ?? [],
+    ),
     status: 'active',
     created_at: now,
     last_updated_at: now,
@@ -159,7 +174,9 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Inte
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
     ...(body.tags !== undefined && {tags: keepTags(body.tags)}),
-    ...(body.secret_mappings !== undefined && {secret_mappings: await mappingsColumn(db, before, body.secret_mappings)}),
+    ...(body.secret_mappings !== undefined && {
+      secret_mappings: await mappingsColumn(db, before, body.secret_mappings),
+    }),
     ...credentialColumns(app, before, body, actor, before),
     last_updated_at: now,
   })
@@ -175,11 +192,34 @@ async function archived(call: OperationCall<typeof params>) {
 }
 
 function row(integration: IntegrationsTable): z.input<typeof IntegrationRow> {
-  const {id, organisation_id, workspace_id, ai_provider_id, name, status, created_at, last_updated_at, slug, description, tags} =
-    integration
+  const {
+    id,
+    organisation_id,
+    workspace_id,
+    ai_provider_id,
+    name,
+    status,
+    created_at,
+    last_updated_at,
+    slug,
+    description,
+    tags,
+  } = integration
   const type = workspace_id === null ? 'organisation' : 'workspace'
   return {
-    ...{id, organisation_id, workspace_id, type, ai_provider_id, name, status, created_at, last_updated_at, slug, description},
+    ...{
+      id,
+      organisation_id,
+      workspace_id,
+      type,
+      ai_provider_id,
+      name,
+      status,
+      created_at,
+      last_updated_at,
+      slug,
+      description,
+    },
     tags: readTags(tags),
     object: 'integration',
   }

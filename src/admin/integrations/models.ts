@@ -72,7 +72,10 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Mode
     await store.putIntegrationModel(db, {...modelRow(id, model, row, now), ...placeOf(call, integration, model, row)})
   }
   const all = body.allow_all_models
-  await store.updateIntegration(db, id, {...(all !== undefined && {allow_all_models: all ? 1 : 0}), last_updated_at: now})
+  await store.updateIntegration(db, id, {
+    ...(all !== undefined && {allow_all_models: all ? 1 : 0}),
+    last_updated_at: now,
+  })
   call.auditTarget(id, workspace_id)
   return {}
 }
@@ -104,7 +107,8 @@ function modelRow(
   before: IntegrationModelsTable | undefined,
   now: string,
 ): Omit<IntegrationModelsTable, keyof PlaceOfModel> {
-  const flag = (value: boolean | null | undefined, kept: number | undefined) => (value === undefined ? (kept ?? 0) : value ? 1 : 0)
+  const flag = (value: boolean | null | undefined, kept: number | undefined) =>
+    value === undefined ? (kept ?? 0) : value ? 1 : 0
   const {base_model_slug, pricing_config} = given
   return {
     integration_id,
@@ -113,7 +117,10 @@ function modelRow(
     is_custom: flag(given.is_custom, before?.is_custom),
     is_finetune: flag(given.is_finetune, before?.is_finetune),
     base_model_slug: base_model_slug === undefined ? (before?.base_model_slug ?? null) : base_model_slug,
-    pricing_config: pricing_config === undefined ? (before?.pricing_config ?? null) : pricing_config && JSON.stringify(pricing_config),
+    pricing_config:
+      pricing_config === undefined
+        ? (before?.pricing_config ?? null)
+        : pricing_config && JSON.stringify(pricing_config),
     created_at: before?.created_at ?? now,
     last_updated_at: now,
   }
@@ -142,7 +149,15 @@ function placeOf(
   return {configurations: shown, configurations_sealed: sealed, names_place}
 }
 
-function view({slug, enabled, is_custom, is_finetune, base_model_slug, pricing_config, configurations}: IntegrationModelsTable) {
+function view({
+  slug,
+  enabled,
+  is_custom,
+  is_finetune,
+  base_model_slug,
+  pricing_config,
+  configurations,
+}: IntegrationModelsTable) {
   return {
     slug,
     name: slug,

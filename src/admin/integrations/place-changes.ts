@@ -26,9 +26,9 @@ type Settings = Readonly<Record<string, unknown>>
 type Changed = Partial<Pick<IntegrationsTable, 'key_sealed' | 'configurations'>>
 
 /**
- * Refuses (`secret.required`) a change of an integration's place or login that takes secrets along which its caller does not give again:
- * who may change an integration would read its key at a host of their own. What nobody can give again, a mapped reference and the gateway's
- * own identity, is moved by those alone who could have put it there.
+ * Refuses (`secret.required`) a change of an integration's place or login that takes secrets along which its caller
+ * does not give again: who may change an integration would read its key at a host of their own. What nobody can give
+ * again, a mapped reference and the gateway's own identity, is moved by those alone who could have put it there.
  */
 export function checkPlace(
   {ai_provider_id: kind, is_hidden}: CredentialsOwner,
@@ -45,21 +45,31 @@ export function checkPlace(
   const member = is_hidden ? 'model_config' : 'configurations'
   if (usesHouse(kind, after) && !isAdmin(actor)) {
     const reason = `the gateway’s own identity logs in where ${member}.${place} says`
-    throw new Refusal('secret.required', {reason, remedy: 'An owner, an admin or the operator may change that; or bring credentials.'})
+    throw new Refusal('secret.required', {
+      reason,
+      remedy: 'An owner, an admin or the operator may change that; or bring credentials.',
+    })
   }
   if (!before) return
-  const mapped = given.secret_mappings ?? (JSON.parse(before.secret_mappings) as NonNullable<CredentialsInput['secret_mappings']>)
+  const mapped =
+    given.secret_mappings ?? (JSON.parse(before.secret_mappings) as NonNullable<CredentialsInput['secret_mappings']>)
   if (mapped.length > 0 && !isAdmin(actor) && !may(actor, ['secret_references.read'])) {
     const reason = `${mapped[0]!.target_field} is filled from a secret reference, which would go where ${member}.${place} says`
-    const remedy = 'Changing that needs the scope secret_references.read, an owner, an admin or the operator; or send secret_mappings: [].'
+    const remedy =
+      'Changing that needs the scope secret_references.read, an owner, an admin or the operator; or send secret_mappings: [].'
     throw new Refusal('secret.required', {reason, remedy})
   }
   const kept = keptSecret(kind, member, given, columns, after, before)
   if (kept !== null) {
     const again =
-      kept === 'key' ? 'Terraform: raise `key_version`; `apply`: give the reference a value' : '`apply`: give the reference a value'
+      kept === 'key'
+        ? 'Terraform: raise `key_version`; `apply`: give the reference a value'
+        : '`apply`: give the reference a value'
     const reason = `${kept} would go to another place, as ${member}.${place} changes`
-    throw new Refusal('secret.required', {reason, remedy: `Send \`${kept}\` again, not its mask (${again}), or take it away.`})
+    throw new Refusal('secret.required', {
+      reason,
+      remedy: `Send \`${kept}\` again, not its mask (${again}), or take it away.`,
+    })
   }
 }
 

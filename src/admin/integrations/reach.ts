@@ -5,15 +5,23 @@ import type {Actor} from '../services.ts'
 import {type CallerScope, found} from '../tenancy.ts'
 
 /**
- * The integration a call names, if its caller may do `verb` with it: one of the organisation by an admin key with the scope for
- * those, one of a workspace by a key of that workspace, or an admin key, with the scope for these. Any other is not found.
+ * The integration a call names, if its caller may do `verb` with it: one of the organisation by an admin key with the
+ * scope for those, one of a workspace by a key of that workspace, or an admin key, with the scope for these. Any other
+ * is not found.
  */
-export async function reachIntegration(call: CallerScope, named: string, verb: 'read' | 'update' | 'delete'): Promise<IntegrationsTable> {
+export async function reachIntegration(
+  call: CallerScope,
+  named: string,
+  verb: 'read' | 'update' | 'delete',
+): Promise<IntegrationsTable> {
   const row = await findIntegration(call.db, call.actor.organisation_id, named)
   return found(row && reaches(call.actor, row, `integrations.${verb}`) ? row : undefined, 'integration')
 }
 
-/** Whether a caller may do `deed` (`integrations.read`, `mcp_integrations.read`) with a row of the organisation, or of a workspace. */
+/**
+ * Whether a caller may do `deed` (`integrations.read`, `mcp_integrations.read`) with a row of the organisation, or of a
+ * workspace.
+ */
 export function reaches(actor: Actor, {workspace_id}: {readonly workspace_id: string | null}, deed: string): boolean {
   if (workspace_id === null) return actor.workspace_id === null && may(actor, [`organisation_${deed}`])
   return (actor.workspace_id ?? workspace_id) === workspace_id && may(actor, [`workspace_${deed}`])

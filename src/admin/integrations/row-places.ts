@@ -31,11 +31,16 @@ export interface RowPlace {
 }
 
 /**
- * The columns of what a row above an integration says of its place. Members that are no settings of the kind are kept without effect. Another
- * place than the integration's is named by an owner, an admin or the operator; by others only with a secret of their own, which then goes in
- * place of the integration's. Refuses (`secret.required`) what would take a secret elsewhere.
+ * The columns of what a row above an integration says of its place. Members that are no settings of the kind are kept
+ * without effect. Another place than the integration's is named by an owner, an admin or the operator; by others only
+ * with a secret of their own, which then goes in place of the integration's. Refuses (`secret.required`) what would
+ * take a secret elsewhere.
  */
-export function placeColumns(app: AdminServices, given: Settings, {of, field, integration, actor, before}: RowPlace): PlaceColumns {
+export function placeColumns(
+  app: AdminServices,
+  given: Settings,
+  {of, field, integration, actor, before}: RowPlace,
+): PlaceColumns {
   const kept = before ? openPlace(app.seal, of, before.sealed) : {}
   const whole = restored(given, kept) as Settings
   const own = openCredentials(app.seal, integration).configurations
@@ -55,10 +60,13 @@ export function placeColumns(app: AdminServices, given: Settings, {of, field, in
   const names_place = changed ? isAdmin(actor) : before?.names_place === 1
   if (place && !names_place) {
     const where = `where ${field}.${place} says`
-    if (usesHouse(kind, {...withoutCredentials(own), ...known})) refuse(`the gateway’s own identity would log in ${where}`, CURE)
-    if (!SECRET_SETTINGS.some(name => name in known)) refuse(`the credentials of ${integration.slug} would go ${where}`, CURE)
+    if (usesHouse(kind, {...withoutCredentials(own), ...known}))
+      refuse(`the gateway’s own identity would log in ${where}`, CURE)
+    if (!SECRET_SETTINGS.some(name => name in known))
+      refuse(`the credentials of ${integration.slug} would go ${where}`, CURE)
   }
-  for (const name of HOST_SETTINGS) if (typeof known[name] === 'string') checkHost(app, integration.id, known[name] as string, names_place)
+  for (const name of HOST_SETTINGS)
+    if (typeof known[name] === 'string') checkHost(app, integration.id, known[name] as string, names_place)
   const shown = Object.fromEntries(
     Object.entries(whole).map(([name, value]) => [name, SECRET_SETTINGS.includes(name) ? maskAll(value) : value]),
   )
@@ -69,7 +77,8 @@ export function placeColumns(app: AdminServices, given: Settings, {of, field, in
   }
 }
 
-const CURE = 'An owner, an admin or the operator may say so; or give a secret of your own beside it, such as custom_headers.'
+const CURE =
+  'An owner, an admin or the operator may say so; or give a secret of your own beside it, such as custom_headers.'
 
 function refuse(reason: string, remedy: string): never {
   throw new Refusal('secret.required', {reason, remedy})
@@ -80,11 +89,15 @@ function knownOf(kind: string, own: Settings, given: Settings, field: string): S
   const schema = settingsOf(kind)
   const tried = schema.safeParse({...own, ...given})
   const foreign = new Set(
-    tried.error?.issues.flatMap(issue => (issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [])),
+    tried.error?.issues.flatMap(issue =>
+      issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [],
+    ),
   )
   const known = Object.fromEntries(Object.entries(given).filter(([name]) => !foreign.has(name)))
   const read = parsed(schema, {...own, ...known}, field) as Settings
   return Object.fromEntries(
-    Object.entries(read).filter(([name, value]) => name in known || JSON.stringify(value) !== JSON.stringify(own[name])),
+    Object.entries(read).filter(
+      ([name, value]) => name in known || JSON.stringify(value) !== JSON.stringify(own[name]),
+    ),
   )
 }

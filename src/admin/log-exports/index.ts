@@ -17,7 +17,14 @@ import {
 } from '../../schema/log-exports.ts'
 import {list, listOf} from '../../schema/paging.ts'
 import {countLogs} from '../../store/log-counts.ts'
-import {type ExportScope, exportById, findExport, insertExport, listExports, updateExport} from '../../store/log-exports.ts'
+import {
+  type ExportScope,
+  exportById,
+  findExport,
+  insertExport,
+  listExports,
+  updateExport,
+} from '../../store/log-exports.ts'
 import type {LogExportsTable} from '../../store/tables/analytics.ts'
 import {Download, type OperationCall, operation} from '../operation.ts'
 import {found, invalid, namedWorkspace, onlyOf, workspaceOf} from '../tenancy.ts'
@@ -122,7 +129,9 @@ export const logExports = [
   }),
 ] as const
 
-async function created(call: OperationCall<undefined, undefined, typeof ExportCreate>): Promise<z.input<typeof ExportMade>> {
+async function created(
+  call: OperationCall<undefined, undefined, typeof ExportCreate>,
+): Promise<z.input<typeof ExportMade>> {
   const {actor, app, body, db, now} = call
   const workspace = await workspaceOf(call, body.workspace_id ?? body.filters.workspace_slug)
   const row: LogExportsTable = {
@@ -151,7 +160,9 @@ async function listed(call: OperationCall<undefined, typeof ExportQuery>) {
   return list(await listExports(call.db, {...scopeOf(call), workspace_id: workspace?.id}, call.query), viewOf)
 }
 
-async function updated(call: OperationCall<typeof ExportPath, undefined, typeof ExportChange>): Promise<z.input<typeof ExportMade>> {
+async function updated(
+  call: OperationCall<typeof ExportPath, undefined, typeof ExportChange>,
+): Promise<z.input<typeof ExportMade>> {
   const {app, body, db, now} = call
   const row = await exportOf(call)
   if (row.status !== 'draft') throw invalid('exportId', `expected a draft; this export is ${row.status}`)
@@ -181,7 +192,8 @@ async function started(call: OperationCall<typeof ExportPath>): Promise<z.input<
 async function cancelled(call: OperationCall<typeof ExportPath>): Promise<z.input<typeof ExportSaid>> {
   const {db, now} = call
   const row = await exportOf(call)
-  if (row.status !== 'in_progress') throw invalid('exportId', `expected an export that is under way; this one is ${row.status}`)
+  if (row.status !== 'in_progress')
+    throw invalid('exportId', `expected an export that is under way; this one is ${row.status}`)
   await updateExport(db, row.id, {status: 'stopped', run: null, last_updated_at: now})
   call.auditTarget(row.id, row.workspace_id)
   return {message: 'The export was stopped.', object: 'export'}
@@ -196,7 +208,13 @@ async function signed(call: OperationCall<typeof ExportPath>): Promise<z.input<t
 }
 
 /** Whoever has the address has the file, for as long as it holds; anything else about it is not found. */
-async function file({app, db, now, params, query}: OperationCall<typeof ExportPath, typeof ExportFileQuery>): Promise<Download> {
+async function file({
+  app,
+  db,
+  now,
+  params,
+  query,
+}: OperationCall<typeof ExportPath, typeof ExportFileQuery>): Promise<Download> {
   const row = await exportById(db, params.exportId)
   const until_ms = row && readSignature(app.seal, row, query.signature)
   const is_open = row?.status === 'success' && until_ms !== undefined && until_ms > Date.parse(now)
@@ -231,7 +249,9 @@ function scopeOf({actor}: Pick<OperationCall, 'actor'>): ExportScope {
   return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined, made_by}
 }
 
-async function exportOf(call: Pick<OperationCall<typeof ExportPath>, 'actor' | 'db' | 'params'>): Promise<LogExportsTable> {
+async function exportOf(
+  call: Pick<OperationCall<typeof ExportPath>, 'actor' | 'db' | 'params'>,
+): Promise<LogExportsTable> {
   return found(await findExport(call.db, scopeOf(call), call.params.exportId), 'export')
 }
 

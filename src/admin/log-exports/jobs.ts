@@ -53,7 +53,10 @@ export class ExportJobs {
     if (this.#parts.waits) await this.#last
   }
 
-  /** Goes on with what the process before had begun: from the beginning, into a new file. Another gateway's are left to it. */
+  /**
+   * Goes on with what the process before had begun: from the beginning, into a new file. Another gateway's are left to
+   * it.
+   */
   async resume(): Promise<void> {
     const {store, now} = this.#parts
     for (const {id} of await exportsUnderWay(store.db)) {

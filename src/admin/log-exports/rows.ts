@@ -5,7 +5,11 @@ import {readLogBody} from '../log-bodies.ts'
 import {metricsOf} from '../logs.ts'
 
 /** The fields of a row that were requested, in the order of the request. Bodies that are not kept are null. */
-export async function exportedRow(row: LogRow, fields: readonly Exported[], bodies: LogBodiesTable | undefined): Promise<object> {
+export async function exportedRow(
+  row: LogRow,
+  fields: readonly Exported[],
+  bodies: LogBodiesTable | undefined,
+): Promise<object> {
   const metrics = metricsOf(row, {log_store_file_path_format: 'v1'})
   const {key, value} = metrics.metadata
   const result: Record<string, unknown> = {}

@@ -25,7 +25,10 @@ const serverTag = 'MCP Servers > Capabilities'
 const serverPath = '/mcp-servers/:mcpServerId/capabilities'
 const serverParams = z.strictObject({mcpServerId: Handle})
 
-/** What servers offer, as it was discovered. An integration switches a capability for all of its servers, a server for itself. */
+/**
+ * What servers offer, as it was discovered. An integration switches a capability for all of its servers, a server for
+ * itself.
+ */
 export const mcpCapabilities = [
   operation({
     id: 'mcp_integrations.list_capabilities',
@@ -90,7 +93,13 @@ async function updated(call: OperationCall<typeof integrationParams, undefined, 
   const {db, body, now} = call
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
   for (const [at, {type, name, enabled}] of body.capabilities.entries()) {
-    const change = {mcp_integration_id: integration.id, type, name, enabled: enabled ? (1 as const) : (0 as const), last_updated_at: now}
+    const change = {
+      mcp_integration_id: integration.id,
+      type,
+      name,
+      enabled: enabled ? (1 as const) : (0 as const),
+      last_updated_at: now,
+    }
     if (!(await store.switchMcpCapability(db, change))) throw unknown(at, type, name)
   }
   call.auditTarget(integration.id, integration.workspace_id)

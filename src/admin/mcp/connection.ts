@@ -12,13 +12,16 @@ import {invalid} from '../tenancy.ts'
 type Owner = Pick<McpIntegrationsTable, 'id' | 'organisation_id' | 'workspace_id'>
 
 /**
- * The columns of what a server gets, secrets sealed and masked. A secret that comes back as its mask stays what it was `before`,
- * as long as the server is the same: another would get it.
+ * The columns of what a server gets, secrets sealed and masked. A secret that comes back as its mask stays what it was
+ * `before`, as long as the server is the same: another would get it.
  */
 export function configurationColumns(
   {seal}: AdminServices,
   owner: Owner,
-  {configurations: given, url}: {readonly configurations?: McpConfigurations | undefined; readonly url?: string | undefined},
+  {
+    configurations: given,
+    url,
+  }: {readonly configurations?: McpConfigurations | undefined; readonly url?: string | undefined},
   before?: McpIntegrationsTable,
 ) {
   if (given === undefined) {
@@ -37,12 +40,15 @@ function shown(value: unknown, hides = false): unknown {
   if (typeof value === 'string') return hides ? mask(value) : value
   if (Array.isArray(value)) return value.map(each => shown(each, hides))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shown(inner, hides || isSecretName(name))]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, shown(inner, hides || isSecretName(name))]),
+  )
 }
 
 /**
- * The columns of an address. `trusted` callers may name a private host, which the integration is then trusted for alone; an address that
- * stands as it did keeps the trust it was given. Refuses a host that may not be called. A query is taken, unlike in other addresses.
+ * The columns of an address. `trusted` callers may name a private host, which the integration is then trusted for
+ * alone; an address that stands as it did keeps the trust it was given. Refuses a host that may not be called. A query
+ * is taken, unlike in other addresses.
  */
 export function urlColumns(
   {settings: {trusted_custom_hosts}}: AdminServices,
@@ -56,7 +62,11 @@ export function urlColumns(
     throw invalid('url', 'its query takes visible ASCII characters without a # alone')
   const {hostname} = readBaseUrl(base)
   const trusts = trusted || (before?.trusts_host === 1 && before.url === url)
-  readDestination(base, trusts ? {kind: 'integration', id, host: hostname} : {kind: 'caller'}, readTrusted(trusted_custom_hosts))
+  readDestination(
+    base,
+    trusts ? {kind: 'integration', id, host: hostname} : {kind: 'caller'},
+    readTrusted(trusted_custom_hosts),
+  )
   return {url, trusts_host: trusts ? 1 : 0}
 }
 

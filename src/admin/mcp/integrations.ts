@@ -30,7 +30,10 @@ const tag = 'MCP Integrations'
 const path = '/mcp-integrations'
 const params = z.strictObject({mcpIntegrationId: Handle})
 
-/** MCP integrations: servers of tools outside, of the organisation or of one workspace. Workspaces use them by MCP servers. */
+/**
+ * MCP integrations: servers of tools outside, of the organisation or of one workspace. Workspaces use them by MCP
+ * servers.
+ */
 export const mcpIntegrations = [
   operation({
     id: 'mcp_integrations.list',
@@ -109,7 +112,8 @@ async function listed(call: OperationCall<undefined, typeof McpIntegrationsQuery
   requireOwn(call, query.organisation_id)
   const wanted = query.type === 'all' ? (['organisation', 'workspace'] as const) : [query.type]
   const types = wanted.filter(type => may(actor, [`${type}_mcp_integrations.list`]))
-  if (!types.length) throw new Refusal('scope.missing', {scope: wanted.map(type => `${type}_mcp_integrations.list`).join(' or ')})
+  if (!types.length)
+    throw new Refusal('scope.missing', {scope: wanted.map(type => `${type}_mcp_integrations.list`).join(' or ')})
   const workspace = await namedWorkspace(call, query.workspace_id)
   const filter = {organisation_id: actor.organisation_id, types, workspace_id: workspace?.id, search: query.search}
   const {total, rows} = await store.listMcpIntegrations(db, filter, query)
@@ -124,12 +128,14 @@ async function listed(call: OperationCall<undefined, typeof McpIntegrationsQuery
 async function created(call: OperationCall<undefined, undefined, typeof McpIntegrationCreate>) {
   const {actor, app, db, body, now} = call
   const type = actor.workspace_id !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
-  if (!may(actor, [`${type}_mcp_integrations.create`])) throw new Refusal('scope.missing', {scope: `${type}_mcp_integrations.create`})
+  if (!may(actor, [`${type}_mcp_integrations.create`]))
+    throw new Refusal('scope.missing', {scope: `${type}_mcp_integrations.create`})
   requireOwn(call, body.organisation_id)
   const workspace = await namedWorkspace(call, body.workspace_id)
   const {organisation_id} = actor
   const taken = async (slug: string) => (await store.findMcpIntegration(db, organisation_id, slug)) !== undefined
-  if (body.slug && (await taken(body.slug))) throw new Refusal('row.exists', {object: 'MCP integration', field: 'slug', value: body.slug})
+  if (body.slug && (await taken(body.slug)))
+    throw new Refusal('row.exists', {object: 'MCP integration', field: 'slug', value: body.slug})
   const owner = {id: newId(), organisation_id, workspace_id: workspace?.id ?? null}
   const integration: McpIntegrationsTable = {
     ...owner,
@@ -169,7 +175,9 @@ async function updated(call: OperationCall<typeof params, undefined, typeof McpI
     ...(body.description !== undefined && {description: body.description}),
     ...(body.auth_type !== undefined && {auth_type: body.auth_type}),
     ...(body.transport !== undefined && {transport: body.transport}),
-    ...(body.secret_mappings !== undefined && {secret_mappings: await mappingsColumn(db, before, body.secret_mappings)}),
+    ...(body.secret_mappings !== undefined && {
+      secret_mappings: await mappingsColumn(db, before, body.secret_mappings),
+    }),
     ...address,
     ...configurationColumns(app, before, body, before),
     last_updated_at: now,
@@ -199,7 +207,8 @@ export function briefMetadata(row: Pick<McpIntegrationsTable, 'metadata'>): z.in
 }
 
 function view(row: McpIntegrationsTable) {
-  const {id, name, description, owner_id, url, auth_type, transport, slug, workspace_id, created_at, last_updated_at} = row
+  const {id, name, description, owner_id, url, auth_type, transport, slug, workspace_id, created_at, last_updated_at} =
+    row
   return {
     ...{id, name, description, url, auth_type, transport, slug, workspace_id, created_at, last_updated_at},
     owner_id: owner_id ?? 'operator',

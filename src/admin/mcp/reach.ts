@@ -3,7 +3,10 @@ import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import {reaches} from '../integrations/reach.ts'
 import {type CallerScope, found} from '../tenancy.ts'
 
-/** The MCP integration a call names, if its caller may do `verb` with it, as of other integrations. Any other is not found. */
+/**
+ * The MCP integration a call names, if its caller may do `verb` with it, as of other integrations. Any other is not
+ * found.
+ */
 export async function reachMcpIntegration(
   call: CallerScope,
   named: string,

@@ -2,7 +2,13 @@ import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
 import {McpMetadata, mcpList, mcpListOf} from '../../schema/mcp-integrations.ts'
-import {McpServerCreate, McpServerRow, McpServersQuery, McpServerUpdate, McpServerView} from '../../schema/mcp-servers.ts'
+import {
+  McpServerCreate,
+  McpServerRow,
+  McpServersQuery,
+  McpServerUpdate,
+  McpServerView,
+} from '../../schema/mcp-servers.ts'
 import {Handle} from '../../schema/names.ts'
 import {Empty} from '../../schema/paging.ts'
 import {findMcpIntegration} from '../../store/mcp-integrations.ts'
@@ -97,7 +103,10 @@ export const mcpServers = [
   }),
 ] as const
 
-/** The server that a call names, where its caller reaches it: an admin all of its organisation's, another its workspace's. */
+/**
+ * The server that a call names, where its caller reaches it: an admin all of its organisation's, another its
+ * workspace's.
+ */
 export async function reachMcpServer({actor, db}: CallerScope, named: string): Promise<store.McpServerRow> {
   const filter = {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined, named}
   return found(await store.findMcpServer(db, filter), 'MCP server')
@@ -106,7 +115,12 @@ export async function reachMcpServer({actor, db}: CallerScope, named: string): P
 async function listed(call: OperationCall<undefined, typeof McpServersQuery>) {
   const {actor, app, db, query} = call
   const workspace = await namedWorkspace(call, query.workspace_id)
-  const filter = {organisation_id: actor.organisation_id, workspace_id: workspace?.id, named: query.id, search: query.search}
+  const filter = {
+    organisation_id: actor.organisation_id,
+    workspace_id: workspace?.id,
+    named: query.id,
+    search: query.search,
+  }
   const {rows, total} = await store.listMcpServers(db, filter, query)
   return mcpList(
     rows.map(each => row(app, each)),
@@ -121,9 +135,14 @@ async function created(call: OperationCall<undefined, undefined, typeof McpServe
   const {organisation_id} = actor
   const integration = await findMcpIntegration(db, organisation_id, body.mcp_integration_id)
   if (!integration || !(await isMcpOpenTo(db, integration, workspace.id)))
-    throw new Refusal('parent.not_found', {field: 'mcp_integration_id', object: 'MCP integration', value: body.mcp_integration_id})
+    throw new Refusal('parent.not_found', {
+      field: 'mcp_integration_id',
+      object: 'MCP integration',
+      value: body.mcp_integration_id,
+    })
   const taken = async (slug: string) => (await store.findMcpServer(db, {organisation_id, named: slug})) !== undefined
-  if (body.slug && (await taken(body.slug))) throw new Refusal('row.exists', {object: 'MCP server', field: 'slug', value: body.slug})
+  if (body.slug && (await taken(body.slug)))
+    throw new Refusal('row.exists', {object: 'MCP server', field: 'slug', value: body.slug})
   const server: McpServersTable = {
     id: newId(),
     organisation_id,
@@ -164,7 +183,17 @@ async function deleted(call: OperationCall<typeof params>) {
 
 function brief(server: store.McpServerRow) {
   const {id, name, description, created_at, last_updated_at, slug, workspace_id, mcp_integration_id} = server
-  return {id, name, description, status: 'active' as const, created_at, last_updated_at, slug, workspace_id, mcp_integration_id}
+  return {
+    id,
+    name,
+    description,
+    status: 'active' as const,
+    created_at,
+    last_updated_at,
+    slug,
+    workspace_id,
+    mcp_integration_id,
+  }
 }
 
 function row(app: AdminServices, server: store.McpServerRow): z.input<typeof McpServerRow> {

@@ -44,7 +44,10 @@ export const mcpIntegrationWorkspaces = [
   }),
 ] as const
 
-/** What every active workspace has of an integration by its own row or by the row for all; those with neither are left out. */
+/**
+ * What every active workspace has of an integration by its own row or by the row for all; those with neither are left
+ * out.
+ */
 export async function effectiveMcpAccess(db: Db, integration: McpIntegrationsTable) {
   const own = new Map((await store.mcpIntegrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
   const {created_at, last_updated_at} = integration
@@ -52,7 +55,15 @@ export async function effectiveMcpAccess(db: Db, integration: McpIntegrationsTab
     const row = own.get(id)
     if (!row && integration.workspace_id === null && !integration.global_access_enabled) return []
     const {enabled, ...times} = row ?? {enabled: 1, created_at, last_updated_at}
-    return [{id, enabled: enabled === 1, status: 'active', created_at: times.created_at, last_updated_at: times.last_updated_at}]
+    return [
+      {
+        id,
+        enabled: enabled === 1,
+        status: 'active',
+        created_at: times.created_at,
+        last_updated_at: times.last_updated_at,
+      },
+    ]
   })
 }
 
@@ -79,7 +90,8 @@ async function updated(call: OperationCall<typeof params, undefined, typeof McpA
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
   const wanted = resolved(body.workspaces, await reachable(db, integration))
   const before = new Map((await store.mcpIntegrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
-  if (body.override_existing_workspace_access) await store.removeMcpIntegrationWorkspaces(db, integration.id, [...wanted.keys()])
+  if (body.override_existing_workspace_access)
+    await store.removeMcpIntegrationWorkspaces(db, integration.id, [...wanted.keys()])
   for (const [workspace_id, enabled] of wanted) {
     await store.putMcpIntegrationWorkspace(db, {
       mcp_integration_id: integration.id,
@@ -90,9 +102,14 @@ async function updated(call: OperationCall<typeof params, undefined, typeof McpA
     })
   }
   if (body.global_workspace_access && integration.workspace_id !== null)
-    throw invalid('global_workspace_access', 'belongs to integrations of the organisation; this one is of one workspace')
+    throw invalid(
+      'global_workspace_access',
+      'belongs to integrations of the organisation; this one is of one workspace',
+    )
   await store.updateMcpIntegration(db, integration.id, {
-    ...(body.global_workspace_access !== undefined && {global_access_enabled: body.global_workspace_access?.enabled ? 1 : 0}),
+    ...(body.global_workspace_access !== undefined && {
+      global_access_enabled: body.global_workspace_access?.enabled ? 1 : 0,
+    }),
     last_updated_at: now,
   })
   call.auditTarget(integration.id, integration.workspace_id)

@@ -13,12 +13,23 @@ const prices = {
   format: 'gateway-prices/1',
   providers: {
     [EXAMPLE_KIND]: {
-      'gpt-4o-mini': {pricing_config: {pay_as_you_go: {request_token: {price: 0.000015}, response_token: {price: 0.00006}}}},
+      'gpt-4o-mini': {
+        pricing_config: {pay_as_you_go: {request_token: {price: 0.000015}, response_token: {price: 0.00006}}},
+      },
     },
   },
 }
-const bundle = {format: 'gateway-bundle/1', payload: 'H4sIAAAA', signatures: [{key_id: 'b94d27b9934d3e08', signature: 'c2lnbmVk'}]}
-const vault = {vault_auth_type: 'approle', vault_role_id: 'gateway', vault_secret_id: 'SECRET', vault_addr: 'https://vault.example.com'}
+const bundle = {
+  format: 'gateway-bundle/1',
+  payload: 'H4sIAAAA',
+  signatures: [{key_id: 'b94d27b9934d3e08', signature: 'c2lnbmVk'}],
+}
+const vault = {
+  vault_auth_type: 'approle',
+  vault_role_id: 'gateway',
+  vault_secret_id: 'SECRET',
+  vault_addr: 'https://vault.example.com',
+}
 
 /** What is sent, by the id of the operation: each is taken by the operation's own validation. */
 // biome-ignore format: a table is read by its lines

@@ -1,10 +1,18 @@
 import {maybe} from './schemas.ts'
 
-/** What calls of models say, as providers take it: the ranges are theirs and nothing here is enforced by the gateway (spec: endpoints). */
+/**
+ * What calls of models say, as providers take it: the ranges are theirs and nothing here is enforced by the gateway
+ * (spec: endpoints).
+ */
 const text = {type: 'string'}
 const flag = {type: 'boolean'}
-const whole = (minimum: number, maximum?: number) => ({type: 'integer', minimum, ...(maximum !== undefined && {maximum})})
-const between = (minimum: number, maximum: number, usual: number) => maybe({type: 'number', minimum, maximum, default: usual})
+const whole = (minimum: number, maximum?: number) => ({
+  type: 'integer',
+  minimum,
+  ...(maximum !== undefined && {maximum}),
+})
+const between = (minimum: number, maximum: number, usual: number) =>
+  maybe({type: 'number', minimum, maximum, default: usual})
 const list = (items: object, bounds: object = {}) => ({type: 'array', items, ...bounds})
 const free = {type: 'object', additionalProperties: true}
 const either = (...anyOf: object[]) => ({anyOf})
@@ -31,7 +39,11 @@ const sampling = {
   n: maybe({...whole(1, 128), default: 1}),
   seed: maybe({type: 'integer'}),
   stop: maybe(either(text, list(text, {maxItems: 4}))),
-  stream: maybe({...flag, default: false, description: '`true` answers with server-sent events that end with `data: [DONE]`.'}),
+  stream: maybe({
+    ...flag,
+    default: false,
+    description: '`true` answers with server-sent events that end with `data: [DONE]`.',
+  }),
   stream_options: maybe(free),
   user: text,
 }
@@ -81,7 +93,10 @@ export const EmbeddingRequest = object({
   user: text,
 })
 
-const messages = list(object({'role!': {type: 'string', enum: ['user', 'assistant']}, 'content!': either(text, list(free))}), {minItems: 1})
+const messages = list(
+  object({'role!': {type: 'string', enum: ['user', 'assistant']}, 'content!': either(text, list(free))}),
+  {minItems: 1},
+)
 const system = either(text, list(free))
 export const MessagesRequest = object({
   'model!': model,
@@ -153,7 +168,10 @@ export const ModerationRequest = object({
   model: {type: 'string', default: 'text-moderation-latest'},
 })
 
-export const FileForm = object({'file!': file, 'purpose!': {type: 'string', description: 'For example `batch` or `fine-tune`.'}})
+export const FileForm = object({
+  'file!': file,
+  'purpose!': {type: 'string', description: 'For example `batch` or `fine-tune`.'},
+})
 export const BatchRequest = object({
   'input_file_id!': text,
   'endpoint!': {

@@ -4,17 +4,32 @@ import {EXAMPLE_KIND} from '../../providers/example.ts'
 
 /** What a call can be refused with: by the gateway in its own words, by the provider in those of the endpoint. */
 const REFUSED: readonly (readonly [string, string, RefusalCode, Readonly<Record<string, string | number>>])[] = [
-  ['CallInvalid', 'The call or its config is not as it must be, or no provider is named.', 'provider.missing', {prefix: 'x-gateway'}],
+  [
+    'CallInvalid',
+    'The call or its config is not as it must be, or no provider is named.',
+    'provider.missing',
+    {prefix: 'x-gateway'},
+  ],
   ['CallUnauthorized', 'No key was sent, or it is not known or has expired.', 'key.unknown', {}],
   ['CallForbidden', 'The key may not call models.', 'key.admin_inference', {}],
-  ['CallNotFound', 'The prompt, or what is asked of the provider, is not there.', 'prompt.unknown', {prompt: 'pp-answer-3f9a1c'}],
+  [
+    'CallNotFound',
+    'The prompt, or what is asked of the provider, is not there.',
+    'prompt.unknown',
+    {prompt: 'pp-answer-3f9a1c'},
+  ],
   [
     'CallEncoded',
     'The body has an encoding that is not decoded here; `accept-encoding` names those that are.',
     'body.encoding',
     {encoding: 'compress', expected: REQUEST_ENCODINGS},
   ],
-  ['CallTimeout', 'The provider did not answer in time.', 'upstream.timeout', {provider: EXAMPLE_KIND, limit_ms: 10_000}],
+  [
+    'CallTimeout',
+    'The provider did not answer in time.',
+    'upstream.timeout',
+    {provider: EXAMPLE_KIND, limit_ms: 10_000},
+  ],
   [
     'CallExhausted',
     'A budget is used up, or the model is not allowed.',
@@ -29,7 +44,12 @@ const REFUSED: readonly (readonly [string, string, RefusalCode, Readonly<Record<
   ],
   ['CallDenied', 'A guardrail denied it; `hook_results` says which.', 'guardrail.denied', {}],
   ['CallFailed', 'A fault of the gateway; its log has the cause under the trace id.', 'internal', {}],
-  ['CallBroken', 'The provider broke off, or answered what cannot be read.', 'upstream.broken', {provider: EXAMPLE_KIND}],
+  [
+    'CallBroken',
+    'The provider broke off, or answered what cannot be read.',
+    'upstream.broken',
+    {provider: EXAMPLE_KIND},
+  ],
   [
     'CallUnavailable',
     'The provider cannot be reached, or the gateway takes no calls now.',
@@ -40,11 +60,17 @@ const REFUSED: readonly (readonly [string, string, RefusalCode, Readonly<Record<
 
 /** By status, where each is described. */
 export const CALL_REFUSALS = Object.fromEntries(
-  REFUSED.map(([name, , code, details]) => [new Refusal(code, {...details}).status, {$ref: `#/components/responses/${name}`}]),
+  REFUSED.map(([name, , code, details]) => [
+    new Refusal(code, {...details}).status,
+    {$ref: `#/components/responses/${name}`},
+  ]),
 )
 
 const LIMITED = Object.fromEntries(
-  ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map(name => [`x-gateway-${name}`, {$ref: `#/components/headers/${name}`}]),
+  ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map(name => [
+    `x-gateway-${name}`,
+    {$ref: `#/components/headers/${name}`},
+  ]),
 )
 
 export const CALL_REFUSAL_REPLIES = Object.fromEntries(
@@ -52,7 +78,14 @@ export const CALL_REFUSAL_REPLIES = Object.fromEntries(
     const {status, message, codes} = new Refusal(code, {...details})
     const example = {error: {message, type: codes.type, param: null, code: codes.code}}
     const headers = {'x-gateway-trace-id': {$ref: '#/components/headers/TraceId'}, ...(status === 429 && LIMITED)}
-    return [name, {description, headers, content: {'application/json': {schema: {$ref: '#/components/schemas/CallError'}, example}}}]
+    return [
+      name,
+      {
+        description,
+        headers,
+        content: {'application/json': {schema: {$ref: '#/components/schemas/CallError'}, example}},
+      },
+    ]
   }),
 )
 

@@ -13,7 +13,11 @@ const Usage = object({
   completion_tokens: count,
   total_tokens: count,
   prompt_tokens_details: object({cached_tokens: count}),
-  completion_tokens_details: object({reasoning_tokens: count, accepted_prediction_tokens: count, rejected_prediction_tokens: count}),
+  completion_tokens_details: object({
+    reasoning_tokens: count,
+    accepted_prediction_tokens: count,
+    rejected_prediction_tokens: count,
+  }),
 })
 
 /** A reply of JSON: its shape, and one such. */
@@ -64,7 +68,12 @@ export const Completion: DocumentedReply = {
     'created!': count,
     'model!': text,
     'choices!': list(
-      object({'index!': count, 'text!': text, logprobs: {...free, nullable: true}, finish_reason: {...text, nullable: true}}),
+      object({
+        'index!': count,
+        'text!': text,
+        logprobs: {...free, nullable: true},
+        finish_reason: {...text, nullable: true},
+      }),
     ),
     usage: Usage,
   }),
@@ -81,7 +90,9 @@ export const Completion: DocumentedReply = {
 export const Embeddings: DocumentedReply = {
   schema: object({
     'object!': kind('list'),
-    'data!': list(object({object: kind('embedding'), 'index!': count, 'embedding!': {anyOf: [list({type: 'number'}), text]}})),
+    'data!': list(
+      object({object: kind('embedding'), 'index!': count, 'embedding!': {anyOf: [list({type: 'number'}), text]}}),
+    ),
     'model!': text,
     usage: Usage,
   }),
@@ -94,7 +105,14 @@ export const Embeddings: DocumentedReply = {
 }
 
 export const Message: DocumentedReply = {
-  schema: object({'id!': text, 'type!': kind('message'), 'role!': kind('assistant'), 'model!': text, 'content!': list(free), usage: free}),
+  schema: object({
+    'id!': text,
+    'type!': kind('message'),
+    'role!': kind('assistant'),
+    'model!': text,
+    'content!': list(free),
+    usage: free,
+  }),
   example: {
     id: 'msg_EXAMPLE',
     type: 'message',
@@ -124,7 +142,14 @@ export const Response: DocumentedReply = {
     created_at: CREATED,
     status: 'completed',
     model: MODEL,
-    output: [{id: 'msg_EXAMPLE', type: 'message', role: 'assistant', content: [{type: 'output_text', text: 'Hello!', annotations: []}]}],
+    output: [
+      {
+        id: 'msg_EXAMPLE',
+        type: 'message',
+        role: 'assistant',
+        content: [{type: 'output_text', text: 'Hello!', annotations: []}],
+      },
+    ],
     usage: {input_tokens: 13, output_tokens: 2, total_tokens: 15},
   },
 }
@@ -145,7 +170,10 @@ export const Pages: DocumentedReply = {
 }
 export const Images: DocumentedReply = {
   schema: object({'created!': count, 'data!': list(object({b64_json: text, url: text, revised_prompt: text}))}),
-  example: {created: CREATED, data: [{url: 'https://images.example.com/1.png', revised_prompt: 'A lighthouse at night'}]},
+  example: {
+    created: CREATED,
+    data: [{url: 'https://images.example.com/1.png', revised_prompt: 'A lighthouse at night'}],
+  },
 }
 export const Transcript: DocumentedReply = {schema: object({'text!': text}), example: {text: 'Hello!'}}
 export const Moderation: DocumentedReply = {
@@ -163,7 +191,9 @@ export const Moderation: DocumentedReply = {
   example: {
     id: 'modr-EXAMPLE',
     model: 'text-moderation-latest',
-    results: [{flagged: false, categories: {hate: false, violence: false}, category_scores: {hate: 0.0001, violence: 0.0002}}],
+    results: [
+      {flagged: false, categories: {hate: false, violence: false}, category_scores: {hate: 0.0001, violence: 0.0002}},
+    ],
   },
 }
 
@@ -182,8 +212,22 @@ export const Models = listed(
   model,
 )
 
-const File = object({'id!': text, 'object!': kind('file'), bytes: count, created_at: count, filename: text, purpose: text})
-const file = {id: 'file-EXAMPLE', object: 'file', bytes: 1024, created_at: CREATED, filename: 'rows.jsonl', purpose: 'batch'}
+const File = object({
+  'id!': text,
+  'object!': kind('file'),
+  bytes: count,
+  created_at: count,
+  filename: text,
+  purpose: text,
+})
+const file = {
+  id: 'file-EXAMPLE',
+  object: 'file',
+  bytes: 1024,
+  created_at: CREATED,
+  filename: 'rows.jsonl',
+  purpose: 'batch',
+}
 export const OneFile: DocumentedReply = {schema: File, example: file}
 export const Files = listed(File, file)
 
@@ -208,7 +252,13 @@ const batch = {
 export const OneBatch: DocumentedReply = {schema: Batch, example: batch}
 export const Batches = listed(Batch, batch)
 
-const Finetune = object({'id!': text, 'object!': kind('fine_tuning.job'), 'model!': text, 'status!': text, training_file: text})
+const Finetune = object({
+  'id!': text,
+  'object!': kind('fine_tuning.job'),
+  'model!': text,
+  'status!': text,
+  training_file: text,
+})
 const finetune = {
   id: 'ftjob-EXAMPLE',
   object: 'fine_tuning.job',
@@ -220,10 +270,18 @@ const finetune = {
 export const OneFinetune: DocumentedReply = {schema: Finetune, example: finetune}
 export const Finetunes = listed(Finetune, finetune)
 
-export const InputItems = listed(free, {id: 'msg_EXAMPLE', type: 'message', role: 'user', content: [{type: 'input_text', text: 'Hello?'}]})
+export const InputItems = listed(free, {
+  id: 'msg_EXAMPLE',
+  type: 'message',
+  role: 'user',
+  content: [{type: 'input_text', text: 'Hello?'}],
+})
 
 export function deleted(of: string, id: string): DocumentedReply {
-  return {schema: object({'id!': text, 'object!': kind(of), 'deleted!': {type: 'boolean'}}), example: {id, object: of, deleted: true}}
+  return {
+    schema: object({'id!': text, 'object!': kind(of), 'deleted!': {type: 'boolean'}}),
+    example: {id, object: of, deleted: true},
+  }
 }
 
 function listed(item: object, example: unknown): DocumentedReply {

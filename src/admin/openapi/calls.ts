@@ -16,9 +16,14 @@ export function callPaths(): Record<string, Record<string, unknown>> {
   for (const endpoint of ENDPOINTS) {
     if (endpoint.later) continue
     const [path, parameters] = template(endpoint)
-    paths[path] = {...paths[path], [endpoint.method.toLowerCase()]: described(endpoint, CALL_DOCS[endpoint.name as Documented], parameters)}
+    paths[path] = {
+      ...paths[path],
+      [endpoint.method.toLowerCase()]: described(endpoint, CALL_DOCS[endpoint.name as Documented], parameters),
+    }
   }
-  paths['/proxy/{path}'] = Object.fromEntries(['get', 'post', 'put', 'patch', 'delete'].map(method => [method, passed(method)]))
+  paths['/proxy/{path}'] = Object.fromEntries(
+    ['get', 'post', 'put', 'patch', 'delete'].map(method => [method, passed(method)]),
+  )
   return paths
 }
 
@@ -69,7 +74,8 @@ function described(endpoint: Endpoint, details: CallDoc, parameters: object[]) {
   }
 }
 
-const WHERE_IT_GOES = 'Where it goes, `x-gateway-provider`, `x-gateway-config` or the model’s `@slug/` says. Needs the key of a workspace.'
+const WHERE_IT_GOES =
+  'Where it goes, `x-gateway-provider`, `x-gateway-config` or the model’s `@slug/` says. Needs the key of a workspace.'
 
 function requested(endpoint: Endpoint, {schema, example, demo}: NonNullable<CallDoc['body']>) {
   if (endpoint.body === 'multipart') return {'multipart/form-data': {schema, example}}
@@ -83,7 +89,9 @@ function requested(endpoint: Endpoint, {schema, example, demo}: NonNullable<Call
 
 function answered({reply, streams}: CallDoc) {
   const content =
-    typeof reply === 'string' ? {[reply]: {schema: {type: 'string', format: 'binary'}, example: FILE}} : json(reply.schema, reply.example)
+    typeof reply === 'string'
+      ? {[reply]: {schema: {type: 'string', format: 'binary'}, example: FILE}}
+      : json(reply.schema, reply.example)
   const events = {
     'text/event-stream': {
       schema: {type: 'string'},
@@ -118,7 +126,11 @@ function passed(method: string) {
     ],
     ...(has_body && {requestBody: {required: false, content: json(body, {input: 'Hello'})}}),
     responses: {
-      200: {description: 'What the provider answers.', headers: ANSWERED, content: json(body, {object: 'list', data: []})},
+      200: {
+        description: 'What the provider answers.',
+        headers: ANSWERED,
+        content: json(body, {object: 'list', data: []}),
+      },
       ...CALL_REFUSALS,
     },
   }
@@ -155,7 +167,13 @@ export const CALL_PARAMETERS = Object.fromEntries(
     .filter(([, {role}]) => role !== 'credential')
     .map(([name, {takes, does}]) => [
       name,
-      {name: `x-gateway-${name}`, in: 'header', required: false, description: does, schema: TYPES[takes] ?? {type: 'string'}},
+      {
+        name: `x-gateway-${name}`,
+        in: 'header',
+        required: false,
+        description: does,
+        schema: TYPES[takes] ?? {type: 'string'},
+      },
     ]),
 )
 
@@ -166,8 +184,7 @@ export const CALL_HEADERS = Object.fromEntries(
   ]),
 )
 const ANSWERED = Object.fromEntries(
-  ['TraceId', 'provider', 'cache-status', 'retry-attempt-count', 'last-used-option-index', 'config-warning'].map(name => [
-    `x-gateway-${name === 'TraceId' ? 'trace-id' : name}`,
-    {$ref: `#/components/headers/${name}`},
-  ]),
+  ['TraceId', 'provider', 'cache-status', 'retry-attempt-count', 'last-used-option-index', 'config-warning'].map(
+    name => [`x-gateway-${name === 'TraceId' ? 'trace-id' : name}`, {$ref: `#/components/headers/${name}`}],
+  ),
 )

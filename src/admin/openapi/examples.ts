@@ -3,8 +3,9 @@ import type {Schema} from './schemas.ts'
 import {LEFT_OUT, NOUNS, WORDS} from './words.ts'
 
 /**
- * A value that the schema takes, the same every time: what its field is usually called tells most of it (words.ts), its type, format and
- * bounds the rest. `noun` is what the operation is about. Everything is shown that may be there, each list with one item.
+ * A value that the schema takes, the same every time: what its field is usually called tells most of it (words.ts), its
+ * type, format and bounds the rest. `noun` is what the operation is about. Everything is shown that may be there, each
+ * list with one item.
  */
 export function exampleOf(schema: Schema, name: string, noun: string): unknown {
   const example = NOUNS[noun]?.[name] ?? WORDS[name]
@@ -14,14 +15,18 @@ export function exampleOf(schema: Schema, name: string, noun: string): unknown {
   if (forms) return exampleOf(forms[0]!, name, noun)
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map(part => exampleOf(part, name, noun)))
   if (schema.properties) {
-    const shown = Object.entries(schema.properties).filter(([key]) => schema.required?.includes(key) || !LEFT_OUT.has(key))
+    const shown = Object.entries(schema.properties).filter(
+      ([key]) => schema.required?.includes(key) || !LEFT_OUT.has(key),
+    )
     return Object.fromEntries(shown.map(([key, property]) => [key, exampleOf(property, key, noun)]))
   }
   switch (schema.type) {
     case 'object':
       return recordOf(schema, name, noun)
     case 'array':
-      return schema.maxItems === 0 || !schema.items ? [] : [exampleOf(schema.items, name.replace(/ies$/, 'y').replace(/s$/, ''), noun)]
+      return schema.maxItems === 0 || !schema.items
+        ? []
+        : [exampleOf(schema.items, name.replace(/ies$/, 'y').replace(/s$/, ''), noun)]
     case 'integer':
     case 'number':
       return Math.min(Math.max(numberOf(name), schema.minimum ?? 0), schema.maximum ?? Number.MAX_SAFE_INTEGER)
@@ -40,7 +45,10 @@ export function idOf(noun: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** True for a value of the schema's type that is one of its few where it has but these, with all the members it needs and no others. */
+/**
+ * True for a value of the schema's type that is one of its few where it has but these, with all the members it needs
+ * and no others.
+ */
 function fits(value: unknown, schema: Schema): boolean {
   const forms = schema.anyOf ?? schema.oneOf
   if (forms) return forms.some(form => fits(value, form))
@@ -93,4 +101,8 @@ function recordOf({additionalProperties}: Schema, name: string, noun: string): o
   return {[key]: exampleOf(additionalProperties, key, noun)}
 }
 
-const RECORD_KEYS: Readonly<Record<string, string>> = {headers: 'content-type', value_key_usage_map: 'current_usage', data: 'requests'}
+const RECORD_KEYS: Readonly<Record<string, string>> = {
+  headers: 'content-type',
+  value_key_usage_map: 'current_usage',
+  data: 'requests',
+}

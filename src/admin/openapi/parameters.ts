@@ -19,7 +19,10 @@ export function parameters(schema: z.ZodType | undefined, place: 'path' | 'query
 /** What every update of one thing takes in its query. */
 export const TELLING = (
   [
-    ['changes', '`true`: the answer is `{before, after, changed}`, what there was, what there is, and the fields that changed.'],
+    [
+      'changes',
+      '`true`: the answer is `{before, after, changed}`, what there was, what there is, and the fields that changed.',
+    ],
     ['dry_run', '`true`: the same answer, and nothing is changed.'],
   ] as const
 ).map(([name, description]) => ({

@@ -41,7 +41,8 @@ const REPLIES = {
     ],
   },
   NotFound: {
-    description: 'AB08: nothing is known by this id, or it is archived or another tenant’s. AB02: what the body refers to is not there.',
+    description:
+      'AB08: nothing is known by this id, or it is archived or another tenant’s. AB02: what the body refers to is not there.',
     says: [
       ['row.not_found', {object: 'config'}],
       ['parent.not_found', {field: 'workspace_id', object: 'workspace', value: 'search'}],
@@ -55,8 +56,14 @@ const REPLIES = {
     ],
   },
   TooLarge: {description: 'AB01: the body is too large.', says: [['body.too_large', {limit_mb: 64}]]},
-  HeadTooLarge: {description: 'AB01: the request line and the headers are too large.', says: [['request.head_too_large', {limit_kb: 32}]]},
-  Internal: {description: 'AB04: a fault of the gateway; its log has the cause under the trace id.', says: [['internal', {}]]},
+  HeadTooLarge: {
+    description: 'AB01: the request line and the headers are too large.',
+    says: [['request.head_too_large', {limit_kb: 32}]],
+  },
+  Internal: {
+    description: 'AB04: a fault of the gateway; its log has the cause under the trace id.',
+    says: [['internal', {}]],
+  },
   Busy: {description: 'AB04: it takes longer than a read may.', says: [['read.too_long', {}]]},
 } as const satisfies Record<string, {description: string; says: readonly RefusalExample[]}>
 
@@ -75,7 +82,10 @@ const BY_STATUS: Readonly<Record<number, keyof typeof REPLIES>> = {
 /** Where the replies of an operation that refuse are described. */
 export function refusals(operation: AnyOperation) {
   return Object.fromEntries(
-    statuses(operation).map(status => [status, to(status === 404 && operation.bare_404 ? 'BareError' : BY_STATUS[status]!)]),
+    statuses(operation).map(status => [
+      status,
+      to(status === 404 && operation.bare_404 ? 'BareError' : BY_STATUS[status]!),
+    ]),
   )
 }
 
@@ -113,7 +123,10 @@ export const REFUSAL_REPLIES = {
     description: 'Nothing is known by this name.',
     headers: TRACE_ID,
     content: {
-      'application/json': {schema: {$ref: '#/components/schemas/BareError'}, example: {error: new Refusal('pricing.unknown').message}},
+      'application/json': {
+        schema: {$ref: '#/components/schemas/BareError'},
+        example: {error: new Refusal('pricing.unknown').message},
+      },
     },
   },
 }

@@ -47,22 +47,23 @@ interface Made {
 }
 
 /**
- * Leaves out what a format says already, the bounds of numbers that JSON readers have anyway, and the second spelling of a member; null is said as
- * `maybe` does.
+ * Leaves out what a format says already, the bounds of numbers that JSON readers have anyway, and the second spelling
+ * of a member; null is said as `maybe` does.
  */
 function settle(schema: Made) {
   if (schema.format) delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
-  for (const name of spelledTwice(Object.keys(schema.properties ?? {}))) delete (schema.properties as Record<string, unknown>)[name]
+  for (const name of spelledTwice(Object.keys(schema.properties ?? {})))
+    delete (schema.properties as Record<string, unknown>)[name]
   if (schema.nullable !== true) return
   delete schema.nullable
   Object.assign(schema, maybe(schema))
 }
 
 /**
- * A schema that takes null as well: OpenAPI 3.0.3 wants `nullable` beside a `type`, so in each of several forms, and null among the values of an
- * enum. One without a type takes null anyway.
+ * A schema that takes null as well: OpenAPI 3.0.3 wants `nullable` beside a `type`, so in each of several forms, and
+ * null among the values of an enum. One without a type takes null anyway.
  */
 export function maybe(schema: object): object {
   const {type, enum: values, anyOf} = schema as Schema

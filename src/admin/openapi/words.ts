@@ -46,7 +46,13 @@ export const WORDS: Readonly<Record<string, unknown>> = {
 }
 
 /** What may be left out, and says little where it stands for every operation at once. */
-export const LEFT_OUT: ReadonlySet<string> = new Set(['batch_config', 'calculate', 'finetune_config', 'enforcement', 'users'])
+export const LEFT_OUT: ReadonlySet<string> = new Set([
+  'batch_config',
+  'calculate',
+  'finetune_config',
+  'enforcement',
+  'users',
+])
 
 /** The same, for what an operation is about: the noun of its id. */
 // biome-ignore format: a table is read by its lines

@@ -39,11 +39,19 @@ export const operatorOrganisations = [
   }),
 ] as const
 
-async function created(call: OperationCall<undefined, undefined, typeof OrganisationCreate>): Promise<z.input<typeof CreatedOrganisation>> {
+async function created(
+  call: OperationCall<undefined, undefined, typeof OrganisationCreate>,
+): Promise<z.input<typeof CreatedOrganisation>> {
   const {db, body, now} = call
   const slug = body.slug ?? newSlug('', body.name, 12)
   const [admin, workspace] = [makeKey(), makeKey()]
-  const {organisation_id, workspace_id, workspace_slug} = await makeOrganisation(db, {name: body.name, slug, admin, workspace, at: now})
+  const {organisation_id, workspace_id, workspace_slug} = await makeOrganisation(db, {
+    name: body.name,
+    slug,
+    admin,
+    workspace,
+    at: now,
+  })
   call.auditActor({...call.actor, organisation_id})
   call.auditTarget(organisation_id, null)
   return {

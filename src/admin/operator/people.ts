@@ -2,7 +2,15 @@ import type {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
 import {Empty, list, listOf} from '../../schema/paging.ts'
-import {CreatedSession, SessionCreate, SessionParams, SessionsQuery, SessionView, UserCreate, UserView} from '../../schema/users.ts'
+import {
+  CreatedSession,
+  SessionCreate,
+  SessionParams,
+  SessionsQuery,
+  SessionView,
+  UserCreate,
+  UserView,
+} from '../../schema/users.ts'
 import {findSession, listSessions, revokeSession} from '../../store/sessions.ts'
 import {findOrganisationUser, findUserByEmail, insertUser, joinOrganisation} from '../../store/users.ts'
 import {type OperationCall, operation} from '../operation.ts'
@@ -63,7 +71,9 @@ export const operatorPeople = [
   }),
 ] as const
 
-async function userCreated(call: OperationCall<undefined, undefined, typeof UserCreate>): Promise<z.input<typeof UserView>> {
+async function userCreated(
+  call: OperationCall<undefined, undefined, typeof UserCreate>,
+): Promise<z.input<typeof UserView>> {
   const {actor, db, body, now} = call
   const {organisation_id} = actor
   const {email, role, first_name = null, last_name = null} = body
@@ -78,7 +88,9 @@ async function userCreated(call: OperationCall<undefined, undefined, typeof User
   return userView((await findOrganisationUser(db, organisation_id, id))!)
 }
 
-async function sessionCreated(call: OperationCall<undefined, undefined, typeof SessionCreate>): Promise<z.input<typeof CreatedSession>> {
+async function sessionCreated(
+  call: OperationCall<undefined, undefined, typeof SessionCreate>,
+): Promise<z.input<typeof CreatedSession>> {
   const {actor, db, body, now} = call
   const {organisation_id} = actor
   const known = await findUserByEmail(db, body.email)

@@ -15,7 +15,16 @@ import {
 } from '../../schema/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import {type OperationCall, operation} from '../operation.ts'
-import {archivePolicy, changePolicy, commonView, enforcementView, makePolicy, pageOfEntities, pageOfPolicies, reachPolicy} from './reach.ts'
+import {
+  archivePolicy,
+  changePolicy,
+  commonView,
+  enforcementView,
+  makePolicy,
+  pageOfEntities,
+  pageOfPolicies,
+  reachPolicy,
+} from './reach.ts'
 import {policyParts} from './resource.ts'
 
 const params = z.strictObject({rateLimitsPolicyId: Handle})
@@ -28,7 +37,9 @@ const parts = policyParts('rate', {
   entities: 'List the entities of a rate limits policy and what they used in the window that is open',
 })
 
-/** So many requests or tokens a minute, hour or day for the calls that meet conditions, counted for each group of them. */
+/**
+ * So many requests or tokens a minute, hour or day for the calls that meet conditions, counted for each group of them.
+ */
 export const ratePolicies = [
   operation({
     ...parts.list,
@@ -56,7 +67,13 @@ export const ratePolicies = [
     reply: Empty,
     handle: call => archivePolicy(call, 'rate', call.params.rateLimitsPolicyId),
   }),
-  operation({...parts.list_entities, params, query: EntitiesQuery, reply: listOf(PolicyEntity), handle: entitiesListed}),
+  operation({
+    ...parts.list_entities,
+    params,
+    query: EntitiesQuery,
+    reply: listOf(PolicyEntity),
+    handle: entitiesListed,
+  }),
 ] as const
 
 async function created(call: OperationCall<undefined, undefined, typeof RatePolicyCreate>) {

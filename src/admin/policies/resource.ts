@@ -12,10 +12,13 @@ export interface PolicyWords {
 }
 
 /**
- * What the operations of usage policies and those of rate policies have in common: one resource, described once. An operation adds its
- * schemas and what it does: `operation({...parts.list, query, reply, handle})`.
+ * What the operations of usage policies and those of rate policies have in common: one resource, described once. An
+ * operation adds its schemas and what it does: `operation({...parts.list, query, reply, handle})`.
  */
-export function policyParts<Kind extends PoliciesTable['kind']>(kind: Kind, {tag, of, param, update, entities}: PolicyWords) {
+export function policyParts<Kind extends PoliciesTable['kind']>(
+  kind: Kind,
+  {tag, of, param, update, entities}: PolicyWords,
+) {
   const all = `/policies/${of}`
   const one = `${all}/:${param}`
   const name = `${of.replace('-', ' ')} policy`
@@ -26,7 +29,13 @@ export function policyParts<Kind extends PoliciesTable['kind']>(kind: Kind, {tag
   return {
     one,
     list: {id: `${kind}_policies.list`, ...reads('list'), path: all, summary: `List ${of.replace('-', ' ')} policies`},
-    create: {id: `${kind}_policies.create`, ...writes('create'), method: 'POST', path: all, summary: `Create a ${name}`},
+    create: {
+      id: `${kind}_policies.create`,
+      ...writes('create'),
+      method: 'POST',
+      path: all,
+      summary: `Create a ${name}`,
+    },
     get: {id: `${kind}_policies.get`, ...reads('read'), path: one, summary: `Show a ${name}`},
     update: {id: `${kind}_policies.update`, ...writes('update'), method: 'PUT', path: one, summary: update},
     delete: {

@@ -20,7 +20,16 @@ import * as store from '../../store/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import {type OperationCall, operation} from '../operation.ts'
 import {type CallerScope, found, invalid} from '../tenancy.ts'
-import {archivePolicy, changePolicy, commonView, enforcementView, makePolicy, pageOfEntities, pageOfPolicies, reachPolicy} from './reach.ts'
+import {
+  archivePolicy,
+  changePolicy,
+  commonView,
+  enforcementView,
+  makePolicy,
+  pageOfEntities,
+  pageOfPolicies,
+  reachPolicy,
+} from './reach.ts'
 import {policyParts} from './resource.ts'
 
 const params = z.strictObject({policyUsageLimitsId: Handle})
@@ -58,7 +67,13 @@ export const usagePolicies = [
     reply: Empty,
     handle: call => archivePolicy(call, 'usage', call.params.policyUsageLimitsId),
   }),
-  operation({...parts.list_entities, params, query: EntitiesQuery, reply: listOf(PolicyEntity), handle: entitiesListed}),
+  operation({
+    ...parts.list_entities,
+    params,
+    query: EntitiesQuery,
+    reply: listOf(PolicyEntity),
+    handle: entitiesListed,
+  }),
   operation({
     ...parts.update,
     id: 'usage_policies.reset_entity',
@@ -73,7 +88,12 @@ export const usagePolicies = [
 async function created(call: OperationCall<undefined, undefined, typeof UsagePolicyCreate>) {
   const {body, now} = call
   checkTerms(body)
-  const id = await makePolicy(call, body, {kind: 'usage', type: body.type, unit: null, terms: keepUsageTerms(body, now)})
+  const id = await makePolicy(call, body, {
+    kind: 'usage',
+    type: body.type,
+    unit: null,
+    terms: keepUsageTerms(body, now),
+  })
   return {id, object: OBJECT}
 }
 
@@ -82,8 +102,14 @@ async function shown(call: OperationCall<typeof params, typeof UsagePolicyQuery>
   const viewed = view(row, call.now)
   if (!call.query.include_usage) return viewed
   await call.app.settled?.()
-  const {rows} = await store.policyEntities(call.db, row, filterOf(row, call.now), {current_page: 0, page_size: MAX_MAPPED})
-  return {...viewed, value_key_usage_map: Object.fromEntries(rows.map(({value_key, used}) => [value_key, usageOf(row, used)]))}
+  const {rows} = await store.policyEntities(call.db, row, filterOf(row, call.now), {
+    current_page: 0,
+    page_size: MAX_MAPPED,
+  })
+  return {
+    ...viewed,
+    value_key_usage_map: Object.fromEntries(rows.map(({value_key, used}) => [value_key, usageOf(row, used)])),
+  }
 }
 
 async function updated(call: OperationCall<typeof params, undefined, typeof UsagePolicyUpdate>) {
@@ -101,10 +127,14 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Usag
   const {reset_usage_for_value: value_key} = body
   if (value_key !== undefined) {
     const known = await entity(call, before, policyEntityId(before.id, value_key))
-    if (!known) throw new Refusal('parent.not_found', {field: 'reset_usage_for_value', object: 'entity', value: value_key})
+    if (!known)
+      throw new Refusal('parent.not_found', {field: 'reset_usage_for_value', object: 'entity', value: value_key})
     await store.resetEntity(db, before.id, value_key, now)
   }
-  return changePolicy(call, before, {...(body.name !== undefined && {name: body.name}), terms: keepUsageTerms(after, terms.started_at)})
+  return changePolicy(call, before, {
+    ...(body.name !== undefined && {name: body.name}),
+    terms: keepUsageTerms(after, terms.started_at),
+  })
 }
 
 async function entitiesListed(call: OperationCall<typeof params, typeof EntitiesQuery>) {
@@ -131,8 +161,10 @@ function checkTerms({
   credit_limit,
   alert_threshold,
 }: Pick<StoredUsageLimit, 'type' | 'credit_limit'> & {readonly alert_threshold?: number | null | undefined}) {
-  if (type === 'tokens' && !Number.isInteger(credit_limit)) throw invalid('credit_limit', 'must be a whole number of tokens')
-  if (alert_threshold != null && alert_threshold >= credit_limit) throw invalid('alert_threshold', 'must be below credit_limit')
+  if (type === 'tokens' && !Number.isInteger(credit_limit))
+    throw invalid('credit_limit', 'must be a whole number of tokens')
+  if (alert_threshold != null && alert_threshold >= credit_limit)
+    throw invalid('alert_threshold', 'must be below credit_limit')
 }
 
 function termsOf({terms}: PoliciesTable): StoredUsageLimit {
@@ -143,7 +175,10 @@ function termsOf({terms}: PoliciesTable): StoredUsageLimit {
 function filterOf(row: PoliciesTable, now: string) {
   const terms = termsOf(row)
   const limit = terms.type === 'cost' ? nanoDollars(terms.credit_limit) : BigInt(terms.credit_limit)
-  return {since_at: new Date(Math.max(sinceOf(periodNow(terms, now)), Date.parse(terms.started_at))).toISOString(), limit}
+  return {
+    since_at: new Date(Math.max(sinceOf(periodNow(terms, now)), Date.parse(terms.started_at))).toISOString(),
+    limit,
+  }
 }
 
 function periodNow(terms: StoredUsageLimit, now: string): Period {

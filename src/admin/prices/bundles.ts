@@ -2,7 +2,14 @@ import {type Bundle, BundleFault, openBundle, readPublicKeys} from '../../base/b
 import {Refusal} from '../../base/errors.ts'
 import type {ReadList} from '../../pricing/list.ts'
 import {Empty} from '../../schema/paging.ts'
-import {BundleApply, BundleCheck, BundleView, PriceInstalled, PriceListBody, PricesRolledBack} from '../../schema/price-lists.ts'
+import {
+  BundleApply,
+  BundleCheck,
+  BundleView,
+  PriceInstalled,
+  PriceListBody,
+  PricesRolledBack,
+} from '../../schema/price-lists.ts'
 import {explain} from '../../schema/validation-message.ts'
 import type {Db} from '../../store/database.ts'
 import {lastPriceRevision, newestBundle, withdrawPriceRevision} from '../../store/prices.ts'
@@ -72,7 +79,12 @@ async function applied(call: OperationCall<undefined, undefined, typeof BundleAp
   const read = contentOf(bundle)
   await checkAge(db, bundle, read)
   const changes = await changesBy(db, read, effective_at)
-  return install(call, {kind: 'bundle', origin: body.origin, key_id, serial: bundle.serial, effective_at}, read, changes)
+  return install(
+    call,
+    {kind: 'bundle', origin: body.origin, key_id, serial: bundle.serial, effective_at},
+    read,
+    changes,
+  )
 }
 
 async function rolledBack(call: OperationCall<undefined, undefined, typeof Empty>) {
@@ -90,8 +102,14 @@ async function rolledBack(call: OperationCall<undefined, undefined, typeof Empty
   return {withdrawn: [revisionView({...bundle, withdrawn_at: now})], object: 'price-rollback' as const}
 }
 
-/** The bundle, once a trusted key has signed it. Where the settings name keys, a caller chooses among them and brings no other. */
-function opened({settings}: AdminServices, {bundle, public_key}: {readonly bundle: unknown; readonly public_key?: string | undefined}) {
+/**
+ * The bundle, once a trusted key has signed it. Where the settings name keys, a caller chooses among them and brings no
+ * other.
+ */
+function opened(
+  {settings}: AdminServices,
+  {bundle, public_key}: {readonly bundle: unknown; readonly public_key?: string | undefined},
+) {
   const trusted = settings.bundle_public_key
   try {
     if (trusted !== undefined && public_key !== undefined) {
@@ -100,7 +118,8 @@ function opened({settings}: AdminServices, {bundle, public_key}: {readonly bundl
       if (strange) throw new BundleFault(`the key ${strange} is none of those that GATEWAY_BUNDLE_PUBLIC_KEY names`)
     }
     const keys = public_key ?? trusted
-    if (keys === undefined) throw new BundleFault('no key is trusted: name the public key, or set GATEWAY_BUNDLE_PUBLIC_KEY')
+    if (keys === undefined)
+      throw new BundleFault('no key is trusted: name the public key, or set GATEWAY_BUNDLE_PUBLIC_KEY')
     return openBundle(bundle, keys)
   } catch (error) {
     if (!(error instanceof BundleFault)) throw error
@@ -111,22 +130,32 @@ function opened({settings}: AdminServices, {bundle, public_key}: {readonly bundl
 /** The prices of a bundle. Content of a kind that is not known here is a reason to take nothing of it. */
 function contentOf({contents}: Bundle): ReadList {
   const strange = contents.find(({kind}) => kind !== 'prices')
-  if (strange) throw refused(`it holds ${JSON.stringify(strange.kind.slice(0, 64))}, which this version cannot take; a newer gateway may`)
+  if (strange)
+    throw refused(
+      `it holds ${JSON.stringify(strange.kind.slice(0, 64))}, which this version cannot take; a newer gateway may`,
+    )
   const [content, more] = contents
   if (!content || more) throw refused('it should hold one list of prices')
   const parsed = PriceListBody.safeParse(content.content)
-  if (!parsed.success) throw refused(explain(parsed.error, PriceListBody, content.content, {root: 'its list of prices'}).replace(/\.$/, ''))
+  if (!parsed.success)
+    throw refused(
+      explain(parsed.error, PriceListBody, content.content, {root: 'its list of prices'}).replace(/\.$/, ''),
+    )
   return readList(parsed.data, 'bundle', 'prices')
 }
 
-/** Refuses what is older than the newest bundle this gateway has ever taken: an old bundle is a way to bring old prices back. */
+/**
+ * Refuses what is older than the newest bundle this gateway has ever taken: an old bundle is a way to bring old prices
+ * back.
+ */
 async function checkAge(db: Db, {serial}: Bundle, {digest}: ReadList) {
   const newest = await newestBundle(db)
   if (!newest?.serial || serial > newest.serial) return
   if (serial < newest.serial) {
     throw older(`its serial ${serial} is older than ${newest.serial}, which was installed on ${newest.created_at}`)
   }
-  if (digest !== newest.digest) throw older(`its serial ${serial} was installed on ${newest.created_at} with other content`)
+  if (digest !== newest.digest)
+    throw older(`its serial ${serial} was installed on ${newest.created_at} with other content`)
   if (newest.withdrawn_at === null) throw older(`its serial ${serial} is installed already, since ${newest.created_at}`)
 }
 

@@ -124,11 +124,16 @@ async function priceSet(call: OperationCall<typeof PriceWritePath, undefined, ty
   const effective_at = beginning(body.effective_at, now)
   const {model} = params
   const provider = kindOf(params.provider, 'provider')
-  const {prices, digest} = readList({providers: {[provider]: {[model]: {pricing_config: body.pricing_config}}}}, 'set', 'the price')
+  const {prices, digest} = readList(
+    {providers: {[provider]: {[model]: {pricing_config: body.pricing_config}}}},
+    'set',
+    'the price',
+  )
   const [after] = prices
   if (!after)
     throw new Refusal('body.invalid', {
-      issues: 'pricing_config: prices nothing; expected a price for the default of a provider, 0 where its calls cost nothing.',
+      issues:
+        'pricing_config: prices nothing; expected a price for the default of a provider, 0 where its calls cost nothing.',
     })
   return one(call, {provider, model, change: 'added', before: null, after}, digest, effective_at)
 }
@@ -160,11 +165,18 @@ async function rolledBack(call: OperationCall<undefined, undefined, typeof Price
   const {db, body, now} = call
   await mayChangePrices(call)
   const last = await lastPriceRevision(db)
-  if (!last) throw new Refusal('pricing.no_revision', {reason: 'There is no installation of prices to withdraw: the bundled prices hold.'})
+  if (!last)
+    throw new Refusal('pricing.no_revision', {
+      reason: 'There is no installation of prices to withdraw: the bundled prices hold.',
+    })
   const to_revision = body.to_revision ?? last.revision - 1
   if (to_revision > 0 && body.to_revision !== undefined) found(await findPriceRevision(db, to_revision), 'revision')
   const withdrawn: PriceRevisionsTable[] = []
-  for (let at: PriceRevisionsTable | undefined = last; at && at.revision > to_revision; at = await lastPriceRevision(db)) {
+  for (
+    let at: PriceRevisionsTable | undefined = last;
+    at && at.revision > to_revision;
+    at = await lastPriceRevision(db)
+  ) {
     await withdrawPriceRevision(db, at.revision, now)
     withdrawn.push({...at, withdrawn_at: now})
   }

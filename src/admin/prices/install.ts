@@ -1,7 +1,14 @@
 import type {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {PricingConfigError} from '../../pricing/config.ts'
-import {changesOf, keptText, type PriceChange, type PriceList, type ReadList, readPriceList} from '../../pricing/list.ts'
+import {
+  changesOf,
+  keptText,
+  type PriceChange,
+  type PriceList,
+  type ReadList,
+  readPriceList,
+} from '../../pricing/list.ts'
 import {pricesInForce} from '../../pricing/open.ts'
 import type {Price} from '../../pricing/price.ts'
 import {toPublicPricing, toPublicTiers} from '../../pricing/view.ts'
@@ -13,7 +20,9 @@ import type {PriceRevisionsTable} from '../../store/tables/prices.ts'
 import type {OperationCall} from '../operation.ts'
 import {type CallerScope, invalid} from '../tenancy.ts'
 
-/** Prices are everybody's: where several organisations share a gateway, none of them changes the prices of the others. */
+/**
+ * Prices are everybody's: where several organisations share a gateway, none of them changes the prices of the others.
+ */
 export async function mayChangePrices({actor, db}: CallerScope): Promise<void> {
   if (actor.type === 'operator') return
   if ((await organisations(db)).length > 1) throw new Refusal('pricing.shared')
@@ -33,7 +42,10 @@ export function readList(list: Pick<PriceList, 'providers'>, source: string, fie
 export function beginning(effective_at: string | undefined, now: string): string {
   if (effective_at === undefined || effective_at === now) return now
   if (effective_at < now)
-    throw invalid('effective_at', `is in the past; prices hold from now (${now}) or later, as calls are never priced twice`)
+    throw invalid(
+      'effective_at',
+      `is in the past; prices hold from now (${now}) or later, as calls are never priced twice`,
+    )
   return effective_at
 }
 
@@ -43,12 +55,19 @@ export async function changesBy(db: Db, list: ReadList, effective_at: string): P
 }
 
 export function diffView(list: ReadList, changes: readonly PriceChange[], at: string): z.input<typeof PriceDiff> {
-  return {...counted(list, changes), changes: changes.map(change => changeView(change, Date.parse(at))), object: 'price-diff'}
+  return {
+    ...counted(list, changes),
+    changes: changes.map(change => changeView(change, Date.parse(at))),
+    object: 'price-diff',
+  }
 }
 
 type Revision = Pick<PriceRevisionsTable, 'kind' | 'origin' | 'key_id' | 'serial' | 'effective_at'>
 
-/** Writes `changes` as a revision, in the call's transaction: all of it stands, or nothing. Without changes only a bundle is noted. */
+/**
+ * Writes `changes` as a revision, in the call's transaction: all of it stands, or nothing. Without changes only a
+ * bundle is noted.
+ */
 export async function install(
   {db, actor, now, auditTarget: about}: Pick<OperationCall, 'db' | 'actor' | 'now' | 'auditTarget'>,
   revision: Revision,

@@ -117,7 +117,8 @@ async function unpriced(call: OperationCall<undefined, typeof UnpricedQuery>) {
     model: model === '' ? null : model,
     command: commandFor(slugOf(row.provider), model, row),
     priced_now:
-      row.parts.every(({kind}) => kind === 'unit') && isPriced(pricing.lookup(slugOf(row.provider), model), row.units, app.now().getTime()),
+      row.parts.every(({kind}) => kind === 'unit') &&
+      isPriced(pricing.lookup(slugOf(row.provider), model), row.units, app.now().getTime()),
     object: 'unpriced-model' as const,
   }))
 }
@@ -125,8 +126,15 @@ async function unpriced(call: OperationCall<undefined, typeof UnpricedQuery>) {
 /** Words of a shell as they are, or quoted. */
 const quoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
-/** Classes of tokens are in the price of the model; a mode, a number that nobody knows and an endpoint have no rate of their own. */
-function commandFor(provider: string, model: string, {units, parts}: Pick<UnpricedModel, 'units' | 'parts'>): string | null {
+/**
+ * Classes of tokens are in the price of the model; a mode, a number that nobody knows and an endpoint have no rate of
+ * their own.
+ */
+function commandFor(
+  provider: string,
+  model: string,
+  {units, parts}: Pick<UnpricedModel, 'units' | 'parts'>,
+): string | null {
   if (model === '') return null
   const command = `gateway pricing set ${quoted(model)} --provider ${quoted(provider)}`
   if (parts.length === 0) return `${command} --input USD --output USD`
@@ -144,7 +152,9 @@ function isPriced(price: Price | undefined, units: readonly string[], at_ms: num
   const effective = effectiveRates(rates)
   return units.every(unit => {
     const rate = RATE_NAMES.find(name => CLASS_OF_RATE[name] === unit)
-    return rate ? effective[rate] !== undefined : unitRate(rates_of_units, unit === 'image' ? 'image:default:default' : unit) !== undefined
+    return rate
+      ? effective[rate] !== undefined
+      : unitRate(rates_of_units, unit === 'image' ? 'image:default:default' : unit) !== undefined
   })
 }
 
@@ -155,7 +165,9 @@ function slugOf(provider: string): string {
 
 const opened = new WeakMap<AdminServices, Pricing>()
 
-/** The prices that calls find, but for those that an integration gives models of its own; as the database has them now. */
+/**
+ * The prices that calls find, but for those that an integration gives models of its own; as the database has them now.
+ */
 export async function freshPricing(app: AdminServices): Promise<Pricing> {
   const pricing = app.pricing ?? opened.get(app) ?? open(app)
   await pricing.refresh()

@@ -1,8 +1,8 @@
 import {isIPv4, isIPv6} from 'node:net'
 
 /**
- * Why a socket may not go to an address. `metadata`: the credentials service of a cloud, open to nobody. `private`: every address
- * that is not handed out on the public internet, open to a trusted host.
+ * Why a socket may not go to an address. `metadata`: the credentials service of a cloud, open to nobody. `private`:
+ * every address that is not handed out on the public internet, open to a trusted host.
  */
 export type AddressClass = 'metadata' | 'private'
 
@@ -14,9 +14,9 @@ export interface AddressRange {
 }
 
 /**
- * Why `address` (text of an IPv4 or IPv6 address, as DNS or a URL gives it) is refused; null when it is a public one. An address
- * that carries an IPv4 address inside (mapped, compatible, translated, 6to4, NAT64, Teredo, ISATAP) is judged by both.
- * Text that is no address at all is `metadata`: never opened.
+ * Why `address` (text of an IPv4 or IPv6 address, as DNS or a URL gives it) is refused; null when it is a public one.
+ * An address that carries an IPv4 address inside (mapped, compatible, translated, 6to4, NAT64, Teredo, ISATAP) is
+ * judged by both. Text that is no address at all is `metadata`: never opened.
  */
 export function judge(address: string): AddressClass | null {
   const value = readAddress(address)
@@ -27,8 +27,9 @@ export function judge(address: string): AddressClass | null {
 }
 
 /**
- * The 128 bits of an address; an IPv4 address is its mapped form (RFC 4291, 2.5.5.2), so that `10.0.0.1` and `::ffff:a00:1` are
- * one value. A zone id is left out. Undefined when `text` is not an address in its canonical or full form.
+ * The 128 bits of an address; an IPv4 address is its mapped form (RFC 4291, 2.5.5.2), so that `10.0.0.1` and
+ * `::ffff:a00:1` are one value. A zone id is left out. Undefined when `text` is not an address in its canonical or full
+ * form.
  */
 export function readAddress(text: string): bigint | undefined {
   if (isIPv4(text)) return (MAPPED.prefix << 32n) | quad(text)
@@ -43,7 +44,10 @@ export function readAddress(text: string): bigint | undefined {
   return [...left, ...zeros, ...right].reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n)
 }
 
-/** The range written `address/bits`, or the one address; bits behind the prefix are ignored. Undefined when it is neither. */
+/**
+ * The range written `address/bits`, or the one address; bits behind the prefix are ignored. Undefined when it is
+ * neither.
+ */
 export function readRange(text: string): AddressRange | undefined {
   const [address = '', bits, more] = text.split('/')
   const value = readAddress(address)
@@ -96,10 +100,15 @@ const PRIVATE_V4 = ranges(
   '224.0.0.0/3',
 )
 
-/** Of IPv6 only 2000::/3 is handed out (IANA); 64:ff9b::/96 is how a network without IPv4 says a public IPv4 address. */
+/**
+ * Of IPv6 only 2000::/3 is handed out (IANA); 64:ff9b::/96 is how a network without IPv4 says a public IPv4 address.
+ */
 const PUBLIC_V6 = ranges('2000::/3', '64:ff9b::/96')
 
-/** Inside 2000::/3, for special purposes: Teredo, benchmarks, ORCHID, documentation (IANA IPv6 special-purpose registry). */
+/**
+ * Inside 2000::/3, for special purposes: Teredo, benchmarks, ORCHID, documentation (IANA IPv6 special-purpose
+ * registry).
+ */
 const PRIVATE_V6 = ranges('2001::/32', '2001:2::/48', '2001:10::/28', '2001:20::/28', '2001:db8::/32', '3fff::/20')
 
 /** Ranges of IPv6 that carry an IPv4 address, and where it stands. */
@@ -108,7 +117,8 @@ const CARRIERS: readonly (readonly [AddressRange, (value: bigint) => bigint])[] 
   [readRange('::ffff:0:0:0/96')!, value => value], // translated, RFC 2765
   [readRange('64:ff9b::/96')!, value => value], // NAT64, RFC 6052
   [readRange('64:ff9b:1::/48')!, value => value], // NAT64 of one network, RFC 8215
-  [readRange('64:ff9b:1::/48')!, value => ((value >> 48n) & 0xffff0000n) | ((value >> 40n) & 0xffffn)], // the same, its /48 form
+  // the same, its /48 form
+  [readRange('64:ff9b:1::/48')!, value => ((value >> 48n) & 0xffff0000n) | ((value >> 40n) & 0xffffn)],
   [readRange('2002::/16')!, value => value >> 80n], // 6to4, RFC 3056
   [readRange('2001::/32')!, value => ~value], // Teredo, RFC 4380: the client's address is inverted
 ]

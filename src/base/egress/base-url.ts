@@ -17,9 +17,9 @@ const LONGEST = 2048
 const MAX_LABELS = 10
 
 /**
- * Reads the text of a base URL by a grammar far narrower than the WHATWG parser's, before that parser can turn `0x7f.1`,
- * full-width dots or tabs into something harmless to look at. Refuses all else with `host.blocked` and says what is wrong.
- * It judges the form only; whether the host may be called is for `readDestination`.
+ * Reads the text of a base URL by a grammar far narrower than the WHATWG parser's, before that parser can turn
+ * `0x7f.1`, full-width dots or tabs into something harmless to look at. Refuses all else with `host.blocked` and says
+ * what is wrong. It judges the form only; whether the host may be called is for `readDestination`.
  */
 export function readBaseUrl(text: string): BaseUrl {
   if (text.length > LONGEST) refuse(`a base URL has at most ${LONGEST} characters`)
@@ -69,8 +69,10 @@ function readPort(text: string | undefined, secure: boolean): number {
 function readBasePath(tail: string): string {
   if (tail.includes('?')) refuse('a query (?) is not allowed')
   if (tail.includes('#')) refuse('a fragment (#) is not allowed')
-  if (!/^(?:[\w.~!$&'()*+,;=:/-]|%[0-9a-f]{2})*$/i.test(tail)) refuse('its path has characters that must be percent-encoded')
-  if (tail.includes('//') || hasDotSegments(tail) || /\/(?:\.|%2e)(?:\/|$)/i.test(tail)) refuse('its path must have no //, /./ or /../')
+  if (!/^(?:[\w.~!$&'()*+,;=:/-]|%[0-9a-f]{2})*$/i.test(tail))
+    refuse('its path has characters that must be percent-encoded')
+  if (tail.includes('//') || hasDotSegments(tail) || /\/(?:\.|%2e)(?:\/|$)/i.test(tail))
+    refuse('its path must have no //, /./ or /../')
   return tail.endsWith('/') ? tail.slice(0, -1) : tail
 }
 

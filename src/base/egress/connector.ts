@@ -28,9 +28,9 @@ const NEXT_ADDRESS_AFTER_MS = 500
 const KEEP_ALIVE_PROBE_AFTER_MS = 60_000
 
 /**
- * The wall, where no call can go around it: a pool asks this connector for every socket to `destination`. It looks the name up, judges
- * every address of the answer under the destination's trust, dials those very addresses and looks again where the socket went. What a
- * call says (its `host` header) does not count. Rejects with an `EgressFault`.
+ * The wall, where no call can go around it: a pool asks this connector for every socket to `destination`. It looks the
+ * name up, judges every address of the answer under the destination's trust, dials those very addresses and looks again
+ * where the socket went. What a call says (its `host` header) does not count. Rejects with an `EgressFault`.
  */
 export function connector(how: Dialling): () => Promise<Socket> {
   const secure = securing(how.destination.hostname, how.tls)
@@ -57,8 +57,13 @@ async function dial(how: Dialling, secure: ReturnType<typeof securing>, signal: 
   return how.destination.secure ? secure(raw, signal) : raw
 }
 
-/** Every address of the destination. One refused address refuses them all: who mixes them in is feeling for a way in. */
-async function judged({destination: {hostname, trust}, trusted, lookup}: Dialling, signal: AbortSignal): Promise<readonly string[]> {
+/**
+ * Every address of the destination. One refused address refuses them all: who mixes them in is feeling for a way in.
+ */
+async function judged(
+  {destination: {hostname, trust}, trusted, lookup}: Dialling,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const addresses = isIP(hostname) ? [hostname] : await Promise.race([lookup(hostname), aborted(signal)])
   if (addresses.length === 0) throw new EgressFault('unreachable', 'its host name does not resolve')
   for (const address of addresses) {
@@ -71,7 +76,10 @@ async function judged({destination: {hostname, trust}, trusted, lookup}: Diallin
   return addresses.slice(0, MAX_ADDRESSES)
 }
 
-/** Node.js tries the addresses in turn (RFC 8305), but gets them from us: there is no second lookup that could answer otherwise. */
+/**
+ * Node.js tries the addresses in turn (RFC 8305), but gets them from us: there is no second lookup that could answer
+ * otherwise.
+ */
 async function direct({destination}: Dialling, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
   const pinned: LookupFunction = (_, __, done) =>
     done(

@@ -1,6 +1,9 @@
 import {Refusal} from '../errors.ts'
 
-/** Why no socket was to be had: the wall forbids it, the place could not be reached, or too many calls wait for it already. */
+/**
+ * Why no socket was to be had: the wall forbids it, the place could not be reached, or too many calls wait for it
+ * already.
+ */
 export type FaultKind = 'blocked' | 'unreachable' | 'queue_full'
 
 /** A call that never left. the client may see `reason`: it names no address and no secret; `cause` stays in our log. */
@@ -22,15 +25,18 @@ export function faultOf(error: unknown): EgressFault {
   const code = codeOf(error)
   const reason =
     CONNECTING[code] ??
-    (/^(ERR_SSL_|ERR_TLS_|EPROTO|CERT_|INVALID_CA|UNABLE_TO_)/.test(code) ? 'the TLS handshake failed' : 'the connection failed')
+    (/^(ERR_SSL_|ERR_TLS_|EPROTO|CERT_|INVALID_CA|UNABLE_TO_)/.test(code)
+      ? 'the TLS handshake failed'
+      : 'the connection failed')
   return new EgressFault('unreachable', reason, {cause: error})
 }
 
 /**
- * The refusal that the client gets for `error`, which a pool gave for a call to `provider`: `host.blocked` (400), `upstream.unreachable` (503)
- * when no socket was had, `upstream.queue_full` (503), `upstream.bad_reply` (502) for what is not HTTP, `upstream.broken` (502) when the
- * socket went before the reply, `upstream.cut` (502) when it went within it (`has_begun`), `draining` (503) when we closed it. A Refusal,
- * which is what calls are aborted with, is given back as it is; anything else is `internal`.
+ * The refusal that the client gets for `error`, which a pool gave for a call to `provider`: `host.blocked` (400),
+ * `upstream.unreachable` (503) when no socket was had, `upstream.queue_full` (503), `upstream.bad_reply` (502) for what
+ * is not HTTP, `upstream.broken` (502) when the socket went before the reply, `upstream.cut` (502) when it went within
+ * it (`has_begun`), `draining` (503) when we closed it. A Refusal, which is what calls are aborted with, is given back
+ * as it is; anything else is `internal`.
  */
 export function refusalOf(error: unknown, provider: string, has_begun = false): Refusal {
   if (error instanceof Refusal) return error
@@ -43,14 +49,19 @@ export function refusalOf(error: unknown, provider: string, has_begun = false): 
   const code = codeOf(error)
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new Refusal('draining', {}, options)
   if (CUT.has(code)) return new Refusal('upstream.cut', {provider}, options)
-  const reason = Object.hasOwn(BAD_REPLY, code) ? BAD_REPLY[code] : code.startsWith('HPE_') ? 'it is not HTTP/1.1' : undefined
+  const reason = Object.hasOwn(BAD_REPLY, code)
+    ? BAD_REPLY[code]
+    : code.startsWith('HPE_')
+      ? 'it is not HTTP/1.1'
+      : undefined
   if (reason !== undefined) return new Refusal('upstream.bad_reply', {provider, reason}, options)
   if (BROKEN.has(code) || code.startsWith('ERR_SSL_'))
     return new Refusal(has_begun ? 'upstream.cut' : 'upstream.broken', {provider}, options)
   return new Refusal('internal', {}, options)
 }
 
-const UNTRUSTED_CERTIFICATE = 'its TLS certificate is not signed by an authority known here (NODE_EXTRA_CA_CERTS adds one)'
+const UNTRUSTED_CERTIFICATE =
+  'its TLS certificate is not signed by an authority known here (NODE_EXTRA_CA_CERTS adds one)'
 
 const CONNECTING: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name does not resolve',

@@ -11,7 +11,10 @@ export interface HostList {
 }
 
 /** One line of a host list, read: a name, a domain with all below it, or a range of addresses. */
-export type HostEntry = {readonly name: string} | {readonly domain: string} | {readonly range: AddressRange; readonly text: string}
+export type HostEntry =
+  | {readonly name: string}
+  | {readonly domain: string}
+  | {readonly range: AddressRange; readonly text: string}
 
 export const NO_HOSTS: HostList = hostList([])
 
@@ -31,8 +34,8 @@ export function hostList(entries: readonly HostEntry[]): HostList {
 }
 
 /**
- * One entry as an operator writes it: `host`, `*.domain`, `10.1.2.3`, `[fd00::1]`, `10.0.0.0/8`, or a URL, of which the host
- * counts. Undefined when it is none of them.
+ * One entry as an operator writes it: `host`, `*.domain`, `10.1.2.3`, `[fd00::1]`, `10.0.0.0/8`, or a URL, of which the
+ * host counts. Undefined when it is none of them.
  */
 export function readHostEntry(text: string): HostEntry | undefined {
   const trimmed = text.trim().toLowerCase()
@@ -45,15 +48,17 @@ export function readHostEntry(text: string): HostEntry | undefined {
 }
 
 /**
- * Whether `text` is a host name: labels of lower-case letters, digits and inner hyphens, 63 characters each and 253 in all (RFC
- * 1123, 2.1). Underscores pass, for containers are named with them. What ends in a number is none: a URL parser would take it for
- * an IPv4 address (WHATWG URL, "ends in a number").
+ * Whether `text` is a host name: labels of lower-case letters, digits and inner hyphens, 63 characters each and 253 in
+ * all (RFC 1123, 2.1). Underscores pass, for containers are named with them. What ends in a number is none: a URL
+ * parser would take it for an IPv4 address (WHATWG URL, "ends in a number").
  */
 export function isName(text: string): boolean {
   return text.length <= 253 && text.split('.').every(isLabel) && !endsInNumber(text)
 }
 
-/** Whether a URL parser takes `hostname` for an IPv4 address: its last label is a decimal, octal or hexadecimal number. */
+/**
+ * Whether a URL parser takes `hostname` for an IPv4 address: its last label is a decimal, octal or hexadecimal number.
+ */
 export function endsInNumber(hostname: string): boolean {
   return /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i.test(hostname)
 }

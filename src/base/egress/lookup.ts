@@ -4,11 +4,12 @@ import {lookup as ask} from 'node:dns/promises'
 export type Lookup = (hostname: string) => Promise<readonly string[]>
 
 /** What the machine itself would use: its hosts file, then its name servers, in the order the system prefers. */
-export const systemLookup: Lookup = async hostname => (await ask(hostname, {all: true, order: 'verbatim'})).map(({address}) => address)
+export const systemLookup: Lookup = async hostname =>
+  (await ask(hostname, {all: true, order: 'verbatim'})).map(({address}) => address)
 
 /**
- * `lookup`, called once for all who want the same name at the same time: a burst of new sockets would otherwise fill the few
- * threads that wait for name servers. Nothing is kept beyond the answer.
+ * `lookup`, called once for all who want the same name at the same time: a burst of new sockets would otherwise fill
+ * the few threads that wait for name servers. Nothing is kept beyond the answer.
  */
 export function sharing(lookup: Lookup): Lookup {
   const lookups = new Map<string, Promise<readonly string[]>>()

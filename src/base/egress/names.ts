@@ -1,13 +1,14 @@
 /**
- * Why a host name is refused before anyone looks it up. `metadata`: a credentials or cluster service, open to nobody. `borrowed`:
- * a name that leads wherever its asker likes, or into the cluster; open when trusted by that name. `internal`: a name of a
- * private network; open when trusted.
+ * Why a host name is refused before anyone looks it up. `metadata`: a credentials or cluster service, open to nobody.
+ * `borrowed`: a name that leads wherever its asker likes, or into the cluster; open when trusted by that name.
+ * `internal`: a name of a private network; open when trusted.
  */
 export type NameVerdict = 'metadata' | 'borrowed' | 'internal'
 
 /** Why `hostname` (lower case, no trailing dot, not an address) is refused; null when it is an ordinary public name. */
 export function judgeName(hostname: string): NameVerdict | null {
-  if (METADATA.has(hostname) || hasSuffix(hostname, METADATA_SUFFIXES) || /^kubernetes\.default(\.|$)/.test(hostname)) return 'metadata'
+  if (METADATA.has(hostname) || hasSuffix(hostname, METADATA_SUFFIXES) || /^kubernetes\.default(\.|$)/.test(hostname))
+    return 'metadata'
   if (hasSuffix(hostname, BORROWED_SUFFIXES)) return 'borrowed'
   return !hostname.includes('.') || hasSuffix(hostname, INTERNAL_SUFFIXES) ? 'internal' : null
 }
@@ -36,7 +37,9 @@ const METADATA_SUFFIXES: ReadonlySet<string> = new Set([
   'consul',
 ])
 
-/** Services that answer with the address written in the name or with loopback, and the names of a Kubernetes cluster. */
+/**
+ * Services that answer with the address written in the name or with loopback, and the names of a Kubernetes cluster.
+ */
 const BORROWED_SUFFIXES: ReadonlySet<string> = new Set([
   'nip.io',
   'sslip.io',

@@ -12,11 +12,17 @@ interface ObjectRequest {
 const MAX_BYTES = 256 << 20
 
 /**
- * Requests of a store of objects that the operator named: through the wall, which lets it be a private host. Follows no redirect; an
- * answer that is not there whole within `timeout_ms`, the connection included, is a fault (`TimeoutError`).
+ * Requests of a store of objects that the operator named: through the wall, which lets it be a private host. Follows no
+ * redirect; an answer that is not there whole within `timeout_ms`, the connection included, is a fault
+ * (`TimeoutError`).
  */
 export function objectSender(egress: Pick<Egress, 'destination' | 'pool'>, timeout_ms: number) {
-  return async ({method, url, headers, body}: ObjectRequest): Promise<{status: number; code_header: string | null; body: Buffer}> => {
+  return async ({
+    method,
+    url,
+    headers,
+    body,
+  }: ObjectRequest): Promise<{status: number; code_header: string | null; body: Buffer}> => {
     const {origin} = new URL(url)
     const asker = {kind: 'integration', id: 'log-store', host: readBaseUrl(origin).hostname} as const
     const dispatcher = egress.pool(egress.destination(origin, asker))

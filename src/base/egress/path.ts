@@ -1,9 +1,9 @@
 import {Refusal} from '../errors.ts'
 
 /**
- * The path of a request upstream: `path` (with its query, as the client sent it) below `basePath`. Percent-encoding stays as it
- * came. Refuses with `body.invalid` what could leave the base path or the host: a path that does not begin with one `/`, a `..` in
- * any spelling, a backslash, a fragment, and anything but visible ASCII characters.
+ * The path of a request upstream: `path` (with its query, as the client sent it) below `basePath`. Percent-encoding
+ * stays as it came. Refuses with `body.invalid` what could leave the base path or the host: a path that does not begin
+ * with one `/`, a `..` in any spelling, a backslash, a fragment, and anything but visible ASCII characters.
  */
 export function joinPath(basePath: string, path: string): string {
   const query = path.indexOf('?')
@@ -14,8 +14,9 @@ export function joinPath(basePath: string, path: string): string {
 }
 
 /**
- * `text` in lower case, fit to stand as one label of a host name in a URL template: `a-z`, `0-9` and inner hyphens, 63 characters
- * at most. `what` names it in the refusal (`host.blocked`): a dot, a slash or a `#` here would choose another host.
+ * `text` in lower case, fit to stand as one label of a host name in a URL template: `a-z`, `0-9` and inner hyphens, 63
+ * characters at most. `what` names it in the refusal (`host.blocked`): a dot, a slash or a `#` here would choose
+ * another host.
  */
 export function hostLabel(text: string, what: string): string {
   const label = text.toLowerCase()
@@ -25,7 +26,10 @@ export function hostLabel(text: string, what: string): string {
   return label
 }
 
-/** Whether a server could read `path` (no query) as one that climbs: `..` between separators, encoded or not, or before a `;`. */
+/**
+ * Whether a server could read `path` (no query) as one that climbs: `..` between separators, encoded or not, or before
+ * a `;`.
+ */
 export function hasDotSegments(path: string): boolean {
   return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){2}(?:$|[/\\;]|%2f|%5c|%3b)/i.test(path)
 }

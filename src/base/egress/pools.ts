@@ -32,10 +32,10 @@ export interface EgressOptions {
 type Shelf = Map<string, LinePool>
 
 /**
- * The way out: everything the gateway calls, it calls through a pool from here, and every socket of a pool went through the wall
- * (`connector`). Calls share sockets only when they go to the same origin under the same trust, or for the same integration, and,
- * for custom hosts that callers name, from the same workspace. Deadlines after the connection are the caller's.
- * Redirects are replies like any other. TLS settings are one set for all pools.
+ * The way out: everything the gateway calls, it calls through a pool from here, and every socket of a pool went through
+ * the wall (`connector`). Calls share sockets only when they go to the same origin under the same trust, or for the
+ * same integration, and, for custom hosts that callers name, from the same workspace. Deadlines after the connection
+ * are the caller's. Redirects are replies like any other. TLS settings are one set for all pools.
  */
 export class Egress {
   readonly #options: Required<Omit<EgressOptions, 'tls'>>
@@ -54,14 +54,18 @@ export class Egress {
     this.#destinations = new Destinations(this.#options.trusted)
   }
 
-  /** The place that a base URL names, or the refusal `host.blocked` (`readDestination`). Remembered, so it may be called for every call. */
+  /**
+   * The place that a base URL names, or the refusal `host.blocked` (`readDestination`). Remembered, so it may be called
+   * for every call.
+   */
   destination(text: string, asker: Asker): Destination {
     return this.#destinations.read(text, asker)
   }
 
   /**
-   * The pool for calls of `workspace` to `destination`. Dispatch on it at once, without an await in between: a pool without live calls
-   * may be closed when room is needed for another. EgressFault `queue_full` when there is no room and none is idle.
+   * The pool for calls of `workspace` to `destination`. Dispatch on it at once, without an await in between: a pool
+   * without live calls may be closed when room is needed for another. EgressFault `queue_full` when there is no room
+   * and none is idle.
    */
   pool(destination: Destination, workspace = ''): Dispatcher {
     const shelf = isCustom(destination) ? this.#custom.get(workspace) : this.#own
@@ -108,7 +112,9 @@ export class Egress {
 
   /** Closes the pool that was used longest ago and has no live call. */
   #retireOneOf(shelves: readonly Shelf[]): void {
-    const idle = shelves.flatMap(shelf => [...shelf].map(([key, pool]) => ({shelf, key, pool}))).filter(({pool}) => pool.live === 0)
+    const idle = shelves
+      .flatMap(shelf => [...shelf].map(([key, pool]) => ({shelf, key, pool})))
+      .filter(({pool}) => pool.live === 0)
     if (idle.length === 0) throw new EgressFault('queue_full', 'too many hosts are called at once')
     const {shelf, key, pool} = idle.reduce((oldest, next) => (next.pool.used < oldest.pool.used ? next : oldest))
     shelf.delete(key)

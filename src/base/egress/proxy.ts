@@ -6,7 +6,10 @@ import {type HostEntry, type HostList, hostList, readHostEntry} from './hosts.ts
 import type {Destination} from './target.ts'
 import type {Tls} from './tls.ts'
 
-/** A forward proxy: a server that opens a tunnel (CONNECT, RFC 9110 9.3.6) to an address it is given, for http as for https. */
+/**
+ * A forward proxy: a server that opens a tunnel (CONNECT, RFC 9110 9.3.6) to an address it is given, for http as for
+ * https.
+ */
 export interface ForwardProxy {
   readonly secure: boolean
   readonly hostname: string
@@ -15,7 +18,9 @@ export interface ForwardProxy {
   readonly authorization: string | null
 }
 
-/** The proxy that stands before a destination whose judged addresses are `addresses`; null when it is reached directly. */
+/**
+ * The proxy that stands before a destination whose judged addresses are `addresses`; null when it is reached directly.
+ */
 export type ProxyChoice = (destination: Destination, addresses: readonly string[]) => ForwardProxy | null
 
 export interface ProxySettings {
@@ -25,15 +30,18 @@ export interface ProxySettings {
 }
 
 /**
- * Reads the settings of the forward proxy. An entry of NO_PROXY is `*`, an IP address, a CIDR range, or a host, `.domain` or
- * `*.domain`, which all mean the name and what is below it; `:port` at its end limits it to that port. Addresses count for the
- * names that lead to them, too. Loopback is never sent to a proxy: it would be the proxy's own. A setting that cannot be read is
- * an Error, which does not show the proxy's password.
+ * Reads the settings of the forward proxy. An entry of NO_PROXY is `*`, an IP address, a CIDR range, or a host,
+ * `.domain` or `*.domain`, which all mean the name and what is below it; `:port` at its end limits it to that port.
+ * Addresses count for the names that lead to them, too. Loopback is never sent to a proxy: it would be the proxy's own.
+ * A setting that cannot be read is an Error, which does not show the proxy's password.
  */
 export function readProxies(settings: ProxySettings): ProxyChoice {
   const ofPlain = readProxy('HTTP_PROXY', settings.HTTP_PROXY)
   const ofSecure = readProxy('HTTPS_PROXY', settings.HTTPS_PROXY)
-  const direct = [{hosts: LOOPBACK, port: null}, ...(settings.NO_PROXY ?? []).filter(entry => entry.trim()).map(readDirect)]
+  const direct = [
+    {hosts: LOOPBACK, port: null},
+    ...(settings.NO_PROXY ?? []).filter(entry => entry.trim()).map(readDirect),
+  ]
   return ({hostname, port, secure}, addresses) => {
     const unproxied = ({hosts}: Direct) => hosts.names(hostname) || addresses.some(hosts.covers)
     return direct.some(rule => (rule.port ?? port) === port && unproxied(rule)) ? null : secure ? ofSecure : ofPlain
@@ -41,10 +49,16 @@ export function readProxies(settings: ProxySettings): ProxyChoice {
 }
 
 /**
- * A socket through `proxy` to `address`, an IP address: the proxy never resolves a name. Null when the proxy says that it
- * cannot reach it (5xx); any other refusal is an EgressFault.
+ * A socket through `proxy` to `address`, an IP address: the proxy never resolves a name. Null when the proxy says that
+ * it cannot reach it (5xx); any other refusal is an EgressFault.
  */
-export function tunnel(proxy: ForwardProxy, address: string, port: number, tls: Tls, signal: AbortSignal): Promise<Socket | null> {
+export function tunnel(
+  proxy: ForwardProxy,
+  address: string,
+  port: number,
+  tls: Tls,
+  signal: AbortSignal,
+): Promise<Socket | null> {
   const target = `${isIP(address) === 6 ? `[${address}]` : address}:${port}`
   const {hostname: host, authorization} = proxy
   const headers = {host: target, ...(authorization && {'proxy-authorization': authorization})}
@@ -64,13 +78,20 @@ export function tunnel(proxy: ForwardProxy, address: string, port: number, tls: 
       reject(new EgressFault('unreachable', `the forward proxy answered ${status}`))
     })
     request.once('error', cause =>
-      reject(signal.aborted ? signal.reason : new EgressFault('unreachable', 'the forward proxy could not be reached', {cause})),
+      reject(
+        signal.aborted
+          ? signal.reason
+          : new EgressFault('unreachable', 'the forward proxy could not be reached', {cause}),
+      ),
     )
     request.end()
   })
 }
 
-const LOOPBACK: HostList = hostList([{domain: 'localhost'}, ...['127.0.0.0/8', '::1'].map(text => readHostEntry(text)!)])
+const LOOPBACK: HostList = hostList([
+  {domain: 'localhost'},
+  ...['127.0.0.0/8', '::1'].map(text => readHostEntry(text)!),
+])
 
 function readProxy(name: string, text: string | undefined): ForwardProxy | null {
   if (!text) return null
@@ -106,7 +127,10 @@ function readDirect(text: string): Direct {
   if (trimmed === '*') return {hosts: EVERYWHERE, port: null}
   const [, host = trimmed, port] = /^(\[[^\]]*\]|[^:]+):(\d{1,5})$/.exec(trimmed) ?? []
   const entry = readHostEntry(host.replace(/^\./, '*.'))
-  if (!entry) throw new Error(`NO_PROXY: ${JSON.stringify(trimmed.slice(0, 100))} is not *, a host, .domain, IP address or CIDR range.`)
+  if (!entry)
+    throw new Error(
+      `NO_PROXY: ${JSON.stringify(trimmed.slice(0, 100))} is not *, a host, .domain, IP address or CIDR range.`,
+    )
   return {hosts: hostList([withBelow(entry)]), port: port === undefined ? null : Number(port)}
 }
 

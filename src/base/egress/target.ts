@@ -8,9 +8,10 @@ import {judgeName} from './names.ts'
 import {isRiskyPort} from './ports.ts'
 
 /**
- * Who names a base URL. A `caller` is anyone who can send a call. An `integration` made by an owner, an admin or on the command
- * line is trusted for `host` alone, the host it was made with (`hostname` of a BaseUrl); what else is requested in its name counts as
- * a caller's. `builtin` is a row of the catalogue: its host is ours, filled at most with a `hostLabel`.
+ * Who names a base URL. A `caller` is anyone who can send a call. An `integration` made by an owner, an admin or on the
+ * command line is trusted for `host` alone, the host it was made with (`hostname` of a BaseUrl); what else is requested
+ * in its name counts as a caller's. `builtin` is a row of the catalogue: its host is ours, filled at most with a
+ * `hostLabel`.
  */
 export type Asker =
   | {readonly kind: 'caller'}
@@ -36,8 +37,8 @@ export interface Destination {
 }
 
 /**
- * The place that `text`, a base URL, names when `asker` says so. Refuses with `host.blocked`: a form that could be read in two ways, a
- * metadata service and a risky port whoever asks, and a private host unless it is trusted.
+ * The place that `text`, a base URL, names when `asker` says so. Refuses with `host.blocked`: a form that could be read
+ * in two ways, a metadata service and a risky port whoever asks, and a private host unless it is trusted.
  */
 export function readDestination(text: string, asker: Asker, trusted: HostList): Destination {
   const base = readBaseUrl(text)
@@ -51,7 +52,10 @@ export function readDestination(text: string, asker: Asker, trusted: HostList): 
   return Object.freeze({origin, hostname, port, secure, basePath: path, trust, key: `${group} ${origin}`})
 }
 
-/** `readDestination` with a memory: calls name few hosts, over and over. Refusals are not kept, so that they push nothing out. */
+/**
+ * `readDestination` with a memory: calls name few hosts, over and over. Refusals are not kept, so that they push
+ * nothing out.
+ */
 export class Destinations {
   readonly #trusted: HostList
   readonly #ofCallers = new LRUCache<string, Destination>({max: 1024})

@@ -19,8 +19,8 @@ export function readTls({ca, rejectUnauthorized = true}: TlsSettings = {}): Tls 
 }
 
 /**
- * A function that puts TLS on an open socket, for one host: its certificate must be for `hostname`, whatever address the socket
- * goes to and whatever `host` header a call carries. Sessions are resumed.
+ * A function that puts TLS on an open socket, for one host: its certificate must be for `hostname`, whatever address
+ * the socket goes to and whatever `host` header a call carries. Sessions are resumed.
  */
 export function securing(hostname: string, tls: Tls): (raw: Socket, signal: AbortSignal) => Promise<Socket> {
   let session: Buffer | undefined

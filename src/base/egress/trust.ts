@@ -3,9 +3,10 @@ import {type HostEntry, type HostList, hostList, readHostEntry} from './hosts.ts
 import {judgeName} from './names.ts'
 
 /**
- * The hosts that TRUSTED_CUSTOM_HOSTS names, from its `entries`: host, `*.domain` (the domain and all below it), IP address, CIDR
- * range, or a URL, of which the host counts. `localhost` also names all below it. An entry that cannot be read, and one that
- * would open a metadata service, is an Error that quotes it: the gateway must not start with a wall other than the configured one.
+ * The hosts that TRUSTED_CUSTOM_HOSTS names, from its `entries`: host, `*.domain` (the domain and all below it), IP
+ * address, CIDR range, or a URL, of which the host counts. `localhost` also names all below it. An entry that cannot be
+ * read, and one that would open a metadata service, is an Error that quotes it: the gateway must not start with a wall
+ * other than the configured one.
  */
 export function readTrusted(entries: readonly string[]): HostList {
   return hostList(entries.filter(entry => entry.trim()).flatMap(readTrustedEntry))
@@ -19,7 +20,8 @@ function readTrustedEntry(text: string): HostEntry[] {
       `${quoted} is not a host, *.domain, IP address, CIDR range or URL; for example models.lan,*.ai.example.com,10.20.0.0/16.`,
     )
   }
-  if (isMetadata(entry)) throw new Error(`${quoted} is a cloud metadata or cluster service, which no setting opens. Remove it.`)
+  if (isMetadata(entry))
+    throw new Error(`${quoted} is a cloud metadata or cluster service, which no setting opens. Remove it.`)
   return 'name' in entry && entry.name === 'localhost' ? [{domain: 'localhost'}] : [entry]
 }
 

@@ -28,8 +28,9 @@ const MAX_BODY_BYTES = 1 << 20
 const MAX_AHEAD_BYTES = 64 << 10
 
 /**
- * A client's connection as long as all it sends are plain requests whose head comes in one piece: one call at a time, without the objects and
- * the checks that everything else in HTTP needs. The first other byte gives it to node:http for good.
+ * A client's connection as long as all it sends are plain requests whose head comes in one piece: one call at a time,
+ * without the objects and the checks that everything else in HTTP needs. The first other byte gives it to node:http for
+ * good.
  */
 export class Connection {
   readonly #socket: Socket
@@ -68,7 +69,8 @@ export class Connection {
     const was_complete = request.complete
     const rest = request.take(bytes)
     if (rest) this.#keepForLater(rest)
-    if (!request.complete) return request.is_behind && request.came_bytes > MAX_AHEAD_BYTES ? this.#holdUp(request) : undefined
+    if (!request.complete)
+      return request.is_behind && request.came_bytes > MAX_AHEAD_BYTES ? this.#holdUp(request) : undefined
     if (!was_complete) this.#ingress.governor.whole(this.#governed)
     if (this.#is_answered) this.#next()
   }

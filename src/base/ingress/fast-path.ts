@@ -15,8 +15,9 @@ export interface FrontOptions {
 }
 
 /**
- * Stands before a node:http (or node:https) server: it reads plain requests itself, for a third of the processor time, and gives a connection
- * on which anything else comes to the server, for good. Who speaks to the server sees no difference but the time.
+ * Stands before a node:http (or node:https) server: it reads plain requests itself, for a third of the processor time,
+ * and gives a connection on which anything else comes to the server, for good. Who speaks to the server sees no
+ * difference but the time.
  */
 export function attachFastPath(server: Server, {takes, handle, governor}: FrontOptions): void {
   const connected = 'setSecureContext' in server ? 'secureConnection' : 'connection'

@@ -22,8 +22,8 @@ export function vouchFor(request: ClientRequest): void {
 }
 
 /**
- * Puts a governor over all connections of a server and what stands before it: it sees each first, and every request that the server itself
- * reads. To be called when nothing is put before the server any more.
+ * Puts a governor over all connections of a server and what stands before it: it sees each first, and every request
+ * that the server itself reads. To be called when nothing is put before the server any more.
  */
 export function govern(server: Server, governor: Governor): void {
   const is_tls = 'setSecureContext' in server
@@ -61,14 +61,18 @@ export function govern(server: Server, governor: Governor): void {
   server.closeAllConnections = () => governor.destroyAll()
 }
 
-/** A handshake gives another object than the one that was accepted; of two connections that are open at once no two have the same ends. */
+/**
+ * A handshake gives another object than the one that was accepted; of two connections that are open at once no two have
+ * the same ends.
+ */
 function remember(handshakes: Map<string, Governed>, socket: Socket, one: Governed) {
   const key = ends(socket)
   handshakes.set(key, one)
   socket.once('close', () => handshakes.get(key) === one && handshakes.delete(key))
 }
 
-const ends = ({remoteAddress, remotePort, localAddress, localPort}: Socket) => `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
+const ends = ({remoteAddress, remotePort, localAddress, localPort}: Socket) =>
+  `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 
 function hasBody({headers}: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

@@ -2,9 +2,9 @@ import type {Socket} from 'node:net'
 import type {Refusal} from '../errors.ts'
 
 /**
- * What a connection is at. `new`: nothing has come; `head`: a request's head is on its way; `body`: the head is whole, the body is not;
- * `call`: all of a request is here and its answer is not yet written; `idle`: between two requests; `session`: it is no longer HTTP;
- * `closing`: it ends when what was written has left.
+ * What a connection is at. `new`: nothing has come; `head`: a request's head is on its way; `body`: the head is whole,
+ * the body is not; `call`: all of a request is here and its answer is not yet written; `idle`: between two requests;
+ * `session`: it is no longer HTTP; `closing`: it ends when what was written has left.
  */
 export const STATES = ['new', 'head', 'body', 'call', 'idle', 'session', 'closing'] as const
 export type ConnectionState = (typeof STATES)[number]
@@ -63,7 +63,10 @@ export class Governed {
   }
 }
 
-/** Connections in one state, in the order in which they came to it. A call passes through two, so it is linked by the connections themselves. */
+/**
+ * Connections in one state, in the order in which they came to it. A call passes through two, so it is linked by the
+ * connections themselves.
+ */
 export class Queue {
   oldest: Governed | null = null
   newest: Governed | null = null

@@ -23,13 +23,25 @@ export interface GovernorOptions {
 }
 
 /** Why a connection was ended by us; `closed`: because the gateway ends. */
-export const ENDED = ['head_timeout', 'body_timeout', 'idle', 'left_over', 'gave_way', 'full', 'address_full', 'closed'] as const
+export const ENDED = [
+  'head_timeout',
+  'body_timeout',
+  'idle',
+  'left_over',
+  'gave_way',
+  'full',
+  'address_full',
+  'closed',
+] as const
 export type EndCause = (typeof ENDED)[number]
 
 const SWEEP_MS = 250
 /** Clients go on a moment after the time that they were given. */
 const KEEP_ALIVE_GRACE_MS = 1000
-/** What may still come of a request that has its answer; and how long a client has for the last bytes of an answer to one that was given up. */
+/**
+ * What may still come of a request that has its answer; and how long a client has for the last bytes of an answer to
+ * one that was given up.
+ */
 const LEFT_OVER_BYTES = 1 << 20
 const LAST_BYTES_MS = 5000
 /** A request has this long to come, and an answer to go on leaving, before its connection gives way first. */
@@ -40,9 +52,10 @@ const MAX_SEARCHED = 64
 const MAX_NOTIFIED = 32
 
 /**
- * Every connection of clients, on either way in: how many there are, and how long each may be at what it is at. One timer looks at all of
- * them, by bytes that have come, so that neither a request nor a connection costs a timer. When there are as many as there may be, one that
- * no call is under way on gives way to the one that comes: half a request, or none, is cheap to send.
+ * Every connection of clients, on either way in: how many there are, and how long each may be at what it is at. One
+ * timer looks at all of them, by bytes that have come, so that neither a request nor a connection costs a timer. When
+ * there are as many as there may be, one that no call is under way on gives way to the one that comes: half a request,
+ * or none, is cheap to send.
  */
 export class Governor {
   options: GovernorOptions
@@ -65,7 +78,10 @@ export class Governor {
   constructor(options: GovernorOptions) {
     this.options = options
     this.#now = options.now ?? (() => performance.now())
-    this.#queues = Object.fromEntries(STATES.map(state => [state, new Queue()])) as unknown as Record<ConnectionState, Queue>
+    this.#queues = Object.fromEntries(STATES.map(state => [state, new Queue()])) as unknown as Record<
+      ConnectionState,
+      Queue
+    >
     this.#ended = Object.fromEntries(ENDED.map(why => [why, 0])) as Record<EndCause, number>
   }
 
@@ -83,7 +99,8 @@ export class Governor {
   admit(socket: Socket, is_tls: boolean): Governed | null {
     const {connections, connections_per_address: most} = this.options
     const address = most === undefined ? '' : (socket.remoteAddress ?? '')
-    if (most !== undefined && (this.#by_address.get(address) ?? 0) >= most) return this.#refuse(socket, 'address_full', most, is_tls)
+    if (most !== undefined && (this.#by_address.get(address) ?? 0) >= most)
+      return this.#refuse(socket, 'address_full', most, is_tls)
     if (this.size >= connections && !this.#makeRoom()) return this.#refuse(socket, 'full', connections, is_tls)
     if (!this.#timer) this.#begin()
     const one = new Governed(socket, address, is_tls, this.#clock_ms + SWEEP_MS)
@@ -107,7 +124,10 @@ export class Governor {
     if (one.state === 'new' || one.state === 'idle') this.#move(one, 'head')
   }
 
-  /** The head of a request is whole; `coming` is its body where that is not. False: its answer is the last on this connection. */
+  /**
+   * The head of a request is whole; `coming` is its body where that is not. False: its answer is the last on this
+   * connection.
+   */
   begin(one: Governed, coming: Coming | null): boolean {
     one.under_way++
     one.requests++
@@ -211,7 +231,9 @@ export class Governor {
     this.#timer = setInterval(() => this.sweep(), SWEEP_MS).unref()
   }
 
-  /** Who still takes an answer may take the time of one between its bytes; while the process ends nobody has that long. */
+  /**
+   * Who still takes an answer may take the time of one between its bytes; while the process ends nobody has that long.
+   */
   #lookAtLastBytes(one: Governed) {
     this.#follow(one)
     const [since_ms, limit_ms] = this.is_closing
@@ -285,7 +307,8 @@ export class Governor {
     const isStuck = (one: Governed) => this.#clock_ms - one.moved_ms >= FAIR_MS
     const begun = older(head.oldest, fresh.oldest)
     const stale = begun && this.#clock_ms - begun.since_ms >= FAIR_MS ? begun : null
-    const spare = stale ?? idle.find(MAX_SEARCHED, isFlushed) ?? this.#unknown() ?? closing.find(MAX_SEARCHED, isFlushed)
+    const spare =
+      stale ?? idle.find(MAX_SEARCHED, isFlushed) ?? this.#unknown() ?? closing.find(MAX_SEARCHED, isFlushed)
     const stuck = spare ?? idle.find(MAX_SEARCHED, isStuck) ?? closing.find(MAX_SEARCHED, isStuck)
     const one = stuck ?? begun ?? idle.oldest ?? closing.oldest
     if (!one) return false
@@ -317,7 +340,10 @@ export class Governor {
     if (!this.#timer) this.#begin()
     this.#notified.push(socket)
     socket.resume() // unread bytes would have the client hear of a reset, and not of why
-    socket.end(refusalText(why === 'full' ? full(most) : new Refusal('connections.address_full', {limit: most})), 'latin1')
+    socket.end(
+      refusalText(why === 'full' ? full(most) : new Refusal('connections.address_full', {limit: most})),
+      'latin1',
+    )
     return null
   }
 

@@ -1,7 +1,10 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import {NOT_IN_HEADER_VALUES} from '../header-values.ts'
 
-/** The head of a request that is plain: there is one way to read it, and nothing in it changes how the connection goes on. */
+/**
+ * The head of a request that is plain: there is one way to read it, and nothing in it changes how the connection goes
+ * on.
+ */
 export interface PlainHead {
   readonly headers: IncomingHttpHeaders
   /** Bytes of the body, at least 1. */
@@ -22,8 +25,8 @@ const SPECIAL: ReadonlySet<string> = new Set(['transfer-encoding', 'expect', 'up
 const names = new Map<string, string>()
 
 /**
- * Reads the fields of a head: `text` is Latin-1, from behind the request line to the end of the last field's line. Undefined where it is not
- * plain, or not well-formed: then who reads all of HTTP is to judge it (RFC 9112).
+ * Reads the fields of a head: `text` is Latin-1, from behind the request line to the end of the last field's line.
+ * Undefined where it is not plain, or not well-formed: then who reads all of HTTP is to judge it (RFC 9112).
  */
 export function readPlainHead(text: string): PlainHead | undefined {
   const headers: Record<string, string> = {}

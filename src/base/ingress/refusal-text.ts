@@ -1,7 +1,10 @@
 import {STATUS_CODES} from 'node:http'
 import type {Refusal} from '../errors.ts'
 
-/** A whole answer in HTTP/1.1 to who is refused before there is a request to answer, under `id` where there is one; the connection ends with it. */
+/**
+ * A whole answer in HTTP/1.1 to who is refused before there is a request to answer, under `id` where there is one; the
+ * connection ends with it.
+ */
 export function refusalText({status, message, codes}: Refusal, id?: string): string {
   const body = JSON.stringify({error: {message, type: codes.type, param: null, code: codes.code}})
   const head = [

@@ -44,7 +44,9 @@ export class FastRequest implements Coming {
     return this.#body_bytes - this.#missing_bytes
   }
 
-  /** The body, once; rejects when the client leaves before all of it has come, and with a refusal when it is given up. */
+  /**
+   * The body, once; rejects when the client leaves before all of it has come, and with a refusal when it is given up.
+   */
   body(): Buffer | Promise<Buffer> {
     if (this.complete) return this.#whole()
     if (this.#fault) return Promise.reject(this.#fault)

@@ -9,7 +9,10 @@ interface Handle {
   readonly writeQueueSize: number
 }
 
-/** Bytes of answers that have left. A socket says what was written to it alone: how much of that waits, its handle knows, as node:net asks it. */
+/**
+ * Bytes of answers that have left. A socket says what was written to it alone: how much of that waits, its handle
+ * knows, as node:net asks it.
+ */
 export function leftOf(raw: Socket): number {
   const {_handle: handle} = raw as Socket & {readonly _handle?: Handle | null}
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0

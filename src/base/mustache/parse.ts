@@ -28,12 +28,13 @@ interface Open {
 }
 
 /**
- * Reads a template: `{{name}}`, `{{{name}}}` and `{{&name}}` (the value as JSON where the template is JSON), `{{#name}}…{{/name}}`,
- * `{{^name}}…{{/name}}`, `{{>partial}}`, `{{>partial@3}}`, `{{! comment}}`. A tag of a section or a comment that is alone on its line takes
- * the line with it. Throws a `TemplateFault`.
+ * Reads a template: `{{name}}`, `{{{name}}}` and `{{&name}}` (the value as JSON where the template is JSON),
+ * `{{#name}}…{{/name}}`, `{{^name}}…{{/name}}`, `{{>partial}}`, `{{>partial@3}}`, `{{! comment}}`. A tag of a section
+ * or a comment that is alone on its line takes the line with it. Throws a `TemplateFault`.
  */
 export function parseTemplate(text: string): readonly Node[] {
-  if (text.length > MAX_TEMPLATE_CHARS) throw new TemplateFault(`the template is longer than ${MAX_TEMPLATE_CHARS} characters`)
+  if (text.length > MAX_TEMPLATE_CHARS)
+    throw new TemplateFault(`the template is longer than ${MAX_TEMPLATE_CHARS} characters`)
   const root: Open = {name: '', path: [], is_inverted: false, nodes: []}
   const open: Open[] = [root]
   let from = 0
@@ -48,7 +49,8 @@ export function parseTemplate(text: string): readonly Node[] {
   }
   addText(root, text.slice(from))
   const unclosed = open.at(-1)!
-  if (unclosed !== root) throw new TemplateFault(`the section {{${unclosed.is_inverted ? '^' : '#'}${shown(unclosed.name)}}} is not closed`)
+  if (unclosed !== root)
+    throw new TemplateFault(`the section {{${unclosed.is_inverted ? '^' : '#'}${shown(unclosed.name)}}} is not closed`)
   return root.nodes
 }
 
@@ -95,14 +97,17 @@ function place({sigil, name}: Tag, open: Open[], text: string, start: number) {
     within.nodes.push({kind: 'value', path, is_plain: sigil !== ''})
     return
   }
-  if (open.length > MAX_SECTION_DEPTH) throw new TemplateFault(`sections stand more than ${MAX_SECTION_DEPTH} deep in each other`)
+  if (open.length > MAX_SECTION_DEPTH)
+    throw new TemplateFault(`sections stand more than ${MAX_SECTION_DEPTH} deep in each other`)
   open.push({name, path, is_inverted: sigil === '^', nodes: []})
 }
 
 function pathOf(name: string, text: string, start: number): NamePath {
   if (name === '.') return []
   if (!name || name.length > MAX_NAME_CHARS || /[{}\s]/.test(name) || name.split('.').includes('')) {
-    throw new TemplateFault(`${where(text, start)}: a name is expected, of at most ${MAX_NAME_CHARS} characters without spaces and braces`)
+    throw new TemplateFault(
+      `${where(text, start)}: a name is expected, of at most ${MAX_NAME_CHARS} characters without spaces and braces`,
+    )
   }
   return name.split('.')
 }

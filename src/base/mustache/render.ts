@@ -24,14 +24,15 @@ export class RenderBudget {
 
   chars(text: string): string {
     this.#chars += text.length
-    if (this.#chars > MAX_RENDERED_CHARS) throw new TemplateFault(`what is rendered is longer than ${MAX_RENDERED_CHARS} characters`)
+    if (this.#chars > MAX_RENDERED_CHARS)
+      throw new TemplateFault(`what is rendered is longer than ${MAX_RENDERED_CHARS} characters`)
     return text
   }
 }
 
 /**
- * The text that a template comes to. A variable that is not there is nothing; a section of it is left out, and its inverse is not. Throws a
- * `TemplateFault` for a partial that is not there, and beyond the budget.
+ * The text that a template comes to. A variable that is not there is nothing; a section of it is left out, and its
+ * inverse is not. Throws a `TemplateFault` for a partial that is not there, and beyond the budget.
  */
 export function render(
   nodes: readonly Node[],
@@ -67,7 +68,8 @@ class Rendering {
     for (const node of nodes) {
       this.#budget.step()
       if (node.kind === 'text') this.#write(node.text)
-      else if (node.kind === 'value') this.#write(written(this.#look(node.path, scope), node.is_plain ? 'text' : this.#format))
+      else if (node.kind === 'value')
+        this.#write(written(this.#look(node.path, scope), node.is_plain ? 'text' : this.#format))
       else if (node.kind === 'partial') this.#include(node.name, node.version, scope, depth)
       else this.#section(node, scope, depth)
     }
@@ -89,7 +91,8 @@ class Rendering {
   }
 
   #include(name: string, version: PartialVersion, scope: Scope, depth: number) {
-    if (depth >= MAX_PARTIAL_DEPTH) throw new TemplateFault(`partials include each other more than ${MAX_PARTIAL_DEPTH} deep`)
+    if (depth >= MAX_PARTIAL_DEPTH)
+      throw new TemplateFault(`partials include each other more than ${MAX_PARTIAL_DEPTH} deep`)
     const nodes = this.#find(name, version)
     if (!nodes) throw new TemplateFault(`there is no partial ${name}${version === 'default' ? '' : `@${version}`}`)
     this.write(nodes, scope, depth + 1)
@@ -104,7 +107,8 @@ class Rendering {
     if (path.length === 0) return scope.value
     for (let at: Scope | null = scope; at; at = at.outer) {
       this.#budget.step()
-      if (has(at.value, path[0]!)) return path.reduce<unknown>((value, step) => (has(value, step) ? value[step] : undefined), at.value)
+      if (has(at.value, path[0]!))
+        return path.reduce<unknown>((value, step) => (has(value, step) ? value[step] : undefined), at.value)
     }
     return undefined
   }

@@ -30,10 +30,11 @@ interface Header {
 }
 
 /**
- * Cuts one direction of a WebSocket connection (RFC 6455, without extensions) into pieces, however it is cut into chunks: the pieces'
- * bytes, put together, are the bytes that came in. Frames up to the bound are pieces of their own; of a larger one each piece is what
- * is there of it. `next` gives the next piece, or null when more bytes are needed; it throws a SocketFault where the other
- * side breaks the protocol, and is not to be called again. Not more than a frame within the bound and a chunk is held.
+ * Cuts one direction of a WebSocket connection (RFC 6455, without extensions) into pieces, however it is cut into
+ * chunks: the pieces' bytes, put together, are the bytes that came in. Frames up to the bound are pieces of their own;
+ * of a larger one each piece is what is there of it. `next` gives the next piece, or null when more bytes are needed;
+ * it throws a SocketFault where the other side breaks the protocol, and is not to be called again. Not more than a
+ * frame within the bound and a chunk is held.
  */
 export class FrameReader {
   readonly #is_masked: boolean
@@ -147,7 +148,8 @@ export class FrameReader {
       payload_bytes = 0
       for (let at = 2; at < 2 + length_bytes; at++) payload_bytes = payload_bytes * 256 + this.#byte(at)
       if (payload_bytes > Number.MAX_SAFE_INTEGER) throw wrong('a frame is longer than any can be')
-      if (payload_bytes < (length_bytes === 2 ? 126 : 65_536)) throw wrong('a length is not written in its shortest form')
+      if (payload_bytes < (length_bytes === 2 ? 126 : 65_536))
+        throw wrong('a length is not written in its shortest form')
     }
     const mask = this.#is_masked ? Buffer.from([0, 1, 2, 3].map(at => this.#byte(length - 4 + at))) : null
     return {opcode, is_final, length, payload_bytes, mask}
@@ -156,7 +158,8 @@ export class FrameReader {
   #check(first: number, opcode: number, is_final: boolean, is_masked: boolean) {
     if (first & RESERVED) throw wrong('a reserved bit is set, though no extension was agreed on')
     if (!KNOWN.has(opcode)) throw wrong(`the opcode ${opcode} is not known`)
-    if (is_masked !== this.#is_masked) throw wrong(is_masked ? 'a frame of a server is masked' : 'a frame of a client is not masked')
+    if (is_masked !== this.#is_masked)
+      throw wrong(is_masked ? 'a frame of a server is masked' : 'a frame of a client is not masked')
     if (opcode >= OPCODE.close) {
       if (!is_final) throw wrong('a control frame is fragmented')
     } else if (opcode === OPCODE.continuation) {
@@ -198,11 +201,15 @@ function control(opcode: number, payload: Buffer): CompletedFrame {
   return {kind: 'close', payload}
 }
 
-/** Adds `chunk` to what waits. Many small ones are put together, so that a byte sent alone costs no buffer of its own for long. */
+/**
+ * Adds `chunk` to what waits. Many small ones are put together, so that a byte sent alone costs no buffer of its own
+ * for long.
+ */
 function gather(chunks: Buffer[], chunk: Buffer) {
   if (chunk.length === 0) return
   chunks.push(chunk)
-  while (chunks.length > MAX_APART && chunks.at(-1)!.length >= chunks.at(-2)!.length) chunks.push(Buffer.concat(chunks.splice(-2)))
+  while (chunks.length > MAX_APART && chunks.at(-1)!.length >= chunks.at(-2)!.length)
+    chunks.push(Buffer.concat(chunks.splice(-2)))
 }
 
 const MAX_APART = 16

@@ -15,7 +15,10 @@ const types = (what: string) =>
         if (known) return known
         const like = nearest(each, REQUEST_TYPES)
         const hint = like ? `: did you mean ${like}?` : ''
-        refused.addIssue({code: 'custom', message: `has ${JSON.stringify(each.slice(0, 100))}, which is no type of request${hint}`})
+        refused.addIssue({
+          code: 'custom',
+          message: `has ${JSON.stringify(each.slice(0, 100))}, which is no type of request${hint}`,
+        })
         return each
       }),
     )
@@ -50,6 +53,11 @@ export const allowedRequestTypes = check({
     const explanation = passes
       ? `Requests of type ${endpoint} are allowed.`
       : `Requests of type ${endpoint} are ${is_blocked ? 'blocked' : 'not allowed'}.`
-    return judged(passes, {explanation, requestType: endpoint, allowedTypes: allowed.slice(0, 100), blockedTypes: blocked.slice(0, 100)})
+    return judged(passes, {
+      explanation,
+      requestType: endpoint,
+      allowedTypes: allowed.slice(0, 100),
+      blockedTypes: blocked.slice(0, 100),
+    })
   },
 })

@@ -43,10 +43,15 @@ export const containsCode = check({
   run: ({text}, parameters) => inTimeSlices(judging(text, parameters)),
 })
 
-function* judging(text: string, {format, not}: {readonly format: keyof typeof TAGS; readonly not: boolean}): SlicedWork<Verdict> {
+function* judging(
+  text: string,
+  {format, not}: {readonly format: keyof typeof TAGS; readonly not: boolean},
+): SlicedWork<Verdict> {
   const blocks = yield* fences(text)
   const tags: readonly string[] = TAGS[format]
   const found = blocks.some(({tag}) => tags.includes(tag))
-  const explanation = blocks.length ? `A block of ${format} was ${found ? '' : 'not '}found.` : 'There is no code block.'
+  const explanation = blocks.length
+    ? `A block of ${format} was ${found ? '' : 'not '}found.`
+    : 'There is no code block.'
   return judged(found, {explanation, format, blocks: blocks.length, not, textExcerpt: excerpt(text)}, not)
 }

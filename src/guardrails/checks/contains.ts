@@ -38,7 +38,11 @@ function* containing(view: View, {words, operator, not}: Parameters): SlicedWork
   for (const word of words) if ((yield* has(text, word)) || (yield* has(beside, word))) there.add(word)
   const {holds, found, missing} = compare(words, word => there.has(word), operator)
   const explanation = found.length ? `The text has ${quoted(found)}.` : 'The text has none of the words.'
-  return judged(holds, {explanation, foundWords: found, missingWords: missing, operator, not, textExcerpt: excerpt(text)}, not)
+  return judged(
+    holds,
+    {explanation, foundWords: found, missingWords: missing, operator, not, textExcerpt: excerpt(text)},
+    not,
+  )
 }
 
 function* has(text: string, word: string): SlicedWork<boolean> {

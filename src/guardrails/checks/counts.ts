@@ -15,7 +15,10 @@ export const sentenceCount = check({
   },
   refuse: ({minSentences, maxSentences}) => outOfOrder('minSentences', minSentences, 'maxSentences', maxSentences),
   run({text}, {minSentences, maxSentences, not}) {
-    return within(text, count(text, isSentenceEnd), 'sentence', minSentences, maxSentences, not, {minSentences, maxSentences})
+    return within(text, count(text, isSentenceEnd), 'sentence', minSentences, maxSentences, not, {
+      minSentences,
+      maxSentences,
+    })
   },
 })
 
@@ -36,16 +39,21 @@ export const wordCount = check({
 export const characterCount = check({
   id: 'default.characterCount',
   title: 'Character count',
-  about: 'Passes if the length of the text, without white space at its ends, is within the bounds. Counted in UTF-16 code units.',
+  about:
+    'Passes if the length of the text, without white space at its ends, is within the bounds. Counted in UTF-16 code units.',
   sides: ['input', 'output'],
   shape: {
     minCharacters: least(0).describe('At least so many.'),
     maxCharacters: least(9_999_999).describe('At most so many.'),
     not,
   },
-  refuse: ({minCharacters, maxCharacters}) => outOfOrder('minCharacters', minCharacters, 'maxCharacters', maxCharacters),
+  refuse: ({minCharacters, maxCharacters}) =>
+    outOfOrder('minCharacters', minCharacters, 'maxCharacters', maxCharacters),
   run({text}, {minCharacters, maxCharacters, not}) {
-    return within(text, text.trim().length, 'character', minCharacters, maxCharacters, not, {minCharacters, maxCharacters})
+    return within(text, text.trim().length, 'character', minCharacters, maxCharacters, not, {
+      minCharacters,
+      maxCharacters,
+    })
   },
 })
 
@@ -63,7 +71,11 @@ function within(
   bounds: Readonly<Record<string, number>>,
 ) {
   const explanation = `The text has ${found} ${what}${found === 1 ? '' : 's'}; between ${least} and ${most} are asked for${not ? ' not to be there' : ''}.`
-  return judged(found >= least && found <= most, {explanation, [`${what}Count`]: found, ...bounds, not, textExcerpt: excerpt(text)}, not)
+  return judged(
+    found >= least && found <= most,
+    {explanation, [`${what}Count`]: found, ...bounds, not, textExcerpt: excerpt(text)},
+    not,
+  )
 }
 
 function count(text: string, is: (unit: number) => boolean): number {

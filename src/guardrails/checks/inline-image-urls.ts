@@ -39,7 +39,12 @@ export const inlineImageUrls = check({
   },
 })
 
-async function fetched(url: string, most_bytes: number, timeout_ms: number, {http, after}: CheckContext): Promise<Image> {
+async function fetched(
+  url: string,
+  most_bytes: number,
+  timeout_ms: number,
+  {http, after}: CheckContext,
+): Promise<Image> {
   const {status, type, chunks} = await askBytes(
     http,
     {method: 'GET', url, headers: {accept: 'image/*'}},

@@ -31,11 +31,20 @@ export const jsonSchema = check({
   run: ({text}, parameters) => inTimeSlices(judging(text, parameters)),
 })
 
-function* judging(text: string, {schema, not}: {readonly schema: JsonSchema; readonly not: boolean}): SlicedWork<Verdict> {
+function* judging(
+  text: string,
+  {schema, not}: {readonly schema: JsonSchema; readonly not: boolean},
+): SlicedWork<Verdict> {
   const candidates = yield* embeddedJson(text)
   const complaints: (readonly Complaint[])[] = []
   for (const each of candidates) complaints.push(yield* validating(schema, each))
   const fits = complaints.some(found => found.length === 0)
-  const explanation = candidates.length ? `The JSON ${fits ? 'fits' : 'does not fit'} the schema.` : 'There is no JSON in the answer.'
-  return judged(fits, {explanation, validationErrors: fits ? [] : (complaints[0] ?? []), not, textExcerpt: excerpt(text)}, not)
+  const explanation = candidates.length
+    ? `The JSON ${fits ? 'fits' : 'does not fit'} the schema.`
+    : 'There is no JSON in the answer.'
+  return judged(
+    fits,
+    {explanation, validationErrors: fits ? [] : (complaints[0] ?? []), not, textExcerpt: excerpt(text)},
+    not,
+  )
 }

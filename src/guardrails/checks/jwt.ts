@@ -19,8 +19,17 @@ const shape = {
   jwksUri: urlParameter('Where the keys are that sign tokens.').optional(),
   jwks: z.unknown().optional().describe('The keys themselves: a JWKS, or its JSON.'),
   introspectEndpoint: urlParameter('Whom to ask instead whether a token is active (RFC 7662).').optional(),
-  headerKey: z.string().min(1).max(100).default('Authorization').describe('The header that carries the token, `Bearer` before it or not.'),
-  algorithms: z.array(z.enum(ALGORITHMS)).min(1).default(['RS256']).describe('Algorithms that a token may be signed with.'),
+  headerKey: z
+    .string()
+    .min(1)
+    .max(100)
+    .default('Authorization')
+    .describe('The header that carries the token, `Bearer` before it or not.'),
+  algorithms: z
+    .array(z.enum(ALGORITHMS))
+    .min(1)
+    .default(['RS256'])
+    .describe('Algorithms that a token may be signed with.'),
   cacheMaxAge: z.number().min(0).default(86_400).describe('Seconds that keys are kept.'),
   clockTolerance: z.number().min(0).max(600).default(5).describe('Seconds that clocks may differ by.'),
   maxTokenAge: z
@@ -65,7 +74,8 @@ export const jwt = check({
     const sources = [jwksUri, jwks, introspectEndpoint].filter(source => source !== undefined)
     if (sources.length !== 1) return 'one of jwksUri, jwks and introspectEndpoint is required.'
     if (jwks !== undefined && !readSet(jwks)) return 'jwks must be an object with a list of keys, or its JSON.'
-    if (/^x-(gateway|portkey)-/i.test(claimPrefix)) return 'claimPrefix cannot be the prefix of the gateway’s own headers.'
+    if (/^x-(gateway|portkey)-/i.test(claimPrefix))
+      return 'claimPrefix cannot be the prefix of the gateway’s own headers.'
     return Object.values(claimValues)
       .map(({matchType, values}) => refusePatterns(matchType, values))
       .find(Boolean)
@@ -76,7 +86,9 @@ export const jwt = check({
     if (!carried) return refused(`The header ${options.headerKey} is missing.`)
     const token = carried.replace(/^bearer\s+/i, '')
     try {
-      const payload = options.introspectEndpoint ? await format(token, options, context) : await verified(token, options, context)
+      const payload = options.introspectEndpoint
+        ? await format(token, options, context)
+        : await verified(token, options, context)
       if (typeof payload === 'string') return refused(payload)
       const complaint = claimsComplaint(payload, options, context)
       return complaint ? refused(complaint) : accepted(payload, options)
@@ -94,10 +106,13 @@ async function verified(text: string, options: Options, context: CheckContext): 
   if (!algorithm) return `The token’s algorithm is not among ${options.algorithms.join(', ')}.`
   if (Object.hasOwn(token.header, 'crit')) return 'The token asks for an extension that is not known (crit).'
   const kid = own(token.header, 'kid')
-  const keys = options.jwksUri ? await keysFor(kid, options.jwksUri, options.cacheMaxAge, context) : named(setIn(options)!, kid)
+  const keys = options.jwksUri
+    ? await keysFor(kid, options.jwksUri, options.cacheMaxAge, context)
+    : named(setIn(options)!, kid)
   const usable = keys.map(key => readKey(key, algorithm)).filter(key => key !== undefined)
   if (!usable.length) return 'No key is known that the token could be signed with.'
-  if (!usable.some(key => isSigned(token, key, algorithm satisfies Algorithm))) return 'The token’s signature does not hold.'
+  if (!usable.some(key => isSigned(token, key, algorithm satisfies Algorithm)))
+    return 'The token’s signature does not hold.'
   const late = timeClaimError(token.payload, context.now_ms() / 1000, options.clockTolerance, options.maxTokenAge)
   return late ? `The token does not hold. ${late}` : token.payload
 }
@@ -120,7 +135,8 @@ function claimsComplaint(payload: JsonObject, options: Options, {headers}: Check
   if (missing.length) return `The token lacks the claims ${quoted(missing)}.`
   for (const [name, fits] of claimMatchers(options)) {
     const value = own(payload, name)
-    if (value === undefined || !fits(value)) return `The token’s claim ${JSON.stringify(name)} does not have a value that is asked for.`
+    if (value === undefined || !fits(value))
+      return `The token’s claim ${JSON.stringify(name)} does not have a value that is asked for.`
   }
   for (const name of options.headerPayloadMatch) {
     const header = name.toLowerCase()
@@ -132,13 +148,15 @@ function claimsComplaint(payload: JsonObject, options: Options, {headers}: Check
 }
 
 const claimMatchers = perObject(
-  ({claimValues}: Options) => new Map(Object.entries(claimValues).map(([name, {values, matchType}]) => [name, matcher(matchType, values)])),
+  ({claimValues}: Options) =>
+    new Map(Object.entries(claimValues).map(([name, {values, matchType}]) => [name, matcher(matchType, values)])),
 )
 
 function accepted(payload: JsonObject, {extractClaims, claimPrefix}: Options): Verdict {
   const handed = extractClaims.flatMap(name => {
     const value = own(payload, name)
-    const text = value === undefined || value === null ? undefined : isPlain(value) ? String(value) : JSON.stringify(value)
+    const text =
+      value === undefined || value === null ? undefined : isPlain(value) ? String(value) : JSON.stringify(value)
     const header = `${claimPrefix}${name}`.toLowerCase().replace(/[^a-z0-9-]/g, '-')
     return text === undefined || text.length > MAX_HEADER || /[^\x20-\x7e]/.test(text) ? [] : [[header, text] as const]
   })

@@ -32,7 +32,12 @@ export const endsWith = check({
     const ends = text.endsWith(suffix) || text.endsWith(`${suffix}.`)
     return judged(
       ends,
-      {explanation: `The text ${ends ? 'ends' : 'does not end'} in the suffix.`, suffix, not, textExcerpt: excerpt(text)},
+      {
+        explanation: `The text ${ends ? 'ends' : 'does not end'} in the suffix.`,
+        suffix,
+        not,
+        textExcerpt: excerpt(text),
+      },
       not,
     )
   },
@@ -47,7 +52,11 @@ export const notNull = check({
   run(view, {not}) {
     if (callsTools(view.body)) return judged(true, {explanation: 'The answer calls tools and needs no text.', not})
     const is_there = view.text.trim() !== ''
-    return judged(is_there, {explanation: `The answer has ${is_there ? 'a' : 'no'} text.`, not, textExcerpt: excerpt(view.text)}, not)
+    return judged(
+      is_there,
+      {explanation: `The answer has ${is_there ? 'a' : 'no'} text.`, not, textExcerpt: excerpt(view.text)},
+      not,
+    )
   },
 })
 

@@ -12,7 +12,11 @@ export const modelWhitelist = check({
   run(_, {models, not}, {model}) {
     if (!model) return failed(new CheckFault('The request names no model.'))
     const is_listed = isAmong(model, models)
-    return judged(is_listed, {explanation: `The model ${shown(model)} is ${is_listed ? '' : 'not '}in the list.`, not}, not)
+    return judged(
+      is_listed,
+      {explanation: `The model ${shown(model)} is ${is_listed ? '' : 'not '}in the list.`, not},
+      not,
+    )
   },
 })
 
@@ -44,7 +48,11 @@ export const modelRules = check({
     if (!models.length) return failed(new CheckFault('No rule names a model for this call.'))
     const is_allowed = models.includes('*') || isAmong(model, models)
     const by = matched.length ? `metadata ${matched.map(({key}) => key).join(', ')}` : 'defaults'
-    return judged(is_allowed, {explanation: `The model ${shown(model)} is ${is_allowed ? '' : 'not '}allowed by ${by}.`, not}, not)
+    return judged(
+      is_allowed,
+      {explanation: `The model ${shown(model)} is ${is_allowed ? '' : 'not '}allowed by ${by}.`, not},
+      not,
+    )
   },
 })
 

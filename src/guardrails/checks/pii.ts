@@ -25,11 +25,16 @@ export const pii = check({
       .describe(
         'What to look for. Cards, IBANs, national ids and crypto addresses are proven by check digits, all else by form and the words around it.',
       ),
-    redact: z.boolean().default(false).describe('Replaces what is found by `<EMAIL_1>` and the like, the same value by the same one.'),
+    redact: z
+      .boolean()
+      .default(false)
+      .describe('Replaces what is found by `<EMAIL_1>` and the like, the same value by the same one.'),
     reversible: z
       .boolean()
       .default(false)
-      .describe('Puts the values back, for the client alone, where the answer says their placeholders; logs keep these. Needs `redact`.'),
+      .describe(
+        'Puts the values back, for the client alone, where the answer says their placeholders; logs keep these. Needs `redact`.',
+      ),
     not,
   },
   parameter_aliases: {classes: 'categories'},
@@ -67,7 +72,9 @@ function* judging(view: View, parameters: Parameters, context: CheckContext): Sl
     spans.push(yield* looked.at(text, called))
   }
   const learnt = before?.learnt ?? new Map<string, readonly string[]>()
-  const known = redact ? knownValues(view.strings, spans, parts && behindJudged(learnt, before?.texts ?? [])) : undefined
+  const known = redact
+    ? knownValues(view.strings, spans, parts && behindJudged(learnt, before?.texts ?? []))
+    : undefined
   if (parts && redact) {
     // What one look at an answer numbers is numbered so in the next, whatever came before it meanwhile.
     for (const [index, {text}] of view.strings.entries()) yield* given.redacting(text, spans[index]!)
@@ -103,7 +110,10 @@ interface Before {
   readonly learnt: Map<string, readonly string[]>
 }
 
-/** Placeholders for this body: for an answer none that its request was sent with, which are put back as what they stand for there. */
+/**
+ * Placeholders for this body: for an answer none that its request was sent with, which are put back as what they stand
+ * for there.
+ */
 function* vaultFor({side, request, is_request_transformed}: CheckContext): SlicedWork<Vault> {
   const made = vault()
   if (side === 'input' || !request || !is_request_transformed) return made

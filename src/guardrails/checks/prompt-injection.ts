@@ -7,10 +7,16 @@ import type {View} from '../view.ts'
 export const promptInjection = check({
   id: 'default.promptInjection',
   title: 'Prompt injection',
-  about: 'Passes if a heuristic score of known injection phrases stays below the threshold. It matches phrases, not their meaning.',
+  about:
+    'Passes if a heuristic score of known injection phrases stays below the threshold. It matches phrases, not their meaning.',
   sides: ['input', 'output'],
   shape: {
-    threshold: z.number().gt(0).max(1).default(0.5).describe('Scores from here on fail: 0.5 takes one plain phrase, 0.8 two or more.'),
+    threshold: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.5)
+      .describe('Scores from here on fail: 0.5 takes one plain phrase, 0.8 two or more.'),
     not,
   },
   part: ({not}) => !not,
@@ -19,7 +25,10 @@ export const promptInjection = check({
   run: (view, parameters) => inTimeSlices(judging(view, parameters)),
 })
 
-function* judging(view: View, {threshold, not}: {readonly threshold: number; readonly not: boolean}): SlicedWork<Verdict> {
+function* judging(
+  view: View,
+  {threshold, not}: {readonly threshold: number; readonly not: boolean},
+): SlicedWork<Verdict> {
   const {score, rules, is_discussed} = yield* highest(view.texts)
   const fired = rules.map(({id}) => id)
   const sentence = fired.length ? `rules that fired: ${fired.join(', ')}` : 'no rule fired'

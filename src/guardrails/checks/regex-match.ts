@@ -10,7 +10,8 @@ import type {View} from '../view.ts'
 export const regexMatch = check({
   id: 'default.regexMatch',
   title: 'Regex match',
-  about: 'Passes if the text matches the pattern. With `redact` matches are replaced in every string, and the check passes.',
+  about:
+    'Passes if the text matches the pattern. With `redact` matches are replaced in every string, and the check passes.',
   sides: ['input', 'output'],
   shape: {
     rule: patternParameter().describe('The pattern: JavaScript without flags, matched in linear time.'),

@@ -9,7 +9,10 @@ const plain = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const plains = (what: string) => z.array(plain).default([]).describe(what)
 type Plain = z.output<typeof plain>
 
-const Values = z.strictObject({allowedValues: plains('Values it may have.'), blockedValues: plains('Values it may not have.')})
+const Values = z.strictObject({
+  allowedValues: plains('Values it may have.'),
+  blockedValues: plains('Values it may not have.'),
+})
 
 type Reason =
   | `type_${'blocked' | 'not_allowed'}`
@@ -30,7 +33,8 @@ const MAX_SAID = 50
 export const requestParametersCheck = check({
   id: 'default.requestParametersCheck',
   title: 'Request parameters',
-  about: 'Passes if the tools and the top-level parameters of the request comply with the lists. An empty list is no constraint.',
+  about:
+    'Passes if the tools and the top-level parameters of the request comply with the lists. An empty list is no constraint.',
   sides: ['input'],
   aliases: ['default.requestParameters', 'default.requestParameterCheck'],
   shape: {
@@ -47,7 +51,10 @@ export const requestParametersCheck = check({
       .strictObject({
         allowedKeys: names('Top-level keys that the request may have; all others are refused.'),
         blockedKeys: names('Top-level keys that it may not have.'),
-        values: z.record(z.string(), Values).default({}).describe('Key → values; compared strictly, and only where the key is there.'),
+        values: z
+          .record(z.string(), Values)
+          .default({})
+          .describe('Key → values; compared strictly, and only where the key is there.'),
       })
       .prefault({})
       .describe('Constraints on the keys of the request.'),
@@ -55,26 +62,42 @@ export const requestParametersCheck = check({
   refuse({tools, params}) {
     const pairs: [string, readonly Plain[], readonly Plain[]][] = [
       ['tools.allowedTypes and tools.blockedTypes', tools.allowedTypes, tools.blockedTypes],
-      ['tools.allowedFunctionNames and tools.blockedFunctionNames', tools.allowedFunctionNames, tools.blockedFunctionNames],
+      [
+        'tools.allowedFunctionNames and tools.blockedFunctionNames',
+        tools.allowedFunctionNames,
+        tools.blockedFunctionNames,
+      ],
       ['params.allowedKeys and params.blockedKeys', params.allowedKeys, params.blockedKeys],
-      ...Object.entries(params.values).map(([key, {allowedValues, blockedValues}]): [string, readonly Plain[], readonly Plain[]] => [
-        `params.values.${key}.allowedValues and .blockedValues`,
-        allowedValues,
-        blockedValues,
-      ]),
+      ...Object.entries(params.values).map(
+        ([key, {allowedValues, blockedValues}]): [string, readonly Plain[], readonly Plain[]] => [
+          `params.values.${key}.allowedValues and .blockedValues`,
+          allowedValues,
+          blockedValues,
+        ],
+      ),
     ]
-    const wrong = pairs.map(([where, one, other]) => ({where, both: shared(one, other)})).filter(({both}) => both.length)
-    return wrong.length ? `${wrong.map(({where, both}) => `${where} both have ${quoted(both)}`).join('; ')}.` : undefined
+    const wrong = pairs
+      .map(([where, one, other]) => ({where, both: shared(one, other)}))
+      .filter(({both}) => both.length)
+    return wrong.length
+      ? `${wrong.map(({where, both}) => `${where} both have ${quoted(both)}`).join('; ')}.`
+      : undefined
   },
   run({body}, {tools, params}) {
     const inTools = offeredTools(body).flatMap(tool => toolViolations(tool, tools))
     const inKeys = isObject(body) ? Object.keys(body).flatMap(key => keyViolations(key, params)) : []
-    const inValues = Object.entries(params.values).flatMap(([key, expected]) => valueViolations(key, own(body, key), expected))
+    const inValues = Object.entries(params.values).flatMap(([key, expected]) =>
+      valueViolations(key, own(body, key), expected),
+    )
     const violations = [...inTools, ...inKeys, ...inValues]
     const explanation = violations.length
       ? `The request is not within the constraints: ${[...new Set(violations.map(({reason}) => reason))].join(', ')}.`
       : 'The request is within the constraints.'
-    return judged(violations.length === 0, {explanation, violations: violations.slice(0, MAX_SAID), violationCount: violations.length})
+    return judged(violations.length === 0, {
+      explanation,
+      violations: violations.slice(0, MAX_SAID),
+      violationCount: violations.length,
+    })
   },
 })
 
@@ -90,7 +113,8 @@ function toolViolations({place, types, name}: OfferedTool, lists: ToolLists): Vi
   const {allowedTypes, blockedTypes, allowedFunctionNames, blockedFunctionNames} = lists
   const found: Violation[] = []
   if (types.some(type => blockedTypes.includes(type))) found.push({...about, reason: 'type_blocked'})
-  else if (allowedTypes.length && !types.some(type => allowedTypes.includes(type))) found.push({...about, reason: 'type_not_allowed'})
+  else if (allowedTypes.length && !types.some(type => allowedTypes.includes(type)))
+    found.push({...about, reason: 'type_not_allowed'})
   if (name !== null && blockedFunctionNames.includes(name)) found.push({...about, reason: 'name_blocked'})
   else if (allowedFunctionNames.length && (name === null || !allowedFunctionNames.includes(name)))
     found.push({...about, reason: 'name_not_allowed'})
@@ -106,7 +130,11 @@ function keyViolations(
   return lists.allowedKeys.length && !lists.allowedKeys.includes(key) ? [{at, reason: 'key_not_allowed'}] : []
 }
 
-function valueViolations(key: string, value: JsonValue | undefined, {allowedValues, blockedValues}: z.output<typeof Values>): Violation[] {
+function valueViolations(
+  key: string,
+  value: JsonValue | undefined,
+  {allowedValues, blockedValues}: z.output<typeof Values>,
+): Violation[] {
   if (value === undefined) return []
   const is = (each: Plain) => each === value
   if (blockedValues.some(is)) return [{at: key, reason: 'value_blocked'}]

@@ -9,7 +9,11 @@ export const requiredMetadataKeys = check({
   title: 'Required metadata keys',
   about: 'Passes if all, any or none of the keys are in the metadata of the call.',
   sides: ['input'],
-  shape: {metadataKeys: z.array(z.string().min(1)).min(1).describe('The keys.'), operator: operatorParameter('all'), not},
+  shape: {
+    metadataKeys: z.array(z.string().min(1)).min(1).describe('The keys.'),
+    operator: operatorParameter('all'),
+    not,
+  },
   run(_, {metadataKeys, operator, not}, {metadata}) {
     const {holds, found, missing} = compare(metadataKeys, key => Object.hasOwn(metadata, key), operator)
     const explanation = missing.length ? `The metadata lacks ${quoted(missing)}.` : 'The metadata has all of the keys.'

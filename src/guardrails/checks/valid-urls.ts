@@ -18,7 +18,8 @@ export const validUrls = check({
   shape: {onlyDNS: z.boolean().default(false).describe('Only looks hosts up.'), not},
   async run({text}, {onlyDNS, not}, context) {
     const urls = urlsIn(text)
-    if (urls.length > MAX_URLS) return failed(new CheckFault(`There are more than ${MAX_URLS} URLs in the answer.`, 'TooMuchError'))
+    if (urls.length > MAX_URLS)
+      return failed(new CheckFault(`There are more than ${MAX_URLS} URLs in the answer.`, 'TooMuchError'))
     const invalid: string[] = []
     const waiting = [...urls]
     const work = async () => {
@@ -28,7 +29,9 @@ export const validUrls = check({
     }
     await Promise.all(Array.from({length: AT_ONCE}, work))
     const holds = urls.length > 0 && invalid.length === 0
-    const explanation = urls.length ? `Of ${urls.length} URLs ${invalid.length} are not valid.` : 'There is no URL in the answer.'
+    const explanation = urls.length
+      ? `Of ${urls.length} URLs ${invalid.length} are not valid.`
+      : 'There is no URL in the answer.'
     return judged(
       holds,
       {explanation, invalidHosts: [...new Set(invalid.map(hostOf))].sort(), onlyDNS, not, textExcerpt: excerpt(text)},

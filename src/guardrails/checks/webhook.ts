@@ -14,7 +14,8 @@ const MAX_SAID = 2000
 export const webhook = check({
   id: 'default.webhook',
   title: 'Webhook',
-  about: 'Passes if your service returns a positive verdict. The service can also return a body that replaces the request or the response.',
+  about:
+    'Passes if your service returns a positive verdict. The service can also return a body that replaces the request or the response.',
   sides: ['input', 'output'],
   is_service: true,
   shape: {
@@ -40,20 +41,37 @@ export const webhook = check({
   },
 })
 
-async function read({status, text, type}: PartnerResponse, context: CheckContext, about: {readonly webhookHost: string}): Promise<Verdict> {
+async function read(
+  {status, text, type}: PartnerResponse,
+  context: CheckContext,
+  about: {readonly webhookHost: string},
+): Promise<Verdict> {
   const reply = await inTimeSlices(readingJson(text))
   if (status < 200 || status > 299) {
     const responseData = reply === undefined || text.length > MAX_SAID ? null : reply
-    return failed(new CheckFault(`The webhook answered ${status}.`, 'HttpError'), {...about, responseStatus: status, responseData})
+    return failed(new CheckFault(`The webhook answered ${status}.`, 'HttpError'), {
+      ...about,
+      responseStatus: status,
+      responseData,
+    })
   }
   if (!isObject(reply))
-    return failed(new CheckFault(`The webhook answered no JSON object, but ${type.slice(0, 100) || 'something without a type'}.`), about)
+    return failed(
+      new CheckFault(`The webhook answered no JSON object, but ${type.slice(0, 100) || 'something without a type'}.`),
+      about,
+    )
   const verdict = own(reply, 'verdict')
-  if (typeof verdict !== 'boolean') return failed(new CheckFault('The webhook’s answer has no verdict, true or false.'), about)
-  const data = {explanation: `The webhook ${verdict ? 'passed' : 'failed'} it.`, ...about, responseData: own(reply, 'data') ?? null}
+  if (typeof verdict !== 'boolean')
+    return failed(new CheckFault('The webhook’s answer has no verdict, true or false.'), about)
+  const data = {
+    explanation: `The webhook ${verdict ? 'passed' : 'failed'} it.`,
+    ...about,
+    responseData: own(reply, 'data') ?? null,
+  }
   const put = replacement(reply, context)
   if (put === undefined) return judged(verdict, data)
-  if (!isObject(put)) return failed(new CheckFault('The webhook’s transformedData holds no JSON object to put in place.'), about)
+  if (!isObject(put))
+    return failed(new CheckFault('The webhook’s transformedData holds no JSON object to put in place.'), about)
   return {...judged(verdict, data), transformed: {is_whole: true, apply: view => view.withBody(put)}}
 }
 

@@ -10,7 +10,10 @@ export interface WordRule {
   readonly gap: number
 }
 
-/** A rule of strings that give away a forged turn or a hidden channel; `near`, where given, must stand within so many characters behind. */
+/**
+ * A rule of strings that give away a forged turn or a hidden channel; `near`, where given, must stand within so many
+ * characters behind.
+ */
 export interface SignRule {
   readonly id: string
   readonly weight: number
@@ -22,10 +25,17 @@ export interface SignRule {
 const SET_ASIDE = 'ignore disregard forget override overwrite bypass neglect discard'
 const WHAT_WAS_SAID =
   'instruction* prompt* rule rules directive* direction directions guideline* command commands constraint* polic* programming training'
-const EARLIER = 'previous prior above earlier preceding foregoing your all any these those existing initial original former past system'
+const EARLIER =
+  'previous prior above earlier preceding foregoing your all any these those existing initial original former past system'
 
 export const WORD_RULES: readonly WordRule[] = [
-  {id: 'override', weight: 0.7, about: 'Sets earlier instructions aside.', steps: [SET_ASIDE, EARLIER, WHAT_WAS_SAID], gap: 4},
+  {
+    id: 'override',
+    weight: 0.7,
+    about: 'Sets earlier instructions aside.',
+    steps: [SET_ASIDE, EARLIER, WHAT_WAS_SAID],
+    gap: 4,
+  },
   {
     id: 'override_said',
     weight: 0.55,
@@ -126,7 +136,10 @@ export const WORD_RULES: readonly WordRule[] = [
     id: 'no_refusal',
     weight: 0.35,
     about: 'Forbids to refuse.',
-    steps: ['never not don’t dont don cannot without no', 'refuse refusing refusal* decline apologi* disclaimer* warning* warn'],
+    steps: [
+      'never not don’t dont don cannot without no',
+      'refuse refusing refusal* decline apologi* disclaimer* warning* warn',
+    ],
     gap: 3,
   },
   {
@@ -223,21 +236,30 @@ export const WORD_RULES: readonly WordRule[] = [
     id: 'override_nl_sv',
     weight: 0.7,
     about: 'The same in Dutch, Swedish, Danish and Norwegian.',
-    steps: ['negeer vergeet ignorera glöm ignorer glem', 'instructies regels aanwijzingen opdrachten instruktion* regler instruks*'],
+    steps: [
+      'negeer vergeet ignorera glöm ignorer glem',
+      'instructies regels aanwijzingen opdrachten instruktion* regler instruks*',
+    ],
     gap: 6,
   },
   {
     id: 'override_pl_cs',
     weight: 0.7,
     about: 'The same in Polish and Czech.',
-    steps: ['zignoruj* ignoruj* zapomnij* pomiń zapomeň* nevšímej', 'instrukcj* polece* zasad* wytyczn* instrukc* pokyn* pravid*'],
+    steps: [
+      'zignoruj* ignoruj* zapomnij* pomiń zapomeň* nevšímej',
+      'instrukcj* polece* zasad* wytyczn* instrukc* pokyn* pravid*',
+    ],
     gap: 6,
   },
   {
     id: 'override_ru_uk',
     weight: 0.7,
     about: 'The same in Russian and Ukrainian.',
-    steps: ['игнорируй* проигнорируй* забудь* отмени ігноруй* забудь', 'инструкци* указани* правил* команд* промпт* інструкці* вказівк*'],
+    steps: [
+      'игнорируй* проигнорируй* забудь* отмени ігноруй* забудь',
+      'инструкци* указани* правил* команд* промпт* інструкці* вказівк*',
+    ],
     gap: 6,
   },
   {
@@ -247,7 +269,13 @@ export const WORD_RULES: readonly WordRule[] = [
     steps: ['önceki yukarıdaki tüm', 'talimat* kural* komut* yönerge*', 'unut* görmezden yok yoksay* dikkate'],
     gap: 4,
   },
-  {id: 'override_ar', weight: 0.7, about: 'The same in Arabic.', steps: ['تجاهل انس تجاهلي', 'التعليمات الأوامر تعليمات القواعد'], gap: 4},
+  {
+    id: 'override_ar',
+    weight: 0.7,
+    about: 'The same in Arabic.',
+    steps: ['تجاهل انس تجاهلي', 'التعليمات الأوامر تعليمات القواعد'],
+    gap: 4,
+  },
   {
     id: 'extraction_other',
     weight: 0.55,
@@ -262,7 +290,11 @@ export const WORD_RULES: readonly WordRule[] = [
 
 export const SIGN_RULES: readonly SignRule[] = [
   {
-    ...{id: 'forged_turn', weight: 0.6, about: 'Marks of a chat template, which only the gateway or a provider writes.'},
+    ...{
+      id: 'forged_turn',
+      weight: 0.6,
+      about: 'Marks of a chat template, which only the gateway or a provider writes.',
+    },
     signs: [
       '<|im_start|>',
       '<|im_end|>',
@@ -310,7 +342,10 @@ export const SIGN_RULES: readonly SignRule[] = [
   },
   {
     ...{id: 'override_zh', weight: 0.7, about: 'Sets earlier instructions aside, in Chinese.'},
-    ...{signs: ['忽略', '无视', '忘记', '忽視', '無視以上', '不要理会'], near: ['指令', '指示', '提示', '规则', '要求', '規則']},
+    ...{
+      signs: ['忽略', '无视', '忘记', '忽視', '無視以上', '不要理会'],
+      near: ['指令', '指示', '提示', '规则', '要求', '規則'],
+    },
   },
   {
     ...{id: 'override_ja', weight: 0.7, about: 'Sets earlier instructions aside, in Japanese.'},

@@ -74,7 +74,12 @@ interface Compiled {
   readonly steps: readonly Step[]
 }
 
-const COMPILED: readonly Compiled[] = WORD_RULES.map(({id, weight, gap, steps}) => ({id, weight, gap, steps: steps.map(step)}))
+const COMPILED: readonly Compiled[] = WORD_RULES.map(({id, weight, gap, steps}) => ({
+  id,
+  weight,
+  gap,
+  steps: steps.map(step),
+}))
 
 function step(words: string): Step {
   const all = words.split(' ')
@@ -166,10 +171,17 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
 /** A word that mixes Latin letters with look-alikes of other scripts, in Latin alone. */
 function latin(word: string): string {
   if (!/[a-z]/.test(word) || !/[^\x00-\x7f]/.test(word)) return word
-  return word.replace(/[\u0370-\u052f]/g, letter => (Object.hasOwn(LOOK_ALIKES, letter) ? LOOK_ALIKES[letter]! : letter))
+  return word.replace(/[\u0370-\u052f]/g, letter =>
+    Object.hasOwn(LOOK_ALIKES, letter) ? LOOK_ALIKES[letter]! : letter,
+  )
 }
 
-/** Tag characters, which spell ASCII unseen; many zero-width characters beside each other; or a forced writing direction. */
+/**
+ * Tag characters, which spell ASCII unseen; many zero-width characters beside each other; or a forced writing
+ * direction.
+ */
 function hiddenCharacters(text: string): boolean {
-  return /[\u{e0020}-\u{e007e}]{4}/u.test(text) || /[\u200b\u2060\ufeff]{4}/.test(text) || /\u202e[^\u202c]{8}/.test(text)
+  return (
+    /[\u{e0020}-\u{e007e}]{4}/u.test(text) || /[\u200b\u2060\ufeff]{4}/.test(text) || /\u202e[^\u202c]{8}/.test(text)
+  )
 }

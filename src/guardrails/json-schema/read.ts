@@ -18,8 +18,9 @@ const DEEPEST = 64
 export class SchemaFault extends Error {}
 
 /**
- * Reads a schema of draft 2020-12 (json-schema.org/draft/2020-12/json-schema-validation). Refused is what would otherwise be passed over
- * in silence: references out of the schema, dynamic references, `unevaluated*`, patterns that need backtracking, formats that are unknown.
+ * Reads a schema of draft 2020-12 (json-schema.org/draft/2020-12/json-schema-validation). Refused is what would
+ * otherwise be passed over in silence: references out of the schema, dynamic references, `unevaluated*`, patterns that
+ * need backtracking, formats that are unknown.
  */
 export function readJsonSchema(root: JsonValue): JsonSchema {
   const patterns = new Map<string, Pattern>()
@@ -28,7 +29,8 @@ export function readJsonSchema(root: JsonValue): JsonSchema {
   visit(root, 'schema', 0)
   for (const {to, place} of references) {
     const target = resolve(root, to)
-    if (typeof target !== 'boolean' && !visited.has(target ?? null)) throw new SchemaFault(`${place} leads to no part of this schema.`)
+    if (typeof target !== 'boolean' && !visited.has(target ?? null))
+      throw new SchemaFault(`${place} leads to no part of this schema.`)
   }
   return {root, patterns, target: reference => resolve(root, reference)}
 
@@ -59,7 +61,8 @@ export function readJsonSchema(root: JsonValue): JsonSchema {
     } else if (key === 'format') {
       if (typeof value !== 'string' || !Object.hasOwn(FORMATS, value))
         throw new SchemaFault(`${place} must be one of ${Object.keys(FORMATS).join(', ')}.`)
-    } else if (Object.hasOwn(SHAPES, key) && !SHAPES[key]![0](value)) throw new SchemaFault(`${place} must be ${SHAPES[key]![1]}.`)
+    } else if (Object.hasOwn(SHAPES, key) && !SHAPES[key]![0](value))
+      throw new SchemaFault(`${place} must be ${SHAPES[key]![1]}.`)
   }
 
   function compile(source: JsonValue, place: string) {
@@ -68,7 +71,8 @@ export function readJsonSchema(root: JsonValue): JsonSchema {
     try {
       patterns.set(source, readPattern(source))
     } catch (fault) {
-      if (fault instanceof RegexFault) throw new SchemaFault(`${place} is a pattern that is not available: ${fault.message}.`)
+      if (fault instanceof RegexFault)
+        throw new SchemaFault(`${place} is a pattern that is not available: ${fault.message}.`)
       throw fault
     }
   }
@@ -96,9 +100,24 @@ const REFUSED: ReadonlySet<string> = new Set([
   '$anchor',
   '$dynamicAnchor',
 ])
-const ONE: ReadonlySet<string> = new Set(['additionalProperties', 'propertyNames', 'items', 'contains', 'not', 'if', 'then', 'else'])
+const ONE: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'propertyNames',
+  'items',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+])
 const LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
-const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+const MAPS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+])
 
 const isCount = (value: JsonValue) => Number.isInteger(value) && (value as number) >= 0
 const isNumber = (value: JsonValue) => typeof value === 'number'
@@ -112,7 +131,10 @@ const SHAPES: Readonly<Record<string, readonly [(value: JsonValue) => boolean, s
   type: [value => (isList(value) ? value.every(isType) : isType(value)), `one or a list of ${[...TYPES].join(', ')}`],
   enum: [value => isList(value), 'a list'],
   required: [isTexts, 'a list of texts'],
-  dependentRequired: [value => isObject(value) && Object.values(value as JsonObject).every(isTexts), 'an object of lists of texts'],
+  dependentRequired: [
+    value => isObject(value) && Object.values(value as JsonObject).every(isTexts),
+    'an object of lists of texts',
+  ],
   ...{minLength: count, maxLength: count, minItems: count, maxItems: count, minProperties: count, maxProperties: count},
   ...{minContains: count, maxContains: count},
   ...{minimum: number, maximum: number, exclusiveMinimum: number, exclusiveMaximum: number},

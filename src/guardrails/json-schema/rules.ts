@@ -32,7 +32,9 @@ type Rule = (expected: JsonValue, value: JsonValue, where: Where) => Complaints 
 
 /** Draft 2020-12, core §10 and validation §6: a rule says nothing of values of another type than its own. */
 export const RULES: Readonly<Record<string, Rule>> = {
-  type: holding((expected, value) => (isList(expected) ? expected : [expected]).some(type => isOf(type as string, value))),
+  type: holding((expected, value) =>
+    (isList(expected) ? expected : [expected]).some(type => isOf(type as string, value)),
+  ),
   *enum(expected, value, where) {
     return (yield* some(expected as readonly JsonValue[], each => same(each, value, where.run))) ? [] : broken(where)
   },
@@ -61,7 +63,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   prefixItems: (expected, value, where) =>
     isList(value)
-      ? each(value.slice(0, (expected as readonly JsonValue[]).length), (item, index) => below(own(expected, index)!, item, index, where))
+      ? each(value.slice(0, (expected as readonly JsonValue[]).length), (item, index) =>
+          below(own(expected, index)!, item, index, where),
+        )
       : [],
   items(expected, value, where) {
     if (!isList(value)) return []
@@ -79,7 +83,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   },
   minProperties: holding((expected, value) => !isObject(value) || Object.keys(value).length >= (expected as number)),
   maxProperties: holding((expected, value) => !isObject(value) || Object.keys(value).length <= (expected as number)),
-  required: holding((expected, value) => !isObject(value) || (expected as readonly string[]).every(key => Object.hasOwn(value, key))),
+  required: holding(
+    (expected, value) => !isObject(value) || (expected as readonly string[]).every(key => Object.hasOwn(value, key)),
+  ),
   properties: (expected, value, where) =>
     isObject(value)
       ? each(
@@ -97,11 +103,14 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const named = own(where.node, 'properties')
     const sources = Object.keys((own(where.node, 'patternProperties') as JsonObject | undefined) ?? {})
     return each(members(value), function* ([key, member]) {
-      const is_known = (isObject(named) && Object.hasOwn(named, key)) || (yield* some(sources, source => where.run.matches(source, key)))
+      const is_known =
+        (isObject(named) && Object.hasOwn(named, key)) ||
+        (yield* some(sources, source => where.run.matches(source, key)))
       return is_known ? [] : yield* below(expected, member, key, where)
     })
   },
-  propertyNames: (expected, value, where) => each(members(value), ([key]) => where.run.fits(expected, key, where.place, where.depth)),
+  propertyNames: (expected, value, where) =>
+    each(members(value), ([key]) => where.run.fits(expected, key, where.place, where.depth)),
   dependentRequired: holding(
     (expected, value) =>
       !isObject(value) ||
@@ -138,7 +147,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
 /** Items of a list between two pauses. */
 const PAUSE = 256
 
-function* each<T>(all: readonly T[], complaints: (one: T, index: number) => SlicedWork<Complaints>): SlicedWork<Complaints> {
+function* each<T>(
+  all: readonly T[],
+  complaints: (one: T, index: number) => SlicedWork<Complaints>,
+): SlicedWork<Complaints> {
   const found: Complaint[] = []
   for (let index = 0; index < all.length; index++) found.push(...(yield* complaints(all[index]!, index)))
   return found
@@ -167,7 +179,12 @@ function here(schema: JsonValue, value: JsonValue, {run, place, depth}: Where): 
   return run.fits(schema, value, place, depth)
 }
 
-function below(schema: JsonValue, value: JsonValue, key: string | number, {run, place, depth}: Where): SlicedWork<Complaints> {
+function below(
+  schema: JsonValue,
+  value: JsonValue,
+  key: string | number,
+  {run, place, depth}: Where,
+): SlicedWork<Complaints> {
   return run.fits(schema, value, `${place}/${String(key).slice(0, 100)}`, depth)
 }
 

@@ -33,7 +33,8 @@ export async function keysFor(
     'The JWKS endpoint',
   )
   const keys = own(parsed(text) as JsonValue, 'keys')
-  if (status < 200 || status > 299 || !Array.isArray(keys)) throw new CheckFault(`The JWKS endpoint answered ${status} and no key set.`)
+  if (status < 200 || status > 299 || !Array.isArray(keys))
+    throw new CheckFault(`The JWKS endpoint answered ${status} and no key set.`)
   context.memory.put(name, {keys, at_ms: context.now_ms()} satisfies Kept, max_age_s)
   return named(keys, kid)
 }
@@ -54,7 +55,8 @@ export async function introspected(
   {endpoint, type, kept_as, max_age_s}: {endpoint: string; type: string; kept_as: string; max_age_s: number},
   context: CheckContext,
 ): Promise<JsonObject | null> {
-  const known = max_age_s > 0 ? (context.memory.get(kept_as) as {readonly claims: JsonObject | null} | undefined) : undefined
+  const known =
+    max_age_s > 0 ? (context.memory.get(kept_as) as {readonly claims: JsonObject | null} | undefined) : undefined
   if (known) return known.claims
   const body = type === 'application/json' ? JSON.stringify({token}) : new URLSearchParams({token}).toString()
   const {status, text} = await ask(

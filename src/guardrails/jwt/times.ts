@@ -9,7 +9,12 @@ export function readAge(text: string): number | undefined {
 }
 
 /** Why a token does not hold at `now_s`, or undefined (RFC 7519 §4.1). Times are seconds since the epoch. */
-export function timeClaimError(payload: JsonObject, now_s: number, tolerance_s: number, most_age_s: number | null): string | undefined {
+export function timeClaimError(
+  payload: JsonObject,
+  now_s: number,
+  tolerance_s: number,
+  most_age_s: number | null,
+): string | undefined {
   const [expires, begins, made] = ['exp', 'nbf', 'iat'].map(name => own(payload, name))
   for (const [name, time] of Object.entries({exp: expires, nbf: begins, iat: made}))
     if (time !== undefined && (typeof time !== 'number' || !Number.isFinite(time))) return `Its ${name} is no time.`

@@ -15,7 +15,18 @@ const LONGEST = 16 * 1024
 /** RFC 7518 §3.3 and §3.5. */
 const MIN_RSA_BITS = 2048
 
-export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const
+export const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
 
 /** The parts of a compact token; undefined for what is none. */
@@ -27,14 +38,18 @@ export function readToken(text: string): Token | undefined {
   return {header, payload, signed: `${parts[0]}.${parts[1]}`, signature: Buffer.from(parts[2]!, 'base64url')}
 }
 
-/** A key that `algorithm` may be checked with, or undefined: of another kind, for something else, too short, or not to be read. */
+/**
+ * A key that `algorithm` may be checked with, or undefined: of another kind, for something else, too short, or not to
+ * be read.
+ */
 export function readKey(jwk: JsonValue, algorithm: Algorithm): KeyObject | undefined {
   if (!isObject(jwk) || own(jwk, 'use') === 'enc') return undefined
   const uses = own(jwk, 'key_ops')
   if (isList(uses) && !uses.includes('verify')) return undefined
   const {kind, curve} = NEEDS[algorithm.slice(0, 2) === 'ES' ? algorithm : algorithm.slice(0, 2)]!
   const alg = own(jwk, 'alg')
-  if (own(jwk, 'kty') !== kind || (curve && own(jwk, 'crv') !== curve) || (alg !== undefined && alg !== algorithm)) return undefined
+  if (own(jwk, 'kty') !== kind || (curve && own(jwk, 'crv') !== curve) || (alg !== undefined && alg !== algorithm))
+    return undefined
   return publicKey(jwk)
 }
 
@@ -55,7 +70,12 @@ export function isSigned({signed, signature}: Token, key: KeyObject, algorithm: 
   const hash = `sha${algorithm.slice(2)}`
   if (algorithm.startsWith('ES')) return verify(hash, data, {key, dsaEncoding: 'ieee-p1363'}, signature)
   if (algorithm.startsWith('RS')) return verify(hash, data, {key, padding: constants.RSA_PKCS1_PADDING}, signature)
-  return verify(hash, data, {key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST}, signature)
+  return verify(
+    hash,
+    data,
+    {key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST},
+    signature,
+  )
 }
 
 const NEEDS: Readonly<Record<string, {readonly kind: string; readonly curve?: string}>> = {
@@ -70,7 +90,9 @@ const NEEDS: Readonly<Record<string, {readonly kind: string; readonly curve?: st
 /** Without what a private key has: a set that carries one by mistake is read as its public half. */
 function publicPart(jwk: JsonObject): JsonWebKey {
   return Object.fromEntries(
-    ['kty', 'n', 'e', 'crv', 'x', 'y'].flatMap(name => (typeof own(jwk, name) === 'string' ? [[name, own(jwk, name)]] : [])),
+    ['kty', 'n', 'e', 'crv', 'x', 'y'].flatMap(name =>
+      typeof own(jwk, name) === 'string' ? [[name, own(jwk, name)]] : [],
+    ),
   )
 }
 

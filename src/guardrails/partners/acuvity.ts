@@ -43,7 +43,12 @@ export const acuvity = partner({
   ask: ({texts, credentials: {apiKey}, parameters, is_input}) => ({
     url: `${apexOf(apiKey)}/_acuvity/scan`,
     headers: bearer(apiKey),
-    body: {anonymization: 'FixedSize', messages: texts, redactions: redactionsOf(parameters), type: is_input ? 'Input' : 'Output'},
+    body: {
+      anonymization: 'FixedSize',
+      messages: texts,
+      redactions: redactionsOf(parameters),
+      type: is_input ? 'Input' : 'Output',
+    },
   }),
   read([reply], {texts, parameters}) {
     const extractions = entriesOf(dig(reply, 'extractions'))
@@ -74,7 +79,14 @@ interface Options {
   readonly secrets_categories: readonly string[]
 }
 
-function redactionsOf({pii, pii_redact, pii_categories, secrets, secrets_redact, secrets_categories}: Options): string[] {
+function redactionsOf({
+  pii,
+  pii_redact,
+  pii_categories,
+  secrets,
+  secrets_redact,
+  secrets_categories,
+}: Options): string[] {
   return [...(pii && pii_redact ? pii_categories : []), ...(secrets && secrets_redact ? secrets_categories : [])]
 }
 
@@ -94,7 +106,8 @@ function detected(extraction: JsonValue, parameters: Readonly<Record<string, unk
     const scores = dig(extraction, key)
     const least = parameters[`${name}_threshold`] as number
     const hit = (score: JsonValue) => typeof score === 'number' && score >= least
-    if (parameters[name] && namesOf(scores, hit).some(each => (keys as readonly string[]).includes(each.toLowerCase()))) found.push(name)
+    if (parameters[name] && namesOf(scores, hit).some(each => (keys as readonly string[]).includes(each.toLowerCase())))
+      found.push(name)
   }
   const language = parameters.language_values as string
   if (parameters.language && language && among(dig(extraction, 'languages'), [language]).length) found.push('language')
@@ -104,7 +117,9 @@ function detected(extraction: JsonValue, parameters: Readonly<Record<string, unk
 /** Of a map of names to scores the requested ones. */
 function among(found: JsonValue | undefined, wanted: readonly string[]): string[] {
   const lower = wanted.map(name => name.toLowerCase())
-  return namesOf(found, score => typeof score === 'number' && score > 0).filter(name => lower.includes(name.toLowerCase()))
+  return namesOf(found, score => typeof score === 'number' && score > 0).filter(name =>
+    lower.includes(name.toLowerCase()),
+  )
 }
 
 /** Where the API is: a claim of the token. It is not verified here, for it is the customer's own. */
@@ -112,7 +127,8 @@ function apexOf(token: string): string {
   try {
     const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as JsonValue
     const apex = dig(claims, 'opaque', 'apex-url')
-    if (typeof apex === 'string' && /^https:\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?\/?$/i.test(apex)) return apex.replace(/\/$/, '')
+    if (typeof apex === 'string' && /^https:\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?\/?$/i.test(apex))
+      return apex.replace(/\/$/, '')
   } catch {}
   throw new CheckFault('The credential apiKey does not say where the API is.', 'ConfigurationError')
 }

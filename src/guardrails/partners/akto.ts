@@ -8,7 +8,10 @@ export const akto = partner({
   title: 'Akto',
   about: 'Passes what Akto allows.',
   sides: BOTH,
-  credentials: {apiKey: secret('API key.'), baseUrl: base('Where the API is.', 'https://1726615470-guardrails.akto.io')},
+  credentials: {
+    apiKey: secret('API key.'),
+    baseUrl: base('Where the API is.', 'https://1726615470-guardrails.akto.io'),
+  },
   shape: {},
   ask: ({text, context, credentials}) => ({
     url: `${credentials.baseUrl}/api/validate/request`,

@@ -98,7 +98,9 @@ export const azurePii = partner({
     const byId = texts.map((_, index) => documents.find(each => dig(each, 'id') === String(index)))
     // One document that could not be judged, and nothing is known of the text.
     if (byId.includes(undefined)) throw unknownForm('Azure AI Language')
-    const labels = byId.flatMap(each => textsIn(entriesOf(dig(each, 'entities')).map(entity => dig(entity, 'category'))))
+    const labels = byId.flatMap(each =>
+      textsIn(entriesOf(dig(each, 'entities')).map(entity => dig(entity, 'category'))),
+    )
     if (!labels.length || !parameters.redact) return {passes: labels.length === 0, labels}
     const redactions = pairs(
       texts,
@@ -124,7 +126,8 @@ export const azureShieldPrompt = partner({
   read([reply]) {
     const is_attack = dig(reply, 'userPromptAnalysis', 'attackDetected')
     if (typeof is_attack !== 'boolean') throw unknownForm('Azure Prompt Shields')
-    const is_any = is_attack || entriesOf(dig(reply, 'documentsAnalysis')).some(each => dig(each, 'attackDetected') === true)
+    const is_any =
+      is_attack || entriesOf(dig(reply, 'documentsAnalysis')).some(each => dig(each, 'attackDetected') === true)
     return {passes: !is_any, labels: is_any ? ['attack'] : []}
   },
 })
@@ -154,7 +157,10 @@ function urlOf({credentials: {resourceName, customHost}}: Call, path: string, ap
   return `${start}/${path}?api-version=${apiVersion}`
 }
 
-/** A key, or a token for an Entra application (Microsoft identity platform, client credentials flow), kept for a quarter of an hour. */
+/**
+ * A key, or a token for an Entra application (Microsoft identity platform, client credentials flow), kept for a quarter
+ * of an hour.
+ */
 async function authorized({credentials, context, post}: Call): Promise<Readonly<Record<string, string>>> {
   const {apiKey, tenantId, clientId, clientSecret} = credentials
   if (apiKey) return {'ocp-apim-subscription-key': apiKey}

@@ -34,7 +34,15 @@ export const bedrock = partner({
     const path = `/guardrail/${encodeURIComponent(guardrailId)}/version/${guardrailVersion}/apply`
     const signed = (body: string) => {
       const {host: _, ...headers} = sign({
-        ...{method: 'POST', host, path, body, service: 'bedrock', region: credentials.awsRegion, now_ms: context.now_ms()},
+        ...{
+          method: 'POST',
+          host,
+          path,
+          body,
+          service: 'bedrock',
+          region: credentials.awsRegion,
+          now_ms: context.now_ms(),
+        },
         headers: {'content-type': 'application/json'},
         credentials: {
           access_key_id: credentials.awsAccessKeyId,

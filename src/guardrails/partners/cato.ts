@@ -36,7 +36,9 @@ export const cato = partner({
       },
       body: {
         messages: conversation(call).map(({role, content}) => ({role, content: [{type: 'text', text: content}]})),
-        ...(shouldAnonymizeMonitorAction === undefined ? {} : {should_anonymize_monitor_action: shouldAnonymizeMonitorAction}),
+        ...(shouldAnonymizeMonitorAction === undefined
+          ? {}
+          : {should_anonymize_monitor_action: shouldAnonymizeMonitorAction}),
       },
     }
   },

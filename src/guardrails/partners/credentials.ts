@@ -21,7 +21,10 @@ const visible = z
   .min(1)
   .max(16_384)
   .regex(/^[\x20-\x7e]+$/, 'must be visible ASCII characters on one line')
-const reference = z.strictObject({secret_reference_id: z.string().min(1).max(255), secret_key: z.string().min(1).max(255).optional()})
+const reference = z.strictObject({
+  secret_reference_id: z.string().min(1).max(255),
+  secret_key: z.string().min(1).max(255).optional(),
+})
 
 export function secret(about: string): Credential {
   return {
@@ -42,7 +45,13 @@ export function base(about: string, fallback = ''): Credential {
   const schema = visible
     .refine(isBase, 'must be an http or https URL without user name, query and fragment')
     .transform(url => url.replace(/\/+$/, ''))
-  return {about, is_secret: false, is_required: !fallback, fallback, schema: schema.describe(about).meta({format: 'uri'})}
+  return {
+    about,
+    is_secret: false,
+    is_required: !fallback,
+    fallback,
+    schema: schema.describe(about).meta({format: 'uri'}),
+  }
 }
 
 /** A host name that stands in the URL of an API. */
@@ -61,7 +70,10 @@ export function label(about: string, is_required = true): Credential {
 
 export function credentialsParameter(credentials: Readonly<Record<string, Credential>>): z.ZodType<PartnerCredentials> {
   const shape = Object.fromEntries(Object.entries(credentials).map(([name, {schema}]) => [name, schema.optional()]))
-  return z.strictObject(shape).prefault({}).describe('What the partner knows you by.') as unknown as z.ZodType<PartnerCredentials>
+  return z
+    .strictObject(shape)
+    .prefault({})
+    .describe('What the partner knows you by.') as unknown as z.ZodType<PartnerCredentials>
 }
 
 /** What is to be sent; throws a `CheckFault` where a credential lacks. */
@@ -72,8 +84,12 @@ export async function resolved<Name extends string>(
 ): Promise<Readonly<Record<Name, string>>> {
   const entries = Object.entries<Credential>(credentials).map(async ([name, {is_required, fallback}]) => {
     const value = given[name]
-    if (value === undefined && is_required) throw new CheckFault(`The credential ${name} is missing.`, 'ConfigurationError')
-    return [name, value === undefined ? fallback : typeof value === 'string' ? value : await fetched(value, name, context)] as const
+    if (value === undefined && is_required)
+      throw new CheckFault(`The credential ${name} is missing.`, 'ConfigurationError')
+    return [
+      name,
+      value === undefined ? fallback : typeof value === 'string' ? value : await fetched(value, name, context),
+    ] as const
   })
   return Object.fromEntries(await Promise.all(entries)) as Record<Name, string>
 }
@@ -86,7 +102,8 @@ async function fetched(reference: SecretReference, name: string, {secret}: Check
     // No reason: it would show where secrets are kept.
   }
   const read = visible.safeParse(value)
-  if (!read.success) throw new CheckFault(`The credential ${name} could not be had from its secret reference.`, 'ConfigurationError')
+  if (!read.success)
+    throw new CheckFault(`The credential ${name} could not be had from its secret reference.`, 'ConfigurationError')
   return read.data
 }
 

@@ -13,7 +13,10 @@ type Call = PartnerCall<unknown, keyof typeof credentials>
 
 const names = (what: string) => z.array(z.string().min(1).max(255)).default([]).describe(what)
 
-/** Checks that need a model, which you host (docs/guardrails.md, Partners). Each asks `POST {baseUrl}/<path>` with `{input}`. */
+/**
+ * Checks that need a model, which you host (docs/guardrails.md, Partners). Each asks `POST {baseUrl}/<path>` with
+ * `{input}`.
+ */
 export const gateway: readonly PartnerCheck[] = [
   partner({
     id: 'gateway.moderateContent',

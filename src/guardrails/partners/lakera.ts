@@ -7,7 +7,8 @@ import {bearer, dig, entriesOf, masked, pairs, textsIn} from './reading.ts'
 export const lakera = partner({
   id: 'lakera.guard',
   title: 'Lakera Guard',
-  about: 'Passes what Lakera does not flag. With `redact` a text flagged for personal data alone is masked, and passes.',
+  about:
+    'Passes what Lakera does not flag. With `redact` a text flagged for personal data alone is masked, and passes.',
   sides: BOTH,
   credentials: {apiKey: secret('API key.'), apiBase: base('Where the API is.', 'https://api.lakera.ai')},
   shape: {
@@ -31,9 +32,12 @@ export const lakera = partner({
     if (typeof flagged !== 'boolean') throw unknownForm('Lakera Guard')
     if (!flagged) return {passes: true}
     const labels = textsIn(
-      entriesOf(dig(reply, 'breakdown')).flatMap(each => (dig(each, 'detected') === true ? [dig(each, 'detector_type')] : [])),
+      entriesOf(dig(reply, 'breakdown')).flatMap(each =>
+        dig(each, 'detected') === true ? [dig(each, 'detector_type')] : [],
+      ),
     )
-    if (!parameters.redact || !labels.length || !labels.every(label => label.startsWith('pii'))) return {passes: false, labels}
+    if (!parameters.redact || !labels.length || !labels.every(label => label.startsWith('pii')))
+      return {passes: false, labels}
     const spans = entriesOf(dig(reply, 'payload'))
     const redactions = pairs(
       texts,

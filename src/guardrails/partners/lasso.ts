@@ -18,7 +18,10 @@ export const lasso = partner({
   about: 'Passes unless a violation is detected.',
   sides: BOTH,
   aliases: ['lasso.scan'],
-  credentials: {apiKey: secret('API key.'), apiBase: base('Where the API is.', 'https://server.lasso.security/gateway/v3')},
+  credentials: {
+    apiKey: secret('API key.'),
+    apiBase: base('Where the API is.', 'https://server.lasso.security/gateway/v3'),
+  },
   shape: {
     conversationId: id('Joins calls to a conversation.'),
     userId: id('The user.'),

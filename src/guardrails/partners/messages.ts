@@ -20,7 +20,11 @@ function messagesOf({endpoint, side, body}: View): readonly PartnerMessage[] {
     const is_message = (key === 'messages' || key === 'input') && typeof index === 'number' && isList(own(body, key))
     const place = is_message ? `${key} ${index}` : String(key)
     const message = made.get(place) ?? {
-      role: is_message ? roleOf(own(own(body, key), index)) : key === 'system' || key === 'instructions' ? 'system' : 'user',
+      role: is_message
+        ? roleOf(own(own(body, key), index))
+        : key === 'system' || key === 'instructions'
+          ? 'system'
+          : 'user',
       texts: [],
     }
     message.texts.push(text)

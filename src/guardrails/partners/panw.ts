@@ -21,14 +21,21 @@ export const panw = partner({
     app_name: name('The application, told to Prisma AIRS.'),
   },
   ask({text, context, credentials, parameters: {profile_name, profile_id, ai_model, app_user, app_name}, is_input}) {
-    const profile: Record<string, string> = {...(profile_name ? {profile_name} : {}), ...(profile_id ? {profile_id} : {})}
+    const profile: Record<string, string> = {
+      ...(profile_name ? {profile_name} : {}),
+      ...(profile_id ? {profile_id} : {}),
+    }
     return {
       url: 'https://service.api.aisecurity.paloaltonetworks.com/v1/scan/sync/request',
       headers: {'x-pan-token': credentials.AIRS_API_KEY},
       body: {
         tr_id: context.trace.trace_id,
         ...(Object.keys(profile).length ? {ai_profile: profile} : {}),
-        metadata: {ai_model: ai_model ?? context.model ?? 'unknown', app_user: app_user ?? 'gateway', app_name: app_name ?? 'gateway'},
+        metadata: {
+          ai_model: ai_model ?? context.model ?? 'unknown',
+          app_user: app_user ?? 'gateway',
+          app_name: app_name ?? 'gateway',
+        },
         contents: [{[is_input ? 'prompt' : 'response']: text}],
       },
     }
@@ -37,6 +44,9 @@ export const panw = partner({
     const action = dig(reply, 'action')
     if (typeof action !== 'string') throw unknownForm('Prisma AIRS')
     const found = namesOf(dig(reply, is_input ? 'prompt_detected' : 'response_detected'))
-    return {passes: action !== 'block', labels: [...found, ...(action === 'block' ? textsIn([dig(reply, 'category')]) : [])]}
+    return {
+      passes: action !== 'block',
+      labels: [...found, ...(action === 'block' ? textsIn([dig(reply, 'category')]) : [])],
+    }
   },
 })

@@ -30,7 +30,11 @@ export interface PartnerCall<Parameters, Name extends string> {
   readonly text: string
   readonly is_input: boolean
   /** Another call of the partner's, such as one for a token. */
-  post(request: {readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: string}): Promise<JsonValue>
+  post(request: {
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+  }): Promise<JsonValue>
 }
 
 /** What is to stand in a text's place. */
@@ -85,13 +89,22 @@ const MAX_LABELS = 50
 const LONGEST_LABEL = 100
 
 /** A check that asks a partner's API: POST of JSON, a verdict, perhaps a redaction (docs/guardrails.md, Partners). */
-export function partner<Shape extends z.ZodRawShape, Name extends string>(options: PartnerOptions<Shape, Name>): PartnerCheck {
+export function partner<Shape extends z.ZodRawShape, Name extends string>(
+  options: PartnerOptions<Shape, Name>,
+): PartnerCheck {
   const {id, title, about, sides, kind, aliases = [], parameter_aliases = {}, timeout_ms = TIMEOUT_MS} = options
   const made = check({
     ...{id, title, about, sides, is_service: true as const, aliases, parameter_aliases, ...(kind ? {kind} : {})},
-    shape: {...options.shape, credentials: credentialsParameter(options.credentials), timeout: timeoutParameter(timeout_ms)},
+    shape: {
+      ...options.shape,
+      credentials: credentialsParameter(options.credentials),
+      timeout: timeoutParameter(timeout_ms),
+    },
     async run(view, input, context) {
-      const {credentials, timeout, ...parameters} = input as unknown as {credentials: PartnerCredentials; timeout: number}
+      const {credentials, timeout, ...parameters} = input as unknown as {
+        credentials: PartnerCredentials
+        timeout: number
+      }
       const {texts} = view
       if (!texts.length) return failed(new CheckFault('There is no text to judge.'))
       const signal = context.after(timeout)
@@ -103,7 +116,8 @@ export function partner<Shape extends z.ZodRawShape, Name extends string>(option
       }
       const requested = await options.ask(call)
       const asks = isAsks(requested) ? requested : [requested]
-      if (asks.length > MAX_ASKS) throw new CheckFault(`There are more than ${MAX_ASKS} texts to judge.`, 'TooMuchError')
+      if (asks.length > MAX_ASKS)
+        throw new CheckFault(`There are more than ${MAX_ASKS} texts to judge.`, 'TooMuchError')
       return verdictOf(options.read(await all(asks, send), call), view)
 
       async function send({url, headers, body}: PartnerAsk): Promise<JsonValue> {
@@ -131,7 +145,9 @@ export function partner<Shape extends z.ZodRawShape, Name extends string>(option
     const is_lost = redactions.some(({from}) => !view.texts.includes(from))
     const transformed = ruling.transformed ?? (body === undefined ? redaction(redactions) : whole(body))
     const passes = ruling.passes && !is_lost
-    const sentence = is_lost ? `${title} redacted what could not be put in its place.` : `${title} ${passes ? 'passed' : 'failed'} it.`
+    const sentence = is_lost
+      ? `${title} redacted what could not be put in its place.`
+      : `${title} ${passes ? 'passed' : 'failed'} it.`
     const data = {
       explanation: `${sentence}${found.length ? ` It found: ${found.join(', ')}.` : ''}`,
       ...{found, redacted: transformed !== undefined, textExcerpt: excerpt(view.text)},

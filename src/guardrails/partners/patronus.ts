@@ -39,7 +39,14 @@ export const patronus: readonly PartnerCheck[] = [
     credentials,
     shape: {profile: z.string().min(1).max(255).describe('The criteria, as `patronus:is-concise`.')},
     parameter_aliases: {criteria: 'profile'},
-    ask: call => requestFor(call.credentials.apiKey, 'judge', call.parameters.profile, call.context.request?.text ?? '', call.text),
+    ask: call =>
+      requestFor(
+        call.credentials.apiKey,
+        'judge',
+        call.parameters.profile,
+        call.context.request?.text ?? '',
+        call.text,
+      ),
     read: ([reply]) => ruled(reply),
   }),
 ]

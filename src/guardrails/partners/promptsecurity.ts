@@ -31,10 +31,15 @@ function protect(name: string, side: Side): PartnerCheck {
         results.map((result, index) => dig(result, 'modified_text') ?? texts[index]),
       )
       // To be modified, and no text to put in place: it is not let through as it is.
-      const is_known = results.every((result, index) => actions[index] !== 'modify' || typeof dig(result, 'modified_text') === 'string')
+      const is_known = results.every(
+        (result, index) => actions[index] !== 'modify' || typeof dig(result, 'modified_text') === 'string',
+      )
       return {passes: redactions !== null && is_known, labels, redactions: redactions ?? []}
     },
   })
 }
 
-export const promptsecurity: readonly PartnerCheck[] = [protect('protectPrompt', 'input'), protect('protectResponse', 'output')]
+export const promptsecurity: readonly PartnerCheck[] = [
+  protect('protectPrompt', 'input'),
+  protect('protectResponse', 'output'),
+]

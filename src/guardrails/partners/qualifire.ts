@@ -80,7 +80,9 @@ function toolUse({context, view, text}: Call): JsonObject {
   }))
   const tools = entriesOf(dig(context.request?.body, 'tools')).flatMap(tool => {
     const of = own(tool, 'function')
-    return isObject(of) ? [{name: of.name ?? null, description: of.description ?? null, parameters: of.parameters ?? null}] : []
+    return isObject(of)
+      ? [{name: of.name ?? null, description: of.description ?? null, parameters: of.parameters ?? null}]
+      : []
   })
   return {
     messages: [

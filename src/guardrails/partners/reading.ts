@@ -12,7 +12,10 @@ export function entriesOf(value: JsonValue | undefined): readonly JsonValue[] {
 }
 
 /** Names whose value is `true`, or for which `holds`. */
-export function namesOf(value: JsonValue | undefined, holds: (value: JsonValue) => boolean = each => each === true): string[] {
+export function namesOf(
+  value: JsonValue | undefined,
+  holds: (value: JsonValue) => boolean = each => each === true,
+): string[] {
   return isObject(value) ? Object.keys(value).filter(name => holds(own(value, name)!)) : []
 }
 
@@ -28,8 +31,8 @@ export interface FindingSpan {
 }
 
 /**
- * `text` with its spans masked by `[LABEL]`, those that touch or overlap as one. Null when a span is none of this text: nothing is then
- * known of where the others stand.
+ * `text` with its spans masked by `[LABEL]`, those that touch or overlap as one. Null when a span is none of this text:
+ * nothing is then known of where the others stand.
  */
 export function masked(text: string, spans: readonly FindingSpan[]): string | null {
   const good: {start: number; end: number; label: string}[] = []

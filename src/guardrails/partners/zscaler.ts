@@ -12,7 +12,10 @@ export const zscaler = partner({
   about: 'Passes unless the policy’s action is to block.',
   sides: BOTH,
   aliases: ['zscaler.scan', 'zscaler.main-function', 'zscaler-ai-guard.main-function'],
-  credentials: {apiKey: secret('DAS application key.'), apiBase: base('Where the API is.', 'https://api.us1.zseclipse.net')},
+  credentials: {
+    apiKey: secret('DAS application key.'),
+    apiBase: base('Where the API is.', 'https://api.us1.zseclipse.net'),
+  },
   timeout_ms: 10_000,
   shape: {
     policyId: z
@@ -22,12 +25,19 @@ export const zscaler = partner({
   ask: ({text, credentials, parameters: {policyId}, is_input}) => ({
     url: `${credentials.apiBase}/v1/detection/execute-policy`,
     headers: bearer(credentials.apiKey),
-    body: {policyId: /^\d{1,15}$/.test(policyId) ? Number(policyId) : policyId, direction: is_input ? 'IN' : 'OUT', content: text},
+    body: {
+      policyId: /^\d{1,15}$/.test(policyId) ? Number(policyId) : policyId,
+      direction: is_input ? 'IN' : 'OUT',
+      content: text,
+    },
   }),
   read([reply]) {
     const action = dig(reply, 'action')
     const status = dig(reply, 'statusCode') ?? 200
     if (!ACTIONS.has(action) || status !== 200) throw unknownForm('Zscaler AI Guard')
-    return {passes: action !== 'BLOCK', labels: namesOf(dig(reply, 'detectorResponses'), each => dig(each, 'action') === 'BLOCK')}
+    return {
+      passes: action !== 'BLOCK',
+      labels: namesOf(dig(reply, 'detectorResponses'), each => dig(each, 'action') === 'BLOCK'),
+    }
   },
 })

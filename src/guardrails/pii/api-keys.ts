@@ -36,19 +36,23 @@ function* tokens(page: ScannedText): Generator<PiiFinding | undefined> {
   }
 }
 
-/** A key of an issuer that begins here; it ends with the token or where a character stands that the issuer does not use. */
+/**
+ * A key of an issuer that begins here; it ends with the token or where a character stands that the issuer does not use.
+ */
 function issued({text, work}: ScannedText, at: number, token_end: number): PiiFinding | undefined {
   if (isWordAt(text, at - 1)) return undefined
   for (const {kind, prefix, sign, length} of BY_START.get(text.slice(at, at + 2)) ?? []) {
     if (!text.startsWith(prefix, at)) continue
     const [fewest, most] = length
-    const body = sign.exec(text.slice(at + prefix.length, Math.min(token_end, at + prefix.length + most + 1)))?.[0] ?? ''
+    const body =
+      sign.exec(text.slice(at + prefix.length, Math.min(token_end, at + prefix.length + most + 1)))?.[0] ?? ''
     work.spend(body.length)
     const end = at + prefix.length + body.length
     if (body.length < fewest || body.length > most || isWordAt(text, end)) continue
     if (isPlaceholder(body) || entropy(body) < MIN_BITS || !isMixed(body)) continue
     // `sk-circle-fade-3`: words with dashes, no key.
-    if (prefix === 'sk-' && /^[a-z0-9-]+$/.test(body) && body.includes('-') && (body.match(/\d/g) ?? []).length < 3) continue
+    if (prefix === 'sk-' && /^[a-z0-9-]+$/.test(body) && body.includes('-') && (body.match(/\d/g) ?? []).length < 3)
+      continue
     return {class: 'api_key', kind, start: at, end, certainty: SURE.proven}
   }
   return undefined
@@ -108,7 +112,10 @@ function isBase64Url(code: number): boolean {
   return (code > 47 && code < 58) || (code > 64 && code < 91) || (code > 96 && code < 123) || code === 45 || code === 95
 }
 
-/** A bot's number, a colon, and 35 characters that begin with AA. `bot` may stand right before, as in the address of the service. */
+/**
+ * A bot's number, a colon, and 35 characters that begin with AA. `bot` may stand right before, as in the address of the
+ * service.
+ */
 function telegram({text}: ScannedText, start: number, end: number): PiiFinding | undefined {
   if (end - start !== 35 || !text.startsWith('AA', start) || text[start - 1] !== ':') return undefined
   let from = start - 1
@@ -122,7 +129,10 @@ const BEGIN = '-----BEGIN '
 const END = '-----END '
 const MIN_BODY = 40
 
-/** RFC 7468 and OpenPGP blocks of private keys. One without an end (cut off) reaches as far as its text looks like a key. */
+/**
+ * RFC 7468 and OpenPGP blocks of private keys. One without an end (cut off) reaches as far as its text looks like a
+ * key.
+ */
 function* privateKeys({text, work}: ScannedText): Generator<PiiFinding | undefined> {
   for (let start = text.indexOf(BEGIN); start >= 0; ) {
     const next = text.indexOf(BEGIN, start + BEGIN.length)

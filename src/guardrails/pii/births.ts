@@ -26,7 +26,10 @@ const OTHER = cue(
 const BEFORE = 56
 const AFTER = 20
 
-/** Full dates that the words beside them call a birth. One such word tells one date, and the next ones that `and` or a comma joins to it. */
+/**
+ * Full dates that the words beside them call a birth. One such word tells one date, and the next ones that `and` or a
+ * comma joins to it.
+ */
 export const birthDates: Detector = function* (page) {
   let last: {readonly end: number; readonly is_birth: boolean} | undefined
   for (const date of datesOf(page)) {
@@ -75,9 +78,13 @@ const BEHIND = cue(
   '生まれ|生$|出生|생|に生|が(?:誕生|生年)|को जन्म',
 )
 
-/** What of a text belongs to the sentence and the line at its end. A short word before a full stop is an abbreviation. */
+/**
+ * What of a text belongs to the sentence and the line at its end. A short word before a full stop is an abbreviation.
+ */
 function sentence(before: string): string {
-  const stops = [...before.matchAll(/(\p{L}*)[.](?= )|[;?!](?= |$)/gu)].filter(([, word]) => word === undefined || word.length > 4)
+  const stops = [...before.matchAll(/(\p{L}*)[.](?= )|[;?!](?= |$)/gu)].filter(
+    ([, word]) => word === undefined || word.length > 4,
+  )
   const stop = stops.at(-1)
   return before.slice(Math.max(stop ? stop.index + stop[0].length : 0, before.trimEnd().lastIndexOf('\n') + 1))
 }

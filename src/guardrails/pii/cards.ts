@@ -4,8 +4,15 @@ import {cue, NUMBER_OF_THINGS, readCues} from './cues.ts'
 import {type DigitRun, runs} from './numbers.ts'
 import type {Detector, ScannedText} from './scanned-text.ts'
 
-/** Brand, ranges of the first six digits, lengths. Sources: the brands' published issuer ranges (ISO/IEC 7812 major industries 3 to 6). */
-const BRANDS: readonly (readonly [brand: string, ranges: readonly (readonly [number, number])[], lengths: readonly number[]])[] = [
+/**
+ * Brand, ranges of the first six digits, lengths. Sources: the brands' published issuer ranges (ISO/IEC 7812 major
+ * industries 3 to 6).
+ */
+const BRANDS: readonly (readonly [
+  brand: string,
+  ranges: readonly (readonly [number, number])[],
+  lengths: readonly number[],
+])[] = [
   ['visa', [[400000, 499999]], [13, 16, 19]],
   [
     'mastercard',
@@ -69,11 +76,16 @@ const CARD = cue(
   'カード|卡|카드|بطاقة|البطاقة|कार्ड',
 )
 
-/** Payment cards: a brand's range and length, Luhn. Twelve and thirteen digits are too often something else, so a word must tell. */
+/**
+ * Payment cards: a brand's range and length, Luhn. Twelve and thirteen digits are too often something else, so a word
+ * must tell.
+ */
 export const cards: Detector = function* (page) {
   for (const run of runs(page, {lengths: LENGTHS, groups: 19, is_wrapped: true})) {
     const brand = run && isGrouped(run.shape) ? judged(page, run) : undefined
-    yield run && brand ? {class: 'credit_card', kind: brand, start: run.start, end: run.end, certainty: SURE.proven} : undefined
+    yield run && brand
+      ? {class: 'credit_card', kind: brand, start: run.start, end: run.end, certainty: SURE.proven}
+      : undefined
   }
 }
 
@@ -100,7 +112,8 @@ function isGrouped(shape: string): boolean {
 function brandOf(digits: string): string | undefined {
   const first = Number(digits.slice(0, 6))
   const found = BRANDS.find(
-    ([, ranges, lengths]) => lengths.includes(digits.length) && ranges.some(([low, high]) => first >= low && first <= high),
+    ([, ranges, lengths]) =>
+      lengths.includes(digits.length) && ranges.some(([low, high]) => first >= low && first <= high),
   )
   return found?.[0]
 }

@@ -1,4 +1,7 @@
-/** Check digits over strings of ASCII digits and upper-case letters. Each is true when the whole string, check digit included, holds. */
+/**
+ * Check digits over strings of ASCII digits and upper-case letters. Each is true when the whole string, check digit
+ * included, holds.
+ */
 
 /** ISO/IEC 7812-1, annex B. */
 export function luhn(digits: string): boolean {

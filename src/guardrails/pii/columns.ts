@@ -32,7 +32,10 @@ export function columnsOf(text: string, work: Work): Columns {
   }
 }
 
-/** Where lines start, and for each the line that heads it: itself, or the head of the line above when both have as many fields. */
+/**
+ * Where lines start, and for each the line that heads it: itself, or the head of the line above when both have as many
+ * fields.
+ */
 function tableOf(text: string, work: Work) {
   work.spend(text.length)
   const starts = [0]

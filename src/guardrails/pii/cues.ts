@@ -9,8 +9,8 @@ export interface Cue {
 }
 
 /**
- * `words` are patterns parted by `|`, each beginning with a letter; they match where no letter stands before them and may go on
- * (`card`, `cardNumber`, `card_no`). `signs` are those of scripts without spaces.
+ * `words` are patterns parted by `|`, each beginning with a letter; they match where no letter stands before them and
+ * may go on (`card`, `cardNumber`, `card_no`). `signs` are those of scripts without spaces.
  */
 export function cue(words: string, signs = ''): Cue {
   const starts = Map.groupBy(alternatives(words), word => word[0]!)
@@ -93,10 +93,15 @@ export interface CueWindow {
 }
 
 /**
- * Reads the words around a value. A quoted key right before it (`"ssn":"…"`) or the head of its column says all; else the nearest word
- * before it does, then one right after it in the same sentence.
+ * Reads the words around a value. A quoted key right before it (`"ssn":"…"`) or the head of its column says all; else
+ * the nearest word before it does, then one right after it in the same sentence.
  */
-export function readCues(page: ScannedText, start: number, end: number, {yes, no, before = 64, after = 0}: CueWindow): CueFinding {
+export function readCues(
+  page: ScannedText,
+  start: number,
+  end: number,
+  {yes, no, before = 64, after = 0}: CueWindow,
+): CueFinding {
   const {lower, work} = page
   const slice = lower.slice(Math.max(0, start - before), start)
   work.spend(slice.length)

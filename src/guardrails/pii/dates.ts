@@ -9,7 +9,10 @@ export interface FullDate {
 const FIRST_YEAR = 1890
 const LAST_YEAR = 2050
 
-/** Dates with day, month and year, in numbers or with the month's name; in order, none over another; undefined where it may pause. */
+/**
+ * Dates with day, month and year, in numbers or with the month's name; in order, none over another; undefined where it
+ * may pause.
+ */
 export function* datesOf(page: ScannedText): Generator<FullDate | undefined> {
   const {groups} = page
   let seen = 0
@@ -18,7 +21,11 @@ export function* datesOf(page: ScannedText): Generator<FullDate | undefined> {
     page.work.spend(1)
     const size = groups[group + 1]! - groups[group]!
     const date =
-      size === 8 ? compact(page, group) : size <= 4 ? (numeric(page, group) ?? dayFirst(page, group) ?? monthFirst(page, group)) : undefined
+      size === 8
+        ? compact(page, group)
+        : size <= 4
+          ? (numeric(page, group) ?? dayFirst(page, group) ?? monthFirst(page, group))
+          : undefined
     if (!date || date.start < seen) continue
     yield date
     seen = date.end
@@ -28,7 +35,8 @@ export function* datesOf(page: ScannedText): Generator<FullDate | undefined> {
 /** `19870303` */
 function compact({text, groups}: ScannedText, group: number): FullDate | undefined {
   const [start, end] = [groups[group]!, groups[group + 1]!]
-  if (isWordAt(text, start - 1) || isWordAt(text, end) || isTied(text, start - 1, -1) || isTied(text, end, 1)) return undefined
+  if (isWordAt(text, start - 1) || isWordAt(text, end) || isTied(text, start - 1, -1) || isTied(text, end, 1))
+    return undefined
   const is_whole =
     isYear(Number(text.slice(start, start + 4)), 4) &&
     isMonth(Number(text.slice(start + 4, start + 6))) &&
@@ -48,24 +56,40 @@ function numeric({text, groups, work}: ScannedText, group: number): FullDate | u
     groups[group + 5]!,
   ]
   work.spend(6)
-  if (two - one > 2 || four - three > 2 || three - two > 2 || end - four > 4 || isWordAt(text, start - 1)) return undefined
+  if (two - one > 2 || four - three > 2 || three - two > 2 || end - four > 4 || isWordAt(text, start - 1))
+    return undefined
   // A year stands first or last.
   if (one - start !== 4 && (one - start > 2 || (end - four !== 4 && end - four !== 2))) return undefined
   const [first, second] = [text.slice(one, two).trim(), text.slice(three, four).trim()]
-  const numbers = [Number(text.slice(start, one)), Number(text.slice(two, three)), Number(text.slice(four, end))] as const
+  const numbers = [
+    Number(text.slice(start, one)),
+    Number(text.slice(two, three)),
+    Number(text.slice(four, end)),
+  ] as const
   const sizes = [one - start, three - two, end - four] as const
   if (first === '年' || first === '년') {
-    const is_whole = isYear(numbers[0], sizes[0]) && isMonth(numbers[1]) && isDay(numbers[2]) && (second === '月' || second === '월')
-    const closed = '日일'.includes(text[end] ?? ' ') ? end + 1 : text[end] === ' ' && text[end + 1] === '일' ? end + 2 : end
+    const is_whole =
+      isYear(numbers[0], sizes[0]) && isMonth(numbers[1]) && isDay(numbers[2]) && (second === '月' || second === '월')
+    const closed = '日일'.includes(text[end] ?? ' ')
+      ? end + 1
+      : text[end] === ' ' && text[end + 1] === '일'
+        ? end + 2
+        : end
     return is_whole ? {start, end: closed} : undefined
   }
   if (first !== second || !'-./'.includes(first) || first.length > 1) {
-    if (!(first === '' && second === '' && sizes[0] === 2 && sizes[1] === 2 && sizes[2] === 4 && text[one] === ' ')) return undefined
+    if (!(first === '' && second === '' && sizes[0] === 2 && sizes[1] === 2 && sizes[2] === 4 && text[one] === ' '))
+      return undefined
   }
-  if (isTied(text, start - 1, -1) || (isTied(text, end, 1) && text[end] !== 'T') || (isWordAt(text, end) && text[end] !== 'T'))
+  if (
+    isTied(text, start - 1, -1) ||
+    (isTied(text, end, 1) && text[end] !== 'T') ||
+    (isWordAt(text, end) && text[end] !== 'T')
+  )
     return undefined
   if (sizes[1] > 2) return undefined
-  if (sizes[0] === 4) return isYear(numbers[0], 4) && isMonth(numbers[1]) && sizes[2] <= 2 && isDay(numbers[2]) ? {start, end} : undefined
+  if (sizes[0] === 4)
+    return isYear(numbers[0], 4) && isMonth(numbers[1]) && sizes[2] <= 2 && isDay(numbers[2]) ? {start, end} : undefined
   if (sizes[0] > 2 || !isYear(numbers[2], sizes[2])) return undefined
   const fits = (isDay(numbers[0]) && isMonth(numbers[1])) || (isMonth(numbers[0]) && isDay(numbers[1]))
   return fits ? {start, end} : undefined
@@ -78,7 +102,8 @@ function dayFirst({text, lower, groups, work}: ScannedText, group: number): Full
   const [start, end] = [groups[group]!, groups[group + 1]!]
   const year = groups[group + 2]
   if (end - start > 2 || year === undefined || year - end > NEAR || groups[group + 3]! - year !== 4) return undefined
-  if (isWordAt(text, start - 1) || isWordAt(text, groups[group + 3]!) || !isDay(Number(text.slice(start, end)))) return undefined
+  if (isWordAt(text, start - 1) || isWordAt(text, groups[group + 3]!) || !isDay(Number(text.slice(start, end))))
+    return undefined
   const between = lower.slice(end, year)
   work.spend(between.length)
   const match =

@@ -1,8 +1,8 @@
 /** A text as detectors read it, and the way back to the text as it stands. */
 export interface DigitText {
   /**
-   * The text with zero-width characters dropped, digits of every script as 0-9, spaces as ' ', dashes as '-', and compatibility
-   * forms that mean one ASCII character as that character. All else stays, code unit for code unit.
+   * The text with zero-width characters dropped, digits of every script as 0-9, spaces as ' ', dashes as '-', and
+   * compatibility forms that mean one ASCII character as that character. All else stays, code unit for code unit.
    */
   readonly text: string
   /** Where in the original the characters `start` to `end` of the plain text stand. */
@@ -42,7 +42,10 @@ function folded(text: string, first: number): DigitText {
   parts.push(text.slice(kept))
   return {
     text: parts.join(''),
-    original: (start, end) => ({start: starts[start]!, end: end > start ? starts[end - 1]! + widths[end - 1]! : starts[start]!}),
+    original: (start, end) => ({
+      start: starts[start]!,
+      end: end > start ? starts[end - 1]! + widths[end - 1]! : starts[start]!,
+    }),
   }
 }
 
@@ -85,7 +88,10 @@ function folding(code: number): string | undefined {
   return form.length === 1 && form.charCodeAt(0) < 0x80 ? form : undefined
 }
 
-/** Unicode gives each script's decimal digits as one run of ten (The Unicode Standard, 4.6), so the distance to its start is the value. */
+/**
+ * Unicode gives each script's decimal digits as one run of ten (The Unicode Standard, 4.6), so the distance to its
+ * start is the value.
+ */
 function digitOf(code: number): number {
   // Mathematical digits (U+1D7CE to U+1D7FF) are five runs back to back.
   if (code >= 0x1d7ce && code <= 0x1d7ff) return (code - 0x1d7ce) % 10

@@ -44,7 +44,10 @@ function isDomainSign(text: string, at: number, is_wide: boolean): boolean {
   return code >= WIDE ? is_wide && /[\p{L}\p{M}]/u.test(text[at]!) : /[\p{L}\p{M}]/u.test(text[at]!)
 }
 
-/** Where an address ends whose domain reaches to `end` at most; -1: it is none. A file may be called after one: `ada@mail.example.pdf`. */
+/**
+ * Where an address ends whose domain reaches to `end` at most; -1: it is none. A file may be called after one:
+ * `ada@mail.example.pdf`.
+ */
 function addressEnd(text: string, from: number, end: number): number {
   const domain = text.slice(from, end)
   if (isDomain(domain)) return end
@@ -66,7 +69,10 @@ const FILES = new Set(
 
 function isDomain(domain: string): boolean {
   const labels = domain.split('.')
-  if (labels.length < 2 || labels.some(label => label === '' || label.length > 63 || label.startsWith('-') || label.endsWith('-')))
+  if (
+    labels.length < 2 ||
+    labels.some(label => label === '' || label.length > 63 || label.startsWith('-') || label.endsWith('-'))
+  )
     return false
   const top = labels.at(-1)!.toLowerCase()
   if (!/^(?:xn--[a-z0-9-]+|[\p{L}\p{M}]{2,})$/u.test(top) || FILES.has(top)) return false
@@ -95,7 +101,10 @@ function isLocalSign(text: string, at: number): boolean {
   return code < WIDE && code >= 0xaa && /[\p{L}\p{M}]/u.test(text[at]!)
 }
 
-/** `to=a@b.example` is an assignment; `list+subscribe=yes@b.example` is a mailbox, for `+` says so. `&` and `?` part a URL's parameters. */
+/**
+ * `to=a@b.example` is an assignment; `list+subscribe=yes@b.example` is a mailbox, for `+` says so. `&` and `?` part a
+ * URL's parameters.
+ */
 function afterAssignment(text: string, from: number, at: number): number {
   let start = from
   for (let sign = from; sign < at; sign++) {

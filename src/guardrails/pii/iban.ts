@@ -2,7 +2,10 @@ import {mod97} from './check-digits.ts'
 import {SURE} from './classes.ts'
 import {type Detector, isWordAt, PAUSE} from './scanned-text.ts'
 
-/** What follows country and check digits: `n` digits, `a` letters, `c` either, each with its count. Source: the ISO 13616 registry. */
+/**
+ * What follows country and check digits: `n` digits, `a` letters, `c` either, each with its count. Source: the ISO
+ * 13616 registry.
+ */
 const COUNTRIES: Readonly<Record<string, string>> = {
   ...{
     AD: '8n12c',
@@ -17,13 +20,92 @@ const COUNTRIES: Readonly<Record<string, string>> = {
     BI: '23n',
     BR: '23n1a1c',
   },
-  ...{BY: '4c4n16c', CH: '5n12c', CR: '18n', CY: '8n16c', CZ: '20n', DE: '18n', DJ: '23n', DK: '14n', DO: '4c20n', EE: '16n', EG: '25n'},
-  ...{ES: '20n', FI: '14n', FK: '2a12n', FO: '14n', FR: '10n11c2n', GB: '4a14n', GE: '2a16n', GI: '4a15c', GL: '14n', GR: '7n16c'},
-  ...{GT: '24c', HN: '4a20n', HR: '17n', HU: '24n', IE: '4a14n', IL: '19n', IQ: '4a15n', IS: '22n', IT: '1a10n12c', JO: '4a4n18c'},
-  ...{KW: '4a22c', KZ: '3n13c', LB: '4n20c', LC: '4a24c', LI: '5n12c', LT: '16n', LU: '3n13c', LV: '4a13c', LY: '21n', MC: '10n11c2n'},
-  ...{MD: '20c', ME: '18n', MK: '3n10c2n', MN: '16n', MR: '23n', MT: '4a5n18c', MU: '4a19n3a', NI: '4a20n', NL: '4a10n', NO: '11n'},
-  ...{OM: '3n16c', PK: '4a16c', PL: '24n', PS: '4a21c', PT: '21n', QA: '4a21c', RO: '4a16c', RS: '18n', RU: '14n15c', SA: '2n18c'},
-  ...{SC: '4a20n3a', SD: '14n', SE: '20n', SI: '15n', SK: '20n', SM: '1a10n12c', SO: '19n', ST: '21n', SV: '4a20n', TL: '19n', TN: '20n'},
+  ...{
+    BY: '4c4n16c',
+    CH: '5n12c',
+    CR: '18n',
+    CY: '8n16c',
+    CZ: '20n',
+    DE: '18n',
+    DJ: '23n',
+    DK: '14n',
+    DO: '4c20n',
+    EE: '16n',
+    EG: '25n',
+  },
+  ...{
+    ES: '20n',
+    FI: '14n',
+    FK: '2a12n',
+    FO: '14n',
+    FR: '10n11c2n',
+    GB: '4a14n',
+    GE: '2a16n',
+    GI: '4a15c',
+    GL: '14n',
+    GR: '7n16c',
+  },
+  ...{
+    GT: '24c',
+    HN: '4a20n',
+    HR: '17n',
+    HU: '24n',
+    IE: '4a14n',
+    IL: '19n',
+    IQ: '4a15n',
+    IS: '22n',
+    IT: '1a10n12c',
+    JO: '4a4n18c',
+  },
+  ...{
+    KW: '4a22c',
+    KZ: '3n13c',
+    LB: '4n20c',
+    LC: '4a24c',
+    LI: '5n12c',
+    LT: '16n',
+    LU: '3n13c',
+    LV: '4a13c',
+    LY: '21n',
+    MC: '10n11c2n',
+  },
+  ...{
+    MD: '20c',
+    ME: '18n',
+    MK: '3n10c2n',
+    MN: '16n',
+    MR: '23n',
+    MT: '4a5n18c',
+    MU: '4a19n3a',
+    NI: '4a20n',
+    NL: '4a10n',
+    NO: '11n',
+  },
+  ...{
+    OM: '3n16c',
+    PK: '4a16c',
+    PL: '24n',
+    PS: '4a21c',
+    PT: '21n',
+    QA: '4a21c',
+    RO: '4a16c',
+    RS: '18n',
+    RU: '14n15c',
+    SA: '2n18c',
+  },
+  ...{
+    SC: '4a20n3a',
+    SD: '14n',
+    SE: '20n',
+    SI: '15n',
+    SK: '20n',
+    SM: '1a10n12c',
+    SO: '19n',
+    ST: '21n',
+    SV: '4a20n',
+    TL: '19n',
+    TN: '20n',
+  },
   ...{TR: '6n16c', UA: '6n19c', VA: '18n', VG: '4a16n', XK: '16n', YE: '4a4n18c'},
 }
 
@@ -31,7 +113,10 @@ const FORMS = new Map(
   Object.entries(COUNTRIES).map(([country, form]) => {
     const parts = [...form.matchAll(/(\d+)([nac])/g)].map(([, count, kind]) => ({count: Number(count), kind: kind!}))
     const signs = parts.map(({count, kind}) => `${{n: '[0-9]', a: '[A-Z]', c: '[A-Z0-9]'}[kind]}{${count}}`).join('')
-    return [country, {length: 4 + parts.reduce((sum, part) => sum + part.count, 0), form: new RegExp(`^[A-Z]{2}[0-9]{2}${signs}$`)}]
+    return [
+      country,
+      {length: 4 + parts.reduce((sum, part) => sum + part.count, 0), form: new RegExp(`^[A-Z]{2}[0-9]{2}${signs}$`)},
+    ]
   }),
 )
 

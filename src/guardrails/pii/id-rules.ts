@@ -1,10 +1,20 @@
 import {luhn, mod1110, verhoeff, weighed} from './check-digits.ts'
 
-/** Rules of national ids over digits and upper-case letters without separators. True when a number may have been issued. */
+/**
+ * Rules of national ids over digits and upper-case letters without separators. True when a number may have been issued.
+ */
 
-/** Social security number, United States: areas, groups and serials that are never issued (SSA, randomisation of 2011). */
+/**
+ * Social security number, United States: areas, groups and serials that are never issued (SSA, randomisation of 2011).
+ */
 export function isSsn(id: string): boolean {
-  return /^\d{9}$/.test(id) && !/^(000|666|9)/.test(id) && id.slice(3, 5) !== '00' && id.slice(5) !== '0000' && !SPECIMENS.has(id)
+  return (
+    /^\d{9}$/.test(id) &&
+    !/^(000|666|9)/.test(id) &&
+    id.slice(3, 5) !== '00' &&
+    id.slice(5) !== '0000' &&
+    !SPECIMENS.has(id)
+  )
 }
 
 /** Printed in advertisements and leaflets. */
@@ -15,7 +25,9 @@ export function isNino(id: string): boolean {
   return /^[ABCEGHJ-PRSTW-Z][ABCEGHJ-NPRSTW-Z]\d{6}[ABCD]$/.test(id) && !/^(BG|GB|NK|KN|TN|NT|ZZ)/.test(id)
 }
 
-/** Steuer-Identifikationsnummer, Germany: among ten digits one stands twice or three times, the others once; MOD 11,10. */
+/**
+ * Steuer-Identifikationsnummer, Germany: among ten digits one stands twice or three times, the others once; MOD 11,10.
+ */
 export function isSteuerId(id: string): boolean {
   if (!/^[1-9]\d{10}$/.test(id)) return false
   const counts = new Uint8Array(10)
@@ -24,7 +36,10 @@ export function isSteuerId(id: string): boolean {
   return repeated.length === 1 && repeated[0]! <= 3 && mod1110(id)
 }
 
-/** Numéro d'inscription au répertoire, France: month, department, key of 97; Corsica's 2A and 2B count as 19 and 18 (INSEE). */
+/**
+ * Numéro d'inscription au répertoire, France: month, department, key of 97; Corsica's 2A and 2B count as 19 and 18
+ * (INSEE).
+ */
 export function isNir(id: string): boolean {
   const form = /^[1-478]\d\d(0[1-9]|1[0-2]|[2-4]\d|[5-9]\d)(\d\d|2[AB])\d{6}\d{2}$/.exec(id)
   if (!form) return false

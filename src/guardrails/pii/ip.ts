@@ -3,7 +3,10 @@ import {SURE} from './classes.ts'
 import {cue, readCues} from './cues.ts'
 import {type Detector, isDigitAt, isWordAt, PAUSE, type PiiFinding, type ScannedText} from './scanned-text.ts'
 
-/** IPv4 and IPv6 literals of hosts. Loopback, unspecified and broadcast addresses, netmasks and networks (`/24`) are nobody's. */
+/**
+ * IPv4 and IPv6 literals of hosts. Loopback, unspecified and broadcast addresses, netmasks and networks (`/24`) are
+ * nobody's.
+ */
 export const ips: Detector = function* (page) {
   yield* ipv4(page)
   yield* ipv6(page)
@@ -30,13 +33,19 @@ function* ipv4(page: ScannedText): Generator<PiiFinding | undefined> {
     if (text[start - 1] === '.' || isWordAt(text, start - 1) || isWordAt(text, end)) continue
     if (text[end] === '.' && isDigitAt(text, end + 1)) continue
     // `1.2.3.4-5` and `7-1.2.3.4`, but not a range of addresses.
-    if (/^-\d{1,4}(?![\d.])/.test(text.slice(end, end + 6)) || /(?:^|[^.\d])\d{1,4}-$/.test(text.slice(Math.max(0, start - 6), start)))
+    if (
+      /^-\d{1,4}(?![\d.])/.test(text.slice(end, end + 6)) ||
+      /(?:^|[^.\d])\d{1,4}-$/.test(text.slice(Math.max(0, start - 6), start))
+    )
       continue
     const octets = text.slice(start, end).split('.')
     if (octets.some(octet => (octet.length > 1 && octet[0] === '0') || Number(octet) > 255)) continue
     const numbers = octets.map(Number)
     if (isNobodys(numbers) || /^\/\d{1,2}(?!\d)/.test(text.slice(end, end + 4))) continue
-    if (NUMBERED.test(page.lower.slice(Math.max(0, start - 16), start)) || PRODUCT.test(text.slice(Math.max(0, start - 24), start)))
+    if (
+      NUMBERED.test(page.lower.slice(Math.max(0, start - 16), start)) ||
+      PRODUCT.test(text.slice(Math.max(0, start - 24), start))
+    )
       continue
     // Small numbers throughout are rather a version or a section: something must say that it is a host.
     const is_small = numbers.every(number => number < 32)
@@ -53,12 +62,15 @@ const NUMBERED = /(?:version|release|firmware|build|§|\bver\.?|\bv|section|chap
 const PRODUCT = /(?:^|[\s("'])[A-Z][A-Za-z]{1,20}\/$/
 
 function isDotted(text: string, groups: readonly number[], group: number): boolean {
-  for (let at = group + 1; at < group + 7; at += 2) if (groups[at + 1]! - groups[at]! !== 1 || text[groups[at]!] !== '.') return false
+  for (let at = group + 1; at < group + 7; at += 2)
+    if (groups[at + 1]! - groups[at]! !== 1 || text[groups[at]!] !== '.') return false
   return true
 }
 
 function isNobodys([first, second, third, fourth]: readonly number[]): boolean {
-  return first === 127 || first === 0 || (first === 255 && second === 255) || (first === 255 && third === 0 && fourth === 0)
+  return (
+    first === 127 || first === 0 || (first === 255 && second === 255) || (first === 255 && third === 0 && fourth === 0)
+  )
 }
 
 const LONGEST = 45
@@ -72,7 +84,12 @@ function* ipv6(page: ScannedText): Generator<PiiFinding | undefined> {
     let start = colon
     while (start > seen && colon - start <= 4 && isHex(text.charCodeAt(start - 1))) start--
     let end = colon
-    while (end < text.length && end - start <= LONGEST && (isHex(text.charCodeAt(end)) || text[end] === ':' || text[end] === '.')) end++
+    while (
+      end < text.length &&
+      end - start <= LONGEST &&
+      (isHex(text.charCodeAt(end)) || text[end] === ':' || text[end] === '.')
+    )
+      end++
     work.spend(end - start + 1)
     seen = end
     while (end > start && (text[end - 1] === '.' || (text[end - 1] === ':' && text[end - 2] !== ':'))) end--

@@ -13,7 +13,10 @@ const LINK = /[A-Za-z0-9_-]/
 const HEX = /[0-9a-fA-F]/
 const CAPITAL = /[A-Z0-9]/
 
-/** Sources: the issuers' documentation of their key formats. Longer prefixes stand before shorter ones that they begin with. */
+/**
+ * Sources: the issuers' documentation of their key formats. Longer prefixes stand before shorter ones that they begin
+ * with.
+ */
 export const ISSUERS: readonly Issuer[] = [
   ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map(prefix => issuer('aws_key', prefix, CAPITAL, 16)),
   ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map(prefix => issuer('github_key', prefix, WORD, 36, 251)),
@@ -21,11 +24,15 @@ export const ISSUERS: readonly Issuer[] = [
   ...['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glft-', 'glsoat-', 'glagent-', 'glimt-', 'glcbt-'].map(prefix =>
     issuer('gitlab_key', prefix, LINK, 20, 300),
   ),
-  ...['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-', 'xoxe-', 'xapp-'].map(prefix => issuer('slack_key', prefix, /[A-Za-z0-9-]/, 24, 300)),
+  ...['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-', 'xoxe-', 'xapp-'].map(prefix =>
+    issuer('slack_key', prefix, /[A-Za-z0-9-]/, 24, 300),
+  ),
   issuer('anthropic_key', 'sk-ant-', LINK, 32, 300),
   issuer('openrouter_key', 'sk-or-', LINK, 32, 300),
   ...['sk-proj-', 'sk-svcacct-', 'sk-admin-', 'sk-None-'].map(prefix => issuer('openai_key', prefix, LINK, 20, 300)),
-  ...['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'whsec_'].map(prefix => issuer('stripe_key', prefix, WORD, 16, 247)),
+  ...['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'whsec_'].map(prefix =>
+    issuer('stripe_key', prefix, WORD, 16, 247),
+  ),
   issuer('openai_key', 'sk-', LINK, 20, 300),
   issuer('google_key', 'AIza', LINK, 35),
   issuer('google_key', 'GOCSPX-', LINK, 24, 40),

@@ -22,9 +22,10 @@ interface Alike {
 }
 
 /**
- * Words beside a value may be what tells it, such as the name of a member of data. Where the same value stands without them, a client would
- * send what was taken out a moment ago. Work grows with the length of the texts, however many values there are. `from`: where in a text a
- * value is looked for; this is checked for every value once at least, when that is found.
+ * Words beside a value may be what tells it, such as the name of a member of data. Where the same value stands without
+ * them, a client would send what was taken out a moment ago. Work grows with the length of the texts, however many
+ * values there are. `from`: where in a text a value is looked for; this is checked for every value once at least, when
+ * that is found.
  */
 export function knownValues(
   texts: readonly {readonly text: string}[],
@@ -68,7 +69,9 @@ export function knownValues(
         }
         if (firsts[text.charCodeAt(at) % UNITS] === 0 || isWord(text, at - 1)) continue
         const alike = by_prefix.get(text.slice(at, at + PREFIX))
-        const length = alike?.lengths.find(each => alike.values.has(text.slice(at, at + each)) && !isWord(text, at + each))
+        const length = alike?.lengths.find(
+          each => alike.values.has(text.slice(at, at + each)) && !isWord(text, at + each),
+        )
         if (!alike || !length || (span && at + length > span.start)) continue
         const value = text.slice(at, at + length)
         if (from && at < from(value, text)) continue

@@ -7,12 +7,27 @@ const NAMES: readonly (readonly [month: number, names: string])[] = [
     2,
     'february feb februar février fevrier febrero febbraio februari fevereiro lutego luty února únor februára şubat февраля февраль helmikuuta helmikuu лютого',
   ],
-  [3, 'march mar märz maerz mars marzo maart março marco marca marzec března březen mart марта март maaliskuuta maaliskuu marts березня'],
-  [4, 'april apr avril abril aprile kwietnia kwiecień dubna duben apríla nisan апреля апрель huhtikuuta huhtikuu квітня'],
+  [
+    3,
+    'march mar märz maerz mars marzo maart março marco marca marzec března březen mart марта март maaliskuuta maaliskuu marts березня',
+  ],
+  [
+    4,
+    'april apr avril abril aprile kwietnia kwiecień dubna duben apríla nisan апреля апрель huhtikuuta huhtikuu квітня',
+  ],
   [5, 'may mai mayo maggio mei maio maja maj května květen mája mayıs мая май toukokuuta toukokuu травня'],
-  [6, 'june jun juni juin junio giugno junho czerwca czerwiec června červen júna haziran июня июнь kesäkuuta kesäkuu червня'],
-  [7, 'july jul juli juillet julio luglio julho lipca lipiec července červenec júla temmuz июля июль heinäkuuta heinäkuu липня'],
-  [8, 'august aug août aout agosto augustus augusti sierpnia sierpień srpna srpen augusta ağustos августа август elokuuta elokuu серпня'],
+  [
+    6,
+    'june jun juni juin junio giugno junho czerwca czerwiec června červen júna haziran июня июнь kesäkuuta kesäkuu червня',
+  ],
+  [
+    7,
+    'july jul juli juillet julio luglio julho lipca lipiec července červenec júla temmuz июля июль heinäkuuta heinäkuu липня',
+  ],
+  [
+    8,
+    'august aug août aout agosto augustus augusti sierpnia sierpień srpna srpen augusta ağustos августа август elokuuta elokuu серпня',
+  ],
   [
     9,
     'september sep sept septembre septiembre setiembre settembre setembro września wrzesień září septembra eylül сентября сентябрь syyskuuta syyskuu вересня',
@@ -21,7 +36,10 @@ const NAMES: readonly (readonly [month: number, names: string])[] = [
     10,
     'october oct oktober okt octobre octubre ottobre outubro oktobra października październik října říjen októbra ekim октября октябрь lokakuuta lokakuu жовтня',
   ],
-  [11, 'november nov novembre noviembre novembro listopada listopad novembra kasım ноября ноябрь marraskuuta marraskuu'],
+  [
+    11,
+    'november nov novembre noviembre novembro listopada listopad novembra kasım ноября ноябрь marraskuuta marraskuu',
+  ],
   [
     12,
     'december dec dezember dez décembre decembre diciembre dicembre dezembro grudnia grudzień prosince prosinec decembra aralık декабря декабрь joulukuuta joulukuu desember грудня',

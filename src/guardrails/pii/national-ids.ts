@@ -17,7 +17,9 @@ interface NumberId {
 const NUMBERS: readonly NumberId[] = [
   {
     ...{kind: 'us_ssn', length: 9, holds: rules.isSsn, shapes: ['3-2-4']},
-    cue: cue('ssn|ss#|ss number|social sec|social\\b|socialsec|social_sec|tax ?payer|tax id|itin|w-?2\\b|i-9|seguro social'),
+    cue: cue(
+      'ssn|ss#|ss number|social sec|social\\b|socialsec|social_sec|tax ?payer|tax id|itin|w-?2\\b|i-9|seguro social',
+    ),
   },
   {
     ...{kind: 'de_steuer_id', length: 11, holds: rules.isSteuerId, shapes: ['11', '2-3-3-3']},
@@ -87,13 +89,22 @@ const LETTERED: readonly LetteredId[] = [
     ...{kind: 'fr_nir', form: '999999*99999999', holds: rules.isNir, letters: 0, certainty: SURE.proven},
     cue: cue('nir\\b|sécu|secu|assur|insee|sécurité sociale|carte vitale|vitale'),
   },
-  {...{kind: 'es_dni', form: '99999999A', holds: rules.isDni, letters: 0, certainty: SURE.proven}, cue: cue('dni|nif|documento|identidad')},
+  {
+    ...{kind: 'es_dni', form: '99999999A', holds: rules.isDni, letters: 0, certainty: SURE.proven},
+    cue: cue('dni|nif|documento|identidad'),
+  },
   {
     ...{kind: 'es_nie', form: 'A9999999A', holds: rules.isNie, letters: 1, certainty: SURE.proven},
     cue: cue('nie\\b|nif|extranjero|documento|identidad'),
   },
   {
-    ...{kind: 'it_codice_fiscale', form: 'AAAAAA**A**A***A', holds: rules.isCodiceFiscale, letters: 6, certainty: SURE.proven},
+    ...{
+      kind: 'it_codice_fiscale',
+      form: 'AAAAAA**A**A***A',
+      holds: rules.isCodiceFiscale,
+      letters: 6,
+      certainty: SURE.proven,
+    },
     cue: cue('codice fiscale|cod\\. ?fisc|c\\. ?f\\.|cf\\b|codicefiscale|codice_fiscale|fiscal'),
   },
 ]
@@ -125,7 +136,13 @@ function* lettered(page: ScannedText): Generator<PiiFinding | undefined> {
 
 /** A group between groups as long as itself, one space before and behind it. */
 function isOneOfMany({text, groups}: ScannedText, at: number): boolean {
-  if (at < 2 || at + 3 >= groups.length || groups[at]! - groups[at - 1]! !== 1 || groups[at + 2]! - groups[at + 1]! !== 1) return false
+  if (
+    at < 2 ||
+    at + 3 >= groups.length ||
+    groups[at]! - groups[at - 1]! !== 1 ||
+    groups[at + 2]! - groups[at + 1]! !== 1
+  )
+    return false
   const size = groups[at + 1]! - groups[at]!
   return size === groups[at - 1]! - groups[at - 2]! && text[groups[at]! - 1] === text[groups[at + 1]!]
 }
@@ -173,5 +190,8 @@ function isSeparator(text: string, at: number): boolean {
 /** A part of something longer: a digit or letter joined to it by a dash, a dot or a slash. */
 function isJoined(text: string, start: number, end: number): boolean {
   const tight = (sign: string | undefined) => sign === '-' || sign === '.' || sign === '/'
-  return (tight(text[start - 1]) && /[A-Za-z0-9]/.test(text[start - 2] ?? '')) || (tight(text[end]) && /\d/.test(text[end + 1] ?? ''))
+  return (
+    (tight(text[start - 1]) && /[A-Za-z0-9]/.test(text[start - 2] ?? '')) ||
+    (tight(text[end]) && /\d/.test(text[end + 1] ?? ''))
+  )
 }

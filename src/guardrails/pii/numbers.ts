@@ -24,10 +24,13 @@ export interface Wanted {
 const LONGEST_GAP = 3
 
 /**
- * Every run of groups with a wanted number of digits that stands by itself: no letter or digit beside it, no further group joined to it
- * in the same way; undefined where it may pause. Looks at no more than `groups` groups from each.
+ * Every run of groups with a wanted number of digits that stands by itself: no letter or digit beside it, no further
+ * group joined to it in the same way; undefined where it may pause. Looks at no more than `groups` groups from each.
  */
-export function* runs(page: ScannedText, {lengths, groups: most, is_wrapped = false}: Wanted): Generator<DigitRun | undefined> {
+export function* runs(
+  page: ScannedText,
+  {lengths, groups: most, is_wrapped = false}: Wanted,
+): Generator<DigitRun | undefined> {
   const {text, groups, work} = page
   const longest = Math.max(...lengths)
   for (let first = 0; first < groups.length; first += 2) {
@@ -43,7 +46,10 @@ export function* runs(page: ScannedText, {lengths, groups: most, is_wrapped = fa
     let gap = ''
     // One of many like it: a number of several groups does not begin here.
     const is_peer =
-      gap_before === ' ' && first + 2 < groups.length && groups[first]! - groups[first - 1]! === 1 && isPeer(text, groups, first)
+      gap_before === ' ' &&
+      first + 2 < groups.length &&
+      groups[first]! - groups[first - 1]! === 1 &&
+      isPeer(text, groups, first)
     for (let last = first, count = 1; last < groups.length && count <= (is_peer ? 1 : most); last += 2, count++) {
       if (last > first) {
         const joined = joint(text, groups[last - 1]!, groups[last]!)
@@ -60,7 +66,12 @@ export function* runs(page: ScannedText, {lengths, groups: most, is_wrapped = fa
       if (isWordAt(text, end)) continue
       const after = last + 2 < groups.length ? joint(text, end, groups[last + 2]!) : ''
       if (after && after !== ' ' && after !== '\n' && after !== ',') continue
-      if (count > 1 && gap !== '*' && (isSame(gap_before, gap) || isSame(after, gap)) && hasPeer(page, first, last, gap_before, after, gap))
+      if (
+        count > 1 &&
+        gap !== '*' &&
+        (isSame(gap_before, gap) || isSame(after, gap)) &&
+        hasPeer(page, first, last, gap_before, after, gap)
+      )
         continue
       yield made(page, first, last, length)
     }
@@ -69,7 +80,11 @@ export function* runs(page: ScannedText, {lengths, groups: most, is_wrapped = fa
 
 function isPeer(text: string, groups: readonly number[], at: number): boolean {
   const size = groups[at + 1]! - groups[at]!
-  return size === groups[at - 1]! - groups[at - 2]! && groups[at + 2]! - groups[at + 1]! === 1 && text[groups[at + 1]!] === ' '
+  return (
+    size === groups[at - 1]! - groups[at - 2]! &&
+    groups[at + 2]! - groups[at + 1]! === 1 &&
+    text[groups[at + 1]!] === ' '
+  )
 }
 
 function made({text, groups}: ScannedText, first: number, last: number, length: number): DigitRun {
@@ -84,13 +99,26 @@ function isSame(neighbour: string, gap: string): boolean {
   return neighbour !== '' && neighbour === gap
 }
 
-/** True when the group before or after is joined like the groups of the run and as long as its neighbour in it: a part of a longer number. */
-function hasPeer({groups}: ScannedText, first: number, last: number, before: string, after: string, gap: string): boolean {
+/**
+ * True when the group before or after is joined like the groups of the run and as long as its neighbour in it: a part
+ * of a longer number.
+ */
+function hasPeer(
+  {groups}: ScannedText,
+  first: number,
+  last: number,
+  before: string,
+  after: string,
+  gap: string,
+): boolean {
   const size = (at: number) => groups[at + 1]! - groups[at]!
   return (before === gap && size(first - 2) === size(first)) || (after === gap && size(last + 2) === size(last))
 }
 
-/** What joins two groups: ' ', '\n', one of `-./·_,`, or '' when they are apart; a full stop before a space ends a sentence. */
+/**
+ * What joins two groups: ' ', '\n', one of `-./·_,`, or '' when they are apart; a full stop before a space ends a
+ * sentence.
+ */
 export function joint(text: string, from: number, to: number): string {
   const length = to - from
   if (length < 1 || length > LONGEST_GAP) return ''

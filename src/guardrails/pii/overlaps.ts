@@ -5,7 +5,10 @@ export interface Settled {
   readonly certainty: number
 }
 
-/** Of finds that overlap the most certain stays, of equally certain ones the longest, then the first. In order of the text. */
+/**
+ * Of finds that overlap the most certain stays, of equally certain ones the longest, then the first. In order of the
+ * text.
+ */
 export function settled<Span extends Settled>(spans: readonly Span[]): Span[] {
   const kept: Span[] = []
   let cluster: Span[] = []

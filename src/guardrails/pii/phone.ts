@@ -22,7 +22,9 @@ const OTHER = eitherOf(
   ),
 )
 
-/** ITU-T E.164 country codes: one digit, two digits; any other code that begins with 2, 3, 4, 5, 6, 8 or 9 has three. */
+/**
+ * ITU-T E.164 country codes: one digit, two digits; any other code that begins with 2, 3, 4, 5, 6, 8 or 9 has three.
+ */
 const ONE_DIGIT = new Set(['1', '7'])
 const TWO_DIGITS = new Set(
   '20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98'.split(
@@ -36,7 +38,10 @@ const MIN_DIGITS = 7
 const MAX_DIGITS = 15
 const MAX_GAP = 3
 
-/** Numbers to call or text: international ones by themselves, national ones where a word says so, North American ones unless a word denies it. */
+/**
+ * Numbers to call or text: international ones by themselves, national ones where a word says so, North American ones
+ * unless a word denies it.
+ */
 export const phones: Detector = function* (page) {
   const {text, groups} = page
   let before: PiiFinding | undefined
@@ -59,7 +64,12 @@ function isJoint(text: string, from: number, to: number): boolean {
   return true
 }
 
-function judge(page: ScannedText, first: number, from_last: number, before: PiiFinding | undefined): PiiFinding | undefined {
+function judge(
+  page: ScannedText,
+  first: number,
+  from_last: number,
+  before: PiiFinding | undefined,
+): PiiFinding | undefined {
   const {text, groups} = page
   let start = groups[first]!
   if (text[start - 1] === '(') start--
@@ -104,7 +114,9 @@ function judge(page: ScannedText, first: number, from_last: number, before: PiiF
   if (isNorthAmerican(digits, shape)) {
     const heard = readFinding()
     if (heard === 'yes') return span(SURE.likely)
-    return heard === 'unsaid' && (text[start] === '(' || text.slice(start, end).split('-').length === sizes.length) && sizes.length > 1
+    return heard === 'unsaid' &&
+      (text[start] === '(' || text.slice(start, end).split('-').length === sizes.length) &&
+      sizes.length > 1
       ? span(SURE.cued)
       : undefined
   }
@@ -149,5 +161,7 @@ function isDate(shape: string, text: string): boolean {
 function isNext(page: ScannedText, from: number, to: number): boolean {
   if (to - from > 16) return false
   const between = page.lower.slice(from, to)
-  return !isIn(OTHER, between) && /^[\s,;/]*(?:or|and|und|oder|et|ou|y|o|e|i|eller|og|och|en|of)?[\s,;/]*$/.test(between)
+  return (
+    !isIn(OTHER, between) && /^[\s,;/]*(?:or|and|und|oder|et|ou|y|o|e|i|eller|og|och|en|of)?[\s,;/]*$/.test(between)
+  )
 }

@@ -12,7 +12,8 @@ const SHORTEST = 12
 const MIN_BITS = 3
 
 /**
- * True for what a generator may have drawn: long and even enough, and not made of words. Words show in long parts: `AbstractProxyFactory2`, `tls-cert-production-eu`, `my-app-2026`.
+ * True for what a generator may have drawn: long and even enough, and not made of words. Words show in long parts:
+ * `AbstractProxyFactory2`, `tls-cert-production-eu`, `my-app-2026`.
  */
 export function isRandom(value: string): boolean {
   if (value.length < SHORTEST || isPlaceholder(value) || entropy(value) < MIN_BITS) return false
@@ -22,7 +23,10 @@ export function isRandom(value: string): boolean {
   return looked.length >= shortest && partLength(looked) <= longest && !isWords(looked)
 }
 
-/** How long the parts of a value are on average, where a word, a number, or a run of great letters is a part. Drawn values have short ones. */
+/**
+ * How long the parts of a value are on average, where a word, a number, or a run of great letters is a part. Drawn
+ * values have short ones.
+ */
 function partLength(value: string): number {
   const parts = value.match(/[A-Z]?[a-z]+|[A-Z]+|[0-9]+/g) ?? []
   return parts.reduce((sum, part) => sum + part.length, 0) / Math.max(1, parts.length)
@@ -30,7 +34,9 @@ function partLength(value: string): number {
 
 /** Words, numbers and hosts with signs between them. */
 function isWords(value: string): boolean {
-  return value.split(/[^A-Za-z0-9]+/).every(part => /^(?:[A-Z]?[a-z]*|[A-Z]*|[0-9]{1,4}|[a-z]{1,8}[0-9]{1,4}|v[0-9]+)$/.test(part))
+  return value
+    .split(/[^A-Za-z0-9]+/)
+    .every(part => /^(?:[A-Z]?[a-z]*|[A-Z]*|[0-9]{1,4}|[a-z]{1,8}[0-9]{1,4}|v[0-9]+)$/.test(part))
 }
 
 const PLACEHOLDER =

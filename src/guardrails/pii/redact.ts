@@ -5,7 +5,10 @@ import {PLACEHOLDER, type Restore, restoreOf} from './restore.ts'
 
 /** Numbered placeholders of one call: a value has the same one wherever it stands, however it is spaced or spelled. */
 export interface Vault extends Restore {
-  /** Keeps a text's own placeholder look-alikes from being given out, and so from being restored. Of all texts, before the first redaction. */
+  /**
+   * Keeps a text's own placeholder look-alikes from being given out, and so from being restored. Of all texts, before
+   * the first redaction.
+   */
   reserve(text: string): void
   /** `text` with its spans, in order and none over another, replaced. All else stays as it is. */
   redact(text: string, spans: readonly PiiSpan[]): string

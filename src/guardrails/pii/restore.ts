@@ -11,7 +11,10 @@ export interface Restore {
   original(placeholder: string): string | undefined
   /** A whole text. */
   restore(text: string, form?: Form): string
-  /** A text that comes in pieces, cut anywhere. One for each text of a stream: a choice's content, a tool call's arguments. */
+  /**
+   * A text that comes in pieces, cut anywhere. One for each text of a stream: a choice's content, a tool call's
+   * arguments.
+   */
   restorer(form?: Form): Restorer
   /** Every text in the JSON of an answer. The same when it holds no placeholder. */
   restoreBody(body: JsonValue): JsonValue
@@ -42,7 +45,9 @@ const DEEPEST = 500
 export function restoreOf(original: Restore['original']): Restore {
   const restore = (text: string, form: Form = 'text') =>
     text.replace(FORMS[form].whole, placeholder => {
-      const value = original(form === 'json' ? `<${placeholder.replace(/^<|^\\u003[cC]|>$|\\u003[eE]$/g, '')}>` : placeholder)
+      const value = original(
+        form === 'json' ? `<${placeholder.replace(/^<|^\\u003[cC]|>$|\\u003[eE]$/g, '')}>` : placeholder,
+      )
       if (value === undefined) return placeholder
       return form === 'json' ? JSON.stringify(value).slice(1, -1) : value
     })
@@ -54,13 +59,20 @@ export function restoreOf(original: Restore['original']): Restore {
       return made.some((each, at) => each !== body[at]) ? made : body
     }
     if (!isObject(body)) return body
-    const made = Object.entries(body).map(([name, each]) => [restore(name), restoreBody(each, name, depth + 1)] as const)
-    return made.some(([name, each]) => !Object.hasOwn(body, name) || each !== body[name]) ? Object.fromEntries(made) : body
+    const made = Object.entries(body).map(
+      ([name, each]) => [restore(name), restoreBody(each, name, depth + 1)] as const,
+    )
+    return made.some(([name, each]) => !Object.hasOwn(body, name) || each !== body[name])
+      ? Object.fromEntries(made)
+      : body
   }
   return {original, restore, restorer: form => new Pieces(restore, form), restoreBody: body => restoreBody(body)}
 }
 
-/** Of several redactions of one call; where two gave out the same placeholder, the earlier one's stands in the text. Null: of none. */
+/**
+ * Of several redactions of one call; where two gave out the same placeholder, the earlier one's stands in the text.
+ * Null: of none.
+ */
 export function restoreOfAll(all: readonly Restore[]): Restore | null {
   if (all.length < 2) return all[0] ?? null
   return restoreOf(placeholder => {

@@ -36,20 +36,28 @@ export interface ScanOptions {
 }
 
 /**
- * Personal data and secrets of a text, in order, none over another. All classes are looked for whatever is requested, so that asking for
- * fewer never makes a card a phone number. Time and memory grow with the text's length, whatever it holds.
+ * Personal data and secrets of a text, in order, none over another. All classes are looked for whatever is requested,
+ * so that asking for fewer never makes a card a phone number. Time and memory grow with the text's length, whatever it
+ * holds.
  */
 export function findPii(text: string, options: ScanOptions = {}): PiiSpan[] {
   return atOnce(findingPii(text, options))
 }
 
 /** The same with pauses, so that a long text keeps nobody waiting. */
-export function* findingPii(text: string, {classes = PII_CLASSES, work: counted = work()}: ScanOptions = {}): SlicedWork<PiiSpan[]> {
+export function* findingPii(
+  text: string,
+  {classes = PII_CLASSES, work: counted = work()}: ScanOptions = {},
+): SlicedWork<PiiSpan[]> {
   return (yield* scanning(text, counted)).filter(span => classes.includes(span.class))
 }
 
 /** The same for a text that data has under the name `called`, which may tell what it is. */
-export function* findingCalled(text: string, called: string, options: ScanOptions = {}): SlicedWork<readonly PiiSpan[]> {
+export function* findingCalled(
+  text: string,
+  called: string,
+  options: ScanOptions = {},
+): SlicedWork<readonly PiiSpan[]> {
   if (isPlain(text)) return NONE
   if (!called) return yield* findingPii(text, options)
   const is_word = text.length <= LONGEST_WORD && !/[\s"\\]/.test(text)
@@ -66,7 +74,10 @@ export function* findingCalled(text: string, called: string, options: ScanOption
 const NONE: readonly PiiSpan[] = []
 const LONGEST_WORD = 256
 
-/** True for a text that can hold nothing of any class: too short, or ASCII without a digit, `@`, `::`, dashes in a row, or a great letter behind a small one. */
+/**
+ * True for a text that can hold nothing of any class: too short, or ASCII without a digit, `@`, `::`, dashes in a row,
+ * or a great letter behind a small one.
+ */
 function isPlain(text: string): boolean {
   return text.length < SHORTEST ? !text.includes('::') : text.length <= MAX_PLAIN && !NOT_PLAIN.test(text)
 }

@@ -11,7 +11,10 @@ export interface ScannedText {
   readonly groups: readonly number[]
   /** Longest runs of letters, digits, `_` and `-` of at least sixteen: starts and ends by turns. */
   readonly tokens: readonly number[]
-  /** Longest runs without spaces, quotes, brackets, and `,;|<>`, of ASCII only, at least twelve long or cut short in quotes: starts and ends by turns. */
+  /**
+   * Longest runs without spaces, quotes, brackets, and `,;|<>`, of ASCII only, at least twelve long or cut short in
+   * quotes: starts and ends by turns.
+   */
   readonly chunks: readonly number[]
   readonly columns: Columns
   readonly work: Work
@@ -26,7 +29,10 @@ export interface PiiFinding {
   readonly certainty: number
 }
 
-/** Looks for one class, saying undefined now and then: a place to pause at. What it does is bounded by a multiple of the text's length. */
+/**
+ * Looks for one class, saying undefined now and then: a place to pause at. What it does is bounded by a multiple of the
+ * text's length.
+ */
 export type Detector = (page: ScannedText) => Generator<PiiFinding | undefined>
 
 /** Places looked at between two pauses, a power of two. */

@@ -135,7 +135,12 @@ function judged(page: ScannedText, start: number, from_end: number, isSecret: ()
   const {text} = page
   let end = from_end
   // A full stop or the like behind a value ends the sentence.
-  while (end > start && /[.:!?]/.test(text[end - 1]!) && !'"\'`'.includes(text[end] ?? ' ') && (end === from_end || text[end - 1] === '.'))
+  while (
+    end > start &&
+    /[.:!?]/.test(text[end - 1]!) &&
+    !'"\'`'.includes(text[end] ?? ' ') &&
+    (end === from_end || text[end - 1] === '.')
+  )
     end--
   const value = text.slice(start, end)
   if (value.length > LONGEST || !isRandomValue(value) || isWordAt(text, end) || !isSecret()) return []
@@ -144,10 +149,14 @@ function judged(page: ScannedText, start: number, from_end: number, isSecret: ()
 
 /** Drawn by a generator, a UUID, or as mixed as a good password. */
 function isRandomValue(value: string): boolean {
-  if (/^\$(?:2[aby]|argon2\w*|[156]|pbkdf2\S*)\$/.test(value) || /^(?:sha\d+|md5|arn|https?|projects?|vault|file)[:/]/i.test(value))
+  if (
+    /^\$(?:2[aby]|argon2\w*|[156]|pbkdf2\S*)\$/.test(value) ||
+    /^(?:sha\d+|md5|arn|https?|projects?|vault|file)[:/]/i.test(value)
+  )
     return false
   if (/^[\w.]+\(.*\)$/.test(value)) return false
-  if (/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(value)) return /[1-9a-f]/i.test(value) && !isPlaceholder(value)
+  if (/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(value))
+    return /[1-9a-f]/i.test(value) && !isPlaceholder(value)
   if (isRandom(value)) return true
   const is_mixed = /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value) && /[!#$%^&*+@?~]/.test(value)
   return is_mixed && value.length >= 8 && !isPlaceholder(value) && !/^[$%@]/.test(value)

@@ -14,8 +14,8 @@ export interface GuardOptions {
 }
 
 /**
- * Leaves a store alone that fails again and again: requests to it then fail at once, and say so. After the pause it is called
- * again; the first failure is enough for the next one, a success ends all of it.
+ * Leaves a store alone that fails again and again: requests to it then fail at once, and say so. After the pause it is
+ * called again; the first failure is enough for the next one, a success ends all of it.
  */
 export function withBreaker(blobs: Blobs, {threshold, backoff_ms, now}: GuardOptions): BreakerBlobs {
   let failures = 0
@@ -25,7 +25,10 @@ export function withBreaker(blobs: Blobs, {threshold, backoff_ms, now}: GuardOpt
     const left_ms = closed_until_ms - now()
     if (left_ms > 0) {
       const left_s = Math.ceil(left_ms / 1000)
-      throw new BlobFault('paused', `${blobs.place} failed ${failures} times in a row and is asked again in ${left_s} s. ${last}`)
+      throw new BlobFault(
+        'paused',
+        `${blobs.place} failed ${failures} times in a row and is asked again in ${left_s} s. ${last}`,
+      )
     }
     try {
       const result = await ask()

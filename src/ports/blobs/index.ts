@@ -18,8 +18,9 @@ export interface NewObject {
 }
 
 /**
- * `unreachable`: nobody answers, or not in time, or only of its own trouble. `refused`: it does not take our credentials or our
- * requests. `object`: it takes others, but not this one. `paused`: it failed too often, and is left alone for a while.
+ * `unreachable`: nobody answers, or not in time, or only of its own trouble. `refused`: it does not take our
+ * credentials or our requests. `object`: it takes others, but not this one. `paused`: it failed too often, and is left
+ * alone for a while.
  */
 export type BlobFaultKind = 'unreachable' | 'refused' | 'object' | 'paused'
 

@@ -32,7 +32,10 @@ export interface ObjectBlobsOptions {
   readonly get_headers?: Readonly<Record<string, string>>
 }
 
-/** Too long a body, too long a key: nothing that the next object need have too (S3 API reference, error responses; Blob service error codes). */
+/**
+ * Too long a body, too long a key: nothing that the next object need have too (S3 API reference, error responses; Blob
+ * service error codes).
+ */
 const OF_THE_OBJECT = new Set([
   'EntityTooLarge',
   'KeyTooLongError',
@@ -43,10 +46,24 @@ const OF_THE_OBJECT = new Set([
 /** What says that the whole place is missing, and not one object in it. */
 const NO_PLACE = new Set(['NoSuchBucket', 'ContainerNotFound', 'AccountNotFound', 'ResourceNotFound'])
 
-/** Objects over HTTP as all of S3, Cloud Storage (XML API) and Azure Blob Storage have them: PUT, GET and DELETE at the key's path. */
-export function objectBlobs({base_url, send, authorize, putHeaders = () => ({}), get_headers = {}}: ObjectBlobsOptions): Blobs {
+/**
+ * Objects over HTTP as all of S3, Cloud Storage (XML API) and Azure Blob Storage have them: PUT, GET and DELETE at the
+ * key's path.
+ */
+export function objectBlobs({
+  base_url,
+  send,
+  authorize,
+  putHeaders = () => ({}),
+  get_headers = {},
+}: ObjectBlobsOptions): Blobs {
   const place = `The log store ${base_url}`
-  const ask = async (method: ObjectRequest['method'], key: string, headers: Readonly<Record<string, string>>, body: Buffer | null) => {
+  const ask = async (
+    method: ObjectRequest['method'],
+    key: string,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer | null,
+  ) => {
     const url = new URL(`${base_url}/${key.split('/').map(encoded).join('/')}`)
     const request = {method, host: url.host, path: url.pathname, headers, body}
     try {
@@ -89,7 +106,9 @@ function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** The code of an error in XML, and no more of it: what else it says may hold the key that was sent and what was signed. */
+/**
+ * The code of an error in XML, and no more of it: what else it says may hold the key that was sent and what was signed.
+ */
 function codeIn(body: Buffer): string | null {
   return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(body.subarray(0, 4096).toString('latin1'))?.[1] ?? null
 }

@@ -13,7 +13,10 @@ export interface BlobKeyParts {
 }
 
 /** `30/ORGANISATION/LOG.json`, or `30/ORGANISATION/WORKSPACE/2026/03/04/05/LOG.json` (docs/log-store.md, Objects). */
-export function objectKey(format: PathFormat, {log_id, organisation_id, workspace_slug, created_at, retention_days}: BlobKeyParts): string {
+export function objectKey(
+  format: PathFormat,
+  {log_id, organisation_id, workspace_slug, created_at, retention_days}: BlobKeyParts,
+): string {
   const root = `${retention_days}/${organisation_id}`
   if (format === 'v1') return `${root}/${log_id}.json`
   const [year, month, day, hour] = created_at.split(/[-T:]/)

@@ -3,7 +3,9 @@ import {type AwsCredentials, sign} from '../../base/sigv4.ts'
 import type {NewObject} from './index.ts'
 import type {Authorize} from './objects.ts'
 
-/** Signature Version 4 as S3 has it; Cloud Storage takes the same with the keys of its interoperability (region `auto`). */
+/**
+ * Signature Version 4 as S3 has it; Cloud Storage takes the same with the keys of its interoperability (region `auto`).
+ */
 export function s3Signature({
   region,
   credentials,
@@ -15,7 +17,18 @@ export function s3Signature({
 }): Authorize {
   return async ({method, host, path, headers, body}) => {
     const known = await credentials()
-    const signable = {method, host, path, headers, body: body ?? '', service: 's3', region, credentials: known, now_ms: now(), s3: true}
+    const signable = {
+      method,
+      host,
+      path,
+      headers,
+      body: body ?? '',
+      service: 's3',
+      region,
+      credentials: known,
+      now_ms: now(),
+      s3: true,
+    }
     const {host: _, ...added} = sign(signable)
     return added
   }

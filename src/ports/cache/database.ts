@@ -40,8 +40,8 @@ const PRUNE_EVERY_MS = 60_000
 const PRUNE_AFTER = 1 / 32
 
 /**
- * Answers in a database: a file of our own beside the others, which a restart outlives, or PostgreSQL, which processes share. Writes
- * are made one after another, one in a turn of the event loop, so that a rush of them holds up no call.
+ * Answers in a database: a file of our own beside the others, which a restart outlives, or PostgreSQL, which processes
+ * share. Writes are made one after another, one in a turn of the event loop, so that a rush of them holds up no call.
  */
 export function createDatabaseCache(options: DatabaseCacheOptions): Cache {
   const {table, now, most_bytes = 1 << 30, most_entry_bytes = 1 << 20, onFault = () => undefined} = options
@@ -65,7 +65,14 @@ export function createDatabaseCache(options: DatabaseCacheOptions): Cache {
       }
       waiting_bytes += bytes
       unpruned_bytes += bytes
-      const row = {workspace_id, digest, stored_at_ms: Math.trunc(stored_at_ms), expires_at_ms: Math.trunc(now() + ttl_ms), bytes, body}
+      const row = {
+        workspace_id,
+        digest,
+        stored_at_ms: Math.trunc(stored_at_ms),
+        expires_at_ms: Math.trunc(now() + ttl_ms),
+        bytes,
+        body,
+      }
       const written = inTurn(() => table.put(row).finally(() => (waiting_bytes -= bytes)))
       pruneWhenDue()
       return written

@@ -13,7 +13,10 @@ export interface LenientOptions {
 const PAUSE_MS = 1_000
 const TELL_EVERY_MS = 60_000
 
-/** A store whose failures are misses: nothing that it does, or does not, is an error of a call. A purge that fails rejects. */
+/**
+ * A store whose failures are misses: nothing that it does, or does not, is an error of a call. A purge that fails
+ * rejects.
+ */
 export function lenient(cache: Cache, {now, timeout_ms = 250, onFault}: LenientOptions): Cache {
   let silent_until_ms = Number.NEGATIVE_INFINITY
   let reported_at_ms = Number.NEGATIVE_INFINITY

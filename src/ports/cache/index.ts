@@ -1,6 +1,8 @@
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 
-/** Where an answer is kept. The workspace is part of the digest, too: it stands apart so that its answers can be purged. */
+/**
+ * Where an answer is kept. The workspace is part of the digest, too: it stands apart so that its answers can be purged.
+ */
 export interface CacheKey {
   readonly workspace_id: string
   /** 64 hex digits. */
@@ -20,15 +22,18 @@ export interface FoundEntry extends CacheEntry {
 }
 
 /**
- * Answers kept for a time. Whatever is in here may be gone at any moment: that is a miss. Times are epoch milliseconds of the clock the
- * store was given; of processes that share a store the clocks should agree within a second or so.
+ * Answers kept for a time. Whatever is in here may be gone at any moment: that is a miss. Times are epoch milliseconds
+ * of the clock the store was given; of processes that share a store the clocks should agree within a second or so.
  */
 export interface Cache {
   /** As `get`, as far as it is known at once: undefined also where the store would have to be queried. */
   peek(key: CacheKey): FoundEntry | undefined
   /** Undefined when there is none, or its time is over. */
   get(key: CacheKey): MaybePromise<FoundEntry | undefined>
-  /** Keeps the answer for `ttl_ms`, in place of what was there. One too large for the store is not kept, nor is what it replaces. */
+  /**
+   * Keeps the answer for `ttl_ms`, in place of what was there. One too large for the store is not kept, nor is what it
+   * replaces.
+   */
   set(key: CacheKey, entry: CacheEntry, ttl_ms: number): MaybePromise<void>
   delete(key: CacheKey): MaybePromise<void>
   /** Forgets every answer of a workspace. */

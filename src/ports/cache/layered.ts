@@ -6,7 +6,10 @@ export interface LayeredOptions {
   /** Elsewhere, larger, and outlives the process. */
   readonly far: Cache
   readonly now: () => number
-  /** How long the near one keeps an answer; where processes share the far one, another's refresh is not seen for so long. */
+  /**
+   * How long the near one keeps an answer; where processes share the far one, another's refresh is not seen for so
+   * long.
+   */
   readonly most_near_ms?: number
 }
 

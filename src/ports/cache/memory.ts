@@ -38,7 +38,9 @@ export function createMemoryCache({now, most_bytes = 64 << 20, most_entry_bytes 
       kept.delete(digest)
     },
     purge(workspace_id) {
-      const digests = [...kept.entries()].filter(([, entry]) => entry.workspace_id === workspace_id).map(([digest]) => digest)
+      const digests = [...kept.entries()]
+        .filter(([, entry]) => entry.workspace_id === workspace_id)
+        .map(([digest]) => digest)
       for (const digest of digests) kept.delete(digest)
     },
     async close() {

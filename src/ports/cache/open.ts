@@ -25,14 +25,18 @@ export interface CacheOptions {
 /** An answer that another process refreshed is given for no longer than this. */
 const SHARED_NEAR_MS = 60_000
 
-/** The cache of this installation: memory in front of Redis where it is given, else of the database. Its faults are misses. */
+/**
+ * The cache of this installation: memory in front of Redis where it is given, else of the database. Its faults are
+ * misses.
+ */
 export async function openCache(options: CacheOptions): Promise<Cache> {
   const {now, redis_url, table, is_shared, entry_bytes, onFault} = options
   const size = entry_bytes === undefined ? {} : {most_entry_bytes: entry_bytes}
   const silence = options.silence_ms === undefined ? {} : {silence_ms: options.silence_ms}
   const bound = (most_bytes: number | undefined) => (most_bytes === undefined ? size : {...size, most_bytes})
   const near = createMemoryCache({now, ...bound(options.memory_bytes)})
-  const within = (far: Cache, shared: boolean) => layered({near, far, now, ...(shared ? {most_near_ms: SHARED_NEAR_MS} : {})})
+  const within = (far: Cache, shared: boolean) =>
+    layered({near, far, now, ...(shared ? {most_near_ms: SHARED_NEAR_MS} : {})})
   if (redis_url) {
     const {openRedisCache} = await import('./redis.ts') // its client is memory that few installations need
     const far = await openRedisCache({url: redis_url, now, ...bound(options.redis_bytes), ...silence})

@@ -26,11 +26,20 @@ const HEAD_BYTES = 17
 const KEY_BYTES = 512
 
 /**
- * Answers shared through Redis 6.2 or later. Redis drops what is past its time; a list by the end of that time keeps all together
- * within the bound, the next to end going first. Resolves also while the server cannot be reached: calls fail then, until it can.
+ * Answers shared through Redis 6.2 or later. Redis drops what is past its time; a list by the end of that time keeps
+ * all together within the bound, the next to end going first. Resolves also while the server cannot be reached: calls
+ * fail then, until it can.
  */
 export async function openRedisCache(options: RedisCacheOptions): Promise<Cache> {
-  const {url, tls, tag = 'gateway', now, most_bytes = 256 << 20, most_entry_bytes = 1 << 20, silence_ms = 5_000} = options
+  const {
+    url,
+    tls,
+    tag = 'gateway',
+    now,
+    most_bytes = 256 << 20,
+    most_entry_bytes = 1 << 20,
+    silence_ms = 5_000,
+  } = options
   const redis = new Redis(url, {
     ...(tls && {tls}),
     enableOfflineQueue: false,

@@ -8,8 +8,9 @@ interface Waiting<In, Out> {
 const MAX_TOGETHER = 100
 
 /**
- * Asks a store for many callers at once: of those that want the same thing (`group`), one question is under way at a time, and all that
- * came meanwhile go into the next. So a limit that everybody is under costs a lock and a commit for many calls, not for each.
+ * Asks a store for many callers at once: of those that want the same thing (`group`), one question is under way at a
+ * time, and all that came meanwhile go into the next. So a limit that everybody is under costs a lock and a commit for
+ * many calls, not for each.
  */
 export class Gather<In, Out> {
   readonly #groups = new Map<string, Waiting<In, Out>[]>()

@@ -28,8 +28,9 @@ const SWEPT_AT_ONCE = 2
 const MOST_LOOKED_AT = 64
 
 /**
- * The counters of a process, bounded in all and for each policy. At a bound those that have ended go first, then those that the ledger can
- * restore; where neither is left, a policy gets no new counter. What limits a key, a workspace, a provider or an integration always does.
+ * The counters of a process, bounded in all and for each policy. At a bound those that have ended go first, then those
+ * that the ledger can restore; where neither is left, a policy gets no new counter. What limits a key, a workspace, a
+ * provider or an integration always does.
  */
 export class BoundedMap {
   readonly #counters = new Map<string, MemoryCounter>()
@@ -66,7 +67,12 @@ export class BoundedMap {
   }
 
   /** Whether this new counter finds room, `fresh` of them being made now. Counters of `claims` stay. */
-  makesRoom({group: name}: Pick<Claim, 'group'>, fresh: number, claims: readonly {readonly key: string}[], time_ms: number): boolean {
+  makesRoom(
+    {group: name}: Pick<Claim, 'group'>,
+    fresh: number,
+    claims: readonly {readonly key: string}[],
+    time_ms: number,
+  ): boolean {
     const group = name === undefined ? undefined : this.#groups.get(name)
     const {most_counters, most_of_group} = this.#bounds
     const isFull = () => this.#counters.size + fresh > most_counters

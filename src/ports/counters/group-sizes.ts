@@ -17,8 +17,9 @@ const PAUSE_MS = 1_000
 const NEARLY = 0.9
 
 /**
- * How many counters each policy has in a store that processes share: as it counted last (once a minute, and each time that room is made), and
- * what this process made since. Counting in each claim would cost every new entity a walk over all of them.
+ * How many counters each policy has in a store that processes share: as it counted last (once a minute, and each time
+ * that room is made), and what this process made since. Counting in each claim would cost every new entity a walk over
+ * all of them.
  */
 export class GroupSizes {
   readonly #options: GroupSizesOptions

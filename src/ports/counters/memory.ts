@@ -20,8 +20,8 @@ const TAKEN = {outcome: 'taken', over: []} as const
 const SWEPT_AT_ONCE = 2
 
 /**
- * Counters of this process, answered at once. Exact whatever their number: at the bounds budgets are forgotten, which the ledger rebuilds,
- * and no window ever begins anew.
+ * Counters of this process, answered at once. Exact whatever their number: at the bounds budgets are forgotten, which
+ * the ledger rebuilds, and no window ever begins anew.
  */
 export function createMemoryCounters({steady, ...bounds}: MemoryCountersOptions = {}): Counters {
   const counters = new BoundedMap({...BOUNDS, ...bounds})
@@ -130,7 +130,9 @@ export function createMemoryCounters({steady, ...bounds}: MemoryCountersOptions 
 
   function standingOf(key: string): CounterValue | null {
     const counter = counters.get(key)
-    return counter && counter.revision !== null ? {used: counter.used, held: counter.held, revision: String(counter.revision)} : null
+    return counter && counter.revision !== null
+      ? {used: counter.used, held: counter.held, revision: String(counter.revision)}
+      : null
   }
 
   function add(key: string, amount: number) {

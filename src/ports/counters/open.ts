@@ -12,7 +12,10 @@ export interface CountersOptions extends RemoteOptions {
   readonly table: CounterTable | null
 }
 
-/** The counters of this installation: in Redis where it is given, in PostgreSQL where that holds the data, else in memory. */
+/**
+ * The counters of this installation: in Redis where it is given, in PostgreSQL where that holds the data, else in
+ * memory.
+ */
 export async function openCounters({redis_url, table, ...options}: CountersOptions): Promise<Counters> {
   if (redis_url) {
     const {openRedisCounters} = await import('./redis.ts') // its client is memory that few installations need

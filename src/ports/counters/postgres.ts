@@ -37,7 +37,12 @@ export interface CounterTable {
   settle(rows: readonly {readonly id: string; readonly actual: Spent | null}[]): Promise<readonly boolean[]>
   read(keys: readonly string[]): Promise<ReadonlyMap<string, bigint>>
   insert(
-    rows: readonly {readonly key: string; readonly used: bigint; readonly ends_at_ms: number | null; readonly group: string | null}[],
+    rows: readonly {
+      readonly key: string
+      readonly used: bigint
+      readonly ends_at_ms: number | null
+      readonly group: string | null
+    }[],
   ): Promise<void>
   add(changes: readonly {readonly key: string; readonly amount: number}[]): Promise<void>
   restored(): Promise<readonly string[]>
@@ -61,8 +66,9 @@ export interface PostgresCountersOptions extends RemoteOptions, Partial<CounterB
 }
 
 /**
- * Counters shared through PostgreSQL: a claim is one statement, its rows locked in the order of their keys. Claims of the same counters go
- * together, those alone: two statements that lock several sets of rows in several orders would wait for each other.
+ * Counters shared through PostgreSQL: a claim is one statement, its rows locked in the order of their keys. Claims of
+ * the same counters go together, those alone: two statements that lock several sets of rows in several orders would
+ * wait for each other.
  */
 export function createPostgresCounters({table, ...options}: PostgresCountersOptions): Counters {
   const remote = createRemote(options)
@@ -104,7 +110,11 @@ export function createPostgresCounters({table, ...options}: PostgresCountersOpti
     close: async () => undefined,
   }
 
-  async function take<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number | null): Promise<Reserved<C>> {
+  async function take<C extends Claim>(
+    id: string,
+    claims: readonly C[],
+    deadline_ms: number | null,
+  ): Promise<Reserved<C>> {
     const rows = claims.map(claim => ({
       key: claim.key,
       type: claim.type,
@@ -142,5 +152,11 @@ export function createPostgresCounters({table, ...options}: PostgresCountersOpti
   }
 }
 
-const rowOf = ({key, used, ends_at_ms, group}: Base) => ({key, used: most64(used), ends_at_ms: endOf({ends_at_ms}), group: group ?? null})
-const endOf = ({ends_at_ms}: {readonly ends_at_ms: number}): number | null => (Number.isFinite(ends_at_ms) ? Math.trunc(ends_at_ms) : null)
+const rowOf = ({key, used, ends_at_ms, group}: Base) => ({
+  key,
+  used: most64(used),
+  ends_at_ms: endOf({ends_at_ms}),
+  group: group ?? null,
+})
+const endOf = ({ends_at_ms}: {readonly ends_at_ms: number}): number | null =>
+  Number.isFinite(ends_at_ms) ? Math.trunc(ends_at_ms) : null

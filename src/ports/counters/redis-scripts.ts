@@ -9,8 +9,8 @@ export interface Script {
 const script = (lua: string): Script => ({lua, sha: createHash('sha1').update(lua).digest('hex')})
 
 /**
- * Beside each counter that was restored: what is held of it in advance, and its revision. It has the hash tag of the counter and lasts as long;
- * a counter that an earlier version restored gets it when it is claimed next.
+ * Beside each counter that was restored: what is held of it in advance, and its revision. It has the hash tag of the
+ * counter and lasts as long; a counter that an earlier version restored gets it when it is claimed next.
  */
 const BESIDE = `
 local function beside(name) return (string.gsub(name, ':', ':beside:', 1)) end`
@@ -29,8 +29,9 @@ local function add(name, amount)
 end`
 
 /**
- * The counters of a policy stand in a sorted set by when they are forgotten, and those of all policies in another. At the bound of one those
- * that are over go first, then one that the ledger can restore and nothing is held of; false where there is none.
+ * The counters of a policy stand in a sorted set by when they are forgotten, and those of all policies in another. At
+ * the bound of one those that are over go first, then one that the ledger can restore and nothing is held of; false
+ * where there is none.
  */
 const ROOM = `
 local function drop(set, all)
@@ -62,11 +63,12 @@ local function enter(group, all, name, ends)
 end`
 
 /**
- * Keys: marker of the generation, reservation, counters of all policies, counters. Arguments: generation the names were made for, one to begin
- * when there is none, whether to extend, deadline, when to forget the reservation, the bounds of a policy and of all; then for each counter
- * its type, amount, the most that may be used before, when to forget it, whether it rebuilds or is a shadow, and the set of its policy.
- * Answers a word, the store's time, and the places (from 1) of the counters it speaks of.
- * Numbers are compared as texts: Lua's are doubles, and sums of nano-dollars go beyond what they hold exactly.
+ * Keys: marker of the generation, reservation, counters of all policies, counters. Arguments: generation the names were
+ * made for, one to begin when there is none, whether to extend, deadline, when to forget the reservation, the bounds of
+ * a policy and of all; then for each counter its type, amount, the most that may be used before, when to forget it,
+ * whether it rebuilds or is a shadow, and the set of its policy. Answers a word, the store's time, and the places (from
+ * 1) of the counters it speaks of. Numbers are compared as texts: Lua's are doubles, and sums of nano-dollars go beyond
+ * what they hold exactly.
  */
 export const RESERVE = script(`${BESIDE}${ADD}${ROOM}
 local time = redis.call('TIME')
@@ -137,8 +139,9 @@ return answer('taken', over)
 `)
 
 /**
- * Key: reservation. Arguments: tokens and nano-dollars used, or \`release\`. Answers 0 when there is no such reservation.
- * The names of the counters come from the reservation; they share its hash tag, so they live where it lives.
+ * Key: reservation. Arguments: tokens and nano-dollars used, or \`release\`. Answers 0 when there is no such
+ * reservation. The names of the counters come from the reservation; they share its hash tag, so they live where it
+ * lives.
  */
 export const SETTLE = script(`${BESIDE}${ADD}
 local fields = redis.call('HGETALL', KEYS[1])
@@ -164,8 +167,8 @@ return 1
 `)
 
 /**
- * Keys: marker of the generation, counters of all policies, counters. Arguments: the generation, the bounds of a policy and of all, then for each
- * counter its value, when to forget it, and the set of its policy.
+ * Keys: marker of the generation, counters of all policies, counters. Arguments: the generation, the bounds of a policy
+ * and of all, then for each counter its value, when to forget it, and the set of its policy.
  */
 export const RESTORE = script(`${BESIDE}${ROOM}
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -186,7 +189,10 @@ end
 return 1
 `)
 
-/** Keys: counters. Answers for each what was used, what is held of it and its revision; empty texts for what is not there. */
+/**
+ * Keys: counters. Answers for each what was used, what is held of it and its revision; empty texts for what is not
+ * there.
+ */
 export const STANDINGS = script(`${BESIDE}
 local state = {}
 for i = 1, #KEYS do
@@ -196,7 +202,9 @@ end
 return state
 `)
 
-/** Key: counter. Arguments: what to add, the revision that it has to have, the next one. Answers 0 when it has another. */
+/**
+ * Key: counter. Arguments: what to add, the revision that it has to have, the next one. Answers 0 when it has another.
+ */
 export const CORRECT = script(`${BESIDE}${ADD}
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HGET', beside(KEYS[1]), 'revision') ~= ARGV[2] then return 0 end
 redis.call('HSET', beside(KEYS[1]), 'revision', ARGV[3])

@@ -24,10 +24,11 @@ const LINGER_MS = 60_000
 const MAX_GENERATIONS = 3
 
 /**
- * Counters shared through Redis 6.2 or later: every method is one script, one round trip. All names share one hash tag, so that a
- * cluster keeps them in one place. Names carry a generation that a marker holds: when the marker is gone (a restart without
- * persistence, a flush), whatever is left of the old counters is not looked at again, and budgets are rebuilt from the ledger.
- * Resolves also while the server cannot be reached: the claims then fail open or closed, until it can.
+ * Counters shared through Redis 6.2 or later: every method is one script, one round trip. All names share one hash tag,
+ * so that a cluster keeps them in one place. Names carry a generation that a marker holds: when the marker is gone (a
+ * restart without persistence, a flush), whatever is left of the old counters is not looked at again, and budgets are
+ * rebuilt from the ledger. Resolves also while the server cannot be reached: the claims then fail open or closed, until
+ * it can.
  */
 export async function openRedisCounters({
   url,
@@ -59,7 +60,8 @@ export async function openRedisCounters({
   const all = () => `{${tag}}:groups:${generation}`
   const groupName = (group: string | undefined) => (group === undefined ? '' : `{${tag}}:group:${generation}:${group}`)
   const reservation = (id: string) => `{${tag}}:reservation:${id}`
-  const forgottenAt = (ends_at_ms: number) => Math.trunc(Math.min(ends_at_ms, remote.time(options.now()) + IDLE_MS) + LINGER_MS)
+  const forgottenAt = (ends_at_ms: number) =>
+    Math.trunc(Math.min(ends_at_ms, remote.time(options.now()) + IDLE_MS) + LINGER_MS)
 
   return {
     time: remote.time,
@@ -74,7 +76,11 @@ export async function openRedisCounters({
       return values.map(value => (value === null ? null : BigInt(value)))
     },
     async restore(bases, under) {
-      const args = bases.flatMap(({used, ends_at_ms, group}) => [`${most64(used)}`, forgottenAt(ends_at_ms), groupName(group)])
+      const args = bases.flatMap(({used, ends_at_ms, group}) => [
+        `${most64(used)}`,
+        forgottenAt(ends_at_ms),
+        groupName(group),
+      ])
       const keys = [marker, all(), ...bases.map(({key}) => named(key))]
       if (under === generation) await run(RESTORE, keys, [under, most_of_group, most_counters, ...args])
     },
@@ -100,7 +106,9 @@ export async function openRedisCounters({
       generation ||= (await remote.within(redis.get(marker))) ?? ''
       const rows = (await run(STANDINGS, keys.map(named), [])) as [string, string, string][]
       return rows.map(([used, held, revision]) =>
-        used === '' || revision === '' ? null : {used: BigInt(used), held: BigInt(held), revision: `${generation}/${revision}`},
+        used === '' || revision === ''
+          ? null
+          : {used: BigInt(used), held: BigInt(held), revision: `${generation}/${revision}`},
       )
     },
     async correct(key, amount, revision) {
@@ -113,8 +121,13 @@ export async function openRedisCounters({
     },
   }
 
-  async function take<C extends Claim>(id: string, claims: readonly C[], deadline_ms: number | null): Promise<Reserved<C>> {
-    const deadline = deadline_ms === null ? ['1', 0, 0] : ['0', Math.trunc(deadline_ms), Math.trunc(deadline_ms) + CORRECTABLE_MS]
+  async function take<C extends Claim>(
+    id: string,
+    claims: readonly C[],
+    deadline_ms: number | null,
+  ): Promise<Reserved<C>> {
+    const deadline =
+      deadline_ms === null ? ['1', 0, 0] : ['0', Math.trunc(deadline_ms), Math.trunc(deadline_ms) + CORRECTABLE_MS]
     for (let tries = 0; tries < MAX_GENERATIONS; tries++) {
       const keys = [marker, reservation(id), all(), ...claims.map(({key}) => named(key))]
       const each = claims.flatMap(claim => [
@@ -126,7 +139,8 @@ export async function openRedisCounters({
       const {word, list} = answer
       if (word === 'taken') return {outcome: 'taken', over: list.map(place => claims[Number(place) - 1]!)}
       if (word === 'refused') return {outcome: 'refused', claim: claims[Number(list[0]) - 1]!}
-      if (word === 'missing') return {outcome: 'missing', claims: list.map(place => claims[Number(place) - 1]!), generation}
+      if (word === 'missing')
+        return {outcome: 'missing', claims: list.map(place => claims[Number(place) - 1]!), generation}
       if (word === 'full') return {outcome: 'full', claim: claims[Number(list[0]) - 1]!}
       if (word === 'unknown') return {outcome: 'unknown'}
       generation = String(list[0])
@@ -135,7 +149,11 @@ export async function openRedisCounters({
   }
 
   async function ask(keys: readonly string[], args: readonly (string | number)[]) {
-    const [word, store_ms, list] = (await evaluate(RESERVE, keys, args)) as [string, string, readonly (string | number)[]]
+    const [word, store_ms, list] = (await evaluate(RESERVE, keys, args)) as [
+      string,
+      string,
+      readonly (string | number)[],
+    ]
     remote.heard(Number(store_ms))
     return {word, list}
   }
@@ -148,7 +166,11 @@ export async function openRedisCounters({
     return remote.patiently(evaluate(SETTLE, [reservation(id)], args))
   }
 
-  async function evaluate({lua, sha}: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+  async function evaluate(
+    {lua, sha}: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
     try {
       return await redis.evalsha(sha, keys.length, ...keys, ...args)
     } catch (fault) {

@@ -19,12 +19,14 @@ export interface RemoteOptions {
 const PAUSE_MS = 1_000
 
 /**
- * A strict claim that is not answered refuses its call: it waits out a store that has much to do. So does what a call used, which nobody waits
- * for: it is not to be taken for lost while it is under way.
+ * A strict claim that is not answered refuses its call: it waits out a store that has much to do. So does what a call
+ * used, which nobody waits for: it is not to be taken for lost while it is under way.
  */
 export const PATIENT_MS = 5_000
 
-/** What the shared stores do alike: a bound on waiting, the store's clock, and open or closed when it does not answer. */
+/**
+ * What the shared stores do alike: a bound on waiting, the store's clock, and open or closed when it does not answer.
+ */
 export function createRemote({now, steady, timeout_ms = 250, onFault = () => undefined}: RemoteOptions) {
   let ahead_ms = 0
   /** Ours until the store's is heard, and then that from its beginning: ours may be wrong. */

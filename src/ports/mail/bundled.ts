@@ -47,7 +47,9 @@ const SAYS: Readonly<Record<(typeof EVENTS)[number], Words>> = {
   'usage-threshold-alert': {
     subject: 'The {{kind}} {{name}} has used {{used}} of {{limit}}',
     paragraphs: [
-      {text: 'The {{kind}} {{name}} has passed the threshold of {{threshold}} that was set for alerts: {{used}} of {{limit}} are used.'},
+      {
+        text: 'The {{kind}} {{name}} has passed the threshold of {{threshold}} that was set for alerts: {{used}} of {{limit}} are used.',
+      },
       AGAIN,
       {unless: 'resets_at', text: 'The budget does not start again by itself.'},
     ],

@@ -18,8 +18,8 @@ export type WriteLetter = (name: LetterName, facts: LetterFacts) => Pick<Letter,
 const MAX_BYTES = 256 * 1024
 
 /**
- * Reads all letters: `NAME.txt` (whose first line is `Subject: ...`) and `NAME.html` of `folder`, else the bundled ones. `shared` holds
- * what all letters may say. Throws TemplateFault with a sentence that names the file.
+ * Reads all letters: `NAME.txt` (whose first line is `Subject: ...`) and `NAME.html` of `folder`, else the bundled
+ * ones. `shared` holds what all letters may say. Throws TemplateFault with a sentence that names the file.
  */
 export function readLetters(folder: string | undefined, shared: LetterFacts): WriteLetter {
   const known = new Map<LetterName, {subject: Template; plain: Template; html: Template}>()
@@ -27,7 +27,8 @@ export function readLetters(folder: string | undefined, shared: LetterFacts): Wr
     const text = own(folder, `${name}.txt`)
     const html = own(folder, `${name}.html`)
     const bundled = BUNDLED[name]
-    const {subject, body} = text === undefined ? {subject: bundled.subject, body: bundled.plain} : parted(text, `${name}.txt`)
+    const {subject, body} =
+      text === undefined ? {subject: bundled.subject, body: bundled.plain} : parted(text, `${name}.txt`)
     known.set(name, {
       subject: read(subject, `${name}.txt`),
       plain: read(body, `${name}.txt`),
@@ -53,7 +54,9 @@ function read(text: string, file: string): Template {
     checkNodes(nodes)
     return (facts, format) => render(nodes, facts, () => undefined, format, new RenderBudget())
   } catch (fault) {
-    throw fault instanceof TemplateFault ? new TemplateFault(`The template ${file} cannot be used: ${fault.message}.`) : fault
+    throw fault instanceof TemplateFault
+      ? new TemplateFault(`The template ${file} cannot be used: ${fault.message}.`)
+      : fault
   }
 }
 
@@ -65,9 +68,11 @@ function checkNodes(nodes: readonly Node[]) {
     } else if (node.kind === 'partial') throw new TemplateFault('{{>...}} is not available: there are no partials')
     else {
       const name = node.path.join('.')
-      if (!VALUES.some(value => value === name)) throw new TemplateFault(`there is no value {{${name}}}; there are ${VALUES.join(', ')}`)
+      if (!VALUES.some(value => value === name))
+        throw new TemplateFault(`there is no value {{${name}}}; there are ${VALUES.join(', ')}`)
       if (node.kind === 'section') checkNodes(node.nodes)
-      else if (node.is_plain) throw new TemplateFault('{{{...}}} and {{&...}} are not available: values are always escaped')
+      else if (node.is_plain)
+        throw new TemplateFault('{{{...}}} and {{&...}} are not available: values are always escaped')
     }
   }
 }
@@ -88,6 +93,8 @@ function own(folder: string | undefined, file: string): string | undefined {
   } catch (fault) {
     const {code} = fault as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw code === undefined ? fault : new TemplateFault(`The template ${file} of EMAIL_TEMPLATES_PATH cannot be read: ${code}.`)
+    throw code === undefined
+      ? fault
+      : new TemplateFault(`The template ${file} of EMAIL_TEMPLATES_PATH cannot be read: ${code}.`)
   }
 }

@@ -7,7 +7,10 @@ export interface SmtpOptions extends MailSettings {
   readonly answer_ms?: number
 }
 
-/** Sends over SMTP (RFC 5321), a connection for each letter: there are few, and none waits in vain for a server that went away. */
+/**
+ * Sends over SMTP (RFC 5321), a connection for each letter: there are few, and none waits in vain for a server that
+ * went away.
+ */
 export function smtpMailer({host, port, security, ca, login, from, answer_ms = 10_000}: SmtpOptions): Mailer {
   const open = async () => {
     const {createTransport} = await import('nodemailer') // with the first letter: most installations send none

@@ -5,7 +5,10 @@ import {arrayIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, usage
 import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
 import {FINISH, SETTINGS} from './jurassic.ts'
 
-/** Text completions of the Jurassic models; usage is counted from the tokens they list. Source: docs.ai21.com, J2 complete. */
+/**
+ * Text completions of the Jurassic models; usage is counted from the tokens they list. Source: docs.ai21.com, J2
+ * complete.
+ */
 export const complete: Translation = {
   request(request, context) {
     if (context.is_stream) throw new UnsupportedInput('stream', 'the model does not stream')
@@ -21,7 +24,11 @@ export const complete: Translation = {
       const {data, finishReason: ended} = object(one)
       const {text, tokens} = object(data)
       output += Array.isArray(tokens) ? tokens.length : 0
-      return textChoice(at, stringIn(text, 'completions.data.text'), finishReason(object(ended).reason, FINISH, context.strict))
+      return textChoice(
+        at,
+        stringIn(text, 'completions.data.text'),
+        finishReason(object(ended).reason, FINISH, context.strict),
+      )
     })
     const {tokens} = object(prompt)
     const usage = Array.isArray(tokens) ? usageOf({input: tokens.length, output}) : null

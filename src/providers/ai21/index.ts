@@ -28,7 +28,12 @@ function jambaRequest(request: Json, context: TranslationContext): Translated {
     max_tokens: mostTokens(request),
     stop: stopsIn(request),
     ...(tools.length > 0
-      ? {tools: tools.map(({name, description, parameters}) => ({type: 'function', function: {name, description, parameters}}))}
+      ? {
+          tools: tools.map(({name, description, parameters}) => ({
+            type: 'function',
+            function: {name, description, parameters},
+          })),
+        }
       : {}),
     stream: context.is_stream,
   }
@@ -54,8 +59,10 @@ export const ai21: Dialect = {
   keeps_errors: true,
   endpoints: {
     chatComplete: {
-      request: (request, context) => (isJurassic(context) ? jurassicRequest(request, context) : jambaRequest(request, context)),
-      reply: (response, context) => (isJurassic(context) ? jurassicReply(response, context) : nearReply(response, context, near)),
+      request: (request, context) =>
+        isJurassic(context) ? jurassicRequest(request, context) : jambaRequest(request, context),
+      reply: (response, context) =>
+        isJurassic(context) ? jurassicReply(response, context) : nearReply(response, context, near),
       stream: {framing: 'sse', open: (context, request) => normaliseStream(context, request, near)},
     },
     complete,

@@ -9,7 +9,18 @@ import {
   UnsupportedInput,
 } from '../translation.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
-import {arrayIn, messagesIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, textIn, word} from '../unified/read.ts'
+import {
+  arrayIn,
+  messagesIn,
+  modelPath,
+  mostTokens,
+  objectIn,
+  pick,
+  stopsIn,
+  stringIn,
+  textIn,
+  word,
+} from '../unified/read.ts'
 
 /** The Jurassic models' words, at a path of each model's own. Source: docs.ai21.com, J2 chat and complete. */
 

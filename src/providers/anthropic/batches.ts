@@ -9,7 +9,10 @@ import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
 
 const CUSTOM_ID = /^[\w-]{1,64}$/
 
-/** OpenAI's batches ⇄ message batches (platform.claude.com/docs, Message Batches API). The rows go with the batch itself. */
+/**
+ * OpenAI's batches ⇄ message batches (platform.claude.com/docs, Message Batches API). The rows go with the batch
+ * itself.
+ */
 export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
   async createBatch(input, {ask}) {
     const {body, shelf} = input
@@ -18,7 +21,12 @@ export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
     const file = await shelf.find(needed(body, 'input_file_id', 'expected the id of a file'))
     if (!file) throw new UnsupportedInput('input_file_id', 'no file that was uploaded here for a batch has this id')
     const headers = {'content-type': 'application/json'}
-    const reply = await ask({method: 'POST', path: '/messages/batches', headers, body: requestsOf(shelf.read(file), input)})
+    const reply = await ask({
+      method: 'POST',
+      path: '/messages/batches',
+      headers,
+      body: requestsOf(shelf.read(file), input),
+    })
     return {json: batchObject({...batchOf(await reply.json()), input_file_id: file.id, metadata: metadataIn(body)})}
   },
   retrieveBatch: async (input, upstream) => ({json: batchObject(batchOf(await batchAt(input, upstream)))}),
@@ -28,7 +36,9 @@ export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
   listBatches: (input, {ask}) =>
     listed(input, async (token, size) => {
       const after = token === null ? '' : `&after_id=${uriPart(token)}`
-      const {data, has_more, last_id} = await (await ask({method: 'GET', path: `/messages/batches?limit=${size}${after}`})).json()
+      const {data, has_more, last_id} = await (
+        await ask({method: 'GET', path: `/messages/batches?limit=${size}${after}`})
+      ).json()
       const items = (Array.isArray(data) ? data : []).map(each => batchObject(batchOf(object(each))))
       return {items, next: has_more === true && typeof last_id === 'string' ? last_id : null}
     }),
@@ -37,16 +47,22 @@ export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
 
 /** `{custom_id, params}`, as a message batch has its requests. */
 export function batchInput(row: BatchRow, input: OperationInput): Json {
-  if (row.endpoint !== 'chatComplete') throw new UnsupportedInput('url', 'Anthropic runs batches of /v1/chat/completions alone')
-  if (row.model === '') throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
-  if (!CUSTOM_ID.test(row.custom_id)) throw new UnsupportedInput('custom_id', 'Anthropic takes letters, digits, _ and -, 64 at most')
+  if (row.endpoint !== 'chatComplete')
+    throw new UnsupportedInput('url', 'Anthropic runs batches of /v1/chat/completions alone')
+  if (row.model === '')
+    throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
+  if (!CUSTOM_ID.test(row.custom_id))
+    throw new UnsupportedInput('custom_id', 'Anthropic takes letters, digits, _ and -, 64 at most')
   return {custom_id: row.custom_id, params: wordsOfRow(row, input)}
 }
 
 /** The results of a batch that ended, as OpenAI's rows. */
 export async function resultsOf(input: OperationInput, {ask}: Upstream) {
   const {body} = await ask({method: 'GET', path: `${pathOf(input.id)}/results`})
-  return {content: changedRows(body, (row, number) => resultOf(row, number, input)), content_type: 'application/octet-stream'}
+  return {
+    content: changedRows(body, (row, number) => resultOf(row, number, input)),
+    content_type: 'application/octet-stream',
+  }
 }
 
 export function isBatch(id: string): boolean {
@@ -85,7 +101,11 @@ function resultOf({custom_id, result}: Json, number: number, input: OperationInp
   const {type, message, error} = object(result)
   if (type === 'succeeded') {
     const {model} = object(message)
-    return answeredRow({custom_id: id, endpoint: 'chatComplete', model: typeof model === 'string' ? model : '', number}, message, input)
+    return answeredRow(
+      {custom_id: id, endpoint: 'chatComplete', model: typeof model === 'string' ? model : '', number},
+      message,
+      input,
+    )
   }
   const failure = object(object(error).error ?? error)
   const code = typeof failure.type === 'string' ? failure.type : String(type)

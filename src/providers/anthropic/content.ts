@@ -50,8 +50,8 @@ export const userPart: ReadPart = (part, at) => {
 }
 
 /**
- * What the model said before. With `strict` off the blocks of an earlier answer come back as they went out, in `content_blocks` or as
- * parts, signatures and all; otherwise their text alone is a part of the conversation.
+ * What the model said before. With `strict` off the blocks of an earlier answer come back as they went out, in
+ * `content_blocks` or as parts, signatures and all; otherwise their text alone is a part of the conversation.
  */
 export function assistantBlocks(message: Json, at: string, strict: boolean): Json[] {
   const ownPart: ReadPart = (part, place) => {
@@ -70,7 +70,11 @@ export function assistantBlocks(message: Json, at: string, strict: boolean): Jso
     return blocksOf(message.content_blocks, `${at}.content_blocks`, ownPart)
   }
   const blocks = blocksOf(message.content, `${at}.content`, ownPart)
-  if (blocks.every(block => THINKING.has(block.type)) && typeof message.refusal === 'string' && !isBlank(message.refusal)) {
+  if (
+    blocks.every(block => THINKING.has(block.type)) &&
+    typeof message.refusal === 'string' &&
+    !isBlank(message.refusal)
+  ) {
     blocks.push({type: 'text', text: message.refusal})
   }
   return blocks
@@ -88,10 +92,12 @@ function imageBlock(image: unknown, at: string): Json {
 function fileBlock(file: Json, at: string): Json {
   const {file_data, file_id, file_url, filename} = file
   const title = typeof filename === 'string' && filename !== '' ? {title: filename} : {}
-  if (typeof file_id === 'string' && file_id !== '') return {type: 'document', source: {type: 'file', file_id}, ...title}
+  if (typeof file_id === 'string' && file_id !== '')
+    return {type: 'document', source: {type: 'file', file_id}, ...title}
   if (typeof file_url === 'string') return {...urlBlock(file_url, `${at}.file_url`), type: 'document', ...title}
   if (typeof file_data !== 'string' || file_data === '') throw new UnsupportedInput(at, 'expected file_data or file_id')
-  if (!file_data.startsWith('data:')) return {type: 'document', source: {type: 'base64', media_type: PDF, data: file_data}, ...title}
+  if (!file_data.startsWith('data:'))
+    return {type: 'document', source: {type: 'base64', media_type: PDF, data: file_data}, ...title}
   const {media_type, data} = dataUri(file_data, `${at}.file_data`)
   if (media_type.startsWith('image/')) return base64Block(media_type, data, `${at}.file_data`)
   if (!media_type.startsWith('text/')) return {...base64Block(media_type, data, `${at}.file_data`), ...title}
@@ -114,13 +120,17 @@ function base64Block(media_type: string, data: string, at: string): Json {
   if (media_type === PDF) return {type: 'document', source: {type: 'base64', media_type, data}}
   if (!media_type.startsWith('image/'))
     throw new UnsupportedInput(at, 'expected a picture, a PDF or text; this provider takes no other files')
-  return {type: 'image', source: {type: 'base64', media_type: media_type === 'image/jpg' ? 'image/jpeg' : media_type, data}}
+  return {
+    type: 'image',
+    source: {type: 'base64', media_type: media_type === 'image/jpg' ? 'image/jpeg' : media_type, data},
+  }
 }
 
 function urlBlock(url: string, at: string): Json {
   if (!URL.canParse(url)) throw new UnsupportedInput(at, 'expected an https URL or a data URI')
   const {protocol, pathname} = new URL(url)
-  if (protocol !== 'https:' && protocol !== 'http:') throw new UnsupportedInput(at, 'expected an https URL or a data URI')
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw new UnsupportedInput(at, 'expected an https URL or a data URI')
   return {type: pathname.toLowerCase().endsWith('.pdf') ? 'document' : 'image', source: {type: 'url', url}}
 }
 

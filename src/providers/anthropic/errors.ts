@@ -1,7 +1,10 @@
 import {isObject, object, parsed} from '../../base/json-object.ts'
 import type {ProviderFault, TranslationContext} from '../translation.ts'
 
-/** Statuses by Anthropic's error types (platform.claude.com/docs, errors), for errors inside a stream, which have no status. */
+/**
+ * Statuses by Anthropic's error types (platform.claude.com/docs, errors), for errors inside a stream, which have no
+ * status.
+ */
 const STATUSES: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,

@@ -13,8 +13,9 @@ import {batchAt, batchInput, batchOf, isBatch, resultsOf} from './batches.ts'
 const BETA = 'files-api-2025-04-14'
 
 /**
- * OpenAI's files ⇄ the Files API, a beta (platform.claude.com/docs, Files API). What is uploaded for a batch stays here: Anthropic gives no
- * uploaded file back, and wants a batch's rows with the batch. The output of a batch is a file under the batch's own id.
+ * OpenAI's files ⇄ the Files API, a beta (platform.claude.com/docs, Files API). What is uploaded for a batch stays
+ * here: Anthropic gives no uploaded file back, and wants a batch's rows with the batch. The output of a batch is a file
+ * under the batch's own id.
  */
 export const files: Partial<Record<EndpointName, ProviderOperation>> = {
   async uploadFile(input, {ask}) {
@@ -28,7 +29,8 @@ export const files: Partial<Record<EndpointName, ProviderOperation>> = {
     const kept = (await input.shelf.list()).map(shelved)
     const purpose = input.query.get('purpose')
     return listed(input, async (token, size) => {
-      if (token === null) return {items: purpose === null || purpose === 'batch' ? kept : [], next: purpose === 'batch' ? null : ''}
+      if (token === null)
+        return {items: purpose === null || purpose === 'batch' ? kept : [], next: purpose === 'batch' ? null : ''}
       const after = token === '' ? '' : `&after_id=${uriPart(token)}`
       const {data, has_more, last_id} = await (
         await ask({method: 'GET', path: `/files?limit=${size}${after}`, headers: beta(input)})
@@ -43,9 +45,19 @@ export const files: Partial<Record<EndpointName, ProviderOperation>> = {
     if (isBatch(input.id)) {
       const {ended_at, created_at} = batchOf(await batchAt(input, upstream))
       const filename = `${input.id}_output.jsonl`
-      return {json: fileObject({id: input.id, bytes: 0, created_at: ended_at ?? created_at ?? 0, filename, purpose: 'batch_output'})}
+      return {
+        json: fileObject({
+          id: input.id,
+          bytes: 0,
+          created_at: ended_at ?? created_at ?? 0,
+          filename,
+          purpose: 'batch_output',
+        }),
+      }
     }
-    return {json: fileOf(await (await upstream.ask({method: 'GET', path: pathOf(input.id), headers: beta(input)})).json())}
+    return {
+      json: fileOf(await (await upstream.ask({method: 'GET', path: pathOf(input.id), headers: beta(input)})).json()),
+    }
   },
   async deleteFile(input, {ask}) {
     const kept = await input.shelf.find(input.id)

@@ -14,8 +14,8 @@ export interface UsageByHop {
 const ANSWERS: ReadonlySet<string> = new Set(['message', 'fallback_message'])
 const KNOWN: ReadonlySet<string> = new Set([...ANSWERS, 'compaction', 'advisor_message'])
 /**
- * Policies under which a request that is refused before any output is billed all the same, since 2026-09-24 (platform.claude.com/docs, Refusals
- * and fallback, billing). The vendor may change it.
+ * Policies under which a request that is refused before any output is billed all the same, since 2026-09-24
+ * (platform.claude.com/docs, Refusals and fallback, billing). The vendor may change it.
  */
 const BILLED_BEFORE_OUTPUT: ReadonlySet<string> = new Set(['bio', 'frontier_llm', 'reasoning_extraction'])
 /** The others that it names (SDK types, BetaRefusalStopDetails). */
@@ -24,15 +24,19 @@ const TYPE = /^\w{1,32}$/
 const LONGEST_MODEL = 255
 
 /**
- * `usage`, read from the top level of `raw`, as it is billed: where `iterations` is a list that is not empty, it alone counts tokens, since the
- * top level leaves out what was summarized and what advisors and refused models used. Units (searches) are those of the top level. What
- * was refused before any output is billed for some policies alone. Source: platform.claude.com/docs, Compaction, Advisor tool, Refusals
- * and fallback; SDK types BetaIterationsUsage, BetaFallbackCreditUsage.
+ * `usage`, read from the top level of `raw`, as it is billed: where `iterations` is a list that is not empty, it alone
+ * counts tokens, since the top level leaves out what was summarized and what advisors and refused models used. Units
+ * (searches) are those of the top level. What was refused before any output is billed for some policies alone. Source:
+ * platform.claude.com/docs, Compaction, Advisor tool, Refusals and fallback; SDK types BetaIterationsUsage,
+ * BetaFallbackCreditUsage.
  */
 export function usageByHop(raw: RawObject | null, usage: Usage | null, refusals: Refusals | null): UsageByHop {
   if (
     raw === null ||
-    (raw.iterations === undefined && raw.fallback_credit === undefined && isAnywhere(raw.inference_geo) && refusals === null)
+    (raw.iterations === undefined &&
+      raw.fallback_credit === undefined &&
+      isAnywhere(raw.inference_geo) &&
+      refusals === null)
   )
     return {usage, hops: null}
   const units = {...usage?.units}
@@ -53,10 +57,16 @@ export function usageByHop(raw: RawObject | null, usage: Usage | null, refusals:
   if (usage === null) return {usage, hops: null}
   const is_refused = refusals?.last && totals(usage).completion_tokens === 0
   const is_billed = !is_refused || isBilled(refusals.last?.category, units)
-  return {usage: {...usage, units}, hops: is_billed ? null : [{model: null, type: '', usage: {...usage, units: {}}, is_billed}]}
+  return {
+    usage: {...usage, units},
+    hops: is_billed ? null : [{model: null, type: '', usage: {...usage, units: {}}, is_billed}],
+  }
 }
 
-/** Words for a request that was served wherever there was room, or where nobody chooses (platform.claude.com/docs, Data residency). */
+/**
+ * Words for a request that was served wherever there was room, or where nobody chooses (platform.claude.com/docs, Data
+ * residency).
+ */
 const ANYWHERE: ReadonlySet<string> = new Set(['global', 'not_available', ''])
 
 function isAnywhere(geography: unknown): boolean {
@@ -67,7 +77,11 @@ function isAnywhere(geography: unknown): boolean {
 const read = new WeakMap<RawObject, {readonly refusals: Refusals | null; readonly counted: UsageByHop}>()
 
 /** Notes in `units` what cannot be priced for sure. */
-function hopsIn(iterations: readonly unknown[], refusals: Refusals | null, units: Record<string, number>): readonly Hop[] {
+function hopsIn(
+  iterations: readonly unknown[],
+  refusals: Refusals | null,
+  units: Record<string, number>,
+): readonly Hop[] {
   const hops: Hop[] = []
   const handed_over = [...(refusals?.handed_over ?? [])]
   const last_answer = iterations.findLastIndex(each => isAnswer(object(each).type))
@@ -82,7 +96,8 @@ function hopsIn(iterations: readonly unknown[], refusals: Refusals | null, units
     }
     const usage: Usage = {...counts, units: {}}
     const type = typeof entry.type === 'string' && TYPE.test(entry.type) ? entry.type : ''
-    const model = typeof entry.model === 'string' && entry.model !== '' && entry.model.length <= LONGEST_MODEL ? entry.model : null
+    const model =
+      typeof entry.model === 'string' && entry.model !== '' && entry.model.length <= LONGEST_MODEL ? entry.model : null
     const earlier = hops.at(-1)
     if (hops.length >= MAX_HOPS && earlier) {
       hops[hops.length - 1] = {...earlier, usage: {...addUsage(earlier.usage, usage), units: {}}, is_billed: true}
@@ -116,7 +131,10 @@ function isAnswer(type: unknown): boolean {
   return typeof type !== 'string' || ANSWERS.has(type) || !KNOWN.has(type)
 }
 
-/** The refusal of the model that answered no more, taken out of those that are left; undefined where none of them is its own. */
+/**
+ * The refusal of the model that answered no more, taken out of those that are left; undefined where none of them is its
+ * own.
+ */
 function handedOverBy(model: string | null, left: {readonly model: string | null; readonly category: string | null}[]) {
   const at = model === null ? 0 : left.findIndex(each => each.model === null || isSame(each.model, model))
   return at < 0 ? undefined : left.splice(at, 1)[0]
@@ -131,6 +149,7 @@ const DATE = /-20\d{6}$/
 /** `category` null: the vendor names no policy, and does not bill it; undefined: none was shown. */
 function isBilled(category: string | null | undefined, units: Record<string, number>): boolean {
   if (category && BILLED_BEFORE_OUTPUT.has(category)) return true
-  if (category !== null && !(category && NOT_BILLED.has(category))) units[UNIT.refusal_unpriced] = (units[UNIT.refusal_unpriced] ?? 0) + 1
+  if (category !== null && !(category && NOT_BILLED.has(category)))
+    units[UNIT.refusal_unpriced] = (units[UNIT.refusal_unpriced] ?? 0) + 1
   return false
 }

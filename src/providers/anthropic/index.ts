@@ -8,9 +8,9 @@ import {messagesRequest} from './request.ts'
 import {openStream} from './stream.ts'
 
 /**
- * OpenAI chat ⇄ Anthropic Messages, version 2023-06-01 (platform.claude.com/docs, Messages). The same words are spoken at three places:
- * Anthropic's own API, Vertex AI (`rawPredict`) and Bedrock (`InvokeModel`), which differ in the envelope alone (see `placed`).
- * `path` replaces the place's own path below its base URL.
+ * OpenAI chat ⇄ Anthropic Messages, version 2023-06-01 (platform.claude.com/docs, Messages). The same words are spoken
+ * at three places: Anthropic's own API, Vertex AI (`rawPredict`) and Bedrock (`InvokeModel`), which differ in the
+ * envelope alone (see `placed`). `path` replaces the place's own path below its base URL.
  */
 export function anthropicOn(place: AnthropicHost, path?: (context: TranslationContext) => string): Dialect {
   const chatComplete: Translation = {

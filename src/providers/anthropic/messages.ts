@@ -4,10 +4,14 @@ import {assistantBlocks, blocksOf, type ConversationTurn, cached, textPart, user
 import {toolId, toolUses} from './tools.ts'
 
 /**
- * OpenAI's messages as Anthropic has them: what system and developer say before all else, then turns. Messages of one role that follow
- * each other become one turn, in order, so that the results of parallel tools stand together, as Anthropic wants them.
+ * OpenAI's messages as Anthropic has them: what system and developer say before all else, then turns. Messages of one
+ * role that follow each other become one turn, in order, so that the results of parallel tools stand together, as
+ * Anthropic wants them.
  */
-export function conversation(request: Json, strict: boolean): {readonly system: Json[]; readonly turns: ConversationTurn[]} {
+export function conversation(
+  request: Json,
+  strict: boolean,
+): {readonly system: Json[]; readonly turns: ConversationTurn[]} {
   const {messages} = request
   if (!Array.isArray(messages) || messages.length === 0)
     throw new UnsupportedInput('messages', 'expected an array with at least one message')
@@ -17,13 +21,15 @@ export function conversation(request: Json, strict: boolean): {readonly system: 
     const at = `messages[${index}]`
     if (!isObject(message)) throw new UnsupportedInput(at, 'expected an object with a role')
     const {role} = message
-    if (role === 'system' || role === 'developer') append(system, marked(blocksOf(message.content, `${at}.content`, textPart), message))
+    if (role === 'system' || role === 'developer')
+      append(system, marked(blocksOf(message.content, `${at}.content`, textPart), message))
     else if (role === 'user') say(turns, 'user', marked(blocksOf(message.content, `${at}.content`, userPart), message))
     else if (role === 'assistant') say(turns, 'assistant', assistant(message, at, strict))
     else if (role === 'tool') say(turns, 'user', [toolResult(message, at)])
     else throw new UnsupportedInput(`${at}.role`, 'expected system, developer, user, assistant or tool')
   })
-  if (turns.length === 0) throw new UnsupportedInput('messages', 'this provider needs a message of the user that says something')
+  if (turns.length === 0)
+    throw new UnsupportedInput('messages', 'this provider needs a message of the user that says something')
   return {system, turns}
 }
 

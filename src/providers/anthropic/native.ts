@@ -16,7 +16,10 @@ import {type Refusals, refusalsIn} from './refusals.ts'
 import {EVENTS, isCutJson, textWithin} from './stream.ts'
 import {billedUsage, mergedUsage} from './usage.ts'
 
-/** Members of Anthropic's own service, which refuse a request elsewhere (platform.claude.com/docs, Claude on Bedrock and on Vertex AI). */
+/**
+ * Members of Anthropic's own service, which refuse a request elsewhere (platform.claude.com/docs, Claude on Bedrock and
+ * on Vertex AI).
+ */
 const ITS_OWN = ['container', 'inference_geo', 'mcp_servers', 'service_tier', 'speed'] as const
 /** Where the deltas that the model writes have their text. */
 const TEXTS = ['text', 'thinking', 'partial_json'] as const
@@ -27,8 +30,8 @@ const NOTHING: readonly Json[] = []
 const MOST_WAITING = 8
 
 /**
- * Messages at a cloud, for clients that speak them: the same words in another envelope (`placed`), and answers as they come, byte for byte.
- * The events of a stream are framed anew, since Bedrock frames them in its own way.
+ * Messages at a cloud, for clients that speak them: the same words in another envelope (`placed`), and answers as they
+ * come, byte for byte. The events of a stream are framed anew, since Bedrock frames them in its own way.
  */
 export function messagesAt(place: AnthropicHost, path?: (context: TranslationContext) => string): Translation {
   return {
@@ -70,7 +73,8 @@ class OwnStream implements StreamTranslator {
     if (name?.endsWith('xception')) return this.#fail(data, name)
     const wrapped = textWithin(data)
     const event = wrapped === undefined ? data : parsed(wrapped)
-    if (!isObject(event)) return isCutJson(event) ? this.#fail({message: `the event ${name} is not JSON`}, null) : NOTHING
+    if (!isObject(event))
+      return isCutJson(event) ? this.#fail({message: `the event ${name} is not JSON`}, null) : NOTHING
     const {type} = event
     if (typeof type !== 'string' || !EVENT.test(type)) return NOTHING
     if (type === 'error') return this.#fail(event, null)
@@ -86,7 +90,8 @@ class OwnStream implements StreamTranslator {
       return NOTHING
     }
     // Clouds tell things of their own before the answer.
-    if (!this.#has_start) return EVENTS.has(type) ? this.#fail({message: `${type} came before message_start`}, null) : NOTHING
+    if (!this.#has_start)
+      return EVENTS.has(type) ? this.#fail({message: `${type} came before message_start`}, null) : NOTHING
     if (type === 'content_block_start' || type === 'message_delta') this.#refusals = refusalsIn(event, this.#refusals)
     if (type === 'message_delta') this.#usage_so_far = mergedUsage(this.#usage_so_far, event.usage)
     if (type === 'content_block_delta') this.#count(object(event.delta))

@@ -5,15 +5,18 @@ import {UnsupportedInput} from '../translation.ts'
 /** Where Messages are served: Anthropic's API, Vertex AI, Bedrock's InvokeModel. */
 export type AnthropicHost = 'api' | 'vertex' | 'bedrock'
 
-/** What the clouds want in the body instead of the `anthropic-version` header. Sources: Vertex AI and Bedrock user guides, Claude. */
+/**
+ * What the clouds want in the body instead of the `anthropic-version` header. Sources: Vertex AI and Bedrock user
+ * guides, Claude.
+ */
 const VERSIONS = {vertex: 'vertex-2023-10-16', bedrock: 'bedrock-2023-05-31'} as const
 const WORD = /^[\w.-]{1,64}$/
 const MAX_BETAS = 32
 
 /**
- * A Messages body in the envelope of its place. The clouds name the model in the path and the version in the body; Bedrock has the betas in
- * the body too and tells streaming by the path. Betas and the version are those of the headers (`options.anthropic_beta`,
- * `options.anthropic_version`), else of the request's body.
+ * A Messages body in the envelope of its place. The clouds name the model in the path and the version in the body;
+ * Bedrock has the betas in the body too and tells streaming by the path. Betas and the version are those of the headers
+ * (`options.anthropic_beta`, `options.anthropic_version`), else of the request's body.
  */
 export function placed(messages: Json, request: Json, context: TranslationContext, place: AnthropicHost): Translated {
   const betas = betasOf(context.options.anthropic_beta ?? request.anthropic_beta)
@@ -49,7 +52,10 @@ function segment(model: string): string {
   return uriPart(model, 'The model')
 }
 
-/** Names of beta features, from a list or from words with commas between them. They go into a header, so they are words and nothing else. */
+/**
+ * Names of beta features, from a list or from words with commas between them. They go into a header, so they are words
+ * and nothing else.
+ */
 function betasOf(value: unknown): readonly string[] {
   if (value === undefined || value === null) return []
   const words = typeof value === 'string' ? value.split(',', MAX_BETAS + 1) : value

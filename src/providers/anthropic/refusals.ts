@@ -24,8 +24,9 @@ const LONGEST_MODEL = 255
 const LONGEST_CATEGORY = 64
 
 /**
- * `earlier` with what a whole message or the next event of a stream shows: blocks of type `fallback`, and the reason to stop. Null while
- * nothing was refused. Source: platform.claude.com/docs, Refusals and fallback; SDK types BetaFallbackBlock, BetaRefusalStopDetails.
+ * `earlier` with what a whole message or the next event of a stream shows: blocks of type `fallback`, and the reason to
+ * stop. Null while nothing was refused. Source: platform.claude.com/docs, Refusals and fallback; SDK types
+ * BetaFallbackBlock, BetaRefusalStopDetails.
  */
 export function refusalsIn(json: RawObject, earlier: Refusals | null = null): Refusals | null {
   const blocks = handoversIn(json)

@@ -16,13 +16,15 @@ export const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 }
 
 /**
- * A Messages answer as a chat completion. Text is joined, calls of the caller's tools become `tool_calls`; with `strict` off all other
- * blocks and the text are shown in `content_blocks`, to be sent back as they are (thinking with its signature, citations, searches).
+ * A Messages answer as a chat completion. Text is joined, calls of the caller's tools become `tool_calls`; with
+ * `strict` off all other blocks and the text are shown in `content_blocks`, to be sent back as they are (thinking with
+ * its signature, citations, searches).
  */
 export function readReply(response: unknown, context: TranslationContext): TranslatedResponse {
   if (!isObject(response)) throw new InvalidResponse('the answer is no JSON object')
   if (response.type === 'error') throw new InvalidResponse(`an error with a status of success: ${messageOf(response)}`)
-  if (response.type !== 'message' || !Array.isArray(response.content)) throw new InvalidResponse('the answer is no message with content')
+  if (response.type !== 'message' || !Array.isArray(response.content))
+    throw new InvalidResponse('the answer is no message with content')
   const blocks = response.content.map(blockIn)
   const text = blocks.filter(({type}) => type === 'text').map(block => block.text as string)
   const tool_calls = blocks.filter(({type}) => type === 'tool_use').map(toolCall)
@@ -45,7 +47,9 @@ export function readReply(response: unknown, context: TranslationContext): Trans
   return {body: completion(context, {id, model, choices, usage: shown_usage}), usage, model, hops}
 }
 
-/** Why the model refused, in a message or in the `delta` of a `message_delta`; null when it did not, or does not say. */
+/**
+ * Why the model refused, in a message or in the `delta` of a `message_delta`; null when it did not, or does not say.
+ */
 export function refusalIn({stop_reason, stop_details}: Json): string | null {
   const {explanation} = object(stop_details)
   return stop_reason === 'refusal' && typeof explanation === 'string' && explanation !== '' ? explanation : null
@@ -53,13 +57,16 @@ export function refusalIn({stop_reason, stop_details}: Json): string | null {
 
 function blockIn(block: unknown): Json {
   if (!isObject(block) || typeof block.type !== 'string') throw new InvalidResponse('a block of the answer has no type')
-  if (block.type === 'text' && typeof block.text !== 'string') throw new InvalidResponse('a text block of the answer has no text')
+  if (block.type === 'text' && typeof block.text !== 'string')
+    throw new InvalidResponse('a text block of the answer has no text')
   return block
 }
 
 function toolCall({id, name, input}: Json): Json {
-  if (typeof id !== 'string' || typeof name !== 'string') throw new InvalidResponse('a tool_use block of the answer has no id or no name')
-  if (input !== undefined && input !== null && !isObject(input)) throw new InvalidResponse('the input of a tool_use block is no object')
+  if (typeof id !== 'string' || typeof name !== 'string')
+    throw new InvalidResponse('a tool_use block of the answer has no id or no name')
+  if (input !== undefined && input !== null && !isObject(input))
+    throw new InvalidResponse('the input of a tool_use block is no object')
   return {id, type: 'function', function: {name, arguments: written(input ?? {})}}
 }
 

@@ -6,15 +6,28 @@ import {defaultMaxTokens, thinkingOf} from './thinking.ts'
 import {toolsOf} from './tools.ts'
 
 /** Members of Anthropic's own that go as they are, when somebody writes them into a chat request. */
-const OWN = ['top_k', 'cache_control', 'container', 'context_management', 'mcp_servers', 'inference_geo', 'speed'] as const
+const OWN = [
+  'top_k',
+  'cache_control',
+  'container',
+  'context_management',
+  'mcp_servers',
+  'inference_geo',
+  'speed',
+] as const
 /** OpenAI's tiers in Anthropic's words; of its others (flex, scale) Anthropic has none, and its own default holds. */
-const TIERS: Readonly<Record<string, string>> = {auto: 'auto', priority: 'auto', default: 'standard_only', standard_only: 'standard_only'}
+const TIERS: Readonly<Record<string, string>> = {
+  auto: 'auto',
+  priority: 'auto',
+  default: 'standard_only',
+  standard_only: 'standard_only',
+}
 const JSON_ONLY = 'Answer with one valid JSON object and nothing else: no prose around it and no code fence.'
 
 /**
  * An OpenAI chat request as a Messages request. Members that it has no word for are dropped
- * (penalties, seed, logit_bias, logprobs, store ...); what would make another answer of it is refused: several choices, audio, functions
- * in their old form.
+ * (penalties, seed, logit_bias, logprobs, store ...); what would make another answer of it is refused: several choices,
+ * audio, functions in their old form.
  */
 export function messagesRequest(request: Json, context: TranslationContext, place: AnthropicHost): Json {
   refuse(request)
@@ -38,7 +51,8 @@ export function messagesRequest(request: Json, context: TranslationContext, plac
     ...(tool_choice ? {tool_choice} : {}),
     ...(thinking.thinking ? {thinking: thinking.thinking} : {}),
     ...(Object.keys(output_config).length > 0 ? {output_config} : {}),
-    // Anthropic refuses a temperature beside thinking. Where thinking is our reading of `reasoning_effort`, it wins, as with OpenAI's own models.
+    // Anthropic refuses a temperature beside thinking. Where thinking is our reading of `reasoning_effort`, it wins, as
+    // with OpenAI's own models.
     ...(thinking.is_ours ? {} : sampling(request)),
     ...stops(request),
     ...userOf(request),
@@ -50,12 +64,14 @@ export function messagesRequest(request: Json, context: TranslationContext, plac
 
 function refuse(request: Json) {
   const {n, modalities} = request
-  if (n !== undefined && n !== null && n !== 1) throw new UnsupportedInput('n', 'this provider gives one choice for each request')
+  if (n !== undefined && n !== null && n !== 1)
+    throw new UnsupportedInput('n', 'this provider gives one choice for each request')
   if (Array.isArray(modalities) && modalities.some(one => one !== 'text')) {
     throw new UnsupportedInput('modalities', 'this provider answers in text only')
   }
   for (const field of ['functions', 'function_call']) {
-    if (request[field] !== undefined && request[field] !== null) throw new UnsupportedInput(field, 'say it with tools and tool_choice')
+    if (request[field] !== undefined && request[field] !== null)
+      throw new UnsupportedInput(field, 'say it with tools and tool_choice')
   }
 }
 
@@ -103,11 +119,15 @@ function userOf(request: Json): Json {
 }
 
 function tierOf({service_tier}: Json): Json {
-  return typeof service_tier === 'string' && Object.hasOwn(TIERS, service_tier) ? {service_tier: TIERS[service_tier]} : {}
+  return typeof service_tier === 'string' && Object.hasOwn(TIERS, service_tier)
+    ? {service_tier: TIERS[service_tier]}
+    : {}
 }
 
 function own(request: Json, is_thinking: boolean): Json {
-  const names = OWN.filter(name => request[name] !== undefined && request[name] !== null && !(is_thinking && name === 'top_k'))
+  const names = OWN.filter(
+    name => request[name] !== undefined && request[name] !== null && !(is_thinking && name === 'top_k'),
+  )
   return Object.fromEntries(names.map(name => [name, request[name]]))
 }
 
@@ -117,7 +137,8 @@ function formatOf(response_format: unknown): Json | 'json_object' | null {
   const {type, json_schema} = object(response_format)
   if (type === 'text') return null
   if (type === 'json_object') return 'json_object'
-  if (type !== 'json_schema') throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
+  if (type !== 'json_schema')
+    throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
   const {schema} = object(json_schema)
   if (!isObject(schema)) throw new UnsupportedInput('response_format.json_schema.schema', 'expected a JSON schema')
   return {type: 'json_schema', schema}

@@ -7,7 +7,10 @@ import {type Refusals, refusalsIn} from './refusals.ts'
 import {FINISH_REASONS, refusalIn, written} from './reply.ts'
 import {billedUsage, mergedUsage, usageOf} from './usage.ts'
 
-/** Events of which nothing may be missed. All others we may ignore, as Anthropic asks of its clients. `chunk` is Bedrock's wrapping. */
+/**
+ * Events of which nothing may be missed. All others we may ignore, as Anthropic asks of its clients. `chunk` is
+ * Bedrock's wrapping.
+ */
 export const EVENTS: ReadonlySet<unknown> = new Set([
   'chunk',
   'message_start',
@@ -17,8 +20,15 @@ export const EVENTS: ReadonlySet<unknown> = new Set([
   'message_delta',
   'message_stop',
 ])
-/** Where the deltas that the model writes have their text; the others have signatures, citations and what is yet to come. */
-const TEXTS: Readonly<Record<string, string>> = {text_delta: 'text', thinking_delta: 'thinking', input_json_delta: 'partial_json'}
+/**
+ * Where the deltas that the model writes have their text; the others have signatures, citations and what is yet to
+ * come.
+ */
+const TEXTS: Readonly<Record<string, string>> = {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+  input_json_delta: 'partial_json',
+}
 const NOTHING: readonly Json[] = []
 
 /** Follows a Messages stream (platform.claude.com/docs, streaming) and gives the chunks of a chat stream. */
@@ -104,10 +114,14 @@ class MessagesStream implements StreamTranslator {
   #start({message}: Json): readonly Json[] {
     if (!isObject(message)) return this.#malformed('message_start')
     const {id, model, usage} = message
-    this.#message = {id: typeof id === 'string' ? id : null, model: typeof model === 'string' && model !== '' ? model : null}
+    this.#message = {
+      id: typeof id === 'string' ? id : null,
+      model: typeof model === 'string' && model !== '' ? model : null,
+    }
     this.#usage_so_far = mergedUsage(this.#usage_so_far, begunUsage(usage))
     this.#has_start = true
-    // Nothing is decided yet: Anthropic may still be overloaded, and another provider be tried, while the client has not a byte.
+    // Nothing is decided yet: Anthropic may still be overloaded, and another provider be tried, while the client has
+    // not a byte.
     return NOTHING
   }
 

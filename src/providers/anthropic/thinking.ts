@@ -3,13 +3,26 @@ import {type Json, UnsupportedInput} from '../translation.ts'
 import type {ConversationTurn} from './content.ts'
 
 /** What an effort may think, in tokens. `minimal` is the least that Anthropic takes. */
-const BUDGET_TOKENS: Readonly<Record<string, number>> = {minimal: 1024, low: 1024, medium: 8192, high: 16384, xhigh: 32768, max: 32768}
+const BUDGET_TOKENS: Readonly<Record<string, number>> = {
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 16384,
+  xhigh: 32768,
+  max: 32768,
+}
 const MIN_BUDGET_TOKENS = 1024
-/** `max_tokens` is required there and optional here. Claude 3 writes 4096 tokens at the most, 3.5 8192, every later model more. */
+/**
+ * `max_tokens` is required there and optional here. Claude 3 writes 4096 tokens at the most, 3.5 8192, every later
+ * model more.
+ */
 const MAX_TOKENS = 8192
 const MAX_TOKENS_CLAUDE_3 = 4096
 
-/** Model versions as `major * 100 + minor`. Sources: platform.claude.com/docs, extended thinking, adaptive thinking, effort. */
+/**
+ * Model versions as `major * 100 + minor`. Sources: platform.claude.com/docs, extended thinking, adaptive thinking,
+ * effort.
+ */
 const CLAUDE_3_5 = 305
 const FIRST_THAT_THINKS = 307
 const FIRST_STRICT_TOOLS = 405
@@ -28,9 +41,10 @@ export interface Thinking {
 const NONE: Thinking = {thinking: null, effort: null, budget_tokens: 0, is_ours: false}
 
 /**
- * The caller's `thinking` as it is, else what `reasoning_effort` comes to: a budget for the models before Claude 4.6, `adaptive` with
- * `output_config.effort` for those after, which take no budget any more. Where Anthropic takes no thinking (a forced tool; a turn with tools
- * that began without; too few tokens) it is left off, since an effort is a wish and not a condition.
+ * The caller's `thinking` as it is, else what `reasoning_effort` comes to: a budget for the models before Claude 4.6,
+ * `adaptive` with `output_config.effort` for those after, which take no budget any more. Where Anthropic takes no
+ * thinking (a forced tool; a turn with tools that began without; too few tokens) it is left off, since an effort is a
+ * wish and not a condition.
  */
 export function thinkingOf(
   request: Json,
@@ -45,15 +59,23 @@ export function thinkingOf(
   const has_effort = version === null || version >= FIRST_ADAPTIVE
   const effort = isEffort(wished) && wished !== 'none' && has_effort ? effortIn(wished, version) : null
   if (request.thinking !== undefined && request.thinking !== null) {
-    if (!isObject(request.thinking)) throw new UnsupportedInput('thinking', 'expected an object such as {"type": "adaptive"}')
+    if (!isObject(request.thinking))
+      throw new UnsupportedInput('thinking', 'expected an object such as {"type": "adaptive"}')
     const {budget_tokens} = request.thinking
-    return {...NONE, thinking: request.thinking, effort, budget_tokens: Number.isSafeInteger(budget_tokens) ? Number(budget_tokens) : 0}
+    return {
+      ...NONE,
+      thinking: request.thinking,
+      effort,
+      budget_tokens: Number.isSafeInteger(budget_tokens) ? Number(budget_tokens) : 0,
+    }
   }
   if (!isEffort(wished) || (version !== null && version < FIRST_THAT_THINKS)) return NONE
   if (wished === 'none') return has_effort ? {...NONE, thinking: {type: 'disabled'}} : NONE
   const budget = BUDGET_TOKENS[wished]!
   if (has_effort) {
-    return known.is_forced ? {...NONE, effort} : {thinking: {type: 'adaptive'}, effort, budget_tokens: budget, is_ours: true}
+    return known.is_forced
+      ? {...NONE, effort}
+      : {thinking: {type: 'adaptive'}, effort, budget_tokens: budget, is_ours: true}
   }
   const most = known.max_tokens ?? Number.POSITIVE_INFINITY
   if (known.is_forced || most <= MIN_BUDGET_TOKENS || !mayBegin(known.turns)) return NONE
@@ -73,7 +95,10 @@ export function hasStrictTools(model: string): boolean {
   return (claudeVersion(model) ?? FIRST_STRICT_TOOLS) >= FIRST_STRICT_TOOLS
 }
 
-/** `claude-3-7-sonnet-20250219` → 307, `us.anthropic.claude-opus-4-5-20251101-v1:0` → 405, `claude-sonnet-4@20250514` → 400; null: no number. */
+/**
+ * `claude-3-7-sonnet-20250219` → 307, `us.anthropic.claude-opus-4-5-20251101-v1:0` → 405, `claude-sonnet-4@20250514` →
+ * 400; null: no number.
+ */
 export function claudeVersion(model: string): number | null {
   const found = /claude-(?:[a-z]{1,20}-)?(\d{1,2})(?:[.-](\d{1,2}))?(?!\d)/.exec(model)
   return found ? Number(found[1]) * 100 + Number(found[2] ?? 0) : null
@@ -88,7 +113,10 @@ function effortIn(wished: string, version: number | null): string {
   return wished === 'xhigh' && version !== null && version < FIRST_XHIGH ? 'high' : wished
 }
 
-/** With a budget, a turn that goes on after its tools' results must have begun with thinking; clients of OpenAI do not keep any. */
+/**
+ * With a budget, a turn that goes on after its tools' results must have begun with thinking; clients of OpenAI do not
+ * keep any.
+ */
 function mayBegin(turns: readonly ConversationTurn[]): boolean {
   const last = turns.findLast(turn => turn.role === 'assistant')
   if (!last) return true

@@ -19,9 +19,11 @@ export function toolsOf(request: Json, context: TranslationContext): Tools {
   const {choice, names} = choiceOf(request.tool_choice)
   const allowed = names ? tools.filter(({name}) => names.has(name)) : tools
   const is_forced = choice?.type === 'any' || choice?.type === 'tool'
-  // Anthropic takes no choice where there is nothing to choose, except that its refusal of a forced one is the true answer.
+  // Anthropic takes no choice where there is nothing to choose, except that its refusal of a forced one is the true
+  // answer.
   if (allowed.length === 0 && !is_forced) return {tools: allowed, tool_choice: null, is_forced}
-  if (request.parallel_tool_calls !== false || choice?.type === 'none') return {tools: allowed, tool_choice: choice, is_forced}
+  if (request.parallel_tool_calls !== false || choice?.type === 'none')
+    return {tools: allowed, tool_choice: choice, is_forced}
   return {tools: allowed, tool_choice: {...(choice ?? {type: 'auto'}), disable_parallel_tool_use: true}, is_forced}
 }
 
@@ -36,11 +38,17 @@ export function toolUses(message: Json, at: string): readonly Json[] {
     if (typeof id !== 'string' || id === '') throw new UnsupportedInput(`${place}.id`, 'expected the id of the call')
     const {name, arguments: given} = object(made)
     if (typeof name !== 'string') throw new UnsupportedInput(`${place}.function.name`, 'expected the name of a tool')
-    return cached({type: 'tool_use', id: toolId(id), name, input: argumentsIn(given, `${place}.function.arguments`)}, object(call))
+    return cached(
+      {type: 'tool_use', id: toolId(id), name, input: argumentsIn(given, `${place}.function.arguments`)},
+      object(call),
+    )
   })
 }
 
-/** An id as Anthropic takes it (letters, digits, `_` and `-`). Those of some other providers have more; the same id gives the same. */
+/**
+ * An id as Anthropic takes it (letters, digits, `_` and `-`). Those of some other providers have more; the same id
+ * gives the same.
+ */
 export function toolId(id: string): string {
   return id.replace(/[^\w-]/g, character => `_${character.charCodeAt(0).toString(16)}`)
 }
@@ -48,9 +56,11 @@ export function toolId(id: string): string {
 function toolOf(tool: unknown, at: string, context: TranslationContext): Json {
   if (!isObject(tool) || typeof tool.type !== 'string') throw new UnsupportedInput(at, 'expected an object with a type')
   if (tool.type === 'function') return functionTool(tool, at, context)
-  if (tool.type === 'custom' && isObject(tool.custom)) throw new UnsupportedInput(`${at}.type`, 'this provider has no free-form tools')
+  if (tool.type === 'custom' && isObject(tool.custom))
+    throw new UnsupportedInput(`${at}.type`, 'this provider has no free-form tools')
   const named = Object.hasOwn(tool, tool.type) ? tool[tool.type] : undefined
-  // {type: 'web_search', web_search: {name: 'web_search_20250305', ...}}: one of Anthropic's own, its version where the name is (reference).
+  // {type: 'web_search', web_search: {name: 'web_search_20250305', ...}}: one of Anthropic's own, its version where the
+  // name is (reference).
   if (isObject(named) && typeof named.name === 'string') {
     const {name, ...options} = named
     return cached({...options, type: name, name: tool.type}, tool)

@@ -14,8 +14,8 @@ export interface AwsCredentialsOptions {
 }
 
 /**
- * Gives credentials for a login, from a cache where they cost a call. Keys that a caller gave are never used for another caller's role:
- * the cache is keyed by a hash of all that the login says.
+ * Gives credentials for a login, from a cache where they cost a call. Keys that a caller gave are never used for
+ * another caller's role: the cache is keyed by a hash of all that the login says.
  */
 export function awsCredentials({fetch, now_ms, identity = {}, domain = 'amazonaws.com'}: AwsCredentialsOptions) {
   const cache = new TokenCache<AwsCredentials>({now_ms})
@@ -35,10 +35,18 @@ export function awsCredentials({fetch, now_ms, identity = {}, domain = 'amazonaw
     if (keys) return keys
     if (web_identity) {
       return held(key(['web', region]), async () =>
-        assumeRoleWithWebIdentity({fetch, now_ms, region, domain, role: web_identity, token: await web_identity.token()}),
+        assumeRoleWithWebIdentity({
+          fetch,
+          now_ms,
+          region,
+          domain,
+          role: web_identity,
+          token: await web_identity.token(),
+        }),
       )
     }
-    if (container) return held('container', async () => fromContainer(fetch, container.url, (await container.token?.()) ?? null))
+    if (container)
+      return held('container', async () => fromContainer(fetch, container.url, (await container.token?.()) ?? null))
     if (identity.instance === false)
       throw new AwsCredentialsFault('No AWS credentials were given, and the gateway has no identity of its own.')
     return held('instance', () => fromInstance(fetch, identity.is_imds_v1 === true))
@@ -48,7 +56,15 @@ export function awsCredentials({fetch, now_ms, identity = {}, domain = 'amazonaw
     if (login.type === 'accessKey') return login
     if (login.type === 'serviceRole') return own(region)
     const {role_arn, external_id = null, keys = null} = login
-    const name = key(['role', region, role_arn, external_id, keys?.access_key_id, keys?.secret_access_key, keys?.session_token])
+    const name = key([
+      'role',
+      region,
+      role_arn,
+      external_id,
+      keys?.access_key_id,
+      keys?.secret_access_key,
+      keys?.session_token,
+    ])
     return held(name, async () =>
       assumeRole({fetch, now_ms, region, domain, role: {role_arn, external_id}, keys: keys ?? (await own(region))}),
     )

@@ -1,6 +1,9 @@
 import type {AwsCredentials} from './sigv4.ts'
 
-/** One small call for a credential. The caller's own: it knows which addresses this may reach (metadata services are link-local). */
+/**
+ * One small call for a credential. The caller's own: it knows which addresses this may reach (metadata services are
+ * link-local).
+ */
 export type CredentialFetch = (request: {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly url: string
@@ -15,15 +18,18 @@ export interface AwsRole {
 }
 
 /**
- * How a caller logs in to AWS. `accessKey`: with these keys. `assumedRole`: as this role, which the keys given here or the gateway's own
- * identity may assume. `serviceRole`: as the gateway's own identity.
+ * How a caller logs in to AWS. `accessKey`: with these keys. `assumedRole`: as this role, which the keys given here or
+ * the gateway's own identity may assume. `serviceRole`: as the gateway's own identity.
  */
 export type AwsLogin =
   | ({readonly type: 'accessKey'} & AwsCredentials)
   | ({readonly type: 'assumedRole'; readonly keys?: AwsCredentials | null} & AwsRole)
   | {readonly type: 'serviceRole'}
 
-/** The gateway's own identity, from the settings (`AWS_*`); the first that is set counts, in this order, the instance's last. */
+/**
+ * The gateway's own identity, from the settings (`AWS_*`); the first that is set counts, in this order, the instance's
+ * last.
+ */
 export interface AwsIdentity {
   readonly keys?: AwsCredentials | null
   /** Kubernetes: a role, and the token that a file holds, read anew each time since it is rotated. */

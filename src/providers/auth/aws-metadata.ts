@@ -6,15 +6,29 @@ import type {CachedToken} from './token-cache.ts'
 const INSTANCE = 'http://169.254.169.254/latest'
 const INSTANCE_TOKEN_S = 21_600
 /** Where a platform may serve credentials without TLS: this machine, and the link-local addresses of ECS and EKS. */
-const CONTAINER_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]', '169.254.170.2', '169.254.170.23', '[fd00:ec2::23]'])
+const CONTAINER_HOSTS = new Set([
+  'localhost',
+  '127.0.0.1',
+  '[::1]',
+  '169.254.170.2',
+  '169.254.170.23',
+  '[fd00:ec2::23]',
+])
 
-/** Credentials of the role this instance runs under. Source: Amazon EC2 user guide, IMDSv2 (a session token, then the role's name); v1 has no token. */
+/**
+ * Credentials of the role this instance runs under. Source: Amazon EC2 user guide, IMDSv2 (a session token, then the
+ * role's name); v1 has no token.
+ */
 export async function fromInstance(fetch: CredentialFetch, is_v1 = false): Promise<CachedToken<AwsCredentials>> {
   const headers: Record<string, string> = is_v1 ? {} : {'x-aws-ec2-metadata-token': await sessionToken(fetch)}
   const listed = await fetch({method: 'GET', url: `${INSTANCE}/meta-data/iam/security-credentials/`, headers})
   const role = listed.status === 200 ? listed.body.split('\n', 1)[0]!.trim() : ''
   if (!/^[\w+=,.@-]{1,64}$/.test(role)) throw new AwsCredentialsFault('This instance has no role.')
-  const {status, body} = await fetch({method: 'GET', url: `${INSTANCE}/meta-data/iam/security-credentials/${role}`, headers})
+  const {status, body} = await fetch({
+    method: 'GET',
+    url: `${INSTANCE}/meta-data/iam/security-credentials/${role}`,
+    headers,
+  })
   return readMetadataCredentials(status, body, "the instance's metadata service")
 }
 
@@ -24,18 +38,25 @@ async function sessionToken(fetch: CredentialFetch): Promise<string> {
     url: `${INSTANCE}/api/token`,
     headers: {'x-aws-ec2-metadata-token-ttl-seconds': String(INSTANCE_TOKEN_S)},
   })
-  if (response.status !== 200) throw new AwsCredentialsFault(`The instance's metadata service gave no token: HTTP ${response.status}.`)
+  if (response.status !== 200)
+    throw new AwsCredentialsFault(`The instance's metadata service gave no token: HTTP ${response.status}.`)
   return response.body.trim()
 }
 
 /**
- * Credentials that the platform of a container serves at `url`. Source: AWS SDKs reference guide, "Container credential provider": HTTPS,
- * or plain HTTP to this machine and the platforms' own addresses alone.
+ * Credentials that the platform of a container serves at `url`. Source: AWS SDKs reference guide, "Container credential
+ * provider": HTTPS, or plain HTTP to this machine and the platforms' own addresses alone.
  */
-export async function fromContainer(fetch: CredentialFetch, url: string, token: string | null): Promise<CachedToken<AwsCredentials>> {
+export async function fromContainer(
+  fetch: CredentialFetch,
+  url: string,
+  token: string | null,
+): Promise<CachedToken<AwsCredentials>> {
   const place = URL.parse(url)
   if (!place || !(place.protocol === 'https:' || (place.protocol === 'http:' && CONTAINER_HOSTS.has(place.hostname)))) {
-    throw new AwsCredentialsFault('The address of the container credentials is neither HTTPS nor one that a platform serves them at.')
+    throw new AwsCredentialsFault(
+      'The address of the container credentials is neither HTTPS nor one that a platform serves them at.',
+    )
   }
   const {status, body} = await fetch({method: 'GET', url, headers: token ? {authorization: token.trim()} : {}})
   return readMetadataCredentials(status, body, 'the container credentials')

@@ -16,8 +16,14 @@ const DURATION_S = 3600
 const SESSION_NAME = 'gateway'
 const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
 
-/** Temporary credentials of `role`, requested with `keys`. Source: AWS STS API reference, AssumeRole (version 2011-06-15). */
-export function assumeRole({keys, ...asking}: Asking & {readonly keys: AwsCredentials}): Promise<CachedToken<AwsCredentials>> {
+/**
+ * Temporary credentials of `role`, requested with `keys`. Source: AWS STS API reference, AssumeRole (version
+ * 2011-06-15).
+ */
+export function assumeRole({
+  keys,
+  ...asking
+}: Asking & {readonly keys: AwsCredentials}): Promise<CachedToken<AwsCredentials>> {
   const {role} = asking
   const form = new URLSearchParams({
     Action: 'AssumeRole',
@@ -27,9 +33,19 @@ export function assumeRole({keys, ...asking}: Asking & {readonly keys: AwsCreden
   return ask(asking, form, keys)
 }
 
-/** The same, requested with a token of the platform instead of keys. Source: AWS STS API reference, AssumeRoleWithWebIdentity. */
-export function assumeRoleWithWebIdentity({token, ...asking}: Asking & {readonly token: string}): Promise<CachedToken<AwsCredentials>> {
-  const form = new URLSearchParams({Action: 'AssumeRoleWithWebIdentity', ...shared(asking.role), WebIdentityToken: token.trim()})
+/**
+ * The same, requested with a token of the platform instead of keys. Source: AWS STS API reference,
+ * AssumeRoleWithWebIdentity.
+ */
+export function assumeRoleWithWebIdentity({
+  token,
+  ...asking
+}: Asking & {readonly token: string}): Promise<CachedToken<AwsCredentials>> {
+  const form = new URLSearchParams({
+    Action: 'AssumeRoleWithWebIdentity',
+    ...shared(asking.role),
+    WebIdentityToken: token.trim(),
+  })
   return ask(asking, form, null)
 }
 
@@ -42,11 +58,28 @@ async function ask({fetch, now_ms, region, domain, role}: Asking, form: URLSearc
   const body = form.toString()
   const headers = {'content-type': FORM}
   const signed = keys
-    ? sign({method: 'POST', host, path: '/', headers, body, service: 'sts', region, credentials: keys, now_ms: now_ms()})
+    ? sign({
+        method: 'POST',
+        host,
+        path: '/',
+        headers,
+        body,
+        service: 'sts',
+        region,
+        credentials: keys,
+        now_ms: now_ms(),
+      })
     : {host}
-  const {status, body: response_body} = await fetch({method: 'POST', url: `https://${host}/`, headers: {...headers, ...signed}, body})
+  const {status, body: response_body} = await fetch({
+    method: 'POST',
+    url: `https://${host}/`,
+    headers: {...headers, ...signed},
+    body,
+  })
   if (status !== 200)
-    throw new AwsCredentialsFault(`AWS STS refused the role ${role.role_arn}: ${reasonIn(response_body) ?? `HTTP ${status}`}`)
+    throw new AwsCredentialsFault(
+      `AWS STS refused the role ${role.role_arn}: ${reasonIn(response_body) ?? `HTTP ${status}`}`,
+    )
   return readStsCredentials(response_body)
 }
 
@@ -65,7 +98,8 @@ function readStsCredentials(xml: string): CachedToken<AwsCredentials> {
 
 /** A region is part of a host name. */
 export function regionIn(region: string): string {
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(region)) throw new AwsCredentialsFault('The AWS region is not one: expected a name like us-east-1.')
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(region))
+    throw new AwsCredentialsFault('The AWS region is not one: expected a name like us-east-1.')
   return region
 }
 

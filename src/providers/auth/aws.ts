@@ -9,8 +9,8 @@ const TYPES = new Set(['accessKey', 'assumedRole', 'serviceRole'])
 const EMPTY = Buffer.alloc(0)
 
 /**
- * AWS Signature Version 4 for `service`, with the credentials that `aws_auth_type` names; with two keys and no type, those. `s3`: in the form
- * that Amazon S3 has of it.
+ * AWS Signature Version 4 for `service`, with the credentials that `aws_auth_type` names; with two keys and no type,
+ * those. `s3`: in the form that Amazon S3 has of it.
  */
 export function awsSignature(service: string, s3 = false): RequestAuth {
   return {
@@ -48,7 +48,9 @@ export function awsSignature(service: string, s3 = false): RequestAuth {
 
 /** What no relay on the way changes; the rest may be signed by nobody's need. */
 function toSign(headers: Readonly<OutgoingHeaders>): OutgoingHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name === 'content-type' || name.startsWith('x-amz')))
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name === 'content-type' || name.startsWith('x-amz')),
+  )
 }
 
 function typeOf(options: Options): string | null {

@@ -3,18 +3,25 @@ import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
 import {LoginFault, type Logins, loginKey, type RequestAuth} from './login.ts'
 import {readToken} from './oauth.ts'
 
-/** Azure's instance metadata service. Source: Microsoft Learn, "Managed identities, use a token", api-version 2018-02-01. */
+/**
+ * Azure's instance metadata service. Source: Microsoft Learn, "Managed identities, use a token", api-version
+ * 2018-02-01.
+ */
 const METADATA = 'http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01'
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const FORM = {'content-type': 'application/x-www-form-urlencoded'}
 const MODES = new Set(['entra', 'managed', 'workload', 'gateway'])
-/** Services that a token of the gateway's own identity may be shown to. Below azure.com are customers' own machines too (cloudapp). */
+/**
+ * Services that a token of the gateway's own identity may be shown to. Below azure.com are customers' own machines too
+ * (cloudapp).
+ */
 const OWN_HOSTS =
   /^[a-z0-9-]+(?:\.[a-z0-9-]+)?\.(?:(?:openai|cognitiveservices|services\.ai|models\.ai|inference\.ml)\.azure\.com|(?:openai|cognitiveservices)\.azure\.(?:us|cn))$/
 
 /**
- * Microsoft Entra ID: client credentials, with a secret or with the federated token of the machine, and the machine's managed identity.
- * Source: Microsoft identity platform, "OAuth 2.0 client credentials flow"; Microsoft Learn, "How to use managed identities".
+ * Microsoft Entra ID: client credentials, with a secret or with the federated token of the machine, and the machine's
+ * managed identity. Source: Microsoft identity platform, "OAuth 2.0 client credentials flow"; Microsoft Learn, "How to
+ * use managed identities".
  */
 export const entra: RequestAuth = {
   says: 'Authorization: Bearer, with a token of Microsoft Entra ID (azure_auth_mode)',
@@ -52,14 +59,22 @@ function gatewayMode({identity}: Logins): string {
 
 /** Foundry's own API asks for another audience than the rest (Microsoft Learn, Foundry, Entra ID). */
 function scopeOf(host: string): string {
-  return host.endsWith('.inference.ml.azure.com') ? 'https://ml.azure.com/.default' : 'https://cognitiveservices.azure.com/.default'
+  return host.endsWith('.inference.ml.azure.com')
+    ? 'https://ml.azure.com/.default'
+    : 'https://cognitiveservices.azure.com/.default'
 }
 
-async function client(mode: string, scope: string, options: Options, {fetch, now_ms, identity, azure_authority, tokens}: Logins) {
+async function client(
+  mode: string,
+  scope: string,
+  options: Options,
+  {fetch, now_ms, identity, azure_authority, tokens}: Logins,
+) {
   const {azure = {}} = identity
   const is_workload = mode === 'workload'
   const own = !is_workload && options === NO_OPTIONS ? azure.entra : undefined
-  const tenant = own?.tenant_id ?? optionIn(options, 'azure_entra_tenant_id') ?? (is_workload ? azure.tenant_id : undefined)
+  const tenant =
+    own?.tenant_id ?? optionIn(options, 'azure_entra_tenant_id') ?? (is_workload ? azure.tenant_id : undefined)
   const client_id = is_workload
     ? (optionIn(options, 'azure_workload_client_id') ?? azure.client_id)
     : (own?.client_id ?? optionNeeded(options, 'azure_entra_client_id'))
@@ -89,7 +104,11 @@ async function managed(scope: string, options: Options, {fetch, now_ms, identity
   return tokens.get(loginKey('managed', resource, client_id), async () => {
     const service = identity.azure?.app_service
     const reply = service
-      ? await fetch({method: 'GET', url: `${service.url}?api-version=2019-08-01${query}`, headers: {'x-identity-header': service.header}})
+      ? await fetch({
+          method: 'GET',
+          url: `${service.url}?api-version=2019-08-01${query}`,
+          headers: {'x-identity-header': service.header},
+        })
       : await fetch({method: 'GET', url: METADATA + query, headers: {metadata: 'true'}})
     return readToken(inSeconds(reply, now_ms()), 'the managed identity of this machine', now_ms())
   })

@@ -17,14 +17,23 @@ const JSON_TYPE = {'content-type': 'application/json'}
 const LIFE = '3600s'
 
 /**
- * A token of Google for an identity of another place (Google Cloud, "Obtain short-lived tokens for Workload Identity Federation", REST):
- * the token at hand is exchanged, and where an account is named its token is asked for with that.
+ * A token of Google for an identity of another place (Google Cloud, "Obtain short-lived tokens for Workload Identity
+ * Federation", REST): the token at hand is exchanged, and where an account is named its token is asked for with that.
  */
 export async function federatedToken(federation: GoogleFederation, on: Logins): Promise<CachedToken<string>> {
   const {audience, service_account, token} = federation
   const {fetch, now_ms} = on
-  const [subjectTokenType, subjectToken] = token ? [JWT, (await token()).trim()] : [AWS_REQUEST, await callerIdentity(federation, on)]
-  const request = {audience, grantType: GRANT, requestedTokenType: ACCESS_TOKEN, scope: SCOPE, subjectTokenType, subjectToken}
+  const [subjectTokenType, subjectToken] = token
+    ? [JWT, (await token()).trim()]
+    : [AWS_REQUEST, await callerIdentity(federation, on)]
+  const request = {
+    audience,
+    grantType: GRANT,
+    requestedTokenType: ACCESS_TOKEN,
+    scope: SCOPE,
+    subjectTokenType,
+    subjectToken,
+  }
   const reply = await fetch({method: 'POST', url: STS, headers: JSON_TYPE, body: JSON.stringify(request)})
   const exchanged = readToken(reply, "Google's security token service", now_ms())
   return service_account === null ? exchanged : impersonated(service_account, exchanged.value, on)
@@ -39,15 +48,25 @@ async function impersonated(account: string, token: string, {fetch}: Logins): Pr
   })
   const {accessToken, expireTime, error} = object(parsed(body))
   const expires_at_ms = typeof expireTime === 'string' ? Date.parse(expireTime) : Number.NaN
-  if (status !== 200 || typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken) || Number.isNaN(expires_at_ms)) {
+  if (
+    status !== 200 ||
+    typeof accessToken !== 'string' ||
+    !/^[\x21-\x7e]+$/.test(accessToken) ||
+    Number.isNaN(expires_at_ms)
+  ) {
     const {message} = (error ?? {}) as {message?: unknown}
-    throw new LoginFault(`No token came for ${account}: ${typeof message === 'string' ? message.slice(0, 500) : `HTTP ${status}`}`)
+    throw new LoginFault(
+      `No token came for ${account}: ${typeof message === 'string' ? message.slice(0, 500) : `HTTP ${status}`}`,
+    )
   }
   return {value: accessToken, expires_at_ms}
 }
 
 /** A signed question to AWS who one is, which Google asks in our place (same page, "AWS"). */
-async function callerIdentity({audience, aws_region: region}: GoogleFederation, {aws, aws_domain, now_ms}: Logins): Promise<string> {
+async function callerIdentity(
+  {audience, aws_region: region}: GoogleFederation,
+  {aws, aws_domain, now_ms}: Logins,
+): Promise<string> {
   const credentials: AwsCredentials = await aws({type: 'serviceRole'}, region)
   const host = `sts.${region}.${aws_domain}`
   const target = {'x-goog-cloud-target-resource': audience}

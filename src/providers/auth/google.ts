@@ -9,14 +9,17 @@ import {readPrivateKey, signedJwt} from './private-key.ts'
 const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** The account that a machine or a pod runs under. Source: Google Cloud, "About VM metadata". By address: the name is only known there. */
+/**
+ * The account that a machine or a pod runs under. Source: Google Cloud, "About VM metadata". By address: the name is
+ * only known there.
+ */
 const METADATA = 'http://169.254.169.254/computeMetadata/v1/instance/service-accounts/default/token'
 const LIFE_S = 3600
 const OWN = new Set(['workload', 'workloadIdentity', 'metadata'])
 
 /**
- * Google Cloud: a token for a service account's key, or for the gateway itself: the account this machine runs under, or a federated one.
- * Source: Google Identity, "Using OAuth 2.0 for server to server applications" (HTTP/REST).
+ * Google Cloud: a token for a service account's key, or for the gateway itself: the account this machine runs under, or
+ * a federated one. Source: Google Identity, "Using OAuth 2.0 for server to server applications" (HTTP/REST).
  */
 export const google: RequestAuth = {
   says: 'Authorization: Bearer, with a token of Google (vertex_auth_type)',
@@ -43,7 +46,10 @@ export function serviceAccount(options: Options): {
     throw new WrongOption('vertex_service_account_json', 'the JSON of a service account')
   const {client_email, private_key, private_key_id, project_id} = object(key_file)
   if (typeof client_email !== 'string' || typeof private_key !== 'string')
-    throw new WrongOption('vertex_service_account_json', 'the key file of a service account: client_email and private_key')
+    throw new WrongOption(
+      'vertex_service_account_json',
+      'the key file of a service account: client_email and private_key',
+    )
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return {client_email, private_key, private_key_id: text(private_key_id), project_id: text(project_id)}
 }
@@ -74,6 +80,10 @@ export async function gatewayGoogleToken(on: Logins): Promise<string> {
   const federation = on.identity.google?.federation
   if (federation) return tokens.get(loginKey('google', 'federated'), () => federatedToken(federation, on))
   return tokens.get(loginKey('google', 'machine'), async () =>
-    readToken(await fetch({method: 'GET', url: METADATA, headers: {'metadata-flavor': 'Google'}}), "Google's metadata service", now_ms()),
+    readToken(
+      await fetch({method: 'GET', url: METADATA, headers: {'metadata-flavor': 'Google'}}),
+      "Google's metadata service",
+      now_ms(),
+    ),
   )
 }

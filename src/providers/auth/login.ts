@@ -52,7 +52,10 @@ export interface AzureIdentity {
   readonly client_id?: string
   /** What `AZURE_FEDERATED_TOKEN_FILE` holds, read anew each time since it is rotated. */
   readonly federated_token?: () => Promise<string>
-  /** App Service and Container Apps: `IDENTITY_ENDPOINT` and `IDENTITY_HEADER`, in place of the machine's metadata service. */
+  /**
+   * App Service and Container Apps: `IDENTITY_ENDPOINT` and `IDENTITY_HEADER`, in place of the machine's metadata
+   * service.
+   */
   readonly app_service?: {readonly url: string; readonly header: string}
 }
 
@@ -67,7 +70,10 @@ export interface GoogleFederation {
   readonly audience: string
   /** The account to become then; without one the pool's own principal is who calls. */
   readonly service_account: string | null
-  /** A token that the pool's provider takes (OIDC), read anew each time since it is rotated; null: the gateway's own identity at AWS. */
+  /**
+   * A token that the pool's provider takes (OIDC), read anew each time since it is rotated; null: the gateway's own
+   * identity at AWS.
+   */
   readonly token: (() => Promise<string>) | null
   /** Whose STS says who the gateway is at AWS. */
   readonly aws_region: string
@@ -97,7 +103,13 @@ export interface Logins {
 }
 
 /** Made once by who puts the process together: tokens are cached in it. */
-export function openLogins({fetch, now_ms, identity = {}, aws_domain = USUAL_AWS_DOMAIN, azure_authority}: LoginsOptions): Logins {
+export function openLogins({
+  fetch,
+  now_ms,
+  identity = {},
+  aws_domain = USUAL_AWS_DOMAIN,
+  azure_authority,
+}: LoginsOptions): Logins {
   return {
     fetch,
     now_ms,

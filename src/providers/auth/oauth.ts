@@ -6,8 +6,8 @@ import type {CachedToken} from './token-cache.ts'
 const USUAL_LIFE_S = 3600
 
 /**
- * The token of an OAuth 2.0 answer (RFC 6749, 5.1), or the fault that it tells (5.2). `expires_in` is a number of seconds, which metadata
- * services write as a text.
+ * The token of an OAuth 2.0 answer (RFC 6749, 5.1), or the fault that it tells (5.2). `expires_in` is a number of
+ * seconds, which metadata services write as a text.
  */
 export function readToken(
   {status, body}: {readonly status: number; readonly body: string},
@@ -20,5 +20,8 @@ export function readToken(
     throw new LoginFault(`No token came from ${who}: ${reason.replace(/\s+/g, ' ').slice(0, 500) || `HTTP ${status}`}.`)
   }
   const life_s = Number(expires_in)
-  return {value: access_token, expires_at_ms: now_ms + (Number.isFinite(life_s) && life_s > 0 ? life_s : USUAL_LIFE_S) * 1000}
+  return {
+    value: access_token,
+    expires_at_ms: now_ms + (Number.isFinite(life_s) && life_s > 0 ? life_s : USUAL_LIFE_S) * 1000,
+  }
 }

@@ -7,19 +7,25 @@ import {readPrivateKey, rsaSha256} from './private-key.ts'
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
- * Oracle Cloud's signature of a whole request with a user's API key; the private key may be the provider's key. Source: OCI documentation,
- * "Request Signatures", version 1 (draft-cavage-http-signatures-08).
+ * Oracle Cloud's signature of a whole request with a user's API key; the private key may be the provider's key. Source:
+ * OCI documentation, "Request Signatures", version 1 (draft-cavage-http-signatures-08).
  */
 export const oci: RequestAuth = {
   says: 'Authorization: Signature, with the API key of a user (oracle_user …)',
   signs_body: true,
   takes_key: true,
-  chosen: options => optionIn(options, 'oracle_user') !== undefined || optionIn(options, 'oracle_fingerprint') !== undefined,
+  chosen: options =>
+    optionIn(options, 'oracle_user') !== undefined || optionIn(options, 'oracle_fingerprint') !== undefined,
   usesOwnIdentity: () => false,
   async authorize(request, key, options, {now_ms}) {
-    const key_id = (['oracle_tenancy', 'oracle_user', 'oracle_fingerprint'] as const).map(name => optionNeeded(options, name)).join('/')
+    const key_id = (['oracle_tenancy', 'oracle_user', 'oracle_fingerprint'] as const)
+      .map(name => optionNeeded(options, name))
+      .join('/')
     const pem = optionIn(options, 'oracle_private_key') ?? key
-    if (pem === null) throw new LoginFault('The private key of the Oracle user is missing: say it as oracle_private_key, or as the key.')
+    if (pem === null)
+      throw new LoginFault(
+        'The private key of the Oracle user is missing: say it as oracle_private_key, or as the key.',
+      )
     return ociSignature(request, {
       key_id,
       pem,
@@ -39,7 +45,10 @@ interface Signer {
 }
 
 /** The headers that sign a request: `date`, `authorization`, and for one with a body its hash and its type. */
-export function ociSignature({method, host, path, headers, body}: LoginRequest, {key_id, pem, passphrase, date}: Signer): OutgoingHeaders {
+export function ociSignature(
+  {method, host, path, headers, body}: LoginRequest,
+  {key_id, pem, passphrase, date}: Signer,
+): OutgoingHeaders {
   const signed: [string, string][] = [
     ['date', date],
     ['(request-target)', `${method.toLowerCase()} ${path}`],

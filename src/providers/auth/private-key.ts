@@ -5,7 +5,10 @@ import {LoginFault} from './login.ts'
 const KNOWN = new Map<string, KeyObject>()
 const MOST = 200
 
-/** An RSA private key in PEM form. `\n` may stand for its line ends, as in headers and environments. `what` names it in the fault. */
+/**
+ * An RSA private key in PEM form. `\n` may stand for its line ends, as in headers and environments. `what` names it in
+ * the fault.
+ */
 export function readPrivateKey(pem: string, what: string, passphrase?: string): KeyObject {
   const name = createHash('sha256')
     .update(JSON.stringify([pem, passphrase]))
@@ -14,7 +17,11 @@ export function readPrivateKey(pem: string, what: string, passphrase?: string): 
   if (known) return known
   let key: KeyObject
   try {
-    key = createPrivateKey({key: pem.replaceAll('\\n', '\n'), format: 'pem', ...(passphrase !== undefined && {passphrase})})
+    key = createPrivateKey({
+      key: pem.replaceAll('\\n', '\n'),
+      format: 'pem',
+      ...(passphrase !== undefined && {passphrase}),
+    })
   } catch {
     throw new LoginFault(
       `The ${what} cannot be read: expected a private key in PEM form${passphrase === undefined ? '' : ' and its passphrase'}.`,
@@ -32,7 +39,11 @@ export function rsaSha256(key: KeyObject, text: string): string {
 }
 
 /** A JWT signed with RS256 (RFC 7519, RFC 7515). */
-export function signedJwt(header: Readonly<Record<string, unknown>>, claims: Readonly<Record<string, unknown>>, key: KeyObject): string {
+export function signedJwt(
+  header: Readonly<Record<string, unknown>>,
+  claims: Readonly<Record<string, unknown>>,
+  key: KeyObject,
+): string {
   const signed = [{alg: 'RS256', typ: 'JWT', ...header}, claims]
     .map(part => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')

@@ -14,9 +14,10 @@ export interface TokenCacheOptions {
 }
 
 /**
- * Credentials that cost a call: kept until shortly before they expire, under a key that tells one login from every other (a hash of all
- * that the login says, secrets too, so that nobody is given what another's secret bought). Callers of one key share one fetch. A fetch that
- * fails is told to all who wait and is not remembered; while the credential at hand is still good, it is given instead.
+ * Credentials that cost a call: kept until shortly before they expire, under a key that tells one login from every
+ * other (a hash of all that the login says, secrets too, so that nobody is given what another's secret bought). Callers
+ * of one key share one fetch. A fetch that fails is told to all who wait and is not remembered; while the credential at
+ * hand is still good, it is given instead.
  */
 export class TokenCache<T> {
   readonly #now_ms: () => number

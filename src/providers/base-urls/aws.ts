@@ -14,7 +14,10 @@ export function bedrockPlace(options: Options, reach?: EndpointRequest): string 
   return `https://${bedrockService(reach)}.${region(options)}.${domain(options)}`
 }
 
-/** Amazon S3, objects by path: `/bucket/key` (S3 user guide, "Path-style requests"), so that a bucket's name may hold dots. */
+/**
+ * Amazon S3, objects by path: `/bucket/key` (S3 user guide, "Path-style requests"), so that a bucket's name may hold
+ * dots.
+ */
 export function s3Place(options: Options): string {
   return `https://s3.${region(options)}.${domain(options)}`
 }
@@ -52,5 +55,8 @@ function region(options: Options): string {
 
 /** China is a partition of its own. */
 function domain(options: Options): string {
-  return optionIn(options, 'aws_endpoint_domain') ?? (region(options).startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com')
+  return (
+    optionIn(options, 'aws_endpoint_domain') ??
+    (region(options).startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com')
+  )
 }

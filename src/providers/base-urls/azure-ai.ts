@@ -5,7 +5,10 @@ import {withParameter} from './base-url.ts'
 
 const EXTRA = new Set(['drop', 'error', 'pass-through'])
 
-/** The URL of a Foundry resource or model, or of a serverless or managed endpoint by its name and region (docs/providers.md, Azure AI Foundry). */
+/**
+ * The URL of a Foundry resource or model, or of a serverless or managed endpoint by its name and region
+ * (docs/providers.md, Azure AI Foundry).
+ */
 export function azureAiPlace(options: Options, reach?: EndpointRequest): string {
   const url = optionIn(options, 'azure_foundry_url')?.replace(/\/$/, '')
   if (url !== undefined && reach?.endpoint === 'rerank') return rerankPlace(url)
@@ -14,7 +17,8 @@ export function azureAiPlace(options: Options, reach?: EndpointRequest): string 
   if (name === undefined) return optionNeeded(options, 'azure_foundry_url')
   const region = optionNeeded(options, 'azure_region').toLowerCase()
   const type = optionIn(options, 'azure_deployment_type') ?? 'serverless'
-  if (type !== 'serverless' && type !== 'managed') throw new WrongOption('azure_deployment_type', 'serverless or managed')
+  if (type !== 'serverless' && type !== 'managed')
+    throw new WrongOption('azure_deployment_type', 'serverless or managed')
   return `https://${name.toLowerCase()}.${region}.${type === 'managed' ? 'inference.ml' : 'models.ai'}.azure.com/v1`
 }
 
@@ -41,7 +45,11 @@ export function azureAiPath({path, query}: EndpointRequest, options: Options): s
 /** Source: Microsoft Learn, Azure AI Model Inference API, extensibility; Azure Machine Learning, online endpoints. */
 export function azureAiHeaders(options: Options): OutgoingHeaders {
   const extra = optionIn(options, 'azure_extra_params')
-  if (extra !== undefined && !EXTRA.has(extra)) throw new WrongOption('azure_extra_params', 'drop, error or pass-through')
+  if (extra !== undefined && !EXTRA.has(extra))
+    throw new WrongOption('azure_extra_params', 'drop, error or pass-through')
   const deployment = optionIn(options, 'azure_deployment_name') ?? optionIn(options, 'azure_deployment_id')
-  return {...(extra ? {'extra-parameters': extra} : {}), ...(deployment ? {'azureml-model-deployment': deployment} : {})}
+  return {
+    ...(extra ? {'extra-parameters': extra} : {}),
+    ...(deployment ? {'azureml-model-deployment': deployment} : {}),
+  }
 }

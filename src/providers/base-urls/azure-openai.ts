@@ -25,15 +25,17 @@ interface Deployment {
 }
 
 /**
- * Below `https://{resource}.openai.azure.com/openai`: `/deployments/{deployment}/…?api-version=DATE`, or `/v1/…` for the undated version,
- * which also holds where none is said. Source: Microsoft Learn, Azure OpenAI REST reference and "API version lifecycle".
+ * Below `https://{resource}.openai.azure.com/openai`: `/deployments/{deployment}/…?api-version=DATE`, or `/v1/…` for
+ * the undated version, which also holds where none is said. Source: Microsoft Learn, Azure OpenAI REST reference and
+ * "API version lifecycle".
  */
 export function azurePath({endpoint, path, query, model}: EndpointRequest, options: Options): string {
   const {deployment_id, api_version = UNDATED} = deploymentFor(model, options)
   const is_dated = api_version !== UNDATED
   if (!is_dated) return `${path.startsWith('/v1/') || path === '/v1' ? '' : '/v1'}${path}${query}`
   const dated = withParameter(query, 'api-version', api_version)
-  if (endpoint === 'realtime') return `${path}${withParameter(withoutParameter(dated, 'model'), 'deployment', deployment_id)}`
+  if (endpoint === 'realtime')
+    return `${path}${withParameter(withoutParameter(dated, 'model'), 'deployment', deployment_id)}`
   if (!OF_A_DEPLOYMENT.has(endpoint)) return path + dated
   if (deployment_id === '') throw new WrongOption('azure_deployment_id', 'a deployment, or a model that names one')
   return `/deployments/${uriPart(deployment_id)}${path}${dated}`
@@ -54,7 +56,10 @@ export function azureModelOfDeployment(deployment: string, options: Options): st
   return optionIn(options, 'azure_deployment_id') === deployment ? optionIn(options, 'azure_model_name') : undefined
 }
 
-/** The deployment of a model: the one that is named, else the listed one of this alias, model or name, else the usual one, else its namesake. */
+/**
+ * The deployment of a model: the one that is named, else the listed one of this alias, model or name, else the usual
+ * one, else its namesake.
+ */
 function deploymentFor(model: string, options: Options): Deployment {
   const api_version = optionIn(options, 'azure_api_version')
   const named = optionIn(options, 'azure_deployment_id')

@@ -11,8 +11,8 @@ export function variantOf(provider: Provider, model: string, options: Options): 
 }
 
 /**
- * The provider's own base URL; null when the caller must name a host. `is_named` tells that an option is that URL, so that it is judged as a
- * custom host is. Throws `MissingOption` and `WrongOption`, which a client is told (400).
+ * The provider's own base URL; null when the caller must name a host. `is_named` tells that an option is that URL, so
+ * that it is judged as a custom host is. Throws `MissingOption` and `WrongOption`, which a client is told (400).
  */
 export function baseUrl(
   provider: Provider,
@@ -32,15 +32,19 @@ export function pathFor(provider: Provider, reach: EndpointRequest, options: Opt
 }
 
 /**
- * `path` without the part of it that repeats the end of the base's own path: clients that know their vendor write `/openai/v1/…` below a base
- * that has it, or `/v1/…` below one that ends so.
+ * `path` without the part of it that repeats the end of the base's own path: clients that know their vendor write
+ * `/openai/v1/…` below a base that has it, or `/v1/…` below one that ends so.
  */
 export function withoutRepeat(base_path: string, path: string): string {
-  for (const end of endsOf(base_path)) if (path.startsWith(end)) return withoutRepeat(base_path, path.slice(end.length - 1))
+  for (const end of endsOf(base_path))
+    if (path.startsWith(end)) return withoutRepeat(base_path, path.slice(end.length - 1))
   return path
 }
 
-/** The ends of a base's path that a client may repeat, each with a slash behind it. Bases are few: they are worked out once. */
+/**
+ * The ends of a base's path that a client may repeat, each with a slash behind it. Bases are few: they are worked out
+ * once.
+ */
 const ends_by_base = new Map<string, readonly string[]>()
 const MAX_BASES = 1_000
 
@@ -55,8 +59,8 @@ function endsOf(base_path: string): readonly string[] {
 }
 
 /**
- * `path` as a kind without deployments has it: clients made for Azure write the model as one, and their version of the API (`/openai/deployments/MODEL/
- * chat/completions?api-version=…`). The model stands in their body as well.
+ * `path` as a kind without deployments has it: clients made for Azure write the model as one, and their version of the
+ * API (`/openai/deployments/MODEL/ chat/completions?api-version=…`). The model stands in their body as well.
  */
 export function withoutDeployment({slug}: Provider, path: string): string {
   const found = HAS_DEPLOYMENTS.has(slug) ? null : DEPLOYMENT.exec(path)
@@ -66,7 +70,10 @@ const HAS_DEPLOYMENTS: ReadonlySet<string> = new Set(['azure-openai', 'azure-ai'
 const DEPLOYMENT =
   /^(?:\/openai)?\/deployments\/[^/?]+(\/(?:chat\/completions|completions|embeddings|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations)))(?:\?api-version=[\w.-]*)?$/
 
-/** Routes of engines that stand beside `/v1` (llama.cpp's server, Ollama, vLLM, SGLang, TGI, LM Studio, KoboldCpp): their own words, and how they are. */
+/**
+ * Routes of engines that stand beside `/v1` (llama.cpp's server, Ollama, vLLM, SGLang, TGI, LM Studio, KoboldCpp):
+ * their own words, and how they are.
+ */
 const BESIDE_V1 =
   /^\/(?:api|props|slots|metrics|health|ping|version|info|load|tokenize|detokenize|apply-template|infill|completion|embedding|generate|generate_stream|get_model_info|get_server_info|server_info|lora-adapters)(?:[/?]|$)/
 
@@ -89,7 +96,10 @@ export function loginOf({login}: Provider, options: Options): RequestAuth | null
 }
 
 /** Whether an endpoint of the table takes calls of the provider's own kind. */
-export function hasOperation({operations: errands}: Provider, endpoint: {readonly name: EndpointName} | undefined): boolean {
+export function hasOperation(
+  {operations: errands}: Provider,
+  endpoint: {readonly name: EndpointName} | undefined,
+): boolean {
   return endpoint !== undefined && errands?.endpoints[endpoint.name] !== undefined
 }
 

@@ -21,7 +21,10 @@ export function meshyPlace(_options: Options, reach?: EndpointRequest): string {
   return reach?.path.includes('text-to-3d') ? 'https://api.meshy.ai/openapi/v2' : 'https://api.meshy.ai/openapi/v1'
 }
 
-/** A dedicated endpoint, which serves OpenAI's routes below `/v1` (huggingface.co/docs, Inference Endpoints), or the router. */
+/**
+ * A dedicated endpoint, which serves OpenAI's routes below `/v1` (huggingface.co/docs, Inference Endpoints), or the
+ * router.
+ */
 export function huggingfacePlace(options: Options): string {
   const own = optionIn(options, 'huggingface_base_url')?.replace(/\/$/, '')
   if (own === undefined) return 'https://router.huggingface.co/v1'
@@ -35,19 +38,27 @@ export function databricksPath({endpoint, query}: EndpointRequest, options: Opti
   return name === undefined || !of_a_model ? undefined : `/${uriPart(name, 'The model')}/invocations${query}`
 }
 
-/** Engines that serve OpenAI's routes below `/v1` and routes of their own beside it: a base URL with or without `/v1` is meant alike. */
+/**
+ * Engines that serve OpenAI's routes below `/v1` and routes of their own beside it: a base URL with or without `/v1` is
+ * meant alike.
+ */
 export function belowV1({endpoint, path, query, base_path = ''}: EndpointRequest): string | undefined {
   if (endpoint === 'proxy') return undefined
   return (base_path.endsWith('/v1') ? path : `/v1${path}`) + query
 }
 
-/** The same for engines that may stand behind a path of their operator's: a base URL that is a host alone means its `/v1`. */
+/**
+ * The same for engines that may stand behind a path of their operator's: a base URL that is a host alone means its
+ * `/v1`.
+ */
 export function rootMeansV1(reach: EndpointRequest): string | undefined {
   return reach.base_path === '' || reach.base_path === '/' ? belowV1(reach) : undefined
 }
 
 /** Each of these options as a header of its own. */
-export function headersFrom(rows: Readonly<Partial<Record<OptionName, string>>>): (options: Options) => OutgoingHeaders {
+export function headersFrom(
+  rows: Readonly<Partial<Record<OptionName, string>>>,
+): (options: Options) => OutgoingHeaders {
   return options => {
     const headers: OutgoingHeaders = {}
     for (const [name, header] of Object.entries(rows)) {

@@ -4,8 +4,8 @@ import {isOption, type Options, optionIn, optionNeeded} from '../options.ts'
 import type {Provider} from '../provider.ts'
 
 /**
- * A base URL with options in braces: `https://{azure_resource_name}.openai.azure.com/openai`. Each is written as one label of the host or one
- * segment of the path, which it cannot leave; `usual` has those that may be left out.
+ * A base URL with options in braces: `https://{azure_resource_name}.openai.azure.com/openai`. Each is written as one
+ * label of the host or one segment of the path, which it cannot leave; `usual` has those that may be left out.
  */
 export function template(
   text: string,
@@ -18,7 +18,8 @@ export function template(
   const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   for (const name of names) if (!isOption(name)) throw new Error(`${text}: ${name} is no option`)
   for (const [, name] of host.matchAll(/\{(\w+)\}/g))
-    if (!['label', 'account', 'domain'].includes(OPTIONS[name as OptionName].takes)) throw new Error(`${name} cannot stand in a host`)
+    if (!['label', 'account', 'domain'].includes(OPTIONS[name as OptionName].takes))
+      throw new Error(`${name} cannot stand in a host`)
   const value = (options: Options, name: OptionName) =>
     usual[name] === undefined ? optionNeeded(options, name) : (optionIn(options, name) ?? usual[name])
   const filled = (part: string, options: Options, write: (option: string) => string) =>

@@ -3,7 +3,10 @@ import {serviceAccount} from '../auth/google.ts'
 import {GRAMMARS, MissingOption, type Options, optionIn, WrongOption} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
 
-/** Who made a model, as its name says: `anthropic.claude-…`, `meta/llama-…`, `endpoints.123`; without one it is Google's. */
+/**
+ * Who made a model, as its name says: `anthropic.claude-…`, `meta/llama-…`, `endpoints.123`; without one it is
+ * Google's.
+ */
 const PUBLISHERS =
   /^(?:publishers\/)?(anthropic|meta|mistralai|endpoints|qwen|xai|moonshotai|zai-org|deepseek-ai|openai|minimaxai)(?:\/models\/|[./])(.+)$/
 const USUAL_REGION = 'us-central1'
@@ -13,9 +16,12 @@ const MULTI = new Set(['us', 'eu'])
 /** Sources: Google Cloud, Vertex AI API and Discovery Engine API, service endpoints. */
 export function vertexPlace(options: Options, reach?: EndpointRequest): string {
   const region = regionIn(options)
-  if (reach?.endpoint === 'rerank') return `https://${MULTI.has(region) ? `${region}-` : ''}discoveryengine.googleapis.com`
+  if (reach?.endpoint === 'rerank')
+    return `https://${MULTI.has(region) ? `${region}-` : ''}discoveryengine.googleapis.com`
   if (region === 'global') return 'https://aiplatform.googleapis.com'
-  return MULTI.has(region) ? `https://aiplatform.${region}.rep.googleapis.com` : `https://${region}-aiplatform.googleapis.com`
+  return MULTI.has(region)
+    ? `https://aiplatform.${region}.rep.googleapis.com`
+    : `https://${region}-aiplatform.googleapis.com`
 }
 
 /** The publisher that a model's name begins with, and the rest of it; null for Google's. */
@@ -24,7 +30,10 @@ export function vertexPublisher(model: string): {readonly publisher: string; rea
   return found ? {publisher: found[1]!, name: found[2]!} : null
 }
 
-/** `/v1/projects/{project}/locations/{region}`; `version` where another one is needed. The project may be the service account's. */
+/**
+ * `/v1/projects/{project}/locations/{region}`; `version` where another one is needed. The project may be the service
+ * account's.
+ */
 export function vertexParent(options: Options, version = 'v1'): string {
   const api_version = optionIn(options, 'vertex_api_version') ?? version
   return `/${uriPart(api_version)}/projects/${uriPart(projectIn(options))}/locations/${regionIn(options)}`
@@ -38,7 +47,9 @@ export function vertexRanking(options: Options): string {
 
 /** The options with the project of the service account, where none was named. */
 export function withProject(options: Options): Options {
-  return optionIn(options, 'vertex_project_id') === undefined ? {...options, vertex_project_id: projectIn(options)} : options
+  return optionIn(options, 'vertex_project_id') === undefined
+    ? {...options, vertex_project_id: projectIn(options)}
+    : options
 }
 
 /** What is below `https://{region}-aiplatform.googleapis.com` for a client that leaves the version out. */
@@ -59,7 +70,8 @@ function regionIn(options: Options): string {
 function projectIn(options: Options): string {
   const project_id = optionIn(options, 'vertex_project_id')
   if (project_id !== undefined) return project_id
-  const project = optionIn(options, 'vertex_service_account_json') === undefined ? null : serviceAccount(options).project_id
+  const project =
+    optionIn(options, 'vertex_service_account_json') === undefined ? null : serviceAccount(options).project_id
   if (project === null) throw new MissingOption('vertex_project_id')
   if (!GRAMMARS.segment[0].test(project)) throw new WrongOption('vertex_project_id', GRAMMARS.segment[1])
   return project

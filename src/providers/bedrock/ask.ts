@@ -2,9 +2,13 @@ import {isObject} from '../../base/json-object.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
 
 /** A member of the request, by any of its spellings; null counts as absent. */
-export function member(request: Json, ...names: readonly string[]): {readonly name: string; readonly value: unknown} | null {
+export function member(
+  request: Json,
+  ...names: readonly string[]
+): {readonly name: string; readonly value: unknown} | null {
   for (const name of names) {
-    if (Object.hasOwn(request, name) && request[name] !== null && request[name] !== undefined) return {name, value: request[name]}
+    if (Object.hasOwn(request, name) && request[name] !== null && request[name] !== undefined)
+      return {name, value: request[name]}
   }
   return null
 }
@@ -13,7 +17,8 @@ export function member(request: Json, ...names: readonly string[]): {readonly na
 export function numberAt(request: Json, names: readonly string[], most = Infinity): number | undefined {
   const found = member(request, ...names)
   if (found === null) return undefined
-  if (typeof found.value !== 'number' || !Number.isFinite(found.value)) throw new UnsupportedInput(found.name, 'expected a number')
+  if (typeof found.value !== 'number' || !Number.isFinite(found.value))
+    throw new UnsupportedInput(found.name, 'expected a number')
   return Math.min(found.value, most)
 }
 
@@ -36,7 +41,8 @@ export function stopAt(request: Json): readonly string[] | undefined {
   const found = member(request, 'stop')
   if (found === null) return undefined
   const words: readonly unknown[] = Array.isArray(found.value) ? found.value : [found.value]
-  if (!words.every(word => typeof word === 'string')) throw new UnsupportedInput('stop', 'expected a string or an array of strings')
+  if (!words.every(word => typeof word === 'string'))
+    throw new UnsupportedInput('stop', 'expected a string or an array of strings')
   const kept = words.filter(word => word !== '')
   return kept.length > 0 ? kept : undefined
 }

@@ -27,7 +27,9 @@ const STATUSES: Readonly<Record<string, BatchStatus>> = {
 const ENDED: ReadonlySet<BatchStatus> = new Set(['completed', 'failed', 'cancelled', 'expired'])
 const KIND: JobKind = {one: 'model-invocation-job', all: 'model-invocation-jobs', member: 'invocationJobSummaries'}
 
-/** OpenAI's batches ⇄ model invocation jobs (Bedrock API reference, Create-, Get-, List- and StopModelInvocationJob). */
+/**
+ * OpenAI's batches ⇄ model invocation jobs (Bedrock API reference, Create-, Get-, List- and StopModelInvocationJob).
+ */
 export const batches = batchErrands({
   files,
   without_model: 'expected the id of a model: Amazon Bedrock runs one for all rows',
@@ -40,7 +42,11 @@ export const batches = batchErrands({
       clientRequestToken: context.call_id,
       modelId: context.model,
       modelInvocationType: invocationOf(endpoint, context.model),
-      roleArn: needed(body, 'role_arn', 'Amazon Bedrock needs the ARN of a service role that reads and writes the bucket'),
+      roleArn: needed(
+        body,
+        'role_arn',
+        'Amazon Bedrock needs the ARN of a service role that reads and writes the bucket',
+      ),
       inputDataConfig: {s3InputDataConfig: {s3Uri: uriOf('s3', input), s3InputFormat: 'JSONL'}},
       outputDataConfig: outputOf(operation_input, input),
       ...optionsFrom(body, ['modelInvocationType', 'timeoutDurationInHours', 'tags', 'vpcConfig']),
@@ -64,10 +70,14 @@ export const batches = batchErrands({
 function outputOf(operation_input: OperationInput, input: ObjectUri): Json {
   const {output_data_config: output_config} = operation_input.body
   const config =
-    typeof output_config === 'string' ? {s3Uri: output_config} : object(object(output_config).s3OutputDataConfig ?? output_config)
+    typeof output_config === 'string'
+      ? {s3Uri: output_config}
+      : object(object(output_config).s3OutputDataConfig ?? output_config)
   const key = operation_input.context.options.amz_server_side_encryption_aws_kms_key_id
   const s3Uri =
-    typeof config.s3Uri === 'string' ? config.s3Uri : uriOf('s3', {bucket: input.bucket, key: keyOf('batch_output', operation_input, '')})
+    typeof config.s3Uri === 'string'
+      ? config.s3Uri
+      : uriOf('s3', {bucket: input.bucket, key: keyOf('batch_output', operation_input, '')})
   placeIn(`${s3Uri}output`, files, operation_input, 'output_data_config')
   return {s3OutputDataConfig: {...(key && {s3EncryptionKeyId: key}), ...config, s3Uri}}
 }
@@ -88,14 +98,21 @@ function batchOf(job: Json): BatchFacts {
     ended_at: seconds(job.endTime),
     expires_at: seconds(job.jobExpirationTime),
     output_file_id: place && idOf('s3', place),
-    failure: typeof message === 'string' && message !== '' && known(STATUSES, status, 'in_progress') === 'failed' ? message : null,
+    failure:
+      typeof message === 'string' && message !== '' && known(STATUSES, status, 'in_progress') === 'failed'
+        ? message
+        : null,
   }
 }
 
-/** `{output}/{job}/{input file}.out`, once there is one (Bedrock user guide, "View the results of a batch inference job"). */
+/**
+ * `{output}/{job}/{input file}.out`, once there is one (Bedrock user guide, "View the results of a batch inference
+ * job").
+ */
 export function outputPlace(job: Json): (ObjectUri & {readonly model: string}) | null {
   const {jobArn, modelId, status} = job
-  if (status !== 'Completed' && status !== 'PartiallyCompleted' && status !== 'Stopped' && status !== 'Expired') return null
+  if (status !== 'Completed' && status !== 'PartiallyCompleted' && status !== 'Stopped' && status !== 'Expired')
+    return null
   const input = object(object(job.inputDataConfig).s3InputDataConfig).s3Uri
   const output = object(object(job.outputDataConfig).s3OutputDataConfig).s3Uri
   const found = typeof output === 'string' ? /^s3:\/\/([^/]+)\/?(.*)$/.exec(output) : null

@@ -21,7 +21,10 @@ import {ConverseStream} from './stream.ts'
 
 const NONE: readonly Json[] = []
 
-/** Text completion: by the model's own body where its family completes prompts, else by Converse with the prompt as a user's turn. */
+/**
+ * Text completion: by the model's own body where its family completes prompts, else by Converse with the prompt as a
+ * user's turn.
+ */
 export const complete: Translation = {
   request(request, context) {
     const prompt = promptOf(request)
@@ -35,11 +38,17 @@ export const complete: Translation = {
       return converseRequest({...rest, messages: [{role: 'user', content: prompt}]}, context)
     }
     const operation = context.is_stream ? 'invoke-with-response-stream' : 'invoke'
-    return {method: 'POST', path: modelPath(context, operation), body: family.request(prompt, request, context.is_stream)}
+    return {
+      method: 'POST',
+      path: modelPath(context, operation),
+      body: family.request(prompt, request, context.is_stream),
+    }
   },
   reply(response, context) {
     const family = familyOf(context.model)
-    return family === null ? fromConverse(converseReply(response, context), context) : fromFamily(family, response, context)
+    return family === null
+      ? fromConverse(converseReply(response, context), context)
+      : fromFamily(family, response, context)
   },
   stream: {
     framing: 'aws_event_stream',
@@ -52,15 +61,19 @@ export const complete: Translation = {
 
 function promptOf({prompt}: Json): string {
   const one: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt
-  if (typeof one !== 'string') throw new UnsupportedInput('prompt', 'expected one text: Amazon Bedrock completes one prompt a call')
+  if (typeof one !== 'string')
+    throw new UnsupportedInput('prompt', 'expected one text: Amazon Bedrock completes one prompt a call')
   return one
 }
 
 function fromFamily(family: ModelFamily, response: unknown, context: TranslationContext): TranslatedResponse {
   const pieces = isObject(response) ? family.read(response) : null
-  if (!isObject(response) || pieces === null || pieces.length === 0) throw new InvalidResponse("expected the model's text")
+  if (!isObject(response) || pieces === null || pieces.length === 0)
+    throw new InvalidResponse("expected the model's text")
   const usage = countedBy(family, response)
-  const choices = pieces.map(({text, finish}, at) => textChoice(at, text, finishReason(finish, family.finish, context.strict)))
+  const choices = pieces.map(({text, finish}, at) =>
+    textChoice(at, text, finishReason(finish, family.finish, context.strict)),
+  )
   return {body: textCompletion(context, {choices, usage}), usage, model: null}
 }
 
@@ -101,7 +114,9 @@ class ConverseCompletion implements StreamTranslator {
       if (!first) return [textCompletion(this.#context, {choices: [], usage: this.usage})]
       const text = object(first.delta).content
       const finish = typeof first.finish_reason === 'string' ? first.finish_reason : null
-      return text || finish ? [textCompletion(this.#context, {choices: [textChoice(0, typeof text === 'string' ? text : '', finish)]})] : []
+      return text || finish
+        ? [textCompletion(this.#context, {choices: [textChoice(0, typeof text === 'string' ? text : '', finish)]})]
+        : []
     })
   }
 
@@ -111,8 +126,8 @@ class ConverseCompletion implements StreamTranslator {
 }
 
 /**
- * A completion that InvokeModelWithResponseStream streams: events `chunk`, each with a part of the family's own JSON in base64. Source:
- * Bedrock API reference, ResponseStream.
+ * A completion that InvokeModelWithResponseStream streams: events `chunk`, each with a part of the family's own JSON in
+ * base64. Source: Bedrock API reference, ResponseStream.
  */
 class FamilyStream implements StreamTranslator {
   finished = false

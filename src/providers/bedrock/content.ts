@@ -8,8 +8,8 @@ export interface Naming {
 }
 
 /**
- * OpenAI content (a text, or parts) as Converse content blocks, with a cache point after each part that has `cache_control`. Blank texts
- * are left out: Converse refuses them. Source: Bedrock API reference, ContentBlock.
+ * OpenAI content (a text, or parts) as Converse content blocks, with a cache point after each part that has
+ * `cache_control`. Blank texts are left out: Converse refuses them. Source: Bedrock API reference, ContentBlock.
  */
 export function contentBlocks(content: unknown, field: string, naming: Naming): Json[] {
   if (content === null || content === undefined) return []
@@ -23,7 +23,10 @@ export function contentBlocks(content: unknown, field: string, naming: Naming): 
   })
 }
 
-/** `blocks` with the cache point that `mark`'s `cache_control` asks for after them; with nothing before it there is nothing to cache. */
+/**
+ * `blocks` with the cache point that `mark`'s `cache_control` asks for after them; with nothing before it there is
+ * nothing to cache.
+ */
 export function marked(blocks: readonly Json[], mark: Json): Json[] {
   return blocks.length > 0 ? [...blocks, ...cachePoint(mark)] : []
 }
@@ -68,13 +71,22 @@ function textBlock(value: unknown, field: string): Json | null {
   return isBlank(words) ? null : {text: words}
 }
 
-/** Goes back as it came: the model that wrote it checks its signature. Of a thought that is withheld there may be the signature alone. */
+/**
+ * Goes back as it came: the model that wrote it checks its signature. Of a thought that is withheld there may be the
+ * signature alone.
+ */
 function thinkingBlock(part: Json, field: string): Json {
-  const signature = part.signature === undefined || part.signature === null ? {} : {signature: text(part.signature, `${field}.signature`)}
+  const signature =
+    part.signature === undefined || part.signature === null
+      ? {}
+      : {signature: text(part.signature, `${field}.signature`)}
   return {reasoningContent: {reasoningText: {text: text(part.thinking ?? '', `${field}.thinking`), ...signature}}}
 }
 
-/** Blank is what has nothing but space: models write it before their calls, and Converse refuses it in what is sent back. */
+/**
+ * Blank is what has nothing but space: models write it before their calls, and Converse refuses it in what is sent
+ * back.
+ */
 function isBlank(words: string): boolean {
   return !/\S/.test(words)
 }
@@ -86,7 +98,13 @@ const IMAGE_FORMATS: Readonly<Record<string, string>> = {
   'image/gif': 'gif',
   'image/webp': 'webp',
 }
-const IMAGE_ENDINGS: Readonly<Record<string, string>> = {png: 'png', jpg: 'jpeg', jpeg: 'jpeg', gif: 'gif', webp: 'webp'}
+const IMAGE_ENDINGS: Readonly<Record<string, string>> = {
+  png: 'png',
+  jpg: 'jpeg',
+  jpeg: 'jpeg',
+  gif: 'gif',
+  webp: 'webp',
+}
 
 function imageBlock(part: Json, field: string, naming: Naming): Json {
   const place = `${field}.image_url.url`
@@ -97,9 +115,11 @@ function imageBlock(part: Json, field: string, naming: Naming): Json {
     return {image: {format, source: s3Source(url, place)}}
   }
   const {mime, base64} = readDataUri(url, place)
-  if (formatOf(DOCUMENT_FORMATS, mime) !== undefined) return documentBlock(mime, undefined, {bytes: base64}, place, naming)
+  if (formatOf(DOCUMENT_FORMATS, mime) !== undefined)
+    return documentBlock(mime, undefined, {bytes: base64}, place, naming)
   const format = formatOf(IMAGE_FORMATS, mime)
-  if (format === undefined) throw new UnsupportedInput(place, `expected a png, jpeg, gif or webp image, not ${mime || 'an unnamed type'}`)
+  if (format === undefined)
+    throw new UnsupportedInput(place, `expected a png, jpeg, gif or webp image, not ${mime || 'an unnamed type'}`)
   return {image: {format, source: {bytes: base64}}}
 }
 
@@ -126,7 +146,13 @@ function fileBlock(part: Json, field: string, naming: Naming): Json {
   const name = typeof filename === 'string' ? filename : undefined
   const declared_mime = typeof mime_type === 'string' ? mime_type : ''
   if (typeof file_url === 'string') {
-    return documentBlock(declared_mime, name ?? file_url, s3Source(file_url, `${field}.file.file_url`), `${field}.file.file_url`, naming)
+    return documentBlock(
+      declared_mime,
+      name ?? file_url,
+      s3Source(file_url, `${field}.file.file_url`),
+      `${field}.file.file_url`,
+      naming,
+    )
   }
   if (typeof file_data !== 'string') {
     throw new UnsupportedInput(
@@ -144,7 +170,8 @@ function fileBlock(part: Json, field: string, naming: Naming): Json {
 
 function documentBlock(mime: string, name: string | undefined, source: Json, field: string, naming: Naming): Json {
   const format = formatOf(DOCUMENT_FORMATS, mime) ?? formatOf(DOCUMENT_ENDINGS, ending(name ?? ''))
-  if (format === undefined) throw new UnsupportedInput(field, 'expected a pdf, csv, doc, docx, xls, xlsx, html, txt or md document')
+  if (format === undefined)
+    throw new UnsupportedInput(field, 'expected a pdf, csv, doc, docx, xls, xlsx, html, txt or md document')
   return {document: {format, name: documentName(name, naming.used), source}}
 }
 
@@ -171,7 +198,8 @@ function videoBlock(part: Json, field: string): Json {
   const is_s3 = url.startsWith('s3://')
   const data = is_s3 ? null : readDataUri(url, place)
   const format = formatOf(VIDEO_FORMATS, data ? data.mime.replace(/^video\//, '') : ending(url))
-  if (format === undefined) throw new UnsupportedInput(place, 'expected an mkv, mov, mp4, webm, flv, mpeg, wmv or 3gp video')
+  if (format === undefined)
+    throw new UnsupportedInput(place, 'expected an mkv, mov, mp4, webm, flv, mpeg, wmv or 3gp video')
   return {video: {format, source: data ? {bytes: data.base64} : s3Source(url, place)}}
 }
 

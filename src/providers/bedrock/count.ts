@@ -5,16 +5,26 @@ import {InvalidResponse, type Json, type Translation} from '../translation.ts'
 import {foundationModel, modelPath} from './model.ts'
 
 /**
- * Counting the tokens of a Messages request for Claude. The count is told of the foundation model alone, without the regions of an inference
- * profile. Source: Amazon Bedrock API reference, CountTokens: the body that InvokeModel would be sent, in base64.
+ * Counting the tokens of a Messages request for Claude. The count is told of the foundation model alone, without the
+ * regions of an inference profile. Source: Amazon Bedrock API reference, CountTokens: the body that InvokeModel would
+ * be sent, in base64.
  */
 export const countTokens: Translation = {
   request(request, context) {
-    const {body} = placed({...request, max_tokens: mostTokens(request)}, request, {...context, is_stream: false}, 'bedrock')
+    const {body} = placed(
+      {...request, max_tokens: mostTokens(request)},
+      request,
+      {...context, is_stream: false},
+      'bedrock',
+    )
     const {stream: _, ...invoked} = body as Json
     const encoded = Buffer.from(JSON.stringify(invoked)).toString('base64')
     const model = foundationModel(context.model) ?? context.model
-    return {method: 'POST', path: modelPath({...context, model}, 'count-tokens'), body: {input: {invokeModel: {body: encoded}}}}
+    return {
+      method: 'POST',
+      path: modelPath({...context, model}, 'count-tokens'),
+      body: {input: {invokeModel: {body: encoded}}},
+    }
   },
   reply(response) {
     const input_tokens = isObject(response) ? count(response.inputTokens) : null

@@ -25,7 +25,10 @@ interface Input {
 
 const COHERE_TYPES = new Set(['int8', 'uint8', 'binary', 'ubinary'])
 
-/** Embeddings of Titan (v1, v2, multimodal) and Cohere by InvokeModel. Source: Bedrock user guide, the models' own pages. */
+/**
+ * Embeddings of Titan (v1, v2, multimodal) and Cohere by InvokeModel. Source: Bedrock user guide, the models' own
+ * pages.
+ */
 export const embed: Translation = {
   request(request, context) {
     const inputs = inputsOf(request)
@@ -33,7 +36,10 @@ export const embed: Translation = {
     const id = foundationModel(context.model) ?? ''
     if (id.startsWith('cohere.embed')) return {method: 'POST', path, body: cohereBody(request, inputs)}
     if (!id.startsWith('amazon.titan-embed')) {
-      throw new UnsupportedInput('model', 'expected an embedding model of Amazon Titan or Cohere, by its id or an ARN that holds it')
+      throw new UnsupportedInput(
+        'model',
+        'expected an embedding model of Amazon Titan or Cohere, by its id or an ARN that holds it',
+      )
     }
     const [input] = inputs
     if (input === undefined || inputs.length > 1) throw new UnsupportedInput('input', 'Titan embeds one input a call')
@@ -54,9 +60,14 @@ export const embed: Translation = {
 }
 
 function titanBody(request: Json, input: Input, id: string): Json {
-  if (input.text === undefined || input.image !== undefined) throw new UnsupportedInput('input', 'this model embeds text alone')
+  if (input.text === undefined || input.image !== undefined)
+    throw new UnsupportedInput('input', 'this model embeds text alone')
   if (!id.startsWith('amazon.titan-embed-text-v2')) return {inputText: input.text}
-  return defined({inputText: input.text, dimensions: numberAt(request, ['dimensions']), normalize: member(request, 'normalize')?.value})
+  return defined({
+    inputText: input.text,
+    dimensions: numberAt(request, ['dimensions']),
+    normalize: member(request, 'normalize')?.value,
+  })
 }
 
 function multimodalBody(request: Json, {text, image}: Input): Json {
@@ -83,14 +94,18 @@ function cohereBody(request: Json, inputs: readonly Input[]): Json {
   })
 }
 
-/** `input`: a text, texts, or objects `{text?, image?: {base64 | url}}`. Token numbers have no meaning to another tokenizer. */
+/**
+ * `input`: a text, texts, or objects `{text?, image?: {base64 | url}}`. Token numbers have no meaning to another
+ * tokenizer.
+ */
 function inputsOf(request: Json): readonly Input[] {
   const list: readonly unknown[] = Array.isArray(request.input) ? request.input : [request.input]
   if (list.length === 0) throw new UnsupportedInput('input', 'expected at least one text')
   return list.map((input, at) => {
     const field = Array.isArray(request.input) ? `input[${at}]` : 'input'
     if (typeof input === 'string') return {text: input}
-    if (!isObject(input)) throw new UnsupportedInput(field, 'expected a text; token numbers are not understood by Amazon Bedrock')
+    if (!isObject(input))
+      throw new UnsupportedInput(field, 'expected a text; token numbers are not understood by Amazon Bedrock')
     const text = typeof input.text === 'string' && input.text !== '' ? {text: input.text} : {}
     const {base64, url} = object(input.image)
     const uri = typeof base64 === 'string' ? base64 : url
@@ -114,7 +129,12 @@ function cohereVectors(embeddings: unknown): readonly unknown[] {
   return Array.isArray(first) ? first : []
 }
 
-function answer(vectors: readonly unknown[], usage: Usage | null, context: TranslationContext, as_base64: boolean): TranslatedResponse {
+function answer(
+  vectors: readonly unknown[],
+  usage: Usage | null,
+  context: TranslationContext,
+  as_base64: boolean,
+): TranslatedResponse {
   if (vectors.length === 0) throw new InvalidResponse('expected embeddings')
   const data = vectors.map((vector, index) => {
     if (!Array.isArray(vector) || vector.length === 0 || !vector.every(each => typeof each === 'number')) {
@@ -128,7 +148,9 @@ function answer(vectors: readonly unknown[], usage: Usage | null, context: Trans
     data,
     model: context.model,
     provider: context.provider,
-    ...(reported_usage ? {usage: {prompt_tokens: reported_usage.prompt_tokens, total_tokens: reported_usage.total_tokens}} : {}),
+    ...(reported_usage
+      ? {usage: {prompt_tokens: reported_usage.prompt_tokens, total_tokens: reported_usage.total_tokens}}
+      : {}),
   }
   return {body, usage, model: null}
 }

@@ -3,7 +3,10 @@ import type {ProviderFault, TranslationContext} from '../translation.ts'
 
 const LONGEST_EXCERPT = 300
 
-/** Statuses of the exceptions that a stream or a frame may hold. Source: Bedrock API reference, ConverseStream and InvokeModel, errors. */
+/**
+ * Statuses of the exceptions that a stream or a frame may hold. Source: Bedrock API reference, ConverseStream and
+ * InvokeModel, errors.
+ */
 const STATUS: Readonly<Record<string, number>> = {
   accessDeniedException: 403,
   conflictException: 400,
@@ -20,8 +23,8 @@ const STATUS: Readonly<Record<string, number>> = {
 }
 
 /**
- * What a non-2xx answer tells. AWS writes `{"message"}`, older services `{"Message"}`, and `__type` with or without a namespace before `#`
- * and a link after `:`.
+ * What a non-2xx answer tells. AWS writes `{"message"}`, older services `{"Message"}`, and `__type` with or without a
+ * namespace before `#` and a link after `:`.
  */
 export function fault(status: number, body: Buffer, context: TranslationContext): ProviderFault {
   const text = body.toString('utf8')
@@ -31,11 +34,19 @@ export function fault(status: number, body: Buffer, context: TranslationContext)
     return faultOf(context, excerpt || `HTTP ${status} without a reason that can be read`, null)
   }
   const inner = isObject(payload.error) ? payload.error : payload
-  return faultOf(context, messageIn(inner) || messageIn(payload) || `HTTP ${status} without a reason`, typeIn(payload.__type))
+  return faultOf(
+    context,
+    messageIn(inner) || messageIn(payload) || `HTTP ${status} without a reason`,
+    typeIn(payload.__type),
+  )
 }
 
 /** What an exception inside a stream tells: its payload, with `__type` as its name. */
-export function streamFault(name: string, data: unknown, context: TranslationContext): ProviderFault & {readonly status: number | null} {
+export function streamFault(
+  name: string,
+  data: unknown,
+  context: TranslationContext,
+): ProviderFault & {readonly status: number | null} {
   const payload = isObject(data) ? data : {}
   const type = typeIn(name)
   const key = type === null ? '' : type[0]!.toLowerCase() + type.slice(1)
@@ -43,7 +54,10 @@ export function streamFault(name: string, data: unknown, context: TranslationCon
   const {originalStatusCode: original} = payload
   const is_status = typeof original === 'number' && Number.isInteger(original) && original >= 400 && original <= 599
   const status = is_status ? original : Object.hasOwn(STATUS, key) ? STATUS[key]! : null
-  const message = messageIn(payload) || (typeof payload.originalMessage === 'string' && payload.originalMessage) || 'the stream broke off'
+  const message =
+    messageIn(payload) ||
+    (typeof payload.originalMessage === 'string' && payload.originalMessage) ||
+    'the stream broke off'
   return {...faultOf(context, message, type), status}
 }
 

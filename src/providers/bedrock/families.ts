@@ -37,10 +37,18 @@ const titan: ModelFamily = {
   read: reply => pieces(Array.isArray(reply.results) ? reply.results : [reply], 'outputText', 'completionReason'),
   count(reply) {
     const results = Array.isArray(reply.results) ? reply.results : null
-    const written = results ? sum(results.map(result => count(object(result).tokenCount))) : count(reply.totalOutputTextTokenCount)
+    const written = results
+      ? sum(results.map(result => count(object(result).tokenCount)))
+      : count(reply.totalOutputTextTokenCount)
     return [count(reply.inputTextTokenCount), written]
   },
-  finish: {FINISH: 'stop', FINISHED: 'stop', STOP_CRITERIA_MET: 'stop', LENGTH: 'length', CONTENT_FILTERED: 'content_filter'},
+  finish: {
+    FINISH: 'stop',
+    FINISHED: 'stop',
+    STOP_CRITERIA_MET: 'stop',
+    LENGTH: 'length',
+    CONTENT_FILTERED: 'content_filter',
+  },
 }
 
 /** Source: Bedrock user guide, "Meta Llama models". */
@@ -123,7 +131,10 @@ const jurassic: ModelFamily = {
   },
   read(reply) {
     if (!Array.isArray(reply.completions)) return null
-    const flat = reply.completions.map(each => ({text: object(object(each).data).text, reason: object(object(each).finishReason).reason}))
+    const flat = reply.completions.map(each => ({
+      text: object(object(each).data).text,
+      reason: object(object(each).finishReason).reason,
+    }))
     return pieces(flat, 'text', 'reason')
   },
   count(reply) {
@@ -169,7 +180,11 @@ function one(request: Json): void {
   refuse(request, 'n', value => value === 1, 'this model gives one completion')
 }
 
-function pieces(parts: readonly unknown[], text_member: string, finish_member: string): readonly GeneratedText[] | null {
+function pieces(
+  parts: readonly unknown[],
+  text_member: string,
+  finish_member: string,
+): readonly GeneratedText[] | null {
   const found: GeneratedText[] = []
   for (const part of parts) {
     if (!isObject(part)) return null

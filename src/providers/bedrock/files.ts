@@ -8,7 +8,11 @@ export const files: StoreWords = {
   scheme: 's3',
   open: ({context}, upstream) => s3Store(upstream, context.options),
   bucket: ({context}) =>
-    optionNeeded(context.options, 'aws_s3_bucket', 'names the bucket for files; say it as the header aws-s3-bucket or in the integration'),
+    optionNeeded(
+      context.options,
+      'aws_s3_bucket',
+      'names the bucket for files; say it as the header aws-s3-bucket or in the integration',
+    ),
   key: ({context}) => optionIn(context.options, 'aws_s3_object_key'),
   rows: {batch: batchInput, tune: tuneInput},
   output: batchOutput,

@@ -22,14 +22,23 @@ export const imageGenerate: Translation = {
   request(request, context) {
     const prompt = textAt(request, 'prompt')
     if (prompt === undefined) throw new UnsupportedInput('prompt', 'expected a text')
-    refuse(request, 'response_format', value => value === 'b64_json', 'Amazon Bedrock gives pictures in base64 alone: expected "b64_json"')
+    refuse(
+      request,
+      'response_format',
+      value => value === 'b64_json',
+      'Amazon Bedrock gives pictures in base64 alone: expected "b64_json"',
+    )
     const id = foundationModel(context.model) ?? ''
     const path = modelPath(context, 'invoke')
     if (id.startsWith('amazon.titan-image') || id.startsWith('amazon.nova-canvas'))
       return {method: 'POST', path, body: amazonBody(request, prompt)}
-    if (id.startsWith('stability.stable-diffusion-xl')) return {method: 'POST', path, body: diffusionBody(request, prompt)}
+    if (id.startsWith('stability.stable-diffusion-xl'))
+      return {method: 'POST', path, body: diffusionBody(request, prompt)}
     if (id.startsWith('stability.')) return {method: 'POST', path, body: stableImageBody(request, prompt)}
-    throw new UnsupportedInput('model', 'expected an image model of Amazon or Stability AI, by its id or an ARN that holds it')
+    throw new UnsupportedInput(
+      'model',
+      'expected an image model of Amazon or Stability AI, by its id or an ARN that holds it',
+    )
   },
   reply(reply, context, request) {
     const pictures = picturesIn(reply)
@@ -51,7 +60,11 @@ function amazonBody(request: Json, prompt: string): Json {
       width: size?.width,
       height: size?.height,
       quality:
-        quality === 'hd' || quality === 'high' || quality === 'premium' ? 'premium' : quality === 'standard' ? 'standard' : undefined,
+        quality === 'hd' || quality === 'high' || quality === 'premium'
+          ? 'premium'
+          : quality === 'standard'
+            ? 'standard'
+            : undefined,
       cfgScale: numberAt(request, ['cfg_scale']),
       seed: numberAt(request, ['seed']),
     }),
@@ -88,7 +101,11 @@ function aspectRatio(request: Json): string | undefined {
   const size = sizeOf(request)
   if (size === undefined) return undefined
   const found = ASPECT_RATIOS.find(([, ratio]) => Math.abs(size.width / size.height - ratio) < 0.01)
-  if (!found) throw new UnsupportedInput('size', `expected one of these shapes: ${ASPECT_RATIOS.map(([name]) => name).join(', ')}`)
+  if (!found)
+    throw new UnsupportedInput(
+      'size',
+      `expected one of these shapes: ${ASPECT_RATIOS.map(([name]) => name).join(', ')}`,
+    )
   return found[0]
 }
 
@@ -101,14 +118,21 @@ function sizeOf(request: Json): {readonly width: number; readonly height: number
   return {width: Number(width), height: Number(height)}
 }
 
-/** `{images}` of Amazon and Stable Image, `{artifacts}` of Stable Diffusion; a picture that was withheld is an error with its reason. */
+/**
+ * `{images}` of Amazon and Stable Image, `{artifacts}` of Stable Diffusion; a picture that was withheld is an error
+ * with its reason.
+ */
 function picturesIn(reply: unknown): readonly string[] {
   if (!isObject(reply)) throw new InvalidResponse('expected a JSON object')
   const reasons: readonly unknown[] = Array.isArray(reply.finish_reasons) ? reply.finish_reasons : []
   const withheld = [reply.error, ...reasons].find(reason => typeof reason === 'string' && reason !== '')
   if (withheld !== undefined) throw new InvalidResponse(`no picture was drawn: ${String(withheld).slice(0, 300)}`)
   const artifacts = Array.isArray(reply.artifacts) ? reply.artifacts.map(artifactPicture) : reply.images
-  if (!Array.isArray(artifacts) || artifacts.length === 0 || !artifacts.every(each => typeof each === 'string' && each !== '')) {
+  if (
+    !Array.isArray(artifacts) ||
+    artifacts.length === 0 ||
+    !artifacts.every(each => typeof each === 'string' && each !== '')
+  ) {
     throw new InvalidResponse('expected pictures in base64')
   }
   return artifacts as readonly string[]

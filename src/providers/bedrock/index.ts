@@ -11,9 +11,10 @@ import {rerank} from './rerank.ts'
 import {ConverseStream} from './stream.ts'
 
 /**
- * Amazon Bedrock: chat by Converse, whatever the model; the rest by InvokeModel in the words of the model's family, Claude's Messages among
- * them. Source: Amazon Bedrock
- * API reference and user guide. Of the options, `aws_region` is read for reranking, `anthropic_beta` and `anthropic_version` for Claude.
+ * Amazon Bedrock: chat by Converse, whatever the model; the rest by InvokeModel in the words of the model's family,
+ * Claude's Messages among them. Source: Amazon Bedrock
+ * API reference and user guide. Of the options, `aws_region` is read for reranking, `anthropic_beta` and
+ * `anthropic_version` for Claude.
  */
 export const bedrock: Dialect = {
   name: 'bedrock',

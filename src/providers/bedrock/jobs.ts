@@ -38,7 +38,8 @@ export function idOfJob({jobArn}: Json): string {
 
 /** A job by its ARN, or by the last part of it. */
 function jobPath(kind: string, id: string): string {
-  if (!/^[\w][\w.:/-]{0,1010}$/.test(id) || id.includes('..')) throw new UnsupportedInput('id', 'expected the ARN of a job')
+  if (!/^[\w][\w.:/-]{0,1010}$/.test(id) || id.includes('..'))
+    throw new UnsupportedInput('id', 'expected the ARN of a job')
   return `/${kind}/${uriPart(id)}`
 }
 

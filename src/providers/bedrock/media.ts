@@ -4,8 +4,8 @@ const LONGEST_TYPE = 200
 const LONGEST_NAME = 200
 
 /**
- * A `data:` URI in base64 as its type and its text; the text is a slice, no copy. Anything else is refused: Bedrock fetches nothing from
- * the web, and a translation has no network.
+ * A `data:` URI in base64 as its type and its text; the text is a slice, no copy. Anything else is refused: Bedrock
+ * fetches nothing from the web, and a translation has no network.
  */
 export function readDataUri(url: string, field: string): {readonly mime: string; readonly base64: string} {
   if (!url.startsWith('data:')) {
@@ -16,7 +16,8 @@ export function readDataUri(url: string, field: string): {readonly mime: string;
   }
   const comma = url.indexOf(',')
   const head = comma < 0 ? '' : url.slice(5, Math.min(comma, 5 + LONGEST_TYPE)).toLowerCase()
-  if (!head.endsWith(';base64') || comma === url.length - 1) throw new UnsupportedInput(field, 'expected a data: URI in base64')
+  if (!head.endsWith(';base64') || comma === url.length - 1)
+    throw new UnsupportedInput(field, 'expected a data: URI in base64')
   return {mime: head.split(';', 1)[0]!, base64: url.slice(comma + 1)}
 }
 
@@ -29,8 +30,8 @@ export function s3Source(url: string, field: string): Json {
 }
 
 /**
- * A file's name as Converse takes them: letters, digits, hyphens, brackets and single spaces, and no two alike in one request. A name with
- * its ending would be refused for the dot.
+ * A file's name as Converse takes them: letters, digits, hyphens, brackets and single spaces, and no two alike in one
+ * request. A name with its ending would be refused for the dot.
  */
 export function documentName(name: string | undefined, used: Set<string>): string {
   const base = (name ?? '').slice(-4 * LONGEST_NAME).replace(/^.*[\\/]/s, '')

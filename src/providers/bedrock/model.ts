@@ -1,14 +1,21 @@
 import {uriPart} from '../../base/uri-part.ts'
 import {type TranslationContext, UnsupportedInput} from '../translation.ts'
 
-/** Places that a cross-region inference profile names before the vendor (Bedrock user guide, "Supported inference profiles"). */
+/**
+ * Places that a cross-region inference profile names before the vendor (Bedrock user guide, "Supported inference
+ * profiles").
+ */
 const REGION_PREFIXES = new Set('us us-gov eu apac global jp au ca sa uk me af il mx in'.split(' '))
-/** Kinds of resources whose name begins with the model's own id. Of all others (a profile of one's own, a router) the model is unknown. */
+/**
+ * Kinds of resources whose name begins with the model's own id. Of all others (a profile of one's own, a router) the
+ * model is unknown.
+ */
 const NAMED_AFTER_MODEL = new Set(['foundation-model', 'inference-profile', 'custom-model'])
 
 /**
- * The foundation model's id in `model`: without its region prefix, out of an ARN where the ARN says it (`amazon.titan-embed-text-v2:0`).
- * Null when only AWS knows: an application inference profile, an imported or provisioned model, a prompt router.
+ * The foundation model's id in `model`: without its region prefix, out of an ARN where the ARN says it
+ * (`amazon.titan-embed-text-v2:0`). Null when only AWS knows: an application inference profile, an imported or
+ * provisioned model, a prompt router.
  */
 export function foundationModel(model: string): string | null {
   const name = model.startsWith('arn:') ? nameInArn(model) : model

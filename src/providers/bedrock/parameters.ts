@@ -11,11 +11,19 @@ const MIN_THINKING_TOKENS = 1024
 const KNOW_EFFORT: ReadonlySet<string | null> = new Set(['anthropic', 'amazon', 'openai'])
 const SERVICE_TIERS: Readonly<Record<string, string>> = {flex: 'flex', priority: 'priority', reserved: 'reserved'}
 
-/** Members of a Converse request besides its messages and tools. Source: Bedrock API reference, Converse, request syntax. */
+/**
+ * Members of a Converse request besides its messages and tools. Source: Bedrock API reference, Converse, request
+ * syntax.
+ */
 export function parameters(request: Json, context: TranslationContext): Json {
   refuse(request, 'n', value => value === 1, 'Amazon Bedrock gives one choice')
   refuse(request, 'logprobs', value => value === false, 'Amazon Bedrock tells no log probabilities')
-  refuse(request, 'functions', value => Array.isArray(value) && value.length === 0, 'expected tools instead of functions')
+  refuse(
+    request,
+    'functions',
+    value => Array.isArray(value) && value.length === 0,
+    'expected tools instead of functions',
+  )
   refuse(request, 'audio', () => false, 'Amazon Bedrock speaks no answers')
   const maker = vendor(context.model)
   const temperature = numberAt(request, ['temperature'], 1)
@@ -29,7 +37,11 @@ export function parameters(request: Json, context: TranslationContext): Json {
       topP: maker === 'anthropic' && temperature !== undefined ? undefined : top_p,
     }),
     additionalModelRequestFields: modelFields(request, context, maker),
-    additionalModelResponseFieldPaths: member(request, 'additionalModelResponseFieldPaths', 'additional_model_response_field_paths')?.value,
+    additionalModelResponseFieldPaths: member(
+      request,
+      'additionalModelResponseFieldPaths',
+      'additional_model_response_field_paths',
+    )?.value,
     guardrailConfig: objectAt(request, 'guardrailConfig', 'guardrail_config'),
     performanceConfig: objectAt(request, 'performanceConfig', 'performance_config'),
     requestMetadata: objectAt(request, 'requestMetadata', 'request_metadata'),
@@ -39,7 +51,10 @@ export function parameters(request: Json, context: TranslationContext): Json {
   })
 }
 
-/** What one vendor's models take and Converse does not name. What the caller wrote for them wins over what is made of other members. */
+/**
+ * What one vendor's models take and Converse does not name. What the caller wrote for them wins over what is made of
+ * other members.
+ */
 function modelFields(request: Json, context: TranslationContext, maker: string | null): Json | undefined {
   const given = objectAt(request, 'additionalModelRequestFields', 'additional_model_request_fields')
   return definedOrNone({
@@ -60,10 +75,12 @@ function topK(request: Json, maker: string | null): Json {
 /** Source: Anthropic's Messages API as Bedrock takes it; the header's betas go before the body's. */
 function anthropicFields(request: Json, context: TranslationContext): Json {
   const betas = context.options.anthropic_beta ?? member(request, 'anthropic_beta')?.value
-  const list: readonly unknown[] = typeof betas === 'string' ? betas.split(',').map(word => word.trim()) : Array.isArray(betas) ? betas : []
+  const list: readonly unknown[] =
+    typeof betas === 'string' ? betas.split(',').map(word => word.trim()) : Array.isArray(betas) ? betas : []
   const words = list.filter(word => typeof word === 'string' && word !== '')
   const version = context.options.anthropic_version
-  const user_id = isObject(request.metadata) && typeof request.metadata.user_id === 'string' ? request.metadata.user_id : ''
+  const user_id =
+    isObject(request.metadata) && typeof request.metadata.user_id === 'string' ? request.metadata.user_id : ''
   return defined({
     anthropic_beta: words.length > 0 ? words : undefined,
     // Clients of Anthropic's own API always send its version, which Bedrock does not know.
@@ -84,13 +101,22 @@ function thinking(request: Json, model: string, maker: string | null): Json {
   // To makers that know an effort, and to Claude where it cannot choose an amount itself, Anthropic's thinking is one.
   const effort =
     wished ??
-    (given_thinking && KNOW_EFFORT.has(maker) ? (given_thinking.type === 'adaptive' ? 'medium' : effortOf(given_thinking)) : undefined)
+    (given_thinking && KNOW_EFFORT.has(maker)
+      ? given_thinking.type === 'adaptive'
+        ? 'medium'
+        : effortOf(given_thinking)
+      : undefined)
   if (effort === undefined || effort === 'none' || given_thinking?.type === 'disabled') return {}
   if (maker === 'anthropic') return thinkingBudget(effort, numberAt(request, ['max_completion_tokens', 'max_tokens']))
   if (maker !== 'amazon') return {reasoning_effort: effort}
   // Of Amazon's own models the second Nova thinks; the others refuse the field.
   if (!foundationModel(model)?.startsWith('amazon.nova-2')) return {}
-  return {reasoningConfig: {type: 'enabled', maxReasoningEffort: effort === 'minimal' ? 'low' : effort === 'xhigh' ? 'high' : effort}}
+  return {
+    reasoningConfig: {
+      type: 'enabled',
+      maxReasoningEffort: effort === 'minimal' ? 'low' : effort === 'xhigh' ? 'high' : effort,
+    },
+  }
 }
 
 /** Claude thinks as much as it sees fit from 4.6 on (Amazon Bedrock user guide, adaptive thinking). */

@@ -88,5 +88,7 @@ function words(value: unknown, what: string): string {
 
 /** A 200 with an error body. */
 function reasonIn({message}: Json): string {
-  return typeof message === 'string' && message !== '' ? `, not the message ${JSON.stringify(message.slice(0, 300))}` : ''
+  return typeof message === 'string' && message !== ''
+    ? `, not the message ${JSON.stringify(message.slice(0, 300))}`
+    : ''
 }

@@ -37,7 +37,10 @@ export function converseRequest(request: Json, context: TranslationContext): Tra
 function systemBlocks(message: Json, field: string, naming: Naming): Json[] {
   const blocks = marked(contentBlocks(message.content, `${field}.content`, naming), message)
   if (blocks.every(block => 'text' in block || 'cachePoint' in block)) return blocks
-  throw new UnsupportedInput(`${field}.content`, `a message of role ${JSON.stringify(message.role)} holds text alone at Amazon Bedrock`)
+  throw new UnsupportedInput(
+    `${field}.content`,
+    `a message of role ${JSON.stringify(message.role)} holds text alone at Amazon Bedrock`,
+  )
 }
 
 function turnOf(message: Json, field: string, naming: Naming, context: TranslationContext): Turn {
@@ -59,7 +62,10 @@ function userBlocks(message: Json, field: string, naming: Naming): Json[] {
   return marked(blocks.length > 0 ? blocks : [{text: ''}], message)
 }
 
-/** The blocks of an earlier answer (`content_blocks`) when the client kept them, for they have its thinking; else its content. */
+/**
+ * The blocks of an earlier answer (`content_blocks`) when the client kept them, for they have its thinking; else its
+ * content.
+ */
 function assistantBlocks(message: Json, field: string, naming: Naming, context: TranslationContext): Json[] {
   const has_blocks = Array.isArray(message.content_blocks) && message.content_blocks.length > 0
   const member = has_blocks ? 'content_blocks' : 'content'

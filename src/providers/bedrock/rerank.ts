@@ -1,14 +1,20 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, UNIT} from '../../schema/usage.ts'
-import {InvalidResponse, type Json, type Translation, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type Translation,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
 import {definedOrNone, numberAt, textAt} from './ask.ts'
 
 /** A query over so many documents is charged as one. */
 const DOCUMENTS_A_SEARCH = 100
 
 /**
- * Reranking by the agent runtime, whose host is `bedrock-agent-runtime.{region}.amazonaws.com`; it is signed as `bedrock`. The model is
- * named by its whole ARN. Source: Agents for Bedrock Runtime API reference, Rerank.
+ * Reranking by the agent runtime, whose host is `bedrock-agent-runtime.{region}.amazonaws.com`; it is signed as
+ * `bedrock`. The model is named by its whole ARN. Source: Agents for Bedrock Runtime API reference, Rerank.
  */
 export const rerank: Translation = {
   request(request, context) {
@@ -19,10 +25,16 @@ export const rerank: Translation = {
       modelArn: modelArn(context),
       ...(most_tokens === undefined ? {} : {additionalModelRequestFields: {max_tokens_per_doc: most_tokens}}),
     }
-    const bedrockRerankingConfiguration = {modelConfiguration, ...definedOrNone({numberOfResults: numberAt(request, ['top_n'])})}
+    const bedrockRerankingConfiguration = {
+      modelConfiguration,
+      ...definedOrNone({numberOfResults: numberAt(request, ['top_n'])}),
+    }
     const body = {
       queries: [{type: 'TEXT', textQuery: {text: query}}],
-      sources: documentsOf(request).map((document, at) => ({type: 'INLINE', inlineDocumentSource: source(document, `documents[${at}]`)})),
+      sources: documentsOf(request).map((document, at) => ({
+        type: 'INLINE',
+        inlineDocumentSource: source(document, `documents[${at}]`),
+      })),
       rerankingConfiguration: {type: 'BEDROCK_RERANKING_MODEL', bedrockRerankingConfiguration},
     }
     return {method: 'POST', path: '/rerank', body}
@@ -32,7 +44,12 @@ export const rerank: Translation = {
     const documents = documentsOf(request)
     const results = reply.results.map((result: unknown) => {
       const {index, relevanceScore} = isObject(result) ? result : {}
-      if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0 || typeof relevanceScore !== 'number') {
+      if (
+        typeof index !== 'number' ||
+        !Number.isSafeInteger(index) ||
+        index < 0 ||
+        typeof relevanceScore !== 'number'
+      ) {
         throw new InvalidResponse('expected results with an index and a relevanceScore')
       }
       const document = documents[index]
@@ -59,7 +76,8 @@ function documentsOf({documents}: Json): readonly unknown[] {
 function source(document: unknown, field: string): Json {
   if (typeof document === 'string') return {type: 'TEXT', textDocument: {text: document}}
   if (!isObject(document)) throw new UnsupportedInput(field, 'expected a text or an object')
-  if (typeof document.text === 'string' && Object.keys(document).length === 1) return {type: 'TEXT', textDocument: {text: document.text}}
+  if (typeof document.text === 'string' && Object.keys(document).length === 1)
+    return {type: 'TEXT', textDocument: {text: document.text}}
   return {type: 'JSON', jsonDocument: document}
 }
 
@@ -67,7 +85,10 @@ function modelArn({model, options}: TranslationContext): string {
   if (/^arn:[\w-]+:bedrock:[\w-]*:\d*:[\w.:/-]+$/.test(model) && model.length <= 2048) return model
   const region = options.aws_region ?? ''
   if (!/^[\w.:-]{1,256}$/.test(model) || !/^[a-z0-9-]{1,63}$/.test(region)) {
-    throw new UnsupportedInput('model', "expected the model's whole ARN (arn:aws:bedrock:{region}::foundation-model/{id})")
+    throw new UnsupportedInput(
+      'model',
+      "expected the model's whole ARN (arn:aws:bedrock:{region}::foundation-model/{id})",
+    )
   }
   const partition = region.startsWith('us-gov-') ? 'aws-us-gov' : region.startsWith('cn-') ? 'aws-cn' : 'aws'
   return `arn:${partition}:bedrock:${region}::foundation-model/${model}`

@@ -9,11 +9,16 @@ import {familyOf} from './families.ts'
 import {foundationModel, vendor} from './model.ts'
 import {converseRequest} from './request.ts'
 
-/** How a batch job calls its model: for all rows alike (Bedrock API reference, CreateModelInvocationJob, modelInvocationType). */
+/**
+ * How a batch job calls its model: for all rows alike (Bedrock API reference, CreateModelInvocationJob,
+ * modelInvocationType).
+ */
 export type Invocation = 'Converse' | 'InvokeModel'
 
 export function invocationOf(endpoint: EndpointName, model: string): Invocation {
-  return endpoint === 'chatComplete' || (endpoint === 'complete' && familyOf(model) === null) ? 'Converse' : 'InvokeModel'
+  return endpoint === 'chatComplete' || (endpoint === 'complete' && familyOf(model) === null)
+    ? 'Converse'
+    : 'InvokeModel'
 }
 
 /** The request of a row, as far as its job and model show it. */
@@ -24,7 +29,8 @@ export function endpointOfJob(invocation: unknown, model: string): 'chatComplete
 
 /** `{recordId, modelInput}` (Bedrock user guide, "Format and upload your batch inference data"). */
 export function batchInput(row: BatchRow, input: OperationInput): Json {
-  if (row.model === '') throw new UnsupportedInput('body.model', 'expected the id of a model, here or as the header provider-model')
+  if (row.model === '')
+    throw new UnsupportedInput('body.model', 'expected the id of a model, here or as the header provider-model')
   return {recordId: row.custom_id, modelInput: wordsOfRow(row, input)}
 }
 
@@ -48,12 +54,16 @@ export function batchOutput(row: Json, number: number, model: string, input: Ope
 }
 
 /**
- * A row of fine-tuning data (Bedrock user guide, "Prepare data for fine-tuning"): Nova takes Converse's turns, Claude its own messages, all
- * others a prompt and its completion.
+ * A row of fine-tuning data (Bedrock user guide, "Prepare data for fine-tuning"): Nova takes Converse's turns, Claude
+ * its own messages, all others a prompt and its completion.
  */
 export function tuneInput(row: Json, {context}: OperationInput): Json {
   const {model} = context
-  if (model === '') throw new UnsupportedInput('model', 'say the model to be tuned as the header provider-model: rows are written for it')
+  if (model === '')
+    throw new UnsupportedInput(
+      'model',
+      'say the model to be tuned as the header provider-model: rows are written for it',
+    )
   const family = vendor(model)
   if (family === 'amazon' && foundationModel(model)?.startsWith('amazon.nova')) {
     const {messages, system} = converseRequest({messages: row.messages}, context).body as Json
@@ -67,7 +77,8 @@ export function tuneInput(row: Json, {context}: OperationInput): Json {
   const turns = texts.filter(({role}) => role === 'user' || role === 'assistant')
   if (turns.length + texts.filter(({role}) => role === 'system' || role === 'developer').length !== texts.length)
     throw new UnsupportedInput('messages', 'expected system, user and assistant messages alone')
-  if (family === 'anthropic') return {...(system ? {system} : {}), messages: turns.map(({role, text}) => ({role, content: text}))}
+  if (family === 'anthropic')
+    return {...(system ? {system} : {}), messages: turns.map(({role, text}) => ({role, content: text}))}
   if (turns.length !== 2 || turns[0]!.role !== 'user' || turns[1]!.role !== 'assistant')
     throw new UnsupportedInput('messages', `${model} is tuned on one question and one answer a row`)
   return {prompt: system ? `${system}\n\n${turns[0]!.text}` : turns[0]!.text, completion: turns[1]!.text}

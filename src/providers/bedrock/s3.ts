@@ -7,7 +7,10 @@ import type {Upstream, UpstreamReply} from '../operation.ts'
 import {type Options, optionIn} from '../options.ts'
 import {InvalidResponse} from '../translation.ts'
 
-/** The least that S3 takes of a part but the last is 5 MB, the most parts 10,000 (S3 user guide, "Multipart upload limits"). */
+/**
+ * The least that S3 takes of a part but the last is 5 MB, the most parts 10,000 (S3 user guide, "Multipart upload
+ * limits").
+ */
 const PART_BYTES = 8 << 20
 export const S3 = 's3'
 
@@ -52,9 +55,16 @@ export function s3Store({ask}: Upstream, options: Options): ObjectStore {
 type Ask = Upstream['ask']
 
 /** An upload that does not come to its end is taken back: S3 would keep its parts. */
-async function putParts(ask: Ask, place: ObjectUri, headers: Record<string, string>, parts: AsyncIterable<Buffer>): Promise<number> {
+async function putParts(
+  ask: Ask,
+  place: ObjectUri,
+  headers: Record<string, string>,
+  parts: AsyncIterable<Buffer>,
+): Promise<number> {
   const path = pathOf(place)
-  const begun = (await (await ask({side: S3, method: 'POST', path: `${path}?uploads=`, headers})).bytes()).toString('utf8')
+  const begun = (await (await ask({side: S3, method: 'POST', path: `${path}?uploads=`, headers})).bytes()).toString(
+    'utf8',
+  )
   const upload = textOf(begun, 'UploadId')
   if (upload === null) throw new InvalidResponse('expected an UploadId')
   const id = `uploadId=${encoded(upload)}`
@@ -62,14 +72,28 @@ async function putParts(ask: Ask, place: ObjectUri, headers: Record<string, stri
     const tags: string[] = []
     let bytes = 0
     for await (const body of parts) {
-      const reply = await ask({side: S3, method: 'PUT', path: `${path}?partNumber=${tags.length + 1}&${id}`, body, headers: BINARY})
+      const reply = await ask({
+        side: S3,
+        method: 'PUT',
+        path: `${path}?partNumber=${tags.length + 1}&${id}`,
+        body,
+        headers: BINARY,
+      })
       dropped(reply)
       tags.push(reply.headers.etag ?? '')
       bytes += body.length
     }
-    const listed = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(tag)}</ETag></Part>`).join('')
+    const listed = tags
+      .map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(tag)}</ETag></Part>`)
+      .join('')
     const body = Buffer.from(`<CompleteMultipartUpload>${listed}</CompleteMultipartUpload>`)
-    const ended = await ask({side: S3, method: 'POST', path: `${path}?${id}`, body, headers: {'content-type': 'application/xml'}})
+    const ended = await ask({
+      side: S3,
+      method: 'POST',
+      path: `${path}?${id}`,
+      body,
+      headers: {'content-type': 'application/xml'},
+    })
     // S3 may tell of an error behind a good status.
     const text = (await ended.bytes()).toString('utf8')
     if (/<Error>/.test(text)) throw new InvalidResponse(textOf(text, 'Message') ?? 'the upload could not be completed')

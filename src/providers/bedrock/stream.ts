@@ -86,7 +86,11 @@ export class ConverseStream implements StreamTranslator {
     if (!isObject(use) || typeof use.toolUseId !== 'string' || typeof use.name !== 'string') return null
     const index = this.#call_count++
     this.#calls.set(at, {index, has_input: false})
-    return [this.#chunk({tool_calls: [{index, id: use.toolUseId, type: 'function', function: {name: use.name, arguments: ''}}]})]
+    return [
+      this.#chunk({
+        tool_calls: [{index, id: use.toolUseId, type: 'function', function: {name: use.name, arguments: ''}}],
+      }),
+    ]
   }
 
   #delta(data: unknown): readonly Json[] | null {
@@ -104,7 +108,9 @@ export class ConverseStream implements StreamTranslator {
     if (typeof text !== 'string') return null
     if (text === '') return NONE
     this.text_bytes += Buffer.byteLength(text)
-    return [this.#chunk({content: text, ...(this.#context.strict ? {} : {content_blocks: [{index: at, delta: {text}}]})})]
+    return [
+      this.#chunk({content: text, ...(this.#context.strict ? {} : {content_blocks: [{index: at, delta: {text}}]})}),
+    ]
   }
 
   #input(at: number, use: unknown): readonly Json[] | null {
@@ -121,7 +127,8 @@ export class ConverseStream implements StreamTranslator {
   #thought(at: number, reasoning: unknown): readonly Json[] | null {
     if (!isObject(reasoning)) return null
     const {text, signature, redactedContent} = reasoning
-    for (const word of [text, signature, redactedContent]) if (word !== undefined && typeof word !== 'string') return null
+    for (const word of [text, signature, redactedContent])
+      if (word !== undefined && typeof word !== 'string') return null
     if (typeof text === 'string') {
       this.text_bytes += Buffer.byteLength(text)
       return this.#block(at, {thinking: text})

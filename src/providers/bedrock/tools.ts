@@ -11,10 +11,16 @@ export function toolConfig(request: Json, has_calls: boolean): Json | undefined 
   if (tool_choice === 'none') {
     // Converse has no word for "none", and wants the tools of a conversation that holds calls.
     if (!has_calls) return undefined
-    throw new UnsupportedInput('tool_choice', 'Amazon Bedrock cannot forbid tools in a conversation that holds tool calls')
+    throw new UnsupportedInput(
+      'tool_choice',
+      'Amazon Bedrock cannot forbid tools in a conversation that holds tool calls',
+    )
   }
   const choice = toolChoice(tool_choice)
-  return {tools: tools.flatMap((tool: unknown, at) => toolBlocks(tool, `tools[${at}]`)), ...(choice ? {toolChoice: choice} : {})}
+  return {
+    tools: tools.flatMap((tool: unknown, at) => toolBlocks(tool, `tools[${at}]`)),
+    ...(choice ? {toolChoice: choice} : {}),
+  }
 }
 
 function toolBlocks(tool: unknown, field: string): Json[] {
@@ -73,7 +79,8 @@ export function toolResult(message: Json, field: string, naming: Naming): Json[]
   const parts = blocks.filter(block => !('cachePoint' in block))
   const marks = blocks.filter(block => 'cachePoint' in block)
   const wrong = parts.find(block => 'reasoningContent' in block || 'audio' in block)
-  if (wrong) throw new UnsupportedInput(`${field}.content`, 'a tool result holds text, images, documents and videos alone')
+  if (wrong)
+    throw new UnsupportedInput(`${field}.content`, 'a tool result holds text, images, documents and videos alone')
   return [{toolResult: {toolUseId: id, content: parts}}, ...marks.slice(0, 1)]
 }
 

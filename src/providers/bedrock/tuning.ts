@@ -16,9 +16,16 @@ const STATUSES: Readonly<Record<string, TuneStatus>> = {
   Stopping: 'running',
   Stopped: 'cancelled',
 }
-const KIND: JobKind = {one: 'model-customization-jobs', all: 'model-customization-jobs', member: 'modelCustomizationJobSummaries'}
+const KIND: JobKind = {
+  one: 'model-customization-jobs',
+  all: 'model-customization-jobs',
+  member: 'modelCustomizationJobSummaries',
+}
 
-/** OpenAI's fine-tuning jobs ⇄ model customization jobs (Bedrock API reference, Create-, Get-, List- and StopModelCustomizationJob). */
+/**
+ * OpenAI's fine-tuning jobs ⇄ model customization jobs (Bedrock API reference, Create-, Get-, List- and
+ * StopModelCustomizationJob).
+ */
 export const tuning = tuneErrands({
   files,
   without_model: 'expected the id of a model',
@@ -33,7 +40,11 @@ export const tuning = tuneErrands({
       customModelName: jobName(textAt(body, 'suffix') ?? name, context),
       baseModelIdentifier: context.model,
       customizationType: 'FINE_TUNING',
-      roleArn: needed(body, 'role_arn', 'Amazon Bedrock needs the ARN of a service role that reads and writes the bucket'),
+      roleArn: needed(
+        body,
+        'role_arn',
+        'Amazon Bedrock needs the ARN of a service role that reads and writes the bucket',
+      ),
       hyperParameters: hyperParameters(input),
       trainingDataConfig: {s3Uri: uriOf('s3', training)},
       ...(validation && {validationDataConfig: {validators: [{s3Uri: uriOf('s3', validation)}]}}),
@@ -55,9 +66,14 @@ export const tuning = tuneErrands({
 function hyperParameters({body, context}: OperationInput): Json {
   const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
   if (learning_rate_multiplier !== undefined && vendor(context.model) !== 'anthropic')
-    throw new UnsupportedInput('hyperparameters.learning_rate_multiplier', 'this model takes a rate: send hyperparameters.learningRate')
+    throw new UnsupportedInput(
+      'hyperparameters.learning_rate_multiplier',
+      'this model takes a rate: send hyperparameters.learningRate',
+    )
   const all = {epochCount: n_epochs, batchSize: batch_size, learningRateMultiplier: learning_rate_multiplier, ...own}
-  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  )
 }
 
 function outputUri(input: OperationInput, {bucket}: ObjectUri): string {
@@ -84,13 +100,19 @@ function factsOf(job: Json): TuneFacts {
     fine_tuned_model: typeof model === 'string' ? model : null,
     training_file: uri(object(job.trainingDataConfig).s3Uri) ?? '',
     validation_file: uri(object(Array.isArray(validators) ? validators[0] : null).s3Uri),
-    hyperparameters: numbers({n_epochs: epochCount, batch_size: batchSize, learning_rate_multiplier: learningRateMultiplier}),
+    hyperparameters: numbers({
+      n_epochs: epochCount,
+      batch_size: batchSize,
+      learning_rate_multiplier: learningRateMultiplier,
+    }),
     failure: typeof failureMessage === 'string' ? failureMessage : null,
   }
 }
 
 function numbers(values: Json): Json {
   return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => (typeof value === 'string' && value !== '' ? [[name, Number(value)]] : [])),
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'string' && value !== '' ? [[name, Number(value)]] : [],
+    ),
   )
 }

@@ -5,8 +5,9 @@ import {tierWord} from '../service-tiers.ts'
 import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 
 /**
- * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and written to the cache;
- * `cacheDetails` splits the writes by lifetime; `tier` is how it was served. Source: Bedrock API reference, TokenUsage, ServiceTier.
+ * `TokenUsage` in disjoint classes; null when it says no number. `inputTokens` leaves out what was read from and
+ * written to the cache; `cacheDetails` splits the writes by lifetime; `tier` is how it was served. Source: Bedrock API
+ * reference, TokenUsage, ServiceTier.
  */
 export function readUsage(raw_usage: unknown, tier?: unknown): Usage | null {
   if (!isObject(raw_usage)) return null

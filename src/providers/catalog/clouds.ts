@@ -46,7 +46,10 @@ const bedrockOthers = nativeRow('bedrock', 'Amazon Bedrock', null, {
   translations: {...bedrock, endpoints: others},
 })
 
-/** Mantle signs under a name of its own, and serves families of models below prefixes of their own (Bedrock user guide, bedrock-mantle). */
+/**
+ * Mantle signs under a name of its own, and serves families of models below prefixes of their own (Bedrock user guide,
+ * bedrock-mantle).
+ */
 const mantle = awsSignature('bedrock-mantle')
 
 const mantleClaude = nativeRow('bedrock-mantle', 'Amazon Bedrock Mantle', null, {
@@ -87,20 +90,26 @@ export const clouds: readonly Provider[] = [
       stream_usage: true,
     },
   ),
-  compatibleRow('azure-ai', 'Azure AI Foundry', null, [...TEXT, 'embed', 'imageGenerate', ...SPEECH, ...FILES, ...BATCHES, 'ocr'], {
-    baseUrlOf: azureAiPlace,
-    base_url_template: '{azure_foundry_url}, or https://{azure_endpoint_name}.{azure_region}.models.ai.azure.com/v1',
-    host_option: 'azure_foundry_url',
-    auth: withAzureToken(bearer),
-    login: entra,
-    pathOf: azureAiPath,
-    headers: {'extra-parameters': 'drop'},
-    headersOf: azureAiHeaders,
-    translations: azureAiRerank,
-    realtime: {path: '/realtime'},
-    stream_usage: true,
-    variant: (_model, options) => (isClaude(options) ? azureAiClaude : undefined),
-  }),
+  compatibleRow(
+    'azure-ai',
+    'Azure AI Foundry',
+    null,
+    [...TEXT, 'embed', 'imageGenerate', ...SPEECH, ...FILES, ...BATCHES, 'ocr'],
+    {
+      baseUrlOf: azureAiPlace,
+      base_url_template: '{azure_foundry_url}, or https://{azure_endpoint_name}.{azure_region}.models.ai.azure.com/v1',
+      host_option: 'azure_foundry_url',
+      auth: withAzureToken(bearer),
+      login: entra,
+      pathOf: azureAiPath,
+      headers: {'extra-parameters': 'drop'},
+      headersOf: azureAiHeaders,
+      translations: azureAiRerank,
+      realtime: {path: '/realtime'},
+      stream_usage: true,
+      variant: (_model, options) => (isClaude(options) ? azureAiClaude : undefined),
+    },
+  ),
   nativeRow('bedrock', 'Amazon Bedrock', null, {
     ...bedrockShared,
     translations: bedrock,

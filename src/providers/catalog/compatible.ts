@@ -19,7 +19,9 @@ import {compatibleRow as row} from './row.ts'
 const metered = {stream_usage: true}
 const realtime = {realtime: {path: '/realtime'}}
 
-/** Providers whose wire is OpenAI's and that differ in these words only (docs/architecture.md, Providers and dialects). */
+/**
+ * Providers whose wire is OpenAI's and that differ in these words only (docs/architecture.md, Providers and dialects).
+ */
 // biome-ignore format: a table is read by its lines
 export const compatible: readonly Provider[] = [
   row('openai', 'OpenAI', 'https://api.openai.com/v1', 'all', {...metered, ...realtime}),

@@ -2,7 +2,9 @@ import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
 import type {Provider} from '../provider.ts'
 import {catalogueRow, exampleFor, type ProviderListing} from './view.ts'
 
-/** The page docs/providers.md: every provider, what is native, translated or passed through, its options and an example. */
+/**
+ * The page docs/providers.md: every provider, what is native, translated or passed through, its options and an example.
+ */
 export function providersPage(providers: readonly Provider[]): string {
   const overview = table(
     ['Slug', 'Provider', 'Host', 'Authentication'],
@@ -68,7 +70,9 @@ function section(provider: Provider): string {
     `### ${row.name} (\`${row.slug}\`)`,
     facts.map(([name, value]) => `- ${name}: ${value}`).join('\n'),
     ...(options.length ? [table(['Option', 'Header', 'Meaning'], options)] : []),
-    ...(example ? [`An integration's \`configurations\`:\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``] : []),
+    ...(example
+      ? [`An integration's \`configurations\`:\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``]
+      : []),
   ].join('\n\n')
 }
 

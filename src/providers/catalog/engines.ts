@@ -17,9 +17,10 @@ const either = {pathOf: belowV1}
 const root = {pathOf: rootMeansV1}
 
 /**
- * Engines of one's own, each at a host that its operator names (`custom_host`): there is no address to guess. All serve OpenAI's routes. What else a
- * client's library speaks (`/messages`, `/responses`) is translated, unless the engine at that host is found to serve it: newer versions do.
- * Sources: llama.cpp's server README, vLLM's documentation of online serving, docs.ollama.com, lmstudio.ai/docs, localai.io, docs.sglang.ai.
+ * Engines of one's own, each at a host that its operator names (`custom_host`): there is no address to guess. All serve
+ * OpenAI's routes. What else a client's library speaks (`/messages`, `/responses`) is translated, unless the engine at
+ * that host is found to serve it: newer versions do. Sources: llama.cpp's server README, vLLM's documentation of online
+ * serving, docs.ollama.com, lmstudio.ai/docs, localai.io, docs.sglang.ai.
  */
 // biome-ignore format: a table is read by its lines
 export const engines: readonly Provider[] = [
@@ -56,7 +57,10 @@ export const engines: readonly Provider[] = [
 
 /** Counts the tokens of its prompts itself. */
 function counting(prompt_counters: readonly PromptCounter[]): More {
-  return {prompt_counters, operations: {endpoints: {messagesCountTokens: countTokensBy(prompt_counters)}, fault: plainFault}}
+  return {
+    prompt_counters,
+    operations: {endpoints: {messagesCountTokens: countTokensBy(prompt_counters)}, fault: plainFault},
+  }
 }
 
 function engine(slug: string, name: string, endpoints: readonly EndpointName[] | 'all', more: More = {}): Provider {

@@ -33,8 +33,8 @@ const stability = headersFrom({
 })
 
 /**
- * Providers with words of their own. Unified endpoints that have a translation, and those whose bodies need none, are served; pass-through
- * reaches the rest with the right credential (docs/providers.md).
+ * Providers with words of their own. Unified endpoints that have a translation, and those whose bodies need none, are
+ * served; pass-through reaches the rest with the right credential (docs/providers.md).
  */
 // biome-ignore format: a table is read by its lines
 export const native: readonly Provider[] = [

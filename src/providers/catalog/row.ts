@@ -7,12 +7,39 @@ export type Offer = readonly EndpointName[] | 'all'
 export type More = Partial<Omit<Provider, 'slug' | 'name' | 'base_url'>>
 
 /** A provider whose wire is OpenAI's. */
-export function compatibleRow(slug: string, name: string, base_url: string | null, endpoints: Offer, more: More = {}): Provider {
+export function compatibleRow(
+  slug: string,
+  name: string,
+  base_url: string | null,
+  endpoints: Offer,
+  more: More = {},
+): Provider {
   const own: More = endpoints === 'all' || endpoints.includes('retrieveBatch') ? {operations: openaiErrands} : {}
-  return {slug, name, base_url, endpoints, dialect: 'openai', available: true, auth: bearer, stream_usage: false, ...own, ...more}
+  return {
+    slug,
+    name,
+    base_url,
+    endpoints,
+    dialect: 'openai',
+    available: true,
+    auth: bearer,
+    stream_usage: false,
+    ...own,
+    ...more,
+  }
 }
 
 /** A provider with words of its own. */
 export function nativeRow(slug: string, name: string, base_url: string | null, more: More = {}): Provider {
-  return {slug, name, base_url, dialect: 'native', available: true, auth: bearer, endpoints: [], stream_usage: false, ...more}
+  return {
+    slug,
+    name,
+    base_url,
+    dialect: 'native',
+    available: true,
+    auth: bearer,
+    endpoints: [],
+    stream_usage: false,
+    ...more,
+  }
 }

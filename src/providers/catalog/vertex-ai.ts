@@ -2,7 +2,14 @@ import {isObject} from '../../base/json-object.ts'
 import {anthropicOn} from '../anthropic/index.ts'
 import {placed} from '../anthropic/place.ts'
 import {google} from '../auth/google.ts'
-import {vertexModel, vertexParent, vertexPlace, vertexProxyPath, vertexPublisher, withProject} from '../base-urls/vertex.ts'
+import {
+  vertexModel,
+  vertexParent,
+  vertexPlace,
+  vertexProxyPath,
+  vertexPublisher,
+  withProject,
+} from '../base-urls/vertex.ts'
 import {geminiOnVertex} from '../gemini/index.ts'
 import {mistral} from '../mistral/index.ts'
 import {vertexModels} from '../models/listers.ts'
@@ -33,14 +40,16 @@ const claude = nativeRow(SLUG, NAME, null, {
   translations: withCount(
     anthropicOn('vertex', context => published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')),
     {
-      // The model that counts is named in the path, the one that is counted for in the body (Vertex AI, Claude, count tokens).
+      // The model that counts is named in the path, the one that is counted for in the body (Vertex AI, Claude, count
+      // tokens).
       request(request, context) {
         const {body, headers = {}} = placed(request, request, {...context, is_stream: false}, 'vertex')
         const path = `${vertexParent(context.options)}/publishers/anthropic/models/count-tokens:rawPredict`
         return {path, headers, body: {...(body as Json), model: nameIn(context.model)}}
       },
       reply(response) {
-        if (!isObject(response) || count(response.input_tokens) === null) throw new InvalidResponse('expected input_tokens')
+        if (!isObject(response) || count(response.input_tokens) === null)
+          throw new InvalidResponse('expected input_tokens')
         return {body: response, usage: null, model: null}
       },
     },
@@ -54,12 +63,18 @@ const mistralModels = nativeRow(SLUG, NAME, null, {
     ...translation,
     request(request, context) {
       const named = {...context, model: nameIn(context.model)}
-      return {...translation.request(request, named), path: published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict')}
+      return {
+        ...translation.request(request, named),
+        path: published(context, context.is_stream ? 'streamRawPredict' : 'rawPredict'),
+      }
     },
   })),
 })
 
-/** Models of other publishers, and those deployed to an endpoint of one's own, speak OpenAI's chat (Vertex AI, "Call open models by API"). */
+/**
+ * Models of other publishers, and those deployed to an endpoint of one's own, speak OpenAI's chat (Vertex AI, "Call
+ * open models by API").
+ */
 const open: Provider = {
   ...nativeRow(SLUG, NAME, null, shared),
   dialect: 'openai',

@@ -21,7 +21,10 @@ export interface ProviderListing {
   readonly translated: readonly EndpointName[]
   /** Endpoints that take calls of the provider's own kind, one or several: files, batches, fine-tuning. */
   readonly in_calls: readonly EndpointName[]
-  /** Endpoints of other clients that newer versions of an engine serve: where the one at a host does not, by way of chat. */
+  /**
+   * Endpoints of other clients that newer versions of an engine serve: where the one at a host does not, by way of
+   * chat.
+   */
   readonly where_served: readonly EndpointName[]
   /** Endpoints of other clients that are served by way of chat. */
   readonly through_chat: readonly EndpointName[]
@@ -41,10 +44,23 @@ export interface CatalogueOption {
 const BY_CHAT = ['messages', 'createModelResponse'] as const satisfies readonly EndpointName[]
 
 export function catalogueRow(provider: Provider): ProviderListing {
-  const {slug, name, auth, login, endpoints, translations, models, operations: errands, base_url_template: place_says, base_url} = provider
+  const {
+    slug,
+    name,
+    auth,
+    login,
+    endpoints,
+    translations,
+    models,
+    operations: errands,
+    base_url_template: place_says,
+    base_url,
+  } = provider
   const {may_serve = []} = provider
   const in_calls = [...Object.keys(errands?.endpoints ?? {}), ...(models ? ['listModels'] : [])] as EndpointName[]
-  const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(each => !in_calls.includes(each))
+  const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(
+    each => !in_calls.includes(each),
+  )
   const has = (endpoint: EndpointName) => translated.includes(endpoint) || supports(provider, endpoint)
   return {
     slug,
@@ -53,7 +69,8 @@ export function catalogueRow(provider: Provider): ProviderListing {
     beside: Object.values(errands?.sides ?? {}).map(({says}) => says),
     auth: [auth.says, ...(login ? [login.says] : [])],
     needs_key: auth.required,
-    native: endpoints === 'all' ? 'all' : endpoints.filter(each => !translated.includes(each) && !in_calls.includes(each)),
+    native:
+      endpoints === 'all' ? 'all' : endpoints.filter(each => !translated.includes(each) && !in_calls.includes(each)),
     translated,
     in_calls,
     where_served: may_serve,
@@ -72,7 +89,12 @@ export const EXAMPLES: Readonly<Record<string, Options | Readonly<Record<string,
     azure_auth_mode: 'default',
     azure_resource_name: 'my-resource',
     azure_deployment_config: [
-      {azure_deployment_name: 'my-gpt-4o', azure_api_version: '2024-10-21', azure_model_slug: 'gpt-4o', is_default: true},
+      {
+        azure_deployment_name: 'my-gpt-4o',
+        azure_api_version: '2024-10-21',
+        azure_model_slug: 'gpt-4o',
+        is_default: true,
+      },
     ],
   },
   'azure-ai': {
@@ -80,9 +102,21 @@ export const EXAMPLES: Readonly<Record<string, Options | Readonly<Record<string,
     azure_foundry_url: 'https://my-resource.services.ai.azure.com/models',
     azure_api_version: '2024-05-01-preview',
   },
-  bedrock: {aws_auth_type: 'assumedRole', aws_region: 'us-east-1', aws_role_arn: 'arn:aws:iam::111122223333:role/bedrock'},
-  'bedrock-mantle': {aws_auth_type: 'assumedRole', aws_region: 'us-east-1', aws_role_arn: 'arn:aws:iam::111122223333:role/bedrock'},
-  'claude-platform-aws': {aws_auth_type: 'serviceRole', aws_region: 'us-west-2', anthropic_aws_workspace_id: 'wrkspc_0123'},
+  bedrock: {
+    aws_auth_type: 'assumedRole',
+    aws_region: 'us-east-1',
+    aws_role_arn: 'arn:aws:iam::111122223333:role/bedrock',
+  },
+  'bedrock-mantle': {
+    aws_auth_type: 'assumedRole',
+    aws_region: 'us-east-1',
+    aws_role_arn: 'arn:aws:iam::111122223333:role/bedrock',
+  },
+  'claude-platform-aws': {
+    aws_auth_type: 'serviceRole',
+    aws_region: 'us-west-2',
+    anthropic_aws_workspace_id: 'wrkspc_0123',
+  },
   sagemaker: {
     aws_auth_type: 'accessKey',
     aws_region: 'us-east-1',
@@ -114,5 +148,7 @@ export function exampleFor(provider: Provider): Readonly<Record<string, unknown>
 
 /** Names in an example that are no option of the table; for the test that keeps them in step. */
 export function unknownIn(example: Readonly<Record<string, unknown>>): readonly string[] {
-  return Object.keys(example).filter(name => !isOption(name) && name !== 'custom_host' && name !== 'azure_deployment_config')
+  return Object.keys(example).filter(
+    name => !isOption(name) && name !== 'custom_host' && name !== 'azure_deployment_config',
+  )
 }

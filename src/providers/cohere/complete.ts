@@ -1,20 +1,32 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
-import {InvalidResponse, type Json, type StreamTranslator, type Translation, type TranslationContext} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type StreamTranslator,
+  type Translation,
+  type TranslationContext,
+} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {arrayIn, mostTokens, objectIn, pick, stopsIn, stringIn, word} from '../unified/read.ts'
 import {textStream} from '../unified/text-stream.ts'
 import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
 import {FINISH, readTokens} from './reply.ts'
 
-/** Text completions, for models that still have them. Source: docs.cohere.com, API v1, generate; its stream is JSON on lines. */
+/**
+ * Text completions, for models that still have them. Source: docs.cohere.com, API v1, generate; its stream is JSON on
+ * lines.
+ */
 export const complete: Translation = {
   request: (request, context) => ({
     path: '/v1/generate',
     body: {
       model: context.model,
       prompt: textPrompt(request),
-      ...pick(request, 'temperature frequency_penalty presence_penalty seed truncate top_p>p top_k>k p k n>num_generations'),
+      ...pick(
+        request,
+        'temperature frequency_penalty presence_penalty seed truncate top_p>p top_k>k p k n>num_generations',
+      ),
       max_tokens: mostTokens(request),
       stop_sequences: stopsIn(request),
       stream: context.is_stream,
@@ -37,7 +49,8 @@ export const complete: Translation = {
 function openStream(context: TranslationContext, request: Json): StreamTranslator {
   return textStream(context, request, ({data}) => {
     if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
-    if (data.is_finished !== true) return typeof data.text === 'string' ? {text: data.text, index: indexIn(data)} : {error: anyError(data)}
+    if (data.is_finished !== true)
+      return typeof data.text === 'string' ? {text: data.text, index: indexIn(data)} : {error: anyError(data)}
     if (data.event_type === 'stream-error' || data.err) return {error: {message: data.err, type: data.finish_reason}}
     const whole = object(data.response)
     return {

@@ -1,7 +1,13 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
-import {type Json, type Translated, type Translation, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {
+  type Json,
+  type Translated,
+  type Translation,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
 import {embeddingList, textsIn} from '../unified/embeddings.ts'
 import {arrayIn, objectIn, pick} from '../unified/read.ts'
 
@@ -31,7 +37,11 @@ function reply(response: unknown, context: TranslationContext, body: Json) {
   const type = typeIn(body)
   const vectors = isObject(embeddings) ? embeddings[theirs(type)] : embeddings
   const billed = object(object(meta).billed_units)
-  return embeddingList(context, {vectors: arrayIn(vectors, 'embeddings'), usage: billedFor(billed)}, type === 'base64' ? 'base64' : 'float')
+  return embeddingList(
+    context,
+    {vectors: arrayIn(vectors, 'embeddings'), usage: billedFor(billed)},
+    type === 'base64' ? 'base64' : 'float',
+  )
 }
 
 function billedFor(billed: Json): Usage | null {
@@ -51,7 +61,10 @@ function typeIn(body: Json): string {
   const {embedding_types: several, encoding_format: one} = body
   const type: unknown = Array.isArray(several) ? (several.length === 1 ? several[0] : null) : (one ?? 'float')
   if (typeof type === 'string' && TYPES.has(type)) return type
-  throw new UnsupportedInput(Array.isArray(several) ? 'embedding_types' : 'encoding_format', `expected one of ${[...TYPES].join(', ')}`)
+  throw new UnsupportedInput(
+    Array.isArray(several) ? 'embedding_types' : 'encoding_format',
+    `expected one of ${[...TYPES].join(', ')}`,
+  )
 }
 
 /** Base64 is made here: OpenAI's means floats of 32 bits. */
@@ -59,7 +72,10 @@ function theirs(type: string): string {
   return type === 'base64' ? 'float' : type
 }
 
-/** Pictures among the inputs (`{image: {url | base64}}` or a data URI under `image`); undefined when there are none. Never with texts. */
+/**
+ * Pictures among the inputs (`{image: {url | base64}}` or a data URI under `image`); undefined when there are none.
+ * Never with texts.
+ */
 function imagesIn({input}: Json): readonly string[] | undefined {
   const all = Array.isArray(input) ? input : [input]
   const images = all.flatMap(one => {
@@ -68,6 +84,7 @@ function imagesIn({input}: Json): readonly string[] | undefined {
     return typeof url === 'string' ? [url] : []
   })
   if (images.length === 0) return undefined
-  if (images.length < all.length) throw new UnsupportedInput('input', 'the provider embeds texts or images; expected all of one kind')
+  if (images.length < all.length)
+    throw new UnsupportedInput('input', 'the provider embeds texts or images; expected all of one kind')
   return images
 }

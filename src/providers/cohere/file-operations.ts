@@ -29,8 +29,8 @@ const STATUSES: Readonly<Record<string, BatchStatus>> = {
 const USUAL_INPUT_TYPE = 'search_document'
 
 /**
- * Files are datasets of texts to embed, batches are embed jobs (docs.cohere.com, API reference, datasets, embed-jobs). What a job writes is a
- * dataset in Avro, which is given as it is stored.
+ * Files are datasets of texts to embed, batches are embed jobs (docs.cohere.com, API reference, datasets, embed-jobs).
+ * What a job writes is a dataset in Avro, which is given as it is stored.
  */
 export const cohereErrands: ProviderOperations = {
   endpoints: {
@@ -46,7 +46,9 @@ export const cohereErrands: ProviderOperations = {
     listFiles: (input, {ask}) =>
       listed(input, async (token, size) => {
         const offset = Number(token ?? 0)
-        const {datasets} = await (await ask({method: 'GET', path: `/v1/datasets?limit=${size}&offset=${offset}`})).json()
+        const {datasets} = await (
+          await ask({method: 'GET', path: `/v1/datasets?limit=${size}&offset=${offset}`})
+        ).json()
         const items = itemsIn(datasets).map(fileOf)
         return {items, next: items.length < size ? null : String(offset + items.length)}
       }),
@@ -56,14 +58,17 @@ export const cohereErrands: ProviderOperations = {
       return {json: {id, object: 'file', deleted: true}}
     },
     async retrieveFileContent({id}, upstream) {
-      const parts = itemsIn((await datasetOf(id, upstream)).dataset_parts).flatMap(({url}) => (typeof url === 'string' ? [url] : []))
+      const parts = itemsIn((await datasetOf(id, upstream)).dataset_parts).flatMap(({url}) =>
+        typeof url === 'string' ? [url] : [],
+      )
       if (parts.length === 0) throw new UnsupportedInput('id', 'the file has no content yet: Cohere still reads it')
       return {content: all(parts, upstream), content_type: 'application/octet-stream'}
     },
     async createBatch({body, context}, upstream) {
       if (endpointOf(body.endpoint, 'endpoint') !== 'embed')
         throw new UnsupportedInput('endpoint', 'Cohere runs batches of /v1/embeddings alone')
-      if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model: Cohere runs one for all rows')
+      if (context.model === '')
+        throw new UnsupportedInput('model', 'expected the name of a model: Cohere runs one for all rows')
       const job = {
         model: context.model,
         dataset_id: segment(needed(body, 'input_file_id', 'expected the id of a file')),
@@ -119,7 +124,11 @@ function fileOf(dataset: Json): Json {
     created_at: seconds(created_at) ?? 0,
     filename: typeof name === 'string' ? name : '',
     purpose: dataset_type === 'embed-result' ? 'batch_output' : 'batch',
-    status: is_failed ? 'error' : validation_status === 'validated' || validation_status === 'skipped' ? 'processed' : 'uploaded',
+    status: is_failed
+      ? 'error'
+      : validation_status === 'validated' || validation_status === 'skipped'
+        ? 'processed'
+        : 'uploaded',
     status_details: is_failed && typeof validation_error === 'string' ? validation_error : null,
   })
 }

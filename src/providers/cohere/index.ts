@@ -7,7 +7,9 @@ import {chatRequest} from './request.ts'
 import {rerank} from './rerank.ts'
 import {openStream} from './stream.ts'
 
-/** Cohere: chat, embeddings and reranking of its second API, text completions of its first. Base URL without a version. */
+/**
+ * Cohere: chat, embeddings and reranking of its second API, text completions of its first. Base URL without a version.
+ */
 export const cohere: Dialect = {
   name: 'cohere',
   endpoints: {

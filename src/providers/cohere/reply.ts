@@ -23,15 +23,24 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
 /** A whole answer. Source: docs.cohere.com, API v2, chat, response. */
 export function chatReply(response: unknown, context: TranslationContext): TranslatedResponse {
   const reply = objectIn(response)
-  if (!isObject(reply.message)) throw new InvalidResponse(faultOf(context, anyError(reply), 'message: expected an object').message)
+  if (!isObject(reply.message))
+    throw new InvalidResponse(faultOf(context, anyError(reply), 'message: expected an object').message)
   const {content, tool_plan, tool_calls, citations} = reply.message
   const pieces = (content === null || content === undefined ? [] : arrayIn(content, 'message.content')).flatMap(pieceIn)
-  const calls = (Array.isArray(tool_calls) ? tool_calls : []).map((call, at) => saidCall(call, `call_${context.call_id}_${at}`))
-  const plan: MessagePiece[] = typeof tool_plan === 'string' && tool_plan !== '' ? [{type: 'text', text: tool_plan}] : []
+  const calls = (Array.isArray(tool_calls) ? tool_calls : []).map((call, at) =>
+    saidCall(call, `call_${context.call_id}_${at}`),
+  )
+  const plan: MessagePiece[] =
+    typeof tool_plan === 'string' && tool_plan !== '' ? [{type: 'text', text: tool_plan}] : []
   const cited = Array.isArray(citations) && citations.length > 0 && !context.strict ? {citations} : {}
   const message = messageOut([...plan, ...pieces], calls, context.strict, cited)
   const {usage, shown_usage} = readTokens(reply.usage)
-  const choice = choiceOut(0, message, finishReason(reply.finish_reason, FINISH, context.strict), logprobsOut(reply.logprobs))
+  const choice = choiceOut(
+    0,
+    message,
+    finishReason(reply.finish_reason, FINISH, context.strict),
+    logprobsOut(reply.logprobs),
+  )
   return {body: completion(context, {id: word(reply.id), choices: [choice], usage: shown_usage}), usage, model: null}
 }
 
@@ -44,8 +53,8 @@ function pieceIn(part: unknown): readonly MessagePiece[] {
 }
 
 /**
- * Cohere counts twice: `billed_units` are what it charges, `tokens` what the model read and wrote, its own frame of the prompt among it
- * (docs.cohere.com, API v2, chat, usage). Each stands in for the other where that is missing.
+ * Cohere counts twice: `billed_units` are what it charges, `tokens` what the model read and wrote, its own frame of the
+ * prompt among it (docs.cohere.com, API v2, chat, usage). Each stands in for the other where that is missing.
  */
 export interface CohereUsage {
   /** What is charged. */

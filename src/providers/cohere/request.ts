@@ -38,7 +38,10 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
     logprobs: request.logprobs === true ? true : undefined,
     ...(tools.length > 0
       ? {
-          tools: tools.map(({name, description, parameters}) => ({type: 'function', function: {name, description, parameters}})),
+          tools: tools.map(({name, description, parameters}) => ({
+            type: 'function',
+            function: {name, description, parameters},
+          })),
           strict_tools: request.strict_tools ?? (tools.some(({strict}) => strict) || undefined),
           tool_choice: must ? 'REQUIRED' : choice === 'none' ? 'NONE' : undefined,
         }
@@ -60,7 +63,8 @@ function message(source: ChatMessage): Json {
   const tool_calls = calls.map(callOut)
   // What a model says before it calls tools is its plan, in Cohere's words.
   const plan = typeof raw.tool_plan === 'string' ? raw.tool_plan : text
-  if (calls.length > 0) return {role, tool_plan: plan || undefined, content: thoughts.length > 0 ? thoughts : undefined, tool_calls}
+  if (calls.length > 0)
+    return {role, tool_plan: plan || undefined, content: thoughts.length > 0 ? thoughts : undefined, tool_calls}
   return {
     role,
     content: thoughts.length > 0 ? [...thoughts, {type: 'text', text}] : text,

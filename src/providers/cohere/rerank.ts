@@ -3,7 +3,10 @@ import type {Translation} from '../translation.ts'
 import {objectIn, pick, word} from '../unified/read.ts'
 import {asRanked, rankedIn, rerankBody, rerankList, rerankUsage} from '../unified/rerank.ts'
 
-/** Reranking. Source: docs.cohere.com, API v2, rerank: documents are texts there; returned documents are the client's own. */
+/**
+ * Reranking. Source: docs.cohere.com, API v2, rerank: documents are texts there; returned documents are the client's
+ * own.
+ */
 export const rerank: Translation = {
   request: (request, context) => ({
     path: '/v2/rerank',
@@ -14,7 +17,10 @@ export const rerank: Translation = {
     const {id, results, meta} = reply
     const {billed_units, tokens} = object(meta)
     const {search_units} = object(billed_units)
-    const usage = rerankUsage({search_units, tokens: search_units === undefined ? object(tokens).input_tokens : undefined})
+    const usage = rerankUsage({
+      search_units,
+      tokens: search_units === undefined ? object(tokens).input_tokens : undefined,
+    })
     return asRanked(reply, rerankList(context, request, {id: word(id), results: rankedIn(results), usage}))
   },
 }

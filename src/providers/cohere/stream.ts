@@ -7,7 +7,10 @@ import {stringIn, word} from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
 import {type CohereUsage, FINISH, logprobsOut, readTokens} from './reply.ts'
 
-/** A chat stream. Source: docs.cohere.com, API v2, chat with streaming; events are named in their data too, and the data counts. */
+/**
+ * A chat stream. Source: docs.cohere.com, API v2, chat with streaming; events are named in their data too, and the data
+ * counts.
+ */
 export function openStream(context: TranslationContext, request: Json): StreamTranslator {
   return chatStream(context, request, (write, fail) => {
     /** Where each call that Cohere counts stands in the answer. */
@@ -18,7 +21,10 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
     function ended(data: Json) {
       const {finish_reason, usage: used, error} = object(data.delta)
       const read = readTokens(used)
-      counted = {usage: laterReport(counted.usage, read.usage), shown_usage: laterReport(counted.shown_usage, read.shown_usage)}
+      counted = {
+        usage: laterReport(counted.usage, read.usage),
+        shown_usage: laterReport(counted.shown_usage, read.shown_usage),
+      }
       if (typeof error === 'string' && error !== '') return fail({message: error, type: finish_reason})
       write.finish(finishReason(finish_reason, FINISH, context.strict))
       finished = true
@@ -38,9 +44,14 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
             return
           case 'content-start':
           case 'content-delta':
-            if (content.thinking !== undefined && content.thinking !== null) write.thought(stringIn(content.thinking, 'thinking'))
+            if (content.thinking !== undefined && content.thinking !== null)
+              write.thought(stringIn(content.thinking, 'thinking'))
             if (content.text !== undefined && content.text !== null) {
-              write.text(stringIn(content.text, 'text'), 0, isObject(data.logprobs) ? logprobsOut([data.logprobs]) : null)
+              write.text(
+                stringIn(content.text, 'text'),
+                0,
+                isObject(data.logprobs) ? logprobsOut([data.logprobs]) : null,
+              )
             }
             return
           case 'tool-plan-delta':

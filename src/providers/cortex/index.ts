@@ -19,7 +19,10 @@ import {chatStream} from '../unified/stream.ts'
 import {type FunctionCall, saidCall} from '../unified/tools.ts'
 import {chatRequest} from './request.ts'
 
-/** Snowflake Cortex's chat. Source: Snowflake's published OpenAPI of the Cortex REST API, complete. Base URL: the account's host. */
+/**
+ * Snowflake Cortex's chat. Source: Snowflake's published OpenAPI of the Cortex REST API, complete. Base URL: the
+ * account's host.
+ */
 export const cortex: Dialect = {
   name: 'cortex',
   endpoints: {chatComplete: {request: chatRequest, reply, stream: {framing: 'sse', open}}},
@@ -36,7 +39,11 @@ function reply(response: unknown, context: TranslationContext): TranslatedRespon
     const {pieces, calls} = readMessage(message, `call_${context.call_id}_${at}`)
     return choiceOut(at, messageOut(pieces, calls, context.strict), ended(own ?? finish_reason, calls.length, context))
   })
-  return {body: completion(context, {id: word(id), model: word(model), choices: given, usage}), usage, model: word(model)}
+  return {
+    body: completion(context, {id: word(id), model: word(model), choices: given, usage}),
+    usage,
+    model: word(model),
+  }
 }
 
 /** A message's `content_list`, or its `content` where it has none. Entries of other kinds say nothing. */

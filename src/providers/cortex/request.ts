@@ -14,7 +14,9 @@ import {
 } from '../unified/read.ts'
 import {answeredIn, argumentsIn, callsIn, choiceIn, toolsIn} from '../unified/tools.ts'
 
-/** An OpenAI chat request in Snowflake's words. Source: Snowflake's published OpenAPI of the Cortex REST API, complete. */
+/**
+ * An OpenAI chat request in Snowflake's words. Source: Snowflake's published OpenAPI of the Cortex REST API, complete.
+ */
 export function chatRequest(request: Json, context: TranslationContext): Translated {
   oneChoice(request)
   const tools = toolsIn(request).map(({name, description, parameters}) => ({
@@ -34,7 +36,10 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
     max_tokens: mostTokens(request),
     response_format: format(request),
     ...(offered.length > 0
-      ? {tools: offered, tool_choice: typeof choice === 'object' ? {type: 'tool', name: [choice.name]} : choice && {type: choice}}
+      ? {
+          tools: offered,
+          tool_choice: typeof choice === 'object' ? {type: 'tool', name: [choice.name]} : choice && {type: choice},
+        }
       : {}),
     stream: context.is_stream,
   }
@@ -45,7 +50,10 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
   }
 }
 
-/** Snowflake's messages: text as `content`, all else as `content_list`; the results of tools are one message of the user's. */
+/**
+ * Snowflake's messages: text as `content`, all else as `content_list`; the results of tools are one message of the
+ * user's.
+ */
 function turns(messages: readonly ChatMessage[]): readonly Json[] {
   const names = new Map<string, string>()
   const all: Json[] = []
@@ -73,7 +81,9 @@ function turns(messages: readonly ChatMessage[]): readonly Json[] {
     const parts = partsIn(raw.content, `${field}.content`).filter(part => !isThought(part))
     const has_text_alone = uses.length === 0 && parts.every(({type}) => type === 'text')
     all.push(
-      has_text_alone ? {role, content: textIn(raw.content, `${field}.content`)} : {role, content_list: [...parts.map(partOut), ...uses]},
+      has_text_alone
+        ? {role, content: textIn(raw.content, `${field}.content`)}
+        : {role, content_list: [...parts.map(partOut), ...uses]},
     )
   }
   return all
@@ -84,7 +94,11 @@ function partOut(part: ReturnType<typeof partsIn>[number]): Json {
   if (part.type !== 'image_url') throw unsupportedPart(part)
   const {url, detail} = imageIn(part)
   const head = /^data:(image\/[a-z0-9.+-]{1,32});base64,/i.exec(url.slice(0, 64))
-  if (!head) throw new UnsupportedInput(`${part.field}.image_url.url`, 'the provider fetches no pictures; expected a data URI in base64')
+  if (!head)
+    throw new UnsupportedInput(
+      `${part.field}.image_url.url`,
+      'the provider fetches no pictures; expected a data URI in base64',
+    )
   return {type: 'image', details: {type: 'base64', content: url.slice(head[0].length), content_type: head[1], detail}}
 }
 

@@ -59,7 +59,9 @@ async function answerTo(options: Dispatcher.DispatchOptions, moment: Moment): Pr
 const TOO_LARGE = refusal(413, `The body is larger than the ${MAX_BODY_BYTES} bytes the demo provider takes.`, null)
 
 /** The request's body as bytes; null when it is too large. */
-async function readBody(body: Dispatcher.DispatchOptions['body'] | AsyncIterable<Uint8Array | string>): Promise<Buffer | null> {
+async function readBody(
+  body: Dispatcher.DispatchOptions['body'] | AsyncIterable<Uint8Array | string>,
+): Promise<Buffer | null> {
   if (body === null || body === undefined) return Buffer.alloc(0)
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const bytes = Buffer.from(body as Uint8Array)

@@ -4,7 +4,9 @@ import {estimateTokens} from '../openai/reply.ts'
 import type {RawObject} from '../openai/usage.ts'
 
 /** What a call comes to: one JSON body, or the events of a stream (each whole, with its blank line). */
-export type Echo = {readonly status: number; readonly json: unknown} | {readonly status: 200; readonly events: readonly string[]}
+export type Echo =
+  | {readonly status: number; readonly json: unknown}
+  | {readonly status: 200; readonly events: readonly string[]}
 
 export interface EchoRequest {
   readonly method: string
@@ -51,7 +53,8 @@ const ROUTES: Readonly<Record<string, (request: RawObject, moment: Moment) => Ec
 
 function chat(request: RawObject, {id, created}: Moment): Echo {
   const {messages} = request
-  if (!Array.isArray(messages) || messages.length === 0) return refusal(400, 'messages: expected at least one message.', 'messages')
+  if (!Array.isArray(messages) || messages.length === 0)
+    return refusal(400, 'messages: expected at least one message.', 'messages')
   const texts = messages.map(message => textOf(object(message).content))
   const last = messages.findLastIndex(message => object(message).role === 'user')
   const text = echoOf(texts.at(last) ?? '')
@@ -62,8 +65,14 @@ function chat(request: RawObject, {id, created}: Moment): Echo {
     const choices = [{index: 0, message, logprobs: null, finish_reason: 'stop'}]
     return {status: 200, json: {...head, object: 'chat.completion', choices, usage}}
   }
-  const choice = (delta: RawObject, finish_reason: string | null = null) => [{index: 0, delta, logprobs: null, finish_reason}]
-  const choices = [choice({role: 'assistant', content: ''}), ...pieces(text).map(content => choice({content})), choice({}, 'stop')]
+  const choice = (delta: RawObject, finish_reason: string | null = null) => [
+    {index: 0, delta, logprobs: null, finish_reason},
+  ]
+  const choices = [
+    choice({role: 'assistant', content: ''}),
+    ...pieces(text).map(content => choice({content})),
+    choice({}, 'stop'),
+  ]
   return streamed({...head, object: 'chat.completion.chunk'}, choices, request, usage)
 }
 
@@ -77,7 +86,10 @@ function complete(request: RawObject, {id, created}: Moment): Echo {
   return streamed(head, [...pieces(text).map(part => choice(part, null)), choice('', 'stop')], request, usage)
 }
 
-/** Events of chat and completions; with `include_usage` each says its usage, null but in the last (OpenAI, `stream_options`). */
+/**
+ * Events of chat and completions; with `include_usage` each says its usage, null but in the last (OpenAI,
+ * `stream_options`).
+ */
 function streamed(head: RawObject, choices: readonly unknown[], request: RawObject, usage: RawObject): Echo {
   const with_usage = object(request.stream_options).include_usage === true
   const events = choices.map(each => ({...head, choices: each, ...(with_usage && {usage: null})}))
@@ -100,7 +112,14 @@ function respond(request: RawObject, {id, created}: Moment): Echo {
     output_tokens_details: {reasoning_tokens: 0},
     total_tokens,
   }
-  const head = {id: `resp_${id}`, object: 'response', created_at: created, model: modelOf(request), error: null, incomplete_details: null}
+  const head = {
+    id: `resp_${id}`,
+    object: 'response',
+    created_at: created,
+    model: modelOf(request),
+    error: null,
+    incomplete_details: null,
+  }
   const whole = {...head, status: 'completed', output: [item], usage}
   if (request.stream !== true) return {status: 200, json: whole}
   const open = {...head, status: 'in_progress', output: [], usage: null}
@@ -129,7 +148,12 @@ function embed(request: RawObject): Echo {
   if (input === undefined || inputs.length === 0 || inputs.length > MAX_INPUTS) {
     return refusal(400, `input: expected 1 to ${MAX_INPUTS} texts.`, 'input')
   }
-  if (typeof dimensions !== 'number' || !Number.isInteger(dimensions) || dimensions < 1 || dimensions > MAX_DIMENSIONS) {
+  if (
+    typeof dimensions !== 'number' ||
+    !Number.isInteger(dimensions) ||
+    dimensions < 1 ||
+    dimensions > MAX_DIMENSIONS
+  ) {
     return refusal(400, `dimensions: expected a whole number from 1 to ${MAX_DIMENSIONS}.`, 'dimensions')
   }
   const texts = inputs.map(textOf)
@@ -139,7 +163,10 @@ function embed(request: RawObject): Echo {
     return {object: 'embedding', index, embedding}
   })
   const {prompt_tokens} = usageOf(texts, '')
-  return {status: 200, json: {object: 'list', data, model: modelOf(request), usage: {prompt_tokens, total_tokens: prompt_tokens}}}
+  return {
+    status: 200,
+    json: {object: 'list', data, model: modelOf(request), usage: {prompt_tokens, total_tokens: prompt_tokens}},
+  }
 }
 
 function modelCard({created}: Moment) {
@@ -154,14 +181,18 @@ function echoOf(text: string): string {
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return content === undefined || content === null ? '' : JSON.stringify(content)
-  return content.map(part => (isObject(part) ? (typeof part.text === 'string' ? part.text : '') : String(part))).join(' ')
+  return content
+    .map(part => (isObject(part) ? (typeof part.text === 'string' ? part.text : '') : String(part)))
+    .join(' ')
 }
 
 /** `text` in at most `MAX_PIECES`, each of whole words with the space before them. */
 function pieces(text: string): readonly string[] {
   const words = text.match(/\s*\S+\s*$|\s*\S+|\s+$/g) ?? []
   const size = Math.ceil(words.length / MAX_PIECES)
-  return Array.from({length: Math.ceil(words.length / Math.max(1, size))}, (_, at) => words.slice(at * size, (at + 1) * size).join(''))
+  return Array.from({length: Math.ceil(words.length / Math.max(1, size))}, (_, at) =>
+    words.slice(at * size, (at + 1) * size).join(''),
+  )
 }
 
 function usageOf(inputs: readonly string[], text: string) {
@@ -175,7 +206,8 @@ function vectorOf(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions)
   for (let at = 0; at < dimensions; at += 8) {
     const digest = createHash('sha256').update(`${at}\n${text}`).digest()
-    for (let each = 0; each < 8 && at + each < dimensions; each++) vector[at + each] = digest.readInt32LE(each * 4) / 2 ** 31
+    for (let each = 0; each < 8 && at + each < dimensions; each++)
+      vector[at + each] = digest.readInt32LE(each * 4) / 2 ** 31
   }
   const length = Math.hypot(...vector) || 1
   return vector.map(value => value / length)

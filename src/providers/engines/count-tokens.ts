@@ -7,8 +7,8 @@ import {countPrompt, type PromptCounter} from './prompt-counters.ts'
 const WITHIN_MS = 10_000
 
 /**
- * The tokens of a Messages request as its engine counts them: by a counter of Anthropic's words, else of the chat that they come to, else by our own
- * estimate.
+ * The tokens of a Messages request as its engine counts them: by a counter of Anthropic's words, else of the chat that
+ * they come to, else by our own estimate.
  */
 export function countTokensBy(counters: readonly PromptCounter[]): ProviderOperation {
   return async ({body, context}, upstream) => {
@@ -27,7 +27,11 @@ export function countTokensBy(counters: readonly PromptCounter[]): ProviderOpera
   ): Promise<number | null> {
     const request = chatOf(body, context)
     if (!request) return null
-    return countPrompt(counters, {endpoint: 'chatComplete', request, model: context.model, within_ms: WITHIN_MS}, upstream)
+    return countPrompt(
+      counters,
+      {endpoint: 'chatComplete', request, model: context.model, within_ms: WITHIN_MS},
+      upstream,
+    )
   }
 }
 

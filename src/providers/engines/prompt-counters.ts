@@ -5,7 +5,10 @@ import type {Json} from '../translation.ts'
 /** Whose requests a counter reads. */
 export type CountedEndpoint = 'messages' | 'chatComplete' | 'complete'
 
-/** A route of an engine that counts a prompt with the model's own tokenizer and chat template, and does not run the model. */
+/**
+ * A route of an engine that counts a prompt with the model's own tokenizer and chat template, and does not run the
+ * model.
+ */
 export interface PromptCounter {
   readonly endpoint: CountedEndpoint
   readonly path: string
@@ -50,7 +53,10 @@ export const VLLM: readonly PromptCounter[] = [
     endpoint: 'chatComplete',
     path: '/tokenize',
     is_beside_v1: true,
-    body: request => ({...members(request, ['messages', 'tools', 'chat_template_kwargs']), add_generation_prompt: true}),
+    body: request => ({
+      ...members(request, ['messages', 'tools', 'chat_template_kwargs']),
+      add_generation_prompt: true,
+    }),
     count: answer => count(answer.count),
   },
   {
@@ -63,8 +69,8 @@ export const VLLM: readonly PromptCounter[] = [
 ]
 
 /**
- * How many tokens the prompt of a request comes to, by the first counter for its words that answers within `within_ms`; null where none does. Not
- * every version of an engine has each of them.
+ * How many tokens the prompt of a request comes to, by the first counter for its words that answers within `within_ms`;
+ * null where none does. Not every version of an engine has each of them.
  */
 export async function countPrompt(
   counters: readonly PromptCounter[],
@@ -80,8 +86,16 @@ export async function countPrompt(
   return null
 }
 
-/** Null where it has no such route, does not count this prompt, is silent or away: what it answers decides nothing but the count. */
-async function answerOf(counter: PromptCounter, body: Json, within_ms: number, upstream: Upstream): Promise<number | null> {
+/**
+ * Null where it has no such route, does not count this prompt, is silent or away: what it answers decides nothing but
+ * the count.
+ */
+async function answerOf(
+  counter: PromptCounter,
+  body: Json,
+  within_ms: number,
+  upstream: Upstream,
+): Promise<number | null> {
   try {
     const {path, endpoint, is_beside_v1} = counter
     const reply = await upstream.ask({method: 'POST', path, ...(!is_beside_v1 && {endpoint}), body, within_ms})

@@ -7,11 +7,15 @@ const INCOMPLETE: ReadonlySet<number> = new Set([400, 422])
 /** How servers that have one answer for everything say that they have no such route. */
 const NO_ROUTE = /unexpected endpoint|(?:no such|unknown|invalid) (?:route|endpoint|path)/i
 /** The member without which each of these routes cannot work. */
-const NEEDS: Readonly<Partial<Record<EndpointName, RegExp>>> = {messages: /messages|model/, createModelResponse: /input|model/}
+const NEEDS: Readonly<Partial<Record<EndpointName, RegExp>>> = {
+  messages: /messages|model/,
+  createModelResponse: /input|model/,
+}
 
 /**
- * What an answer to an empty request (`{}`) tells of a route: true where it is there, for it says what the request lacks; false where it is not; null
- * where neither is sure. An empty request has no model and no prompt, so it makes no engine work.
+ * What an answer to an empty request (`{}`) tells of a route: true where it is there, for it says what the request
+ * lacks; false where it is not; null where neither is sure. An empty request has no model and no prompt, so it makes no
+ * engine work.
  */
 export function isServed(endpoint: EndpointName, status: number, body: string): boolean | null {
   if (ABSENT.has(status) || status < 300 || NO_ROUTE.test(body)) return false

@@ -14,7 +14,10 @@ const imageGenerate: Translation = {
         prompt: promptIn(request),
         num_images: manyIn(request),
         ...(size ? {image_size: size} : {}),
-        ...pick(request, 'image_size negative_prompt seed guidance_scale num_inference_steps output_format enable_safety_checker'),
+        ...pick(
+          request,
+          'image_size negative_prompt seed guidance_scale num_inference_steps output_format enable_safety_checker',
+        ),
         ...(request.response_format === 'b64_json' ? {sync_mode: true} : {}),
       },
     }

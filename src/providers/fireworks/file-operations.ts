@@ -32,11 +32,16 @@ const STATUSES: Readonly<Record<string, TuneStatus>> = {
   JOB_STATE_CANCELLED: 'cancelled',
   JOB_STATE_DELETING: 'cancelled',
 }
-/** What Fireworks takes in one form (docs.fireworks.ai, "Fine-tuning via API"); longer files go to a URL that it signs. */
+/**
+ * What Fireworks takes in one form (docs.fireworks.ai, "Fine-tuning via API"); longer files go to a URL that it signs.
+ */
 const MAX_FORM_BYTES = 150_000_000
 const JOBS = 'supervisedFineTuningJobs'
 
-/** Files are datasets, fine-tuning jobs are supervised ones (docs.fireworks.ai, REST API). Rows are OpenAI's and stay as they are. */
+/**
+ * Files are datasets, fine-tuning jobs are supervised ones (docs.fireworks.ai, REST API). Rows are OpenAI's and stay as
+ * they are.
+ */
 export const fireworksErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(input, upstream) {
@@ -58,7 +63,9 @@ export const fireworksErrands: ProviderOperations = {
     },
     listFiles: (input, {ask}) =>
       listed(input, async (token, size) => {
-        const response = await (await ask({method: 'GET', path: `${path(input, 'datasets')}?${page(token, size)}`})).json()
+        const response = await (
+          await ask({method: 'GET', path: `${path(input, 'datasets')}?${page(token, size)}`})
+        ).json()
         return {items: itemsIn(response.datasets).map(fileOf), next: nextIn(response)}
       }),
     retrieveFile: async (input, {ask}) => ({
@@ -69,7 +76,9 @@ export const fireworksErrands: ProviderOperations = {
       return {json: {id: input.id, object: 'file', deleted: true}}
     },
     async retrieveFileContent(input, {ask}) {
-      const response = await (await ask({method: 'GET', path: `${path(input, 'datasets', input.id)}:getDownloadEndpoint`})).json()
+      const response = await (
+        await ask({method: 'GET', path: `${path(input, 'datasets', input.id)}:getDownloadEndpoint`})
+      ).json()
       return {content: all(urlsIn(response), ask), content_type: 'application/octet-stream'}
     },
     async createFinetune(input, {ask}) {
@@ -77,7 +86,10 @@ export const fireworksErrands: ProviderOperations = {
       if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model')
       const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
       if (learning_rate_multiplier !== undefined)
-        throw new UnsupportedInput('hyperparameters.learning_rate_multiplier', 'Fireworks takes a rate: send hyperparameters.learningRate')
+        throw new UnsupportedInput(
+          'hyperparameters.learning_rate_multiplier',
+          'Fireworks takes a rate: send hyperparameters.learningRate',
+        )
       const validation = textAt(body, 'validation_file')
       const suffix = textAt(body, 'suffix')
       const job = {
@@ -91,7 +103,9 @@ export const fireworksErrands: ProviderOperations = {
         ...own,
       }
       const job_body = Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined))
-      return {json: tuneObject(tuneOf(await (await ask({method: 'POST', path: path(input, JOBS), body: job_body})).json()))}
+      return {
+        json: tuneObject(tuneOf(await (await ask({method: 'POST', path: path(input, JOBS), body: job_body})).json())),
+      }
     },
     retrieveFinetune: async (input, upstream) => ({json: tuneObject(tuneOf(await jobOf(input, upstream)))}),
     listFinetunes: (input, {ask}) =>
@@ -116,7 +130,11 @@ interface Filled {
   readonly content_type: string
 }
 
-async function fill({id, file_name, content, content_type}: Filled, input: OperationInput, {ask}: Upstream): Promise<number> {
+async function fill(
+  {id, file_name, content, content_type}: Filled,
+  input: OperationInput,
+  {ask}: Upstream,
+): Promise<number> {
   const dataset = path(input, 'datasets', id)
   const name = plainName(file_name)
   const {bytes: length} = input.file_headers
@@ -125,8 +143,12 @@ async function fill({id, file_name, content, content_type}: Filled, input: Opera
     for await (const piece of content) {
       bytes += piece.length
       if (length === undefined && bytes > MAX_FORM_BYTES)
-        throw new UnsupportedInput('file', 'say its length as the header file-upload-size: Fireworks must know it for files over 150 MB')
-      if (length !== undefined && bytes > length) throw new UnsupportedInput('file', 'it is longer than the header file-upload-size says')
+        throw new UnsupportedInput(
+          'file',
+          'say its length as the header file-upload-size: Fireworks must know it for files over 150 MB',
+        )
+      if (length !== undefined && bytes > length)
+        throw new UnsupportedInput('file', 'it is longer than the header file-upload-size says')
       yield piece
     }
   }
@@ -135,7 +157,11 @@ async function fill({id, file_name, content, content_type}: Filled, input: Opera
     ;(await ask({method: 'POST', path: `${dataset}:upload`, headers, body})).drop()
     return bytes
   }
-  const signed = await ask({method: 'POST', path: `${dataset}:getUploadEndpoint`, body: {filenameToSize: {[name]: length}}})
+  const signed = await ask({
+    method: 'POST',
+    path: `${dataset}:getUploadEndpoint`,
+    body: {filenameToSize: {[name]: length}},
+  })
   const [url] = urlsIn(await signed.json())
   const headers = {
     'content-type': 'application/octet-stream',
@@ -152,7 +178,9 @@ async function* all(urls: readonly string[], ask: Upstream['ask']): AsyncGenerat
     try {
       yield* (await ask({method: 'GET', path: url, signed: true})).body
     } catch (fault) {
-      throw fault instanceof UpstreamFault ? new InvalidResponse(`the file's own place answered ${fault.status}`) : fault
+      throw fault instanceof UpstreamFault
+        ? new InvalidResponse(`the file's own place answered ${fault.status}`)
+        : fault
     }
   }
 }
@@ -216,7 +244,8 @@ function tuneOf(job: Json): TuneFacts {
     finished_at: seconds(job.completedTime),
     fine_tuned_model: status === 'succeeded' && typeof outputModel === 'string' ? outputModel : null,
     training_file: typeof dataset === 'string' ? nameIn(dataset) : '',
-    validation_file: typeof evaluationDataset === 'string' && evaluationDataset !== '' ? nameIn(evaluationDataset) : null,
+    validation_file:
+      typeof evaluationDataset === 'string' && evaluationDataset !== '' ? nameIn(evaluationDataset) : null,
     hyperparameters: {...(epochs ? {n_epochs: epochs} : {}), ...(batchSize ? {batch_size: batchSize} : {})},
     failure: status === 'failed' && typeof message === 'string' ? message : null,
   }

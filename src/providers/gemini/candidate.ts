@@ -19,11 +19,18 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 }
 
 /** What Google tells of a candidate beyond its content; shown outside OpenAI's words alone. */
-const EXTRAS = ['groundingMetadata', 'citationMetadata', 'urlContextMetadata', 'safetyRatings', 'finishMessage'] as const
+const EXTRAS = [
+  'groundingMetadata',
+  'citationMetadata',
+  'urlContextMetadata',
+  'safetyRatings',
+  'finishMessage',
+] as const
 
 /**
- * Follows one candidate, whole or in pieces: its parts in the words of a chat delta. With `strict` off, thoughts and texts are also told as
- * `content_blocks`, signatures included: neighbours of one kind are one block, a part with a signature is a block of its own.
+ * Follows one candidate, whole or in pieces: its parts in the words of a chat delta. With `strict` off, thoughts and
+ * texts are also told as `content_blocks`, signatures included: neighbours of one kind are one block, a part with a
+ * signature is a block of its own.
  */
 export class CandidateReader {
   readonly #context: TranslationContext
@@ -50,7 +57,8 @@ export class CandidateReader {
     if (content === undefined || content === null) return null
     if (!isObject(content)) throw new InvalidResponse('content of a candidate is no object')
     const {parts} = content
-    if (parts !== undefined && parts !== null && !Array.isArray(parts)) throw new InvalidResponse('parts of a candidate are no list')
+    if (parts !== undefined && parts !== null && !Array.isArray(parts))
+      throw new InvalidResponse('parts of a candidate are no list')
     let text = ''
     const collected: DeltaParts = {tool_calls: [], content_blocks: [], images: [], audio: []}
     for (const part of list(parts)) {
@@ -63,7 +71,9 @@ export class CandidateReader {
       ...(content_blocks.length > 0 ? {content_blocks} : {}),
       ...(tool_calls.length > 0 ? {tool_calls} : {}),
       ...(images.length > 0 ? {images} : {}),
-      ...(audio.length > 0 ? {audio: {id: `audio_${this.#context.call_id}_${this.#index}`, data: joined(audio), transcript: ''}} : {}),
+      ...(audio.length > 0
+        ? {audio: {id: `audio_${this.#context.call_id}_${this.#index}`, data: joined(audio), transcript: ''}}
+        : {}),
     }
     return Object.keys(delta).length > 0 ? delta : null
   }
@@ -132,7 +142,8 @@ export class CandidateReader {
   #call(function_call: unknown, signature: string | null): Json {
     const {name, args, id} = object(function_call)
     if (typeof name !== 'string' || name === '') throw new InvalidResponse('a function call has no name')
-    if (args !== undefined && args !== null && !isObject(args)) throw new InvalidResponse('the arguments of a function call are no object')
+    if (args !== undefined && args !== null && !isObject(args))
+      throw new InvalidResponse('the arguments of a function call are no object')
     const index = this.#calls++
     const written = writtenOut(args ?? {})
     this.#text_bytes += Buffer.byteLength(written)
@@ -145,10 +156,14 @@ export class CandidateReader {
     }
   }
 
-  /** Pictures as data URIs, beside the text: OpenAI's chat has no field for them, and the client requested them. Sound as OpenAI's. */
+  /**
+   * Pictures as data URIs, beside the text: OpenAI's chat has no field for them, and the client requested them. Sound
+   * as OpenAI's.
+   */
   #media(inline_data: unknown, signature: string | null, {images, audio}: DeltaParts) {
     const {mimeType, data} = object(inline_data)
-    if (typeof data !== 'string' || typeof mimeType !== 'string') throw new InvalidResponse('inline data has no type or no bytes')
+    if (typeof data !== 'string' || typeof mimeType !== 'string')
+      throw new InvalidResponse('inline data has no type or no bytes')
     if (mimeType.startsWith('audio/')) {
       audio.push(data)
       return
@@ -176,7 +191,9 @@ function writtenOut(args: Json): string {
 
 /** Base64 texts as one: each may end in padding. */
 function joined(texts: readonly string[]): string {
-  return texts.length === 1 ? texts[0]! : Buffer.concat(texts.map(text => Buffer.from(text, 'base64'))).toString('base64')
+  return texts.length === 1
+    ? texts[0]!
+    : Buffer.concat(texts.map(text => Buffer.from(text, 'base64'))).toString('base64')
 }
 
 /** What a candidate tells beyond OpenAI's words; nothing with `strict`. */
@@ -200,5 +217,9 @@ export function logprobsOf(result: unknown): Json | null {
 function probability(candidate: unknown): Json {
   const {token, logProbability} = object(candidate)
   const text = typeof token === 'string' ? token : ''
-  return {token: text, logprob: typeof logProbability === 'number' ? logProbability : -9999, bytes: [...Buffer.from(text)]}
+  return {
+    token: text,
+    logprob: typeof logProbability === 'number' ? logProbability : -9999,
+    bytes: [...Buffer.from(text)],
+  }
 }

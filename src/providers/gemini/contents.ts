@@ -18,9 +18,10 @@ interface Turn {
 }
 
 /**
- * Messages as `contents` and `systemInstruction`. System and developer messages are gathered in order, wherever they stand, since Gemini
- * has no other place for them; turns of one role are joined. Results of tools are a turn of their own: Gemini counts them against the
- * calls before. Where there is nothing but system messages, they are what the user says.
+ * Messages as `contents` and `systemInstruction`. System and developer messages are gathered in order, wherever they
+ * stand, since Gemini has no other place for them; turns of one role are joined. Results of tools are a turn of their
+ * own: Gemini counts them against the calls before. Where there is nothing but system messages, they are what the user
+ * says.
  */
 export function contentsOf(messages: unknown, manner: Manner): Json {
   const given_messages = list(messages)
@@ -58,10 +59,19 @@ function push(to: Json[], parts: readonly Json[]) {
   for (const part of parts) to.push(part)
 }
 
-/** The blocks of an earlier answer when the client kept them, for they have its thinking and signatures; else its content. */
-function answerParts(message: Json, field: string, names: Map<string, string>, {sends_ids, needs_signatures}: Manner): Json[] {
+/**
+ * The blocks of an earlier answer when the client kept them, for they have its thinking and signatures; else its
+ * content.
+ */
+function answerParts(
+  message: Json,
+  field: string,
+  names: Map<string, string>,
+  {sends_ids, needs_signatures}: Manner,
+): Json[] {
   const blocks = list(message.content_blocks)
-  const own = blocks.length > 0 ? partsOf(blocks, `${field}.content_blocks`) : partsOf(message.content, `${field}.content`)
+  const own =
+    blocks.length > 0 ? partsOf(blocks, `${field}.content_blocks`) : partsOf(message.content, `${field}.content`)
   const refusal = own.length === 0 ? partsOf(message.refusal, `${field}.refusal`) : []
   const images = partsOf(list(message.images), `${field}.images`)
   const older = isObject(message.function_call) ? [{function: message.function_call}] : []

@@ -7,8 +7,9 @@ import {present} from './read.ts'
 import {generateBody} from './request.ts'
 
 /**
- * Counting the tokens of a Messages request. Sources: ai.google.dev/api/tokens (`models.countTokens`, which takes the whole request) and the
- * Vertex AI REST reference (`publishers.models.countTokens`, which takes what a model reads of it).
+ * Counting the tokens of a Messages request. Sources: ai.google.dev/api/tokens (`models.countTokens`, which takes the
+ * whole request) and the Vertex AI REST reference (`publishers.models.countTokens`, which takes what a model reads of
+ * it).
  */
 export function countTokens(place: GeminiHost): Translation {
   return {

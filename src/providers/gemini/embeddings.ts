@@ -34,7 +34,9 @@ export function studioEmbeddings(place: GeminiHost): Translation {
   }
 }
 
-/** OpenAI embeddings ⇄ `:predict` (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api). */
+/**
+ * OpenAI embeddings ⇄ `:predict` (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api).
+ */
 export function vertexEmbeddings(place: GeminiHost): Translation {
   return {
     request(request, context): Translated {
@@ -51,7 +53,10 @@ export function vertexEmbeddings(place: GeminiHost): Translation {
     reply(response, context, request): TranslatedResponse {
       const found = list(replied(response, context).predictions).map(each => object(object(each).embeddings))
       const counted = found.map(({statistics}) => count(object(statistics).token_count)).filter(each => each !== null)
-      const usage = counted.length > 0 ? {...emptyUsage(), input_uncached_tokens: counted.reduce((sum, each) => sum + each, 0)} : null
+      const usage =
+        counted.length > 0
+          ? {...emptyUsage(), input_uncached_tokens: counted.reduce((sum, each) => sum + each, 0)}
+          : null
       return answer(
         found.map(({values}) => values),
         usage,
@@ -63,7 +68,11 @@ export function vertexEmbeddings(place: GeminiHost): Translation {
 }
 
 function settings(request: Json): {taskType: unknown; title: unknown; dimensions: unknown} {
-  return {taskType: word(request.task_type) ?? word(request.taskType), title: word(request.title), dimensions: request.dimensions}
+  return {
+    taskType: word(request.task_type) ?? word(request.taskType),
+    title: word(request.title),
+    dimensions: request.dimensions,
+  }
 }
 
 function textsOf(input: unknown): readonly string[] {
@@ -73,7 +82,12 @@ function textsOf(input: unknown): readonly string[] {
 }
 
 /** One vector for each text of the request, in order; anything else is no answer. */
-function answer(vectors: readonly unknown[], usage: Usage | null, context: TranslationContext, request: Json): TranslatedResponse {
+function answer(
+  vectors: readonly unknown[],
+  usage: Usage | null,
+  context: TranslationContext,
+  request: Json,
+): TranslatedResponse {
   const texts = Array.isArray(request.input) ? request.input.length : 1
   if (vectors.length !== texts) throw new InvalidResponse(`it has ${vectors.length} embeddings for ${texts} texts`)
   const as_base64 = request.encoding_format === 'base64'

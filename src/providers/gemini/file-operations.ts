@@ -33,7 +33,10 @@ const STATUSES: Readonly<Record<string, BatchStatus>> = {
 /** Names of the files that batches write. */
 const OUTPUT = /^batch-/
 
-/** Files and batches of the Gemini API (ai.google.dev/api: files, batch-api). Names are shown without `files/` and `batches/`. */
+/**
+ * Files and batches of the Gemini API (ai.google.dev/api: files, batch-api). Names are shown without `files/` and
+ * `batches/`.
+ */
 export const geminiErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(input, {ask}) {
@@ -41,7 +44,9 @@ export const geminiErrands: ProviderOperations = {
       const mimeType = purpose === 'batch' ? 'application/jsonl' : content_type
       const {headers, body} = relatedOf({file: {displayName: file_name, mimeType}}, mimeType, content)
       const upload_headers = {...headers, 'x-goog-upload-protocol': 'multipart'}
-      const {file} = await (await ask({method: 'POST', path: '/upload/v1beta/files', headers: upload_headers, body})).json()
+      const {file} = await (
+        await ask({method: 'POST', path: '/upload/v1beta/files', headers: upload_headers, body})
+      ).json()
       return {json: fileOf(object(file), purpose)}
     },
     listFiles: (input, {ask}) =>
@@ -61,7 +66,8 @@ export const geminiErrands: ProviderOperations = {
     async createBatch({body, context}, {ask}) {
       if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
         throw new UnsupportedInput('endpoint', 'Gemini runs batches of /v1/chat/completions alone here')
-      if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model: Gemini runs one for all rows')
+      if (context.model === '')
+        throw new UnsupportedInput('model', 'expected the name of a model: Gemini runs one for all rows')
       const input = segment(needed(body, 'input_file_id', 'expected the id of a file'), 'files')
       const path = `/v1beta/models/${uriPart(context.model.replace(/^models\//, ''), 'The model')}:batchGenerateContent`
       const displayName = textAt(body, 'job_name') ?? `gateway-${context.call_id}`
@@ -79,7 +85,10 @@ export const geminiErrands: ProviderOperations = {
     listBatches: (input, {ask}) =>
       listed(input, async (token, size) => {
         const response = await (await ask({method: 'GET', path: `/v1beta/batches?${page(token, size)}`})).json()
-        return {items: itemsIn(response.operations).map(job => batchObject(batchOf(job))), next: word(response.nextPageToken)}
+        return {
+          items: itemsIn(response.operations).map(job => batchObject(batchOf(job))),
+          next: word(response.nextPageToken),
+        }
       }),
     async getBatchOutput(input, upstream) {
       const {output_file_id: file, status} = batchOf(await batchAt(input, upstream))
@@ -92,8 +101,10 @@ export const geminiErrands: ProviderOperations = {
 
 /** `{key, request}` (ai.google.dev/gemini-api/docs/batch-api, "Input file"). */
 function batchInput(row: BatchRow, input: OperationInput): Json {
-  if (row.endpoint !== 'chatComplete') throw new UnsupportedInput('url', 'Gemini runs batches of /v1/chat/completions alone here')
-  if (row.model === '') throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
+  if (row.endpoint !== 'chatComplete')
+    throw new UnsupportedInput('url', 'Gemini runs batches of /v1/chat/completions alone here')
+  if (row.model === '')
+    throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
   return {key: row.custom_id, request: wordsOfRow(row, input)}
 }
 

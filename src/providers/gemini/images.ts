@@ -21,8 +21,8 @@ interface Picture {
 }
 
 /**
- * OpenAI image generation ⇄ Imagen's `:predict` (ai.google.dev/gemini-api/docs/imagen), or, for models that also write, `generateContent`
- * that answers in pictures (ai.google.dev/gemini-api/docs/image-generation).
+ * OpenAI image generation ⇄ Imagen's `:predict` (ai.google.dev/gemini-api/docs/imagen), or, for models that also write,
+ * `generateContent` that answers in pictures (ai.google.dev/gemini-api/docs/image-generation).
  */
 export function imageGeneration(place: GeminiHost): Translation {
   return {
@@ -36,7 +36,9 @@ export function imageGeneration(place: GeminiHost): Translation {
     },
     reply(response, context, request): TranslatedResponse {
       const reply = replied(response, context)
-      return isImagen(modelOf(request, context)) ? imagenAnswer(reply, context, request) : geminiAnswer(reply, context, request)
+      return isImagen(modelOf(request, context))
+        ? imagenAnswer(reply, context, request)
+        : geminiAnswer(reply, context, request)
     },
   }
 }
@@ -60,7 +62,8 @@ function imagenBody(request: Json, prompt: string): Json {
 }
 
 function geminiBody(request: Json, prompt: string, model: string): Json {
-  if (typeof request.n === 'number' && request.n > 1) throw new UnsupportedInput('n', `${model} makes one picture at a time`)
+  if (typeof request.n === 'number' && request.n > 1)
+    throw new UnsupportedInput('n', `${model} makes one picture at a time`)
   const imageConfig = present({
     aspectRatio: word(request.aspect_ratio) ?? aspectRatio(request.size, GEMINI_RATIOS),
     imageSize: (generationOf(model) ?? 0) >= 3 ? (word(request.image_size) ?? resolution(request.size)) : null,
@@ -125,7 +128,9 @@ function geminiAnswer(reply: Json, context: TranslationContext, request: Json): 
   const pictures = candidates.flatMap(({content}) =>
     list(object(content).parts).flatMap(part => {
       const {mimeType, data} = object(object(part).inlineData)
-      return object(part).thought !== true && typeof mimeType === 'string' && typeof data === 'string' ? [{type: mimeType, data}] : []
+      return object(part).thought !== true && typeof mimeType === 'string' && typeof data === 'string'
+        ? [{type: mimeType, data}]
+        : []
     }),
   )
   const blocked = blockReason(reply)

@@ -22,8 +22,8 @@ export const gemini: Dialect = {
 }
 
 /**
- * Gemini as Vertex AI serves it, below https://{region}-aiplatform.googleapis.com. The options say where: `vertex_project_id` (needed),
- * `vertex_region`, `vertex_api_version`, `vertex_publisher`.
+ * Gemini as Vertex AI serves it, below https://{region}-aiplatform.googleapis.com. The options say where:
+ * `vertex_project_id` (needed), `vertex_region`, `vertex_api_version`, `vertex_publisher`.
  */
 export function geminiOnVertex(): Dialect {
   return {

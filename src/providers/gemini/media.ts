@@ -39,12 +39,17 @@ export function typeOfName(name: string): string | null {
 }
 
 /**
- * A part of Gemini's for what stands at `url`: the bytes of a data URI, or a file that Google fetches (`gs://`, `https://`, a file of the
- * Files API). `type`: what the caller says it is; `usual`: what it is when nothing tells.
+ * A part of Gemini's for what stands at `url`: the bytes of a data URI, or a file that Google fetches (`gs://`,
+ * `https://`, a file of the Files API). `type`: what the caller says it is; `usual`: what it is when nothing tells.
  */
-export function mediaPart(url: string, {type, usual}: {readonly type?: string | null; readonly usual: string}, field: string): Json {
+export function mediaPart(
+  url: string,
+  {type, usual}: {readonly type?: string | null; readonly usual: string},
+  field: string,
+): Json {
   if (url.startsWith('data:')) return inlinePart(url, field)
-  if (!/^(?:https?|gs):\/\/[^\s]/i.test(url.slice(0, 16))) throw new UnsupportedInput(field, 'expected a data:, https: or gs: address')
+  if (!/^(?:https?|gs):\/\/[^\s]/i.test(url.slice(0, 16)))
+    throw new UnsupportedInput(field, 'expected a data:, https: or gs: address')
   return {fileData: {mimeType: type ?? typeOfName(url) ?? usual, fileUri: url}}
 }
 
@@ -56,7 +61,9 @@ function inlinePart(url: string, field: string): Json {
   const data = url.slice(comma + 1)
   if (parameters.includes('base64')) return {inlineData: {mimeType: mimeType || 'text/plain', data}}
   try {
-    return {inlineData: {mimeType: mimeType || 'text/plain', data: Buffer.from(decodeURIComponent(data)).toString('base64')}}
+    return {
+      inlineData: {mimeType: mimeType || 'text/plain', data: Buffer.from(decodeURIComponent(data)).toString('base64')},
+    }
   } catch {
     throw new UnsupportedInput(field, 'expected a data URI in base64 or percent-encoded')
   }

@@ -11,8 +11,9 @@ const STEP = /\.([^.[\]]+)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\d+))\]
 type Holder = Record<string, unknown> | unknown[]
 
 /**
- * A call whose arguments come in pieces: each names its place and a value, or the next part of a text there. Source: Vertex AI, function
- * calling, `streamFunctionCallArguments`. The call is whole with the piece that does not say `willContinue`.
+ * A call whose arguments come in pieces: each names its place and a value, or the next part of a text there. Source:
+ * Vertex AI, function calling, `streamFunctionCallArguments`. The call is whole with the piece that does not say
+ * `willContinue`.
  */
 export class PartialCall {
   readonly name: string
@@ -47,7 +48,9 @@ export class PartialCall {
     for (const [at, step] of steps.entries()) {
       const next = valueAt(holder, step)
       const is_list = typeof (steps[at + 1] ?? last) === 'number'
-      holder = isHolder(next) ? next : set(holder, step, is_list ? [] : (Object.create(null) as Record<string, unknown>))
+      holder = isHolder(next)
+        ? next
+        : set(holder, step, is_list ? [] : (Object.create(null) as Record<string, unknown>))
     }
     const {stringValue, numberValue, boolValue, nullValue} = piece
     if (typeof stringValue === 'string') {
@@ -55,7 +58,8 @@ export class PartialCall {
       if (this.#chars > MAX_CHARS) throw new InvalidResponse('the arguments of a function call are too long')
       const before = valueAt(holder, last)
       set(holder, last, typeof before === 'string' ? before + stringValue : stringValue)
-    } else if (typeof numberValue === 'number' || typeof boolValue === 'boolean') set(holder, last, numberValue ?? boolValue)
+    } else if (typeof numberValue === 'number' || typeof boolValue === 'boolean')
+      set(holder, last, numberValue ?? boolValue)
     else if (nullValue !== undefined) set(holder, last, null)
   }
 }

@@ -4,10 +4,16 @@ import {type Json, UnsupportedInput} from '../translation.ts'
 import {mediaPart, typeOfName} from './media.ts'
 import {present, word} from './read.ts'
 
-/** Says that the signature need not be checked, for calls whose own is lost (ai.google.dev/gemini-api/docs/thought-signatures). */
+/**
+ * Says that the signature need not be checked, for calls whose own is lost
+ * (ai.google.dev/gemini-api/docs/thought-signatures).
+ */
 const UNCHECKED = 'skip_thought_signature_validator'
 
-/** `content` of a message as parts: a text, or OpenAI's content parts; empty texts are left out, for Google refuses them. */
+/**
+ * `content` of a message as parts: a text, or OpenAI's content parts; empty texts are left out, for Google refuses
+ * them.
+ */
 export function partsOf(content: unknown, field: string): Json[] {
   if (content === null || content === undefined || content === '') return []
   if (typeof content === 'string') return [{text: content}]
@@ -19,7 +25,8 @@ function partOf(value: unknown, field: string): Json | null {
   if (typeof value === 'string') return value === '' ? null : {text: value}
   const part = object(value)
   const {type} = part
-  if (type === 'text' || type === 'input_text' || type === 'output_text') return textPart(part.text, `${field}.text`, part)
+  if (type === 'text' || type === 'input_text' || type === 'output_text')
+    return textPart(part.text, `${field}.text`, part)
   if (type === 'refusal') return textPart(part.refusal, `${field}.refusal`, part)
   if (type === 'thinking') return textPart(part.thinking, `${field}.thinking`, part, {thought: true})
   // Another provider's secret, which Google could not read.
@@ -29,12 +36,17 @@ function partOf(value: unknown, field: string): Json | null {
   if (type === 'input_audio') return audioPart(object(part.input_audio), `${field}.input_audio`)
   if (type === 'file') return filePart(object(part.file), `${field}.file`)
   if (type === 'executable_code' && isObject(part.executable_code)) return {executableCode: part.executable_code}
-  if (type === 'code_execution_result' && isObject(part.code_execution_result)) return {codeExecutionResult: part.code_execution_result}
-  throw new UnsupportedInput(`${field}.type`, 'expected text, image_url, video_url, input_audio, file, refusal or thinking')
+  if (type === 'code_execution_result' && isObject(part.code_execution_result))
+    return {codeExecutionResult: part.code_execution_result}
+  throw new UnsupportedInput(
+    `${field}.type`,
+    'expected text, image_url, video_url, input_audio, file, refusal or thinking',
+  )
 }
 
 function textPart(text: unknown, field: string, {signature}: Json, more: Json = {}): Json | null {
-  if (text !== undefined && text !== null && typeof text !== 'string') throw new UnsupportedInput(field, 'expected a text')
+  if (text !== undefined && text !== null && typeof text !== 'string')
+    throw new UnsupportedInput(field, 'expected a text')
   const thoughtSignature = word(signature)
   if (!text && !thoughtSignature) return null
   return {text: text ?? '', ...more, ...(thoughtSignature ? {thoughtSignature} : {})}
@@ -51,7 +63,8 @@ function audioPart({data, format}: Json, field: string): Json {
   if (typeof data !== 'string') throw new UnsupportedInput(`${field}.data`, 'expected audio in base64')
   if (data.startsWith('data:')) return mediaPart(data, {usual: 'audio/wav'}, `${field}.data`)
   const name = word(format) ?? 'wav'
-  if (!/^[\w.+-]{1,32}$/.test(name)) throw new UnsupportedInput(`${field}.format`, 'expected the name of an audio format')
+  if (!/^[\w.+-]{1,32}$/.test(name))
+    throw new UnsupportedInput(`${field}.format`, 'expected the name of an audio format')
   return {inlineData: {mimeType: `audio/${name}`, data}}
 }
 
@@ -82,21 +95,28 @@ export interface Called {
 }
 
 /**
- * One of an assistant's tool calls. Its signature stands where Google's own OpenAI surface puts it (`extra_content.google`), or on the
- * function. `sends_id`: the place knows ids of calls. `needs_signature`: a call without one would be refused.
+ * One of an assistant's tool calls. Its signature stands where Google's own OpenAI surface puts it
+ * (`extra_content.google`), or on the function. `sends_id`: the place knows ids of calls. `needs_signature`: a call
+ * without one would be refused.
  */
 export function callPart(tool_call: unknown, field: string, sends_id: boolean, needs_signature: boolean): Called {
   const call = object(tool_call)
-  if (call.type !== undefined && call.type !== 'function') throw new UnsupportedInput(`${field}.type`, 'expected function')
+  if (call.type !== undefined && call.type !== 'function')
+    throw new UnsupportedInput(`${field}.type`, 'expected function')
   const {name, arguments: written, thought_signature} = object(call.function)
-  if (typeof name !== 'string' || name === '') throw new UnsupportedInput(`${field}.function.name`, 'expected the name of the function')
+  if (typeof name !== 'string' || name === '')
+    throw new UnsupportedInput(`${field}.function.name`, 'expected the name of the function')
   const id = word(call.id)
   const signature =
     word(object(object(call.extra_content).google).thought_signature) ??
     word(thought_signature) ??
     word(call.thought_signature) ??
     (needs_signature ? UNCHECKED : null)
-  const functionCall = present({id: sends_id ? id : null, name, args: argumentsOf(written, `${field}.function.arguments`)})
+  const functionCall = present({
+    id: sends_id ? id : null,
+    name,
+    args: argumentsOf(written, `${field}.function.arguments`),
+  })
   return {id, name, part: {functionCall, ...(signature ? {thoughtSignature: signature} : {})}}
 }
 

@@ -5,7 +5,10 @@ import {word} from './read.ts'
 /** Where Gemini is served: the words are the same but for a few, the paths are not. */
 export interface GeminiHost {
   readonly is_vertex: boolean
-  /** Below the base URL: `…/models/{model}:{action}`. Throws `Untranslatable` for a place that cannot be written in a path. */
+  /**
+   * Below the base URL: `…/models/{model}:{action}`. Throws `Untranslatable` for a place that cannot be written in a
+   * path.
+   */
   path(context: TranslationContext, model: string, action: string): string
 }
 
@@ -13,7 +16,9 @@ export interface GeminiHost {
 export const STUDIO: GeminiHost = {
   is_vertex: false,
   path(_context, model, action) {
-    const [kind, name] = model.startsWith('tunedModels/') ? ['tunedModels', model.slice('tunedModels/'.length)] : ['models', model]
+    const [kind, name] = model.startsWith('tunedModels/')
+      ? ['tunedModels', model.slice('tunedModels/'.length)]
+      : ['models', model]
     return `/v1beta/${kind}/${uriPart(name, 'The model')}:${action}`
   },
 }
@@ -22,8 +27,8 @@ export const STUDIO: GeminiHost = {
 const SEGMENT = /^[A-Za-z0-9][\w.:-]{0,99}$/
 
 /**
- * Vertex AI (cloud.google.com/vertex-ai/docs/reference/rest): `vertex_project_id`, `vertex_region` (`us-central1` when none is said),
- * `vertex_api_version` (`v1`) and `vertex_publisher` (`google`) come from the options.
+ * Vertex AI (cloud.google.com/vertex-ai/docs/reference/rest): `vertex_project_id`, `vertex_region` (`us-central1` when
+ * none is said), `vertex_api_version` (`v1`) and `vertex_publisher` (`google`) come from the options.
  */
 export const VERTEX: GeminiHost = {
   is_vertex: true,
@@ -42,7 +47,9 @@ export const VERTEX: GeminiHost = {
   },
 }
 
-/** The requested model, without the prefixes it may be written with (`models/`, `google.`, `publishers/google/models/`). */
+/**
+ * The requested model, without the prefixes it may be written with (`models/`, `google.`, `publishers/google/models/`).
+ */
 export function modelOf(request: Json, context: TranslationContext): string {
   const name = context.model || word(request.model)
   const model = name?.replace(/^(?:publishers\/google\/)?models\//, '').replace(/^google[./]/, '')
@@ -50,7 +57,10 @@ export function modelOf(request: Json, context: TranslationContext): string {
   return model
 }
 
-/** 2 for `gemini-2.5-pro`, 3 for `gemini-3-flash-preview`; null for names that do not tell (`gemini-flash-latest`, `gemma-3`). */
+/**
+ * 2 for `gemini-2.5-pro`, 3 for `gemini-3-flash-preview`; null for names that do not tell (`gemini-flash-latest`,
+ * `gemma-3`).
+ */
 export function generationOf(model: string): number | null {
   const found = /^gemini-(\d{1,2})(?:[.-]|$)/.exec(model)
   return found ? Number(found[1]) : null

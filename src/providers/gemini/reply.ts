@@ -12,9 +12,16 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   const model = word(reply.modelVersion)
   const reason = blockReason(reply)
   const candidates = list(reply.candidates)
-  if (candidates.length === 0 && !reason) throw new InvalidResponse('it has neither candidates nor a reason why the prompt was blocked')
-  const choices = candidates.length > 0 ? candidates.map((each, at) => choiceOf(each, at, context)) : [blockedChoice(reason!, context)]
-  const searches = candidates.reduce<number>((sum, each) => sum + searchesIn(object(each).groundingMetadata, model ?? context.model), 0)
+  if (candidates.length === 0 && !reason)
+    throw new InvalidResponse('it has neither candidates nor a reason why the prompt was blocked')
+  const choices =
+    candidates.length > 0
+      ? candidates.map((each, at) => choiceOf(each, at, context))
+      : [blockedChoice(reason!, context)]
+  const searches = candidates.reduce<number>(
+    (sum, each) => sum + searchesIn(object(each).groundingMetadata, model ?? context.model),
+    0,
+  )
   const usage = readUsage(reply.usageMetadata, searches)
   return {body: completion(context, {id: word(reply.responseId), model, choices, usage}), usage, model}
 }
@@ -24,7 +31,8 @@ export function replied(response: unknown, context: TranslationContext): Json {
   const error = errorIn(response)
   if (error) throw new InvalidResponse(`it is an error in spite of its status: ${faultOf(error, context).message}`)
   if (!isObject(response)) throw new InvalidResponse('it is no JSON object')
-  if (response.candidates !== undefined && !Array.isArray(response.candidates)) throw new InvalidResponse('candidates are no list')
+  if (response.candidates !== undefined && !Array.isArray(response.candidates))
+    throw new InvalidResponse('candidates are no list')
   return response
 }
 
@@ -46,7 +54,8 @@ export function indexOf({index}: Json, at: number): number {
 
 function choiceOf(value: unknown, at: number, context: TranslationContext): Json {
   const candidate = candidateOf(value)
-  if (candidate.content === undefined && candidate.finishReason === undefined) throw new InvalidResponse('a candidate is empty')
+  if (candidate.content === undefined && candidate.finishReason === undefined)
+    throw new InvalidResponse('a candidate is empty')
   const index = indexOf(candidate, at)
   const reader = new CandidateReader(context, index)
   const delta = reader.delta(candidate.content) ?? {}

@@ -62,11 +62,14 @@ function format(response_format: unknown): Json {
   const {type, json_schema} = object(response_format)
   if (response_format === undefined || response_format === null || type === 'text') return {}
   if (type === 'json_object') return {responseMimeType: 'application/json'}
-  if (type !== 'json_schema') throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
+  if (type !== 'json_schema')
+    throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
   const {schema} = object(json_schema)
   return {
     responseMimeType: 'application/json',
-    ...(schema === undefined || schema === null ? {} : {responseSchema: cleanSchema(schema, 'response_format.json_schema.schema')}),
+    ...(schema === undefined || schema === null
+      ? {}
+      : {responseSchema: cleanSchema(schema, 'response_format.json_schema.schema')}),
   }
 }
 
@@ -80,10 +83,13 @@ function modalities(value: unknown): readonly string[] | null {
   return names.every(name => name === 'TEXT') ? null : names
 }
 
-/** Source: ai.google.dev/gemini-api/docs/speech-generation. It speaks 16-bit PCM at 24 kHz, which OpenAI calls `pcm16`. */
+/**
+ * Source: ai.google.dev/gemini-api/docs/speech-generation. It speaks 16-bit PCM at 24 kHz, which OpenAI calls `pcm16`.
+ */
 function speech(audio: unknown): Json | null {
   if (!isObject(audio)) return null
   const {voice, format} = audio
-  if (format !== undefined && format !== null && format !== 'pcm16') throw new UnsupportedInput('audio.format', 'expected pcm16')
+  if (format !== undefined && format !== null && format !== 'pcm16')
+    throw new UnsupportedInput('audio.format', 'expected pcm16')
   return word(voice) ? {voiceConfig: {prebuiltVoiceConfig: {voiceName: voice}}} : null
 }

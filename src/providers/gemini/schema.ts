@@ -2,7 +2,10 @@ import {isObject, list, object} from '../../base/json-object.ts'
 import {type Json, UnsupportedInput} from '../translation.ts'
 import {word} from './read.ts'
 
-/** Nesting and size a schema may have once its references are resolved; beyond, one of a few lines could come to gigabytes. */
+/**
+ * Nesting and size a schema may have once its references are resolved; beyond, one of a few lines could come to
+ * gigabytes.
+ */
 const MAX_DEPTH = 64
 const MAX_NODES = 10_000
 
@@ -34,9 +37,10 @@ interface Walk {
 }
 
 /**
- * A JSON schema in Gemini's subset of OpenAPI 3.0: keywords it does not know are left out, references are resolved in place, `type: [x,
- * null]` becomes `nullable`, `const` an `enum`, `oneOf` an `anyOf`. A reference inside of what it refers to is cut to a schema of the same
- * type without members. Throws `Untranslatable` for what is no schema, for a reference to nowhere, and for a schema too large.
+ * A JSON schema in Gemini's subset of OpenAPI 3.0: keywords it does not know are left out, references are resolved in
+ * place, `type: [x, null]` becomes `nullable`, `const` an `enum`, `oneOf` an `anyOf`. A reference inside of what it
+ * refers to is cut to a schema of the same type without members. Throws `Untranslatable` for what is no schema, for a
+ * reference to nowhere, and for a schema too large.
  */
 export function cleanSchema(schema: unknown, field: string): Json {
   if (!isObject(schema)) throw new UnsupportedInput(field, 'expected a JSON schema')
@@ -103,7 +107,8 @@ function putEnum(result: Record<string, unknown>, values: readonly unknown[]) {
   result.description = typeof result.description === 'string' ? `${result.description} (${one_of})` : one_of
   const [first] = known
   const same = known.every(value => typeof value === typeof first)
-  if (result.type === undefined && same && (typeof first === 'number' || typeof first === 'boolean')) result.type = typeof first
+  if (result.type === undefined && same && (typeof first === 'number' || typeof first === 'boolean'))
+    result.type = typeof first
 }
 
 /** One schema for the elements of an array; a tuple's places become alternatives. */
@@ -128,13 +133,17 @@ function chosen(schema: Json, choices: readonly unknown[], down: (part: unknown)
 
 function referred(schema: Json, ref: string, walk: Walk, depth: number, refs: readonly string[]): Json {
   const target = resolve(walk.root, ref)
-  if (target === undefined) throw new UnsupportedInput(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)
+  if (target === undefined)
+    throw new UnsupportedInput(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)
   const beside = typeof schema.description === 'string' ? {description: schema.description} : {}
   if (refs.includes(ref)) return {type: (isObject(target) && word(target.type)) || 'object', ...beside}
   return {...clean(target, walk, depth + 1, [...refs, ref]), ...beside}
 }
 
-/** What a JSON pointer below `#` names (RFC 6901); undefined for nothing. References to other documents are never fetched. */
+/**
+ * What a JSON pointer below `#` names (RFC 6901); undefined for nothing. References to other documents are never
+ * fetched.
+ */
 function resolve(root: Json, ref: string): unknown {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined

@@ -26,8 +26,9 @@ interface Candidate {
 }
 
 /**
- * Follows `streamGenerateContent`. Each event is a `GenerateContentResponse` with what is new of its candidates; usage and grounding are
- * told as they stand so far. Some models give a reason to finish with every event, so that it is passed on only when the stream ends.
+ * Follows `streamGenerateContent`. Each event is a `GenerateContentResponse` with what is new of its candidates; usage
+ * and grounding are told as they stand so far. Some models give a reason to finish with every event, so that it is
+ * passed on only when the stream ends.
  */
 export class GeminiStream implements StreamTranslator {
   readonly #context: TranslationContext
@@ -96,7 +97,9 @@ export class GeminiStream implements StreamTranslator {
     const usage = this.usage
     return [
       ...this.#finishes(),
-      ...(usage && asksUsage(this.#request) ? [usageChunk(this.#context, {id: this.#id, model: this.#model}, usage)] : []),
+      ...(usage && asksUsage(this.#request)
+        ? [usageChunk(this.#context, {id: this.#id, model: this.#model}, usage)]
+        : []),
     ]
   }
 
@@ -115,12 +118,20 @@ export class GeminiStream implements StreamTranslator {
   #candidate(update: Json, at: number): readonly Json[] {
     const index = indexOf(update, at)
     const known = this.#candidates.get(index)
-    const candidate = known ?? {reader: new CandidateReader(this.#context, index), reason: null, extras: {}, searches: 0}
+    const candidate = known ?? {
+      reader: new CandidateReader(this.#context, index),
+      reason: null,
+      extras: {},
+      searches: 0,
+    }
     const delta = candidate.reader.delta(update.content)
     this.#candidates.set(index, candidate)
     candidate.reason = word(update.finishReason) ?? candidate.reason
     candidate.extras = {...candidate.extras, ...extrasOf(update, this.#context.strict)}
-    candidate.searches = Math.max(candidate.searches, searchesIn(update.groundingMetadata, this.#model ?? this.#context.model))
+    candidate.searches = Math.max(
+      candidate.searches,
+      searchesIn(update.groundingMetadata, this.#model ?? this.#context.model),
+    )
     const logprobs = logprobsOf(update.logprobsResult)
     if (known && !delta && !logprobs) return []
     const role = known ? {} : {role: 'assistant', content: delta?.tool_calls ? null : ''}

@@ -4,12 +4,19 @@ import {generationOf} from './place.ts'
 import {present} from './read.ts'
 
 /** Tokens to think with, for models that take a budget. */
-const BUDGETS: Readonly<Record<string, number>> = {none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576}
+const BUDGETS: Readonly<Record<string, number>> = {
+  none: 0,
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 24_576,
+}
 
 /**
- * How much to think, from `thinking_config` (Google's own), `thinking` (Anthropic's form) or `reasoning_effort`, in that order; null when
- * nothing is said, or when the model cannot think. Up to 2.5 models take a budget of tokens, from 3 on a level.
- * Source: ai.google.dev/gemini-api/docs/thinking.
+ * How much to think, from `thinking_config` (Google's own), `thinking` (Anthropic's form) or `reasoning_effort`, in
+ * that order; null when nothing is said, or when the model cannot think. Up to 2.5 models take a budget of tokens, from
+ * 3 on a level. Source: ai.google.dev/gemini-api/docs/thinking.
  */
 export function thinkingConfig(request: Json, model: string, strict: boolean): Json | null {
   const generation = generationOf(model)
@@ -27,10 +34,14 @@ export function thinkingConfig(request: Json, model: string, strict: boolean): J
   if (isObject(request.thinking)) {
     const {type, budget_tokens} = object(request.thinking)
     if (type === 'disabled') return amountOf('none', model, takes_level)
-    if (type !== 'enabled' && type !== 'adaptive') throw new UnsupportedInput('thinking.type', 'expected enabled, adaptive or disabled')
+    if (type !== 'enabled' && type !== 'adaptive')
+      throw new UnsupportedInput('thinking.type', 'expected enabled, adaptive or disabled')
     if (typeof budget_tokens !== 'number') return {includeThoughts: true, ...amount}
     const effort = budget_tokens <= 4096 ? 'low' : budget_tokens <= 16_384 ? 'medium' : 'high'
-    return {includeThoughts: true, ...(takes_level ? {thinkingLevel: levelOf(effort, model)} : {thinkingBudget: budget_tokens})}
+    return {
+      includeThoughts: true,
+      ...(takes_level ? {thinkingLevel: levelOf(effort, model)} : {thinkingBudget: budget_tokens}),
+    }
   }
   // Thoughts are shown outside OpenAI's words alone.
   return !amount || strict || request.reasoning_effort === 'none' ? amount : {includeThoughts: true, ...amount}
@@ -46,7 +57,9 @@ function amountOf(effort: unknown, model: string, takes_level: boolean): Json | 
 
 /** Models before 2.5 refuse a thinking configuration. */
 function thinks(model: string, generation: number | null): boolean {
-  return generation === null ? !model.startsWith('gemma') : generation >= 3 || model.startsWith('gemini-2.5') || model.includes('thinking')
+  return generation === null
+    ? !model.startsWith('gemma')
+    : generation >= 3 || model.startsWith('gemini-2.5') || model.includes('thinking')
 }
 
 /** The pro models cannot think less than `low`, the first of them has no `medium`. */

@@ -26,8 +26,9 @@ const BY_TYPE: Readonly<Record<string, string>> = {
 }
 
 /**
- * `tools` and `tool_choice` as Gemini's `tools` and `toolConfig`. Functions are declared together; a function with the name of one of
- * Google's own tools and no parameters of its own asks for that tool, its `parameters` being the tool's settings.
+ * `tools` and `tool_choice` as Gemini's `tools` and `toolConfig`. Functions are declared together; a function with the
+ * name of one of Google's own tools and no parameters of its own asks for that tool, its `parameters` being the tool's
+ * settings.
  */
 export function toolsIn(request: Json): Json {
   if (list(request.functions).length > 0) throw new UnsupportedInput('functions', 'is not known to Gemini; use tools')
@@ -37,7 +38,8 @@ export function toolsIn(request: Json): Json {
     const field = `tools[${at}]`
     const {type, function: definition} = object(tool)
     const google = googles_own(type, definition)
-    if (google) googles.push({[google]: object(type === 'function' ? object(definition).parameters : object(tool)[String(type)])})
+    if (google)
+      googles.push({[google]: object(type === 'function' ? object(definition).parameters : object(tool)[String(type)])})
     else if (type === 'function') functionDeclarations.push(declaration(definition, `${field}.function`))
     else
       throw new UnsupportedInput(
@@ -87,7 +89,10 @@ function choice(tool_choice: unknown): Json {
     if (names.length > 0 && names.every(each => each !== null))
       return mode(object(allowed_tools).mode === 'required' ? 'ANY' : 'VALIDATED', names)
   }
-  throw new UnsupportedInput('tool_choice', 'expected none, auto, required, a function by name, or allowed_tools with functions')
+  throw new UnsupportedInput(
+    'tool_choice',
+    'expected none, auto, required, a function by name, or allowed_tools with functions',
+  )
 }
 
 function once(value: string, at: number, all: readonly string[]): boolean {

@@ -7,9 +7,10 @@ import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 import {generationOf} from './place.ts'
 
 /**
- * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts stand beside the
- * candidates, and what Google's own tools put into the prompt beside the prompt (ai.google.dev/api/generate-content#UsageMetadata).
- * The Live API calls candidates the response (@google/genai, UsageMetadata).
+ * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts stand
+ * beside the candidates, and what Google's own tools put into the prompt beside the prompt
+ * (ai.google.dev/api/generate-content#UsageMetadata). The Live API calls candidates the response (@google/genai,
+ * UsageMetadata).
  * A part never counts for more than the whole it is part of. Video and documents cost what text does.
  */
 export function readUsage(metadata: unknown, searches = 0): Usage | null {
@@ -92,7 +93,9 @@ function modalities(details: unknown): {AUDIO: number; IMAGE: number} {
  * (ai.google.dev/gemini-api/docs/pricing, grounding with Google Search).
  */
 export function searchesIn(grounding: unknown, model: string): number {
-  const queries = list(object(grounding).webSearchQueries).filter(query => typeof query === 'string' && query !== '').length
+  const queries = list(object(grounding).webSearchQueries).filter(
+    query => typeof query === 'string' && query !== '',
+  ).length
   return (generationOf(model) ?? 0) >= 3 ? queries : Math.min(1, queries)
 }
 

@@ -28,4 +28,9 @@ const imageGenerate: Translation = {
 }
 
 /** Hyperbolic's pictures; all else there is OpenAI's. Base URL with `/v1`. */
-export const hyperbolic: Dialect = {name: 'hyperbolic', keeps_errors: true, endpoints: {imageGenerate}, fault: readFault}
+export const hyperbolic: Dialect = {
+  name: 'hyperbolic',
+  keeps_errors: true,
+  endpoints: {imageGenerate},
+  fault: readFault,
+}

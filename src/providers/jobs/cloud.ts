@@ -40,7 +40,12 @@ export interface CloudBatches extends Cloud<BatchFacts> {
 }
 
 export interface CloudTuning extends Cloud<TuneFacts> {
-  create(input: OperationInput, upstream: Upstream, training: ObjectUri, validation: ObjectUri | null): Promise<TuneFacts>
+  create(
+    input: OperationInput,
+    upstream: Upstream,
+    training: ObjectUri,
+    validation: ObjectUri | null,
+  ): Promise<TuneFacts>
 }
 
 /** OpenAI's batches at a cloud. */
@@ -83,13 +88,20 @@ export function tuneErrands(cloud: CloudTuning): Partial<Record<EndpointName, Pr
     async createFinetune(input, upstream) {
       const {body, context} = input
       if (context.model === '') throw new UnsupportedInput('model', cloud.without_model)
-      const training = placeIn(needed(body, 'training_file', 'expected the id of a file'), files, input, 'training_file')
+      const training = placeIn(
+        needed(body, 'training_file', 'expected the id of a file'),
+        files,
+        input,
+        'training_file',
+      )
       const named = textAt(body, 'validation_file')
       const validation = named === undefined ? null : placeIn(named, files, input, 'validation_file')
       return {json: tuneObject(await cloud.create(input, upstream, training, validation))}
     },
     retrieveFinetune: async (input, upstream) => ({json: tuneObject(facts(await jobs(input, upstream).get(input.id)))}),
-    cancelFinetune: async (input, upstream) => ({json: tuneObject(facts(await stopped(jobs(input, upstream), input.id)))}),
+    cancelFinetune: async (input, upstream) => ({
+      json: tuneObject(facts(await stopped(jobs(input, upstream), input.id))),
+    }),
     listFinetunes: (input, upstream) => pages(input, jobs(input, upstream), job => tuneObject(facts(job))),
   }
 }

@@ -3,10 +3,18 @@ import {randomUUID} from 'node:crypto'
 /** A part of a form on its way out. */
 export type OutPart =
   | {readonly name: string; readonly value: string}
-  | {readonly name: string; readonly file_name: string; readonly content_type: string; readonly content: AsyncIterable<Buffer>}
+  | {
+      readonly name: string
+      readonly file_name: string
+      readonly content_type: string
+      readonly content: AsyncIterable<Buffer>
+    }
 
 /** A `multipart/form-data` body (RFC 7578) that is sent as its parts come. */
-export function formOf(parts: readonly OutPart[]): {readonly headers: Record<string, string>; readonly body: AsyncIterable<Buffer>} {
+export function formOf(parts: readonly OutPart[]): {
+  readonly headers: Record<string, string>
+  readonly body: AsyncIterable<Buffer>
+} {
   const boundary = `form-${randomUUID()}`
   return {headers: {'content-type': `multipart/form-data; boundary=${boundary}`}, body: written(parts, boundary)}
 }
@@ -35,7 +43,9 @@ export function relatedOf(json: object, content_type: string, content: AsyncIter
   const boundary = `related-${randomUUID()}`
   async function* body(): AsyncGenerator<Buffer> {
     const type = headerText(content_type)
-    yield Buffer.from(`--${boundary}\r\ncontent-type: application/json; charset=utf-8\r\n\r\n${JSON.stringify(json)}\r\n`)
+    yield Buffer.from(
+      `--${boundary}\r\ncontent-type: application/json; charset=utf-8\r\n\r\n${JSON.stringify(json)}\r\n`,
+    )
     yield Buffer.from(`--${boundary}\r\ncontent-type: ${type}\r\n\r\n`)
     yield* content
     yield Buffer.from(`\r\n--${boundary}--\r\n`)

@@ -18,7 +18,15 @@ export function fileObject({status = 'processed', status_details = null, ...fact
   return {object: 'file', ...facts, status, status_details}
 }
 
-export type BatchStatus = 'validating' | 'failed' | 'in_progress' | 'finalizing' | 'completed' | 'expired' | 'cancelling' | 'cancelled'
+export type BatchStatus =
+  | 'validating'
+  | 'failed'
+  | 'in_progress'
+  | 'finalizing'
+  | 'completed'
+  | 'expired'
+  | 'cancelling'
+  | 'cancelled'
 
 export interface BatchFacts {
   readonly id: string
@@ -48,7 +56,9 @@ export function batchObject(facts: BatchFacts): Json {
     object: 'batch',
     endpoint: facts.endpoint,
     model: facts.model ?? null,
-    errors: failure ? {object: 'list', data: [{code: 'batch_failed', message: failure, param: null, line: null}]} : null,
+    errors: failure
+      ? {object: 'list', data: [{code: 'batch_failed', message: failure, param: null, line: null}]}
+      : null,
     input_file_id: facts.input_file_id,
     completion_window: facts.completion_window ?? '24h',
     status,
@@ -123,7 +133,9 @@ export function tuneObject(facts: TuneFacts): Json {
 export function hyperparametersIn({hyperparameters, method}: Json): Json {
   const of_method = isObject(method) && isObject(method.supervised) ? method.supervised.hyperparameters : undefined
   const values = isObject(hyperparameters) ? hyperparameters : isObject(of_method) ? of_method : {}
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== 'auto'))
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== 'auto'),
+  )
 }
 
 /** A text that cannot be done without. */
@@ -172,6 +184,7 @@ export function optionsFrom({provider_options: options}: Json, names: readonly s
   if (options === undefined || options === null) return {}
   if (!isObject(options)) throw new UnsupportedInput('provider_options', 'expected an object')
   for (const name of Object.keys(options))
-    if (!names.includes(name)) throw new UnsupportedInput(`provider_options.${name}`, `expected one of ${names.join(', ')}`)
+    if (!names.includes(name))
+      throw new UnsupportedInput(`provider_options.${name}`, `expected one of ${names.join(', ')}`)
   return options
 }

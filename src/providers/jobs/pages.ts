@@ -13,8 +13,8 @@ const MOST = 100
 const MAX_PAGES = 50
 
 /**
- * A list as OpenAI's clients read it: `limit` objects behind the one whose id is `after`. Providers go on by tokens of their own, so the list
- * is followed from its beginning until that id is found.
+ * A list as OpenAI's clients read it: `limit` objects behind the one whose id is `after`. Providers go on by tokens of
+ * their own, so the list is followed from its beginning until that id is found.
  */
 export async function listed(
   {query}: OperationInput,

@@ -17,18 +17,25 @@ export interface BatchRow {
   readonly body: Json
 }
 
-/** `body` of the row in the provider's words for its endpoint and model; OpenAI's own, the model in it, where the provider takes those. */
+/**
+ * `body` of the row in the provider's words for its endpoint and model; OpenAI's own, the model in it, where the
+ * provider takes those.
+ */
 export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, context}: OperationInput): Json {
   allow(model)
   const translation = words(endpoint, model)
   if (!translation) return model === '' ? body : {model, ...body}
   const translated = translation.request(body, {...context, model}).body
-  if (!isObject(translated)) throw new UnsupportedInput('url', 'rows of this endpoint cannot be written for the provider')
+  if (!isObject(translated))
+    throw new UnsupportedInput('url', 'rows of this endpoint cannot be written for the provider')
   const {stream, ...rest} = translated
   return stream === false ? rest : translated
 }
 
-/** An answer of the provider's in OpenAI's words, as the row of a batch's output; one that is not what it documents is a row with an error. */
+/**
+ * An answer of the provider's in OpenAI's words, as the row of a batch's output; one that is not what it documents is a
+ * row with an error.
+ */
 export function answeredRow(
   {custom_id, endpoint, model, number}: {custom_id: string; endpoint: EndpointName; model: string; number: number},
   response: unknown,
@@ -39,7 +46,9 @@ export function answeredRow(
     const {body} = translation
       ? translation.reply(response, {...context, model, call_id: `${context.call_id}-${number}`}, {})
       : {body: response}
-    return outputRow(number, custom_id, {response: {status_code: 200, request_id: `${context.call_id}-${number}`, body}})
+    return outputRow(number, custom_id, {
+      response: {status_code: 200, request_id: `${context.call_id}-${number}`, body},
+    })
   } catch (fault) {
     if (!(fault instanceof InvalidResponse) && !(fault instanceof UnsupportedInput)) throw fault
     return failedRow(number, custom_id, {
@@ -49,7 +58,11 @@ export function answeredRow(
   }
 }
 
-export function failedRow(number: number, custom_id: string, error: {readonly code: string | null; readonly message: string}): Json {
+export function failedRow(
+  number: number,
+  custom_id: string,
+  error: {readonly code: string | null; readonly message: string},
+): Json {
   return outputRow(number, custom_id, {error})
 }
 
@@ -63,7 +76,8 @@ function outputRow(
 
 /** The row of OpenAI's batch input that an object is; null where it is none, but a row in the provider's own words. */
 export function batchRowIn(row: Json, {context, file_headers}: OperationInput): BatchRow | null {
-  if (!isObject(row.body) || (row.url === undefined && row.method === undefined && file_headers.rows === undefined)) return null
+  if (!isObject(row.body) || (row.url === undefined && row.method === undefined && file_headers.rows === undefined))
+    return null
   const {custom_id, url} = row
   if (typeof custom_id !== 'string' || custom_id === '') throw new UnsupportedInput('custom_id', 'expected a string')
   const {model, stream: _stream, stream_options: _options, ...body} = row.body
@@ -80,7 +94,11 @@ export function endpointOf(url: unknown, field = 'url'): EndpointName {
 }
 
 const OF_BATCHES: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'embed'])
-export const PATHS = {chatComplete: '/v1/chat/completions', complete: '/v1/completions', embed: '/v1/embeddings'} as const
+export const PATHS = {
+  chatComplete: '/v1/chat/completions',
+  complete: '/v1/completions',
+  embed: '/v1/embeddings',
+} as const
 
 /** Each row of a file of JSON lines, as `change` returns it: null leaves a row out. An error names its line. */
 export async function* changedRows(

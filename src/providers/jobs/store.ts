@@ -49,7 +49,10 @@ const FOLDER = 'gateway-files'
 const BUCKET = /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/
 const MODEL_MARK = '?gateway_model='
 
-/** Files of a provider that reads and writes a cloud's store of objects. Their ids are the objects' places, percent-encoded. */
+/**
+ * Files of a provider that reads and writes a cloud's store of objects. Their ids are the objects' places,
+ * percent-encoded.
+ */
 export function storeErrands(words: StoreWords): Partial<Record<EndpointName, ProviderOperation>> {
   const {scheme} = words
   const place = (input: OperationInput) => placeIn(input.id, words, input)
@@ -102,7 +105,10 @@ export function contentOf(
   return model === null ? content : changedRows(content, (row, number) => output(row, number, model, input))
 }
 
-/** `s3://bucket/key` in a file's id, or as a client writes it. Refuses a place in another bucket than that of the options. */
+/**
+ * `s3://bucket/key` in a file's id, or as a client writes it. Refuses a place in another bucket than that of the
+ * options.
+ */
 export function placeIn(
   id: string,
   {scheme, bucket}: Pick<StoreWords, 'scheme' | 'bucket'>,
@@ -157,10 +163,18 @@ function bound(input: OperationInput, bucket: StoreWords['bucket']): string | un
 }
 
 function checked(place: ObjectUri): ObjectUri {
-  if (!BUCKET.test(place.bucket) || place.bucket.includes('..')) throw new UnsupportedInput('bucket', 'expected the name of a bucket')
+  if (!BUCKET.test(place.bucket) || place.bucket.includes('..'))
+    throw new UnsupportedInput('bucket', 'expected the name of a bucket')
   // What could be read as a way to another object is no name of one.
-  if (place.key.split('/').some(part => part === '.' || part === '..') || /[\0-\x1f\x7f\\]/.test(place.key) || place.key.length > 1024)
-    throw new UnsupportedInput('key', 'expected the key of an object: no . or .. between slashes, no backslash, 1024 characters at most')
+  if (
+    place.key.split('/').some(part => part === '.' || part === '..') ||
+    /[\0-\x1f\x7f\\]/.test(place.key) ||
+    place.key.length > 1024
+  )
+    throw new UnsupportedInput(
+      'key',
+      'expected the key of an object: no . or .. between slashes, no backslash, 1024 characters at most',
+    )
   return place
 }
 

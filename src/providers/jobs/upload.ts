@@ -28,8 +28,8 @@ const MAX_BEGINNING_BYTES = 256 << 10
 const USUAL_PURPOSE = 'user_data'
 
 /**
- * The uploaded file of a form. Rows are put into the provider's words while they pass, one at a time. Libraries send `purpose` before the file
- * or behind it: where it is not known in time, a name ending in `.jsonl` stands for rows.
+ * The uploaded file of a form. Rows are put into the provider's words while they pass, one at a time. Libraries send
+ * `purpose` before the file or behind it: where it is not known in time, a name ending in `.jsonl` stands for rows.
  */
 export async function openUpload(input: OperationInput, words: RowWords): Promise<Upload> {
   if (!input.form) throw new UnsupportedInput('file', 'expected a form (multipart/form-data) with a file')
@@ -87,7 +87,10 @@ async function* followed(
     if (part.file_name !== null || part.name !== 'purpose' || form.purpose !== undefined) continue
     form.purpose = await field(part)
     if (!has_rows && OF_ROWS.has(form.purpose))
-      throw new UnsupportedInput('purpose', 'it stands behind the file in the form: send it before, or as the header file-purpose')
+      throw new UnsupportedInput(
+        'purpose',
+        'it stands behind the file in the form: send it before, or as the header file-purpose',
+      )
   }
 }
 
@@ -128,6 +131,7 @@ export function plainName(name: string): string {
 /** What a tuning row says, with its own members checked. */
 export function messagesOf(row: Json): readonly Json[] {
   const {messages} = row
-  if (!Array.isArray(messages) || !messages.every(isObject)) throw new UnsupportedInput('messages', 'expected a list of messages')
+  if (!Array.isArray(messages) || !messages.every(isObject))
+    throw new UnsupportedInput('messages', 'expected a list of messages')
   return messages
 }

@@ -3,7 +3,15 @@ import {mostTokens} from '../tokens/bound.ts'
 import {countJson} from '../tokens/count.ts'
 import {encodingOf} from '../tokens/encodings.ts'
 import {scanMedia} from './scan.ts'
-import {documentTokens, familyOf, imageTokens, soundTokens, type TokenFamily, type Tokenizer, tokenizerOf} from './tokens.ts'
+import {
+  documentTokens,
+  familyOf,
+  imageTokens,
+  soundTokens,
+  type TokenFamily,
+  type Tokenizer,
+  tokenizerOf,
+} from './tokens.ts'
 
 /** The most tokens that the prompt in a body comes to, by what they cost as. */
 export interface PromptTokens {
@@ -13,26 +21,39 @@ export interface PromptTokens {
 }
 
 /** Words without one of which no body holds or names a picture, a recording or a file. */
-const HINTS = [';base64,', '"data"', '"bytes"', '"url"', 'image_url', 'file_', 'fileData', 'fileUri'].map(word => Buffer.from(word))
+const HINTS = [';base64,', '"data"', '"bytes"', '"url"', 'image_url', 'file_', 'fileData', 'fileUri'].map(word =>
+  Buffer.from(word),
+)
 const ESCAPE = Buffer.from('\\u')
 
 /**
- * The most that `body`, JSON in any dialect, is charged for as a prompt, never less than a provider counts: its text by `mostTokens` and
- * what the vendor says of its own tokenizer; pictures, recordings and documents by the rules of whose model it is. Where its text was
- * counted, `counted` is that.
+ * The most that `body`, JSON in any dialect, is charged for as a prompt, never less than a provider counts: its text by
+ * `mostTokens` and what the vendor says of its own tokenizer; pictures, recordings and documents by the rules of whose
+ * model it is. Where its text was counted, `counted` is that.
  */
-export function promptTokens(body: Buffer, provider: string, model: string, counted: number | null = null): PromptTokens {
+export function promptTokens(
+  body: Buffer,
+  provider: string,
+  model: string,
+  counted: number | null = null,
+): PromptTokens {
   const family = familyOf(provider, model)
   const tokenizer = tokenizerOf(family, model)
   const {digits_a_token} = tokenizer
-  const textOf = (tokens: number, bytes: number) => Math.min(ofVendor(tokenizer, tokens, bytes), counted ?? Number.POSITIVE_INFINITY)
-  if (!hasMedia(body)) return {text: textOf(mostTokens(body, 0, body.length, digits_a_token), body.length), images: 0, sound: 0}
+  const textOf = (tokens: number, bytes: number) =>
+    Math.min(ofVendor(tokenizer, tokens, bytes), counted ?? Number.POSITIVE_INFINITY)
+  if (!hasMedia(body))
+    return {text: textOf(mostTokens(body, 0, body.length, digits_a_token), body.length), images: 0, sound: 0}
   let text_tokens = 0
   const {media, more_media} = scanMedia(body, (start, end) => {
     text_tokens += mostTokens(body, start, end, digits_a_token)
   })
   const media_bytes = media.reduce((sum, {bytes}) => sum + ((bytes ?? 0) * 4) / 3, 0)
-  const sums = {text: textOf(text_tokens, body.length - media_bytes), images: more_media * anyTokens(family, model), sound: 0}
+  const sums = {
+    text: textOf(text_tokens, body.length - media_bytes),
+    images: more_media * anyTokens(family, model),
+    sound: 0,
+  }
   for (const {kind, bytes, size, seconds, detail} of media) {
     if (kind === 'image') sums.images += imageTokens(family, model, size, detail)
     else if (kind === 'sound') sums.sound += soundTokens(seconds)
@@ -46,7 +67,10 @@ export function sessionTokens(words: Buffer): PromptTokens {
   return promptTokens(words, 'openai', 'gpt-realtime')
 }
 
-/** Counts the tokens of the text in `body` for `promptTokens`, as the model reads it; null for a model whose vocabulary is not public. */
+/**
+ * Counts the tokens of the text in `body` for `promptTokens`, as the model reads it; null for a model whose vocabulary
+ * is not public.
+ */
 export function textCount(body: Buffer, model: string): (() => MaybePromise<number>) | null {
   const encoding = encodingOf(model)
   return encoding && (() => countJson(textOf(body), encoding))

@@ -65,8 +65,9 @@ const FILES: ReadonlySet<string> = new Set([
 const DATA_URL = /^data:([a-z]+)\/([\w.+-]+)[^,]{0,200};base64,/i
 
 /**
- * Goes once over a body: no string of it is made but keys and heads of files. `onText` hears of each stretch that is no medium's, JSON's own
- * signs among them: together they are the same JSON, with empty strings for media. What is no JSON is text as far as it is not.
+ * Goes once over a body: no string of it is made but keys and heads of files. `onText` hears of each stretch that is no
+ * medium's, JSON's own signs among them: together they are the same JSON, with empty strings for media. What is no JSON
+ * is text as far as it is not.
  */
 export function scanMedia(body: Buffer, onText: (start: number, end: number) => void): Scanned {
   const media: Media[] = []

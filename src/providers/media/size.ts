@@ -21,7 +21,11 @@ export function kindOf(head: Buffer): FileKind | null {
 /** HEIC, AVIF or TIFF: pictures whose size is not read. */
 function isOtherPicture(head: Buffer): boolean {
   const begins = head.toString('latin1', 0, 4)
-  return (isBoxed(head) && /^(?:hei|hev|mif|msf|avi)/.test(head.toString('latin1', 8, 12))) || begins === 'II*\0' || begins === 'MM\0*'
+  return (
+    (isBoxed(head) && /^(?:hei|hev|mif|msf|avi)/.test(head.toString('latin1', 8, 12))) ||
+    begins === 'II*\0' ||
+    begins === 'MM\0*'
+  )
 }
 
 /** True of a film: MP4 or QuickTime, WebM or Matroska. */
@@ -31,7 +35,15 @@ export function isFilm(head: Buffer): boolean {
 
 /** How large a picture is, by the header of a PNG, JPEG, GIF or WebP; null where the bytes do not tell. */
 export function sizeOf(head: Buffer): Size | null {
-  const size = isPng(head) ? png(head) : isGif(head) ? gif(head) : isJpeg(head) ? jpeg(head) : isWebp(head) ? webp(head) : null
+  const size = isPng(head)
+    ? png(head)
+    : isGif(head)
+      ? gif(head)
+      : isJpeg(head)
+        ? jpeg(head)
+        : isWebp(head)
+          ? webp(head)
+          : null
   return size && size.width > 0 && size.height > 0 ? size : null
 }
 

@@ -19,28 +19,45 @@ export interface Tokenizer {
   readonly digits_a_token: number
   /** Tokens for one of a public tokenizer. */
   readonly of_public: number
-  /** Bytes of text that come to one token, as the vendor says of plain prose; null where its tokenizer is public, or it says nothing. */
+  /**
+   * Bytes of text that come to one token, as the vendor says of plain prose; null where its tokenizer is public, or it
+   * says nothing.
+   */
   readonly bytes_a_token: number | null
 }
 
-/** A token is about 3.5 letters of English (Anthropic, glossary, tokens), where it is 4 of OpenAI's (What are tokens and how to count them). */
+/**
+ * A token is about 3.5 letters of English (Anthropic, glossary, tokens), where it is 4 of OpenAI's (What are tokens and
+ * how to count them).
+ */
 const CLAUDE_BYTES = 3.5
 const CLAUDE_OF_PUBLIC = 4 / CLAUDE_BYTES
-/** The tokenizer since Opus 4.7 makes up to 1.35 times as many of the same text (Anthropic, What's new in Claude Opus 4.7). */
+/**
+ * The tokenizer since Opus 4.7 makes up to 1.35 times as many of the same text (Anthropic, What's new in Claude Opus
+ * 4.7).
+ */
 const CLAUDE_SINCE = 1.35
 const TOKENIZERS: Readonly<Record<TokenFamily, Tokenizer>> = {
   openai: {digits_a_token: 3, of_public: 1, bytes_a_token: null},
   anthropic: {digits_a_token: 1, of_public: CLAUDE_OF_PUBLIC, bytes_a_token: CLAUDE_BYTES},
-  gemini: {digits_a_token: 1, of_public: 1, bytes_a_token: null}, // a token is about 4 letters (Gemini, understand and count tokens)
+  // a token is about 4 letters (Gemini, understand and count tokens)
+  gemini: {digits_a_token: 1, of_public: 1, bytes_a_token: null},
   other: {digits_a_token: 1, of_public: 1, bytes_a_token: null},
 }
-const CLAUDE_NOW: Tokenizer = {digits_a_token: 1, of_public: CLAUDE_OF_PUBLIC * CLAUDE_SINCE, bytes_a_token: CLAUDE_BYTES / CLAUDE_SINCE}
+const CLAUDE_NOW: Tokenizer = {
+  digits_a_token: 1,
+  of_public: CLAUDE_OF_PUBLIC * CLAUDE_SINCE,
+  bytes_a_token: CLAUDE_BYTES / CLAUDE_SINCE,
+}
 
 export function tokenizerOf(family: TokenFamily, model: string): Tokenizer {
   return family === 'anthropic' && !CLAUDE_BEFORE.test(model.toLowerCase()) ? CLAUDE_NOW : TOKENIZERS[family]
 }
 
-/** The most tokens of a picture's prompt. Without a size it is taken for the largest that is not scaled down; `detail` is OpenAI's word. */
+/**
+ * The most tokens of a picture's prompt. Without a size it is taken for the largest that is not scaled down; `detail`
+ * is OpenAI's word.
+ */
 export function imageTokens(family: TokenFamily, model: string, size: Size | null, detail: string | null): number {
   switch (family) {
     case 'openai':
@@ -112,17 +129,24 @@ function scaled({width, height}: Size, most: number): Size {
   return {width: width * scale, height: height * scale}
 }
 
-/** Anthropic, vision: a token for 750 pixels. Larger pictures are scaled down to what comes to this, more for models since Opus 4.7. */
+/**
+ * Anthropic, vision: a token for 750 pixels. Larger pictures are scaled down to what comes to this, more for models
+ * since Opus 4.7.
+ */
 const CLAUDE_MOST = 1700
 const CLAUDE_MOST_SINCE = 4900
-const CLAUDE_BEFORE = /claude-(?:[23]|(?:opus|sonnet|haiku|instant)-[1-3]\b|(?:opus|sonnet|haiku)-4(?:-[0-6]\b|-20|@|$))/
+const CLAUDE_BEFORE =
+  /claude-(?:[23]|(?:opus|sonnet|haiku|instant)-[1-3]\b|(?:opus|sonnet|haiku)-4(?:-[0-6]\b|-20|@|$))/
 
 function claudeImage(model: string, size: Size | null): number {
   const most = CLAUDE_BEFORE.test(model) ? CLAUDE_MOST : CLAUDE_MOST_SINCE
   return size ? Math.min(Math.ceil((size.width * size.height) / 750) + 1, most) : most
 }
 
-/** Gemini, image understanding: 258 for a small picture, else for each tile; of the third generation by resolution, this at the highest. */
+/**
+ * Gemini, image understanding: 258 for a small picture, else for each tile; of the third generation by resolution, this
+ * at the highest.
+ */
 const GEMINI_TILE = 258
 const GEMINI_MOST_TILES = 32
 const GEMINI_HIGHEST = 2240
@@ -144,7 +168,10 @@ function geminiTiles(size: Size | null): number {
   return Math.min(Math.max(by_side, by_tile), GEMINI_MOST_TILES)
 }
 
-/** Pages that a document may have and what one comes to, its text and its picture (Anthropic and OpenAI, PDF files; Gemini, documents). */
+/**
+ * Pages that a document may have and what one comes to, its text and its picture (Anthropic and OpenAI, PDF files;
+ * Gemini, documents).
+ */
 const PAGES: Readonly<Record<TokenFamily, {readonly most: number; readonly each: number}>> = {
   openai: {most: 100, each: 3000},
   anthropic: {most: 100, each: 4700},
@@ -160,7 +187,10 @@ export function documentTokens(family: TokenFamily, bytes: number | null): numbe
   return each * (bytes === null ? most : Math.min(most, Math.ceil(bytes / BYTES_A_PAGE)))
 }
 
-/** Speech takes no fewer bytes a second: 4 kbit/s are less than Opus' least, 6 kbit/s (opus-codec.org, API 1.3.1). Silence may take fewer. */
+/**
+ * Speech takes no fewer bytes a second: 4 kbit/s are less than Opus' least, 6 kbit/s (opus-codec.org, API 1.3.1).
+ * Silence may take fewer.
+ */
 export const SOUND_BYTES_A_SECOND = 500
 const SOUND_TOKENS_A_SECOND = 32
 /** The longest that is heard at once, where it is only named: an hour. */
@@ -174,14 +204,18 @@ export function soundTokens(seconds: number | null): number {
 /** The least of MP3: 8 kbit/s. */
 const MP3_BYTES_A_SECOND = 1000
 
-/** The most seconds that `bytes` of sound last, which begin with `head`: WAVE and MP3 tell how many bytes a second takes. */
+/**
+ * The most seconds that `bytes` of sound last, which begin with `head`: WAVE and MP3 tell how many bytes a second
+ * takes.
+ */
 export function soundSeconds(head: Buffer | null, bytes: number): number {
   return Math.ceil(bytes / Math.max(SOUND_BYTES_A_SECOND, head ? bytesASecond(head) : 0))
 }
 
 function bytesASecond(head: Buffer): number {
   if (head.length >= 2 && head[0] === 0xff && (head[1]! & 0xe6) === 0xe2) return MP3_BYTES_A_SECOND
-  if (head.length < 36 || head.toString('latin1', 0, 4) !== 'RIFF' || head.toString('latin1', 8, 16) !== 'WAVEfmt ') return 0
+  if (head.length < 36 || head.toString('latin1', 0, 4) !== 'RIFF' || head.toString('latin1', 8, 16) !== 'WAVEfmt ')
+    return 0
   const format = head.readUInt16LE(20)
   if (format !== 1 && format !== 3) return 0 // else it is compressed
   return (head.readUInt16LE(22) * head.readUInt32LE(24) * head.readUInt16LE(34)) / 8
@@ -189,7 +223,10 @@ function bytesASecond(head: Buffer): number {
 
 const TOOLS = Buffer.from('"tools"')
 const VERSION = Buffer.from('_20')
-/** What Claude reads of tools besides their own words, at most, and of one that is Anthropic's own (Anthropic, tool use, pricing). */
+/**
+ * What Claude reads of tools besides their own words, at most, and of one that is Anthropic's own (Anthropic, tool use,
+ * pricing).
+ */
 const CLAUDE_TOOLS_TOKENS = 600
 const CLAUDE_TOOL_TOKENS = 1300
 const MAX_TOOLS = 128

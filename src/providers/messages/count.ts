@@ -14,15 +14,25 @@ const DEEPEST = 16
 /** Members that a model reads as JSON, names and all. */
 const AS_JSON: ReadonlySet<string> = new Set(['input', 'input_schema', 'schema'])
 /** Members that a model does not read. */
-const FRAMING: ReadonlySet<string> = new Set(['type', 'role', 'id', 'cache_control', 'signature', 'media_type', 'tool_use_id'])
+const FRAMING: ReadonlySet<string> = new Set([
+  'type',
+  'role',
+  'id',
+  'cache_control',
+  'signature',
+  'media_type',
+  'tool_use_id',
+])
 
 /**
- * About how many input tokens a Messages request comes to: an estimate of ours, not a count by the model's tokenizer, for providers that
- * have no endpoint to count. Text is taken at four bytes a token; pictures and documents at what they usually come to.
+ * About how many input tokens a Messages request comes to: an estimate of ours, not a count by the model's tokenizer,
+ * for providers that have no endpoint to count. Text is taken at four bytes a token; pictures and documents at what
+ * they usually come to.
  */
 export function countTokens(request: Json): Json {
   const sum = {text_bytes: 0, tokens: 0}
-  for (const list of [request.messages, request.tools]) if (Array.isArray(list)) sum.tokens += list.length * FRAME_TOKENS
+  for (const list of [request.messages, request.tools])
+    if (Array.isArray(list)) sum.tokens += list.length * FRAME_TOKENS
   for (const part of [request.messages, request.system, request.tools, request.output_config]) add(sum, part, 0)
   return {input_tokens: estimateTokens(sum.text_bytes) + sum.tokens}
 }

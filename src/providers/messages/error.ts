@@ -1,6 +1,9 @@
 import type {Json, ProviderFault} from '../translation.ts'
 
-/** Error types by status (docs.anthropic.com, Errors). Other statuses: `api_error` from 500 on, `invalid_request_error` below. */
+/**
+ * Error types by status (docs.anthropic.com, Errors). Other statuses: `api_error` from 500 on, `invalid_request_error`
+ * below.
+ */
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',
@@ -16,7 +19,10 @@ const NAMES: ReadonlySet<string> = new Set(['invalid_request_error', 'api_error'
 
 /** An error with its status. */
 export function messageError(status: number, {message}: ProviderFault): Json {
-  return {type: 'error', error: {type: TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error'), message}}
+  return {
+    type: 'error',
+    error: {type: TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error'), message},
+  }
 }
 
 /** An error inside a stream, where no status tells what it is: by what its type and code say. */

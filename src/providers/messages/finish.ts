@@ -1,6 +1,9 @@
 import type {FinishReason} from '../chat.ts'
 
-/** Finish reasons of every provider, lower case, in OpenAI's words (data-plane digest 17). A word that is not here is a `stop`. */
+/**
+ * Finish reasons of every provider, lower case, in OpenAI's words (data-plane digest 17). A word that is not here is a
+ * `stop`.
+ */
 const FINISH: Readonly<Record<string, FinishReason>> = {
   length: 'length',
   max_tokens: 'length',

@@ -12,7 +12,10 @@ export type Opening =
   | {readonly kind: 'redacted_thinking'; readonly data: string}
   | {readonly kind: 'call'; readonly id: string; readonly name: string; readonly extra: Json}
 
-/** What an answer does next: a block begins, goes on, ends. Blocks follow one another; none begins before the one before it ended. */
+/**
+ * What an answer does next: a block begins, goes on, ends. Blocks follow one another; none begins before the one before
+ * it ended.
+ */
 export type BlockStep =
   | {readonly does: 'open'; readonly block: Opening}
   | {readonly does: 'more'; readonly text: string}
@@ -33,9 +36,9 @@ interface Entry {
 }
 
 /**
- * Follows an answer in OpenAI chat's words, whole or in chunks, and puts it into blocks one after the other, as Messages and Responses
- * clients read them. Fragments of parallel calls may come interleaved: what belongs to another block waits until the open call's arguments
- * are whole, or until the end.
+ * Follows an answer in OpenAI chat's words, whole or in chunks, and puts it into blocks one after the other, as
+ * Messages and Responses clients read them. Fragments of parallel calls may come interleaved: what belongs to another
+ * block waits until the open call's arguments are whole, or until the end.
  */
 export class ChatFollower {
   readonly #context: TranslationContext
@@ -78,7 +81,8 @@ export class ChatFollower {
     const steps: BlockStep[] = []
     if (this.#open) this.#close(this.#open, steps)
     for (const entry of this.#waiting) {
-      if (entry.kind === 'call' && !entry.name) throw new InvalidResponse(`${this.#context.provider} called a tool without naming it`)
+      if (entry.kind === 'call' && !entry.name)
+        throw new InvalidResponse(`${this.#context.provider} called a tool without naming it`)
       this.#begin(entry, steps)
       this.#close(entry, steps)
     }
@@ -100,7 +104,8 @@ export class ChatFollower {
       this.#has_thinking_blocks = true
     const entry = fragment.kind === 'call' ? this.#callOf(fragment) : this.#blockOf(fragment)
     if (fragment.kind === 'thinking') entry.signature.push(fragment.signature)
-    const text = fragment.kind === 'call' ? fragment.arguments : fragment.kind === 'redacted_thinking' ? '' : fragment.text
+    const text =
+      fragment.kind === 'call' ? fragment.arguments : fragment.kind === 'redacted_thinking' ? '' : fragment.text
     if (entry.state === 'closed') return // a call's arguments were whole: nothing can be added to them
     if (entry.kind === 'call') entry.end.push(text)
     if (text && entry.state === 'open') steps.push({does: 'more', text})
@@ -132,11 +137,24 @@ export class ChatFollower {
   #blockOf(fragment: Exclude<Fragment, CallFragment>): Entry {
     const latest = this.#waiting.at(-1) ?? this.#open
     if (latest?.key === fragment.key) return latest
-    return this.#added({kind: fragment.kind, key: fragment.key, data: fragment.kind === 'redacted_thinking' ? fragment.data : ''})
+    return this.#added({
+      kind: fragment.kind,
+      key: fragment.key,
+      data: fragment.kind === 'redacted_thinking' ? fragment.data : '',
+    })
   }
 
   #added(fields: Pick<Entry, 'kind' | 'key' | 'data'>): Entry {
-    const entry: Entry = {...fields, id: '', name: '', extra: {}, unsaid: [], signature: [], end: new JsonEnd(), state: 'waiting'}
+    const entry: Entry = {
+      ...fields,
+      id: '',
+      name: '',
+      extra: {},
+      unsaid: [],
+      signature: [],
+      end: new JsonEnd(),
+      state: 'waiting',
+    }
     this.#waiting.push(entry)
     return entry
   }
@@ -184,7 +202,11 @@ export function followWhole(
   const choice = object(Array.isArray(completion.choices) ? completion.choices[0] : undefined)
   if (!isObject(choice.message)) throw new InvalidResponse(`${context.provider} answered without choices[0].message`)
   const follower = new ChatFollower(context)
-  const chunk = {...completion, error: undefined, choices: [{delta: choice.message, finish_reason: choice.finish_reason}]}
+  const chunk = {
+    ...completion,
+    error: undefined,
+    choices: [{delta: choice.message, finish_reason: choice.finish_reason}],
+  }
   const steps = [...follower.take(chunk), ...follower.end()]
   return {follower, steps}
 }

@@ -2,8 +2,8 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Json} from '../translation.ts'
 
 /**
- * A piece of what a model said in OpenAI chat's words: all of a block (a whole message) or the next part of one (a delta). Pieces of one
- * `key` belong to one block as long as no other block comes between.
+ * A piece of what a model said in OpenAI chat's words: all of a block (a whole message) or the next part of one (a
+ * delta). Pieces of one `key` belong to one block as long as no other block comes between.
  */
 export type Fragment =
   | {readonly kind: 'text' | 'refusal'; readonly key: string; readonly text: string}
@@ -25,9 +25,9 @@ export interface CallFragment {
 export const CALL_EXTRAS = {extra_content: 'call', thought_signature: 'function'} as const
 
 /**
- * What a chat message (`is_whole`) or a delta says, in the order in which a model says it: thinking, text, refusal, calls. Text that
- * stands in `content_blocks` too (data-plane digest 7.5) is told once, from the blocks where they have all of it, so that thinking between
- * two texts keeps its place.
+ * What a chat message (`is_whole`) or a delta says, in the order in which a model says it: thinking, text, refusal,
+ * calls. Text that stands in `content_blocks` too (data-plane digest 7.5) is told once, from the blocks where they have
+ * all of it, so that thinking between two texts keeps its place.
  */
 export function fragmentsIn(message: Json, ignore_reasoning: boolean): readonly Fragment[] {
   const found: Fragment[] = []
@@ -101,6 +101,8 @@ function callFragment(call: Json, at: number): CallFragment {
 }
 
 function extrasOf(call: Json, invocation: Json): Json {
-  const extras = Object.entries(CALL_EXTRAS).map(([name, place]) => [name, (place === 'call' ? call : invocation)[name]] as const)
+  const extras = Object.entries(CALL_EXTRAS).map(
+    ([name, place]) => [name, (place === 'call' ? call : invocation)[name]] as const,
+  )
   return Object.fromEntries(extras.filter(([, value]) => value !== undefined && value !== null))
 }

@@ -18,7 +18,9 @@ function messageOf(value: unknown, field: string, context: TranslationContext): 
   if (role !== 'user' && role !== 'assistant') throw new UnsupportedInput(`${field}.role`, 'expected user or assistant')
   if (typeof content === 'string') return [{role, content}]
   const blocks = arrayAt(content, `${field}.content`).map((block, at) => objectAt(block, `${field}.content[${at}]`))
-  return role === 'user' ? userMessages(blocks, `${field}.content`, context) : [assistantMessage(blocks, `${field}.content`, context)]
+  return role === 'user'
+    ? userMessages(blocks, `${field}.content`, context)
+    : [assistantMessage(blocks, `${field}.content`, context)]
 }
 
 /** One system message; empty texts say nothing and are left out. */
@@ -51,12 +53,17 @@ function toolResult(block: Json, field: string, context: TranslationContext): To
   const blocks = typeof content === 'string' ? [{type: 'text', text: content}] : arrayAt(content, `${field}.content`)
   const parts = blocks.flatMap((each, at) => partsOf(each, `${field}.content[${at}]`, context))
   const last = parts.length - 1
-  return {call_id, parts: cache_control ? parts.map((part, at) => (at === last ? {...part, cache_control} : part)) : parts, is_error}
+  return {
+    call_id,
+    parts: cache_control ? parts.map((part, at) => (at === last ? {...part, cache_control} : part)) : parts,
+    is_error,
+  }
 }
 
 /**
- * An assistant's message. With signed thinking in it the blocks go along as `content_blocks` (data-plane digest 7.5), text included, for
- * a provider that wants its thinking back; thinking without a signature is another provider's and is left out.
+ * An assistant's message. With signed thinking in it the blocks go along as `content_blocks` (data-plane digest 7.5),
+ * text included, for a provider that wants its thinking back; thinking without a signature is another provider's and is
+ * left out.
  */
 function assistantMessage(blocks: readonly Json[], field: string, context: TranslationContext): Json {
   const parts: Json[] = []
@@ -85,7 +92,8 @@ function assistantMessage(blocks: readonly Json[], field: string, context: Trans
 }
 
 function thoughtOf(block: Json, field: string): Json | null {
-  if (block.type === 'redacted_thinking') return {type: 'redacted_thinking', data: stringAt(block.data, `${field}.data`)}
+  if (block.type === 'redacted_thinking')
+    return {type: 'redacted_thinking', data: stringAt(block.data, `${field}.data`)}
   const {thinking, signature} = block
   if (typeof signature !== 'string' || signature === '') return null
   return {type: 'thinking', thinking: stringAt(thinking, `${field}.thinking`), signature}
@@ -98,7 +106,9 @@ function callOf(block: Json, field: string): Json {
 
 /** A tool call of a chat message, with what its provider wants back (`CALL_EXTRAS`) where `block` brought it. */
 export function chatCall(id: string, name: string, input: string, block: Json): Json {
-  const extras = (place: string) => Object.entries(CALL_EXTRAS).flatMap(([extra, at]) => (at === place ? [[extra, block[extra]]] : []))
-  const given = (place: string) => Object.fromEntries(extras(place).filter(([, value]) => value !== undefined && value !== null))
+  const extras = (place: string) =>
+    Object.entries(CALL_EXTRAS).flatMap(([extra, at]) => (at === place ? [[extra, block[extra]]] : []))
+  const given = (place: string) =>
+    Object.fromEntries(extras(place).filter(([, value]) => value !== undefined && value !== null))
   return {id, type: 'function', function: {name, arguments: input, ...given('function')}, ...given('call')}
 }

@@ -5,7 +5,10 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Knows when the JSON object or array that comes in pieces is whole. Every character is looked at once, and only when somebody asks. */
+/**
+ * Knows when the JSON object or array that comes in pieces is whole. Every character is looked at once, and only when
+ * somebody asks.
+ */
 export class JsonEnd {
   #unread: string[] = []
   #depth = 0

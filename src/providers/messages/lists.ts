@@ -51,7 +51,9 @@ export function shapedQuery(query: string): string {
 export function purposePart(content_type: string | undefined, purpose = 'user_data'): Buffer | null {
   const boundary = /;\s*boundary=(?:"([^"\r\n]{1,200})"|([^\s";]{1,200}))/i.exec(content_type ?? '')
   if (!boundary || !/^[\w-]{1,64}$/.test(purpose)) return null
-  return Buffer.from(`--${boundary[1] ?? boundary[2]}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n${purpose}\r\n`)
+  return Buffer.from(
+    `--${boundary[1] ?? boundary[2]}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n${purpose}\r\n`,
+  )
 }
 
 function filesOf({data, has_more}: Json): Json {
@@ -70,7 +72,9 @@ function fileOf({id, filename, bytes, created_at, purpose}: Json): Json {
     filename: name,
     mime_type: TYPES[/\.(\w{1,8})$/.exec(name)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream',
     size_bytes: isCount(bytes) ? bytes : 0,
-    created_at: new Date((isCount(created_at) && created_at < LAST_SECOND ? created_at : 0) * 1000).toISOString().replace('.000Z', 'Z'),
+    created_at: new Date((isCount(created_at) && created_at < LAST_SECOND ? created_at : 0) * 1000)
+      .toISOString()
+      .replace('.000Z', 'Z'),
     downloadable: !NOT_DOWNLOADED.has(purpose),
   }
 }

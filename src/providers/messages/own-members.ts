@@ -4,12 +4,14 @@ import {CALL_EXTRAS} from './fragments.ts'
 import {contentOf} from './parts.ts'
 
 /**
- * A chat request without the members that the client dialects add for providers that know them: `cache_control` on parts and tools,
- * `content_blocks` and `is_error` on messages,
+ * A chat request without the members that the client dialects add for providers that know them: `cache_control` on
+ * parts and tools, `content_blocks` and `is_error` on messages,
  * signatures on calls. For providers that take OpenAI's members alone and refuse others.
  */
 export function withoutOwnMembers(chat: Json): Json {
-  const messages = Array.isArray(chat.messages) ? chat.messages.map(each => (isObject(each) ? plainMessage(each) : each)) : undefined
+  const messages = Array.isArray(chat.messages)
+    ? chat.messages.map(each => (isObject(each) ? plainMessage(each) : each))
+    : undefined
   const tools = Array.isArray(chat.tools) ? chat.tools.map(each => (isObject(each) ? unmarked(each) : each)) : undefined
   return {...chat, ...(messages && {messages}), ...(tools && {tools})}
 }
@@ -31,7 +33,9 @@ function plainCall(call: Json): Json {
 
 function without(source: Json, place: 'call' | 'function'): Json {
   const extras: Readonly<Record<string, string>> = CALL_EXTRAS
-  return Object.fromEntries(Object.entries(source).filter(([name]) => !Object.hasOwn(extras, name) || extras[name] !== place))
+  return Object.fromEntries(
+    Object.entries(source).filter(([name]) => !Object.hasOwn(extras, name) || extras[name] !== place),
+  )
 }
 
 function unmarked(marked: Json): Json {

@@ -2,8 +2,9 @@ import {type Json, type TranslationContext, UnsupportedInput} from '../translati
 import {arrayAt, given, objectAt, stringAt} from './fields.ts'
 
 /**
- * A block that may stand in a user's message or a tool's result, as parts of a chat message. `cache_control` stays on them, for dialects
- * that know it (`withoutOwnMembers` takes it off for the others). Throws `Untranslatable` for what chat has no part for.
+ * A block that may stand in a user's message or a tool's result, as parts of a chat message. `cache_control` stays on
+ * them, for dialects that know it (`withoutOwnMembers` takes it off for the others). Throws `Untranslatable` for what
+ * chat has no part for.
  */
 export function partsOf(block: unknown, field: string, context: TranslationContext): readonly Json[] {
   const parsed = objectAt(block, field)
@@ -30,7 +31,9 @@ export function noWord(type: unknown, field: string, {provider}: TranslationCont
 export function contentOf(parts: readonly Json[]): string | readonly Json[] {
   const [first] = parts
   if (!first) return ''
-  return parts.length === 1 && first.type === 'text' && first.cache_control === undefined ? (first.text as string) : parts
+  return parts.length === 1 && first.type === 'text' && first.cache_control === undefined
+    ? (first.text as string)
+    : parts
 }
 
 function image(source: Json, field: string, context: TranslationContext): Json {
@@ -47,9 +50,13 @@ function document(block: Json, field: string, context: TranslationContext): read
   const led = (parts: readonly Json[]) => (lead ? [textPart(lead), ...parts] : parts)
   switch (source.type) {
     case 'base64':
-      return led([{type: 'file', file: {filename: title || 'document.pdf', file_data: dataUri(source, `${field}.source`)}}])
+      return led([
+        {type: 'file', file: {filename: title || 'document.pdf', file_data: dataUri(source, `${field}.source`)}},
+      ])
     case 'url':
-      return led([{type: 'file', file: given({filename: title || null, file_url: stringAt(source.url, `${field}.source.url`)})}])
+      return led([
+        {type: 'file', file: given({filename: title || null, file_url: stringAt(source.url, `${field}.source.url`)})},
+      ])
     case 'text':
       return led([textPart(stringAt(source.data, `${field}.source.data`))])
     case 'content':
@@ -72,7 +79,9 @@ function searchResult(result: Json, field: string): Json {
   const texts = arrayAt(result.content, `${field}.content`).map((block, at) => {
     return stringAt(objectAt(block, `${field}.content[${at}]`).text, `${field}.content[${at}].text`)
   })
-  return textPart([stringAt(result.title, `${field}.title`), stringAt(result.source, `${field}.source`), '', ...texts].join('\n'))
+  return textPart(
+    [stringAt(result.title, `${field}.title`), stringAt(result.source, `${field}.source`), '', ...texts].join('\n'),
+  )
 }
 
 function dataUri(source: Json, field: string): string {

@@ -10,13 +10,16 @@ const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high', 'xhigh',
 const LONGEST_USER = 64
 
 /**
- * A Messages request in chat's words (docs/architecture.md, Providers and dialects). `thinking` stays as it is, for dialects that read it; others
- * are told an effort (`withEffort`). Left out without a word, as they only guide Anthropic's own service: `top_k`, `container`,
- * `mcp_servers`, `service_tier`, `anthropic_beta` and whatever is not known here.
+ * A Messages request in chat's words (docs/architecture.md, Providers and dialects). `thinking` stays as it is, for
+ * dialects that read it; others are told an effort (`withEffort`). Left out without a word, as they only guide
+ * Anthropic's own service: `top_k`, `container`, `mcp_servers`, `service_tier`, `anthropic_beta` and whatever is not
+ * known here.
  */
 export function messagesToChat(request: Json, context: TranslationContext): Json {
   const output =
-    request.output_config === undefined || request.output_config === null ? {} : objectAt(request.output_config, 'output_config')
+    request.output_config === undefined || request.output_config === null
+      ? {}
+      : objectAt(request.output_config, 'output_config')
   const tools = toolsOf(request.tools, context)
   return given({
     model: context.model || request.model,
@@ -28,9 +31,13 @@ export function messagesToChat(request: Json, context: TranslationContext): Json
     ...(tools.length > 0 ? {tools, ...choiceOf(request.tool_choice)} : {}),
     user: userOf(request.metadata),
     // `output_format` is the name that the member had in beta.
-    response_format: formatOf(output.format ?? request.output_format, output.format ? 'output_config.format' : 'output_format'),
+    response_format: formatOf(
+      output.format ?? request.output_format,
+      output.format ? 'output_config.format' : 'output_format',
+    ),
     reasoning_effort: effortOf(output.effort),
-    thinking: request.thinking === undefined || request.thinking === null ? null : objectAt(request.thinking, 'thinking'),
+    thinking:
+      request.thinking === undefined || request.thinking === null ? null : objectAt(request.thinking, 'thinking'),
     ...(context.is_stream || request.stream === true ? {stream: true, stream_options: {include_usage: true}} : {}),
   })
 }
@@ -58,12 +65,15 @@ function choiceOf(choice: unknown): Json {
   if (choice === undefined || choice === null) return {}
   const {type, name, disable_parallel_tool_use} = objectAt(choice, 'tool_choice')
   const parallel = disable_parallel_tool_use === true ? {parallel_tool_calls: false} : {}
-  if (type === 'tool') return {tool_choice: {type: 'function', function: {name: stringAt(name, 'tool_choice.name')}}, ...parallel}
+  if (type === 'tool')
+    return {tool_choice: {type: 'function', function: {name: stringAt(name, 'tool_choice.name')}}, ...parallel}
   if (typeof type === 'string' && Object.hasOwn(CHOICES, type)) return {tool_choice: CHOICES[type], ...parallel}
   throw new UnsupportedInput('tool_choice.type', 'expected auto, any, none or tool')
 }
 
-/** The end user. A longer name than OpenAI takes goes as its SHA-256: still one name for one user, and still no secret. */
+/**
+ * The end user. A longer name than OpenAI takes goes as its SHA-256: still one name for one user, and still no secret.
+ */
 function userOf(metadata: unknown): string | null {
   if (metadata === undefined || metadata === null) return null
   const {user_id} = objectAt(metadata, 'metadata')

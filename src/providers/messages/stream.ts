@@ -1,15 +1,25 @@
 import type {Usage} from '../../schema/usage.ts'
-import {type ClientStream, InvalidResponse, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
+import {
+  type ClientStream,
+  InvalidResponse,
+  type Json,
+  type ProviderFault,
+  type TranslationContext,
+} from '../translation.ts'
 import {streamError} from './error.ts'
 import {type BlockStep, ChatFollower, type Opening} from './follower.ts'
 import {messageHead, openBlock, stopReason} from './reply.ts'
 import {messageUsage} from './usage.ts'
 
 /**
- * Chat chunks as the events of a message stream (docs.anthropic.com, Streaming Messages). The usage comes behind the finish reason, so
- * `message_delta` and `message_stop` are told at the end.
+ * Chat chunks as the events of a message stream (docs.anthropic.com, Streaming Messages). The usage comes behind the
+ * finish reason, so `message_delta` and `message_stop` are told at the end.
  */
-export function openMessageStream(context: TranslationContext, _request: Json = {}, prompt: () => Usage | null = () => null): ClientStream {
+export function openMessageStream(
+  context: TranslationContext,
+  _request: Json = {},
+  prompt: () => Usage | null = () => null,
+): ClientStream {
   return new MessageStream(context, prompt)
 }
 
@@ -61,7 +71,10 @@ class MessageStream implements ClientStream {
     this.#has_begun = true
     const head = messageHead(this.#follower, this.#context)
     const usage = messageUsage(this.#follower.usage ?? this.#prompt())
-    return event({type: 'message_start', message: {...head, content: [], stop_reason: null, stop_sequence: null, usage}})
+    return event({
+      type: 'message_start',
+      message: {...head, content: [], stop_reason: null, stop_sequence: null, usage},
+    })
   }
 
   #textOf(steps: readonly BlockStep[]): string {

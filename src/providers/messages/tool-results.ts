@@ -9,9 +9,10 @@ export interface ToolResult {
 }
 
 /**
- * Results of one turn's calls as chat messages. A `tool` message takes text alone (OpenAI API reference), so pictures and files follow in
- * a user's message, each result's after a line that names its call; `after` is what the user says besides. Chat has no word for a failed
- * call: its text begins with `Error`, and `is_error` is there for providers that know it.
+ * Results of one turn's calls as chat messages. A `tool` message takes text alone (OpenAI API reference), so pictures
+ * and files follow in a user's message, each result's after a line that names its call; `after` is what the user says
+ * besides. Chat has no word for a failed call: its text begins with `Error`, and `is_error` is there for providers that
+ * know it.
  */
 export function toolMessages(results: readonly ToolResult[], after: readonly Json[]): readonly Json[] {
   const messages = results.map(({call_id, parts, is_error}) => {

@@ -6,7 +6,10 @@ const WRITTEN = ['cache_write_5m_tokens', 'cache_write_1h_tokens'] as const
 const CACHED: ReadonlySet<string> = new Set([...READ, ...WRITTEN])
 const FRESH = INPUT_CLASSES.filter(name => !CACHED.has(name))
 
-/** Usage in Anthropic's shape: `input_tokens` is without what was read from and written to the cache. None reported: zeros. */
+/**
+ * Usage in Anthropic's shape: `input_tokens` is without what was read from and written to the cache. None reported:
+ * zeros.
+ */
 export function messageUsage(usage: Usage | null): Json {
   const sum = (names: readonly TokenClass[]) => names.reduce((total, name) => total + (usage?.[name] ?? 0), 0)
   const thinking_tokens = usage?.output_reasoning_tokens ?? 0

@@ -29,7 +29,11 @@ export const complete: Translation = {
       if (!isObject(message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
       return textChoice(indexIn(index) ?? at, textOf(message.content), reason(finish_reason, context))
     })
-    return {body: textCompletion(context, {id: word(id), model: word(model), choices: given, usage}), usage, model: word(model)}
+    return {
+      body: textCompletion(context, {id: word(id), model: word(model), choices: given, usage}),
+      usage,
+      model: word(model),
+    }
   },
   stream: {framing: 'sse', open: openStream},
 }

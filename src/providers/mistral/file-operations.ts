@@ -46,8 +46,8 @@ const TUNE_STATUSES: Readonly<Record<string, TuneStatus>> = {
 }
 
 /**
- * Batch and fine-tuning jobs of Mistral, which are of another shape than OpenAI's; its files are the same but for the rows of a batch
- * (docs.mistral.ai, API: files, batch, fine-tuning).
+ * Batch and fine-tuning jobs of Mistral, which are of another shape than OpenAI's; its files are the same but for the
+ * rows of a batch (docs.mistral.ai, API: files, batch, fine-tuning).
  */
 export const mistralErrands: ProviderOperations = {
   endpoints: {
@@ -63,7 +63,8 @@ export const mistralErrands: ProviderOperations = {
     },
     async createBatch(input, {ask}) {
       const {body, context} = input
-      if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model: Mistral runs one for all rows')
+      if (context.model === '')
+        throw new UnsupportedInput('model', 'expected the name of a model: Mistral runs one for all rows')
       endpointOf(body.endpoint, 'endpoint')
       const job = {
         input_files: [needed(body, 'input_file_id', 'expected the id of a file')],
@@ -80,7 +81,8 @@ export const mistralErrands: ProviderOperations = {
     cancelBatch: async ({id}, {ask}) => ({
       json: batchObject(batchOf(await (await ask({method: 'POST', path: `/batch/jobs/${segment(id)}/cancel`})).json())),
     }),
-    listBatches: (input, {ask}) => listed(input, (token, size) => page('/batch/jobs', token, size, ask, job => batchObject(batchOf(job)))),
+    listBatches: (input, {ask}) =>
+      listed(input, (token, size) => page('/batch/jobs', token, size, ask, job => batchObject(batchOf(job)))),
     async getBatchOutput(input, {ask}) {
       const job = await (await ask({method: 'GET', path: `/batch/jobs/${segment(input.id)}`})).json()
       const {output_file, error_file, model, status} = job
@@ -92,7 +94,11 @@ export const mistralErrands: ProviderOperations = {
         const {custom_id, response} = row
         const {status_code, body: response_body} = object(response)
         if (typeof custom_id !== 'string' || status_code !== 200 || !isObject(response_body)) return row
-        return answeredRow({custom_id, endpoint, model: typeof model === 'string' ? model : '', number}, response_body, input)
+        return answeredRow(
+          {custom_id, endpoint, model: typeof model === 'string' ? model : '', number},
+          response_body,
+          input,
+        )
       })
       return {content, content_type: 'application/octet-stream'}
     },
@@ -101,7 +107,10 @@ export const mistralErrands: ProviderOperations = {
       const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
       for (const [name, value] of Object.entries({batch_size, learning_rate_multiplier}))
         if (value !== undefined)
-          throw new UnsupportedInput(`hyperparameters.${name}`, 'Mistral takes epochs, learning_rate and training_steps')
+          throw new UnsupportedInput(
+            `hyperparameters.${name}`,
+            'Mistral takes epochs, learning_rate and training_steps',
+          )
       const validation = textAt(body, 'validation_file')
       const job = {
         model: context.model,
@@ -111,13 +120,17 @@ export const mistralErrands: ProviderOperations = {
         ...(textAt(body, 'suffix') && {suffix: textAt(body, 'suffix')}),
         auto_start: true,
       }
-      return {json: tuneObject(tuneOf(await (await ask({method: 'POST', path: '/fine_tuning/jobs', body: job})).json()))}
+      return {
+        json: tuneObject(tuneOf(await (await ask({method: 'POST', path: '/fine_tuning/jobs', body: job})).json())),
+      }
     },
     retrieveFinetune: async ({id}, {ask}) => ({
       json: tuneObject(tuneOf(await (await ask({method: 'GET', path: `/fine_tuning/jobs/${segment(id)}`})).json())),
     }),
     cancelFinetune: async ({id}, {ask}) => ({
-      json: tuneObject(tuneOf(await (await ask({method: 'POST', path: `/fine_tuning/jobs/${segment(id)}/cancel`})).json())),
+      json: tuneObject(
+        tuneOf(await (await ask({method: 'POST', path: `/fine_tuning/jobs/${segment(id)}/cancel`})).json()),
+      ),
     }),
     listFinetunes: (input, {ask}) =>
       listed(input, (token, size) => page('/fine_tuning/jobs', token, size, ask, job => tuneObject(tuneOf(job)))),
@@ -165,7 +178,11 @@ function batchOf(job: Json): BatchFacts {
     ended_at: seconds(job.completed_at),
     output_file_id: file(job.output_file),
     error_file_id: file(job.error_file),
-    counts: {total: whole(job.total_requests), completed: whole(job.succeeded_requests), failed: whole(job.failed_requests)},
+    counts: {
+      total: whole(job.total_requests),
+      completed: whole(job.succeeded_requests),
+      failed: whole(job.failed_requests),
+    },
     failure: typeof message === 'string' ? message : null,
     metadata: metadataIn(job),
   }

@@ -11,17 +11,25 @@ import {chatRequest} from './request.ts'
 
 const near = {finish: FINISH}
 
-/** Source: docs.mistral.ai, API, embeddings. Vectors are requested as numbers and encoded here, whatever the model can. */
+/**
+ * Source: docs.mistral.ai, API, embeddings. Vectors are requested as numbers and encoded here, whatever the model can.
+ */
 const embed: Translation = {
   request: (request, context) => {
     encodingIn(request)
     const sizes = pick(request, 'dimensions>output_dimension output_dimension')
-    return {path: '/embeddings', body: {model: context.model, input: textsIn(request), ...others(request, EMBED_WORDS), ...sizes}}
+    return {
+      path: '/embeddings',
+      body: {model: context.model, input: textsIn(request), ...others(request, EMBED_WORDS), ...sizes},
+    }
   },
   reply: listedReply,
 }
 
-/** Mistral: OpenAI's chat with words of its own, fill-in-the-middle as text completions, embeddings. Base URL with `/v1`. */
+/**
+ * Mistral: OpenAI's chat with words of its own, fill-in-the-middle as text completions, embeddings. Base URL with
+ * `/v1`.
+ */
 export const mistral: Dialect = {
   name: 'mistral',
   keeps_errors: true,
@@ -39,5 +47,7 @@ export const mistral: Dialect = {
 
 /** `message` is text, or FastAPI's list under `detail`; of a refused key it stands alone. */
 function find(body: Json): RawError {
-  return isObject(body.message) ? {...anyError(body), message: body.message.detail ?? body.message.message} : anyError(body)
+  return isObject(body.message)
+    ? {...anyError(body), message: body.message.detail ?? body.message.message}
+    : anyError(body)
 }

@@ -16,7 +16,9 @@ import {
 import {answeredIn, callOut, callsIn, choiceIn, chosenTools, type ToolChoice, toolsIn} from '../unified/tools.ts'
 import {fillRequest} from './complete.ts'
 
-/** OpenAI's words that Mistral refuses as unknown (422, "extra inputs are not permitted"); all others go as they came. */
+/**
+ * OpenAI's words that Mistral refuses as unknown (422, "extra inputs are not permitted"); all others go as they came.
+ */
 const UNKNOWN = new Set(
   `logit_bias logprobs top_logprobs user store service_tier stream_options functions function_call modalities audio verbosity
   web_search_options safety_identifier max_completion_tokens seed safe_mode`.split(/\s+/),
@@ -28,7 +30,9 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
     return fillRequest({...request, prompt: request.prompt ?? lastText(request)}, context)
   const choice = choiceIn(request)
   const tools = typeof choice === 'object' ? toolsIn(request) : chosenTools(request)
-  const kept = Object.fromEntries(Object.entries(request).filter(([name, value]) => !UNKNOWN.has(name) && value !== null))
+  const kept = Object.fromEntries(
+    Object.entries(request).filter(([name, value]) => !UNKNOWN.has(name) && value !== null),
+  )
   const body = {
     ...kept,
     model: context.model,
@@ -106,8 +110,13 @@ function partOut(part: Part): Json {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Mistral takes ids of nine letters and digits alone (error 3280); one from elsewhere becomes such, the same one each time. */
+/**
+ * Mistral takes ids of nine letters and digits alone (error 3280); one from elsewhere becomes such, the same one each
+ * time.
+ */
 export function callId(id: string): string {
   if (/^[a-zA-Z0-9]{9}$/.test(id)) return id
-  return [...createHash('sha256').update(id).digest().subarray(0, 9)].map(byte => ALPHABET[byte % ALPHABET.length]).join('')
+  return [...createHash('sha256').update(id).digest().subarray(0, 9)]
+    .map(byte => ALPHABET[byte % ALPHABET.length])
+    .join('')
 }

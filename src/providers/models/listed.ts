@@ -78,9 +78,19 @@ export function openaiRow(row: Json): ListedModel | null {
     owned_by: text(row.owned_by) ?? text(row.organization),
     name: text(row.display_name) ?? text(row.displayName) ?? text(row.name),
     context_length:
-      firstCount(row.context_length, row.context_window, row.max_model_len, row.max_context_length, row.max_input_tokens) ??
-      firstCount(object(row.meta).n_ctx, top.context_length),
-    max_output_tokens: firstCount(row.max_output_tokens, row.max_completion_tokens, row.max_tokens, top.max_completion_tokens),
+      firstCount(
+        row.context_length,
+        row.context_window,
+        row.max_model_len,
+        row.max_context_length,
+        row.max_input_tokens,
+      ) ?? firstCount(object(row.meta).n_ctx, top.context_length),
+    max_output_tokens: firstCount(
+      row.max_output_tokens,
+      row.max_completion_tokens,
+      row.max_tokens,
+      top.max_completion_tokens,
+    ),
     more: withoutNulls(row),
   }
 }

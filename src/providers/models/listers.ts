@@ -2,9 +2,22 @@ import {object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import {UpstreamFault} from '../operation.ts'
 import type {Json} from '../translation.ts'
-import {everyPage, firstCount, jsonOf, type ListedModel, type ModelLister, named, openaiRow, rowsIn, text} from './listed.ts'
+import {
+  everyPage,
+  firstCount,
+  jsonOf,
+  type ListedModel,
+  type ModelLister,
+  named,
+  openaiRow,
+  rowsIn,
+  text,
+} from './listed.ts'
 
-/** `GET /models` as OpenAI has it: `{data}`, or a bare list (Together), or under another name. The client's query goes on. */
+/**
+ * `GET /models` as OpenAI has it: `{data}`, or a bare list (Together), or under another name. The client's query goes
+ * on.
+ */
 export const openaiModels: ModelLister = async ({query}, {ask}) => {
   const reply = await ask({method: 'GET', path: '/models', endpoint: 'listModels', query: String(query)})
   return named(rowsIn(await jsonOf(reply), 'data', 'models', 'result'), openaiRow)
@@ -37,7 +50,14 @@ export const geminiModels: ModelLister = (_, {ask}) =>
     return {models: named(rows, geminiRow), next: text(object(value).nextPageToken) ?? null}
   })
 
-function geminiRow({name, displayName, inputTokenLimit, outputTokenLimit, description, supportedGenerationMethods: methods}: Json) {
+function geminiRow({
+  name,
+  displayName,
+  inputTokenLimit,
+  outputTokenLimit,
+  description,
+  supportedGenerationMethods: methods,
+}: Json) {
   const id = text(name)?.replace(/^models\//, '')
   if (id === undefined) return null
   return {
@@ -56,7 +76,10 @@ function geminiRow({name, displayName, inputTokenLimit, outputTokenLimit, descri
 /** Whose models Vertex AI serves beside Google's. */
 const PARTNERS = ['anthropic', 'meta', 'mistralai'] as const
 
-/** Vertex AI's, publisher by publisher (Vertex AI API, publishers.models.list). A partner whose list cannot be had is left out. */
+/**
+ * Vertex AI's, publisher by publisher (Vertex AI API, publishers.models.list). A partner whose list cannot be had is
+ * left out.
+ */
 export const vertexModels: ModelLister = async (input, upstream) => {
   const ofPartner = (publisher: string) =>
     publisherModels(publisher, input, upstream).catch((fault: unknown) => {
@@ -72,7 +95,9 @@ function publisherModels(publisher: string, {context}: Parameters<ModelLister>[0
   return everyPage(async token => {
     const query = new URLSearchParams({pageSize: '100', ...(token && {pageToken: token})})
     const headers = project === undefined ? {} : {headers: {'x-goog-user-project': project}}
-    const value = await jsonOf(await ask({method: 'GET', path: `/v1beta1/publishers/${publisher}/models?${query}`, ...headers}))
+    const value = await jsonOf(
+      await ask({method: 'GET', path: `/v1beta1/publishers/${publisher}/models?${query}`, ...headers}),
+    )
     const rows = rowsIn({publisherModels: [], ...object(value)}, 'publisherModels')
     return {models: named(rows, row => publisherRow(row, publisher)), next: text(object(value).nextPageToken) ?? null}
   })
@@ -86,13 +111,19 @@ function publisherRow({name, versionId}: Json, publisher: string): ListedModel |
   return {id, owned_by: publisher, more: text(versionId) === undefined ? {} : {version_id: versionId}}
 }
 
-/** Bedrock's foundation models, and the profiles by which some of them are called alone (Bedrock API, ListFoundationModels, ListInferenceProfiles). */
+/**
+ * Bedrock's foundation models, and the profiles by which some of them are called alone (Bedrock API,
+ * ListFoundationModels, ListInferenceProfiles).
+ */
 export const bedrockModels: ModelLister = async (_, {ask}) => {
   const models = rowsIn(await jsonOf(await ask({method: 'GET', path: '/foundation-models'})), 'modelSummaries')
   const profiles = await everyPage(async token => {
     const next = token === null ? '' : `&nextToken=${uriPart(token)}`
     const value = await jsonOf(await ask({method: 'GET', path: `/inference-profiles?maxResults=1000${next}`}))
-    return {models: named(rowsIn(value, 'inferenceProfileSummaries'), profileRow), next: text(object(value).nextToken) ?? null}
+    return {
+      models: named(rowsIn(value, 'inferenceProfileSummaries'), profileRow),
+      next: text(object(value).nextToken) ?? null,
+    }
   }).catch((fault: unknown) => {
     // whoever may list models may not always list profiles
     if (fault instanceof UpstreamFault) return []
@@ -101,7 +132,14 @@ export const bedrockModels: ModelLister = async (_, {ask}) => {
   return [...named(models, foundationRow), ...profiles]
 }
 
-function foundationRow({modelId, modelName, providerName, inputModalities, outputModalities, inferenceTypesSupported}: Json) {
+function foundationRow({
+  modelId,
+  modelName,
+  providerName,
+  inputModalities,
+  outputModalities,
+  inferenceTypesSupported,
+}: Json) {
   const id = text(modelId)
   if (id === undefined) return null
   return {
@@ -132,5 +170,10 @@ export const cohereModels: ModelLister = (_, {ask}) =>
 function cohereRow({name, context_length, endpoints}: Json): ListedModel | null {
   const id = text(name)
   if (id === undefined) return null
-  return {id, owned_by: 'cohere', context_length: firstCount(context_length), more: Array.isArray(endpoints) ? {endpoints} : {}}
+  return {
+    id,
+    owned_by: 'cohere',
+    context_length: firstCount(context_length),
+    more: Array.isArray(endpoints) ? {endpoints} : {},
+  }
 }

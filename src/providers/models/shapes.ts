@@ -50,8 +50,19 @@ export function oneModel(shape: ModelShape, entry: ModelEntry): Json {
   }
 }
 
-/** OpenAI's shape of one model (OpenAI API reference, the model object), with what more is known: what is not is absent. */
-export function openaiModel({id, kind, created, owned_by, context_length, max_output_tokens, pricing, more}: ModelEntry): Json {
+/**
+ * OpenAI's shape of one model (OpenAI API reference, the model object), with what more is known: what is not is absent.
+ */
+export function openaiModel({
+  id,
+  kind,
+  created,
+  owned_by,
+  context_length,
+  max_output_tokens,
+  pricing,
+  more,
+}: ModelEntry): Json {
   return {
     ...more,
     id,
@@ -93,7 +104,13 @@ export function anthropicList(entries: readonly ModelEntry[], query: URLSearchPa
   const to = before === -1 ? from + limit : before
   const data = entries.slice(from, to)
   const has_more = before === -1 ? to < entries.length : from > 0
-  return {data: data.map(anthropicModel), has_more, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, ...more}
+  return {
+    data: data.map(anthropicModel),
+    has_more,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    ...more,
+  }
 }
 
 /** A page of Gemini's list (ai.google.dev/api/models). The token of a page is where it begins. */
@@ -101,7 +118,11 @@ export function geminiList(entries: readonly ModelEntry[], query: URLSearchParam
   const size = countIn(query, 'pageSize', 50)
   const from = countIn(query, 'pageToken', 0, entries.length)
   const to = from + size
-  return {models: entries.slice(from, to).map(geminiModel), ...(to < entries.length && {nextPageToken: String(to)}), ...more}
+  return {
+    models: entries.slice(from, to).map(geminiModel),
+    ...(to < entries.length && {nextPageToken: String(to)}),
+    ...more,
+  }
 }
 
 /** Gemini's shape of one model. Every client of that shape looks for the methods. */

@@ -11,14 +11,23 @@ export interface EndedResponse extends ReplyFacts {
   readonly usage: Usage
 }
 
-/** What is made behind an answer (OpenAI: the Response object, the Run object of Assistants), and the endpoint whose words its usage has. */
-const MADE_BEHIND: Readonly<Record<string, EndpointName>> = {response: 'createModelResponse', 'thread.run': 'chatComplete'}
+/**
+ * What is made behind an answer (OpenAI: the Response object, the Run object of Assistants), and the endpoint whose
+ * words its usage has.
+ */
+const MADE_BEHIND: Readonly<Record<string, EndpointName>> = {
+  response: 'createModelResponse',
+  'thread.run': 'chatComplete',
+}
 /** Its states (the same pages, `status`). */
 const UNDER_WAY: readonly string[] = ['queued', 'in_progress', 'requires_action', 'cancelling']
 const UNDER_WAY_WORDS = new Needles(UNDER_WAY.map(state => Buffer.from(`"${state}"`)))
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'incomplete', 'cancelled', 'expired'])
 
-/** The id of a response or run that goes on being made behind this whole answer; null for all other answers, which are not parsed. */
+/**
+ * The id of a response or run that goes on being made behind this whole answer; null for all other answers, which are
+ * not parsed.
+ */
 export function underWay(body: Buffer): string | null {
   if (!UNDER_WAY_WORDS.isIn(body)) return null
   const response = responseIn(body)

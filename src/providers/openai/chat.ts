@@ -12,7 +12,10 @@ import {faultOf} from '../unified/fault.ts'
 import {modelIn, rawUsageIn} from './reply.ts'
 import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
-/** Chat with providers whose words are OpenAI's already: for clients that came in other words and were translated to chat. */
+/**
+ * Chat with providers whose words are OpenAI's already: for clients that came in other words and were translated to
+ * chat.
+ */
 export const openaiChat: Translation = {
   request: (request, {model}) => ({path: '/chat/completions', body: model ? {...request, model} : request}),
   reply(response) {

@@ -7,10 +7,13 @@ import {plainFault} from './fault.ts'
 export const openaiErrands: ProviderOperations = {
   endpoints: {
     async getBatchOutput({id}, {ask}) {
-      const batch = await (await ask({method: 'GET', endpoint: 'retrieveBatch', path: `/batches/${uriPart(id)}`})).json()
+      const batch = await (
+        await ask({method: 'GET', endpoint: 'retrieveBatch', path: `/batches/${uriPart(id)}`})
+      ).json()
       const {output_file_id: output, error_file_id: errors, status} = batch
       const file = typeof output === 'string' && output !== '' ? output : errors
-      if (typeof file !== 'string' || file === '') throw new UnsupportedInput('id', `the batch has no output: it is ${String(status)}`)
+      if (typeof file !== 'string' || file === '')
+        throw new UnsupportedInput('id', `the batch has no output: it is ${String(status)}`)
       const path = `/files/${uriPart(file)}/content`
       const {body} = await ask({method: 'GET', endpoint: 'retrieveFileContent', path})
       return {content: body, content_type: 'application/octet-stream'}

@@ -5,7 +5,10 @@ import {hasValue, keyBytes} from './scan.ts'
 
 const USAGE_REQUESTED = {include_usage: true}
 
-/** `stream_options` that request usage, from those that would leave (JSON; undefined: none); null: these do. Other members stay. */
+/**
+ * `stream_options` that request usage, from those that would leave (JSON; undefined: none); null: these do. Other
+ * members stay.
+ */
 export function withUsage(stream_options: string | undefined): string | null {
   const given = stream_options === undefined ? undefined : parsed(stream_options)
   if (!isObject(given)) return JSON.stringify(USAGE_REQUESTED)
@@ -14,7 +17,9 @@ export function withUsage(stream_options: string | undefined): string | null {
 
 /** Takes a stream's bytes and gives them back without what tells of usage. */
 export interface MeterFilter {
-  /** The bytes that may go on. An event that has begun is kept back until it is whole, or longer than an event may be. */
+  /**
+   * The bytes that may go on. An event that has begun is kept back until it is whole, or longer than an event may be.
+   */
   take(chunk: Buffer): Buffer
   /** What is kept back, when the stream ends or must not wait; the filter goes on with what comes after. */
   end(): Buffer
@@ -24,7 +29,10 @@ const USAGE = keyBytes('usage')
 const LF = 10
 const CR = 13
 const SPACE = 32
-/** How nearly every event says that it has no usage. The brace ends the event's object, so the member is the object's own. */
+/**
+ * How nearly every event says that it has no usage. The brace ends the event's object, so the member is the object's
+ * own.
+ */
 const NO_USAGE_LAST = Buffer.from(',"usage":null}')
 const DATA = Buffer.from('data:')
 const NULL = 'null'
@@ -33,7 +41,10 @@ const NOTHING = Buffer.alloc(0)
 /** Chunks kept apart before they become one, so that a stream of single bytes costs bytes and not objects. */
 const MAX_HELD = 256
 
-/** Bytes that are taken out, by their place in the stream. `by_cr`: their last line ends with a CR, so that an LF behind it goes too. */
+/**
+ * Bytes that are taken out, by their place in the stream. `by_cr`: their last line ends with a CR, so that an LF behind
+ * it goes too.
+ */
 interface Cut {
   readonly start: number
   readonly end: number
@@ -41,9 +52,9 @@ interface Cut {
 }
 
 /**
- * For streams whose usage the gateway itself asked for (core rule 18): takes out the one event with usage and no choices, which the client
- * did not ask for, and the member `usage: null` of all others. All other bytes stay as they are, in their order; an event with usage and
- * choices too.
+ * For streams whose usage the gateway itself asked for (core rule 18): takes out the one event with usage and no
+ * choices, which the client did not ask for, and the member `usage: null` of all others. All other bytes stay as they
+ * are, in their order; an event with usage and choices too.
  */
 export function meterFilter(): MeterFilter {
   /** Bytes of the stream that have gone on or were taken out. */

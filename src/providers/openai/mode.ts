@@ -22,7 +22,9 @@ export function requestedMode(body: Buffer): RequestedMode {
     const members = topLevel(body, NO_KEYS)
     const valueIn = (key: string) => {
       const span = members.get(key)
-      return span && span.end - span.start <= MAX_VALUE_BYTES ? parsed(body.toString('utf8', span.start, span.end)) : undefined
+      return span && span.end - span.start <= MAX_VALUE_BYTES
+        ? parsed(body.toString('utf8', span.start, span.end))
+        : undefined
     }
     const tiers = TIER_KEYS.map(valueIn).map(value => tierWord(value) ?? tierWord(object(value).type))
     const tier = tiers.find(word => word !== undefined) ?? null

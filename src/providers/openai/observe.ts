@@ -33,7 +33,13 @@ const LONGEST_ID = 512
 /** The model stands in small events; a picture is not parsed to look for it. */
 const MODEL_BYTES = 64 * 1024
 /** Endpoints whose events carry pictures or all of the answer, and the usage behind them. */
-const LARGE: ReadonlySet<EndpointName> = new Set(['createModelResponse', 'getModelResponse', 'imageGenerate', 'imageEdit', 'createSpeech'])
+const LARGE: ReadonlySet<EndpointName> = new Set([
+  'createModelResponse',
+  'getModelResponse',
+  'imageGenerate',
+  'imageEdit',
+  'createSpeech',
+])
 const LARGE_EVENT_BYTES = 16 * 1024 * 1024
 
 /** Types of the event after which a client takes the answer for whole; `[DONE]` is one everywhere. */
@@ -57,9 +63,18 @@ const REASON: Readonly<Partial<Record<EndpointName, Buffer>>> = {
 const LAST_ANYWHERE = [...LAST.createModelResponse!, ...LAST.messages!]
 
 /** Events that come before the provider has decided anything (core rule 20). */
-const PREAMBLE: ReadonlySet<unknown> = new Set(['ping', 'message_start', 'response.created', 'response.queued', 'response.in_progress'])
+const PREAMBLE: ReadonlySet<unknown> = new Set([
+  'ping',
+  'message_start',
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+])
 
-/** Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules 6, 19, 20). `choices`: see `awaits_usage`. */
+/**
+ * Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules
+ * 6, 19, 20). `choices`: see `awaits_usage`.
+ */
 export function observeStream(endpoint: EndpointName, choices = 0): StreamObserver {
   return new StreamObserver(endpoint, choices)
 }
@@ -108,8 +123,9 @@ export class StreamObserver {
   }
 
   /**
-   * Reads the next bytes. Returns −1, or where in `chunk` the bytes begin that would let a client take the answer for whole: there begins
-   * the last event, or 0 when it began earlier and became whole with this chunk. Settle before passing those on. Told once.
+   * Reads the next bytes. Returns −1, or where in `chunk` the bytes begin that would let a client take the answer for
+   * whole: there begins the last event, or 0 when it began earlier and became whole with this chunk. Settle before
+   * passing those on. Told once.
    */
   take(chunk: Buffer): number {
     if (this.#finished) {
@@ -148,7 +164,9 @@ export class StreamObserver {
     return this.#model
   }
 
-  /** The id of a response that is made in the background, whether or not anybody reads its stream; null for all others. */
+  /**
+   * The id of a response that is made in the background, whether or not anybody reads its stream; null for all others.
+   */
   get background_id(): string | null {
     return this.#background_id
   }
@@ -162,14 +180,22 @@ export class StreamObserver {
     return this.#failed
   }
 
-  /** True when the answer is known not to be whole where it ends now: no event ended it, and every event was short enough to be read. */
+  /**
+   * True when the answer is known not to be whole where it ends now: no event ended it, and every event was short
+   * enough to be read.
+   */
   get is_cut(): boolean {
     return !this.#finished && !this.#has_reason && !this.#has_unread && !this.#failed
   }
 
-  /** True when each of the choices that a client waits for gave its reason to end, and the usage, which comes behind them, has not come. */
+  /**
+   * True when each of the choices that a client waits for gave its reason to end, and the usage, which comes behind
+   * them, has not come.
+   */
   get awaits_usage(): boolean {
-    return this.#choices > 0 && this.#open_choices <= 0 && !this.#finished && !this.#failed && this.#usage_so_far === null
+    return (
+      this.#choices > 0 && this.#open_choices <= 0 && !this.#finished && !this.#failed && this.#usage_so_far === null
+    )
   }
 
   /** Events that came, comments and pings apart. */
@@ -177,12 +203,17 @@ export class StreamObserver {
     return this.#events
   }
 
-  /** About how many bytes of text the model wrote, escapes as sent: some providers report usage before it is all there. */
+  /**
+   * About how many bytes of text the model wrote, escapes as sent: some providers report usage before it is all there.
+   */
   get text_bytes(): number {
     return this.#text_bytes
   }
 
-  /** The most tokens that all text of the model comes to. What came before the first time somebody asks counts a token a byte. */
+  /**
+   * The most tokens that all text of the model comes to. What came before the first time somebody asks counts a token a
+   * byte.
+   */
   get most_tokens(): number {
     this.#most_tokens ??= this.#text_bytes
     return this.#most_tokens
@@ -224,7 +255,14 @@ export class StreamObserver {
     const is_settled = this.#first_event === 'event' || this.#first_event === 'error'
     const wants_model = this.#model === null && this.#model_tries > 0 && raw.length <= MODEL_BYTES
     const hands_over = this.#hands_over && raw.includes(HANDOVER)
-    if (!is_settled || wants_model || hands_over || hasValue(raw, USAGE) || hasValue(raw, ERROR) || this.#mayBeLast(raw))
+    if (
+      !is_settled ||
+      wants_model ||
+      hands_over ||
+      hasValue(raw, USAGE) ||
+      hasValue(raw, ERROR) ||
+      this.#mayBeLast(raw)
+    )
       this.#read(raw, start)
     this.#countText(raw)
   }
@@ -258,7 +296,8 @@ export class StreamObserver {
     const whole = data.join('\n')
     const json = parsed(whole)
     // Some providers end events with a single line end, so that several come as one.
-    const parts = json === undefined && data.length > 1 ? data.map(line => [line, parsed(line)] as const) : [[whole, json] as const]
+    const parts =
+      json === undefined && data.length > 1 ? data.map(line => [line, parsed(line)] as const) : [[whole, json] as const]
     for (const [text, value] of parts) {
       if (this.#finished) return
       if (text.trim() === '[DONE]') this.#finish(start)

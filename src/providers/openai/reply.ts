@@ -26,8 +26,9 @@ const MAX_IMAGES = 1000
 const CHARACTERS_A_TOKEN = 4
 
 /**
- * Usage and model of a whole JSON answer to `endpoint`; nulls for what it does not tell, and for bytes that are no JSON object. Pictures
- * without token counts are counted by `requestUnits`, which knows the request; for multipart requests they are counted here.
+ * Usage and model of a whole JSON answer to `endpoint`; nulls for what it does not tell, and for bytes that are no JSON
+ * object. Pictures without token counts are counted by `requestUnits`, which knows the request; for multipart requests
+ * they are counted here.
  */
 export function readReply(endpoint: EndpointName, body: Buffer): ReplyFacts {
   if (body.length > WHOLE_BYTES && BULKY.has(endpoint)) return readBulky(endpoint, body)
@@ -44,8 +45,8 @@ export function factsOf(endpoint: EndpointName, reply: RawObject): ReplyFacts {
 }
 
 /**
- * What a request of these endpoints is charged by, whatever the answer says: the characters of a text to be spoken (code points),
- * pictures by quality and size. Null for all others and for bytes that are no JSON object.
+ * What a request of these endpoints is charged by, whatever the answer says: the characters of a text to be spoken
+ * (code points), pictures by quality and size. Null for all others and for bytes that are no JSON object.
  */
 export function requestUnits(endpoint: EndpointName, body: Buffer): Usage | null {
   if (endpoint !== 'createSpeech' && endpoint !== 'imageGenerate') return null
@@ -53,14 +54,20 @@ export function requestUnits(endpoint: EndpointName, body: Buffer): Usage | null
   if (!isObject(request)) return null
   const usage = emptyUsage()
   if (endpoint === 'imageGenerate') {
-    usage.units[imageUnit(word(request.quality), word(request.size))] = Math.min(Math.max(1, count(request.n) ?? 1), MAX_IMAGES)
+    usage.units[imageUnit(word(request.quality), word(request.size))] = Math.min(
+      Math.max(1, count(request.n) ?? 1),
+      MAX_IMAGES,
+    )
   } else {
     usage.units[UNIT.characters] = typeof request.input === 'string' ? codePoints(request.input) : 0
   }
   return usage
 }
 
-/** About as many tokens as `bytes` of text come to: four bytes each, rounded up, by OpenAI's rule for English. For usage not reported. */
+/**
+ * About as many tokens as `bytes` of text come to: four bytes each, rounded up, by OpenAI's rule for English. For usage
+ * not reported.
+ */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / CHARACTERS_A_TOKEN)
 }
@@ -83,7 +90,10 @@ export function rawUsageIn(json: RawObject): RawObject | null {
   return tiered && withBeside(tiered, json)
 }
 
-/** Usage of tools and of models that stands beside the usage, and is no part of it: no reader knows a rate for it. Source: openai, Response.ToolUsage, ImagesResponse.SvgUsage. */
+/**
+ * Usage of tools and of models that stands beside the usage, and is no part of it: no reader knows a rate for it.
+ * Source: openai, Response.ToolUsage, ImagesResponse.SvgUsage.
+ */
 const BESIDE = ['tool_usage', 'svg_usage', 'per_model_usage', 'model_usage'] as const
 
 function withBeside(raw_usage: RawObject, json: RawObject): RawObject {
@@ -98,7 +108,9 @@ function withBeside(raw_usage: RawObject, json: RawObject): RawObject {
 
 /** Written out: almost no answer has one of them, and each is looked for in every one. */
 function hasBeside({tool_usage, svg_usage, per_model_usage, model_usage}: RawObject): boolean {
-  return tool_usage !== undefined || svg_usage !== undefined || per_model_usage !== undefined || model_usage !== undefined
+  return (
+    tool_usage !== undefined || svg_usage !== undefined || per_model_usage !== undefined || model_usage !== undefined
+  )
 }
 
 /** The model an answer or an event names; null when it names none. */
@@ -135,7 +147,10 @@ function readBulky(endpoint: EndpointName, body: Buffer): ReplyFacts {
   const usage_at = body.lastIndexOf(USAGE)
   const raw_usage = usage_at < 0 ? undefined : objectAt(body, valueAt(body, USAGE, usage_at))
   const model_at = valueAt(body, MODEL)
-  const model = model_at < 0 || body[model_at] !== 34 ? null : parsed(body.toString('utf8', model_at, stringEnd(body, model_at) + 1))
+  const model =
+    model_at < 0 || body[model_at] !== 34
+      ? null
+      : parsed(body.toString('utf8', model_at, stringEnd(body, model_at) + 1))
   const usage = isObject(raw_usage) ? readUsage(withBeside(raw_usage, besideIn(body)), endpoint) : null
   return {usage, model: modelIn({model})}
 }

@@ -7,8 +7,8 @@ const BACKSLASH = 92
 const LETTER_N = 110
 
 /**
- * What to search for to find a key: `usage"`. The quote before it is looked at afterwards, since a search for a first byte that is
- * everywhere takes twice as long. A quoted key inside a string is escaped there and does not match.
+ * What to search for to find a key: `usage"`. The quote before it is looked at afterwards, since a search for a first
+ * byte that is everywhere takes twice as long. A quoted key inside a string is escaped there and does not match.
  */
 export function keyBytes(key: string): Buffer {
   return Buffer.from(`${key}"`)

@@ -25,5 +25,9 @@ export function failureIn(json: RawObject, type: string | null): StreamFailure |
 }
 
 function text(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, LONGEST_MESSAGE) : typeof value === 'number' ? String(value) : null
+  return typeof value === 'string' && value !== ''
+    ? value.slice(0, LONGEST_MESSAGE)
+    : typeof value === 'number'
+      ? String(value)
+      : null
 }

@@ -16,7 +16,10 @@ export class TextCounter {
     this.most_tokens = bytes_before
   }
 
-  /** The chunks of an event, after which the text has so many bytes. What of it stands under other keys counts a token a byte. */
+  /**
+   * The chunks of an event, after which the text has so many bytes. What of it stands under other keys counts a token a
+   * byte.
+   */
   count(chunks: readonly Json[], text_bytes: number): void {
     let bytes = 0
     for (const chunk of chunks) {

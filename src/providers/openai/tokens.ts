@@ -1,9 +1,10 @@
 import {isObject, parsed} from '../../base/json-object.ts'
 
 /**
- * A tokenizer without a vocabulary, for usage that nobody told. Text is cut where the tokenizers of current models cut it (words with the
- * space before them, digits by three, runs of signs, line ends); how many tokens a piece comes to is by its script and length. Within some
- * per cent of o200k on prose and code, and within a quarter on short texts of any script (test/providers/openai/tokens.test.ts).
+ * A tokenizer without a vocabulary, for usage that nobody told. Text is cut where the tokenizers of current models cut
+ * it (words with the space before them, digits by three, runs of signs, line ends); how many tokens a piece comes to is
+ * by its script and length. Within some per cent of o200k on prose and code, and within a quarter on short texts of any
+ * script (test/providers/openai/tokens.test.ts).
  */
 export function countTokens(text: string): number {
   const read = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
@@ -34,7 +35,8 @@ const OTHER_SIGN = 0.9
 function weightOf(piece: string): number {
   const bare = piece.trim()
   if (bare === '' || DIGITS.test(piece)) return 1
-  if (!WORD.test(piece)) return /[^\u0000-\u007f]/.test(bare) ? bare.length * OTHER_SIGN : Math.max(1, bare.length * ASCII_SIGN)
+  if (!WORD.test(piece))
+    return /[^\u0000-\u007f]/.test(bare) ? bare.length * OTHER_SIGN : Math.max(1, bare.length * ASCII_SIGN)
   const script = SCRIPTS.find(([letters]) => letters.test(bare))
   if (script) return Math.max(1, bare.length * script[1])
   return bare.split(CAMEL).reduce((sum, word) => sum + 1 + Math.max(0, word.length - SHORT_WORD) * LETTER_BEYOND, 0)
@@ -106,14 +108,18 @@ const FRAME_TOKENS = 4
 const MAX_DEPTH = 64
 
 /**
- * About how many tokens the text in a JSON body comes to, pictures and sound left out; null for bytes that are no JSON object, and for one that
- * has none of the members in which text is known to stand. `framed` adds what a request's messages are framed with.
+ * About how many tokens the text in a JSON body comes to, pictures and sound left out; null for bytes that are no JSON
+ * object, and for one that has none of the members in which text is known to stand. `framed` adds what a request's
+ * messages are framed with.
  */
 export function countBodyTokens(body: Buffer, {framed}: {readonly framed: boolean}): number | null {
   if (body.length > MAX_PARSED_BYTES) return null
   const json = parsed(body.toString('utf8'))
   if (!isObject(json)) return null
-  const heard: Heard = {tokens: framed && Array.isArray(json.messages) ? json.messages.length * FRAME_TOKENS : 0, texts: 0}
+  const heard: Heard = {
+    tokens: framed && Array.isArray(json.messages) ? json.messages.length * FRAME_TOKENS : 0,
+    texts: 0,
+  }
   const spoken = SPOKEN.filter(name => Object.hasOwn(json, name))
   for (const name of spoken) hear(json[name], heard, 0)
   return spoken.length > 0 ? heard.tokens : null

@@ -14,9 +14,10 @@ const MAX_KEYS = 64
 const IMAGES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit', 'imageVariation'])
 
 /**
- * What `said` comes to in disjoint classes; null when it says no number we know. Reads the shapes of OpenAI (chat, responses, images,
- * audio), Anthropic (input apart from cache) and Cohere (`billed_units`), with what DeepSeek, Moonshot, xAI, Perplexity, OpenRouter, Mistral
- * and others add. A part never counts for more than the whole it is part of.
+ * What `said` comes to in disjoint classes; null when it says no number we know. Reads the shapes of OpenAI (chat,
+ * responses, images, audio), Anthropic (input apart from cache) and Cohere (`billed_units`), with what DeepSeek,
+ * Moonshot, xAI, Perplexity, OpenRouter, Mistral and others add. A part never counts for more than the whole it is part
+ * of.
  */
 export function readUsage(raw: RawObject, endpoint: EndpointName): Usage | null {
   const usage = emptyUsage()
@@ -24,7 +25,11 @@ export function readUsage(raw: RawObject, endpoint: EndpointName): Usage | null 
   if (hasImpossible(raw) || (raw.billed_units !== undefined && hasImpossible(billed))) return null
   const counted = isAnthropic(raw, endpoint)
     ? readAnthropic(raw, usage)
-    : readOpenAi(raw.prompt_tokens === undefined && raw.input_tokens === undefined ? {...raw, ...billed} : raw, endpoint, usage)
+    : readOpenAi(
+        raw.prompt_tokens === undefined && raw.input_tokens === undefined ? {...raw, ...billed} : raw,
+        endpoint,
+        usage,
+      )
   const has_units = readUnits(raw, billed, usage)
   if (!counted && !has_units) return null
   readMode(raw, usage)
@@ -46,7 +51,13 @@ const KNOWN = knownMembers(`${INFORM_EVERYWHERE}
   server_side_tool_usage_details.x_search_calls server_side_tool_usage_details.code_interpreter_calls`)
 
 function inputParts(parts: string): string {
-  const names = ['cached_tokens', 'cache_write_tokens', 'cache_creation_tokens', 'cache_creation_input_tokens', 'audio_tokens']
+  const names = [
+    'cached_tokens',
+    'cache_write_tokens',
+    'cache_creation_tokens',
+    'cache_creation_input_tokens',
+    'audio_tokens',
+  ]
   const cached = ['audio_tokens', 'image_tokens'].map(name => `cached_tokens_details.${name}`)
   return [...names, 'image_tokens', ...cached].map(name => `${parts}.${name}`).join(' ')
 }
@@ -57,7 +68,12 @@ function outputParts(parts: string): string {
 
 /** Of a whole input or output. Written out: each is looked for in every report. */
 function hasImpossible({prompt_tokens, input_tokens, completion_tokens, output_tokens}: RawObject): boolean {
-  return isImpossible(prompt_tokens) || isImpossible(input_tokens) || isImpossible(completion_tokens) || isImpossible(output_tokens)
+  return (
+    isImpossible(prompt_tokens) ||
+    isImpossible(input_tokens) ||
+    isImpossible(completion_tokens) ||
+    isImpossible(output_tokens)
+  )
 }
 
 const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
@@ -70,14 +86,15 @@ function readMode({service_tier, speed}: RawObject, usage: Usage) {
 }
 
 /**
- * `later` over `earlier`, by field: what is null or absent stays what it was, and so does a count that is greater, since counts of a stream are
- * cumulative. One level of objects is merged as well. However many events of
+ * `later` over `earlier`, by field: what is null or absent stays what it was, and so does a count that is greater,
+ * since counts of a stream are cumulative. One level of objects is merged as well. However many events of
  * a stream tell other fields, so many are kept, for each event copies them.
  */
 export function mergeRawUsage(earlier: RawObject | null, later: unknown): RawObject | null {
   if (!isObject(later)) return earlier
   if (earlier === null && isWhole(later)) return later
-  const before_it = earlier !== null && BEGUN in earlier && later.output_tokens === 0 ? {...earlier, output_tokens: null} : earlier
+  const before_it =
+    earlier !== null && BEGUN in earlier && later.output_tokens === 0 ? {...earlier, output_tokens: null} : earlier
   const all = merged(before_it ?? NOTHING, later, (before, value) =>
     isObject(value) && isObject(before) ? merged(before, value, greater) : greater(before, value),
   )
@@ -87,8 +104,8 @@ export function mergeRawUsage(earlier: RawObject | null, later: unknown): RawObj
 const BEGUN = Symbol('begun')
 
 /**
- * Usage of a message that has just begun (`message_start`). Its output is a first guess, a token or some: a later report that there was none, as
- * of a refusal, takes its place.
+ * Usage of a message that has just begun (`message_start`). Its output is a first guess, a token or some: a later
+ * report that there was none, as of a refusal, takes its place.
  */
 export function begunUsage(usage: unknown): unknown {
   return isObject(usage) ? {...usage, [BEGUN]: true} : usage
@@ -125,17 +142,25 @@ function isWhole(raw: RawObject): boolean {
   return true
 }
 
-/** A number as a count; null for what cannot be one: negative, not finite, absurdly large, no number. A started unit is a whole one. */
+/**
+ * A number as a count; null for what cannot be one: negative, not finite, absurdly large, no number. A started unit is
+ * a whole one.
+ */
 export function count(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= MOST ? Math.ceil(value) : null
 }
 
-/** True for what is there and is no count: below zero, absurdly large, no number. A report whose whole input or output is such is not believed. */
+/**
+ * True for what is there and is no count: below zero, absurdly large, no number. A report whose whole input or output
+ * is such is not believed.
+ */
 export function isImpossible(value: unknown): boolean {
   return value !== undefined && value !== null && count(value) === null
 }
 
-/** Anthropic counts its input without what was read from and written to the cache; OpenAI, in the same words, with it. */
+/**
+ * Anthropic counts its input without what was read from and written to the cache; OpenAI, in the same words, with it.
+ */
 function isAnthropic(raw: RawObject, endpoint: EndpointName): boolean {
   if (raw.prompt_tokens !== undefined) return false
   return endpoint === 'messages' || ANTHROPIC_KEYS.some(key => raw[key] !== undefined)
@@ -173,7 +198,10 @@ function readOpenAi(raw: RawObject, endpoint: EndpointName, usage: Usage): boole
   return true
 }
 
-/** `whole` includes the cached, audio and image parts. Sources: OpenAI usage objects; DeepSeek, Moonshot, OpenRouter for their own names. */
+/**
+ * `whole` includes the cached, audio and image parts. Sources: OpenAI usage objects; DeepSeek, Moonshot, OpenRouter for
+ * their own names.
+ */
 function readInput(raw: RawObject, whole: number, usage: Usage) {
   const parts = object(raw.prompt_tokens_details ?? raw.input_tokens_details ?? raw.input_token_details)
   const cached_parts = object(parts.cached_tokens_details)
@@ -197,8 +225,8 @@ function readInput(raw: RawObject, whole: number, usage: Usage) {
 }
 
 /**
- * `whole` includes the reasoning, audio and image parts; `untold` is what the total has beyond input and output. True where that is the
- * reasoning which the report names: xAI's completion leaves it out, and its total has it.
+ * `whole` includes the reasoning, audio and image parts; `untold` is what the total has beyond input and output. True
+ * where that is the reasoning which the report names: xAI's completion leaves it out, and its total has it.
  */
 function readOutput(raw: RawObject, whole: number, untold: number, endpoint: EndpointName, usage: Usage): boolean {
   const parts = object(raw.completion_tokens_details ?? raw.output_tokens_details ?? raw.output_token_details)
@@ -225,7 +253,12 @@ function readUnits(raw: RawObject, billed: RawObject, usage: Usage): boolean {
   const tools = object(raw.server_side_tool_usage_details) // xAI
   put(
     UNIT.web_search,
-    first(object(raw.server_tool_use).web_search_requests, tools.web_search_calls, raw.num_search_queries, raw.num_sources_used),
+    first(
+      object(raw.server_tool_use).web_search_requests,
+      tools.web_search_calls,
+      raw.num_search_queries,
+      raw.num_sources_used,
+    ),
   )
   put(UNIT.file_search, first(tools.file_search_calls))
   put(UNIT.x_search, first(tools.x_search_calls))

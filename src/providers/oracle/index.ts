@@ -1,6 +1,12 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {laterReport, type Usage} from '../../schema/usage.ts'
-import {type Dialect, InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
+import {
+  type Dialect,
+  InvalidResponse,
+  type Json,
+  type StreamTranslator,
+  type TranslationContext,
+} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {indexIn} from '../unified/near-openai.ts'
 import {statusIn} from '../unified/near-openai-stream.ts'
@@ -16,7 +22,10 @@ export const oracle: Dialect = {
   fault: readFault,
 }
 
-/** A stream's event is a piece of one choice, its `pad` noise against listeners. The answer is whole when its choices have ended. */
+/**
+ * A stream's event is a piece of one choice, its `pad` noise against listeners. The answer is whole when its choices
+ * have ended.
+ */
 function open(context: TranslationContext, request: Json): StreamTranslator {
   return chatStream(context, request, (write, fail) => {
     const open_calls = new Map<number, {readonly id: string | null; readonly position: number}>()
@@ -28,7 +37,8 @@ function open(context: TranslationContext, request: Json): StreamTranslator {
       const text = typeof given === 'string' ? given : ''
       const last = open_calls.get(choice)
       // Arguments go on under the same id, or under none; a new id or a name begins a call.
-      if (last && (word(id) === null ? word(name) === null : id === last.id)) return write.more(last.position, text, choice)
+      if (last && (word(id) === null ? word(name) === null : id === last.id))
+        return write.more(last.position, text, choice)
       if (typeof name !== 'string' || name === '') throw new InvalidResponse('a tool call has no name')
       const own = word(id) ?? `call_${context.call_id}_${calls}`
       calls++

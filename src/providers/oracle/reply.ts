@@ -19,7 +19,11 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 
 /** Models of different makers end in different letters: `stop`, `COMPLETE`, `MAX_TOKENS`. */
 export function ended(reason: unknown, context: TranslationContext): string {
-  return finishReason(context.strict && typeof reason === 'string' ? reason.toLowerCase() : reason, FINISH, context.strict)
+  return finishReason(
+    context.strict && typeof reason === 'string' ? reason.toLowerCase() : reason,
+    FINISH,
+    context.strict,
+  )
 }
 
 /** A whole answer. Source: docs.oracle.com, ChatResult with a GenericChatResponse. */
@@ -27,7 +31,9 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   const {modelId, chatResponse} = object(response)
   const {choices, usage: used} = object(chatResponse)
   if (!Array.isArray(choices) || choices.length === 0) {
-    throw new InvalidResponse(faultOf(context, anyError(object(response)), 'chatResponse.choices: expected some').message)
+    throw new InvalidResponse(
+      faultOf(context, anyError(object(response)), 'chatResponse.choices: expected some').message,
+    )
   }
   const usage = readTokens(used) ?? readTokens(object(choices[0]).usage)
   const given = choices.map((choice: unknown, at) => {

@@ -1,11 +1,25 @@
 import {object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import {type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
-import {type ChatMessage, imageIn, isThought, messagesIn, mostTokens, partsIn, pick, stopsIn, unsupportedPart} from '../unified/read.ts'
+import {
+  type ChatMessage,
+  imageIn,
+  isThought,
+  messagesIn,
+  mostTokens,
+  partsIn,
+  pick,
+  stopsIn,
+  unsupportedPart,
+} from '../unified/read.ts'
 import {answeredIn, callsIn, choiceIn, toolsIn} from '../unified/tools.ts'
 
-const SETTINGS = `temperature seed top_p>topP top_k>topK frequency_penalty>frequencyPenalty presence_penalty>presencePenalty
-  n>numGenerations logit_bias>logitBias top_logprobs>logProbs parallel_tool_calls>isParallelToolCalls metadata`.replace(/\s+/g, ' ')
+const SETTINGS =
+  `temperature seed top_p>topP top_k>topK frequency_penalty>frequencyPenalty presence_penalty>presencePenalty
+  n>numGenerations logit_bias>logitBias top_logprobs>logProbs parallel_tool_calls>isParallelToolCalls metadata`.replace(
+    /\s+/g,
+    ' ',
+  )
 
 /**
  * An OpenAI chat request for Oracle's generic format. Source: docs.oracle.com, Generative AI inference, ChatDetails and
@@ -13,7 +27,8 @@ const SETTINGS = `temperature seed top_p>topP top_k>topK frequency_penalty>frequ
  */
 export function chatRequest(request: Json, context: TranslationContext): Translated {
   const {oracle_compartment_id, oracle_serving_mode, oracle_api_version} = context.options
-  if (!oracle_compartment_id) throw new UnsupportedInput('oracle_compartment_id', 'expected the compartment that pays for the call')
+  if (!oracle_compartment_id)
+    throw new UnsupportedInput('oracle_compartment_id', 'expected the compartment that pays for the call')
   const is_dedicated = oracle_serving_mode === 'DEDICATED'
   const tools = toolsIn(request)
   const effort = request.reasoning_effort
@@ -63,7 +78,12 @@ function message(source: ChatMessage): Json {
   const name = typeof raw.name === 'string' ? raw.name : undefined
   if (role === 'tool') return {role: 'TOOL', toolCallId: answeredIn(source), content}
   if (role !== 'assistant') return {role: role.toUpperCase(), content, name}
-  const toolCalls = callsIn(source).map(({id, name, arguments: given}) => ({id, type: 'FUNCTION', name, arguments: given}))
+  const toolCalls = callsIn(source).map(({id, name, arguments: given}) => ({
+    id,
+    type: 'FUNCTION',
+    name,
+    arguments: given,
+  }))
   return {
     role: 'ASSISTANT',
     content: content.length > 0 ? content : undefined,
@@ -75,7 +95,9 @@ function message(source: ChatMessage): Json {
 function choice(request: Json): Json | undefined {
   const tool_choice = choiceIn(request)
   if (tool_choice === undefined) return undefined
-  return typeof tool_choice === 'object' ? {type: 'FUNCTION', name: tool_choice.name} : {type: tool_choice.toUpperCase()}
+  return typeof tool_choice === 'object'
+    ? {type: 'FUNCTION', name: tool_choice.name}
+    : {type: tool_choice.toUpperCase()}
 }
 
 function format(request: Json): Json | undefined {

@@ -3,10 +3,15 @@ import {outputNames} from './names.ts'
 
 const MOST: Readonly<Record<string, number>> = most_file
 
-/** What is taken for the longest answer of a model that nobody has listed: longer ones are rare, and less would promise too much. */
+/**
+ * What is taken for the longest answer of a model that nobody has listed: longer ones are rare, and less would promise
+ * too much.
+ */
 export const UNLISTED_TOKENS = 131_072
 
-/** Families that think without showing it and by default; what others think is in their stream, or set in the request. */
+/**
+ * Families that think without showing it and by default; what others think is in their stream, or set in the request.
+ */
 const HIDES = /^(?:o\d|gpt-5|codex|gemini-(?:2\.5|[3-9]|flash-latest|pro-latest)|grok-(?:3-mini|[4-9]))/
 /** Names that stand for several models, one of which may. */
 const MIXED = /^(?:auto|free|gpt-(?:mini-)?latest)$/
@@ -27,7 +32,10 @@ export function listedOutputTokens(model: string): number | undefined {
   return undefined
 }
 
-/** True when a model may use up tokens that its stream does not show, as one that nobody knows may; `asks`: the request asks it to think. */
+/**
+ * True when a model may use up tokens that its stream does not show, as one that nobody knows may; `asks`: the request
+ * asks it to think.
+ */
 export function hidesOutput(model: string, asks: boolean): boolean {
   if (asks) return true
   const [name = ''] = outputNames(model)

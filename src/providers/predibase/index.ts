@@ -20,7 +20,10 @@ function request(input: Json, context: TranslationContext): Translated {
 
 function segment(value: unknown, field: string): string {
   if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') return uriPart(value)
-  throw new UnsupportedInput(field, field === 'user' ? 'expected the tenant that serves the model' : 'expected the name of a model')
+  throw new UnsupportedInput(
+    field,
+    field === 'user' ? 'expected the tenant that serves the model' : 'expected the name of a model',
+  )
 }
 
 /** Predibase. Base URL: the serving host. */

@@ -42,7 +42,8 @@ export const reka: Dialect = {
 
 function request(input: Json, context: TranslationContext): Translated {
   oneChoice(input)
-  if (Array.isArray(input.tools) && input.tools.length > 0) throw new UnsupportedInput('tools', 'the provider takes no tools')
+  if (Array.isArray(input.tools) && input.tools.length > 0)
+    throw new UnsupportedInput('tools', 'the provider takes no tools')
   const body = {
     model: context.model,
     messages: turns(messagesIn(input)),
@@ -89,20 +90,27 @@ function reply(response: unknown, context: TranslationContext): TranslatedRespon
   const {id, model, responses, usage: used} = object(response)
   const [first] = Array.isArray(responses) ? responses : []
   const {message, finish_reason} = object(first)
-  if (!isObject(message)) throw new InvalidResponse(faultOf(context, anyError(object(response)), 'responses: expected some').message)
+  if (!isObject(message))
+    throw new InvalidResponse(faultOf(context, anyError(object(response)), 'responses: expected some').message)
   const usage = readTokens(used)
   const choice = choiceOut(
     0,
     messageOut([{type: 'text', text: textOf(message.content)}], [], context.strict),
     ended(finish_reason, context),
   )
-  return {body: completion(context, {id: word(id), model: word(model), choices: [choice], usage}), usage, model: word(model)}
+  return {
+    body: completion(context, {id: word(id), model: word(model), choices: [choice], usage}),
+    usage,
+    model: word(model),
+  }
 }
 
 function open(context: TranslationContext, input: Json): StreamTranslator {
   return chatStream(context, input, (write, fail) => {
     let heard = ''
-    /** Reka tells all so far with each chunk; deployments are known that tell what is new. The second chunk settles it. */
+    /**
+     * Reka tells all so far with each chunk; deployments are known that tell what is new. The second chunk settles it.
+     */
     let is_whole: boolean | null = null
     let usage: Usage | null = null
     let finished = false

@@ -11,7 +11,10 @@ const rerank: Translation = {
   reply: (response, context, request) => tokenReply(response, 'results', context, request),
 }
 
-/** Source: jina.ai, embeddings API: inputs may be objects of its own (`{text}`, `{image}`); vectors are numbers unless another format is set. */
+/**
+ * Source: jina.ai, embeddings API: inputs may be objects of its own (`{text}`, `{image}`); vectors are numbers unless
+ * another format is set.
+ */
 const embed: Translation = {
   request: (request, context) => {
     encodingIn(request)
@@ -23,7 +26,8 @@ const embed: Translation = {
 
 function inputsIn({input}: Json): readonly unknown[] {
   const all: unknown = typeof input === 'string' ? [input] : input
-  if (!Array.isArray(all) || all.length === 0) throw new UnsupportedInput('input', 'expected a string or an array of strings')
+  if (!Array.isArray(all) || all.length === 0)
+    throw new UnsupportedInput('input', 'expected a string or an array of strings')
   all.forEach((one: unknown, at) => {
     if (typeof one !== 'string' && !isObject(one)) throw new UnsupportedInput(`input[${at}]`, 'expected a string')
   })

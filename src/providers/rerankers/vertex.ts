@@ -10,13 +10,14 @@ const RECORDS_A_QUERY = 100
 const MAX_RECORDS = 200
 
 /**
- * Reranking by the ranking API of Discovery Engine (Vertex AI Search), whose host is its own. Records are told apart by their place in the
- * list. Source: Discovery Engine REST reference v1, projects.locations.rankingConfigs.rank.
+ * Reranking by the ranking API of Discovery Engine (Vertex AI Search), whose host is its own. Records are told apart by
+ * their place in the list. Source: Discovery Engine REST reference v1, projects.locations.rankingConfigs.rank.
  */
 export const vertexRerank: Translation = {
   request(request, context) {
     const records = documentsIn(request).map(({text, raw}, at) => ({id: String(at), ...titleOf(raw), content: text}))
-    if (records.length > MAX_RECORDS) throw new UnsupportedInput('documents', `expected at most ${MAX_RECORDS} documents`)
+    if (records.length > MAX_RECORDS)
+      throw new UnsupportedInput('documents', `expected at most ${MAX_RECORDS} documents`)
     const topN = topIn(request)
     const body = {
       ...(context.model ? {model: context.model} : {}),
@@ -41,5 +42,7 @@ export const vertexRerank: Translation = {
 }
 
 function titleOf(document: unknown): Json {
-  return isObject(document) && typeof document.title === 'string' && typeof document.text === 'string' ? {title: document.title} : {}
+  return isObject(document) && typeof document.title === 'string' && typeof document.text === 'string'
+    ? {title: document.title}
+    : {}
 }

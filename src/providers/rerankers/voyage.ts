@@ -6,7 +6,10 @@ import {rerankBody, tokenReply} from '../unified/rerank.ts'
 
 /** Source: docs.voyageai.com, rerankers: `top_k`, results under `data`, charged by tokens. */
 const rerank: Translation = {
-  request: (request, context) => ({path: '/rerank', body: {...rerankBody(request, context, 'top_k'), ...pick(request, 'truncation')}}),
+  request: (request, context) => ({
+    path: '/rerank',
+    body: {...rerankBody(request, context, 'top_k'), ...pick(request, 'truncation')},
+  }),
   reply: (response, context, request) => tokenReply(response, 'data', context, request),
 }
 

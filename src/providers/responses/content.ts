@@ -2,10 +2,15 @@ import {arrayAt, given, objectAt, stringAt} from '../messages/fields.ts'
 import {noWord, textPart} from '../messages/parts.ts'
 import type {Json, TranslationContext} from '../translation.ts'
 
-/** The content of a message or of a call's output as parts of a chat message. Throws `Untranslatable` for what chat has no part for. */
+/**
+ * The content of a message or of a call's output as parts of a chat message. Throws `Untranslatable` for what chat has
+ * no part for.
+ */
 export function partsIn(content: unknown, field: string, context: TranslationContext): readonly Json[] {
   if (typeof content === 'string') return [textPart(content)]
-  return arrayAt(content, field).map((part, at) => partOf(objectAt(part, `${field}[${at}]`), `${field}[${at}]`, context))
+  return arrayAt(content, field).map((part, at) =>
+    partOf(objectAt(part, `${field}[${at}]`), `${field}[${at}]`, context),
+  )
 }
 
 function partOf(part: Json, field: string, context: TranslationContext): Json {
@@ -28,8 +33,12 @@ function partOf(part: Json, field: string, context: TranslationContext): Json {
 }
 
 function image(part: Json, field: string, context: TranslationContext): Json {
-  if (typeof part.image_url !== 'string' && part.file_id) throw noWord('the id of a stored file', `${field}.file_id`, context)
-  return {type: 'image_url', image_url: given({url: stringAt(part.image_url, `${field}.image_url`), detail: part.detail})}
+  if (typeof part.image_url !== 'string' && part.file_id)
+    throw noWord('the id of a stored file', `${field}.file_id`, context)
+  return {
+    type: 'image_url',
+    image_url: given({url: stringAt(part.image_url, `${field}.image_url`), detail: part.detail}),
+  }
 }
 
 function file(part: Json, field: string, context: TranslationContext): Json {

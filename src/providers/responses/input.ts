@@ -8,9 +8,17 @@ import {partsIn} from './content.ts'
 import {openThought} from './thoughts.ts'
 
 /** Roles of chat; `developer` is OpenAI's own and means the same. */
-const ROLES: Readonly<Record<string, string>> = {user: 'user', assistant: 'assistant', system: 'system', developer: 'system'}
+const ROLES: Readonly<Record<string, string>> = {
+  user: 'user',
+  assistant: 'assistant',
+  system: 'system',
+  developer: 'system',
+}
 
-/** What an assistant said in one turn: items that follow one another, in one chat message, since chat wants all calls of a turn in one. */
+/**
+ * What an assistant said in one turn: items that follow one another, in one chat message, since chat wants all calls of
+ * a turn in one.
+ */
 interface Turn {
   readonly parts: Json[]
   readonly blocks: Json[]
@@ -103,7 +111,8 @@ class Conversation {
     const block = openThought(item.encrypted_content, contentText(thinking))
     // Thinking that nobody signed, or that another provider did, is not shown to this one (data-plane digest 7.6).
     if (!block) return
-    const is_after = this.#turn !== null && this.#turn.calls.length === 0 && this.#turn.parts.length > 0 && !this.#turn.has_thinking
+    const is_after =
+      this.#turn !== null && this.#turn.calls.length === 0 && this.#turn.parts.length > 0 && !this.#turn.has_thinking
     if (is_after) this.#endTurn()
     const turn = this.#openTurn()
     turn.blocks.push(block)

@@ -44,19 +44,39 @@ export class Item {
     const text = status === 'in_progress' ? '' : this.text
     switch (opening.kind) {
       case 'call':
-        return {id, type: 'function_call', status, call_id: opening.id, name: opening.name, arguments: text, ...opening.extra}
+        return {
+          id,
+          type: 'function_call',
+          status,
+          call_id: opening.id,
+          name: opening.name,
+          arguments: text,
+          ...opening.extra,
+        }
       case 'thinking':
-        return this.#reasoning(status, text ? [{type: 'summary_text', text}] : [], sealThought({signature: this.#signature}))
+        return this.#reasoning(
+          status,
+          text ? [{type: 'summary_text', text}] : [],
+          sealThought({signature: this.#signature}),
+        )
       case 'redacted_thinking':
         return this.#reasoning(status, [], sealThought({data: opening.data}))
       default:
-        return {id, type: 'message', role: 'assistant', status, content: status === 'in_progress' ? [] : [this.part(text)]}
+        return {
+          id,
+          type: 'message',
+          role: 'assistant',
+          status,
+          content: status === 'in_progress' ? [] : [this.part(text)],
+        }
     }
   }
 
   /** The content part of a message. */
   part(text: string): Json {
-    return this.opening.kind === 'refusal' ? {type: 'refusal', refusal: text} : {type: 'output_text', text, annotations: [], logprobs: []}
+    return this.opening.kind === 'refusal'
+      ? {type: 'refusal', refusal: text}
+      : {type: 'output_text', text, annotations: [], logprobs: []}
   }
 
   #reasoning(status: ItemStatus, summary: readonly Json[], encrypted_content: string | null): Json {

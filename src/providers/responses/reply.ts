@@ -6,7 +6,10 @@ import {type ChatFollower, followWhole} from '../messages/follower.ts'
 import type {Json, TranslationContext} from '../translation.ts'
 import {Item} from './item.ts'
 
-/** A chat completion as a response object (OpenAI API reference, the response object). Throws `BadReply` for what is none. */
+/**
+ * A chat completion as a response object (OpenAI API reference, the response object). Throws `BadReply` for what is
+ * none.
+ */
 export function toResponse(completion: Json, context: TranslationContext, request: Json): Json {
   const {follower, steps} = followWhole(completion, context)
   const items: Item[] = []
@@ -20,11 +23,23 @@ export function toResponse(completion: Json, context: TranslationContext, reques
 
 /** The response as far as it is: what its events carry before the end. */
 export function openResponse(follower: ChatFollower, context: TranslationContext, request: Json): Json {
-  return responseOf(follower, context, request, {status: 'in_progress', error: null, incomplete_details: null}, [], null)
+  return responseOf(
+    follower,
+    context,
+    request,
+    {status: 'in_progress', error: null, incomplete_details: null},
+    [],
+    null,
+  )
 }
 
 /** The response at its end: whole, or stopped by the limit or a filter. */
-export function endedResponse(follower: ChatFollower, context: TranslationContext, request: Json, items: readonly Item[]): Json {
+export function endedResponse(
+  follower: ChatFollower,
+  context: TranslationContext,
+  request: Json,
+  items: readonly Item[],
+): Json {
   const reason = incompleteReason(follower)
   const state = {status: reason ? 'incomplete' : 'completed', error: null, incomplete_details: reason ? {reason} : null}
   return responseOf(follower, context, request, state, outputOf(items, reason !== null), follower.usage)
@@ -93,7 +108,10 @@ function responseUsage(usage: Usage): Json {
   const {prompt_tokens, completion_tokens, total_tokens} = totals(usage)
   return {
     input_tokens: prompt_tokens,
-    input_tokens_details: {cached_tokens: object(prompt_tokens_details).cached_tokens, cache_write_tokens: cache_creation_input_tokens},
+    input_tokens_details: {
+      cached_tokens: object(prompt_tokens_details).cached_tokens,
+      cache_write_tokens: cache_creation_input_tokens,
+    },
     output_tokens: completion_tokens,
     output_tokens_details: {reasoning_tokens: object(completion_tokens_details).reasoning_tokens},
     total_tokens,

@@ -14,14 +14,15 @@ const REFUSED: Readonly<Record<string, string>> = {
 const CHOICES: ReadonlySet<unknown> = new Set(['auto', 'none', 'required'])
 
 /**
- * A Responses request in chat's words (data-plane digest 7.7). Left out without a word: `store` and `metadata`, which are about keeping the
- * answer (the metadata is shown in it), and hints that only guide OpenAI's own service (`include`, `truncation`, `service_tier`,
- * `prompt_cache_key`, `text.verbosity` ...).
+ * A Responses request in chat's words (data-plane digest 7.7). Left out without a word: `store` and `metadata`, which
+ * are about keeping the answer (the metadata is shown in it), and hints that only guide OpenAI's own service
+ * (`include`, `truncation`, `service_tier`, `prompt_cache_key`, `text.verbosity` ...).
  */
 export function responsesToChat(request: Json, context: TranslationContext): Json {
   for (const [name, reason] of Object.entries(REFUSED)) {
     const value = request[name]
-    if (value !== undefined && value !== null && value !== false && value !== 0) throw new UnsupportedInput(name, reason)
+    if (value !== undefined && value !== null && value !== false && value !== 0)
+      throw new UnsupportedInput(name, reason)
   }
   const text = optional(request.text, 'text')
   const reasoning = optional(request.reasoning, 'reasoning')
@@ -47,8 +48,14 @@ function formatOf(value: unknown): Json | null {
   const {type, name, description, schema, strict} = optional(value, 'text.format')
   if (type === undefined || type === 'text') return null
   if (type === 'json_object') return {type}
-  if (type !== 'json_schema') throw new UnsupportedInput('text.format.type', 'expected text, json_object or json_schema')
-  const json_schema = {name: stringAt(name, 'text.format.name'), description, schema: objectAt(schema, 'text.format.schema'), strict}
+  if (type !== 'json_schema')
+    throw new UnsupportedInput('text.format.type', 'expected text, json_object or json_schema')
+  const json_schema = {
+    name: stringAt(name, 'text.format.name'),
+    description,
+    schema: objectAt(schema, 'text.format.schema'),
+    strict,
+  }
   return {type, json_schema: given(json_schema)}
 }
 
@@ -68,7 +75,9 @@ function toolOf(tool: Json, field: string, context: TranslationContext): Json {
   return {type: 'function', function: given(definition)}
 }
 
-/** The tools that may be called and how: `allowed_tools` are those alone, for chat's own word for it is OpenAI's only. */
+/**
+ * The tools that may be called and how: `allowed_tools` are those alone, for chat's own word for it is OpenAI's only.
+ */
 function chosen(
   tools: readonly Json[],
   choice: unknown,
@@ -76,12 +85,16 @@ function chosen(
 ): {readonly tools: readonly Json[]; readonly tool_choice: unknown} {
   if (choice === undefined || choice === null) return {tools, tool_choice: null}
   if (CHOICES.has(choice)) return {tools, tool_choice: choice}
-  if (typeof choice === 'string') throw new UnsupportedInput('tool_choice', 'expected auto, none, required or an object')
+  if (typeof choice === 'string')
+    throw new UnsupportedInput('tool_choice', 'expected auto, none, required or an object')
   const {type, name, mode, tools: allowed} = objectAt(choice, 'tool_choice')
   if (type === 'function') return {tools, tool_choice: {type, function: {name: stringAt(name, 'tool_choice.name')}}}
   if (type !== 'allowed_tools') throw noWord(type, 'tool_choice.type', context)
-  if (mode !== 'auto' && mode !== 'required') throw new UnsupportedInput('tool_choice.mode', 'expected auto or required')
-  const names = new Set(arrayAt(allowed, 'tool_choice.tools').map((tool, at) => allowedName(tool, `tool_choice.tools[${at}]`, context)))
+  if (mode !== 'auto' && mode !== 'required')
+    throw new UnsupportedInput('tool_choice.mode', 'expected auto or required')
+  const names = new Set(
+    arrayAt(allowed, 'tool_choice.tools').map((tool, at) => allowedName(tool, `tool_choice.tools[${at}]`, context)),
+  )
   const left = tools.filter(tool => names.has((tool.function as Json).name as string))
   return {tools: left, tool_choice: mode}
 }

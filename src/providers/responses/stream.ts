@@ -1,5 +1,11 @@
 import {type BlockStep, ChatFollower} from '../messages/follower.ts'
-import {type ClientStream, InvalidResponse, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
+import {
+  type ClientStream,
+  InvalidResponse,
+  type Json,
+  type ProviderFault,
+  type TranslationContext,
+} from '../translation.ts'
 import {Item, type ItemStatus} from './item.ts'
 import {endedResponse, failedResponse, incompleteReason, openResponse} from './reply.ts'
 
@@ -69,7 +75,9 @@ class ResponseStream implements ClientStream {
   /** `is_last`: the last of these steps closes the last item. */
   #textOf(steps: readonly BlockStep[], is_last: boolean): string {
     const is_cut = is_last && incompleteReason(this.#follower) !== null
-    return steps.map((step, at) => this.#tell(step, is_cut && at === steps.length - 1 ? 'incomplete' : 'completed')).join('')
+    return steps
+      .map((step, at) => this.#tell(step, is_cut && at === steps.length - 1 ? 'incomplete' : 'completed'))
+      .join('')
   }
 
   #tell(step: BlockStep, status: ItemStatus): string {
@@ -93,7 +101,8 @@ class ResponseStream implements ClientStream {
 
   #partAdded(item: Item): string {
     const {kind} = item.opening
-    if (kind === 'thinking') return this.#part({thinking: 'reasoning_summary_part.added'}, item, {part: {type: 'summary_text', text: ''}})
+    if (kind === 'thinking')
+      return this.#part({thinking: 'reasoning_summary_part.added'}, item, {part: {type: 'summary_text', text: ''}})
     return kind === 'call' ? '' : this.#part({[kind]: 'content_part.added'}, item, {part: item.part('')})
   }
 
@@ -115,7 +124,11 @@ class ResponseStream implements ClientStream {
         const {kind} = item.opening
         const empty = was_empty ? this.#partAdded(item) : ''
         const done = kind === 'refusal' ? {refusal: text} : {text, logprobs: []}
-        return empty + this.#part(DONES, item, done) + this.#part({[kind]: 'content_part.done'}, item, {part: item.part(text)})
+        return (
+          empty +
+          this.#part(DONES, item, done) +
+          this.#part({[kind]: 'content_part.done'}, item, {part: item.part(text)})
+        )
       }
     }
   }
@@ -128,7 +141,13 @@ class ResponseStream implements ClientStream {
     const {kind} = item.opening
     const place = kind === 'call' ? {} : kind === 'thinking' ? {summary_index: 0} : {content_index: 0}
     const logprobs = kind === 'text' && 'delta' in more ? {logprobs: []} : {}
-    return this.#event(`response.${types[kind]}`, {item_id: item.id, output_index: this.#items.length - 1, ...place, ...more, ...logprobs})
+    return this.#event(`response.${types[kind]}`, {
+      item_id: item.id,
+      output_index: this.#items.length - 1,
+      ...place,
+      ...more,
+      ...logprobs,
+    })
   }
 
   #event(type: string, more: Json): string {
@@ -152,5 +171,7 @@ const DONES = {
 
 /** The error code of a failed response: the API knows few, of which two are not about the request. */
 function codeOf({type, code}: ProviderFault): string {
-  return [type, code].some(word => word !== null && /rate_limit|quota|throttl|^429$/i.test(word)) ? 'rate_limit_exceeded' : 'server_error'
+  return [type, code].some(word => word !== null && /rate_limit|quota|throttl|^429$/i.test(word))
+    ? 'rate_limit_exceeded'
+    : 'server_error'
 }

@@ -3,7 +3,10 @@ import {readFault} from '../unified/fault.ts'
 import {fromBase64, imageList, manyIn, promptIn, sizeIn} from '../unified/images.ts'
 import {modelPath, objectIn, pick} from '../unified/read.ts'
 
-/** Source: segmind.com, models' API pages: one path a model; with `base64` the answer is JSON, else the bytes of a picture. */
+/**
+ * Source: segmind.com, models' API pages: one path a model; with `base64` the answer is JSON, else the bytes of a
+ * picture.
+ */
 const imageGenerate: Translation = {
   request(request, context) {
     const size = sizeIn(request)
@@ -22,7 +25,8 @@ const imageGenerate: Translation = {
     }
   },
   reply(response, context, request) {
-    if (response instanceof Uint8Array) return imageList(context, request, [{b64_json: Buffer.from(response).toString('base64')}])
+    if (response instanceof Uint8Array)
+      return imageList(context, request, [{b64_json: Buffer.from(response).toString('base64')}])
     const {image} = objectIn(response)
     const pictures = (Array.isArray(image) ? image : [image]).flatMap(one => fromBase64(one) ?? [])
     if (pictures.length === 0) throw new InvalidResponse('image: expected a picture')

@@ -38,7 +38,10 @@ const imageGenerate: Translation = {
         prompt: promptIn(request),
         ...(size ? {image_size: `${size.width}x${size.height}`} : {}),
         ...(many > 1 ? {batch_size: many} : {}),
-        ...pick(request, 'image_size batch_size negative_prompt seed num_inference_steps steps>num_inference_steps guidance_scale image'),
+        ...pick(
+          request,
+          'image_size batch_size negative_prompt seed num_inference_steps steps>num_inference_steps guidance_scale image',
+        ),
       },
     }
   },
@@ -54,4 +57,9 @@ const imageGenerate: Translation = {
 }
 
 /** SiliconFlow's reranking and pictures; all else there is OpenAI's. Base URL with `/v1`. */
-export const siliconflow: Dialect = {name: 'siliconflow', keeps_errors: true, endpoints: {rerank, imageGenerate}, fault: readFault}
+export const siliconflow: Dialect = {
+  name: 'siliconflow',
+  keeps_errors: true,
+  endpoints: {rerank, imageGenerate},
+  fault: readFault,
+}

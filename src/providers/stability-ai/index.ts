@@ -74,14 +74,20 @@ function formRequest(request: Json, context: TranslationContext): Translated {
     ...more,
   }
   const {bytes, content_type} = form(fields)
-  return {path: `/v2beta/stable-image/generate/${path}`, headers: {accept: 'application/json', 'content-type': content_type}, body: bytes}
+  return {
+    path: `/v2beta/stable-image/generate/${path}`,
+    headers: {accept: 'application/json', 'content-type': content_type},
+    body: bytes,
+  }
 }
 
 function formReply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse {
   const {image, finish_reason} = objectIn(response)
   const picture = fromBase64(image)
   if (!picture)
-    throw new InvalidResponse(`image: expected a picture${typeof finish_reason === 'string' ? `, not ${finish_reason.slice(0, 64)}` : ''}`)
+    throw new InvalidResponse(
+      `image: expected a picture${typeof finish_reason === 'string' ? `, not ${finish_reason.slice(0, 64)}` : ''}`,
+    )
   return imageList(context, request, [picture])
 }
 
@@ -99,12 +105,22 @@ function ratioIn(request: Json): string | undefined {
   return found
 }
 
-/** A `multipart/form-data` body of plain fields (RFC 7578). Its boundary comes from its bytes, so that one request is one body. */
+/**
+ * A `multipart/form-data` body of plain fields (RFC 7578). Its boundary comes from its bytes, so that one request is
+ * one body.
+ */
 function form(fields: Readonly<Record<string, unknown>>): {readonly bytes: Buffer; readonly content_type: string} {
-  const values = Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const)
+  const values = Object.entries(fields).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  )
   const boundary = `form-${createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 32)}`
-  const parts = values.map(([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
-  return {bytes: Buffer.from(`${parts.join('')}--${boundary}--\r\n`), content_type: `multipart/form-data; boundary=${boundary}`}
+  const parts = values.map(
+    ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  )
+  return {
+    bytes: Buffer.from(`${parts.join('')}--${boundary}--\r\n`),
+    content_type: `multipart/form-data; boundary=${boundary}`,
+  }
 }
 
 /** `{id, name, message}` of the first API, `{id, name, errors: [text]}` of the second. */

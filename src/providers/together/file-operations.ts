@@ -46,7 +46,10 @@ const TUNE_STATUSES: Readonly<Record<string, TuneStatus>> = {
 /** What Together calls OpenAI's purposes. */
 const PURPOSES: Readonly<Record<string, string>> = {batch: 'batch-api'}
 
-/** Files, batches and fine-tuning of Together AI (docs.together.ai, API reference, files, batches, fine-tunes). Rows are OpenAI's. */
+/**
+ * Files, batches and fine-tuning of Together AI (docs.together.ai, API reference, files, batches, fine-tunes). Rows are
+ * OpenAI's.
+ */
 export const togetherErrands: ProviderOperations = {
   endpoints: {
     async uploadFile(input, {ask}) {
@@ -59,8 +62,13 @@ export const togetherErrands: ProviderOperations = {
       return {json: fileOf(await (await ask({method: 'POST', path: '/files/upload', headers, body})).json())}
     },
     listFiles: (input, {ask}) =>
-      listed(input, async () => ({items: (await itemsOf(await ask({method: 'GET', path: '/files'}))).map(fileOf), next: null})),
-    retrieveFile: async ({id}, {ask}) => ({json: fileOf(await (await ask({method: 'GET', path: `/files/${segment(id)}`})).json())}),
+      listed(input, async () => ({
+        items: (await itemsOf(await ask({method: 'GET', path: '/files'}))).map(fileOf),
+        next: null,
+      })),
+    retrieveFile: async ({id}, {ask}) => ({
+      json: fileOf(await (await ask({method: 'GET', path: `/files/${segment(id)}`})).json()),
+    }),
     async deleteFile({id}, {ask}) {
       ;(await ask({method: 'DELETE', path: `/files/${segment(id)}`})).drop()
       return {json: {id, object: 'file', deleted: true}}
@@ -89,7 +97,9 @@ export const togetherErrands: ProviderOperations = {
         return {items: jobs.map(job => batchObject(batchOf(job))), next: null}
       }),
     async getBatchOutput({id}, {ask}) {
-      const {output_file_id: file, status} = batchOf(await (await ask({method: 'GET', path: `/batches/${segment(id)}`})).json())
+      const {output_file_id: file, status} = batchOf(
+        await (await ask({method: 'GET', path: `/batches/${segment(id)}`})).json(),
+      )
       if (!file) throw new UnsupportedInput('id', `the batch has no output: it is ${status}`)
       const {body} = await ask({method: 'GET', path: `/files/${segment(file)}/content`})
       return {content: body, content_type: 'application/octet-stream'}
@@ -98,7 +108,10 @@ export const togetherErrands: ProviderOperations = {
       if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model')
       const {learning_rate_multiplier, ...hyperparameters} = hyperparametersIn(body)
       if (learning_rate_multiplier !== undefined)
-        throw new UnsupportedInput('hyperparameters.learning_rate_multiplier', 'Together takes a rate: send hyperparameters.learning_rate')
+        throw new UnsupportedInput(
+          'hyperparameters.learning_rate_multiplier',
+          'Together takes a rate: send hyperparameters.learning_rate',
+        )
       const validation = textAt(body, 'validation_file')
       const job = {
         model: context.model,

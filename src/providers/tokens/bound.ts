@@ -1,14 +1,18 @@
 import vocabulary_file from './vocabulary.json' with {type: 'json'}
 
 /**
- * The most tokens that a tokenizer makes of text inside JSON, by one pass over its bytes. What a byte pair encoding ends with has no two
- * neighbours that together are a token of its vocabulary. So the most pieces that obey this for pairs are never fewer than its tokens, and
- * the words that are tokens by themselves are one. `bin/vocabulary.ts` took both from o200k_base and cl100k_base; of text that is not
- * ASCII each byte counts as a token, the least that a vocabulary of bytes knows.
+ * The most tokens that a tokenizer makes of text inside JSON, by one pass over its bytes. What a byte pair encoding
+ * ends with has no two neighbours that together are a token of its vocabulary. So the most pieces that obey this for
+ * pairs are never fewer than its tokens, and the words that are tokens by themselves are one. `bin/vocabulary.ts` took
+ * both from o200k_base and cl100k_base; of text that is not ASCII each byte counts as a token, the least that a
+ * vocabulary of bytes knows.
  */
 export function mostTokens(body: Buffer, start: number, end: number, digits_a_token: number): number {
   let tokens = 0
-  /** The run of signs under way: the most pieces of it that end in a single sign, or in a longer piece, and of it without its last sign. */
+  /**
+   * The run of signs under way: the most pieces of it that end in a single sign, or in a longer piece, and of it
+   * without its last sign.
+   */
   let single = 0
   let longer = 0
   let before = 0
@@ -27,7 +31,10 @@ export function mostTokens(body: Buffer, start: number, end: number, digits_a_to
         tokens += single > longer ? single : longer
         single = longer = 0
         const is_spaced = from > start && body[from - 1] === SPACE
-        tokens += is_spaced && isWord(body, from, at, hash) && !goesOn(body, at, end) ? 1 : mostOfWord(body, from, at, is_spaced)
+        tokens +=
+          is_spaced && isWord(body, from, at, hash) && !goesOn(body, at, end)
+            ? 1
+            : mostOfWord(body, from, at, is_spaced)
         continue
       }
       case SPACES: {
@@ -149,7 +156,10 @@ function isPair(one: number, other: number): boolean {
   return PAIRS[(one << 7) | other] === 1
 }
 
-/** Pairs that no tokenizer cuts between, and that are a token. Line ends take a slash with them, so that one may begin anew behind it. */
+/**
+ * Pairs that no tokenizer cuts between, and that are a token. Line ends take a slash with them, so that one may begin
+ * anew behind it.
+ */
 const PAIRS = (() => {
   const bits = Buffer.from(vocabulary_file.pairs, 'base64')
   return Uint8Array.from({length: 1 << 14}, (_, at) => (at >> 7 === SLASH ? 0 : (bits[at >> 3]! >> (at & 7)) & 1))

@@ -8,10 +8,16 @@ import {type Encoding, type Vocabulary, vocabularyOf} from './vocabulary.ts'
 const TURN_MS = 8
 /** Bytes of a string that are decoded at once: about a millisecond's work. */
 const DECODED_BYTES = 4096
-/** What stands around a text at most: a role, a name, what begins and ends a message; quotes and a bar between values of an `enum`. */
+/**
+ * What stands around a text at most: a role, a name, what begins and ends a message; quotes and a bar between values of
+ * an `enum`.
+ */
 const AROUND_VALUE = 3
 const AROUND_KEY = 1
-/** Members at the top that no model reads: they say how to answer, whom to charge, what to keep (OpenAI, chat, completions, embeddings, responses). */
+/**
+ * Members at the top that no model reads: they say how to answer, whom to charge, what to keep (OpenAI, chat,
+ * completions, embeddings, responses).
+ */
 const UNREAD: ReadonlySet<string> = new Set(
   `background best_of dimensions encoding_format frequency_penalty include logit_bias logprobs max_completion_tokens max_output_tokens max_tokens
   metadata modalities model n parallel_tool_calls presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort safety_identifier seed
@@ -28,13 +34,15 @@ const LETTER_U = 0x75
 const COLON = 0x3a
 
 /**
- * The tokens of all text in `body`, JSON, counted as its tokenizer does, and of what stands around each: never less than a provider counts,
- * and hardly more where text is long. At once where that takes less than a turn; else others have theirs meanwhile. Rejects where the
- * vocabulary cannot be read.
+ * The tokens of all text in `body`, JSON, counted as its tokenizer does, and of what stands around each: never less
+ * than a provider counts, and hardly more where text is long. At once where that takes less than a turn; else others
+ * have theirs meanwhile. Rejects where the vocabulary cannot be read.
  */
 export function countJson(body: Buffer, encoding: Encoding): MaybePromise<number> {
   const vocabulary = vocabularyOf(encoding)
-  return vocabulary instanceof Promise ? vocabulary.then(read => run(body, read, encoding)) : run(body, vocabulary, encoding)
+  return vocabulary instanceof Promise
+    ? vocabulary.then(read => run(body, read, encoding))
+    : run(body, vocabulary, encoding)
 }
 
 function run(body: Buffer, vocabulary: Vocabulary, encoding: Encoding): MaybePromise<number> {
@@ -148,7 +156,8 @@ class JsonCount {
 
   #isKey(): boolean {
     let at = this.#at
-    while (this.#body[at] === 0x20 || this.#body[at] === 0x0a || this.#body[at] === 0x0d || this.#body[at] === 0x09) at++
+    while (this.#body[at] === 0x20 || this.#body[at] === 0x0a || this.#body[at] === 0x0d || this.#body[at] === 0x09)
+      at++
     return this.#body[at] === COLON
   }
 }
@@ -156,7 +165,12 @@ class JsonCount {
 /** Signs, digits and letters of numbers and of the three words. */
 function isWord(byte: number): boolean {
   return (
-    (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a) || byte === 0x2b || byte === 0x2d || byte === 0x2e || byte === 0x45
+    (byte >= 0x30 && byte <= 0x39) ||
+    (byte >= 0x61 && byte <= 0x7a) ||
+    byte === 0x2b ||
+    byte === 0x2d ||
+    byte === 0x2e ||
+    byte === 0x45
   )
 }
 

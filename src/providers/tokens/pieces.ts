@@ -4,14 +4,21 @@ const CONTRACTION = "'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])"
 const SMALL = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
 const LARGE = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
 const BEFORE = String.raw`[^\r\n\p{L}\p{N}]?`
-/** How a text is cut into pieces before pairs are merged: no token spans two of them (github.com/openai/tiktoken, openai_public.py). */
+/**
+ * How a text is cut into pieces before pairs are merged: no token spans two of them (github.com/openai/tiktoken,
+ * openai_public.py).
+ */
 const PIECES: Readonly<Record<Encoding, string>> = {
   o200k_base: [
     `${BEFORE}${LARGE}*${SMALL}+(?:${CONTRACTION})?`,
     `${BEFORE}${LARGE}+${SMALL}*(?:${CONTRACTION})?`,
     String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
   ].join('|'),
-  cl100k_base: [CONTRACTION, `${BEFORE}\\p{L}+`, String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s`].join('|'),
+  cl100k_base: [
+    CONTRACTION,
+    `${BEFORE}\\p{L}+`,
+    String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s`,
+  ].join('|'),
 }
 
 /** Behind the end of a piece so many signs may still belong to it. */

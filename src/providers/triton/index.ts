@@ -6,8 +6,8 @@ import {textStream} from '../unified/text-stream.ts'
 import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
 
 /**
- * Text completions. Source: Triton inference server, generate extension; the inputs are those of its TensorRT-LLM backend. The host that
- * the operator names goes as far as the model (`/v2/models/NAME`).
+ * Text completions. Source: Triton inference server, generate extension; the inputs are those of its TensorRT-LLM
+ * backend. The host that the operator names goes as far as the model (`/v2/models/NAME`).
  */
 const complete: Translation = {
   request(request, context) {
@@ -18,7 +18,10 @@ const complete: Translation = {
       body: {
         text_input: textPrompt(request),
         max_tokens: mostTokens(request),
-        ...pick(request, 'temperature top_p top_k seed>random_seed bad_words stop_words frequency_penalty presence_penalty'),
+        ...pick(
+          request,
+          'temperature top_p top_k seed>random_seed bad_words stop_words frequency_penalty presence_penalty',
+        ),
         ...(stops ? {stop_words: stops} : {}),
         ...(context.is_stream ? {stream: true} : {}),
       },

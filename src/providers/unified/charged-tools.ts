@@ -9,7 +9,10 @@ const NO_KEYS: ReadonlySet<string> = new Set()
 const USES = 10
 const MAX_USES = 1000
 
-/** Types of tools that providers run themselves and charge for by their use, with the unit. Dates at their ends are versions. */
+/**
+ * Types of tools that providers run themselves and charge for by their use, with the unit. Dates at their ends are
+ * versions.
+ */
 const BY_TYPE: readonly (readonly [RegExp, string])[] = [
   [/^web_search/, UNIT.web_search],
   [/^file_search/, UNIT.file_search],

@@ -1,11 +1,20 @@
 import {object} from '../../base/json-object.ts'
-import {type Json, type StreamTranslator, type Translation, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {
+  type Json,
+  type StreamTranslator,
+  type Translation,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
 import {textChoice, textPrompt} from './texts.ts'
 
 /** Members of a text completion that a chat has no word for, and that would make another answer of it. */
 const WITHOUT_WORD = ['suffix', 'echo', 'best_of'] as const
 
-/** Text completions with a provider that has chat alone: the prompt is what the user says, the answer's text the completion. */
+/**
+ * Text completions with a provider that has chat alone: the prompt is what the user says, the answer's text the
+ * completion.
+ */
 export function completeByChat(chat: Translation): Translation {
   const {stream} = chat
   return {
@@ -24,8 +33,11 @@ export function completeByChat(chat: Translation): Translation {
 }
 
 function asChat({prompt, ...rest}: Json): Json {
-  const found = WITHOUT_WORD.find(name => rest[name] !== undefined && rest[name] !== null && rest[name] !== false && rest[name] !== 1)
-  if (found) throw new UnsupportedInput(found, 'this provider completes a text by way of chat, which has no word for it')
+  const found = WITHOUT_WORD.find(
+    name => rest[name] !== undefined && rest[name] !== null && rest[name] !== false && rest[name] !== 1,
+  )
+  if (found)
+    throw new UnsupportedInput(found, 'this provider completes a text by way of chat, which has no word for it')
   return {...rest, logprobs: undefined, messages: [{role: 'user', content: textPrompt({prompt})}]}
 }
 
@@ -33,7 +45,11 @@ function asChat({prompt, ...rest}: Json): Json {
 function asText(chat: Json, {call_id}: TranslationContext): Json {
   const choices = (chat.choices as readonly Json[]).map(({index, message, delta, finish_reason}) => {
     const {content} = object(message ?? delta)
-    return textChoice(index as number, typeof content === 'string' ? content : '', (finish_reason as string | null) ?? null)
+    return textChoice(
+      index as number,
+      typeof content === 'string' ? content : '',
+      (finish_reason as string | null) ?? null,
+    )
   })
   const id = typeof chat.id === 'string' ? chat.id.replace(/^chatcmpl-/, 'cmpl-') : `cmpl-${call_id}`
   return {...chat, id, object: 'text_completion', choices}
@@ -82,7 +98,8 @@ class TextOfChat implements StreamTranslator {
       .map(chunk => asText(chunk, this.#context))
       .filter(
         ({choices, usage}) =>
-          usage !== undefined || (choices as readonly Json[]).some(({text, finish_reason}) => text !== '' || finish_reason !== null),
+          usage !== undefined ||
+          (choices as readonly Json[]).some(({text, finish_reason}) => text !== '' || finish_reason !== null),
       )
   }
 }

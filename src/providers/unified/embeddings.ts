@@ -2,14 +2,21 @@ import {isObject, object} from '../../base/json-object.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import {changed, changedEach, changeOf} from '../as-came.ts'
 import {readUsage} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type TranslatedResponse,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
 import {arrayIn, objectIn, word} from './read.ts'
 
 /** The texts to embed. Tokens in place of text are refused: they are OpenAI's own. */
 export function textsIn(request: Json): readonly string[] {
   const {input} = request
   const all: unknown = typeof input === 'string' ? [input] : input
-  if (!Array.isArray(all) || all.length === 0) throw new UnsupportedInput('input', 'expected a string or an array of strings')
+  if (!Array.isArray(all) || all.length === 0)
+    throw new UnsupportedInput('input', 'expected a string or an array of strings')
   return all.map((one: unknown, at) => {
     if (typeof one === 'string') return one
     if (isObject(one) && typeof one.text === 'string') return one.text
@@ -48,9 +55,9 @@ export function embedUsage(usage: unknown): Usage | null {
 }
 
 /**
- * The answer of a provider that lists its embeddings as OpenAI does: as it came, its own members too (Mistral's `id`, which its SDK requires).
- * Vectors are encoded where the client wants it, entries are put in the order of their index, and what a client must find and is missing is
- * added. Throws `BadReply`.
+ * The answer of a provider that lists its embeddings as OpenAI does: as it came, its own members too (Mistral's `id`,
+ * which its SDK requires). Vectors are encoded where the client wants it, entries are put in the order of their index,
+ * and what a client must find and is missing is added. Throws `BadReply`.
  */
 export function listedReply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse {
   const reply = objectIn(response)
@@ -64,8 +71,14 @@ export function listedReply(response: unknown, context: TranslationContext, requ
   const data = changedEach(reply.data as readonly unknown[], (_, at) => {
     const source = entries[at]!
     const {index, object: kind} = source
-    const named = changed(source, {...(typeof index === 'number' ? {} : {index: at}), ...(word(kind) ? {} : {object: 'embedding'})})
-    const written = encoding === 'float' || typeof source.embedding === 'string' ? named : changed(named, {embedding: made[at]!.embedding})
+    const named = changed(source, {
+      ...(typeof index === 'number' ? {} : {index: at}),
+      ...(word(kind) ? {} : {object: 'embedding'}),
+    })
+    const written =
+      encoding === 'float' || typeof source.embedding === 'string'
+        ? named
+        : changed(named, {embedding: made[at]!.embedding})
     return written
   })
   const whole = changed(reply, {
@@ -77,14 +90,20 @@ export function listedReply(response: unknown, context: TranslationContext, requ
   return {...listed, body: changeOf(reply, whole)}
 }
 
-/** OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws `BadReply`. */
+/**
+ * OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws `BadReply`.
+ */
 export function embeddingList(
   context: TranslationContext,
   embeddings: {readonly vectors: readonly unknown[]; readonly usage: Usage | null; readonly model?: string | null},
   encoding: 'float' | 'base64',
 ): TranslatedResponse {
   if (embeddings.vectors.length === 0) throw new InvalidResponse('expected embeddings')
-  const data = embeddings.vectors.map((vector, index) => ({object: 'embedding', index, embedding: written(vector, index, encoding)}))
+  const data = embeddings.vectors.map((vector, index) => ({
+    object: 'embedding',
+    index,
+    embedding: written(vector, index, encoding),
+  }))
   const {prompt_tokens, total_tokens} = totals(embeddings.usage ?? {})
   const model = embeddings.model || context.model
   return {

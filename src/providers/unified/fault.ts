@@ -20,7 +20,9 @@ export interface RawError {
   readonly code?: unknown
 }
 
-/** The fault of an answer that is not 2xx, whatever its body is: JSON that `find` knows, other JSON, a page, nothing. */
+/**
+ * The fault of an answer that is not 2xx, whatever its body is: JSON that `find` knows, other JSON, a page, nothing.
+ */
 export function readFault(
   status: number,
   body: Buffer,
@@ -35,8 +37,9 @@ export function readFault(
 }
 
 /**
- * An error of a provider whose errors are nearly OpenAI's, in the envelope of all translated errors: `error` with `message`, `type`, `param`
- * and `code` of `fault`, and `provider`; all else that the provider says stays where it is. Where it says its error flat, that is in `error`.
+ * An error of a provider whose errors are nearly OpenAI's, in the envelope of all translated errors: `error` with
+ * `message`, `type`, `param` and `code` of `fault`, and `provider`; all else that the provider says stays where it is.
+ * Where it says its error flat, that is in `error`.
  */
 export function errorAsCame(body: Buffer, fault: ProviderFault, context: TranslationContext): string {
   const text = body.length > MAX_BODY_BYTES ? '' : body.toString()
@@ -56,17 +59,30 @@ export function errorAsCame(body: Buffer, fault: ProviderFault, context: Transla
 /** A fault in OpenAI's shape; `otherwise` is the message where the provider gave none. */
 export function faultOf({provider}: TranslationContext, error: RawError, otherwise: string): ProviderFault {
   const message = (words(error.message) || otherwise).slice(0, MAX_WORDS)
-  return {message: `${provider} error: ${message}`, type: name(error.type), param: name(error.param), code: name(error.code)}
+  return {
+    message: `${provider} error: ${message}`,
+    type: name(error.type),
+    param: name(error.param),
+    code: name(error.code),
+  }
 }
 
-/** The shapes that most providers tell errors in: OpenAI's, FastAPI's `detail`, a bare `message`, `error` or `title`. */
+/**
+ * The shapes that most providers tell errors in: OpenAI's, FastAPI's `detail`, a bare `message`, `error` or `title`.
+ */
 export function anyError(body: Json): RawError {
   let current = body
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const {error, detail, errors} = current
-    if (isObject(error)) return {message: error.message ?? error.detail, type: error.type, param: error.param, code: error.code}
+    if (isObject(error))
+      return {message: error.message ?? error.detail, type: error.type, param: error.param, code: error.code}
     if (!Array.isArray(errors) || errors.length === 0)
-      return {message: current.message ?? detail ?? error ?? current.title, type: current.type, param: current.param, code: current.code}
+      return {
+        message: current.message ?? detail ?? error ?? current.title,
+        type: current.type,
+        param: current.param,
+        code: current.code,
+      }
     if (!isObject(errors[0])) return {message: errors}
     current = errors[0]
   }

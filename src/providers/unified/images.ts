@@ -1,7 +1,13 @@
 import {object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type TranslatedResponse,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
 
 /** A picture as a provider gives it. */
 export type Picture = {readonly url: string} | {readonly b64_json: string}

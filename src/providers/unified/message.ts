@@ -2,10 +2,17 @@ import type {Json} from '../translation.ts'
 import {callOut, type FunctionCall} from './tools.ts'
 
 /** A piece of a model's answer, in order. */
-export type MessagePiece = {readonly type: 'text'; readonly text: string} | {readonly type: 'thinking'; readonly thinking: string}
+export type MessagePiece =
+  | {readonly type: 'text'; readonly text: string}
+  | {readonly type: 'thinking'; readonly thinking: string}
 
 /** An assistant's message: text joined, thinking beside it as `content_blocks` where `strict` is off. */
-export function messageOut(pieces: readonly MessagePiece[], calls: readonly FunctionCall[], strict: boolean, more: Json = {}): Json {
+export function messageOut(
+  pieces: readonly MessagePiece[],
+  calls: readonly FunctionCall[],
+  strict: boolean,
+  more: Json = {},
+): Json {
   const text = pieces.map(piece => (piece.type === 'text' ? piece.text : '')).join('')
   return {
     role: 'assistant',
@@ -32,7 +39,8 @@ function joined(pieces: readonly MessagePiece[]): readonly MessagePiece[] {
   const blocks: MessagePiece[] = []
   for (const piece of pieces) {
     const last = blocks.at(-1)
-    if (last?.type === 'text' && piece.type === 'text') blocks[blocks.length - 1] = {type: 'text', text: last.text + piece.text}
+    if (last?.type === 'text' && piece.type === 'text')
+      blocks[blocks.length - 1] = {type: 'text', text: last.text + piece.text}
     else if (last?.type === 'thinking' && piece.type === 'thinking') {
       blocks[blocks.length - 1] = {type: 'thinking', thinking: last.thinking + piece.thinking}
     } else blocks.push(piece)

@@ -21,8 +21,9 @@ interface CallsHeard {
 }
 
 /**
- * The calls of one choice of a stream, whose fragments go on as they came but for what clients put together wrong: calls are numbered from 0
- * in their order, an id and a name come once, arguments are text, and those that never came are an empty object.
+ * The calls of one choice of a stream, whose fragments go on as they came but for what clients put together wrong:
+ * calls are numbered from 0 in their order, an id and a name come once, arguments are text, and those that never came
+ * are an empty object.
  */
 export class NearCalls {
   readonly #id: string

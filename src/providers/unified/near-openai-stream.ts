@@ -3,13 +3,22 @@ import {laterReport, type Usage} from '../../schema/usage.ts'
 import {cameAs, changed, changedEach, changeOf} from '../as-came.ts'
 import {asksUsage, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type StreamEvent, type StreamTranslator, type TranslationContext} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type StreamEvent,
+  type StreamTranslator,
+  type TranslationContext,
+} from '../translation.ts'
 import {anyError, faultOf, type RawError} from './fault.ts'
 import {type AlmostOpenAi, indexIn, missingIn, OPENAI_FINISH, piecesIn, textOf, thoughtIn} from './near-openai.ts'
 import {NearCalls} from './near-openai-calls.ts'
 import {word} from './read.ts'
 
-/** A chat stream that is OpenAI's but for its members' kinds. It is whole after `[DONE]`, or when each choice has its finish reason. */
+/**
+ * A chat stream that is OpenAI's but for its members' kinds. It is whole after `[DONE]`, or when each choice has its
+ * finish reason.
+ */
 export function normaliseStream(context: TranslationContext, request: Json, near: AlmostOpenAi): StreamTranslator {
   return new NearStream(context, request, near)
 }
@@ -70,7 +79,8 @@ class NearStream implements StreamTranslator {
   /** An event that is no chunk: it tells a failure, or nothing. */
   #other(data: Json) {
     const error = anyError(data)
-    if (data.error || data.object === 'error' || error.message) this.#fail(error, statusIn(data.status) ?? statusIn(error.code))
+    if (data.error || data.object === 'error' || error.message)
+      this.#fail(error, statusIn(data.status) ?? statusIn(error.code))
   }
 
   #fail(error: RawError, status: number | null, otherwise = 'the answer broke off') {
@@ -124,7 +134,8 @@ class NearStream implements StreamTranslator {
         choice.kind = piece.type
         choice.block++
       }
-      if (choice.block > 0 || piece.type === 'thinking') blocks.push({index: choice.block, delta: {[piece.type]: spoken}})
+      if (choice.block > 0 || piece.type === 'thinking')
+        blocks.push({index: choice.block, delta: {[piece.type]: spoken}})
     }
     const calls = choice.calls.of(delta.tool_calls)
     this.text_bytes += calls.text_bytes

@@ -23,9 +23,10 @@ export const OPENAI_FINISH: Readonly<Record<string, FinishReason>> = {
 }
 
 /**
- * A whole chat completion that is OpenAI's but for its members' kinds. It is left as it came, what we do not know of it included. Changed are:
- * content in pieces (text; thinking as `content_blocks` where `strict` is off, else left out, `reasoning_content` too), finish reasons that
- * are not OpenAI's (`strict`), arguments that are no JSON text, and what a client must find and is missing.
+ * A whole chat completion that is OpenAI's but for its members' kinds. It is left as it came, what we do not know of it
+ * included. Changed are: content in pieces (text; thinking as `content_blocks` where `strict` is off, else left out,
+ * `reasoning_content` too), finish reasons that are not OpenAI's (`strict`), arguments that are no JSON text, and what
+ * a client must find and is missing.
  */
 export function nearReply(response: unknown, context: TranslationContext, {finish}: AlmostOpenAi): TranslatedResponse {
   const reply = object(response)
@@ -42,7 +43,11 @@ export function nearReply(response: unknown, context: TranslationContext, {finis
       finish_reason: finishReason(choice.finish_reason, reasons, context.strict),
     })
   })
-  return {body: changeOf(reply, changed(reply, {...missingIn(reply, context, 'chat.completion'), choices})), usage, model}
+  return {
+    body: changeOf(reply, changed(reply, {...missingIn(reply, context, 'chat.completion'), choices})),
+    usage,
+    model,
+  }
 }
 
 function messageIn(message: Json, id: string, strict: boolean): Json {
@@ -79,7 +84,10 @@ export function notAnswer(response: unknown, context: TranslationContext): Inval
   return new InvalidResponse(faultOf(context, anyError(response), 'choices: expected some').message)
 }
 
-/** Content as text or in parts: Mistral's `thinking` is text or parts itself. Parts of kinds that are not known yet say nothing. */
+/**
+ * Content as text or in parts: Mistral's `thinking` is text or parts itself. Parts of kinds that are not known yet say
+ * nothing.
+ */
 export function piecesIn(content: unknown): readonly MessagePiece[] {
   return partsIn(content).flatMap((part: unknown): readonly MessagePiece[] => {
     const {type, text, thinking} = object(part)
@@ -119,7 +127,10 @@ export function thoughtIn({reasoning_content: thinking}: Json): readonly Message
   return typeof thinking === 'string' && thinking !== '' ? [{type: 'thinking', thinking}] : []
 }
 
-/** The calls of a message, each with an id, a type, and arguments as text; ids are made up from `id` where there are none. */
+/**
+ * The calls of a message, each with an id, a type, and arguments as text; ids are made up from `id` where there are
+ * none.
+ */
 function nearCalls(tool_calls: unknown, id: string): unknown {
   if (tool_calls === null || tool_calls === undefined) return tool_calls
   if (!Array.isArray(tool_calls)) throw new InvalidResponse('tool_calls: expected an array')

@@ -34,7 +34,10 @@ export interface Part {
   readonly field: string
 }
 
-/** A content's parts: a string is one text part, nothing is none. OpenAI's spellings of text are one (`input_text`, `output_text`, `refusal`). */
+/**
+ * A content's parts: a string is one text part, nothing is none. OpenAI's spellings of text are one (`input_text`,
+ * `output_text`, `refusal`).
+ */
 export function partsIn(content: unknown, field: string): readonly Part[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return content === '' ? [] : [text(content, field)]
@@ -42,7 +45,8 @@ export function partsIn(content: unknown, field: string): readonly Part[] {
   return content.map((part: unknown, at) => {
     const place = `${field}[${at}]`
     if (typeof part === 'string') return text(part, place)
-    if (!isObject(part) || typeof part.type !== 'string') throw new UnsupportedInput(place, 'expected a part with a type')
+    if (!isObject(part) || typeof part.type !== 'string')
+      throw new UnsupportedInput(place, 'expected a part with a type')
     if (part.type === 'refusal') return text(String(part.refusal ?? ''), place)
     if (!TEXTS.has(part.type)) return {type: part.type, raw: part, field: place}
     if (typeof part.text !== 'string') throw new UnsupportedInput(`${place}.text`, 'expected a string')
@@ -56,7 +60,10 @@ function text(content: string, field: string): Part {
   return {type: 'text', raw: {type: 'text', text: content}, field}
 }
 
-/** The text of a content in which nothing but text may stand; thinking, which no provider asks back as text, is left out. */
+/**
+ * The text of a content in which nothing but text may stand; thinking, which no provider asks back as text, is left
+ * out.
+ */
 export function textIn(content: unknown, field: string): string {
   let all = ''
   for (const part of partsIn(content, field)) {
@@ -76,7 +83,10 @@ export function unsupportedPart({type, field}: Part): UnsupportedInput {
   return new UnsupportedInput(`${field}.type`, `the provider takes no ${type} parts here`)
 }
 
-/** The thinking that a client sends back with an assistant's message, in order: parts of its content, or its `content_blocks`. */
+/**
+ * The thinking that a client sends back with an assistant's message, in order: parts of its content, or its
+ * `content_blocks`.
+ */
 export function thoughtsIn({raw, field}: ChatMessage): readonly string[] {
   const blocks = Array.isArray(raw.content_blocks) ? raw.content_blocks : Array.isArray(raw.content) ? raw.content : []
   return partsIn(blocks, `${field}.content_blocks`).flatMap(part => {
@@ -93,7 +103,10 @@ export function imageIn({raw, field}: Part): {readonly url: string; readonly det
   return detail === undefined ? {url} : {url, detail}
 }
 
-/** The members of `asked` that `names` lists and that are not null, each under its name there (`ours`, or `ours>theirs`). */
+/**
+ * The members of `asked` that `names` lists and that are not null, each under its name there (`ours`, or
+ * `ours>theirs`).
+ */
 export function pick(request: Json, names: string): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const name of names.split(/\s+/)) {
@@ -127,10 +140,14 @@ export function mostTokens(request: Json): unknown {
 /** Refuses more than one answer where a provider gives one. */
 export function oneChoice(request: Json, field = 'n') {
   const many = request[field]
-  if (many !== undefined && many !== null && many !== 1) throw new UnsupportedInput(field, 'the provider gives one choice; expected 1')
+  if (many !== undefined && many !== null && many !== 1)
+    throw new UnsupportedInput(field, 'the provider gives one choice; expected 1')
 }
 
-/** A model as part of a path: its segments percent-encoded (`@` stays, Cloudflare's models begin with it). Refuses what would climb. */
+/**
+ * A model as part of a path: its segments percent-encoded (`@` stays, Cloudflare's models begin with it). Refuses what
+ * would climb.
+ */
 export function modelPath({model, provider}: TranslationContext): string {
   const segments = model.split('/')
   if (segments.some(segment => segment === '' || segment === '.' || segment === '..')) {
@@ -160,7 +177,10 @@ export function word(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** Token counts in disjoint classes, from a whole input that includes `cached` and a whole output that includes `reasoning`. Null: none. */
+/**
+ * Token counts in disjoint classes, from a whole input that includes `cached` and a whole output that includes
+ * `reasoning`. Null: none.
+ */
 export function usageOf(counts: {
   readonly input?: unknown
   readonly output?: unknown

@@ -20,14 +20,22 @@ const NOTHING: ToolReading = {rounds: 0, tokens: 0, unbounded: null}
 const NO_KEYS: ReadonlySet<string> = new Set()
 const TOOLS = Buffer.from('"tools"')
 /**
- * `web_search_options` has a model of chat search: it reads what it found, as often as it likes (OpenAI, web search, Chat Completions;
- * Perplexity, search context size).
+ * `web_search_options` has a model of chat search: it reads what it found, as often as it likes (OpenAI, web search,
+ * Chat Completions; Perplexity, search context size).
  */
-const MEMBERS = ['mcp_servers', 'plugins', 'connectors', 'data_sources', 'search_parameters', 'web_search_options'] as const
+const MEMBERS = [
+  'mcp_servers',
+  'plugins',
+  'connectors',
+  'data_sources',
+  'search_parameters',
+  'web_search_options',
+] as const
 /**
- * Models that search or run code by themselves, whatever the request holds: Groq's compound systems, up to 10 tools a request
- * (console.groq.com/docs/compound/systems); `:online` of OpenRouter, which is its plug-in for the web (openrouter.ai/docs/web-search); search
- * of OpenAI, deep research of Perplexity (OpenAI, web search, Chat Completions; docs.perplexity.ai/guides/pricing).
+ * Models that search or run code by themselves, whatever the request holds: Groq's compound systems, up to 10 tools a
+ * request (console.groq.com/docs/compound/systems); `:online` of OpenRouter, which is its plug-in for the web
+ * (openrouter.ai/docs/web-search); search of OpenAI, deep research of Perplexity (OpenAI, web search, Chat Completions;
+ * docs.perplexity.ai/guides/pricing).
  */
 const SEARCHING = /(?:^|\/)compound(?:-|$)|:online\b|-search-(?:preview|api)\b|sonar-deep-research/i
 const FALLBACKS = Buffer.from('fallbacks')
@@ -67,16 +75,19 @@ export function toolReading(body: Buffer, model: string): ToolReading {
       const span = members.get(name)
       return span && parseJson(body.toString('utf8', span.start, span.end))
     }
-    for (const name of MEMBERS) if (isGiven(read(name))) return {...NOTHING, unbounded: {what: `"${name}"`, remedy: 'leave it out'}}
+    for (const name of MEMBERS)
+      if (isGiven(read(name))) return {...NOTHING, unbounded: {what: `"${name}"`, remedy: 'leave it out'}}
     const models = read('models')
-    for (const name of Array.isArray(models) ? models : []) if (typeof name === 'string' && SEARCHING.test(name)) return searches(name)
+    for (const name of Array.isArray(models) ? models : [])
+      if (typeof name === 'string' && SEARCHING.test(name)) return searches(name)
     tools = read('tools')
     most = countIn(read('max_tool_calls'))
     fallbacks = body.includes(FALLBACKS) ? read('fallbacks') : undefined
   } catch {
     return NOTHING // not JSON: the provider will say so
   }
-  if (fallbacks === 'default') return {...NOTHING, unbounded: {what: '"fallbacks": "default"', remedy: 'name its models in a list'}}
+  if (fallbacks === 'default')
+    return {...NOTHING, unbounded: {what: '"fallbacks": "default"', remedy: 'name its models in a list'}}
   // each model reads the prompt anew
   let rounds = Array.isArray(fallbacks) ? fallbacks.length : 0
   let tokens = 0
@@ -99,7 +110,9 @@ function readingOf(tool: Record<string, unknown>, most: number | null): ToolRead
   if (typeof type !== 'string') {
     const name = GEMINI_UNBOUNDED.find(each => isGiven(tool[each]))
     if (name) return {...NOTHING, unbounded: {what: `the tool ${name}`, remedy: 'leave it out'}}
-    return GEMINI_CODE.some(each => Object.hasOwn(tool, each)) ? {rounds: CODE_ROUNDS, tokens: 0, unbounded: null} : NOTHING
+    return GEMINI_CODE.some(each => Object.hasOwn(tool, each))
+      ? {rounds: CODE_ROUNDS, tokens: 0, unbounded: null}
+      : NOTHING
   }
   if (OF_CLIENT.test(type)) return NOTHING
   const what = `the tool ${type.slice(0, 64)}`

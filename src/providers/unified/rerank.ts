@@ -2,7 +2,13 @@ import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {changed, changedEach, changeOf} from '../as-came.ts'
 import {count} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type TranslatedResponse,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../translation.ts'
 import {objectIn, others, word} from './read.ts'
 
 /** A document as the client sent it: its text, and its fields where it has some (`rank_fields` chooses among them). */
@@ -14,17 +20,20 @@ export interface Document {
 /** The documents of a unified rerank: strings, or objects with a text or with the fields to be ranked by. */
 export function documentsIn(request: Json): readonly Document[] {
   const {documents, rank_fields} = request
-  if (!Array.isArray(documents) || documents.length === 0) throw new UnsupportedInput('documents', 'expected an array of documents')
+  if (!Array.isArray(documents) || documents.length === 0)
+    throw new UnsupportedInput('documents', 'expected an array of documents')
   const fields = Array.isArray(rank_fields) ? rank_fields.filter(field => typeof field === 'string') : null
   return documents.map((document: unknown, at) => {
     if (typeof document === 'string') return {text: document, raw: document}
-    if (!isObject(document)) throw new UnsupportedInput(`documents[${at}]`, 'expected a string or an object with a text')
+    if (!isObject(document))
+      throw new UnsupportedInput(`documents[${at}]`, 'expected a string or an object with a text')
     const names = (fields ?? (typeof document.text === 'string' ? ['text'] : Object.keys(document))).filter(name =>
       Object.hasOwn(document, name),
     )
     const [only] = names
     if (names.length === 0) throw new UnsupportedInput(`documents[${at}]`, 'has none of the fields to be ranked by')
-    if (names.length === 1 && typeof document[only!] === 'string') return {text: document[only!] as string, raw: document}
+    if (names.length === 1 && typeof document[only!] === 'string')
+      return {text: document[only!] as string, raw: document}
     return {text: names.map(name => `${name}: ${plain(document[name])}`).join('\n'), raw: document}
   })
 }
@@ -53,23 +62,43 @@ const RERANK_WORDS: ReadonlySet<string> = new Set(
 /** The body that most rerankers take; `top` names the member that bounds the results. */
 export function rerankBody(request: Json, context: TranslationContext, top: 'top_n' | 'top_k' = 'top_n'): Json {
   const documents = documentsIn(request).map(({text}) => text)
-  return {model: context.model, query: queryIn(request), documents, [top]: topIn(request), ...others(request, RERANK_WORDS)}
+  return {
+    model: context.model,
+    query: queryIn(request),
+    documents,
+    [top]: topIn(request),
+    ...others(request, RERANK_WORDS),
+  }
 }
 
 /** The answer of a reranker that charges by tokens and lists its results under `results` or `data`. */
-export function tokenReply(response: unknown, list: 'results' | 'data', context: TranslationContext, request: Json): TranslatedResponse {
+export function tokenReply(
+  response: unknown,
+  list: 'results' | 'data',
+  context: TranslationContext,
+  request: Json,
+): TranslatedResponse {
   const reply = objectIn(response)
   const {id, model, usage, [list]: results} = reply
   const used = rerankUsage({tokens: object(usage).total_tokens})
-  const ranking = rerankList(context, request, {id: word(id), model: word(model), results: rankedIn(results), usage: used})
+  const ranking = rerankList(context, request, {
+    id: word(id),
+    model: word(model),
+    results: rankedIn(results),
+    usage: used,
+  })
   return asRanked(reply, ranking, list)
 }
 
 /**
- * A reply whose results are the unified ones already, left as it came: documents are added where the client wants them, and what a client
- * must find and is missing. `list` is the member that lists them there.
+ * A reply whose results are the unified ones already, left as it came: documents are added where the client wants them,
+ * and what a client must find and is missing. `list` is the member that lists them there.
  */
-export function asRanked(reply: Json, ranking: TranslatedResponse, list: 'results' | 'data' = 'results'): TranslatedResponse {
+export function asRanked(
+  reply: Json,
+  ranking: TranslatedResponse,
+  list: 'results' | 'data' = 'results',
+): TranslatedResponse {
   const made = ranking.body as Json
   const results = changedEach(reply[list] as readonly unknown[], (result, at) => {
     const {document} = (made.results as readonly Json[])[at]!
@@ -94,14 +123,21 @@ export interface Ranked {
 export function rerankList(
   context: TranslationContext,
   request: Json,
-  ranking: {readonly id?: string | null; readonly model?: string | null; readonly results: readonly Ranked[]; readonly usage: Usage | null},
+  ranking: {
+    readonly id?: string | null
+    readonly model?: string | null
+    readonly results: readonly Ranked[]
+    readonly usage: Usage | null
+  },
 ): TranslatedResponse {
   const documents = documentsIn(request)
   const model = ranking.model || context.model
   const results = ranking.results.map(({index, score}, at) => {
     const document = typeof index === 'number' ? documents[index] : undefined
-    if (!document || typeof score !== 'number') throw new InvalidResponse(`results[${at}]: expected an index of a document and its score`)
-    const given = request.return_documents === true ? {document: isObject(document.raw) ? document.raw : {text: document.text}} : {}
+    if (!document || typeof score !== 'number')
+      throw new InvalidResponse(`results[${at}]: expected an index of a document and its score`)
+    const given =
+      request.return_documents === true ? {document: isObject(document.raw) ? document.raw : {text: document.text}} : {}
     return {index, relevance_score: score, ...given}
   })
   const search_units = ranking.usage?.units.search_units

@@ -6,8 +6,8 @@ import {faultOf, type RawError} from './fault.ts'
 import type {FunctionCall} from './tools.ts'
 
 /**
- * Writes a chat stream for a translator: the role goes first, a call's id and name go once, arguments that never came are an empty
- * object, thinking goes as `content_blocks` and only where `strict` is off.
+ * Writes a chat stream for a translator: the role goes first, a call's id and name go once, arguments that never came
+ * are an empty object, thinking goes as `content_blocks` and only where `strict` is off.
  */
 export interface ChatWriter {
   /** What the provider calls the answer and the model; the first that says so wins, before anything is written. */
@@ -57,7 +57,9 @@ export function chatWriter(context: TranslationContext): ChatWriter {
   function say(delta: Json, choice: number, logprobs: Json | null = null) {
     spoken(choice)
     const base_chunk = chunk(context, {id, model}, delta, null, choice)
-    written.push(logprobs ? {...base_chunk, choices: [{index: choice, delta, logprobs, finish_reason: null}]} : base_chunk)
+    written.push(
+      logprobs ? {...base_chunk, choices: [{index: choice, delta, logprobs, finish_reason: null}]} : base_chunk,
+    )
   }
   /** The position of the block that text of this kind belongs to: a new one where the kind changes. */
   function block(kind: 'text' | 'thinking', choice: number): {index: number; has_thought: boolean} {
@@ -81,7 +83,11 @@ export function chatWriter(context: TranslationContext): ChatWriter {
       if (text === '') return
       text_bytes += Buffer.byteLength(text)
       const {index, has_thought} = block('text', choice)
-      say({content: text, ...(has_thought && !context.strict ? {content_blocks: [{index, delta: {text}}]} : {})}, choice, logprobs)
+      say(
+        {content: text, ...(has_thought && !context.strict ? {content_blocks: [{index, delta: {text}}]} : {})},
+        choice,
+        logprobs,
+      )
     },
     thought(text, choice = 0) {
       if (text === '') return
@@ -147,7 +153,9 @@ export function mayBeNull(text: string): boolean {
 export interface StreamReader {
   /** Throws `BadReply` for what is not the provider's shape; the stream then fails with it. */
   event(event: StreamEvent): void
-  /** The connection's end, for providers that say no other: what is written still goes out, of a stream that is whole. */
+  /**
+   * The connection's end, for providers that say no other: what is written still goes out, of a stream that is whole.
+   */
   end?(): void
   readonly finished: boolean
   readonly usage: Usage | null
@@ -158,7 +166,10 @@ export interface StreamReader {
 /** Tells a failure inside the stream. */
 export type Fail = (error: RawError, status?: number | null) => void
 
-/** A chat stream's translator around a dialect's reader: usage goes last, a failure ends it, what is no event breaks nothing. */
+/**
+ * A chat stream's translator around a dialect's reader: usage goes last, a failure ends it, what is no event breaks
+ * nothing.
+ */
 export function chatStream(
   context: TranslationContext,
   request: Json,
@@ -184,7 +195,10 @@ export function chatStream(
       if (failed || !reader.finished) return []
       reader.end?.()
       const usage = reader.shown_usage ?? reader.usage
-      return [...write.take(), ...(usage && asksUsage(request) ? [usageChunk(context, {id: write.id, model: write.model}, usage)] : [])]
+      return [
+        ...write.take(),
+        ...(usage && asksUsage(request) ? [usageChunk(context, {id: write.id, model: write.model}, usage)] : []),
+      ]
     },
     get finished() {
       return !failed && reader.finished

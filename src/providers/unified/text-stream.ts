@@ -29,7 +29,11 @@ export interface TextEvent {
 }
 
 /** A text completion's stream from what `read` makes of each event; null is nothing. `read` may throw `BadReply`. */
-export function textStream(context: TranslationContext, request: Json, read: (event: StreamEvent) => TextEvent | null): StreamTranslator {
+export function textStream(
+  context: TranslationContext,
+  request: Json,
+  read: (event: StreamEvent) => TextEvent | null,
+): StreamTranslator {
   let id: string | null = null
   let model: string | null = null
   let usage: Usage | null = null
@@ -55,7 +59,13 @@ export function textStream(context: TranslationContext, request: Json, read: (ev
     finished ||= has_reason || event.is_end === true
     if (!event.text && !event.finish) return []
     has_begun = true
-    return [textCompletion(context, {id, model, choices: [textChoice(event.index ?? 0, event.text ?? '', event.finish ?? null)]})]
+    return [
+      textCompletion(context, {
+        id,
+        model,
+        choices: [textChoice(event.index ?? 0, event.text ?? '', event.finish ?? null)],
+      }),
+    ]
   }
 
   return {
@@ -75,7 +85,9 @@ export function textStream(context: TranslationContext, request: Json, read: (ev
       // Providers that say no other end than the connection's give no reason either.
       const last = has_reason ? [] : [textCompletion(context, {id, model, choices: [textChoice(0, '', 'stop')]})]
       const shown = shown_usage ?? usage
-      return shown && asksUsage(request) ? [...last, textCompletion(context, {id, model, choices: [], usage: shown})] : last
+      return shown && asksUsage(request)
+        ? [...last, textCompletion(context, {id, model, choices: [], usage: shown})]
+        : last
     },
     get finished() {
       return finished && !failed

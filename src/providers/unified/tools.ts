@@ -21,9 +21,11 @@ export function toolsIn(request: Json): readonly Tool[] {
   if (!Array.isArray(tools)) throw new UnsupportedInput('tools', 'expected an array of tools')
   return tools.map((tool: unknown, at) => {
     const {type, function: described} = object(tool)
-    if (type !== 'function') throw new UnsupportedInput(`tools[${at}].type`, 'the provider takes functions alone; expected function')
+    if (type !== 'function')
+      throw new UnsupportedInput(`tools[${at}].type`, 'the provider takes functions alone; expected function')
     const {name, description, parameters, strict} = object(described)
-    if (typeof name !== 'string' || name === '') throw new UnsupportedInput(`tools[${at}].function.name`, 'expected a name')
+    if (typeof name !== 'string' || name === '')
+      throw new UnsupportedInput(`tools[${at}].function.name`, 'expected a name')
     return {
       name,
       description: typeof description === 'string' ? description : undefined,
@@ -33,7 +35,9 @@ export function toolsIn(request: Json): readonly Tool[] {
   })
 }
 
-/** What the client says of them; undefined when it is silent. Of `allowed_tools` the mode; `allowedIn` has the names. */
+/**
+ * What the client says of them; undefined when it is silent. Of `allowed_tools` the mode; `allowedIn` has the names.
+ */
 export function choiceIn(request: Json): ToolChoice | undefined {
   const choice = request.tool_choice
   if (choice === undefined || choice === null) return undefined
@@ -48,7 +52,10 @@ export function choiceIn(request: Json): ToolChoice | undefined {
   throw new UnsupportedInput('tool_choice', 'expected auto, none, required or a function')
 }
 
-/** The tools that the client's choice leaves, for providers that cannot name one: the named function alone, or the allowed ones. */
+/**
+ * The tools that the client's choice leaves, for providers that cannot name one: the named function alone, or the
+ * allowed ones.
+ */
 export function chosenTools(request: Json): readonly Tool[] {
   const tools = toolsIn(request)
   const choice = choiceIn(request)
@@ -79,15 +86,21 @@ export function callsIn({raw, field}: ChatMessage): readonly FunctionCall[] {
     const {name, arguments: given} = object(called)
     const place = `${field}.tool_calls[${at}]`
     if (typeof id !== 'string' || id === '') throw new UnsupportedInput(`${place}.id`, 'expected an id')
-    if (typeof name !== 'string' || name === '') throw new UnsupportedInput(`${place}.function.name`, 'expected a function')
-    return {id, name, arguments: typeof given === 'string' && given !== '' ? given : JSON.stringify(isObject(given) ? given : {})}
+    if (typeof name !== 'string' || name === '')
+      throw new UnsupportedInput(`${place}.function.name`, 'expected a function')
+    return {
+      id,
+      name,
+      arguments: typeof given === 'string' && given !== '' ? given : JSON.stringify(isObject(given) ? given : {}),
+    }
   })
 }
 
 /** The call that a tool's message answers. */
 export function answeredIn({raw, field}: ChatMessage): string {
   const id = raw.tool_call_id
-  if (typeof id !== 'string' || id === '') throw new UnsupportedInput(`${field}.tool_call_id`, 'expected the id of the call')
+  if (typeof id !== 'string' || id === '')
+    throw new UnsupportedInput(`${field}.tool_call_id`, 'expected the id of the call')
   return id
 }
 
@@ -103,7 +116,10 @@ export function argumentsIn(call: FunctionCall, field: string): Json {
   return parsed
 }
 
-/** A call as a provider says it, flat or under `function`, its arguments text or an object; `id` where it has none. Throws `BadReply`. */
+/**
+ * A call as a provider says it, flat or under `function`, its arguments text or an object; `id` where it has none.
+ * Throws `BadReply`.
+ */
 export function saidCall(value: unknown, id: string): FunctionCall {
   const call = object(value)
   const inner = isObject(call.function) ? call.function : call
@@ -115,7 +131,9 @@ export function saidCall(value: unknown, id: string): FunctionCall {
   }
 }
 
-/** Arguments as JSON text: none at all, or `null` for them, are an empty object, so that every client can parse them. */
+/**
+ * Arguments as JSON text: none at all, or `null` for them, are an empty object, so that every client can parse them.
+ */
 export function argumentText(value: unknown): string {
   if (typeof value === 'string') return value === '' || value.trim() === 'null' ? '{}' : value
   return value === null || value === undefined ? '{}' : JSON.stringify(value)

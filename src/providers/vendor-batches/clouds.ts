@@ -16,7 +16,10 @@ const VERTEX_ENDED = /^JOB_STATE_(?:SUCCEEDED|PARTIALLY_SUCCEEDED|FAILED|CANCELL
 /** Nothing is written where a job failed before its first row. */
 const NEVER_RAN: ReadonlySet<unknown> = new Set(['Failed', 'JOB_STATE_FAILED'])
 
-/** Model invocation jobs of Amazon Bedrock (Bedrock API reference). Their rows are in S3, which the integration may not be let to read. */
+/**
+ * Model invocation jobs of Amazon Bedrock (Bedrock API reference). Their rows are in S3, which the integration may not
+ * be let to read.
+ */
 export const bedrockBatches: BatchDialect = {
   batchesIn: reply => [reply, ...list(reply.invocationJobSummaries)].flatMap(jobOfBedrock),
   idIn(path) {
@@ -38,7 +41,10 @@ export const bedrockBatches: BatchDialect = {
   },
 }
 
-/** Batch prediction jobs of Vertex AI (Vertex AI REST reference). Their rows are in a bucket, or a table that is not read. */
+/**
+ * Batch prediction jobs of Vertex AI (Vertex AI REST reference). Their rows are in a bucket, or a table that is not
+ * read.
+ */
 export const vertexBatches: BatchDialect = {
   batchesIn: reply => [reply, ...list(reply.batchPredictionJobs)].flatMap(jobOfVertex),
   idIn: path => idAfter(path, '/batchPredictionJobs/'),
@@ -49,9 +55,13 @@ export const vertexBatches: BatchDialect = {
     const path = `${vertexParent(options)}/batchPredictionJobs/${uriPart(id)}`
     const job = await objectIn(await upstream.ask({method: 'GET', path}), seen)
     const place = vertexPlace(job)
-    const facts = {model: place?.model || idOf(job.model), succeeded: amount(object(job.completionStats).successfulCount)}
+    const facts = {
+      model: place?.model || idOf(job.model),
+      succeeded: amount(object(job.completionStats).successfulCount),
+    }
     if (place) return {rows: rowsIn({...PLAIN, body: vertexOutputs(place, upstream)}, seen), ...facts}
-    if (idOf(object(job.outputInfo).bigqueryOutputTable) !== null) throw new UnreadableResults('the results are in a table of BigQuery')
+    if (idOf(object(job.outputInfo).bigqueryOutputTable) !== null)
+      throw new UnreadableResults('the results are in a table of BigQuery')
     return {rows: none(job.state), ...facts}
   },
   answerIn({response, prediction, status, error}) {

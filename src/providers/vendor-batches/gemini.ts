@@ -8,7 +8,10 @@ import {amount, idAfter, idOf} from './words.ts'
 /** States of a batch that runs no more, without the words before them (ai.google.dev/api/batch-api, State). */
 const ENDED = /^(?:BATCH|JOB)_STATE_(?:SUCCEEDED|FAILED|CANCELLED|EXPIRED)$/
 
-/** Batches of the Gemini API (ai.google.dev/api/batch-api): operations, whose response holds the replies, or names their file. */
+/**
+ * Batches of the Gemini API (ai.google.dev/api/batch-api): operations, whose response holds the replies, or names their
+ * file.
+ */
 export const geminiBatches: BatchDialect = {
   batchesIn: reply => [reply, ...list(reply.operations)].flatMap(batchIn),
   idIn: path => idAfter(path, '/batches/'),

@@ -20,8 +20,8 @@ export function batchDialect(words: string | undefined): BatchDialect | null {
 }
 
 /**
- * Kinds whose results are charged as they wrote them, also where the batch was begun by the unified routes: OpenAI's rows have no place for all of
- * what they bill (several models in one request).
+ * Kinds whose results are charged as they wrote them, also where the batch was begun by the unified routes: OpenAI's
+ * rows have no place for all of what they bill (several models in one request).
  */
 const READ_AS_WRITTEN: Readonly<Record<string, BatchWords>> = {anthropic: 'anthropic'}
 
@@ -39,7 +39,10 @@ export function batchesInReply(words: BatchWords, body: Buffer): readonly Vendor
 }
 
 /** The requests in the body that begins a batch: each names the model that runs it. Empty for all other operations. */
-export function requestsOfBatch(called: CalledOperation | null, body: Readonly<Record<string, unknown>>): readonly unknown[] {
+export function requestsOfBatch(
+  called: CalledOperation | null,
+  body: Readonly<Record<string, unknown>>,
+): readonly unknown[] {
   const batches = called?.operation.batches
   return batches?.role === 'begins' ? (batchDialect(batches.words)?.requestsIn(body) ?? []) : []
 }

@@ -24,7 +24,9 @@ export const mistralBatches: BatchDialect = {
   answerIn({response, error}) {
     const {status_code: status, body} = object(response)
     if (isObject(body) && (status === 200 || status === undefined)) return {reply: body}
-    return isObject(error) || typeof error === 'string' || (typeof status === 'number' && status >= 400) ? 'failed' : 'unread'
+    return isObject(error) || typeof error === 'string' || (typeof status === 'number' && status >= 400)
+      ? 'failed'
+      : 'unread'
   },
 }
 

@@ -36,7 +36,8 @@ export async function* listedRows(rows: readonly unknown[]): AsyncGenerator<unkn
 async function* counted(source: AsyncIterable<Uint8Array>, seen: Seen): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
     seen.bytes += chunk.length
-    if (seen.bytes > MAX_RESULTS_BYTES) throw new UnreadableResults(`the results are longer than ${MAX_RESULTS_BYTES} bytes`)
+    if (seen.bytes > MAX_RESULTS_BYTES)
+      throw new UnreadableResults(`the results are longer than ${MAX_RESULTS_BYTES} bytes`)
     yield chunk
   }
 }

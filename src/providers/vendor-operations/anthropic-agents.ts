@@ -3,7 +3,10 @@ import {flagged, free, type VendorOperation} from './operation.ts'
 const form = {body: 'form'} as const
 const stored = {models: ['any'], is_indirect: true} as const
 
-/** What Anthropic's own API has beside messages: its files, skills, and managed agents (anthropic-sdk-typescript, resources). */
+/**
+ * What Anthropic's own API has beside messages: its files, skills, and managed agents (anthropic-sdk-typescript,
+ * resources).
+ */
 export const anthropicAgents: readonly VendorOperation[] = [
   ...free('anthropic.models.list', 'GET', '/models'),
   ...free('anthropic.models', 'GET', '/models/{id}'),
@@ -74,7 +77,11 @@ export const anthropicAgents: readonly VendorOperation[] = [
   ...free('anthropic.vaults.credentials.list', 'GET POST', '/vaults/{id}/credentials'),
   ...free('anthropic.vaults.credentials', 'GET POST DELETE', '/vaults/{id}/credentials/{id}'),
   ...free('anthropic.vaults.credentials.archive', 'POST', '/vaults/{id}/credentials/{id}/archive'),
-  ...free('anthropic.vaults.credentials.mcp_oauth_validate', 'POST', '/vaults/{id}/credentials/{id}/mcp_oauth_validate'),
+  ...free(
+    'anthropic.vaults.credentials.mcp_oauth_validate',
+    'POST',
+    '/vaults/{id}/credentials/{id}/mcp_oauth_validate',
+  ),
   ...free('anthropic.memory_stores.list', 'GET POST', '/memory_stores'),
   ...free('anthropic.memory_stores', 'GET POST DELETE', '/memory_stores/{id}'),
   ...free('anthropic.memory_stores.archive', 'POST', '/memory_stores/{id}/archive'),

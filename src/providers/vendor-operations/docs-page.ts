@@ -1,7 +1,10 @@
 import {ENDPOINTS} from '../../schema/endpoints.ts'
 import type {VendorOperation} from './operation.ts'
 
-/** The page `docs/doors.md`: what a call by each path is judged by, held to and charged for, printed from the table that calls are read by. */
+/**
+ * The page `docs/doors.md`: what a call by each path is judged by, held to and charged for, printed from the table that
+ * calls are read by.
+ */
 export function doorsPage(operations: readonly VendorOperation[]): string {
   const vendors = Map.groupBy(operations, ({name}) => name.split('.', 1)[0]!)
   return [HEAD, unified(), ...[...vendors].map(([vendor, rows]) => section(vendor, rows)), ''].join('\n')
@@ -75,7 +78,9 @@ kind. Below \`/v1/proxy/\` every call is the provider's own.
 `
 
 function unified(): string {
-  const rows = ENDPOINTS.filter(({later}) => !later).map(({name, method, path}) => `| \`${name}\` | \`${method} /v1${path}\` |`)
+  const rows = ENDPOINTS.filter(({later}) => !later).map(
+    ({name, method, path}) => `| \`${name}\` | \`${method} /v1${path}\` |`,
+  )
   return `## Unified routes\n\nTheir bodies are translated where the provider has other words.\n\n| Name | Route |\n| --- | --- |\n${rows.join('\n')}\n`
 }
 
@@ -85,7 +90,9 @@ function section(vendor: string, rows: readonly VendorOperation[]): string {
     const note = row.delegates ? 'hands out a credential' : row.links ? LINKS[row.links] : in_words
     return `| \`${row.name}\` | \`${row.method} ${row.path}\` | ${models(row)} | ${row.generates ? 'yes' : ''} | ${row.money} | ${note} |`
   })
-  const kinds = [...new Set(rows.flatMap(row => (row.kinds === 'all' ? ['every kind'] : row.kinds.map(kind => `\`${kind}\``))))]
+  const kinds = [
+    ...new Set(rows.flatMap(row => (row.kinds === 'all' ? ['every kind'] : row.kinds.map(kind => `\`${kind}\``)))),
+  ]
   return `## ${vendor}\n\nKinds: ${kinds.join(', ')}.\n\n| Operation | Path | models | text | money | note |\n| --- | --- | --- | --- | --- | --- |\n${lines.join('\n')}\n`
 }
 

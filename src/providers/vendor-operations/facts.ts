@@ -10,12 +10,16 @@ const MOST_PARTS = 4096
 const LONGEST_MODEL = 255
 
 /**
- * Usage and model of a whole reply in a vendor's own words, an object or a list of them; nulls for what it does not tell. `headers` are the
- * reply's: some `kind`s of providers count there what the body does not tell.
+ * Usage and model of a whole reply in a vendor's own words, an object or a list of them; nulls for what it does not
+ * tell. `headers` are the reply's: some `kind`s of providers count there what the body does not tell.
  */
 export function vendorFacts(body: Buffer, kind: string, headers: Readonly<Record<string, string>>): ReplyFacts {
   const reply = parsed(body.toString('utf8'))
-  const parts: readonly unknown[] = Array.isArray(reply) ? reply.slice(0, MOST_PARTS) : reply === undefined ? linesOf(body) : [reply]
+  const parts: readonly unknown[] = Array.isArray(reply)
+    ? reply.slice(0, MOST_PARTS)
+    : reply === undefined
+      ? linesOf(body)
+      : [reply]
   let report: RawUsage | null = null
   let model: string | null = null
   for (const part of parts) {

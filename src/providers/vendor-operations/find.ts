@@ -10,14 +10,18 @@ interface Pattern {
 }
 
 /** A path that is written out goes before one that leaves a segment open: `/threads/runs` is no thread. */
-const PATTERNS: readonly Pattern[] = VENDOR_OPERATIONS.toSorted((one, other) => openness(one) - openness(other)).map(operation => {
-  const body = expression(operation.path)
-  return {operation, whole: new RegExp(`^${body}$`), end: operation.anywhere ? new RegExp(`${body}$`) : null}
-})
+const PATTERNS: readonly Pattern[] = VENDOR_OPERATIONS.toSorted((one, other) => openness(one) - openness(other)).map(
+  operation => {
+    const body = expression(operation.path)
+    return {operation, whole: new RegExp(`^${body}$`), end: operation.anywhere ? new RegExp(`${body}$`) : null}
+  },
+)
 
 const ofMethod = Map.groupBy(PATTERNS, ({operation}) => operation.method as string)
 
-/** What stands before an operation: versions, once or repeated, and names that some vendors put before OpenAI's words. */
+/**
+ * What stands before an operation: versions, once or repeated, and names that some vendors put before OpenAI's words.
+ */
 const PREFIX = /^(?:\/(?:v\d+(?:(?:alpha|beta)\d*)?|openai|api(?=\/v\d)|inference(?=\/v\d)))+(?=\/)/
 /** Paths differ by the ids in them; more than so many are not remembered. */
 const MOST_REMEMBERED = 2048
@@ -25,8 +29,8 @@ const LONGEST_REMEMBERED = 256
 const remembered = new LRUCache<string, {found: CalledOperation | null}>({max: MOST_REMEMBERED})
 
 /**
- * The operation that a call means, by a kind of provider's own path after `/v1`, without its query; null for one that the table does not
- * know. Percent-encoding hides nothing: `/%63hat/completions` is chat.
+ * The operation that a call means, by a kind of provider's own path after `/v1`, without its query; null for one that
+ * the table does not know. Percent-encoding hides nothing: `/%63hat/completions` is chat.
  */
 export function vendorOperation(kind: string, method: string, path: string): CalledOperation | null {
   if (path.length > LONGEST_REMEMBERED) return search(kind, method, path)
@@ -74,7 +78,9 @@ function called(operation: VendorOperation, {groups}: RegExpExecArray): CalledOp
   return {operation, path_model: model === undefined || model === 'openapi' ? null : model}
 }
 
-/** `//` and a slash at the end are written by clients whose base has one; a server reads them as if they were not there. */
+/**
+ * `//` and a slash at the end are written by clients whose base has one; a server reads them as if they were not there.
+ */
 function withoutRepeats(path: string): string {
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 }

@@ -3,12 +3,23 @@ import {beginsBatch, delegates, executes, flagged, free, generates, type VendorO
 const kinds = ['google', 'vertex-ai', 'palm']
 /** Vertex AI has everything below a project's place. */
 const PLACE = '/projects/{id}/locations/{id}'
-/** AI Studio's models, tuned ones and dynamic ones; Vertex AI's publishers and endpoints (ai.google.dev/api, Vertex AI REST reference). */
-const MODELS = ['/models/{model}', '/tunedModels/{model}', '/dynamic/{model}', '/publishers/{id}/models/{model}', '/endpoints/{model}']
+/**
+ * AI Studio's models, tuned ones and dynamic ones; Vertex AI's publishers and endpoints (ai.google.dev/api, Vertex AI
+ * REST reference).
+ */
+const MODELS = [
+  '/models/{model}',
+  '/tunedModels/{model}',
+  '/dynamic/{model}',
+  '/publishers/{id}/models/{model}',
+  '/endpoints/{model}',
+]
 /** An operation of a model's own is known by the path of the model alone: `…/models/veo/operations/1`. */
 const MODEL_IDS = MODELS.map(path => path.replace('{model}', '{id}'))
 
-/** One action of a model, wherever models stand. The path alone names the model: Google ignores a `model` in the body. */
+/**
+ * One action of a model, wherever models stand. The path alone names the model: Google ignores a `model` in the body.
+ */
 function each(row: (path: string) => VendorOperation): readonly VendorOperation[] {
   return MODELS.map(row)
 }
@@ -27,9 +38,15 @@ const OPERATIONS: readonly VendorOperation[] = [
   ...each(path => executes('google.predict', `${path}:predict`)),
   ...each(path => flagged('google.predictLongRunning', `${path}:predictLongRunning`, {models: ['path', 'model']})),
   ...each(path => free('google.fetchPredictOperation', 'POST', `${path}:fetchPredictOperation`)[0]!),
-  ...each(path => beginsBatch('google.batchGenerateContent', `${path}:batchGenerateContent`, 'gemini', {models: ['path', 'any']})),
-  ...each(path => beginsBatch('google.asyncBatchEmbedContent', `${path}:asyncBatchEmbedContent`, 'gemini', {models: ['path', 'any']})),
-  ...each(path => flagged('google.generateAnswer', `${path}:generateAnswer`, {models: ['path', 'model'], generates: true})),
+  ...each(path =>
+    beginsBatch('google.batchGenerateContent', `${path}:batchGenerateContent`, 'gemini', {models: ['path', 'any']}),
+  ),
+  ...each(path =>
+    beginsBatch('google.asyncBatchEmbedContent', `${path}:asyncBatchEmbedContent`, 'gemini', {models: ['path', 'any']}),
+  ),
+  ...each(path =>
+    flagged('google.generateAnswer', `${path}:generateAnswer`, {models: ['path', 'model'], generates: true}),
+  ),
   // Claude on Vertex AI speaks Messages, others there OpenAI's words or their own.
   ...each(path => generates('google.rawPredict', `${path}:rawPredict`)),
   ...each(path => generates('google.streamRawPredict', `${path}:streamRawPredict`, {framing: 'sse'})),
@@ -56,7 +73,9 @@ const OPERATIONS: readonly VendorOperation[] = [
   beginsBatch('google.batchPredictionJobs.create', '/batchPredictionJobs', 'vertex', {models: ['model']}),
   ...free('google.batchPredictionJobs.list', 'GET', '/batchPredictionJobs', vertex),
   ...free('google.batchPredictionJobs.get', 'GET', '/batchPredictionJobs/{id}', vertex),
-  ...free('google.batchPredictionJobs.delete', 'DELETE', '/batchPredictionJobs/{id}', {batches: {words: 'vertex', role: 'removes'}}),
+  ...free('google.batchPredictionJobs.delete', 'DELETE', '/batchPredictionJobs/{id}', {
+    batches: {words: 'vertex', role: 'removes'},
+  }),
   ...free('google.batchPredictionJobs.cancel', 'POST', '/batchPredictionJobs/{id}:cancel'),
   ...free('google.operations', 'GET', '/operations/*'),
   ...free('google.tunedModels.list', 'GET', '/tunedModels'),

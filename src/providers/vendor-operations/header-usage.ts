@@ -1,7 +1,9 @@
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
 
-/** Headers that count tokens, lower case, by what they count; of several names for one count the first that is there. */
+/**
+ * Headers that count tokens, lower case, by what they count; of several names for one count the first that is there.
+ */
 interface CountingHeaders {
   readonly input: readonly string[]
   readonly output?: readonly string[]
@@ -10,9 +12,9 @@ interface CountingHeaders {
 }
 
 /**
- * Kinds of providers that count in headers what some of their replies do not tell. Sources: Bedrock user guide, InvokeModel (the body of an
- * embedding of Cohere's has no counts); text-embeddings-inference and text-generation-inference, router/src (what dedicated endpoints of
- * Hugging Face run).
+ * Kinds of providers that count in headers what some of their replies do not tell. Sources: Bedrock user guide,
+ * InvokeModel (the body of an embedding of Cohere's has no counts); text-embeddings-inference and
+ * text-generation-inference, router/src (what dedicated endpoints of Hugging Face run).
  */
 const HEADERS: Readonly<Record<string, CountingHeaders>> = {
   bedrock: {
@@ -24,11 +26,15 @@ const HEADERS: Readonly<Record<string, CountingHeaders>> = {
   huggingface: {input: ['x-prompt-tokens', 'x-compute-tokens'], output: ['x-generated-tokens']},
 }
 
-/** The usage that the headers of a reply count, by the provider's kind; null where they count nothing. Names of `headers` are lower case. */
+/**
+ * The usage that the headers of a reply count, by the provider's kind; null where they count nothing. Names of
+ * `headers` are lower case.
+ */
 export function usageInHeaders(kind: string, headers: Readonly<Record<string, string>>): Usage | null {
   const named = Object.hasOwn(HEADERS, kind) ? HEADERS[kind]! : null
   if (named === null) return null
-  const counted = (names: readonly string[] = []) => names.map(name => numberIn(headers[name])).find(found => found !== null) ?? null
+  const counted = (names: readonly string[] = []) =>
+    names.map(name => numberIn(headers[name])).find(found => found !== null) ?? null
   const [input, output] = [counted(named.input), counted(named.output)]
   if (input === null && output === null) return null
   const usage = emptyUsage()

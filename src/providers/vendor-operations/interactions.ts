@@ -5,8 +5,8 @@ import {tierWord} from '../service-tiers.ts'
 import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 
 /**
- * Usage of Gemini's Interactions in disjoint classes; null when it counts nothing. Source: @google/genai, Usage: the input includes its
- * cached part, tool use and thoughts stand beside; Vertex AI writes the same in camel case.
+ * Usage of Gemini's Interactions in disjoint classes; null when it counts nothing. Source: @google/genai, Usage: the
+ * input includes its cached part, tool use and thoughts stand beside; Vertex AI writes the same in camel case.
  */
 export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
   const member = (name: string) => raw[name] ?? raw[inCamelCase(name)]
@@ -23,18 +23,29 @@ export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
   usage.image_cache_read_tokens = Math.min(kept.image, cached - usage.audio_cache_read_tokens)
   usage.cache_read_tokens = cached - usage.audio_cache_read_tokens - usage.image_cache_read_tokens
   usage.audio_in_tokens = Math.min(Math.max(0, given.audio + by_tools.audio - usage.audio_cache_read_tokens), input)
-  usage.image_in_tokens = Math.min(Math.max(0, given.image + by_tools.image - usage.image_cache_read_tokens), input - usage.audio_in_tokens)
+  usage.image_in_tokens = Math.min(
+    Math.max(0, given.image + by_tools.image - usage.image_cache_read_tokens),
+    input - usage.audio_in_tokens,
+  )
   usage.input_uncached_tokens = input - usage.audio_in_tokens - usage.image_in_tokens
   const output = number('total_output_tokens')
   usage.audio_out_tokens = Math.min(made.audio, output)
   usage.image_out_tokens = Math.min(made.image, output - usage.audio_out_tokens)
   usage.output_text_tokens = output - usage.audio_out_tokens - usage.image_out_tokens
   usage.output_reasoning_tokens = number('total_thought_tokens')
-  const searches = list(member('grounding_tool_count')).reduce<number>((sum, each) => sum + (count(object(each).count) ?? 0), 0)
+  const searches = list(member('grounding_tool_count')).reduce<number>(
+    (sum, each) => sum + (count(object(each).count) ?? 0),
+    0,
+  )
   if (searches > 0) usage.units[UNIT.web_search] = searches
   const word = tierWord(tier)
   if (word !== undefined) usage.tier = word
-  return withTotal(withUnknown(usage, raw, KNOWN), 'total_tokens', count(member('total_tokens')), totals(usage).total_tokens)
+  return withTotal(
+    withUnknown(usage, raw, KNOWN),
+    'total_tokens',
+    count(member('total_tokens')),
+    totals(usage).total_tokens,
+  )
 }
 
 const MEMBERS = `

@@ -1,7 +1,9 @@
 import {readString, walkStrings} from '../../base/json-strings.ts'
 import type {ReplyLink} from './operation.ts'
 
-/** Headers with the address that a client sends a file's bytes to (Google's resumable uploads), whatever they come with. */
+/**
+ * Headers with the address that a client sends a file's bytes to (Google's resumable uploads), whatever they come with.
+ */
 const UPLOAD = ['x-goog-upload-url', 'x-goog-upload-control-url'] as const
 /** The older form of the same tells it as any reply tells a place. */
 const UPLOAD_ANSWERED = [...UPLOAD, 'location'] as const
@@ -25,10 +27,14 @@ const RESULTS_PATH = /\/messages\/batches\/[^/?#]+\/results$/
 const ABSOLUTE = /^[a-z][a-z\d+.-]*:|^\/\//i
 
 /**
- * JSON with each absolute `results_url` as one of ours: the client fetches it with its key, which is ours and no other host is to have. One
- * that is no path of results becomes null. What is not read as JSON stays as it is, for no client reads it either.
+ * JSON with each absolute `results_url` as one of ours: the client fetches it with its key, which is ours and no other
+ * host is to have. One that is no path of results becomes null. What is not read as JSON stays as it is, for no client
+ * reads it either.
  */
-export function withOwnLinks(bytes: Buffer, {origin, url}: LinkReader): {readonly bytes: Buffer; readonly changed: string | null} {
+export function withOwnLinks(
+  bytes: Buffer,
+  {origin, url}: LinkReader,
+): {readonly bytes: Buffer; readonly changed: string | null} {
   const before = url.slice(0, Math.max(url.indexOf(BATCHES), 0))
   const pieces: Buffer[] = []
   let from = 0
@@ -43,7 +49,10 @@ export function withOwnLinks(bytes: Buffer, {origin, url}: LinkReader): {readonl
     from = end
   }
   if (pieces.length === 0) return {bytes, changed: null}
-  const changed = dropped > 0 ? `${RESULTS} was left out of the reply, as it leads to another place` : `${RESULTS} leads to the gateway`
+  const changed =
+    dropped > 0
+      ? `${RESULTS} was left out of the reply, as it leads to another place`
+      : `${RESULTS} leads to the gateway`
   return {bytes: Buffer.concat([...pieces, bytes.subarray(from)]), changed}
 }
 

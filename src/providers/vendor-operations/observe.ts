@@ -32,13 +32,19 @@ const TEXT: ReadonlySet<string> = new Set([
 ])
 /** Members of which every string is the model's: arguments of tools. */
 const WHOLE: ReadonlySet<string> = new Set(['args', 'arguments', 'input', 'toolUse', 'functionCall'])
-/** ConverseStream's event with the reason to end; the one behind it tells the usage (Bedrock API reference, ConverseStreamOutput). */
+/**
+ * ConverseStream's event with the reason to end; the one behind it tells the usage (Bedrock API reference,
+ * ConverseStreamOutput).
+ */
 const BEFORE_USAGE = 'messageStop'
 const DEEPEST = 12
 const MOST_NODES = 5000
 const LONGEST_MESSAGE = 2000
 
-/** Follows the events of a stream in a vendor's own words, and remembers what they tell: usage, model, about how much text came, an error. */
+/**
+ * Follows the events of a stream in a vendor's own words, and remembers what they tell: usage, model, about how much
+ * text came, an error.
+ */
 export class VendorObserver {
   #report: RawUsage | null = null
   #refusals: Refusals | null = null
@@ -126,8 +132,9 @@ function insideChunk(json: RawObject): RawObject {
 }
 
 /**
- * Whether an answer goes on behind an event; null for one that does not tell. Of the dialects that report before their end: Messages, and Gemini, of which
- * each event has candidates, and those of an answer that has ended have a `finishReason` (ai.google.dev/api/generate-content#Candidate).
+ * Whether an answer goes on behind an event; null for one that does not tell. Of the dialects that report before their
+ * end: Messages, and Gemini, of which each event has candidates, and those of an answer that has ended have a
+ * `finishReason` (ai.google.dev/api/generate-content#Candidate).
  */
 function leavesOpen(json: RawObject): boolean | null {
   if (json.type === 'message_start') return true
@@ -143,11 +150,19 @@ function failureIn(name: string | null, json: RawObject): VendorFailure | null {
   if (isObject(error)) {
     const {status, code} = error
     const type = typeof status === 'string' ? status : typeof error.type === 'string' ? error.type : 'error'
-    return {type, message: messageIn(error.message), status: typeof code === 'number' && code >= 400 && code < 600 ? code : null}
+    return {
+      type,
+      message: messageIn(error.message),
+      status: typeof code === 'number' && code >= 400 && code < 600 ? code : null,
+    }
   }
   const exception = typeof __type === 'string' ? __type : name
   if (exception === null || !/Exception$|Error$/.test(exception)) return null
-  return {type: exception, message: messageIn(message), status: EXCEPTIONS[exception[0]!.toLowerCase() + exception.slice(1)] ?? null}
+  return {
+    type: exception,
+    message: messageIn(message),
+    status: EXCEPTIONS[exception[0]!.toLowerCase() + exception.slice(1)] ?? null,
+  }
 }
 
 const EXCEPTIONS: Readonly<Record<string, number>> = {
@@ -175,7 +190,11 @@ function textsOf(json: RawObject): readonly string[] {
     } else if (depth < DEEPEST && isObject(value)) {
       for (const key in value) {
         const part = value[key]
-        open.push({value: part, is_text: is_text || WHOLE.has(key) || (TEXT.has(key) && typeof part === 'string'), depth: depth + 1})
+        open.push({
+          value: part,
+          is_text: is_text || WHOLE.has(key) || (TEXT.has(key) && typeof part === 'string'),
+          depth: depth + 1,
+        })
       }
     }
   }

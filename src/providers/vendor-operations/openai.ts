@@ -5,7 +5,11 @@ const shows = {batches: {words: 'unified', role: 'shows'}} as const
 /** Azure's deployments, and what OpenAI called engines: the path names the model. */
 const PLACES = ['/deployments/{model}', '/engines/{model}']
 
-function placed(name: string, path: string, row: (name: string, path: string) => VendorOperation): readonly VendorOperation[] {
+function placed(
+  name: string,
+  path: string,
+  row: (name: string, path: string) => VendorOperation,
+): readonly VendorOperation[] {
   return [row(name, path), ...PLACES.map(place => ({...row(name, place + path), anywhere: false}))]
 }
 
@@ -14,16 +18,24 @@ export const openai: readonly VendorOperation[] = [
   ...placed('openai.chat.completions', '/chat/completions', (name, path) =>
     generates(name, path, {endpoint: 'chatComplete', anywhere: true}),
   ),
-  ...placed('openai.completions', '/completions', (name, path) => generates(name, path, {endpoint: 'complete', anywhere: true})),
-  ...placed('openai.embeddings', '/embeddings', (name, path) => executes(name, path, {endpoint: 'embed', anywhere: true})),
+  ...placed('openai.completions', '/completions', (name, path) =>
+    generates(name, path, {endpoint: 'complete', anywhere: true}),
+  ),
+  ...placed('openai.embeddings', '/embeddings', (name, path) =>
+    executes(name, path, {endpoint: 'embed', anywhere: true}),
+  ),
   ...placed('openai.images.generations', '/images/generations', (name, path) =>
     executes(name, path, {endpoint: 'imageGenerate', anywhere: true}),
   ),
-  ...placed('openai.images.edits', '/images/edits', (name, path) => executes(name, path, {...form, endpoint: 'imageEdit', anywhere: true})),
+  ...placed('openai.images.edits', '/images/edits', (name, path) =>
+    executes(name, path, {...form, endpoint: 'imageEdit', anywhere: true}),
+  ),
   ...placed('openai.images.variations', '/images/variations', (name, path) =>
     executes(name, path, {...form, endpoint: 'imageVariation', anywhere: true}),
   ),
-  ...placed('openai.audio.speech', '/audio/speech', (name, path) => executes(name, path, {endpoint: 'createSpeech', anywhere: true})),
+  ...placed('openai.audio.speech', '/audio/speech', (name, path) =>
+    executes(name, path, {endpoint: 'createSpeech', anywhere: true}),
+  ),
   ...placed('openai.audio.transcriptions', '/audio/transcriptions', (name, path) =>
     generates(name, path, {...form, endpoint: 'createTranscription', anywhere: true}),
   ),

@@ -1,8 +1,9 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 
 /**
- * One operation of a vendor's own API, reached by its own path: below `/v1/proxy/`, or as any path that no unified route stands at. What a
- * call by such a path means for lists of models, limits, usage and the log is said here once (docs/doors.md is printed from it).
+ * One operation of a vendor's own API, reached by its own path: below `/v1/proxy/`, or as any path that no unified
+ * route stands at. What a call by such a path means for lists of models, limits, usage and the log is said here once
+ * (docs/doors.md is printed from it).
  */
 export interface VendorOperation {
   /** Vendor and operation, as its reference names them: `google.generateContent`. */
@@ -11,8 +12,8 @@ export interface VendorOperation {
   readonly kinds: readonly string[] | 'all'
   readonly method: VendorMethod
   /**
-   * Below the version: `{model}` is a segment that names a model, `{model+}` one or more, `{@model+}` the same from an at sign on, `{id}` any
-   * segment, `*` the rest. Prefixes that
+   * Below the version: `{model}` is a segment that names a model, `{model+}` one or more, `{@model+}` the same from an
+   * at sign on, `{id}` any segment, `*` the rest. Prefixes that
    * are a version or repeat the base's own (`/v1beta`, `/openai/v1`) are taken off before it is compared.
    */
   readonly path: string
@@ -28,7 +29,9 @@ export interface VendorOperation {
   readonly body: 'json' | 'form' | 'bytes' | 'none'
   /** The model stands in an object that the request only names by id. */
   readonly is_indirect: boolean
-  /** It hands a credential or an address of the provider to the client, which then goes past every limit, list and log. */
+  /**
+   * It hands a credential or an address of the provider to the client, which then goes past every limit, list and log.
+   */
   readonly delegates: boolean
   /** An address in its reply that the vendor's own client calls next: one of ours takes its place (`links.ts`). */
   readonly links: ReplyLink | null
@@ -38,10 +41,16 @@ export interface VendorOperation {
   readonly batches: BatchRole | null
 }
 
-/** `upload`: a header with the address that the bytes of a file go to. `results_url`: a member that the client fetches with its key. */
+/**
+ * `upload`: a header with the address that the bytes of a file go to. `results_url`: a member that the client fetches
+ * with its key.
+ */
 export type ReplyLink = 'upload' | 'results_url'
 
-/** In whose words batches are told, and whether the operation begins one, shows some, gives the results of one, or removes one. */
+/**
+ * In whose words batches are told, and whether the operation begins one, shows some, gives the results of one, or
+ * removes one.
+ */
 export interface BatchRole {
   readonly words: BatchWords
   readonly role: 'begins' | 'shows' | 'results' | 'removes'
@@ -54,9 +63,9 @@ export type VendorMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** `path`: the `{model}` of the pattern; others are members of the body. `any`: members of these names at any depth. */
 export type NamedPlace = 'path' | 'model' | 'any'
 /**
- * `costed`: its usage is read and priced. `free`: it shows, changes or ends what is there. `flagged`: it costs, and no rate for it is
- * known: its row says `unmetered` unless the reply tells a usage that has one. `deferred`: it begins work that is charged once, from its
- * results, when they are there.
+ * `costed`: its usage is read and priced. `free`: it shows, changes or ends what is there. `flagged`: it costs, and no
+ * rate for it is known: its row says `unmetered` unless the reply tells a usage that has one. `deferred`: it begins
+ * work that is charged once, from its results, when they are there.
  */
 export type Money = 'costed' | 'free' | 'flagged' | 'deferred'
 export type VendorFraming = 'sse' | 'json_array' | 'lines' | 'aws_event_stream'
@@ -103,12 +112,22 @@ export function flagged(name: string, path: string, more: OperationFields = {}):
 }
 
 /** It begins a batch, which is charged from its results. */
-export function beginsBatch(name: string, path: string, words: BatchWords, more: OperationFields = {}): VendorOperation {
+export function beginsBatch(
+  name: string,
+  path: string,
+  words: BatchWords,
+  more: OperationFields = {},
+): VendorOperation {
   return executes(name, path, {money: 'deferred', models: [], batches: {words, role: 'begins'}, ...more})
 }
 
 /** It shows, changes or ends what is there. A space parts methods: `GET DELETE`. */
-export function free(name: string, methods: string, path: string, more: OperationFields = {}): readonly VendorOperation[] {
+export function free(
+  name: string,
+  methods: string,
+  path: string,
+  more: OperationFields = {},
+): readonly VendorOperation[] {
   return methods.split(' ').map(method => ({
     ...PLAIN,
     name: methods.includes(' ') ? `${name}.${method.toLowerCase()}` : name,

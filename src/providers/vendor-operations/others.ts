@@ -10,7 +10,11 @@ export const others: readonly VendorOperation[] = [
     ['mistral-ai'],
     [
       generates('mistral.fim', '/fim/completions', {endpoint: 'chatComplete'}),
-      generates('mistral.agents.completions', '/agents/completions', {endpoint: 'chatComplete', models: [], is_indirect: true}),
+      generates('mistral.agents.completions', '/agents/completions', {
+        endpoint: 'chatComplete',
+        models: [],
+        is_indirect: true,
+      }),
       generates('mistral.conversations.start', '/conversations', {is_indirect: true}),
       generates('mistral.conversations.append', '/conversations/{id}', {models: [], is_indirect: true}),
       executes('mistral.chat.moderations', '/chat/moderations', {endpoint: 'moderate'}),

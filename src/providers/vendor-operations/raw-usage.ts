@@ -20,8 +20,8 @@ export type UsageWords = keyof typeof READERS
 const MAX_PICTURES = 1000
 
 /**
- * The report in a reply or an event, by the member that only its vendor has; null where there is none. Sources: the vendors' API
- * references; Ollama docs/api.md; llama.cpp tools/server/README.md.
+ * The report in a reply or an event, by the member that only its vendor has; null where there is none. Sources: the
+ * vendors' API references; Ollama docs/api.md; llama.cpp tools/server/README.md.
  */
 export function rawUsageOf(reply: RawObject): RawUsage | null {
   // Cloudflare puts what a model answers into an envelope.
@@ -29,7 +29,8 @@ export function rawUsageOf(reply: RawObject): RawUsage | null {
   const json = reply.usage === undefined && isObject(result) && isObject(result.usage) ? result : reply
   const response = object(json.response)
   const metadata = json.usageMetadata ?? response.usageMetadata
-  if (isObject(metadata)) return {words: 'gemini', raw: {metadata, searches: searchesOf(json.usageMetadata ? json : response)}}
+  if (isObject(metadata))
+    return {words: 'gemini', raw: {metadata, searches: searchesOf(json.usageMetadata ? json : response)}}
   const usage = json.usage ?? object(json.interaction).usage ?? stepUsage(json)
   if (isObject(usage)) {
     if (typeof usage.total_input_tokens === 'number' || typeof usage.totalInputTokens === 'number')
@@ -41,7 +42,8 @@ export function rawUsageOf(reply: RawObject): RawUsage | null {
   if (found) return {words: 'openai', raw: found.tokens ? withTokens(found) : found}
   const metrics = json['amazon-bedrock-invocationMetrics']
   if (isObject(metrics)) return counts(metrics.inputTokenCount, metrics.outputTokenCount, metrics)
-  if (json.prompt_eval_count !== undefined || json.eval_count !== undefined) return counts(json.prompt_eval_count, json.eval_count)
+  if (json.prompt_eval_count !== undefined || json.eval_count !== undefined)
+    return counts(json.prompt_eval_count, json.eval_count)
   if (json.tokens_evaluated !== undefined) return counts(json.tokens_evaluated, json.tokens_predicted)
   if (json.prompt_token_count !== undefined) return counts(json.prompt_token_count, json.generation_token_count)
   if (json.inputTextTokenCount !== undefined) return counts(json.inputTextTokenCount, titanOutput(json))
@@ -115,7 +117,11 @@ function cohereUsage(json: RawObject, response: RawObject): RawObject | null {
   const usage = object(json.delta).usage
   if (isObject(usage)) return withTokens(usage)
   const meta = object(response.meta)
-  return isObject(meta.billed_units) ? {billed_units: meta.billed_units} : isObject(meta.tokens) ? withTokens(meta) : null
+  return isObject(meta.billed_units)
+    ? {billed_units: meta.billed_units}
+    : isObject(meta.tokens)
+      ? withTokens(meta)
+      : null
 }
 
 function withTokens({billed_units, tokens, ...more}: RawObject): RawObject {
@@ -124,7 +130,10 @@ function withTokens({billed_units, tokens, ...more}: RawObject): RawObject {
 
 function searchesOf(reply: RawObject): number {
   const model = typeof reply.modelVersion === 'string' ? reply.modelVersion : ''
-  return list(reply.candidates).reduce<number>((sum, each) => sum + searchesIn(object(each).groundingMetadata, model), 0)
+  return list(reply.candidates).reduce<number>(
+    (sum, each) => sum + searchesIn(object(each).groundingMetadata, model),
+    0,
+  )
 }
 
 function titanOutput({results, totalOutputTextTokenCount}: RawObject): unknown {
@@ -135,12 +144,16 @@ function titanOutput({results, totalOutputTextTokenCount}: RawObject): unknown {
 /** Vertex AI's predictions: vectors that say how many tokens they are of, or pictures. */
 function predictionsOf({predictions}: RawObject): RawUsage | null {
   const all = list(predictions).slice(0, MAX_PICTURES)
-  const tokens = all.map(each => count(object(object(object(each).embeddings).statistics).token_count)).filter(each => each !== null)
+  const tokens = all
+    .map(each => count(object(object(object(each).embeddings).statistics).token_count))
+    .filter(each => each !== null)
   if (tokens.length > 0)
     return counts(
       tokens.reduce((sum, each) => sum + each, 0),
       0,
     )
-  const pictures = all.filter(each => typeof object(each).bytesBase64Encoded === 'string' || typeof object(each).gcsUri === 'string').length
+  const pictures = all.filter(
+    each => typeof object(each).bytesBase64Encoded === 'string' || typeof object(each).gcsUri === 'string',
+  ).length
   return pictures > 0 ? {words: 'pictures', raw: {pictures}} : null
 }

@@ -9,7 +9,10 @@ import {openaiAgents} from './openai-agents.ts'
 import type {VendorOperation} from './operation.ts'
 import {others} from './others.ts'
 
-/** Every operation of a vendor's own API that is known. What is not here is an unknown operation: it passes, judged and flagged. */
+/**
+ * Every operation of a vendor's own API that is known. What is not here is an unknown operation: it passes, judged and
+ * flagged.
+ */
 export const VENDOR_OPERATIONS: readonly VendorOperation[] = [
   ...google,
   ...bedrock,

@@ -34,7 +34,8 @@ export const batches = batchErrands({
   jobs: (input, upstream) => new Jobs(KIND, input, upstream),
   facts: batchOf,
   check(endpoint) {
-    if (endpoint !== 'chatComplete') throw new UnsupportedInput('endpoint', 'Vertex AI runs batches of /v1/chat/completions alone here')
+    if (endpoint !== 'chatComplete')
+      throw new UnsupportedInput('endpoint', 'Vertex AI runs batches of /v1/chat/completions alone here')
   },
   async create(request, upstream, input) {
     const {body, context} = request

@@ -9,8 +9,9 @@ import type {Json} from '../translation.ts'
 export const GCS = 'storage'
 
 /**
- * Google Cloud Storage. Objects are written by the XML API, which takes a stream whose length nobody knows ("Streaming uploads", chunked
- * transfer encoding) and keeps none that broke off; all else is the JSON API's (Objects: get, list, delete).
+ * Google Cloud Storage. Objects are written by the XML API, which takes a stream whose length nobody knows ("Streaming
+ * uploads", chunked transfer encoding) and keeps none that broke off; all else is the JSON API's (Objects: get, list,
+ * delete).
  */
 export function gcsStore({ask}: Upstream): ObjectStore {
   return {
@@ -27,7 +28,13 @@ export function gcsStore({ask}: Upstream): ObjectStore {
         .split('/')
         .map(part => uriPart(part))
         .join('/')}`
-      const reply = await ask({side: GCS, method: 'PUT', path, headers: {'content-type': content_type}, body: counted()})
+      const reply = await ask({
+        side: GCS,
+        method: 'PUT',
+        path,
+        headers: {'content-type': content_type},
+        body: counted(),
+      })
       reply.drop()
       return bytes
     },

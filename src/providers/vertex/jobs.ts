@@ -5,7 +5,10 @@ import type {ProviderPage} from '../jobs/pages.ts'
 import type {OperationInput, Upstream} from '../operation.ts'
 import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
 
-/** Jobs of one kind: `batchPredictionJobs`, `tuningJobs` (Vertex AI API reference). Ids are the numbers their names end with. */
+/**
+ * Jobs of one kind: `batchPredictionJobs`, `tuningJobs` (Vertex AI API reference). Ids are the numbers their names end
+ * with.
+ */
 export class Jobs implements CloudJobs {
   readonly #kind: string
   readonly #context: TranslationContext

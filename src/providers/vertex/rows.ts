@@ -13,12 +13,13 @@ const HEX_LENGTH = 62
 const MAX_PIECES = 16
 
 /**
- * A row of a batch: Claude's carries its id (Vertex AI, "Batch predictions with Claude"); Gemini's has no place for one but the labels of the
- * request, which come back with it; open models take OpenAI's rows as they are.
+ * A row of a batch: Claude's carries its id (Vertex AI, "Batch predictions with Claude"); Gemini's has no place for one
+ * but the labels of the request, which come back with it; open models take OpenAI's rows as they are.
  */
 export function batchInput(row: BatchRow, input: OperationInput): Json {
   const {custom_id, endpoint, model} = row
-  if (endpoint !== 'chatComplete') throw new UnsupportedInput('url', 'Vertex AI runs batches of /v1/chat/completions alone here')
+  if (endpoint !== 'chatComplete')
+    throw new UnsupportedInput('url', 'Vertex AI runs batches of /v1/chat/completions alone here')
   const request = wordsOfRow(row, input)
   const publisher = vertexPublisher(model)?.publisher
   if (publisher === 'anthropic') return {custom_id, request}
@@ -39,7 +40,10 @@ export function batchOutput(row: Json, number: number, model: string, input: Ope
   return answeredRow({custom_id: id, endpoint: 'chatComplete', model, number}, reply, input)
 }
 
-/** A row of tuning data (Vertex AI, "Prepare supervised fine-tuning data"): Gemini's contents; open models take OpenAI's messages. */
+/**
+ * A row of tuning data (Vertex AI, "Prepare supervised fine-tuning data"): Gemini's contents; open models take OpenAI's
+ * messages.
+ */
 export function tuneInput(row: Json, input: OperationInput): Json {
   const model = input.context.model || 'gemini'
   const words = input.words('chatComplete', model)
@@ -52,7 +56,8 @@ export function labelsOf(custom_id: string): Record<string, string> {
   if (PLAIN.test(custom_id)) return {[LABEL]: custom_id}
   const hex = Buffer.from(custom_id).toString('hex')
   const pieces = hex.match(new RegExp(`.{1,${HEX_LENGTH}}`, 'g')) ?? []
-  if (pieces.length > MAX_PIECES) throw new UnsupportedInput('custom_id', `expected ${(MAX_PIECES * HEX_LENGTH) / 2} bytes at most`)
+  if (pieces.length > MAX_PIECES)
+    throw new UnsupportedInput('custom_id', `expected ${(MAX_PIECES * HEX_LENGTH) / 2} bytes at most`)
   return Object.fromEntries(pieces.map((piece, at) => [`${LABEL_HEX}${at}`, piece]))
 }
 

@@ -44,7 +44,12 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
     ),
     max_tokens: mostTokens(request),
     ...(tools.length > 0
-      ? {tools: tools.map(({name, description, parameters}) => ({type: 'function', function: {name, description, parameters}}))}
+      ? {
+          tools: tools.map(({name, description, parameters}) => ({
+            type: 'function',
+            function: {name, description, parameters},
+          })),
+        }
       : {tool_choice: undefined}),
     stream: context.is_stream,
   }
@@ -82,7 +87,8 @@ export function chatReply(reply: unknown, context: TranslationContext): Translat
   const calls = (Array.isArray(result.tool_calls) ? result.tool_calls : []).map((call, at) =>
     saidCall(call, `call_${context.call_id}_${at}`),
   )
-  const text = calls.length > 0 && (result.response === null || result.response === undefined) ? '' : spokenIn(result.response)
+  const text =
+    calls.length > 0 && (result.response === null || result.response === undefined) ? '' : spokenIn(result.response)
   const reason = calls.length > 0 ? 'tool_calls' : 'stop'
   const choice = choiceOut(
     0,
@@ -118,7 +124,8 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
   const current = () => followed ?? own
   return {
     event(event) {
-      if (isObject(event.data)) followed ??= Array.isArray(event.data.choices) ? normaliseStream(context, request, near) : own
+      if (isObject(event.data))
+        followed ??= Array.isArray(event.data.choices) ? normaliseStream(context, request, near) : own
       return current().event(event)
     },
     end: () => current().end(),

@@ -3,7 +3,10 @@ import {fromBase64, imageList, promptIn, sizeIn} from '../unified/images.ts'
 import {modelPath, oneChoice, pick} from '../unified/read.ts'
 import {resultIn} from './chat.ts'
 
-/** Pictures. Source: developers.cloudflare.com, Workers AI, text to image: bytes of a picture, or JSON with base64 under `result`. */
+/**
+ * Pictures. Source: developers.cloudflare.com, Workers AI, text to image: bytes of a picture, or JSON with base64 under
+ * `result`.
+ */
 export const image: Translation = {
   request(request, context) {
     oneChoice(request)
@@ -19,7 +22,8 @@ export const image: Translation = {
     }
   },
   reply(reply, context, request) {
-    if (reply instanceof Uint8Array) return imageList(context, request, [{b64_json: Buffer.from(reply).toString('base64')}])
+    if (reply instanceof Uint8Array)
+      return imageList(context, request, [{b64_json: Buffer.from(reply).toString('base64')}])
     const picture = fromBase64(resultIn(reply).image)
     if (!picture) throw new InvalidResponse('result.image: expected a picture')
     return imageList(context, request, [picture])

@@ -57,7 +57,11 @@ const embed: Translation = {
   },
   reply(reply, context, request) {
     const {data, usage} = resultIn(reply)
-    return embeddingList(context, {vectors: arrayIn(data, 'result.data'), usage: embedUsage(usage)}, encodingIn(request))
+    return embeddingList(
+      context,
+      {vectors: arrayIn(data, 'result.data'), usage: embedUsage(usage)},
+      encodingIn(request),
+    )
   },
 }
 

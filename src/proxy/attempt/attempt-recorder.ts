@@ -15,7 +15,9 @@ export interface SettledResponse {
   readonly decision: RoutingDecision | undefined
 }
 
-/** What is recorded of an attempt: intent, settlement, usage, and the copy of its response for the log and the cache. */
+/**
+ * What is recorded of an attempt: intent, settlement, usage, and the copy of its response for the log and the cache.
+ */
 export class AttemptRecorder {
   readonly copy: Copy
   received_bytes = 0
@@ -97,7 +99,11 @@ export class AttemptRecorder {
         cache?.storeResponse(result, this.copy.isCut ? null : plain, mask ? bytes => mask.kept(bytes) : undefined)
       const work = this.#work
       const has_row = !is_retried
-      settle({call, target, request, work, intent: work.intent, result, plain, route, is_last, has_row, spend, mask}, services, done)
+      settle(
+        {call, target, request, work, intent: work.intent, result, plain, route, is_last, has_row, spend, mask},
+        services,
+        done,
+      )
     }
     if (!stream && outcome.outcome === 'ok') return this.copy.plain(encoding, write)
     if (!mask) return write(null)

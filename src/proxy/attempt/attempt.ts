@@ -28,8 +28,8 @@ interface AwaitedError {
 }
 
 /**
- * One request to a provider, from its intent to its settlement (core rules 2 and 16): sends it, hears the dispatcher, keeps its time. What the
- * client sees of the response is for the gate, what is written of it for the recorder.
+ * One request to a provider, from its intent to its settlement (core rules 2 and 16): sends it, hears the dispatcher,
+ * keeps its time. What the client sees of the response is for the gate, what is written of it for the recorder.
  */
 export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptTransport {
   readonly #parts: AttemptParts
@@ -116,7 +116,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     const {request_timeout_ms} = request
     state.enter('queued', this)
     this.#times.queued_at = performance.now()
-    if (request_timeout_ms !== null) this.#timer = setTimeout(() => this.end(timeout(target, request_timeout_ms)), request_timeout_ms)
+    if (request_timeout_ms !== null)
+      this.#timer = setTimeout(() => this.end(timeout(target, request_timeout_ms)), request_timeout_ms)
     try {
       dispatcherOf(request, call, services).dispatch(dispatchOf(request), this)
     } catch (fault) {
@@ -126,7 +127,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.phase !== 'queued') return controller.abort(new Refusal('client.gone')) // given up while it waited for a connection
+    // given up while it waited for a connection
+    if (this.phase !== 'queued') return controller.abort(new Refusal('client.gone'))
     this.#parts.state.enter('sent', this)
     this.#times.sent_at = performance.now()
   }
@@ -139,7 +141,11 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#times.moved_at = performance.now()
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[]>,
+  ): void {
     if (status < 200 || this.phase !== 'sent') return
     this.#controller = controller
     this.#parts.state.enter('answering', this)
@@ -200,7 +206,9 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     awaited.parts.push(chunk)
     awaited.length += chunk.length
     if (awaited.length <= MAX_AWAITED_BYTES) return
-    this.end(new Refusal('upstream.bad_reply', {provider: this.#parts.request.provider.slug, reason: 'its error is too long'}))
+    this.end(
+      new Refusal('upstream.bad_reply', {provider: this.#parts.request.provider.slug, reason: 'its error is too long'}),
+    )
   }
 
   /** An encoded error is there: it goes on as it came, or plain where it held what it may not. */

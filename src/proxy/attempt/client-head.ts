@@ -14,7 +14,8 @@ export function sendHead(parts: AttemptParts, response: OpenResponse, times: Tim
   const {call, request} = parts
   const {status, headers, content_length, guarded, stream} = response
   const is_stream = stream !== null
-  const rewrites = request.translating !== null || (is_stream && status < 300 && (request.is_metered || guarded !== null))
+  const rewrites =
+    request.translating !== null || (is_stream && status < 300 && (request.is_metered || guarded !== null))
   const theirs = request.translating ? EVENT_STREAM : headers
   call.relay.head(
     clientStatus(call, status),
@@ -32,10 +33,17 @@ export function sendRewrittenHead(
   retry_attempt_count: number,
 ): void {
   const theirs = {...withoutBody(headers), 'content-type': content_type}
-  parts.call.relay.head(status, headersOf(parts, times, theirs, {is_stream: false, rewrites: true, retry_attempt_count}), false)
+  parts.call.relay.head(
+    status,
+    headersOf(parts, times, theirs, {is_stream: false, rewrites: true, retry_attempt_count}),
+    false,
+  )
 }
 
-/** Answers in our own name. A client that still sends its body is told that the connection ends, and what it sends flows away. */
+/**
+ * Answers in our own name. A client that still sends its body is told that the connection ends, and what it sends flows
+ * away.
+ */
 export function refuseClient(parts: AttemptParts, times: Times, fault: Refusal, retry_attempt_count: number): void {
   const {relay, incoming} = parts.call
   const headers = headersOf(parts, times, {}, {is_stream: false, rewrites: false, retry_attempt_count})

@@ -14,8 +14,15 @@ export interface UnlabelledResponse {
   readonly parts: Buffer[]
 }
 
-/** Whether the head of a response has to wait for the first bytes of its body: a stream was requested, by a member of the body or by the path. */
-export function waitsForStart({call, request}: AttemptParts, status: number, headers: Record<string, string | string[]>): boolean {
+/**
+ * Whether the head of a response has to wait for the first bytes of its body: a stream was requested, by a member of
+ * the body or by the path.
+ */
+export function waitsForStart(
+  {call, request}: AttemptParts,
+  status: number,
+  headers: Record<string, string | string[]>,
+): boolean {
   if (status >= 300 || request.translating) return false
   const type = String(headers['content-type'] ?? '')
   const is_requested = 'stream' in call.body && call.body.stream
@@ -31,5 +38,7 @@ export function beginsAsEvents(first: Buffer): boolean | null {
   const text = first.toString('utf8', 0, MOST_BYTES)
   if (FIELD.test(text)) return true
   const word = text.replace(/^\uFEFF?\s*/, '')
-  return first.length < MOST_BYTES && ['data:', 'event:', 'id:', 'retry:'].some(field => field.startsWith(word)) ? null : false
+  return first.length < MOST_BYTES && ['data:', 'event:', 'id:', 'retry:'].some(field => field.startsWith(word))
+    ? null
+    : false
 }

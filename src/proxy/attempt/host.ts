@@ -8,7 +8,10 @@ import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
 
-/** What routing makes of a result. `passes`: the client gets it; else there is another try, at the same target or another. */
+/**
+ * What routing makes of a result. `passes`: the client gets it; else there is another try, at the same target or
+ * another.
+ */
 export type RoutingDecision =
   | {readonly passes: true; readonly retry_attempt_count: number}
   | {readonly passes: false; readonly is_retried: boolean}
@@ -19,7 +22,10 @@ export interface ResponseSink {
   readonly is_followed: boolean
   /** The next bytes of a stream, as a client reads them. */
   observe(bytes: Buffer): void
-  /** The response has ended well; `plain` null: it was a stream, or is too long to be stored. `masked` makes of it what may be kept. */
+  /**
+   * The response has ended well; `plain` null: it was a stream, or is too long to be stored. `masked` makes of it what
+   * may be kept.
+   */
   storeResponse(result: AttemptResult, plain: Buffer | null, masked?: (bytes: Buffer) => Buffer): void
   /** The client is gone; true when the response is wanted all the same. */
   leave(): boolean

@@ -90,14 +90,30 @@ export function openResponse(
     ? is_good && translating.context.is_stream && translating.translation.stream !== undefined
     : framing !== null
   if (!is_stream) {
-    const is_read = is_good ? guardrails?.readsAnswer(headers['content-type'], content_length) : guardrails?.judges_errors
+    const is_read = is_good
+      ? guardrails?.readsAnswer(headers['content-type'], content_length)
+      : guardrails?.judges_errors
     const is_rewritten =
       translating !== null ||
       (is_read ?? false) ||
       (is_good ? holdsLinks(parts, headers) || (call.is_shaped && hasOwnShape(endpoint)) : call.is_shaped)
-    const was_requested = is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
-    const checkStart = was_requested ? (first: Buffer | null) => notAStream(first, headers, request.provider.slug) : null
-    return {status, headers, encoding, content_length, stream: null, source: null, guarded: null, checkStart, is_rewritten, fault: null}
+    const was_requested =
+      is_good && !translating && 'stream' in call.body && call.body.stream && TELLS_END.has(endpoint)
+    const checkStart = was_requested
+      ? (first: Buffer | null) => notAStream(first, headers, request.provider.slug)
+      : null
+    return {
+      status,
+      headers,
+      encoding,
+      content_length,
+      stream: null,
+      source: null,
+      guarded: null,
+      checkStart,
+      is_rewritten,
+      fault: null,
+    }
   }
   const source = translating
     ? new TranslatedStream(endpoint, translating, {
@@ -119,22 +135,45 @@ export function openResponse(
         }),
       )
   const guarded =
-    guardrails && is_good && (translating !== null || framing === 'sse') ? guardedStream(guardrails, source, call, status, listener) : null
+    guardrails && is_good && (translating !== null || framing === 'sse')
+      ? guardedStream(guardrails, source, call, status, listener)
+      : null
   const fault = guarded && encoding && !translating ? guardrails!.unreadable(ENCODED) : null
   const stream = guarded ?? source
-  return {status, headers, encoding, content_length, stream, source, guarded, checkStart: null, is_rewritten: false, fault}
+  return {
+    status,
+    headers,
+    encoding,
+    content_length,
+    stream,
+    source,
+    guarded,
+    checkStart: null,
+    is_rewritten: false,
+    fault,
+  }
 }
 
-/** How many choices a stream of completions has, whose usage was requested and comes behind them; 0: it is not known, or no usage was requested. */
+/**
+ * How many choices a stream of completions has, whose usage was requested and comes behind them; 0: it is not known, or
+ * no usage was requested.
+ */
 function choicesOf({call: {body, endpoint}, request, target}: AttemptParts): number {
   if (body.kind !== 'json' || !(request.is_metered || body.asks_usage)) return 0
   // Several prompts have choices each.
-  if (endpoint !== 'chatComplete' && (endpoint !== 'complete' || typeof member(body.bytes, body.members, 'prompt') !== 'string')) return 0
+  if (
+    endpoint !== 'chatComplete' &&
+    (endpoint !== 'complete' || typeof member(body.bytes, body.members, 'prompt') !== 'string')
+  )
+    return 0
   const n = target.params.override_params?.n ?? member(body.bytes, body.members, 'n') ?? 1
   return Number.isSafeInteger(n) ? (n as number) : 0
 }
 
-/** How a reply that is not translated streams; null where it is no stream. Errors come whole, but for those in an event stream. */
+/**
+ * How a reply that is not translated streams; null where it is no stream. Errors come whole, but for those in an event
+ * stream.
+ */
 function framingOf(
   {is_passthrough, operation, guardrails}: Call,
   headers: OpenResponse['headers'],
@@ -148,20 +187,34 @@ function framingOf(
   return framing !== null && guardrails?.readsAnswer(headers['content-type'], content_length) ? null : framing
 }
 
-/** A stream in words of a vendor's own is followed for its usage; one in OpenAI's or Anthropic's words as on the unified routes. */
-function streamOf({endpoint}: Call, framing: VendorFraming, encoding: string | null, open: () => ProviderStream): ProviderStream {
+/**
+ * A stream in words of a vendor's own is followed for its usage; one in OpenAI's or Anthropic's words as on the unified
+ * routes.
+ */
+function streamOf(
+  {endpoint}: Call,
+  framing: VendorFraming,
+  encoding: string | null,
+  open: () => ProviderStream,
+): ProviderStream {
   if (framing === 'sse') return endpoint === 'proxy' ? new VendorStream(framing, encoding, open()) : open()
   return new VendorStream(framing, encoding, null)
 }
 
-/** JSON may be what comes, an answer or an error, from engines that know no streams; a page or nothing at all is no answer. */
+/**
+ * JSON may be what comes, an answer or an error, from engines that know no streams; a page or nothing at all is no
+ * answer.
+ */
 function notAStream(first: Buffer | null, headers: OpenResponse['headers'], provider: string): Refusal | null {
   if (first === null) return new Refusal('upstream.bad_reply', {provider, reason: 'it is empty'})
   const is_page = /^text\/html\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(first.toString('latin1', 0, 64))
   return is_page ? new Refusal('upstream.bad_reply', {provider, reason: 'it is a page of HTML'}) : null
 }
 
-/** The stream as its guardrails let it pass; null where they have nothing to do with it, so that its bytes go on as they are. */
+/**
+ * The stream as its guardrails let it pass; null where they have nothing to do with it, so that its bytes go on as they
+ * are.
+ */
 function guardedStream(
   guardrails: CallGuardrails,
   inner: Stream,

@@ -10,7 +10,8 @@ export const ANSWERED: AttemptOutcome = {outcome: 'ok', kind: 'answer', fault: n
 /** The outcome of an attempt that ended with `fault`; `has_ended`: its provider had sent all by then. */
 export function outcomeOf(fault: Refusal, has_ended: boolean): AttemptOutcome {
   const {code} = fault
-  if (code === 'client.gone' || code === 'client.slow' || code === 'draining') return {outcome: 'aborted', kind: 'gateway', fault}
+  if (code === 'client.gone' || code === 'client.slow' || code === 'draining')
+    return {outcome: 'aborted', kind: 'gateway', fault}
   if (code === 'internal') return {outcome: 'failed', kind: 'gateway', fault}
   if (code === 'upstream.timeout') return {outcome: 'timeout', kind: 'timeout', fault}
   if (OF_LIMITS.test(code)) return {outcome: 'aborted', kind: 'refusal', fault}

@@ -8,8 +8,8 @@ const SHARE_AT_ONCE = 0.1
 const reading = new Map<string, number>()
 
 /**
- * The end of an answer that nobody waits for any more: all of it has come but its usage, which some dialects tell behind their last word. It is read
- * for that, a little while and a few bytes.
+ * The end of an answer that nobody waits for any more: all of it has come but its usage, which some dialects tell
+ * behind their last word. It is read for that, a little while and a few bytes.
  */
 export class ReadOn {
   readonly #provider: string

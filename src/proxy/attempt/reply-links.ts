@@ -6,8 +6,8 @@ import {pathAt} from '../targets/followed-plan.ts'
 import type {AttemptParts} from './host.ts'
 
 /**
- * Puts an address of ours in the place of each that a reply's headers hand to the client. One that leads elsewhere than to the provider's own
- * place is left out: a provider's answer chooses no host for the gateway.
+ * Puts an address of ours in the place of each that a reply's headers hand to the client. One that leads elsewhere than
+ * to the provider's own place is left out: a provider's answer chooses no host for the gateway.
  */
 export function ownAddresses(headers: Record<string, string>, parts: AttemptParts): void {
   const {call} = parts

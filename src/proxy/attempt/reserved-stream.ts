@@ -19,8 +19,9 @@ interface Source {
 const NOTHING = Buffer.alloc(0)
 
 /**
- * A stream under a strict limit, on its way to the client: no byte passes before its usage is reserved. An event counts when it is whole, so
- * its first bytes are kept back until then. One that is longer than any that is read counts a token a byte, as it comes.
+ * A stream under a strict limit, on its way to the client: no byte passes before its usage is reserved. An event counts
+ * when it is whole, so its first bytes are kept back until then. One that is longer than any that is read counts a
+ * token a byte, as it comes.
  */
 export class ReservedStream {
   readonly #reservation: Reservation
@@ -41,7 +42,13 @@ export class ReservedStream {
   /** True while the counters have not replied. */
   is_waiting = false
 
-  constructor(reservation: Reservation, stream: Stream, source: Source, times: Times, listener: ReservedStreamListener) {
+  constructor(
+    reservation: Reservation,
+    stream: Stream,
+    source: Source,
+    times: Times,
+    listener: ReservedStreamListener,
+  ) {
     this.#reservation = reservation
     this.#stream = stream
     this.#source = source
@@ -78,7 +85,10 @@ export class ReservedStream {
     else then()
   }
 
-  /** The stream has ended, and with it the event that was kept back: `then` with all that is left, once that is reserved. */
+  /**
+   * The stream has ended, and with it the event that was kept back: `then` with all that is left, once that is
+   * reserved.
+   */
   end(rest: Buffer, then: (rest: Buffer) => void): void {
     const last = this.#withKept(rest)
     const decided = (refusal: Refusal | null) => (refusal ? this.#listener.cutOff(refusal) : then(last))

@@ -4,7 +4,14 @@ import {statusOf} from '../upstream/stream.ts'
 import type {AttemptRecorder, SettledResponse} from './attempt-recorder.ts'
 import {refuseClient, sendHead, sendRewrittenHead} from './client-head.ts'
 import type {AttemptParts, RoutingDecision} from './host.ts'
-import {clientStatus, MAX_BUFFERED_BYTES, NO_RESPONSE, type OpenResponse, openResponse, type ResponseHead} from './open-response.ts'
+import {
+  clientStatus,
+  MAX_BUFFERED_BYTES,
+  NO_RESPONSE,
+  type OpenResponse,
+  openResponse,
+  type ResponseHead,
+} from './open-response.ts'
 import {ANSWERED, notPassed, outcomeOf} from './outcome.ts'
 import {ReservedStream, type ReservedStreamListener} from './reserved-stream.ts'
 import type {ResponseMask} from './response-mask.ts'
@@ -28,8 +35,8 @@ export interface AttemptTransport {
 }
 
 /**
- * Decides what the client sees of a response, and when (core rules 6, 16-18, 20). Bytes pass as they come, except those before the routing
- * decision and those that complete the response: they wait for the settlement.
+ * Decides what the client sees of a response, and when (core rules 6, 16-18, 20). Bytes pass as they come, except those
+ * before the routing decision and those that complete the response: they wait for the settlement.
  */
 export class ResponseGate implements ReservedStreamListener, SettledResponse {
   response: OpenResponse = NO_RESPONSE
@@ -50,7 +57,13 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   /** The provider's response has ended. */
   #has_ended = false
 
-  constructor(parts: AttemptParts, transport: AttemptTransport, recorder: AttemptRecorder, times: Times, mask: ResponseMask | null) {
+  constructor(
+    parts: AttemptParts,
+    transport: AttemptTransport,
+    recorder: AttemptRecorder,
+    times: Times,
+    mask: ResponseMask | null,
+  ) {
     this.#parts = parts
     this.#transport = transport
     this.#recorder = recorder
@@ -73,9 +86,12 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     this.#recorder.open(response)
     this.#times.source = response.source
     if (fault) return this.#transport.end(fault)
-    if (stream && call.reservation) this.#reserved = new ReservedStream(call.reservation, stream, this.#transport, this.#times, this)
-    // While another try may follow, a stream's first event is waited for, which may tell of an overload; of a whole response the content, or its coming at all.
-    if (status < 300 && ((stream ? stream.is_held : response.is_rewritten || response.checkStart) || !host.is_final)) return
+    if (stream && call.reservation)
+      this.#reserved = new ReservedStream(call.reservation, stream, this.#transport, this.#times, this)
+    // While another try may follow, a stream's first event is waited for, which may tell of an overload; of a whole
+    // response the content, or its coming at all.
+    if (status < 300 && ((stream ? stream.is_held : response.is_rewritten || response.checkStart) || !host.is_final))
+      return
     this.#decide(stream ? clientStatus(call, status) : status)
     if (stream && this.decision?.passes)
       setImmediate(() => call.relay.started || this.#transport.phase === 'over' || call.relay.flushHead())
@@ -85,13 +101,18 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   write(chunk: Buffer): void {
     const {stream, is_rewritten, content_length} = this.response
     this.#recorder.received(chunk)
-    if (stream) return stream.take(chunk, (send, hold) => (this.#reserved ? this.#reserved.take(send, hold) : this.pass(send, hold)))
+    if (stream)
+      return stream.take(chunk, (send, hold) =>
+        this.#reserved ? this.#reserved.take(send, hold) : this.pass(send, hold),
+      )
     const {received_bytes} = this.#recorder
-    if (is_rewritten) return this.decision?.passes === false && received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
+    if (is_rewritten)
+      return this.decision?.passes === false && received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
     if (!this.decision) this.#decideWhole(chunk)
     if (!this.decision?.passes) return received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
     this.#pending.push(chunk)
-    if (content_length === null || received_bytes < content_length) this.#flush ??= setImmediate(() => this.#flushPending())
+    if (content_length === null || received_bytes < content_length)
+      this.#flush ??= setImmediate(() => this.#flushPending())
   }
 
   /** The body has ended. */
@@ -103,7 +124,9 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
       if (this.#transport.phase === 'answering' && !this.decision) this.#decideWhole(null)
       return this.#complete()
     }
-    stream.end(rest => (this.#reserved ? this.#reserved.end(rest, last => this.#endStream(last)) : this.#endStream(rest)))
+    stream.end(rest =>
+      this.#reserved ? this.#reserved.end(rest, last => this.#endStream(last)) : this.#endStream(rest),
+    )
   }
 
   /** The connection broke: what guardrails still hold of the response may end it well. */
@@ -119,9 +142,11 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (phase === 'responding') return this.#transport.finish()
     if (phase === 'settling') this.#has_ended = true // it ends as soon as it is settled, and waits for nobody
     if (phase === 'settling' || phase === 'over') return
-    if (this.response.is_rewritten && call.guardrails?.judges_answers) this.#recorder.copy.replace(Buffer.alloc(0)) // not checked
+    // not checked
+    if (this.response.is_rewritten && call.guardrails?.judges_answers) this.#recorder.copy.replace(Buffer.alloc(0))
     const outcome = outcomeOf(fault, this.#has_ended)
-    if (!call.relay.started) this.decision ??= host.decide({status: fault.status, kind: outcome.kind, headers: null, is_committed: false})
+    if (!call.relay.started)
+      this.decision ??= host.decide({status: fault.status, kind: outcome.kind, headers: null, is_committed: false})
     this.#transport.settle(outcome)
   }
 
@@ -146,7 +171,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (this.decision?.passes) this.#send(send)
     else if (!this.decision) {
       this.#pending.push(send)
-      if (!stream.has_begun && hold === null && (stream.is_held || this.#recorder.received_bytes <= MAX_BUFFERED_BYTES)) return
+      if (!stream.has_begun && hold === null && (stream.is_held || this.#recorder.received_bytes <= MAX_BUFFERED_BYTES))
+        return
       this.#decideStream()
       if (this.#transport.phase !== 'answering') return // it did not pass, and is given up
       this.#flushPending()
@@ -260,7 +286,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     const {headers, is_rewritten} = this.response
     this.decision = this.#parts.host.decide({status, kind: 'answer', headers, is_committed: false})
     this.#routing_status = status
-    if (this.decision.passes && !is_rewritten) sendHead(this.#parts, this.response, this.#times, this.decision.retry_attempt_count)
+    if (this.decision.passes && !is_rewritten)
+      sendHead(this.#parts, this.response, this.#times, this.decision.retry_attempt_count)
   }
 
   #giveUp() {

@@ -10,8 +10,9 @@ const NO_HEADERS = {}
 const SEAM_BYTES = 16
 
 /**
- * Takes what the gateway sent as a secret out of what comes back: of each header, of an error whole, and of a good answer from where it
- * tells an error. The rest of a good answer reaches the client as it came; its kept copies are masked when they are kept.
+ * Takes what the gateway sent as a secret out of what comes back: of each header, of an error whole, and of a good
+ * answer from where it tells an error. The rest of a good answer reaches the client as it came; its kept copies are
+ * masked when they are kept.
  */
 export class ResponseMask {
   readonly #mask: SecretMask
@@ -81,7 +82,10 @@ export class ResponseMask {
   /** A fault in the words of the provider, as it may be told. */
   told<T extends Refusal | null>(fault: T): T {
     if (!fault || this.#mask.text(fault.message) === fault.message || fault.constructor !== Refusal) return fault
-    const details = Object.entries(fault.details).map(([name, value]) => [name, typeof value === 'string' ? this.#mask.text(value) : value])
+    const details = Object.entries(fault.details).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? this.#mask.text(value) : value,
+    ])
     return new Refusal(fault.code, Object.fromEntries(details), {cause: fault.cause}) as T
   }
 

@@ -6,10 +6,13 @@ import type {ProviderStream} from '../upstream/stream.ts'
 import type {RoutingDecision} from './host.ts'
 
 /**
- * How far an attempt is: the states of its call that it owns. `settling` comes once: at the event or the byte that makes the answer whole, an
- * error, an abort or a timeout. `responding`: what is left of the answer goes on to its end. `over` is never left.
+ * How far an attempt is: the states of its call that it owns. `settling` comes once: at the event or the byte that
+ * makes the answer whole, an error, an abort or a timeout. `responding`: what is left of the answer goes on to its end.
+ * `over` is never left.
  */
-export type Phase = Extract<StateName, 'recording' | 'queued' | 'sent' | 'answering' | 'settling' | 'responding'> | 'over'
+export type Phase =
+  | Extract<StateName, 'recording' | 'queued' | 'sent' | 'answering' | 'settling' | 'responding'>
+  | 'over'
 
 /** When an attempt came how far, on the clock that durations are taken with; 0 where it did not get so far. */
 export interface Times {
@@ -45,7 +48,10 @@ export function newTimes(): Times {
   }
 }
 
-type Limits = Pick<Settings, 'request_timeout' | 'client_write_timeout_ms' | 'upstream_first_byte_timeout_ms' | 'upstream_idle_timeout_ms'>
+type Limits = Pick<
+  Settings,
+  'request_timeout' | 'client_write_timeout_ms' | 'upstream_first_byte_timeout_ms' | 'upstream_idle_timeout_ms'
+>
 
 /** A guarded stream: whether its provider has sent all of it. */
 interface GuardedProgress {
@@ -56,8 +62,8 @@ interface GuardedProgress {
 const MAX_DROPPED_MS = 1000
 
 /**
- * The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing, `dropped` when an answer that did
- * not pass still comes; null when nobody is late.
+ * The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing, `dropped`
+ * when an answer that did not pass still comes; null when nobody is late.
  */
 export function overdue(
   phase: Phase,
@@ -67,7 +73,11 @@ export function overdue(
   decision: RoutingDecision | undefined,
   guarded: GuardedProgress | null = null,
 ) {
-  const {request_timeout: total_ms, upstream_first_byte_timeout_ms: first_ms, upstream_idle_timeout_ms: idle_ms} = limits
+  const {
+    request_timeout: total_ms,
+    upstream_first_byte_timeout_ms: first_ms,
+    upstream_idle_timeout_ms: idle_ms,
+  } = limits
   const {queued_at, moved_at, last_byte_at, paused_at, source} = times
   if (source && (source.events !== times.events || paused_at)) {
     times.events = source.events
@@ -77,12 +87,21 @@ export function overdue(
   if (paused_at) return now - paused_at > limits.client_write_timeout_ms ? 'client' : null
   // A body that is still being sent is no silence of the provider's.
   if (phase === 'queued' || phase === 'sent') return now - Math.max(queued_at, moved_at) > first_ms ? first_ms : null
-  if (phase === 'answering' && decision?.passes === false && now - times.first_byte_at > MAX_DROPPED_MS) return 'dropped'
-  // Comments keep a stream from being idle; they put off no first event, and no next one beyond the longer of both limits.
-  if (phase === 'answering' && (source ? !source.has_begun : !decision) && now - Math.max(queued_at, moved_at) > first_ms) return first_ms
-  // What guardrails take over the last of an answer, under deadlines of their own, is no silence of the provider's either.
+  if (phase === 'answering' && decision?.passes === false && now - times.first_byte_at > MAX_DROPPED_MS)
+    return 'dropped'
+  // Comments keep a stream from being idle; they put off no first event, and no next one beyond the longer of both
+  // limits.
+  if (
+    phase === 'answering' &&
+    (source ? !source.has_begun : !decision) &&
+    now - Math.max(queued_at, moved_at) > first_ms
+  )
+    return first_ms
+  // What guardrails take over the last of an answer, under deadlines of their own, is no silence of the provider's
+  // either.
   if (phase === 'answering' && guarded?.is_said) return null
-  if (phase === 'answering' && source?.has_begun && now - times.event_at > Math.max(first_ms, idle_ms)) return Math.max(first_ms, idle_ms)
+  if (phase === 'answering' && source?.has_begun && now - times.event_at > Math.max(first_ms, idle_ms))
+    return Math.max(first_ms, idle_ms)
   if (phase === 'answering' || phase === 'responding') return now - last_byte_at > idle_ms ? idle_ms : null
   return null
 }

@@ -25,7 +25,8 @@ export function rewriteResponse(
 ): void {
   const {call, request} = parts
   const {status, encoding, headers} = response
-  if (copy.isCut) return done(new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: 'it is too long'}))
+  if (copy.isCut)
+    return done(new Refusal('upstream.bad_reply', {provider: request.provider.slug, reason: 'it is too long'}))
   const body = copy.bytes()
   const header_usage = usageInHeaders(request.provider.slug, headers)
   const has_links = status < 300 && holdsLinks(parts, headers)
@@ -54,8 +55,16 @@ export function rewriteResponse(
   function untranslated(came: Buffer): TranslatedReply {
     const bytes = has_links ? withOwnAddresses(came, parts) : call.is_shaped ? shaped(came) : came
     const is_vendors = call.endpoint === 'proxy'
-    const {usage, model, hops} = is_vendors ? vendorFacts(bytes, request.provider.slug, headers) : readReply(call.endpoint, bytes)
-    return {bytes, content_type: (bytes === came ? headers['content-type'] : undefined) ?? JSON_TYPE, usage, model, hops}
+    const {usage, model, hops} = is_vendors
+      ? vendorFacts(bytes, request.provider.slug, headers)
+      : readReply(call.endpoint, bytes)
+    return {
+      bytes,
+      content_type: (bytes === came ? headers['content-type'] : undefined) ?? JSON_TYPE,
+      usage,
+      model,
+      hops,
+    }
   }
   function shaped(came: Buffer): Buffer {
     const {slug} = request.provider

@@ -10,7 +10,9 @@ import {RowGate} from './judge-rows.ts'
 import {RawLines} from './raw-lines.ts'
 import {isRow} from './row.ts'
 
-/** What a part of the form is: a field, a file of rows, a file that may be one, or a file that guardrails cannot read. */
+/**
+ * What a part of the form is: a field, a file of rows, a file that may be one, or a file that guardrails cannot read.
+ */
 type PartKind = 'field' | 'rows' | 'unknown' | 'file'
 
 /** What is known of a form before its file comes. */
@@ -41,8 +43,8 @@ export const OF_BATCHES = /^batch(?:[-_]api)?$/i
 const MAX_PURPOSE_BYTES = 64
 
 /**
- * A form that is uploaded, judged as it passes: its rows one by one, fields behind the file at its end. The boundary that ends it leaves when all
- * else has passed, so that its provider takes no file of which a row is denied.
+ * A form that is uploaded, judged as it passes: its rows one by one, fields behind the file at its end. The boundary
+ * that ends it leaves when all else has passed, so that its provider takes no file of which a row is denied.
  */
 export class FormGate {
   readonly #tokens: AsyncGenerator<FormToken>
@@ -247,7 +249,8 @@ export class FormGate {
     const outcome = await guarded.judgeRow(view, {endpoint: call.endpoint, model: null})
     guarded.noteRow(outcome.results, NO_LINE)
     if (outcome.is_denied) throw guarded.denied()
-    if (outcome.is_transformed) throw unreadable('guardrails would change a field behind its file: send the fields first')
+    if (outcome.is_transformed)
+      throw unreadable('guardrails would change a field behind its file: send the fields first')
     return fields
   }
 }

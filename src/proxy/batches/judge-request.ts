@@ -11,10 +11,14 @@ import {FormGate, type FormGateOptions, OF_BATCHES} from './form-gate.ts'
 import {type BatchCall, judgeStoredRows, namesStoredRows} from './stored-rows.ts'
 
 /**
- * Judges a request as it came in, the rows of batches with it: those of a file that is uploaded as they pass, those of a stored file before a
- * batch of it is made. Gives the body that goes out in its place, or null where it stays.
+ * Judges a request as it came in, the rows of batches with it: those of a file that is uploaded as they pass, those of
+ * a stored file before a batch of it is made. Gives the body that goes out in its place, or null where it stays.
  */
-export async function judgeRequest(of: BatchCall, guards: TargetGuardrails, services: ProxyServices): Promise<Body | null> {
+export async function judgeRequest(
+  of: BatchCall,
+  guards: TargetGuardrails,
+  services: ProxyServices,
+): Promise<Body | null> {
   const {call, target} = of
   const has_rows = guards.input.some(({checks}) => checks.some(({prepared}) => prepared.check.sides.includes('input')))
   if (has_rows && isUpload(call)) {
@@ -22,7 +26,8 @@ export async function judgeRequest(of: BatchCall, guards: TargetGuardrails, serv
     if (call.body.kind === 'stream' && headers['content-encoding'] !== undefined) await readPassing(call, services)
     if (call.body.kind === 'stream' && !call.body.is_unreadable) return judgePassing(of, call.body, guards, services)
   }
-  if (has_rows && call.body.kind === 'form' && purposeOf(call, call.body) !== null) return judgeForm(of, call.body, guards, services)
+  if (has_rows && call.body.kind === 'form' && purposeOf(call, call.body) !== null)
+    return judgeForm(of, call.body, guards, services)
   const left = await evaluateRequest(guards, call, target, services)
   if (has_rows && namesStoredRows(call)) await judgeStoredRows(of, call.guardrails!, services)
   return left
@@ -32,11 +37,18 @@ export async function judgeRequest(of: BatchCall, guards: TargetGuardrails, serv
 function isUpload({incoming, body}: Call): boolean {
   const {method, route, headers} = incoming
   if (method !== 'POST' || (body.kind !== 'stream' && body.kind !== 'form') || !hasBody(incoming)) return false
-  return isForm(headers['content-type'] ?? '') && (route.endpoint?.name === 'uploadFile' || UPLOADS_ROWS.test(route.path))
+  return (
+    isForm(headers['content-type'] ?? '') && (route.endpoint?.name === 'uploadFile' || UPLOADS_ROWS.test(route.path))
+  )
 }
 
 /** A form on the wire: its fields are judged now, its rows while it leaves. */
-async function judgePassing({call, target}: BatchCall, body: StreamBody, guards: TargetGuardrails, services: ProxyServices): Promise<null> {
+async function judgePassing(
+  {call, target}: BatchCall,
+  body: StreamBody,
+  guards: TargetGuardrails,
+  services: ProxyServices,
+): Promise<null> {
   const content_type = call.incoming.headers['content-type'] ?? ''
   const gate = new FormGate(passing(call, body), content_type, {...optionsOf(call, services), judges_fields: true})
   const beginning = await gate.begin()
@@ -78,7 +90,10 @@ async function judgeForm(
   return gate.has_changed ? readAs(Buffer.concat(chunks), content_type, call.incoming.route.endpoint) : left
 }
 
-function optionsOf({incoming, request_encoding}: Call, {settings}: ProxyServices): Omit<FormGateOptions, 'judges_fields'> {
+function optionsOf(
+  {incoming, request_encoding}: Call,
+  {settings}: ProxyServices,
+): Omit<FormGateOptions, 'judges_fields'> {
   const promises_length = incoming.headers['content-length'] !== undefined && request_encoding === null
   return {
     most_bytes: settings.guardrail_max_body_mb * 2 ** 20,
@@ -93,7 +108,10 @@ const CHUNKED = 'send the file with transfer-encoding: chunked, so that its leng
 /** The purpose that makes it a file for batches; null where it is none. */
 function purposeOf({incoming}: Call, {parts, bytes}: FormBody): string | null {
   const fields = parts?.filter(({name, plain_name}) => name === 'purpose' || plain_name === 'purpose') ?? []
-  const purposes = [incoming.own.values['file-purpose'] ?? '', ...fields.map(({start, end}) => bytes.toString('utf8', start, end).trim())]
+  const purposes = [
+    incoming.own.values['file-purpose'] ?? '',
+    ...fields.map(({start, end}) => bytes.toString('utf8', start, end).trim()),
+  ]
   return purposes.find(text => OF_BATCHES.test(text)) ?? null
 }
 

@@ -25,8 +25,8 @@ export interface RowsOptions {
 }
 
 /**
- * Judges the rows of a file as they come, and gives their bytes in their order: each leaves when it has passed, a few are judged at once. Of the
- * file no more is held than these and a line that has begun.
+ * Judges the rows of a file as they come, and gives their bytes in their order: each leaves when it has passed, a few
+ * are judged at once. Of the file no more is held than these and a line that has begun.
  */
 export class RowGate {
   readonly #guarded: CallGuardrails
@@ -86,7 +86,10 @@ export class RowGate {
 
   #is_full(more_bytes: number): boolean {
     const {length} = this.#waiting
-    return length >= MOST_AT_ONCE || (length > 0 && this.#waiting_bytes + this.#lines.held_bytes + more_bytes > this.#options.most_bytes)
+    return (
+      length >= MOST_AT_ONCE ||
+      (length > 0 && this.#waiting_bytes + this.#lines.held_bytes + more_bytes > this.#options.most_bytes)
+    )
   }
 
   async #next(): Promise<Buffer> {
@@ -114,7 +117,11 @@ export class RowGate {
     if (line.kind === 'blank') return Promise.resolve(line.raw)
     if (line.kind === 'long') return this.#unread(line)
     const {deadline_ms = ROW_DEADLINE_MS} = this.#options
-    return within(this.#judge(line), deadline_ms, () => new Refusal('rows.late', {line: line.number, limit_ms: deadline_ms}))
+    return within(
+      this.#judge(line),
+      deadline_ms,
+      () => new Refusal('rows.late', {line: line.number, limit_ms: deadline_ms}),
+    )
   }
 
   /** A line that is longer than guardrails read is a body that they cannot read. */

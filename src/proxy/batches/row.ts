@@ -44,14 +44,20 @@ const ALL_TEXTS = ['messages', 'prompt', 'input', 'instructions', 'system', 'con
 /** Members under which rows of vendors hold their request. */
 const REQUESTS = ['body', 'params', 'request', 'modelInput'] as const
 
-/** Reads a row; `url` is of the batch, for rows that name none. Throws `RowFault` for what others might read as something else. */
+/**
+ * Reads a row; `url` is of the batch, for rows that name none. Throws `RowFault` for what others might read as
+ * something else.
+ */
 export async function readRow(bytes: Buffer, url: string | null): Promise<ReadRow> {
   if (!isUtf8(bytes)) throw new RowFault('is not UTF-8')
   const text = bytes.toString()
   const row = (await inTimeSlices(readingJson(text))) as JsonValue | undefined
   if (row === undefined) throw new RowFault(isTooDeep(text) ? 'is nested too deep' : 'is not JSON')
   const fault = await inTimeSlices(findingKeyFault(text, DEEPEST))
-  if (fault) throw new RowFault(fault.kind === 'repeated' ? `names ${fault.path} more than once` : `is nested too deep, at ${fault.path}`)
+  if (fault)
+    throw new RowFault(
+      fault.kind === 'repeated' ? `names ${fault.path} more than once` : `is nested too deep, at ${fault.path}`,
+    )
   const body = isObject(row) && isObject(row.body) ? row.body : null
   const endpoint = body && dialectOf(isObject(row) ? (row.url ?? url) : url, body)
   const model = body && typeof body.model === 'string' ? body.model : null
@@ -71,7 +77,9 @@ export async function readRow(bytes: Buffer, url: string | null): Promise<ReadRo
   }
 }
 
-/** True for what is a request of a batch by its form: some clients say what a file is for only when all of it has come. */
+/**
+ * True for what is a request of a batch by its form: some clients say what a file is for only when all of it has come.
+ */
 export function isRow(bytes: Buffer): boolean {
   const row = isUtf8(bytes) ? parsedObject(bytes.toString()) : undefined
   return row !== undefined && REQUESTS.some(key => isObject(row[key]))

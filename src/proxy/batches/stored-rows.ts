@@ -22,11 +22,13 @@ export interface BatchCall {
 }
 
 /** Further paths that make a batch of rows which are stored. */
-const RUNS_STORED = /\/(?:batchPredictionJobs|model-invocation-jobs?)$|:(?:batchGenerateContent|asyncBatchEmbedContent)$/
+const RUNS_STORED =
+  /\/(?:batchPredictionJobs|model-invocation-jobs?)$|:(?:batchGenerateContent|asyncBatchEmbedContent)$/
 /** For a file's content to come and all of its rows to be judged. */
 const DEADLINE_MS = 120_000
 const MOST_FILES = 16
-const NOT_STORED = 'upload the file again through this gateway with transfer-encoding: chunked, which takes out what they change'
+const NOT_STORED =
+  'upload the file again through this gateway with transfer-encoding: chunked, which takes out what they change'
 
 /** What a batch names in place of rows. */
 interface StoredRows {
@@ -45,8 +47,9 @@ export function namesStoredRows({incoming, body}: Call): boolean {
 }
 
 /**
- * Judges the rows that a batch is made of, unless they were judged under these guardrails when their file was uploaded: they are fetched from the
- * provider. What cannot be had, is too long or stands in a bucket is a body that guardrails cannot read.
+ * Judges the rows that a batch is made of, unless they were judged under these guardrails when their file was uploaded:
+ * they are fetched from the provider. What cannot be had, is too long or stands in a bucket is a body that guardrails
+ * cannot read.
  */
 export async function judgeStoredRows(of: BatchCall, guarded: CallGuardrails, services: ProxyServices): Promise<void> {
   const {call, target} = of
@@ -65,12 +68,14 @@ export async function judgeStoredRows(of: BatchCall, guarded: CallGuardrails, se
 const IN_BUCKET = /^[a-z][a-z0-9+.-]*:\/\//i
 
 function storedRows(members: Json): StoredRows {
-  const files = [members.input_file_id, ...(Array.isArray(members.input_files) ? members.input_files : [])].flatMap((id, at) =>
-    typeof id === 'string' ? [{id: plainId(id), member: at === 0 ? 'input_file_id' : 'input_files'}] : [],
+  const files = [members.input_file_id, ...(Array.isArray(members.input_files) ? members.input_files : [])].flatMap(
+    (id, at) => (typeof id === 'string' ? [{id: plainId(id), member: at === 0 ? 'input_file_id' : 'input_files'}] : []),
   )
   const {batch} = members
   const nested = isObject(batch) ? ['input_config', 'inputConfig'].filter(name => isStored(batch[name])) : []
-  const buckets = BUCKETS.filter(name => members[name] !== undefined && (name !== 'inputConfig' || isStored(members[name])))
+  const buckets = BUCKETS.filter(
+    name => members[name] !== undefined && (name !== 'inputConfig' || isStored(members[name])),
+  )
   return {
     files,
     buckets: [...buckets, ...nested.map(name => `batch.${name}`)],
@@ -85,7 +90,10 @@ function isStored(config: unknown): boolean {
   return isObject(config) && config.requests === undefined
 }
 
-/** True when all of its rows were judged; false where they cannot be. Throws where one is denied, would be changed, or is no row. */
+/**
+ * True when all of its rows were judged; false where they cannot be. Throws where one is denied, would be changed, or
+ * is no row.
+ */
 async function judgeFile(
   of: BatchCall,
   id: string,
@@ -131,7 +139,12 @@ class Unfetched extends Error {
   }
 }
 
-async function* contentOf(of: BatchCall, id: string, signal: AbortSignal, services: ProxyServices): AsyncGenerator<Buffer> {
+async function* contentOf(
+  of: BatchCall,
+  id: string,
+  signal: AbortSignal,
+  services: ProxyServices,
+): AsyncGenerator<Buffer> {
   let chunks: AsyncIterator<Buffer>
   try {
     chunks = (await openContent(of, id, signal, services))[Symbol.asyncIterator]()
@@ -165,7 +178,8 @@ async function openContent(
     ? {path: call.incoming.route.path.replace(RUNS_ROWS, `/${file}`)}
     : {path: `/${file}`, endpoint: 'retrieveFileContent' as const}
   const reply = await new SubRequests(at, signal, services).ask({method: 'GET', ...place})
-  if (reply.headers['content-encoding'] === undefined || reply.headers['content-encoding'] === 'identity') return reply.body
+  if (reply.headers['content-encoding'] === undefined || reply.headers['content-encoding'] === 'identity')
+    return reply.body
   reply.drop()
   throw new Error(`it is encoded as ${reply.headers['content-encoding']}`)
 }

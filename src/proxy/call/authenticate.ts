@@ -4,8 +4,8 @@ import type {RequestCredentials} from '../inbound/request.ts'
 import type {Caller, ProxyServices} from '../services.ts'
 
 /**
- * Who calls, by the key shown; refuses one that is unknown, expired, used up, of an archived workspace, or without `scope`.
- * Expiry is judged on every call, whatever the memory of keys says.
+ * Who calls, by the key shown; refuses one that is unknown, expired, used up, of an archived workspace, or without
+ * `scope`. Expiry is judged on every call, whatever the memory of keys says.
  */
 export function authenticate(
   {service_key, key_hash}: RequestCredentials,
@@ -13,13 +13,17 @@ export function authenticate(
   services: ProxyServices,
 ): Caller | Promise<Caller> {
   const found = services.findCaller(key_hash ?? hashOf(service_key))
-  return found instanceof Promise ? found.then(caller => allowed(caller, scope, services)) : allowed(found, scope, services)
+  return found instanceof Promise
+    ? found.then(caller => allowed(caller, scope, services))
+    : allowed(found, scope, services)
 }
 
 /** A longer text is no key of ours. */
 const MAX_KEPT_LENGTH = 256
 const MAX_KEPT = 1000
-/** Hashes of keys that came lately: an app sends the same key with each call, and a look costs a twentieth of a hash. */
+/**
+ * Hashes of keys that came lately: an app sends the same key with each call, and a look costs a twentieth of a hash.
+ */
 const hashes = new Map<string, string>()
 
 function hashOf(service_key: string): string {

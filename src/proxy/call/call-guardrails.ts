@@ -52,13 +52,16 @@ export interface CallGuardrails {
   /** True when an answer has to be read whole: to be judged, or to carry the results of the request. */
   readonly reads_answers: boolean
   /**
-   * The same of an answer as its head describes it: one of an operation whose words nobody knows is read where it is text. What is not is noted as
-   * skipped.
+   * The same of an answer as its head describes it: one of an operation whose words nobody knows is read where it is
+   * text. What is not is noted as skipped.
    */
   readsAnswer(content_type: string | undefined, content_length: number | null): boolean
   /** True when streamed answers are judged. */
   readonly judges_answers: boolean
-  /** True when a stream that has left may be cached for others: every check had passed it before, and it is as it was judged. */
+  /**
+   * True when a stream that has left may be cached for others: every check had passed it before, and it is as it was
+   * judged.
+   */
   readonly keeps_streams: boolean
   /** What clients are shown of the hooks that ran; null when none did. */
   readonly shown: HookResults | null
@@ -68,7 +71,10 @@ export interface CallGuardrails {
   readonly late: Promise<void> | null
   /** Puts back in the answer what was taken out of the request; null: nothing was. */
   readonly restore: Restore | null
-  /** True when hook results are sent in streams, beside the provider's events (docs/guardrails.md, Streams, cache and placeholders). */
+  /**
+   * True when hook results are sent in streams, beside the provider's events (docs/guardrails.md, Streams, cache and
+   * placeholders).
+   */
   readonly tells_in_streams: boolean
   /** An answer begins: results of one before it no longer count. */
   begin(): void
@@ -82,17 +88,35 @@ export interface CallGuardrails {
   evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
   /** True when an error of a provider has to be read whole, to be judged. */
   readonly judges_errors: boolean
-  /** Judges the body of an error: its strings, by checks that forbid. It stays as it is where none of them finds anything. */
+  /**
+   * Judges the body of an error: its strings, by checks that forbid. It stays as it is where none of them finds
+   * anything.
+   */
   evaluateError<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
-  /** Judges an error that stands in a stream by some of the output's hooks; gives what is left of it, null where it is denied. */
-  judgeFailure(hooks: readonly Hook[], failed: ProviderFailure, upstream_status: number): Promise<ProviderFailure | null>
-  /** Judges an answer, or a part of it, with some of the output's hooks; the results replace earlier ones of the answer. */
+  /**
+   * Judges an error that stands in a stream by some of the output's hooks; gives what is left of it, null where it is
+   * denied.
+   */
+  judgeFailure(
+    hooks: readonly Hook[],
+    failed: ProviderFailure,
+    upstream_status: number,
+  ): Promise<ProviderFailure | null>
+  /**
+   * Judges an answer, or a part of it, with some of the output's hooks; the results replace earlier ones of the answer.
+   */
   judge(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<PhaseOutcome>
-  /** Judges a row of a file, or what else comes while a request leaves, as a request in the words of `of`. Its results are for `noteRow`. */
+  /**
+   * Judges a row of a file, or what else comes while a request leaves, as a request in the words of `of`. Its results
+   * are for `noteRow`.
+   */
   judgeRow(view: View, of: RowRoute): Promise<PhaseOutcome>
   /** Adds the results at `line` of the file. */
   noteRow(results: readonly HookResult[], line: number): void
-  /** Notes what nobody can read of a request that leaves already. Throws the denial that it comes to where such bodies are denied. */
+  /**
+   * Notes what nobody can read of a request that leaves already. Throws the denial that it comes to where such bodies
+   * are denied.
+   */
   noteUnread(parts: readonly string[]): void
   /** All rows of the file were judged, and none was denied: whoever uploads or runs it again need not judge them. */
   rows_passed: boolean

@@ -21,7 +21,10 @@ import type {Target} from '../targets/target.ts'
 import type {CallGuardrails} from './call-guardrails.ts'
 import type {Reservation} from './reservation.ts'
 
-/** One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own id. */
+/**
+ * One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own
+ * id.
+ */
 export interface Call {
   readonly id: string
   readonly kind: CallKind
@@ -34,7 +37,10 @@ export interface Call {
   endpoint: EndpointName
   /** The endpoint that the client called, by which checks, the log and the counts know it. */
   readonly called_endpoint: EndpointName
-  /** What a path that is no unified route means at the current target; null for unified routes, and for what the table does not know. */
+  /**
+   * What a path that is no unified route means at the current target; null for unified routes, and for what the table
+   * does not know.
+   */
   operation: CalledOperation | null
   prompt: CalledPrompt | null
   /** The body goes as it came, to a path of the provider's own; at the current target. */
@@ -96,7 +102,13 @@ export function withWarning(route: RouteInfo, warning: string): RouteInfo {
 const MASK = '***'
 
 /** A call as it begins: admitted nowhere, nothing read of its body. */
-export function openCall(kind: CallKind, incoming: InboundRequest, caller: Caller, relay: ResponseWriter, services: ProxyServices): Call {
+export function openCall(
+  kind: CallKind,
+  incoming: InboundRequest,
+  caller: Caller,
+  relay: ResponseWriter,
+  services: ProxyServices,
+): Call {
   const id = newTimeId(incoming.at_ms)
   return {
     id,
@@ -198,7 +210,8 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     retry_count: route.retry_count,
     mode: route.mode,
     option_path: route.option_path,
-    request_bytes: ending.request_bytes ?? ('bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)),
+    request_bytes:
+      ending.request_bytes ?? ('bytes' in body ? body.bytes.length : Number(incoming.headers['content-length'] ?? 0)),
     response_bytes: ending.response_bytes,
     metadata: keptMetadata(call),
     error: ending.error,
@@ -232,7 +245,9 @@ const HASH = 0x23
 const PERCENT = 0x25
 const QUESTION_MARK = 0x3f
 
-/** Headers as they may be kept: ours and the well-known secrets masked, and those that the settings or the request name. */
+/**
+ * Headers as they may be kept: ours and the well-known secrets masked, and those that the settings or the request name.
+ */
 export function maskedHeaders(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   also: ReadonlySet<string>,
@@ -247,7 +262,10 @@ export function maskedHeaders(
   return kept
 }
 
-/** What each header held last, and how it is kept: most come with the same value again, and a comparison costs less than a search. Null: a secret, always masked. */
+/**
+ * What each header held last, and how it is kept: most come with the same value again, and a comparison costs less than
+ * a search. Null: a secret, always masked.
+ */
 const lastValues = new Map<string, {text: string | null; kept: string}>()
 const MAX_LAST_VALUES = 200
 const MAX_LAST_CHARS = 512
@@ -291,8 +309,8 @@ export function withWarnings(warning: string | null, more: readonly string[]): s
 
 /**
  * The metadata of a call: `baggage`, then the request's header, then the key's, then the workspace's; later
- * ones win; what is not a JSON object counts as empty. As it came: what conditions, routing and keys of counters are made from. Rows of the
- * log have it bounded (`storedMetadata`).
+ * ones win; what is not a JSON object counts as empty. As it came: what conditions, routing and keys of counters are
+ * made from. Rows of the log have it bounded (`storedMetadata`).
  */
 export function metadataOf(incoming: InboundRequest, caller: Caller, services: ProxyServices): Record<string, string> {
   const merged: Record<string, string> = {}
@@ -303,7 +321,8 @@ export function metadataOf(incoming: InboundRequest, caller: Caller, services: P
       if (name && value) put(merged, name.trim(), decoded(value.trim()))
     }
   }
-  for (const name of services.settings.headers_to_metadata) if (typeof headers[name] === 'string') put(merged, name, headers[name])
+  for (const name of services.settings.headers_to_metadata)
+    if (typeof headers[name] === 'string') put(merged, name, headers[name])
   const text = own.values.metadata
   if (text) checkDepth(text, `The header ${own.prefix}-metadata`)
   if (text) for (const [name, value] of Object.entries(parsedObject(text) ?? {})) put(merged, name, value)
@@ -314,7 +333,8 @@ export function metadataOf(incoming: InboundRequest, caller: Caller, services: P
 function put(metadata: Record<string, string>, name: string, value: unknown) {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   // an assignment would set what the object inherits from
-  if (name === '__proto__') Object.defineProperty(metadata, name, {value: text, enumerable: true, configurable: true, writable: true})
+  if (name === '__proto__')
+    Object.defineProperty(metadata, name, {value: text, enumerable: true, configurable: true, writable: true})
   else metadata[name] = text
 }
 
@@ -326,7 +346,10 @@ export function nameUser(call: Call): void {
   call.has_user_of_body = true
 }
 
-/** The metadata as it may be kept: limits and routes know the user as the client wrote it, rows as the guardrails left it. */
+/**
+ * The metadata as it may be kept: limits and routes know the user as the client wrote it, rows as the guardrails left
+ * it.
+ */
 export function keptMetadata({metadata, body, has_user_of_body, is_unjudged}: Call): Readonly<Record<string, string>> {
   if (!has_user_of_body) return metadata
   const {_user: user, ...others} = metadata
@@ -345,7 +368,12 @@ function decoded(text: string): string {
 /** The bodies of a call as they may be kept, cut to `most_bytes`; null when the client switched that off. */
 export function bodiesOf(
   call: Call,
-  reply: {readonly headers: Record<string, string>; readonly body: Buffer | null; readonly encoding: string | null; readonly cut: boolean},
+  reply: {
+    readonly headers: Record<string, string>
+    readonly body: Buffer | null
+    readonly encoding: string | null
+    readonly cut: boolean
+  },
   services: ProxyServices,
 ): LogBodies | null {
   if (!call.keeps_bodies) return null
@@ -353,7 +381,9 @@ export function bodiesOf(
   const {body, incoming} = call
   const request_body = body.kind === 'json' && !call.is_unjudged ? body.bytes : null
   const named = incoming.own.values['sensitive-headers']
-  const sensitive = named ? new Set([...services.masked, ...named.split(',').map(name => name.trim().toLowerCase())]) : services.masked
+  const sensitive = named
+    ? new Set([...services.masked, ...named.split(',').map(name => name.trim().toLowerCase())])
+    : services.masked
   return {
     log_id: call.log_id,
     request_headers: maskedHeaders(incoming.headers, sensitive),

@@ -25,7 +25,10 @@ export function runsFile({body, incoming}: Pick<Call, 'body' | 'incoming'>, targ
 }
 
 /** True where the model is in what was made before: a response is asked with a stored prompt, or names its model. */
-export function isIndirect({body, incoming}: Pick<Call, 'body' | 'incoming'>, {provider}: Pick<Target, 'provider'>): boolean {
+export function isIndirect(
+  {body, incoming}: Pick<Call, 'body' | 'incoming'>,
+  {provider}: Pick<Target, 'provider'>,
+): boolean {
   const {path} = incoming.route
   if (executionOf(provider, incoming.method, path) !== 'indirect') return false
   return !path.endsWith('/responses') || (body.kind === 'json' && body.members.has('prompt'))
@@ -37,7 +40,11 @@ export function makesObject({method, route}: Pick<InboundRequest, 'method' | 'ro
 }
 
 /** The models of all objects that the call runs; null where one of them, or none at all, was seen. */
-export function modelsOfObjects({body, incoming, caller}: ObjectCall, target: Target, seen: ObjectModels): readonly string[] | null {
+export function modelsOfObjects(
+  {body, incoming, caller}: ObjectCall,
+  target: Target,
+  seen: ObjectModels,
+): readonly string[] | null {
   const named = body.kind === 'json' ? NAMES.map(name => member(body.bytes, body.members, name)) : []
   const ids = [RUN.exec(incoming.route.path)?.[1], ...named].filter(id => typeof id === 'string')
   const models = ids.map(id => seen.modelsOf(caller.workspace_id, target, id))
@@ -49,18 +56,32 @@ export function makes({method, route}: Pick<InboundRequest, 'method' | 'route'>)
   return method === 'POST' && MAKES.test(route.path)
 }
 
-/** Remembers what a good answer says was made. `models`: those that the call named, or ran by objects that were seen. */
-export function noteMade({incoming, caller}: ObjectCall, target: Target, models: readonly string[], plain: Buffer, seen: ObjectModels) {
+/**
+ * Remembers what a good answer says was made. `models`: those that the call named, or ran by objects that were seen.
+ */
+export function noteMade(
+  {incoming, caller}: ObjectCall,
+  target: Target,
+  models: readonly string[],
+  plain: Buffer,
+  seen: ObjectModels,
+) {
   if (models.length === 0 || !makes(incoming)) return
   const id = plain.length > MAX_ANSWER_BYTES ? undefined : parsedObject(plain.toString())?.id
   if (typeof id === 'string' && id.length <= MAX_ID_LENGTH) seen.note(caller.workspace_id, target, id, models)
 }
 
 /** The same of a file whose rows guardrails have let pass. */
-export function noteJudged({caller, guardrails}: Pick<Call, 'caller' | 'guardrails'>, target: Target, plain: Buffer, judged: JudgedFiles) {
+export function noteJudged(
+  {caller, guardrails}: Pick<Call, 'caller' | 'guardrails'>,
+  target: Target,
+  plain: Buffer,
+  judged: JudgedFiles,
+) {
   if (!guardrails?.rows_passed || plain.length > MAX_ANSWER_BYTES) return
   const id = parsedObject(plain.toString())?.id
-  if (typeof id === 'string' && id.length <= MAX_ID_LENGTH) judged.note(caller.workspace_id, target, id, guardrails.guards.input_digest)
+  if (typeof id === 'string' && id.length <= MAX_ID_LENGTH)
+    judged.note(caller.workspace_id, target, id, guardrails.guards.input_digest)
 }
 
 const MAX_ANSWER_BYTES = 1 << 20

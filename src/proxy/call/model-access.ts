@@ -9,8 +9,8 @@ import {isIndirect, modelsOfObjects, runsFile} from './indirect.ts'
 import {furtherModels} from './request-models.ts'
 
 /**
- * Refuses (412) a call that names a model which a list does not allow, the one that answers or any other that the provider may execute for it,
- * or that runs one and does not say which (docs/models.md, Restrict models).
+ * Refuses (412) a call that names a model which a list does not allow, the one that answers or any other that the
+ * provider may execute for it, or that runs one and does not say which (docs/models.md, Restrict models).
  */
 export function checkModel(
   target: Target,
@@ -24,7 +24,8 @@ export function checkModel(
   const wanted = runsFile(call, target) ? null : askedModel(call, target)
   const further = furtherModels(call, target)
   checkModels(target, call, wanted === null ? further : [wanted, ...further])
-  if (wanted !== null || further.length > 0 || executionOf(provider, incoming.method, incoming.route.path) === 'none') return
+  if (wanted !== null || further.length > 0 || executionOf(provider, incoming.method, incoming.route.path) === 'none')
+    return
   const is_indirect = isIndirect(call, target)
   const objects = is_indirect && seen ? modelsOfObjects(call, target, seen) : null
   if (objects) return checkModels(target, call, objects)
@@ -35,8 +36,8 @@ export function checkModel(
 }
 
 /**
- * Refuses (412) the first of `models` that the provider's list, its disabled models, the key's list or the workspace's does not allow. Each is
- * the name that the provider is sent: without the slug in front (`modelFor`).
+ * Refuses (412) the first of `models` that the provider's list, its disabled models, the key's list or the workspace's
+ * does not allow. Each is the name that the provider is sent: without the slug in front (`modelFor`).
  */
 export function checkModels(
   target: Pick<Target, 'managed' | 'provider'>,
@@ -50,7 +51,9 @@ export function checkModels(
   }
 }
 
-/** The same of what runs the one model that it names: a row of a batch, a session. None named is none of those allowed. */
+/**
+ * The same of what runs the one model that it names: a row of a batch, a session. None named is none of those allowed.
+ */
 export function checkNamed(
   target: Pick<Target, 'managed' | 'provider'>,
   call: {readonly caller: Pick<Caller, 'models'>},
@@ -74,8 +77,8 @@ export function refusedBy(
 type ModelsOfProvider = Pick<ManagedProvider, 'slug' | 'models' | 'disabled'>
 
 /**
- * The requested model at a target, without a provider's slug; null when none is named. A model in the path is the one that is executed,
- * whatever body or config name beside it.
+ * The requested model at a target, without a provider's slug; null when none is named. A model in the path is the one
+ * that is executed, whatever body or config name beside it.
  */
 export function askedModel(
   {body, operation}: Pick<Call, 'body' | 'operation'>,
@@ -92,7 +95,13 @@ export function hasLists(managed: ModelsOfProvider | null, {models}: Pick<Caller
   return models !== null || (managed !== null && (managed.models !== null || managed.disabled.size > 0))
 }
 
-function ofProvider({managed, provider}: {readonly managed: {slug: string} | null; readonly provider: {slug: string}}): string {
+function ofProvider({
+  managed,
+  provider,
+}: {
+  readonly managed: {slug: string} | null
+  readonly provider: {slug: string}
+}): string {
   return `the provider ${managed?.slug || provider.slug}`
 }
 

@@ -23,12 +23,17 @@ const ID = '00000000-0000-7000-8000-000000000000'
 const NOBODY = {gone: false, started: false} as ResponseWriter
 
 /**
- * A request as the call it would be; `config`, a slug or JSON, goes before the one that its headers name. Refuses as the entry would what
- * is no call at all, but asks for no key. Limits claim nothing of it.
+ * A request as the call it would be; `config`, a slug or JSON, goes before the one that its headers name. Refuses as
+ * the entry would what is no call at all, but asks for no key. Limits claim nothing of it.
  */
 export function imagine(
   {method, path, headers = {}, body}: DescribedRequest,
-  {caller, config, at_ms, services}: {caller: ImaginedCaller; config: string | undefined; at_ms: number; services: ProxyServices},
+  {
+    caller,
+    config,
+    at_ms,
+    services,
+  }: {caller: ImaginedCaller; config: string | undefined; at_ms: number; services: ProxyServices},
 ): ImaginedCall {
   const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const sent_headers = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -30,18 +30,22 @@ export function enterTarget(call: Call, target: Pick<Target, 'provider' | 'optio
 }
 
 /**
- * What a unified path means when the vendor's own client asks it of this vendor: `/files` of Anthropic's client are Anthropic's files, in its
- * words. Null where the unified route holds, and for models, whose list is cut in any words.
+ * What a unified path means when the vendor's own client asks it of this vendor: `/files` of Anthropic's client are
+ * Anthropic's files, in its words. Null where the unified route holds, and for models, whose list is cut in any words.
  */
 function ownOperation(incoming: InboundRequest, target: Pick<Target, 'provider'>): CalledOperation | null {
   const {own_clients_send: header} = target.provider
   const {endpoint} = incoming.route
-  if (header === undefined || endpoint!.body === 'json' || endpoint!.listed || incoming.headers[header] === undefined) return null
+  if (header === undefined || endpoint!.body === 'json' || endpoint!.listed || incoming.headers[header] === undefined)
+    return null
   const found = operationAt(incoming, target)
   return found && found.operation.kinds !== 'all' ? found : null
 }
 
-/** Files and models for Anthropic's clients, where they are not the provider's own: replies and errors are put into their words. */
+/**
+ * Files and models for Anthropic's clients, where they are not the provider's own: replies and errors are put into
+ * their words.
+ */
 function isShaped(call: Call, provider: Provider): boolean {
   const {route, request} = call.incoming
   if (!isOfAnthropicClient(request) || request.url?.startsWith(PROXY)) return false
@@ -50,11 +54,18 @@ function isShaped(call: Call, provider: Provider): boolean {
 }
 
 const PROXY = '/v1/proxy/'
-const OF_FILES: ReadonlySet<EndpointName> = new Set(['uploadFile', 'listFiles', 'retrieveFile', 'deleteFile', 'retrieveFileContent'])
+const OF_FILES: ReadonlySet<EndpointName> = new Set([
+  'uploadFile',
+  'listFiles',
+  'retrieveFile',
+  'deleteFile',
+  'retrieveFileContent',
+])
 
 /**
- * The id, as the path has it, of the one model that a call asks for by the gateway's own path, where its words are not the provider's: those of OpenAI's clients, and of
- * Anthropic's by their header. Null where the provider's own bytes are meant.
+ * The id, as the path has it, of the one model that a call asks for by the gateway's own path, where its words are not
+ * the provider's: those of OpenAI's clients, and of Anthropic's by their header. Null where the provider's own bytes
+ * are meant.
  */
 export function oneModelId({incoming, link}: Pick<Call, 'incoming' | 'link'>, provider: Provider): string | null {
   const {request, route, method, headers} = incoming
@@ -79,7 +90,10 @@ export function operationAt(
   return vendorOperation(provider.slug, method, route.path)
 }
 
-/** Clients of Gemini's own words are served by Google's kinds alone, batches and skills of Anthropic's clients by those that have Messages (501). */
+/**
+ * Clients of Gemini's own words are served by Google's kinds alone, batches and skills of Anthropic's clients by those
+ * that have Messages (501).
+ */
 export function checkVersion(
   {is_passthrough, operation, incoming}: Pick<Call, 'is_passthrough' | 'operation' | 'incoming'>,
   {provider, options}: Pick<Target, 'provider' | 'options'>,

@@ -3,7 +3,17 @@ import {Refusal} from '../../base/errors.ts'
 import type {ClientRequest} from '../../base/ingress/request.ts'
 import {joined} from '../../base/joined.ts'
 import {decodedRequest, requestEncoding} from '../../base/request-encoding.ts'
-import {type Body, isForm, isJson, isRead, LONG_BODY_BYTES, readAs, readBytes, readLongAs, streamBody} from '../inbound/body.ts'
+import {
+  type Body,
+  isForm,
+  isJson,
+  isRead,
+  LONG_BODY_BYTES,
+  readAs,
+  readBytes,
+  readLongAs,
+  streamBody,
+} from '../inbound/body.ts'
 import {type InboundRequest, messageOf} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Call} from './call.ts'
@@ -29,11 +39,13 @@ export async function readBody(call: Call, state: CallState, services: ProxyServ
   }
   const read_as = is_json ? 'application/json' : type
   try {
-    if (bytes.length > LONG_BODY_BYTES) return await state.wait('reading_body', readLongAs(bytes, read_as, route.endpoint))
+    if (bytes.length > LONG_BODY_BYTES)
+      return await state.wait('reading_body', readLongAs(bytes, read_as, route.endpoint))
     return readAs(bytes, read_as, route.endpoint)
   } catch (fault) {
     // What no table knows may take what is no JSON, whatever it is called.
-    if (call.is_passthrough && !call.operation && fault instanceof Refusal && fault.code === 'body.not_json') return {kind: 'other', bytes}
+    if (call.is_passthrough && !call.operation && fault instanceof Refusal && fault.code === 'body.not_json')
+      return {kind: 'other', bytes}
     throw fault
   }
 }
@@ -47,7 +59,10 @@ export function hasBody({headers}: InboundRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Reads a body that was to pass by, if it may be one that guardrails can read, and is no longer than they read. What was taken of another leaves first. */
+/**
+ * Reads a body that was to pass by, if it may be one that guardrails can read, and is no longer than they read. What
+ * was taken of another leaves first.
+ */
 export async function readPassing(call: Call, {settings}: Pick<ProxyServices, 'settings'>): Promise<void> {
   const {body, incoming} = call
   if (body.kind !== 'stream' || body.read || body.is_unreadable) return
@@ -57,7 +72,10 @@ export async function readPassing(call: Call, {settings}: Pick<ProxyServices, 's
   const most_bytes = (MULTIPART.test(type) ? max_json_payload_size_in_mb : guardrail_max_body_mb) * 2 ** 20
   const encoding = requestEncoding(incoming.headers['content-encoding'])
   const is_text = isJson(type) || TEXTS.test(type) || encoding !== null
-  const came = Number(incoming.headers['content-length']) > most_bytes ? NOTHING : await taken(messageOf(incoming), most_bytes, is_text)
+  const came =
+    Number(incoming.headers['content-length']) > most_bytes
+      ? NOTHING
+      : await taken(messageOf(incoming), most_bytes, is_text)
   if (!came.is_whole) {
     body.lead = came.parts
     body.is_unreadable = true

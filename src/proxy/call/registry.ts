@@ -7,7 +7,9 @@ export interface LiveCall {
   slot: number
   /** Looks at its own deadlines; `now` is of the clock that durations are taken with. */
   check(now: number): void
-  /** The gateway stops: from now on it may begin nothing beyond the gateway. What it has begun may go on, until `abort`. */
+  /**
+   * The gateway stops: from now on it may begin nothing beyond the gateway. What it has begun may go on, until `abort`.
+   */
   stop(): void
   /** Ends it now, because the gateway stops. Called again until it is over. */
   abort(): void
@@ -18,11 +20,11 @@ const SWEEP_MS = 100
 const ENDING_MS = 250
 
 /**
- * Calls under way. One timer looks at the deadlines of all of them, so that a call costs no timers of its own (core rule 16);
- * shutdown waits for them and then ends them.
+ * Calls under way. One timer looks at the deadlines of all of them, so that a call costs no timers of its own (core
+ * rule 16); shutdown waits for them and then ends them.
  *
- * They stand in an array of places that are used again, not in a Set: the tables that a Set leaves behind when it grows into a new one
- * keep their calls, and all they refer to, alive until the next full collection.
+ * They stand in an array of places that are used again, not in a Set: the tables that a Set leaves behind when it grows
+ * into a new one keep their calls, and all they refer to, alive until the next full collection.
  */
 export class CallRegistry {
   readonly #places: (LiveCall | undefined)[] = []
@@ -61,7 +63,10 @@ export class CallRegistry {
     return counts
   }
 
-  /** Resolves when no call is left: from now on none begins anything, and after `limit_ms` those that are left are ended. */
+  /**
+   * Resolves when no call is left: from now on none begins anything, and after `limit_ms` those that are left are
+   * ended.
+   */
   async drain(limit_ms: number): Promise<void> {
     this.draining = true
     for (const call of [...this.#places]) call?.stop()

@@ -22,11 +22,13 @@ const DEEPEST = 64
 const MOST_NODES = 200_000
 
 /**
- * The models that a request names beside the one that answers it: for fallbacks, for tools that ask a model of their own, in lists, and in the
- * body where the path has the name. The provider may execute any of them. Without a provider's slug.
+ * The models that a request names beside the one that answers it: for fallbacks, for tools that ask a model of their
+ * own, in lists, and in the body where the path has the name. The provider may execute any of them. Without a
+ * provider's slug.
  */
 export function furtherModels({body, operation, is_passthrough}: Of, target: At): readonly string[] {
-  if (body.kind === 'form') return operation?.path_model && body.model !== null ? [modelFor(target.provider, body.model)] : []
+  if (body.kind === 'form')
+    return operation?.path_model && body.model !== null ? [modelFor(target.provider, body.model)] : []
   if (body.kind !== 'json') return []
   const found = new Set<string>()
   if (operation?.path_model && body.model !== null) found.add(body.model)

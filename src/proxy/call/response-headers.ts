@@ -17,7 +17,9 @@ export interface How {
   readonly services: ProxyServices
 }
 
-/** The headers of an answer (name, value, ...): the provider's as they are, then ours under the prefix of the request. */
+/**
+ * The headers of an answer (name, value, ...): the provider's as they are, then ours under the prefix of the request.
+ */
 export function answerHeaders(
   call: Call,
   target: Target | null,
@@ -29,7 +31,8 @@ export function answerHeaders(
     const value = theirs[name]
     if (value === undefined || KEPT_BACK.has(name) || isOwn(name)) continue
     if (name === 'set-cookie' && setsOwnCookie(String(value))) continue
-    if (name === 'content-length' && (how.rewrites || how.is_stream)) continue // a stream may end otherwise than its provider said
+    // a stream may end otherwise than its provider said
+    if (name === 'content-length' && (how.rewrites || how.is_stream)) continue
     if (name.startsWith('access-control-') && how.services.settings.enable_cors) continue
     if (typeof value === 'string') headers.push(name, value)
     else for (const each of value) headers.push(name, each)
@@ -72,7 +75,10 @@ function timing(call: Call, {connect_ms, first_byte_ms}: NonNullable<How['timing
   return `auth;dur=${auth}, plan;dur=${plan}, connect;dur=${hundredths(connect_ms)}, upstream;dur=${hundredths(first_byte_ms)}`
 }
 
-/** With two digits behind the point. `toFixed` reckons exactly, which takes several times as long, and each answer has four of these. */
+/**
+ * With two digits behind the point. `toFixed` reckons exactly, which takes several times as long, and each answer has
+ * four of these.
+ */
 function hundredths(ms: number): string {
   if (!(ms >= 0 && ms < LONGEST_MS)) return ms.toFixed(2)
   const all = Math.round(ms * 100)
@@ -94,4 +100,11 @@ export function withoutBody(headers: Readonly<Record<string, string>>): Record<s
   return kept
 }
 
-const OF_THE_BODY: ReadonlySet<string> = new Set(['content-length', 'content-encoding', 'content-type', 'content-md5', 'etag', 'digest'])
+const OF_THE_BODY: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-encoding',
+  'content-type',
+  'content-md5',
+  'etag',
+  'digest',
+])

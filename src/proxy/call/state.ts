@@ -3,8 +3,9 @@ import type {ClientEvents} from '../inbound/response.ts'
 import type {CallRegistry, LiveCall} from './registry.ts'
 
 /**
- * What an event does to a call. `ends`: its owner ends it at once, and gives back what it holds. `owner decides`: it may be wanted all the same.
- * `goes on`: nothing happens now; the call may not enter a state that leads to a provider afterwards.
+ * What an event does to a call. `ends`: its owner ends it at once, and gives back what it holds. `owner decides`: it
+ * may be wanted all the same. `goes on`: nothing happens now; the call may not enter a state that leads to a provider
+ * afterwards.
  */
 type Effect = 'ends' | 'owner decides' | 'goes on'
 
@@ -19,8 +20,9 @@ interface StateRow {
 }
 
 /**
- * The life of a call, in the order of its states. A call is registered when its request is parsed, is in one state at any time, and leaves the
- * registry once, when it is settled. A target that fails leads back to `resolving`, or to `retry_wait`.
+ * The life of a call, in the order of its states. A call is registered when its request is parsed, is in one state at
+ * any time, and leaves the registry once, when it is settled. A target that fails leads back to `resolving`, or to
+ * `retry_wait`.
  */
 export const LIFE = {
   authenticating: {owner: 'proxy.ts', deadline: 'that of the store', client_gone: 'goes on', drain: 'ends'},
@@ -30,16 +32,51 @@ export const LIFE = {
   resolving: {owner: 'run/call-runner.ts', deadline: 'that of the store', client_gone: 'ends', drain: 'ends'},
   guarding: {owner: 'run/call-runner.ts', deadline: 'that of each check', client_gone: 'ends', drain: 'ends'},
   looking_up: {owner: 'run/call-runner.ts', deadline: '0.25 s: a miss', client_gone: 'ends', drain: 'ends'},
-  following: {owner: 'run/call-runner.ts', deadline: '180 s: it asks for itself', client_gone: 'ends', drain: 'goes on'},
+  following: {
+    owner: 'run/call-runner.ts',
+    deadline: '180 s: it asks for itself',
+    client_gone: 'ends',
+    drain: 'goes on',
+  },
   admitting_target: {owner: 'run/call-runner.ts', deadline: 'that of the counters', client_gone: 'ends', drain: 'ends'},
   logging_in: {owner: 'run/call-runner.ts', deadline: '10 s: 502', client_gone: 'ends', drain: 'ends'},
   reserving: {owner: 'run/call-runner.ts', deadline: 'that of the counters', client_gone: 'ends', drain: 'ends'},
-  recording: {owner: 'attempt/attempt.ts', deadline: 'that of the journal: 503', client_gone: 'owner decides', drain: 'goes on'},
-  queued: {owner: 'attempt/attempt.ts', deadline: 'UPSTREAM_FIRST_BYTE_TIMEOUT_MS', client_gone: 'owner decides', drain: 'ends'},
-  sent: {owner: 'attempt/attempt.ts', deadline: 'UPSTREAM_FIRST_BYTE_TIMEOUT_MS', client_gone: 'owner decides', drain: 'goes on'},
-  answering: {owner: 'attempt/attempt.ts', deadline: 'UPSTREAM_IDLE_TIMEOUT_MS', client_gone: 'owner decides', drain: 'goes on'},
-  settling: {owner: 'attempt/attempt.ts', deadline: 'that of the journal', client_gone: 'owner decides', drain: 'goes on'},
-  responding: {owner: 'attempt/attempt.ts', deadline: 'CLIENT_WRITE_TIMEOUT_MS: cut', client_gone: 'owner decides', drain: 'goes on'},
+  recording: {
+    owner: 'attempt/attempt.ts',
+    deadline: 'that of the journal: 503',
+    client_gone: 'owner decides',
+    drain: 'goes on',
+  },
+  queued: {
+    owner: 'attempt/attempt.ts',
+    deadline: 'UPSTREAM_FIRST_BYTE_TIMEOUT_MS',
+    client_gone: 'owner decides',
+    drain: 'ends',
+  },
+  sent: {
+    owner: 'attempt/attempt.ts',
+    deadline: 'UPSTREAM_FIRST_BYTE_TIMEOUT_MS',
+    client_gone: 'owner decides',
+    drain: 'goes on',
+  },
+  answering: {
+    owner: 'attempt/attempt.ts',
+    deadline: 'UPSTREAM_IDLE_TIMEOUT_MS',
+    client_gone: 'owner decides',
+    drain: 'goes on',
+  },
+  settling: {
+    owner: 'attempt/attempt.ts',
+    deadline: 'that of the journal',
+    client_gone: 'owner decides',
+    drain: 'goes on',
+  },
+  responding: {
+    owner: 'attempt/attempt.ts',
+    deadline: 'CLIENT_WRITE_TIMEOUT_MS: cut',
+    client_gone: 'owner decides',
+    drain: 'goes on',
+  },
   retry_wait: {owner: 'run/call-runner.ts', deadline: 'the wait itself', client_gone: 'ends', drain: 'ends'},
   settled: {owner: 'nobody', deadline: 'none', client_gone: 'goes on', drain: 'goes on'},
 } as const satisfies Record<string, StateRow>

@@ -19,7 +19,8 @@ export function explainBody({body}: Call, target: Target, out: UpstreamRequest):
   // The bytes of one that is not read are not here: they pass by.
   if (!Buffer.isBuffer(out.body) || body.kind === 'stream') return {form: 'as sent', bytes: 0, changes: []}
   if (out.body.equals(body.bytes)) return {form: 'as sent', bytes: out.body.length, changes: []}
-  const changes: Change[] = body.kind === 'json' ? changesOf(wholeOf(body), parsed(out.body) as Json, target, out) : modelOf(out)
+  const changes: Change[] =
+    body.kind === 'json' ? changesOf(wholeOf(body), parsed(out.body) as Json, target, out) : modelOf(out)
   return {form: 'changed', bytes: out.body.length, changes}
 }
 
@@ -28,7 +29,12 @@ function modelOf({model}: UpstreamRequest): Change[] {
 }
 
 /** Members at the top, in the order in which they stand in what leaves; what was taken away at the end. */
-function changesOf(before: Json, after: Json, {params, model: set_model}: Target, {is_metered}: UpstreamRequest): Change[] {
+function changesOf(
+  before: Json,
+  after: Json,
+  {params, model: set_model}: Target,
+  {is_metered}: UpstreamRequest,
+): Change[] {
   const {default_params = {}, override_params = {}} = params
   const reason = (key: string): Change['because'] => {
     if (key === 'stream_options' && is_metered) return 'stream_usage'

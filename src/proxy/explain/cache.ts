@@ -13,7 +13,12 @@ type ExplainedCache = ExplainedTarget['cache']
 const FOUND: FoundEntry = {body: Buffer.alloc(0), stored_at_ms: 0, expires_at_ms: 0}
 
 /** The cache key of a call at a target: the call goes to a cache that notes the key, and nothing else. */
-export function explainCache(call: Call, target: Target, out: UpstreamRequest | null, services: ProxyServices): ExplainedCache {
+export function explainCache(
+  call: Call,
+  target: Target,
+  out: UpstreamRequest | null,
+  services: ProxyServices,
+): ExplainedCache {
   const {cache: rule} = target
   const settings = {mode: rule?.mode ?? null, max_age_s: null}
   let digest: string | null = null

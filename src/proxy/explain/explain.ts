@@ -4,7 +4,15 @@ import {seeded} from '../../base/seeded.ts'
 import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import {type BranchChoice, branchesOf, goesOn, type Simulation, simulate, targetsOf} from '../../routing/simulate.ts'
-import type {Answered, Answers, Explain, ExplainedChoice, ExplainedTarget, ExplainedWay, Explanation} from '../../schema/explanations.ts'
+import type {
+  Answered,
+  Answers,
+  Explain,
+  ExplainedChoice,
+  ExplainedTarget,
+  ExplainedWay,
+  Explanation,
+} from '../../schema/explanations.ts'
 import {configText, type ImaginedCall, imagine} from '../call/offline-call.ts'
 import type {Body} from '../inbound/body.ts'
 import {enterPrompt, isPrompted, Prompts} from '../run/prompt.ts'
@@ -49,13 +57,22 @@ export function createExplainer(services: ProxyServices): Explainer {
       checkSize(body, leaves.length)
       const opened = new Map<string, OpenedLeaf>()
       for (const leaf of leaves) {
-        opened.set(leaf.path, await openLeaf(leaf, () => routings.target(routing, leaf, incoming, call.caller), imagined, services))
+        opened.set(
+          leaf.path,
+          await openLeaf(leaf, () => routings.target(routing, leaf, incoming, call.caller), imagined, services),
+        )
         if (opened.size % AT_A_TIME === 0) await othersFirst()
       }
       const unknown = Object.keys(answers).find(path => !opened.has(path))
-      if (unknown !== undefined) throw new Refusal('body.invalid', {issues: `answers.${unknown}: no target of the config has this path.`})
+      if (unknown !== undefined)
+        throw new Refusal('body.invalid', {issues: `answers.${unknown}: no target of the config has this path.`})
       const way = (answer: (leaf: PlanTarget, retry: number) => Answered) => {
-        const options = {facts: imagined.facts, workspace_id: caller.workspace_id, now_ms: at_ms, random: seeded(String(seed))}
+        const options = {
+          facts: imagined.facts,
+          workspace_id: caller.workspace_id,
+          now_ms: at_ms,
+          random: seeded(String(seed)),
+        }
         return wayView(
           simulate(plan, options, (leaf, retry) => resultOf(opened.get(leaf.path)!.refusal ?? answer(leaf, retry))),
           opened,
@@ -135,7 +152,10 @@ function wayView({visits, end}: Simulation, opened: ReadonlyMap<string, OpenedLe
   }
 }
 
-function endView({visits, end}: Pick<Simulation, 'visits' | 'end'>, opened: ReadonlyMap<string, OpenedLeaf>): ExplainedWay['end'] {
+function endView(
+  {visits, end}: Pick<Simulation, 'visits' | 'end'>,
+  opened: ReadonlyMap<string, OpenedLeaf>,
+): ExplainedWay['end'] {
   const last = visits.at(-1)
   const refusal =
     end.kind === 'refuse'
@@ -156,7 +176,14 @@ function choiceView(choice: BranchChoice): ExplainedChoice {
     case 'fallback':
       return {mode: choice.mode, path, to}
     case 'loadbalance':
-      return {mode: 'loadbalance', path, to, weights: [...choice.weights], drawn: choice.drawn, sticky_key: choice.sticky_key}
+      return {
+        mode: 'loadbalance',
+        path,
+        to,
+        weights: [...choice.weights],
+        drawn: choice.drawn,
+        sticky_key: choice.sticky_key,
+      }
     case 'conditional':
       return {mode: 'conditional', path, to, conditions: [...choice.conditions]}
   }

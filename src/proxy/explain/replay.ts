@@ -62,7 +62,13 @@ async function decide(call: LoggedCall, around: Around): Promise<Decision> {
   }
   const params = call.body ?? {...(model !== null && {model}), stream: call.is_stream}
   const facts = {metadata: call.metadata, params, pathname: call.url.split('?', 1)[0]!}
-  const options = {facts, workspace_id: caller.workspace_id, now_ms: call.created_at_ms, random: seeded(call.call_id), by_caller: true}
+  const options = {
+    facts,
+    workspace_id: caller.workspace_id,
+    now_ms: call.created_at_ms,
+    random: seeded(call.call_id),
+    by_caller: true,
+  }
   const {visits, end, by_lot} = simulate(routing.plan, options, leaf => resultOf(open(leaf), call))
   const last = visits.at(-1)
   if (end.kind === 'refuse' || !last) return {to: 'refused 400', by_lot}
@@ -134,7 +140,8 @@ function askedModel({body, model}: LoggedCall): [string | null, string | null] {
 }
 
 function resultOf({refusal, provider, model}: Opened, {targets}: LoggedCall): TryResult {
-  const status = refusal?.status ?? targets.find(each => each.provider === provider && each.model === model)?.status ?? 200
+  const status =
+    refusal?.status ?? targets.find(each => each.provider === provider && each.model === model)?.status ?? 200
   return {status, kind: refusal ? 'refusal' : 'answer', headers: null, is_committed: false}
 }
 
@@ -155,5 +162,7 @@ function readsParams(node: PlanNode): boolean {
 /** By the words of a condition; a value that looks like a key costs a read that was not needed. */
 function asksForParams(branch: Branch): boolean {
   if (branch.mode === 'conditional') return branch.conditions.some(({text}) => /\bparams\./.test(text))
-  return branch.mode === 'loadbalance' && (branch.sticky?.hash_fields.some(field => field.startsWith('params.')) ?? false)
+  return (
+    branch.mode === 'loadbalance' && (branch.sticky?.hash_fields.some(field => field.startsWith('params.')) ?? false)
+  )
 }

@@ -76,7 +76,10 @@ export function explainTarget(
     price: price ? priceView(price, call.incoming.at_ms) : null,
     unpriced: target && model !== null && call.body.kind !== 'none' ? price === undefined : null,
     refusal: refusal && {code: refusal.code, status: refusal.status, message: refusal.message},
-    goes_on: goesOn(plan, leaf.path).map(({on_status_codes, to}) => ({on_status_codes: on_status_codes && [...on_status_codes], to})),
+    goes_on: goesOn(plan, leaf.path).map(({on_status_codes, to}) => ({
+      on_status_codes: on_status_codes && [...on_status_codes],
+      to,
+    })),
   }
 }
 
@@ -100,7 +103,10 @@ function sends(
   ])
   const keys = [target.key, credentials.provider_token, credentials.service_key].filter(key => key)
   const hidden = (text: string) => keys.reduce<string>((left, key) => left.replaceAll(key!, '***'), text)
-  const masked = maskedHeaders(Object.fromEntries(Object.entries(out.headers).map(([name, value]) => [name, hidden(value)])), secret)
+  const masked = maskedHeaders(
+    Object.fromEntries(Object.entries(out.headers).map(([name, value]) => [name, hidden(value)])),
+    secret,
+  )
   const origin = out.destination?.origin ?? ''
   return {
     method: out.method,
@@ -119,5 +125,9 @@ function priceView(price: Price, at_ms: number): NonNullable<ExplainedTarget['pr
   const each = Object.entries(units).map(
     ([name, rate]) => [name, typeof rate === 'number' ? rate / PICO : rate[0] / rate[1] / PICO] as const,
   )
-  return {source: price.source, usd_per_million_tokens: Object.fromEntries(tokens), usd_per_unit: Object.fromEntries(each)}
+  return {
+    source: price.source,
+    usd_per_million_tokens: Object.fromEntries(tokens),
+    usd_per_unit: Object.fromEntries(each),
+  }
 }

@@ -19,8 +19,8 @@ const PLACES: Readonly<Record<string, JsonPath>> = {
 }
 
 /**
- * The pieces of text in one event, in the words that `endpoint` streams: the arguments of tool calls are JSON that comes as text. `nests`: with those that a provider
- * streams below its delta under names of its own.
+ * The pieces of text in one event, in the words that `endpoint` streams: the arguments of tool calls are JSON that
+ * comes as text. `nests`: with those that a provider streams below its delta under names of its own.
  */
 export function deltasOf(endpoint: EndpointName, event: JsonObject, nests = false): readonly Delta[] {
   switch (endpoint) {
@@ -32,7 +32,10 @@ export function deltasOf(endpoint: EndpointName, event: JsonObject, nests = fals
         const known = piece(event, ['choices', place, 'text'], `text ${indexOf(choice, place)}`)
         return !nests
           ? known
-          : [...known, ...nestedPieces(event, ['choices', place], String(indexOf(choice, place)), {known, skipped: NO_TEXTS})]
+          : [
+              ...known,
+              ...nestedPieces(event, ['choices', place], String(indexOf(choice, place)), {known, skipped: NO_TEXTS}),
+            ]
       })
     case 'messages':
       return message(event, nests)
@@ -69,7 +72,8 @@ function chat(event: JsonObject, nests: boolean): readonly Delta[] {
     const path = ['choices', place, 'delta']
     // What a provider adds of its own, such as a reasoning by another name, comes in pieces as well.
     const texts = keysOf(delta).filter(key => !TAKEN.has(key) && /^\w{1,40}$/.test(key))
-    const within = (list: string, each: (item: JsonValue, at: number) => readonly Delta[]) => listOf(own(delta, list)).flatMap(each)
+    const within = (list: string, each: (item: JsonValue, at: number) => readonly Delta[]) =>
+      listOf(own(delta, list)).flatMap(each)
     const known = [
       ...texts.flatMap(key => piece(event, [...path, key], `${key} ${index}`)),
       ...within('content', (_, at) => piece(event, [...path, 'content', at, 'text'], `content ${index}`)),
@@ -79,7 +83,11 @@ function chat(event: JsonObject, nests: boolean): readonly Delta[] {
         ),
       ),
       ...within('tool_calls', (call, at) => [
-        ...piece(event, [...path, 'tool_calls', at, 'function', 'arguments'], `arguments ${index}.${indexOf(call, at)}`),
+        ...piece(
+          event,
+          [...path, 'tool_calls', at, 'function', 'arguments'],
+          `arguments ${index}.${indexOf(call, at)}`,
+        ),
         ...piece(event, [...path, 'tool_calls', at, 'custom', 'input'], `tool_input ${index}.${indexOf(call, at)}`),
       ]),
       ...piece(event, [...path, 'function_call', 'arguments'], `arguments ${index}.only`),
@@ -90,7 +98,8 @@ function chat(event: JsonObject, nests: boolean): readonly Delta[] {
 }
 
 function message(event: JsonObject, nests: boolean): readonly Delta[] {
-  const key = event.type === 'content_block_delta' ? 'delta' : event.type === 'content_block_start' ? 'content_block' : null
+  const key =
+    event.type === 'content_block_delta' ? 'delta' : event.type === 'content_block_start' ? 'content_block' : null
   if (!key) return []
   const known = [
     ...piece(event, [key, 'text'], `text ${event.index}`),
@@ -123,12 +132,17 @@ function response(event: JsonObject): readonly Delta[] {
   return piece(event, ['delta'], `${kind} ${event.output_index}.${event.content_index ?? event.summary_index ?? 0}`)
 }
 
-/** The pieces of a realtime session: each event has one, of a part of an item. What a client spoke is written down in pieces, too. */
+/**
+ * The pieces of a realtime session: each event has one, of a part of an item. What a client spoke is written down in
+ * pieces, too.
+ */
 function spoken(event: JsonObject): readonly Delta[] {
   const {type} = event
   if (typeof type !== 'string' || !type.endsWith('.delta') || isSound(event)) return []
   const kind = /arguments\.delta$/.test(type) ? 'arguments' : /transcript/.test(type) ? 'transcript' : 'output_text'
-  const place = [event.item_id ?? event.output_index ?? '', event.content_index ?? 0].map(each => String(each).replaceAll(/[ .]/g, '_'))
+  const place = [event.item_id ?? event.output_index ?? '', event.content_index ?? 0].map(each =>
+    String(each).replaceAll(/[ .]/g, '_'),
+  )
   return piece(event, ['delta'], `${kind} ${place.join('.')}`)
 }
 
@@ -168,7 +182,11 @@ export function answerOf(endpoint: EndpointName, texts: ReadonlyMap<string, stri
 }
 
 /** What became of the texts, in the order in which `answerOf` was given them; null where one is gone. */
-export function textsIn(endpoint: EndpointName, answer: JsonValue, slots: Iterable<string>): ReadonlyMap<string, string> | null {
+export function textsIn(
+  endpoint: EndpointName,
+  answer: JsonValue,
+  slots: Iterable<string>,
+): ReadonlyMap<string, string> | null {
   const texts = new Map<string, string>()
   const places: Record<string, number> = {}
   for (const slot of slots) {
@@ -198,7 +216,11 @@ function kindOf(slot: string): string {
 }
 
 function dialectOf(endpoint: EndpointName): 'chat' | 'messages' | 'responses' {
-  return endpoint === 'messages' ? 'messages' : endpoint === 'createModelResponse' || endpoint === 'realtime' ? 'responses' : 'chat'
+  return endpoint === 'messages'
+    ? 'messages'
+    : endpoint === 'createModelResponse' || endpoint === 'realtime'
+      ? 'responses'
+      : 'chat'
 }
 
 function placeOf(kind: string, endpoint: EndpointName): JsonPath {
@@ -208,7 +230,13 @@ function placeOf(kind: string, endpoint: EndpointName): JsonPath {
 
 const TYPES: Readonly<Record<string, string>> = {
   transcript: 'message',
-  ...{output_text: 'message', refusal: 'message', summary_text: 'reasoning', reasoning_text: 'reasoning', arguments: 'function_call'},
+  ...{
+    output_text: 'message',
+    refusal: 'message',
+    summary_text: 'reasoning',
+    reasoning_text: 'reasoning',
+    arguments: 'function_call',
+  },
 }
 
 function element(kind: string, endpoint: EndpointName, text: string): JsonValue {
@@ -233,7 +261,10 @@ export function withoutTokens(event: JsonObject): JsonObject {
   if (isList(own(event, 'logprobs'))) return {...event, logprobs: []}
   const choices = listOf(own(event, 'choices'))
   if (!choices.some(choice => own(choice, 'logprobs'))) return event
-  return {...event, choices: choices.map(choice => (own(choice, 'logprobs') ? {...(choice as JsonObject), logprobs: null} : choice))}
+  return {
+    ...event,
+    choices: choices.map(choice => (own(choice, 'logprobs') ? {...(choice as JsonObject), logprobs: null} : choice)),
+  }
 }
 
 function indexOf(item: JsonValue, place: number): JsonValue {

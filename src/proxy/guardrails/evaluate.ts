@@ -7,8 +7,8 @@ import {GuardedVisit, type JudgedPlace} from './guarded-visit.ts'
 import type {FormOfRows} from './request-strings.ts'
 
 /**
- * Judges a call as it came in; gives the body that goes out in its place, or null where it stays. Throws `Denied`. `form`: what is judged in
- * place of a body that passes.
+ * Judges a call as it came in; gives the body that goes out in its place, or null where it stays. Throws `Denied`.
+ * `form`: what is judged in place of a body that passes.
  */
 export async function evaluateRequest(
   guards: TargetGuardrails | null,
@@ -24,6 +24,11 @@ export async function evaluateRequest(
 }
 
 /** What judges an answer that is nobody's call: one of a session, whose client's events were judged one by one. */
-export function guardAnswer(guards: TargetGuardrails, call: Call, place: JudgedPlace, services: ProxyServices): CallGuardrails {
+export function guardAnswer(
+  guards: TargetGuardrails,
+  call: Call,
+  place: JudgedPlace,
+  services: ProxyServices,
+): CallGuardrails {
   return new GuardedVisit(guards, call, place, services)
 }

@@ -26,12 +26,22 @@ import type {Target} from '../targets/target.ts'
 import {headersForChecks} from '../upstream/client-headers.ts'
 import {isStrict, writtenText} from '../upstream/translate.ts'
 import {loggedResults, RowResults, withResults} from './hook-results.ts'
-import {type FormOfRows, NOTHING_READ, type RequestRead, readAnswer, readBody, readForm, WHOLE_BODY} from './request-strings.ts'
+import {
+  type FormOfRows,
+  NOTHING_READ,
+  type RequestRead,
+  readAnswer,
+  readBody,
+  readForm,
+  WHOLE_BODY,
+} from './request-strings.ts'
 import {restored} from './stream-restorer.ts'
 import {isProtective, judgesStrings, unreadHooks, withUnread} from './unread.ts'
 
 /** What guardrails know of the place that a call goes to. */
-export type JudgedPlace = Pick<Target, 'params' | 'model' | 'strict'> & {readonly provider: Pick<Target['provider'], 'slug'>}
+export type JudgedPlace = Pick<Target, 'params' | 'model' | 'strict'> & {
+  readonly provider: Pick<Target['provider'], 'slug'>
+}
 
 /** The guardrails of a call at one target: their results so far, and the body they leave. */
 export class GuardedVisit implements CallGuardrails {
@@ -68,7 +78,8 @@ export class GuardedVisit implements CallGuardrails {
     const coverage = coverageOf({name: call.endpoint, method: call.incoming.method}, 'output')
     this.#coverage = coverage
     this.#attached = guards.output
-    this.guards = coverage === 'dialect' ? guards : {...guards, output: guards.output.filter(hook => judgesStrings(hook, coverage))}
+    this.guards =
+      coverage === 'dialect' ? guards : {...guards, output: guards.output.filter(hook => judgesStrings(hook, coverage))}
     this.endpoint = call.endpoint
     this.tells_in_streams = !isStrict(call, target)
     this.#call = call
@@ -89,7 +100,9 @@ export class GuardedVisit implements CallGuardrails {
   async judgeInput(form: FormOfRows | null): Promise<Body | null> {
     const {endpoint} = this
     if (form) this.#rows = new RowResults()
-    const {view, unread} = await (form ? readForm(this.endpoint, this.#call, form, this.#most_bytes) : this.#readRequest())
+    const {view, unread} = await (form
+      ? readForm(this.endpoint, this.#call, form, this.#most_bytes)
+      : this.#readRequest())
     const seen = view ?? nothingOf(endpoint, 'input', this.#call.body.kind === 'none' ? 'none' : 'unread')
     const outcome = await runHooks(this.guards.input, seen, this.#context('input', view, null, null))
     const unjudged = unread.length ? unreadHooks(this.guards.input, endpoint) : []
@@ -120,11 +133,18 @@ export class GuardedVisit implements CallGuardrails {
     if (!(outcome.view instanceof BytesView))
       return readJson(Buffer.from(writtenText(outcome.view.body, this.#target.provider.slug)), route.endpoint)
     const bytes = await inTimeSlices(outcome.view.splicing())
-    return this.#call.body.kind === 'other' ? {kind: 'other', bytes} : readAs(bytes, headers['content-type'] ?? '', route.endpoint)
+    return this.#call.body.kind === 'other'
+      ? {kind: 'other', bytes}
+      : readAs(bytes, headers['content-type'] ?? '', route.endpoint)
   }
 
   judgeRow(view: View, {endpoint, model}: RowRoute): Promise<PhaseOutcome> {
-    return runHooks(this.guards.input, view, {...this.#context('input', view, null, null), endpoint, model, is_streaming: false})
+    return runHooks(this.guards.input, view, {
+      ...this.#context('input', view, null, null),
+      endpoint,
+      model,
+      is_streaming: false,
+    })
   }
 
   noteRow(results: readonly HookResult[], line: number) {
@@ -153,7 +173,12 @@ export class GuardedVisit implements CallGuardrails {
   }
 
   get reads_answers(): boolean {
-    return this.judges_answers || this.restore !== null || this.#rows !== null || this.#before.some(result => 'checks' in result)
+    return (
+      this.judges_answers ||
+      this.restore !== null ||
+      this.#rows !== null ||
+      this.#before.some(result => 'checks' in result)
+    )
   }
 
   get judges_answers(): boolean {
@@ -164,8 +189,10 @@ export class GuardedVisit implements CallGuardrails {
     if (this.#coverage === 'dialect' || !this.reads_answers) return this.reads_answers
     const is_json = content_type !== undefined && /json/i.test(content_type)
     // Results alone are no reason to hold back what may be long.
-    if (!this.judges_answers) return is_json && (this.restore !== null || (content_length !== null && content_length <= MAX_TOLD_BYTES))
-    if (is_json || content_type === undefined || /^(?:text\/|application\/(?:xml|[^;]*\+xml))/i.test(content_type)) return true
+    if (!this.judges_answers)
+      return is_json && (this.restore !== null || (content_length !== null && content_length <= MAX_TOLD_BYTES))
+    if (is_json || content_type === undefined || /^(?:text\/|application\/(?:xml|[^;]*\+xml))/i.test(content_type))
+      return true
     this.#after = this.#skippedAnswer()
     return false
   }
@@ -175,7 +202,8 @@ export class GuardedVisit implements CallGuardrails {
   }
 
   get keeps_streams(): boolean {
-    const is_late = this.judges_answers && this.guards.output.some(({async, stream_mode}) => !async && stream_mode === 'after')
+    const is_late =
+      this.judges_answers && this.guards.output.some(({async, stream_mode}) => !async && stream_mode === 'after')
     return !is_late && this.restore === null
   }
 
@@ -194,7 +222,11 @@ export class GuardedVisit implements CallGuardrails {
   }
 
   denied(line: number | null = null): GuardrailDenial {
-    return new GuardrailDenial(this.endpoint, {before_request_hooks: this.#results, after_request_hooks: this.#after}, line)
+    return new GuardrailDenial(
+      this.endpoint,
+      {before_request_hooks: this.#results, after_request_hooks: this.#after},
+      line,
+    )
   }
 
   async evaluateResponse<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
@@ -210,14 +242,19 @@ export class GuardedVisit implements CallGuardrails {
 
   /** The same of an answer whose words nobody knows. */
   async #evaluateStrings<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
-    const {view} = await inTimeSlices(readAnswer({endpoint: this.endpoint, side: 'output'}, reply.bytes, this.#most_bytes))
+    const {view} = await inTimeSlices(
+      readAnswer({endpoint: this.endpoint, side: 'output'}, reply.bytes, this.#most_bytes),
+    )
     if (!view) {
       this.#after = this.#skippedAnswer()
       return this.#judged(reply, upstream_status, reply.bytes, null)
     }
     const outcome = await this.#judgeView(this.guards.output, view, upstream_status)
     if (outcome.is_denied) return this.#deniedAnswer(reply)
-    const bytes = outcome.view instanceof BytesView && outcome.is_transformed ? await inTimeSlices(outcome.view.splicing()) : reply.bytes
+    const bytes =
+      outcome.view instanceof BytesView && outcome.is_transformed
+        ? await inTimeSlices(outcome.view.splicing())
+        : reply.bytes
     return this.#judged(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
   }
 
@@ -240,7 +277,11 @@ export class GuardedVisit implements CallGuardrails {
     return {...as_it_came, bytes, logged: bytes}
   }
 
-  async judgeFailure(hooks: readonly Hook[], failed: ProviderFailure, upstream_status: number): Promise<ProviderFailure | null> {
+  async judgeFailure(
+    hooks: readonly Hook[],
+    failed: ProviderFailure,
+    upstream_status: number,
+  ): Promise<ProviderFailure | null> {
     const bytes = Buffer.from(JSON.stringify(failed))
     const outcome = await this.#judgeError(hooks, bytes, Math.max(failed.status ?? upstream_status, FIRST_ERROR))
     if (outcome?.is_denied) return null
@@ -260,12 +301,20 @@ export class GuardedVisit implements CallGuardrails {
 
   #deniedAnswer<R extends Whole>(reply: R): R & Judged {
     const denial = Buffer.from(JSON.stringify(deniedBody(this.endpoint, this.shown!)))
-    return {...reply, status: this.denied().status, bytes: denial, content_type: 'application/json', kept: null, logged: denial}
+    return {
+      ...reply,
+      status: this.denied().status,
+      bytes: denial,
+      content_type: 'application/json',
+      kept: null,
+      logged: denial,
+    }
   }
 
   #judged<R extends Whole>(reply: R, upstream_status: number, left: Buffer, kept: Buffer | null): R & Judged {
     const logged = withResults(left, this.shown)
-    const bytes = this.restore && isObject(parsed(left.toString())) ? withResults(restored(this.restore, left), this.shown) : logged
+    const bytes =
+      this.restore && isObject(parsed(left.toString())) ? withResults(restored(this.restore, left), this.shown) : logged
     return {...reply, status: this.statusOf(upstream_status), bytes, kept, logged}
   }
 
@@ -285,10 +334,12 @@ export class GuardedVisit implements CallGuardrails {
 
   evaluateInBackground(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<void> {
     const view = viewOf(this.endpoint, 'output', json)
-    const work = runHooks(hooks, view, this.#context('output', this.#request, view, upstream_status)).then(async outcome => {
-      this.#after = [...this.#after, ...outcome.results]
-      this.#after = [...this.#after, ...((await outcome.background) ?? [])]
-    })
+    const work = runHooks(hooks, view, this.#context('output', this.#request, view, upstream_status)).then(
+      async outcome => {
+        this.#after = [...this.#after, ...outcome.results]
+        this.#after = [...this.#after, ...((await outcome.background) ?? [])]
+      },
+    )
     this.#late.push(work)
     return work
   }
@@ -298,7 +349,10 @@ export class GuardedVisit implements CallGuardrails {
   }
 
   get logged(): HookResults {
-    return loggedResults({before_request_hooks: this.#results, after_request_hooks: this.#after}, this.is_stream ? this.guards.output : [])
+    return loggedResults(
+      {before_request_hooks: this.#results, after_request_hooks: this.#after},
+      this.is_stream ? this.guards.output : [],
+    )
   }
 
   get late(): Promise<void> | null {

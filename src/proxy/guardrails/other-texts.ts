@@ -3,7 +3,10 @@ import type {Delta} from '../../guardrails/nested-pieces.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {type EventString, kindsOf, type TokenStrings} from './stream-strings.ts'
 
-/** A string that comes again may be the next piece of a text, `42` and `42`, or a constant of the provider's: it is a piece so often. */
+/**
+ * A string that comes again may be the next piece of a text, `42` and `42`, or a constant of the provider's: it is a
+ * piece so often.
+ */
 const MAX_RUN = 16
 const MAX_RUN_CHARS = 128
 /** A longer one is a constant; one of digits and signs alone when it is so long. */
@@ -28,16 +31,20 @@ interface Place {
 export interface OtherPieces {
   /** Pieces of the texts at their places. */
   readonly pieces: readonly Delta[]
-  /** The same strings by themselves, where their text has more than them: a place may hold a string of its own each time. */
+  /**
+   * The same strings by themselves, where their text has more than them: a place may hold a string of its own each
+   * time.
+   */
   readonly alone: readonly string[]
   /** Tokens in their order. */
   readonly tokens: readonly Delta[]
 }
 
 /**
- * The texts that come where a dialect streams none: each string is a piece of what stood at the same place of the events before it. A member of a list is known by
- * its `index`, else by its place. A string that comes again and again is a constant, and one that repeats the last and goes on is the text so far: neither is
- * joined to it. What is left alone everywhere (`left-alone.ts`: ids, types, roles, models) is not read here either.
+ * The texts that come where a dialect streams none: each string is a piece of what stood at the same place of the
+ * events before it. A member of a list is known by its `index`, else by its place. A string that comes again and again
+ * is a constant, and one that repeats the last and goes on is the text so far: neither is joined to it. What is left
+ * alone everywhere (`left-alone.ts`: ids, types, roles, models) is not read here either.
  */
 export class OtherTexts {
   readonly #endpoint: EndpointName
@@ -88,11 +95,13 @@ function piece(place: Place, path: JsonPath, text: string): Delta {
   place.last = text
   if (text === last) {
     place.run++
-    if (isShort(text) && place.run < MAX_RUN && place.run * text.length < MAX_RUN_CHARS) return {slot, path, text, is_other: true}
+    if (isShort(text) && place.run < MAX_RUN && place.run * text.length < MAX_RUN_CHARS)
+      return {slot, path, text, is_other: true}
     return {slot, path, text, is_other: true, is_again: true}
   }
   place.run = 1
-  if (last && text.startsWith(last) && !isShort(last)) return {slot, path: null, text: text.slice(last.length), is_other: true}
+  if (last && text.startsWith(last) && !isShort(last))
+    return {slot, path: null, text: text.slice(last.length), is_other: true}
   return {slot, path, text, is_other: true}
 }
 

@@ -19,7 +19,10 @@ interface Ears {
   onNoJson(): boolean
 }
 
-/** The events of a stream that wait to be judged, in their order, with the bytes that they came in; what they say is told to `said`. */
+/**
+ * The events of a stream that wait to be judged, in their order, with the bytes that they came in; what they say is
+ * told to `said`.
+ */
 export class EventQueue {
   readonly #endpoint: EndpointName
   readonly #text: StreamText
@@ -96,7 +99,10 @@ export class EventQueue {
     }
   }
 
-  /** What stands before the first event, a byte order mark or line ends, leaves as it came: read with the event, it would hide it. */
+  /**
+   * What stands before the first event, a byte order mark or line ends, leaves as it came: read with the event, it
+   * would hide it.
+   */
   #queueLead(length: number) {
     const bytes = Buffer.from(this.#raw.subarray(0, length))
     this.#events.push({bytes, event: null, name: null, deltas: [], is_last: false})

@@ -52,10 +52,15 @@ interface Of {
 }
 
 /**
- * The strings of a request whose dialect is not known: of JSON, of the fields of a form, or one text. What calls itself JSON or a form and is none is
- * refused (400), for a lenient provider may find strings in it that nobody judged.
+ * The strings of a request whose dialect is not known: of JSON, of the fields of a form, or one text. What calls itself
+ * JSON or a form and is none is refused (400), for a lenient provider may find strings in it that nobody judged.
  */
-export function* readStrings(of: Of, bytes: Buffer, content_type: string, most_bytes: number): SlicedWork<ReadableBody> {
+export function* readStrings(
+  of: Of,
+  bytes: Buffer,
+  content_type: string,
+  most_bytes: number,
+): SlicedWork<ReadableBody> {
   if (!isUtf8Said(content_type)) return UNREAD
   if (/^multipart\//i.test(content_type)) return yield* readParts(of, bytes, content_type, most_bytes)
   if (bytes.length > most_bytes) return UNREAD
@@ -72,8 +77,16 @@ export function* readStrings(of: Of, bytes: Buffer, content_type: string, most_b
   return yield* viewOfAll(of, bytes, [{form: 'text', start: 0, end: bytes.length, called: ''}], [], [])
 }
 
-/** The body of a request as its checks see it: in the words of its route, with what the config sets, or string by string. */
-export async function readBody(endpoint: EndpointName, call: Call, params: Target['params'], most_bytes: number): Promise<RequestRead> {
+/**
+ * The body of a request as its checks see it: in the words of its route, with what the config sets, or string by
+ * string.
+ */
+export async function readBody(
+  endpoint: EndpointName,
+  call: Call,
+  params: Target['params'],
+  most_bytes: number,
+): Promise<RequestRead> {
   const {body, incoming} = call
   if (body.kind === 'json' && isGuarded(endpoint, 'input')) {
     const is_long = body.bytes.length > most_bytes && (await inTimeSlices(judgedBytes(body.bytes))) > most_bytes
@@ -119,7 +132,8 @@ function isUtf8Said(content_type: string): boolean {
 
 function* readParts(of: Of, bytes: Buffer, content_type: string, most_bytes: number): SlicedWork<ReadableBody> {
   const parts = formParts(bytes, content_type)
-  if (!parts) throw new Refusal('body.invalid', {issues: 'The form is not well formed, so that guardrails cannot judge it.'})
+  if (!parts)
+    throw new Refusal('body.invalid', {issues: 'The form is not well formed, so that guardrails cannot judge it.'})
   const names: string[] = []
   const unread: string[] = []
   const regions: Region[] = []
@@ -141,7 +155,11 @@ function isField({file_name, is_coded, content_type, start, end}: FormSpan, byte
 }
 
 /** JSON in a field is read string by string, as it may be written with escapes. */
-function* fieldRegion(of: Of, bytes: Buffer, {name, start, end}: Pick<FormSpan, 'name' | 'start' | 'end'>): SlicedWork<Region> {
+function* fieldRegion(
+  of: Of,
+  bytes: Buffer,
+  {name, start, end}: Pick<FormSpan, 'name' | 'start' | 'end'>,
+): SlicedWork<Region> {
   const json: Region = {form: 'json', start, end, called: name}
   if (/^\s*[{["]/.test(bytes.toString('latin1', start, Math.min(end, start + LONGEST_SPACE)))) {
     const read = yield* readingBytes(of, bytes, [json], [])
@@ -186,14 +204,19 @@ function* viewOfAll(
 
 /** The body parsed; a long one with pauses. */
 export async function parsedWhole(body: JsonBody): Promise<Json> {
-  if (body.bytes.length > LONG_BODY_BYTES) body.whole ??= (await inTimeSlices(readingJson(textOf(body)))) as Json | undefined
+  if (body.bytes.length > LONG_BODY_BYTES)
+    body.whole ??= (await inTimeSlices(readingJson(textOf(body)))) as Json | undefined
   return wholeOf(body)
 }
 
-/** Refuses a body that others may read as something else than what is judged: with the other value of a key, or with what is too deep to be judged. */
+/**
+ * Refuses a body that others may read as something else than what is judged: with the other value of a key, or with
+ * what is too deep to be judged.
+ */
 export async function readAlike(body: JsonBody): Promise<void> {
   if (body.key_fault === undefined) body.key_fault = await inTimeSlices(findingKeyFault(body.bytes.toString(), DEEPEST))
   const fault = body.key_fault
   if (fault?.kind === 'repeated') throw new Refusal('body.repeated_key', {path: fault.path})
-  if (fault) throw new Refusal('body.invalid', {issues: `The request body is nested too deep to be judged, at ${fault.path}.`})
+  if (fault)
+    throw new Refusal('body.invalid', {issues: `The request body is nested too deep to be judged, at ${fault.path}.`})
 }

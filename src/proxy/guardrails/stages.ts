@@ -3,9 +3,9 @@ import type {CallGuardrails} from '../call/call-guardrails.ts'
 import type {Stream} from '../upstream/stream.ts'
 
 /**
- * How far a stream is whose answer is judged: what its provider has said, and whether a verdict (or a text that is told anew) is awaited.
- * `said`: the event came after which a client takes the answer for whole; `ended`: nothing more comes. The last three are never left but
- * for `closed`.
+ * How far a stream is whose answer is judged: what its provider has said, and whether a verdict (or a text that is told
+ * anew) is awaited. `said`: the event came after which a client takes the answer for whole; `ended`: nothing more
+ * comes. The last three are never left but for `closed`.
  */
 export type Stage =
   | 'speaking'
@@ -18,7 +18,10 @@ export type Stage =
   | 'whole'
   /** It is refused: nothing leaves any more. */
   | 'cut'
-  /** Its attempt is over: the client is gone, the gateway drains, a deadline is past. A verdict that comes now is nobody's. */
+  /**
+   * Its attempt is over: the client is gone, the gateway drains, a deadline is past. A verdict that comes now is
+   * nobody's.
+   */
   | 'closed'
 
 /** What happens to it. */
@@ -39,7 +42,13 @@ export type StageEvent =
 /** The stages that follow. What is not named does not happen, or changes nothing. */
 export const STAGES: Readonly<Record<Stage, Readonly<Partial<Record<StageEvent, Stage>>>>> = {
   speaking: {last_event: 'said', end: 'ended', ask: 'speaking_judged', refusal: 'cut', close: 'closed'},
-  speaking_judged: {last_event: 'said_judged', end: 'ended_judged', verdict: 'speaking', refusal: 'cut', close: 'closed'},
+  speaking_judged: {
+    last_event: 'said_judged',
+    end: 'ended_judged',
+    verdict: 'speaking',
+    refusal: 'cut',
+    close: 'closed',
+  },
   said: {end: 'ended', ask: 'said_judged', refusal: 'cut', close: 'closed'},
   said_judged: {end: 'ended_judged', verdict: 'said', refusal: 'cut', close: 'closed'},
   ended: {ask: 'ended_judged', left: 'whole', refusal: 'cut', close: 'closed'},
@@ -68,7 +77,10 @@ export interface GuardedStreamOptions {
   readonly onSent: (bytes: Buffer) => void
 }
 
-/** What is held back of a stream: nothing, events until a placeholder in them is whole, what was not judged yet, or all until the verdict. */
+/**
+ * What is held back of a stream: nothing, events until a placeholder in them is whole, what was not judged yet, or all
+ * until the verdict.
+ */
 export type HoldMode = 'nothing' | 'events' | 'window' | 'all'
 
 /** `deciding`: the hooks that may hold it back. */

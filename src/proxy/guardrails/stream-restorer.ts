@@ -16,7 +16,10 @@ interface Restored {
   template: {readonly name: string | null; readonly event: JsonObject; readonly delta: Delta}
 }
 
-/** Puts back, in a stream, what placeholders stand for, however they are cut. What it is not sure of yet waits for the next piece. */
+/**
+ * Puts back, in a stream, what placeholders stand for, however they are cut. What it is not sure of yet waits for the
+ * next piece.
+ */
 export class StreamRestorer {
   readonly #endpoint: EndpointName
   readonly #restore: Restore
@@ -80,7 +83,10 @@ export function restored(restore: Restore | null, bytes: Buffer): Buffer {
   return put === body ? bytes : Buffer.from(JSON.stringify(put))
 }
 
-/** A rewritten answer of which nothing has left yet, as the stream it would have been: as it is cached, and as the client gets it. */
+/**
+ * A rewritten answer of which nothing has left yet, as the stream it would have been: as it is cached, and as the
+ * client gets it.
+ */
 export interface Replayed {
   readonly kept: Buffer
   readonly shown: Buffer
@@ -88,7 +94,8 @@ export interface Replayed {
 
 /** Null where it cannot be streamed. */
 export function replayed({endpoint, restore}: CallGuardrails, body: JsonValue, asks_usage: boolean): Replayed | null {
-  const streamed = (answer: Buffer) => (isStreamed(endpoint) ? replay(endpoint, answer, {include_usage: asks_usage}) : null)
+  const streamed = (answer: Buffer) =>
+    isStreamed(endpoint) ? replay(endpoint, answer, {include_usage: asks_usage}) : null
   const answer = Buffer.from(JSON.stringify(body))
   const kept = streamed(answer)
   const shown = restore ? streamed(restored(restore, answer)) : kept

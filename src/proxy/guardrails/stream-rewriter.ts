@@ -28,8 +28,9 @@ const ROW_CHARS = 128
 const MAX_TRIES = 16
 
 /**
- * A stream whose text guardrails rewrite while it passes. Events leave as they came until something was rewritten; from then on each text
- * leaves as far as what was sent of it and what comes next are together the beginning of the text as it was rewritten so far.
+ * A stream whose text guardrails rewrite while it passes. Events leave as they came until something was rewritten; from
+ * then on each text leaves as far as what was sent of it and what comes next are together the beginning of the text as
+ * it was rewritten so far.
  */
 export class StreamRewriter {
   readonly #endpoint: EndpointName
@@ -50,8 +51,9 @@ export class StreamRewriter {
   }
 
   /**
-   * Takes up to `most` events out of `queue` as they may leave: at once while nothing was rewritten. Null: what was sent already does not
-   * agree with the text as it is now. `texts`: the whole text so far; `is_whole`: nothing will be added.
+   * Takes up to `most` events out of `queue` as they may leave: at once while nothing was rewritten. Null: what was
+   * sent already does not agree with the text as it is now. `texts`: the whole text so far; `is_whole`: nothing will be
+   * added.
    */
   take(queue: QueuedEvent[], most: number, texts: Texts, is_whole: boolean): Taken | Promise<Taken> {
     // a copy: texts go on, and new ones begin, while this one is rewritten
@@ -85,7 +87,9 @@ export class StreamRewriter {
     const sent = this.#sent!
     if (![...put].every(([slot, text]) => text.startsWith(sent.get(slot) ?? ''))) return null
     const left = new Map([...put].map(([slot, text]) => [slot, text.slice((sent.get(slot) ?? '').length)]))
-    const spread = new Map([...otherPieces(leaving)].map(([slot, pieces]) => [slot, spreadOver(pieces, left.get(slot) ?? '')]))
+    const spread = new Map(
+      [...otherPieces(leaving)].map(([slot, pieces]) => [slot, spreadOver(pieces, left.get(slot) ?? '')]),
+    )
     for (const slot of spread.keys()) left.delete(slot)
     const events: QueuedEvent[] = []
     for (const held of leaving) {
@@ -107,11 +111,14 @@ export class StreamRewriter {
   }
 
   /**
-   * An event with other pieces of text; what else it says is rewritten as the answer was. A text that stands where the dialect streams none is rewritten twice: as it was
-   * joined, and each string of it by itself; one that was changed before, and says the same again, is gone.
+   * An event with other pieces of text; what else it says is rewritten as the answer was. A text that stands where the
+   * dialect streams none is rewritten twice: as it was joined, and each string of it by itself; one that was changed
+   * before, and says the same again, is gone.
    */
   async #again(event: JsonObject, deltas: readonly TextPiece[], texts: readonly string[]): Promise<JsonObject> {
-    const is_same = deltas.every(({path, slot, text}, place) => (path === null && !isTokenSlot(slot)) || text === texts[place])
+    const is_same = deltas.every(
+      ({path, slot, text}, place) => (path === null && !isTokenSlot(slot)) || text === texts[place],
+    )
     const pieces = deltas.filter(each => !each.is_other)
     const put = texts.filter((_, place) => !deltas[place]!.is_other)
     const others = deltas.map((delta, place) => ({delta, text: texts[place]!})).filter(({delta}) => delta.is_other)
@@ -168,7 +175,10 @@ function otherPieces(events: readonly QueuedEvent[]): ReadonlyMap<string, readon
   return pieces
 }
 
-/** `text` over as many pieces: those at both ends that it begins and ends with stay, the first of the others has what is between. */
+/**
+ * `text` over as many pieces: those at both ends that it begins and ends with stay, the first of the others has what is
+ * between.
+ */
 function spreadOver(pieces: readonly string[], text: string): string[] {
   const put = pieces.map(() => '')
   let [first, last] = [0, pieces.length - 1]
@@ -177,7 +187,11 @@ function spreadOver(pieces: readonly string[], text: string): string[] {
     put[first] = pieces[first]!
     from += put[first]!.length
   }
-  for (; first <= last && to - pieces[last]!.length >= from && text.startsWith(pieces[last]!, to - pieces[last]!.length); last--) {
+  for (
+    ;
+    first <= last && to - pieces[last]!.length >= from && text.startsWith(pieces[last]!, to - pieces[last]!.length);
+    last--
+  ) {
     put[last] = pieces[last]!
     to -= put[last]!.length
   }
@@ -186,7 +200,8 @@ function spreadOver(pieces: readonly string[], text: string): string[] {
 }
 
 function addPieces(all: Map<string, string>, events: readonly QueuedEvent[]) {
-  for (const {deltas} of events) for (const {slot, text, is_again} of deltas) if (!is_again) all.set(slot, (all.get(slot) ?? '') + text)
+  for (const {deltas} of events)
+    for (const {slot, text, is_again} of deltas) if (!is_again) all.set(slot, (all.get(slot) ?? '') + text)
 }
 
 export function eventBytes(name: string | null, event: JsonObject): Buffer {
@@ -196,7 +211,10 @@ export function eventBytes(name: string | null, event: JsonObject): Buffer {
 /** An event as it is read; `event` null: it says nothing, or ends the stream. */
 export type Read = Pick<QueuedEvent, 'bytes' | 'name' | 'event'>
 
-/** An event of these bytes, or the events where a provider parts them by a single line end; null: it says what is no JSON object. */
+/**
+ * An event of these bytes, or the events where a provider parts them by a single line end; null: it says what is no
+ * JSON object.
+ */
 export function readEvents(bytes: Buffer): readonly Read[] | null {
   const {event: name, data} = readFields(bytes)
   const event = data.length ? parsed(data.join('\n')) : null

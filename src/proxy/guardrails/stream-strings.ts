@@ -1,4 +1,13 @@
-import {at, isList, isObject, type JsonObject, type JsonPath, type JsonValue, listOf, own} from '../../guardrails/json.ts'
+import {
+  at,
+  isList,
+  isObject,
+  type JsonObject,
+  type JsonPath,
+  type JsonValue,
+  listOf,
+  own,
+} from '../../guardrails/json.ts'
 import type {Delta} from '../../guardrails/nested-pieces.ts'
 import {DATA_KEYS, ECHOED, mapEveryString, mapStrings} from '../../guardrails/strings.ts'
 import {isGuarded, slotsOf} from '../../guardrails/texts.ts'
@@ -6,7 +15,10 @@ import {viewOf} from '../../guardrails/view.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {ECHO, withoutPieces} from './deltas.ts'
 
-/** A string of an event that is no piece of a text that its dialect streams: it repeats what was streamed, or holds what comes nowhere else. */
+/**
+ * A string of an event that is no piece of a text that its dialect streams: it repeats what was streamed, or holds what
+ * comes nowhere else.
+ */
 export interface EventString {
   readonly text: string
   /** The provider repeats the request there. */
@@ -28,7 +40,9 @@ export function partedOf(endpoint: EndpointName, event: JsonObject, deltas: read
   const found: {path: JsonPath; value: JsonValue}[] = []
   const bare = withoutLogprobs(event, [], found) as JsonObject
   const tokens: TokenStrings = {
-    all: found.length ? viewOf(endpoint, 'output', {logprobs: found.map(({value}) => value)}).strings.map(({text}) => text) : [],
+    all: found.length
+      ? viewOf(endpoint, 'output', {logprobs: found.map(({value}) => value)}).strings.map(({text}) => text)
+      : [],
     sequences: found.flatMap(sequencesIn),
   }
   return {others: othersOf(endpoint, bare, deltas), tokens}
@@ -82,7 +96,9 @@ function sequencesIn({path, value}: {path: JsonPath; value: JsonValue}): TokenSt
 
 function withoutLogprobs(value: JsonValue, path: JsonPath, found: {path: JsonPath; value: JsonValue}[]): JsonValue {
   if (isList(value)) {
-    const made = value.map((each, place) => (typeof each === 'object' ? withoutLogprobs(each, [...path, place], found) : each))
+    const made = value.map((each, place) =>
+      typeof each === 'object' ? withoutLogprobs(each, [...path, place], found) : each,
+    )
     return made.some((each, place) => each !== value[place]) ? made : value
   }
   if (!isObject(value)) return value
@@ -107,7 +123,12 @@ export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: Even
       .flatMap(body => slotsOf(endpoint, 'output', body))
       .flatMap(({text, is_judged}) => (is_judged ? [text] : [])),
   )
-  const kind = endpoint === 'messages' ? 'text' : endpoint === 'createModelResponse' || endpoint === 'realtime' ? 'output_text' : 'content'
+  const kind =
+    endpoint === 'messages'
+      ? 'text'
+      : endpoint === 'createModelResponse' || endpoint === 'realtime'
+        ? 'output_text'
+        : 'content'
   return ({text, is_echo, is_json}) => (is_echo ? ECHO : is_json ? 'arguments' : prose.has(text) ? kind : 'other')
 }
 
@@ -121,7 +142,10 @@ function bodiesOf(endpoint: EndpointName, event: JsonObject): readonly JsonValue
     case 'createModelResponse': {
       const {text, refusal, part, item, response} = event
       const text_part = {text: text ?? null, refusal: refusal ?? null}
-      return [{output: [{type: 'message', content: [text_part, part ?? null]}, item ?? null]}, {output: own(response, 'output') ?? null}]
+      return [
+        {output: [{type: 'message', content: [text_part, part ?? null]}, item ?? null]},
+        {output: own(response, 'output') ?? null},
+      ]
     }
     default:
       return [

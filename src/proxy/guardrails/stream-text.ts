@@ -13,10 +13,16 @@ import {hasOthers, partedOf} from './stream-strings.ts'
 /** A longer text is judged by its end alone while it comes, and whole when it has come. */
 const MAX_JUDGED_CHARS = 64 * 1024
 
-/** Strings are judged by themselves together, so many code units at a time, with what parts them: nothing of theirs goes on behind it. */
+/**
+ * Strings are judged by themselves together, so many code units at a time, with what parts them: nothing of theirs goes
+ * on behind it.
+ */
 const ALONE_AT_ONCE_CHARS = 16 * 1024
 const BETWEEN_ALONE = '\n;\n'
-/** A text is judged as it grows; what says it again beside it grows many times as fast, and hurries it by this part of what it says. */
+/**
+ * A text is judged as it grows; what says it again beside it grows many times as fast, and hurries it by this part of
+ * what it says.
+ */
 const AGAIN_SHARE = 16
 /** Strings that are known to have been judged by themselves. */
 const MAX_KNOWN = 10_000
@@ -75,7 +81,10 @@ export class StreamText {
     const besides = [...read.pieces, ...read.tokens].map(delta => this.#putOther(delta, pieces))
     this.#close(event, [...pieces, ...besides])
     const strays = this.#unsaid(others.flatMap(({text, path}) => (path === null ? [text] : [])))
-    const alone = [...this.#fresh([...strays, ...read.alone], pieces, 'alone'), ...this.#fresh(tokens.all, pieces, 'tokens')]
+    const alone = [
+      ...this.#fresh([...strays, ...read.alone], pieces, 'alone'),
+      ...this.#fresh(tokens.all, pieces, 'tokens'),
+    ]
     return [...pieces, ...besides, ...alone]
   }
 
@@ -115,7 +124,8 @@ export class StreamText {
   /** How much of each text is further back than the last `look_back_chars` that it may go on from. */
   behind(look_back_chars: number): ReadonlyMap<string, number> {
     const behind = new Map<string, number>()
-    for (const [slot, {length}] of this.texts) behind.set(slot, this.#isOpen(slot, look_back_chars) ? length - look_back_chars : length)
+    for (const [slot, {length}] of this.texts)
+      behind.set(slot, this.#isOpen(slot, look_back_chars) ? length - look_back_chars : length)
     return behind
   }
 
@@ -129,7 +139,10 @@ export class StreamText {
     return this.#whole
   }
 
-  /** The texts, those that go on up to their last end of a word, should there be one among the last `look_back_chars`: what a word will be is not known before. */
+  /**
+   * The texts, those that go on up to their last end of a word, should there be one among the last `look_back_chars`:
+   * what a word will be is not known before.
+   */
   soFar(look_back_chars: number): JsonValue {
     const parts = [...this.#judged].map(([slot, text]) => {
       const from = Math.max(0, text.length - look_back_chars)
@@ -163,11 +176,15 @@ export class StreamText {
     this.texts.set(slot, all)
     this.chars += is_again ? Math.ceil(text.length / AGAIN_SHARE) : text.length
     const group = this.#groupOf(slot)
-    for (const each of group === '' ? [''] : [group, '']) this.#progress.set(each, (this.#progress.get(each) ?? 0) + text.length)
+    for (const each of group === '' ? [''] : [group, ''])
+      this.#progress.set(each, (this.#progress.get(each) ?? 0) + text.length)
     return {...delta, end_chars: all.length}
   }
 
-  /** Those that are no part of a text that came before, as far as looking for them may go: one that is not found is judged once more. */
+  /**
+   * Those that are no part of a text that came before, as far as looking for them may go: one that is not found is
+   * judged once more.
+   */
   #unsaid(strings: readonly string[]): readonly string[] {
     if (strings.length === 0) return strings
     const isSaid = isWithin([...this.texts.values()])
@@ -192,15 +209,21 @@ export class StreamText {
     return true
   }
 
-  /** A text is over when its choice, or its block, is; one that others of its choice went on without for long is taken for over. */
+  /**
+   * A text is over when its choice, or its block, is; one that others of its choice went on without for long is taken
+   * for over.
+   */
   #close(event: JsonObject, pieces: readonly TextPiece[]) {
     if (ENDS.has(event.type as string)) this.#open.clear()
-    for (const {slot, is_again} of pieces) if (!is_again) this.#open.set(slot, this.#progress.get(this.#groupOf(slot)) ?? 0)
-    for (const choice of listOf(own(event, 'choices'))) if (own(choice, 'finish_reason')) this.#closeAll(String(own(choice, 'index') ?? 0))
+    for (const {slot, is_again} of pieces)
+      if (!is_again) this.#open.set(slot, this.#progress.get(this.#groupOf(slot)) ?? 0)
+    for (const choice of listOf(own(event, 'choices')))
+      if (own(choice, 'finish_reason')) this.#closeAll(String(own(choice, 'index') ?? 0))
   }
 
   #closeAll(group: string) {
-    for (const slot of this.#open.keys()) if (this.#groupOf(slot) === group && !this.#goesOn(slot)) this.#open.delete(slot)
+    for (const slot of this.#open.keys())
+      if (this.#groupOf(slot) === group && !this.#goesOn(slot)) this.#open.delete(slot)
   }
 
   /** How much of the choice came since the last piece of a text tells whether it goes on: texts come by turns. */
@@ -222,7 +245,8 @@ export class StreamText {
 
   /** The choice of a text; the blocks or items of an answer follow one another. */
   #groupOf(slot: string): string {
-    if (this.#endpoint === 'messages' || this.#endpoint === 'createModelResponse' || this.#endpoint === 'realtime') return ''
+    if (this.#endpoint === 'messages' || this.#endpoint === 'createModelResponse' || this.#endpoint === 'realtime')
+      return ''
     return slot.slice(slot.indexOf(' ') + 1).split('.', 1)[0]!
   }
 }

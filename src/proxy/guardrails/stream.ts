@@ -7,7 +7,17 @@ import {CountedStream, type Stream} from '../upstream/stream.ts'
 import {answerResults, requestResults} from './hook-results.ts'
 import {JudgedFailure} from './judged-failure.ts'
 import {EventQueue, MAX_PREAMBLE_EVENTS} from './queue.ts'
-import {type GuardedStreamOptions, type HoldMode, holdModeOf, isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from './stages.ts'
+import {
+  type GuardedStreamOptions,
+  type HoldMode,
+  holdModeOf,
+  isDone,
+  isSaid,
+  STAGES,
+  type Stage,
+  type StageEvent,
+  waits,
+} from './stages.ts'
 import {replayed, StreamRestorer} from './stream-restorer.ts'
 import {type QueuedEvent, StreamRewriter} from './stream-rewriter.ts'
 import {StreamText} from './stream-text.ts'
@@ -17,9 +27,9 @@ const NOTHING = Buffer.alloc(0)
 type Then = (send: Buffer, hold: Buffer | null) => void
 
 /**
- * A stream whose answer guardrails judge (decisions: `stream_mode`). `after`: it passes, and is judged when it has ended. `window`: its
- * text is judged as it comes, and leaves at most `stream_window_chars` behind. `buffer`: nothing leaves before the verdict. Bytes
- * leave as they came unless a guardrail rewrote the text.
+ * A stream whose answer guardrails judge (decisions: `stream_mode`). `after`: it passes, and is judged when it has
+ * ended. `window`: its text is judged as it comes, and leaves at most `stream_window_chars` behind. `buffer`: nothing
+ * leaves before the verdict. Bytes leave as they came unless a guardrail rewrote the text.
  */
 export class GuardedStream extends CountedStream implements Stream {
   readonly #inner: Stream
@@ -36,7 +46,9 @@ export class GuardedStream extends CountedStream implements Stream {
   readonly #restoring: StreamRestorer | null
   readonly #holds: HoldMode
   readonly #failure: JudgedFailure
-  /** How much is judged at a time: half of the window, so that what is cut by one piece's end is seen whole in the next. */
+  /**
+   * How much is judged at a time: half of the window, so that what is cut by one piece's end is seen whole in the next.
+   */
   readonly #step_chars: number
   readonly #queue: EventQueue
   #judged_chars = 0
@@ -86,7 +98,10 @@ export class GuardedStream extends CountedStream implements Stream {
     return this.#holds === 'window' || this.#holds === 'all'
   }
 
-  /** True when the event came after which a client takes the answer for whole: what the provider does then changes nothing of it. */
+  /**
+   * True when the event came after which a client takes the answer for whole: what the provider does then changes
+   * nothing of it.
+   */
   get is_said(): boolean {
     return isSaid(this.#stage)
   }
@@ -142,10 +157,14 @@ export class GuardedStream extends CountedStream implements Stream {
     return this.is_said || this.#has_sent
   }
 
-  /** Its attempt is settled: an answer that is whole is judged when it is gone, and no verdict changes one that ends with a fault. */
+  /**
+   * Its attempt is settled: an answer that is whole is judged when it is gone, and no verdict changes one that ends
+   * with a fault.
+   */
   settled(fault: Refusal | null): void {
     if (fault) this.#services('close')
-    else if (this.#after.length) this.#late = this.#guarded.evaluateInBackground(this.#after, this.#text.whole(), this.#status)
+    else if (this.#after.length)
+      this.#late = this.#guarded.evaluateInBackground(this.#after, this.#text.whole(), this.#status)
   }
 
   /** What follows the answer, where hook results are sent in streams; null: nothing does. */
@@ -181,7 +200,10 @@ export class GuardedStream extends CountedStream implements Stream {
     return this.#fault !== null || this.#inner.ends_on_fault
   }
 
-  /** The provider sent an error that ends the answer, behind a part of it: the error leaves when what came before it has left. */
+  /**
+   * The provider sent an error that ends the answer, behind a part of it: the error leaves when what came before it has
+   * left.
+   */
   get #hasFailed(): boolean {
     return this.is_held && this.#has_sent && this.#inner.ends_on_fault && this.#inner.failed !== null
   }
@@ -215,7 +237,10 @@ export class GuardedStream extends CountedStream implements Stream {
     if (this.#after.length) this.#queue.push(bytes)
   }
 
-  /** Of an event that breaks off at the end of the stream, what came before it is an answer all the same, where a part of it has left. */
+  /**
+   * Of an event that breaks off at the end of the stream, what came before it is an answer all the same, where a part
+   * of it has left.
+   */
   #unread(): boolean {
     if (!this.is_held) return true
     const is_end = this.#stage === 'ended' || this.#stage === 'ended_judged'
@@ -253,7 +278,8 @@ export class GuardedStream extends CountedStream implements Stream {
     if (this.#holds === 'events' && this.is_said) this.#is_judged = true
     if (this.is_said && !this.#is_judged) return this.#judge(this.#deciding, true)
     const unjudged = this.#text.chars - this.#judged_chars
-    if (this.#holds === 'window' && this.#partial.length && unjudged >= this.#step_chars) return this.#judge(this.#partial, false)
+    if (this.#holds === 'window' && this.#partial.length && unjudged >= this.#step_chars)
+      return this.#judge(this.#partial, false)
     if (this.#holds === 'window' && !this.#partial.length) this.#cleared = this.#text.behind(2 * this.#step_chars)
     this.#release()
   }
@@ -299,7 +325,8 @@ export class GuardedStream extends CountedStream implements Stream {
 
   #release() {
     if (this.#holds === 'all' && !this.#is_judged) return this.#sendNothing()
-    if (this.#holds === 'all' && this.#outcome?.is_transformed && this.#text.is_assembled) return this.#replay(this.#outcome)
+    if (this.#holds === 'all' && this.#outcome?.is_transformed && this.#text.is_assembled)
+      return this.#replay(this.#outcome)
     // A denial of the first words is an answer of its own, while nothing has left.
     if (
       !this.#has_sent &&
@@ -333,13 +360,17 @@ export class GuardedStream extends CountedStream implements Stream {
     this.#queue.clear()
     if (this.#has_sent) return this.#send([])
     const again = replayed(this.#guarded, view.body, this.#asks_usage)
-    if (again) return this.#send([{bytes: again.kept, event: null, name: null, deltas: [], is_last: true}], [again.shown])
+    if (again)
+      return this.#send([{bytes: again.kept, event: null, name: null, deltas: [], is_last: true}], [again.shown])
     this.#refuse('it cannot be streamed as its guardrails left it')
     this.#sendNothing()
   }
 
   /** Lets events go; `told` holds their bytes as the client gets them. */
-  #send(leaving: readonly QueuedEvent[], shown = leaving.map(held => this.#restoring?.restoreEvent(held) ?? held.bytes)) {
+  #send(
+    leaving: readonly QueuedEvent[],
+    shown = leaving.map(held => this.#restoring?.restoreEvent(held) ?? held.bytes),
+  ) {
     this.#queue.counted()
     const rest = this.#is_judged ? this.#queue.takeLineEnds() : []
     this.#onSent(Buffer.concat([...leaving.map(({bytes}) => bytes), ...rest]))

@@ -13,7 +13,9 @@ export function unreadHooks(hooks: readonly Hook[], endpoint: EndpointName): rea
   return hooks.filter(({checks, every_route}) =>
     checks.some(
       ({prepared: {check, forbids}}) =>
-        check.sides.includes('input') && !check.everywhere && (is_known || forbids || (check.is_service && every_route)),
+        check.sides.includes('input') &&
+        !check.everywhere &&
+        (is_known || forbids || (check.is_service && every_route)),
     ),
   )
 }
@@ -28,8 +30,15 @@ export function redactsRequests(guards: {readonly input: readonly Hook[]} | null
   return guards?.input.some(({async, checks}) => !async && checks.some(({prepared}) => prepared.redacts)) ?? false
 }
 
-/** The results with what those hooks could not read: by itself where they had nothing else to judge, else beside what they say of the rest. */
-export function withUnread(results: readonly HookResult[], unjudged: readonly Hook[], parts: readonly string[]): readonly HookResult[] {
+/**
+ * The results with what those hooks could not read: by itself where they had nothing else to judge, else beside what
+ * they say of the rest.
+ */
+export function withUnread(
+  results: readonly HookResult[],
+  unjudged: readonly Hook[],
+  parts: readonly string[],
+): readonly HookResult[] {
   const ids = new Set(unjudged.map(({id}) => id))
   const skipped = ({id, type}: Pick<Hook, 'id' | 'type'>): SkippedHook[] =>
     parts.slice(0, MAX_PARTS).map(part => ({id, type, skipped: true, reason: 'unreadable', part}))
@@ -40,5 +49,7 @@ export function withUnread(results: readonly HookResult[], unjudged: readonly Ho
 /** Whether a hook has something to say of an answer that is nothing but strings. */
 export function judgesStrings({checks, every_route}: Hook, coverage: Coverage): boolean {
   if (coverage === 'every_route' && !every_route) return false
-  return checks.some(({prepared: {check, forbids}}) => check.sides.includes('output') && (forbids || (check.is_service && every_route)))
+  return checks.some(
+    ({prepared: {check, forbids}}) => check.sides.includes('output') && (forbids || (check.is_service && every_route)),
+  )
 }

@@ -97,7 +97,9 @@ export function readBytes(request: ClientRequest, limit_mb: number): Buffer | Pr
   if (Number(request.headers['content-length']) > limit_mb * 2 ** 20) throw new Refusal('body.too_large', {limit_mb})
   if (!(request instanceof FastRequest)) return readMessage(request, limit_mb)
   const body = request.body()
-  return body instanceof Promise ? body.catch(fault => Promise.reject(fault instanceof Refusal ? fault : new Refusal('client.gone'))) : body
+  return body instanceof Promise
+    ? body.catch(fault => Promise.reject(fault instanceof Refusal ? fault : new Refusal('client.gone')))
+    : body
 }
 
 function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer> {
@@ -125,8 +127,9 @@ function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer
 }
 
 /**
- * What a JSON body says that the gateway must know: an object, and no policy member twice. Of the rest the top level alone is scanned, for
- * parsing it would cost more than all else that a call costs; what is wrong deeper down the provider says.
+ * What a JSON body says that the gateway must know: an object, and no policy member twice. Of the rest the top level
+ * alone is scanned, for parsing it would cost more than all else that a call costs; what is wrong deeper down the
+ * provider says.
  */
 export function readJson(bytes: Buffer, endpoint: Endpoint | undefined, long?: ReadonlyMap<number, number>): JsonBody {
   const members = topLevel(bytes, POLICY, MAX_JSON_DEPTH, long)
@@ -134,7 +137,8 @@ export function readJson(bytes: Buffer, endpoint: Endpoint | undefined, long?: R
   const stream_options = member(bytes, members, 'stream_options')
   const user = member(bytes, members, 'user')
   if (model !== undefined && typeof model !== 'string') throw invalid('model must be a string')
-  if (endpoint?.messages && !hasElements(bytes, members.get('messages'))) throw invalid('messages must be an array of at least 1 message')
+  if (endpoint?.messages && !hasElements(bytes, members.get('messages')))
+    throw invalid('messages must be an array of at least 1 message')
   return {
     kind: 'json',
     bytes,
@@ -173,8 +177,8 @@ export const isForm = (content_type: string) => /^multipart\/form-data/i.test(co
 const LINES = /^[^;]*(?:jsonl|ndjson|jsonlines|json-seq)/i
 
 /**
- * True for a content type that is read; another is left on the wire. What a route of JSON takes is JSON (400): a provider may read it as such
- * whatever it is called, and nobody would have judged it.
+ * True for a content type that is read; another is left on the wire. What a route of JSON takes is JSON (400): a
+ * provider may read it as such whatever it is called, and nobody would have judged it.
  */
 export function isRead(content_type: string, endpoint: Endpoint | undefined): boolean {
   if (endpoint?.body !== 'json') return isJson(content_type) || isForm(content_type)
@@ -192,8 +196,16 @@ export async function readLongAs(bytes: Buffer, content_type: string, endpoint: 
 /** A longer body of JSON is scanned with pauses. */
 export const LONG_BODY_BYTES = 1 << 20
 
-/** A body of a content type that is read. To a path that the table does not know JSON may also be another than an object. */
-export function readAs(bytes: Buffer, content_type: string, endpoint: Endpoint | undefined, long?: ReadonlyMap<number, number>): Body {
+/**
+ * A body of a content type that is read. To a path that the table does not know JSON may also be another than an
+ * object.
+ */
+export function readAs(
+  bytes: Buffer,
+  content_type: string,
+  endpoint: Endpoint | undefined,
+  long?: ReadonlyMap<number, number>,
+): Body {
   if (endpoint?.body !== 'json' && isForm(content_type)) return readForm(bytes, content_type)
   if (endpoint || (!LINES.test(content_type) && beginsObject(bytes))) return readJson(bytes, endpoint, long)
   return {kind: 'other', bytes}
@@ -214,14 +226,25 @@ function readForm(bytes: Buffer, content_type: string): FormBody {
   const models = parts?.filter(({name, plain_name}) => name === 'model' || plain_name === 'model') ?? []
   if (models.length > 1) throw new Refusal('body.duplicate_key', {key: 'model'})
   const field = models.find(({file_name}) => file_name === null)
-  return {kind: 'form', bytes, parts, model_field: field, model: field ? bytes.toString('utf8', field.start, field.end) : null}
+  return {
+    kind: 'form',
+    bytes,
+    parts,
+    model_field: field,
+    model: field ? bytes.toString('utf8', field.start, field.end) : null,
+  }
 }
 
-/** The bytes of a read body with another model and other members set, added or left out; the same bytes when nothing changes. */
+/**
+ * The bytes of a read body with another model and other members set, added or left out; the same bytes when nothing
+ * changes.
+ */
 export function rewritten(body: JsonBody | FormBody | OtherBody, model: string | null, edits: Edits | null): Buffer {
   if (body.kind === 'other') return body.bytes
   if (body.kind === 'form') {
-    return body.model_field && model !== null && model !== body.model ? withField(body.bytes, body.model_field, model) : body.bytes
+    return body.model_field && model !== null && model !== body.model
+      ? withField(body.bytes, body.model_field, model)
+      : body.bytes
   }
   const all = new Map(edits ?? [])
   if (model !== null && model !== body.model) all.set('model', JSON.stringify(model))
@@ -241,7 +264,10 @@ export function member(bytes: Buffer, members: ReadonlyMap<string, Span>, key: s
 
 /** Whether an array stands there, and something in it. */
 function hasElements(bytes: Buffer, span: Span | undefined): boolean {
-  return span !== undefined && /^\[\s*[^\]\s]/.test(bytes.toString('latin1', span.start, Math.min(span.end, span.start + 64)))
+  return (
+    span !== undefined &&
+    /^\[\s*[^\]\s]/.test(bytes.toString('latin1', span.start, Math.min(span.end, span.start + 64)))
+  )
 }
 
 function invalid(issues: string): Refusal {

@@ -2,8 +2,9 @@ import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
 
 /**
- * Paths at the root that vendors' own clients send, and that lead to the data plane (decisions: root paths): Azure and Groq below `/openai`,
- * Google by its versions and for what goes up and down, Ollama below `/api`, Cohere's second version.
+ * Paths at the root that vendors' own clients send, and that lead to the data plane (decisions: root paths): Azure and
+ * Groq below `/openai`, Google by its versions and for what goes up and down, Ollama below `/api`, Cohere's second
+ * version.
  */
 const ROOT_DOORS = [
   /^\/openai\/(?:v1|deployments)\//,
@@ -26,7 +27,10 @@ export const ROOT_PATTERNS = [
   '/v2/*',
 ] as const
 
-/** True for a request of Anthropic's clients: where a path is of our administration too (`/deployments`), theirs is meant. */
+/**
+ * True for a request of Anthropic's clients: where a path is of our administration too (`/deployments`), theirs is
+ * meant.
+ */
 export function isOfAnthropicClient({headers, url = ''}: Pick<IncomingMessage, 'headers' | 'url'>): boolean {
   return headers['anthropic-version'] !== undefined && url.startsWith('/v1/')
 }
@@ -54,7 +58,10 @@ export function pathBelow(whole: string): string {
 /** What clients put before OpenAI's words when their base has a prefix of its own: said once more, it says nothing. */
 const REPEATED = /^(?:\/openai\/v1|\/v1)+(?=\/)/
 
-/** The path without what repeats the base, without the second slash of a base that ends in one, and without a slash at its end. */
+/**
+ * The path without what repeats the base, without the second slash of a base that ends in one, and without a slash at
+ * its end.
+ */
 export function plainPath(path: string): string {
   return path
     .replace(/^\/{2,}/, '/')
@@ -65,7 +72,8 @@ export function plainPath(path: string): string {
 /** A path that is written in Google's words, whose clients read errors of Google's shape. */
 export function isGooglePath(path: string): boolean {
   return (
-    /^\/(?:(?:upload|download)\/v1(?:beta1?|alpha)?|v1(?:beta1?|alpha))\//.test(path) || /:[a-z]\w*(?:Content|Contents|Tokens)$/i.test(path)
+    /^\/(?:(?:upload|download)\/v1(?:beta1?|alpha)?|v1(?:beta1?|alpha))\//.test(path) ||
+    /:[a-z]\w*(?:Content|Contents|Tokens)$/i.test(path)
   )
 }
 
@@ -77,9 +85,15 @@ export interface PathSlug {
 
 const AT = '(?:@|%40)'
 const SLASH = '(?:/|%2F)'
-const SLUGGED = new RegExp(`^((?:/[^/]+)*?/(?:models|model|tunedModels|deployments|engines)/)${AT}([^/%:]+)${SLASH}(?=[^/])`, 'i')
+const SLUGGED = new RegExp(
+  `^((?:/[^/]+)*?/(?:models|model|tunedModels|deployments|engines)/)${AT}([^/%:]+)${SLASH}(?=[^/])`,
+  'i',
+)
 
-/** The provider that a path names before its model (`/models/@slug/gemini-2.5-pro:generateContent`); null where it names none. */
+/**
+ * The provider that a path names before its model (`/models/@slug/gemini-2.5-pro:generateContent`); null where it names
+ * none.
+ */
 export function slugInPath(path: string): PathSlug | null {
   const found = SLUGGED.exec(path)
   return found && {slug: found[2]!, path: found[1]! + path.slice(found[0].length)}

@@ -26,12 +26,20 @@ const WITH_ADMIN: ReadonlySet<RefusalCode> = new Set([
   'config.invalid',
   'config.unknown',
 ])
-/** Refusals that stand for a target's answer: the plain OpenAI envelope, so that a client sees what a provider would say. */
-const OF_TARGET = /^(upstream|model|provider\.(expired|exhausted|rate_reached)|integration|policy|limit|endpoint|client)\b/
+/**
+ * Refusals that stand for a target's answer: the plain OpenAI envelope, so that a client sees what a provider would
+ * say.
+ */
+const OF_TARGET =
+  /^(upstream|model|provider\.(expired|exhausted|rate_reached)|integration|policy|limit|endpoint|client)\b/
 
-/** The error body for `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks, or the client by its headers. */
+/**
+ * The error body for `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks, or the client by its
+ * headers.
+ */
 export function errorResponse(fault: Refusal, path: string, headers: IncomingHttpHeaders = {}): ErrorResponse {
-  if (fault instanceof GuardrailDenial) return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
+  if (fault instanceof GuardrailDenial)
+    return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
   const {type, code, admin} = fault.codes
   const error = {message: fault.message, type, param: null, code}
   return {
@@ -47,10 +55,16 @@ interface ClientWords {
   readonly headers: IncomingHttpHeaders
 }
 
-function envelope(fault: Refusal, error: object & {message: string}, admin: string, {path, headers}: ClientWords): object {
+function envelope(
+  fault: Refusal,
+  error: object & {message: string},
+  admin: string,
+  {path, headers}: ClientWords,
+): object {
   const vendor = vendorEnvelope(fault, path)
   if (vendor) return vendor.body
-  if (speaksMessages(path, headers)) return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
+  if (speaksMessages(path, headers))
+    return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
   if (OF_TARGET.test(fault.code)) return {error}
   const body = {status: 'failure', message: error.message, error}
   if (!WITH_ADMIN.has(fault.code)) return body
@@ -68,7 +82,10 @@ interface RefusedCall extends ClientWords {
   readonly trace_id: string
 }
 
-/** What a refusal tells in headers (name, value, ...) beside its body; Anthropic's clients show `request-id` with an error. */
+/**
+ * What a refusal tells in headers (name, value, ...) beside its body; Anthropic's clients show `request-id` with an
+ * error.
+ */
 export function refusalHeaders(fault: Refusal, {prefix, path, headers, trace_id}: RefusedCall): string[] {
   const id = speaksMessages(path, headers) ? ['request-id', trace_id] : []
   return [...id, ...ownHeadersOf(fault, prefix), ...(vendorEnvelope(fault, path)?.headers ?? [])]
@@ -79,7 +96,10 @@ function ownHeadersOf(fault: Refusal, prefix: string): string[] {
   return fault.code === 'route.method' ? ['allow', String(fault.details.allow)] : rateHeaders(fault, prefix)
 }
 
-/** The rate that a call was over, in headers (name, value, ...): its limit, that nothing is left of it, and the seconds to its next window. */
+/**
+ * The rate that a call was over, in headers (name, value, ...): its limit, that nothing is left of it, and the seconds
+ * to its next window.
+ */
 export function rateHeaders({details}: Refusal, prefix: string): string[] {
   const {rate_limit, retry_after_s} = details
   if (rate_limit === undefined || retry_after_s === undefined) return []
@@ -93,8 +113,8 @@ export function asUntranslatable(fault: Error, provider: string): Refusal {
 }
 
 /**
- * Any fault as a refusal: an outage of a store is told as such (503), what a store says of a value of the call too (400); what is no refusal else is
- * our own error, with a fixed sentence.
+ * Any fault as a refusal: an outage of a store is told as such (503), what a store says of a value of the call too
+ * (400); what is no refusal else is our own error, with a fixed sentence.
  */
 export function asRefusal(fault: unknown): Refusal {
   if (fault instanceof Refusal) return fault

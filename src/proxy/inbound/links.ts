@@ -4,8 +4,8 @@ import {parsedObject} from '../../base/json-object.ts'
 import {type Seal, SealFault} from '../../base/seal.ts'
 import type {InboundRequest, RequestCredentials} from './request.ts'
 
-// An address of a provider's that its client is to call next becomes one of ours. Its last segment is sealed and holds all that the next
-// call needs, so that nothing is kept of it, and any process of this gateway can serve it.
+// An address of a provider's that its client is to call next becomes one of ours. Its last segment is sealed and holds
+// all that the next call needs, so that nothing is kept of it, and any process of this gateway can serve it.
 
 /** What a sealed segment says. */
 export interface Link {
@@ -79,9 +79,14 @@ export const AGAIN = 'Begin the upload again.'
 export function followed(incoming: InboundRequest, link: Link): InboundRequest {
   const {own} = incoming
   const {config} = own.values
-  const values = Object.fromEntries(Object.entries(own.values).filter(([name]) => !SELECTORS.some(each => each === name)))
+  const values = Object.fromEntries(
+    Object.entries(own.values).filter(([name]) => !SELECTORS.some(each => each === name)),
+  )
   if (link.config_hash !== null && (config === undefined || hash('sha256', config) !== link.config_hash)) {
-    throw unusable('the call that began the upload had a config in a header', `Send the same ${own.prefix}-config with each part.`)
+    throw unusable(
+      'the call that began the upload had a config in a header',
+      `Send the same ${own.prefix}-config with each part.`,
+    )
   }
   const chosen = link.config_hash === null ? link.selectors : {...link.selectors, config: config!}
   return {
@@ -124,14 +129,16 @@ export function checkLink(
 }
 
 /**
- * Where the client reached us: the host that it named, and https where we have TLS or a proxy before us says so. Null for a host that is no name.
- * The client alone reads it, so that one who lies about it lies to oneself.
+ * Where the client reached us: the host that it named, and https where we have TLS or a proxy before us says so. Null
+ * for a host that is no name. The client alone reads it, so that one who lies about it lies to oneself.
  */
 export function ownOrigin({request}: Pick<InboundRequest, 'request'>): string | null {
   const {host} = request.headers
   if (host === undefined || !HOST.test(host)) return null
   const socket = 'socket' in request ? request.socket : null
-  const is_secure = (socket !== null && 'encrypted' in socket) || /^\s*https\b/i.test(String(request.headers['x-forwarded-proto'] ?? ''))
+  const is_secure =
+    (socket !== null && 'encrypted' in socket) ||
+    /^\s*https\b/i.test(String(request.headers['x-forwarded-proto'] ?? ''))
   return `${is_secure ? 'https' : 'http'}://${host}`
 }
 

@@ -39,7 +39,11 @@ export interface RequestCredentials {
 }
 
 /** Reads the request line and our headers; refuses a path or method that is not served. `now_ms` is the wall clock. */
-export function parseRequest(request: ClientRequest, now_ms: number, administered: (path: string) => readonly string[]): InboundRequest {
+export function parseRequest(
+  request: ClientRequest,
+  now_ms: number,
+  administered: (path: string) => readonly string[],
+): InboundRequest {
   const {headers} = request
   const own = ownHeaders(headers)
   const method = request.method ?? 'GET'
@@ -63,10 +67,15 @@ export function messageOf({request}: Pick<InboundRequest, 'request'>): IncomingM
 }
 
 /**
- * Finds the service key: our own header, else `Authorization: Bearer`, else where vendors' own clients put a key: `x-api-key`, `api-key`
- * (Azure), `x-goog-api-key` and the query's `key` (Google). What carried the service key is never taken for the provider's.
+ * Finds the service key: our own header, else `Authorization: Bearer`, else where vendors' own clients put a key:
+ * `x-api-key`, `api-key` (Azure), `x-goog-api-key` and the query's `key` (Google). What carried the service key is
+ * never taken for the provider's.
  */
-export function readCredentials({headers, own, route}: Pick<InboundRequest, 'headers' | 'own' | 'route'>): RequestCredentials {
+export function readCredentials({
+  headers,
+  own,
+  route,
+}: Pick<InboundRequest, 'headers' | 'own' | 'route'>): RequestCredentials {
   const bearer = bearerToken(headers.authorization)
   const x_api_key = typeof headers['x-api-key'] === 'string' ? headers['x-api-key'] : null
   const named = own.values['api-key']
@@ -98,12 +107,15 @@ function bearerToken(authorization: string | undefined): string | null {
 function readTrace(headers: IncomingHttpHeaders, own: OwnHeaders, request_line: string, now_ms: number): Trace {
   const values = own.values
   const w3c =
-    typeof headers.traceparent === 'string' ? /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}/.exec(headers.traceparent) : null
+    typeof headers.traceparent === 'string'
+      ? /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}/.exec(headers.traceparent)
+      : null
   return {
     trace_id: short(values['trace-id']) ?? w3c?.[1] ?? newTimeId(now_ms), // in order of time: the log's index grows at its end
     span_id: short(values['span-id']) ?? newSpanId(),
     parent_span_id: short(values['parent-span-id']) ?? w3c?.[2] ?? null,
-    span_name: short(values['span-name']) ?? (w3c ? storedText(maskedUrl(request_line.split('?', 1)[0]!), MAX_ID_BYTES) : null),
+    span_name:
+      short(values['span-name']) ?? (w3c ? storedText(maskedUrl(request_line.split('?', 1)[0]!), MAX_ID_BYTES) : null),
   }
 }
 

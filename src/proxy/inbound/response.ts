@@ -23,8 +23,8 @@ export interface ClientEvents {
 }
 
 /**
- * Owns the answer to one client: every way out of a call goes through it, and it never throws. The head waits for the first bytes,
- * so that a short answer leaves in one piece with its length.
+ * Owns the answer to one client: every way out of a call goes through it, and it never throws. The head waits for the
+ * first bytes, so that a short answer leaves in one piece with its length.
  */
 export class ResponseWriter {
   readonly #response: ClientResponse
@@ -107,7 +107,13 @@ export class ResponseWriter {
     if (this.#over || this.gone) return
     if (this.started) return this.cut()
     this.#over = true
-    const all = ['content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(body)), ...headers]
+    const all = [
+      'content-type',
+      'application/json; charset=utf-8',
+      'content-length',
+      String(Buffer.byteLength(body)),
+      ...headers,
+    ]
     if (retry_after_s !== null) all.push('retry-after', String(retry_after_s))
     if (close || closes || this.#gateway.draining) all.push('connection', 'close')
     this.#response.writeHead(status, all)
@@ -121,7 +127,9 @@ export class ResponseWriter {
     this.#response.destroy()
   }
 
-  /** The journal tells of many settlements in one turn: the answers they let go leave one behind the other at its end. */
+  /**
+   * The journal tells of many settlements in one turn: the answers they let go leave one behind the other at its end.
+   */
   #withOthers() {
     const {socket} = this.#response
     if (!socket) return
@@ -131,7 +139,8 @@ export class ResponseWriter {
 
   #writeHead() {
     if (!this.#head) return
-    if (this.#gateway.draining) this.#head.headers.push('connection', 'close') // else it would stay open, and be waited for
+    // else it would stay open, and be waited for
+    if (this.#gateway.draining) this.#head.headers.push('connection', 'close')
     this.#response.writeHead(this.#head.status, this.#head.headers)
     this.#head = undefined
   }

@@ -13,14 +13,19 @@ export interface Route {
 }
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
-const fixed = new Map(ENDPOINTS.filter(({path}) => !/[:*]/.test(path)).map(each => [`${each.method} ${each.path}`, each]))
+const fixed = new Map(
+  ENDPOINTS.filter(({path}) => !/[:*]/.test(path)).map(each => [`${each.method} ${each.path}`, each]),
+)
 /** Fixed paths that are posted to, with their `/v1`: nearly every request is one of these. */
-const posted = new Map([...fixed.values()].filter(({method}) => method === 'POST').map(each => [`/v1${each.path}`, each]))
+const posted = new Map(
+  [...fixed.values()].filter(({method}) => method === 'POST').map(each => [`/v1${each.path}`, each]),
+)
 const patterned = ENDPOINTS.filter(({path}) => /[:*]/.test(path)).map(each => ({...each, pattern: pattern(each.path)}))
 
 /**
- * Reads method and URL (decisions: paths). `/v1/proxy/…` always proxies; a path of the administration (`administered`) with a method that
- * is not served there is refused (405); everything else is the provider's, a path of the table with another method too.
+ * Reads method and URL (decisions: paths). `/v1/proxy/…` always proxies; a path of the administration (`administered`)
+ * with a method that is not served there is refused (405); everything else is the provider's, a path of the table with
+ * another method too.
  */
 export function route(method: string, url: string, administered: (path: string) => readonly string[]): Route {
   const mark = url.indexOf('?')
@@ -46,7 +51,12 @@ export function route(method: string, url: string, administered: (path: string) 
 function notServed(method: string, whole: string, path: string, ours: readonly string[]): Refusal {
   const here = ENDPOINTS.filter(({path: at}) => pattern(at).test(path)).map(each => each.method)
   const methods = new Set([...ours, ...here])
-  return new Refusal('route.method', {method, path: whole, rest: path, allow: [...(methods.size > 0 ? methods : METHODS)].join(', ')})
+  return new Refusal('route.method', {
+    method,
+    path: whole,
+    rest: path,
+    allow: [...(methods.size > 0 ? methods : METHODS)].join(', '),
+  })
 }
 
 /** Routes of our own, which no provider has: a foreign method there means nothing. */
@@ -56,7 +66,8 @@ const OURS = /^\/(?:prompts\/[^/]+\/completions|otel\/.+)$/
 function rewritten(method: string, path: string, query: string): Route | null {
   const plain = plainPath(path)
   if (plain === path) return null
-  const endpoint = fixed.get(`${method} ${plain}`) ?? patterned.find(each => each.method === method && each.pattern.test(plain))
+  const endpoint =
+    fixed.get(`${method} ${plain}`) ?? patterned.find(each => each.method === method && each.pattern.test(plain))
   return endpoint ? {endpoint: later(endpoint, plain), path: plain, query} : null
 }
 
@@ -85,9 +96,15 @@ export function isReadWhole(path: string): boolean {
   return endpoint !== undefined && !endpoint.later && endpoint.body === 'json'
 }
 
-/** True for an offer to open a session where sessions are; any other is passed over, and the request served as it is. */
+/**
+ * True for an offer to open a session where sessions are; any other is passed over, and the request served as it is.
+ */
 export function opensSession({method, url, headers}: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean {
-  return method === 'GET' && /^\/v1\/realtime(\?|$)/.test(url ?? '') && /(^|,)\s*websocket\s*(,|$)/i.test(headers.upgrade ?? '')
+  return (
+    method === 'GET' &&
+    /^\/v1\/realtime(\?|$)/.test(url ?? '') &&
+    /(^|,)\s*websocket\s*(,|$)/i.test(headers.upgrade ?? '')
+  )
 }
 
 function later(endpoint: Endpoint, path: string): Endpoint {

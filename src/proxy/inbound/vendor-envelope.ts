@@ -24,15 +24,23 @@ const VENDORS: readonly Vendor[] = [
   {isAt: path => path.startsWith('/api/'), envelope: (_, error) => ({body: {error}, headers: []})},
   // Cohere: https://docs.cohere.com/reference/errors
   {isAt: path => path.startsWith('/v2/'), envelope: (_, message) => ({body: {message}, headers: []})},
-  // Bedrock: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
+  // Bedrock:
+  // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
   {
-    isAt: path => /^\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream|count-tokens)$/.test(path),
-    envelope: (status, message) => ({body: {message}, headers: ['x-amzn-errortype', AWS_ERROR[status] ?? awsError(status)]}),
+    isAt: path =>
+      /^\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream|count-tokens)$/.test(path),
+    envelope: (status, message) => ({
+      body: {message},
+      headers: ['x-amzn-errortype', AWS_ERROR[status] ?? awsError(status)],
+    }),
   },
 ]
 
 /** Null where the path is no vendor's own. */
-export function vendorEnvelope({status, message}: Pick<Refusal, 'status' | 'message'>, path: string): VendorEnvelope | null {
+export function vendorEnvelope(
+  {status, message}: Pick<Refusal, 'status' | 'message'>,
+  path: string,
+): VendorEnvelope | null {
   return VENDORS.find(({isAt}) => isAt(path))?.envelope(status, message) ?? null
 }
 

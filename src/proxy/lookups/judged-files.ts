@@ -10,7 +10,10 @@ const MOST_IN_MEMORY = 10_000
 /** A batch is made of its file soon; one that is older is judged again. */
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 
-/** In the database, so that it outlives the process and all processes share it; what cannot be kept there is judged again. */
+/**
+ * In the database, so that it outlives the process and all processes share it; what cannot be kept there is judged
+ * again.
+ */
 export class KeptJudgements implements JudgedFiles {
   readonly #here = new LRUCache<string, string>({max: MOST_IN_MEMORY, ttl: MAX_AGE_MS})
   readonly #store: Store
@@ -29,7 +32,9 @@ export class KeptJudgements implements JudgedFiles {
     this.#here.set(key, digest)
     this.#store
       .write(db => keepJudgedFile(db, {key, digest, judged_at_ms}, judged_at_ms - MAX_AGE_MS))
-      .catch((fault: unknown) => this.#log.error({fault}, 'a file that was judged could not be noted: it will be judged again'))
+      .catch((fault: unknown) =>
+        this.#log.error({fault}, 'a file that was judged could not be noted: it will be judged again'),
+      )
   }
 
   async isJudged(workspace_id: string, place: ObjectPlace, id: string, digest: string): Promise<boolean> {

@@ -18,11 +18,22 @@ export interface ListedProvidersOptions {
   readonly modelsOf: (kind: string) => readonly string[]
 }
 
-/** The providers that calls of a workspace can be made to now, and their models as far as the store knows them. No secret is in it. */
-export async function readListedProviders(on: ListedProvidersOptions, workspace_id: string): Promise<readonly ProviderModels[]> {
-  const [providers, models] = await Promise.all([callableProviders(on.db, workspace_id), modelsOfProviders(on.db, workspace_id)])
+/**
+ * The providers that calls of a workspace can be made to now, and their models as far as the store knows them. No
+ * secret is in it.
+ */
+export async function readListedProviders(
+  on: ListedProvidersOptions,
+  workspace_id: string,
+): Promise<readonly ProviderModels[]> {
+  const [providers, models] = await Promise.all([
+    callableProviders(on.db, workspace_id),
+    modelsOfProviders(on.db, workspace_id),
+  ])
   const byIntegration = Map.groupBy(models, ({integration_id}) => integration_id)
-  return providers.flatMap(provider => listedProvider(provider, byIntegration.get(provider.integration.id) ?? [], on) ?? [])
+  return providers.flatMap(
+    provider => listedProvider(provider, byIntegration.get(provider.integration.id) ?? [], on) ?? [],
+  )
 }
 
 type ModelRow = Awaited<ReturnType<typeof modelsOfProviders>>[number]
@@ -38,7 +49,9 @@ function listedProvider(
   if (!provider?.available) return null
   const {key, configurations} = openCredentials(seal, integration)
   const custom_host =
-    typeof configurations.custom_host === 'string' && configurations.custom_host !== '' ? configurations.custom_host : null
+    typeof configurations.custom_host === 'string' && configurations.custom_host !== ''
+      ? configurations.custom_host
+      : null
   const has_place = custom_host !== null || provider.base_url !== null || provider.baseUrlOf !== undefined
   const needs_none = custom_host !== null || !needsKey(provider, optionsOfSettings(configurations))
   if (!has_place || (key === null && secret_mappings === '[]' && !needs_none)) return null

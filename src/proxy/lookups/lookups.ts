@@ -28,7 +28,9 @@ export interface Lookups
     ProxyServices,
     'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'listedProviders'
   > {
-  /** Drops what was remembered, as a write changed some of it. Policies are many: they stay unless they are concerned. */
+  /**
+   * Drops what was remembered, as a write changed some of it. Policies are many: they stay unless they are concerned.
+   */
   forget(changed: Invalidation): void
 }
 
@@ -37,7 +39,10 @@ export interface DirectoryOptions {
   readonly seal: Seal
   /** False: no policy is found. */
   readonly has_policies: boolean
-  /** Whether it is known what other processes revoked: read for every caller, since nothing that is remembered is used without one. */
+  /**
+   * Whether it is known what other processes revoked: read for every caller, since nothing that is remembered is used
+   * without one.
+   */
   readonly revocations?: RevocationsKnown
   readonly kind: ProxyServices['kind']
   readonly pricedModels: ProxyServices['pricedModels']
@@ -60,7 +65,14 @@ const OF_POLICIES: ReadonlySet<CacheName> = new Set(['policies', 'configs'])
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
 const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
 
-export function createLookups({db, seal, has_policies, kind, pricedModels, revocations = ALWAYS}: DirectoryOptions): Lookups {
+export function createLookups({
+  db,
+  seal,
+  has_policies,
+  kind,
+  pricedModels,
+  revocations = ALWAYS,
+}: DirectoryOptions): Lookups {
   const callers = new LRUCache<string, Caller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
   const loading = new Map<string, Promise<Policies | null>>()
@@ -80,7 +92,8 @@ export function createLookups({db, seal, has_policies, kind, pricedModels, revoc
     return caller
   }
 
-  const remembered = (key_hash: string) => callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
+  const remembered = (key_hash: string) =>
+    callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
 
   const loadListed = async (workspace_id: string): Promise<readonly ProviderModels[]> => {
     const born = generation
@@ -112,7 +125,8 @@ export function createLookups({db, seal, has_policies, kind, pricedModels, revoc
       const found = policies.get(workspace_id)
       return found ? found.policies : loadOnce(workspace_id)
     },
-    findCaller: key_hash => (revocations.holds ? remembered(key_hash) : revocations.ready().then(() => remembered(key_hash))),
+    findCaller: key_hash =>
+      revocations.holds ? remembered(key_hash) : revocations.ready().then(() => remembered(key_hash)),
     findProvider: (workspace_id, slug) => readProvider(db, seal, workspace_id, slug),
     async findConfig(workspace_id, slug) {
       const row = await findConfigForCall(db, workspace_id, slug)
@@ -141,7 +155,8 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
   const row = await findKeyByHash(db, key_hash)
   if (!row) return null
   const works_until = workedUntil(row)
-  const workspace = row.workspace_id === null ? undefined : await findWorkspace(db, row.organisation_id, row.workspace_id)
+  const workspace =
+    row.workspace_id === null ? undefined : await findWorkspace(db, row.organisation_id, row.workspace_id)
   const key_defaults = parsed(row.defaults)
   const workspace_defaults = parsed(workspace?.defaults ?? null)
   const granted = new Set(JSON.parse(row.scopes) as string[])
@@ -167,7 +182,10 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
       last_reset_at: null,
     },
   ].filter(({usage, rates}) => usage !== null || rates !== null)
-  const lists = [openModelList(keyWords(row.name), row.models), openModelList(workspaceWords(workspace?.name ?? ''), workspace?.models)]
+  const lists = [
+    openModelList(keyWords(row.name), row.models),
+    openModelList(workspaceWords(workspace?.name ?? ''), workspace?.models),
+  ]
   const models = lists.filter(list => list !== null)
   return {
     kind: 'api_key',
@@ -180,7 +198,10 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
     expires_at_ms: row.status === 'expired' ? 0 : works_until === null ? null : Date.parse(works_until),
     workspace_archived: row.workspace_status === 'archived',
     metadata: {...texts(key_defaults.metadata), ...texts(workspace_defaults.metadata)},
-    config_id: textOf(key_defaults.config_id) ?? textOf(workspace_defaults.config_id) ?? (await defaultConfigId(db, of.workspace_id)),
+    config_id:
+      textOf(key_defaults.config_id) ??
+      textOf(workspace_defaults.config_id) ??
+      (await defaultConfigId(db, of.workspace_id)),
     allow_config_override: key_defaults.allow_config_override !== false,
     limits,
     models: models.length ? models : null,
@@ -193,8 +214,17 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
   const {integration} = row
   const own = openCredentials(seal, integration)
   const kind = integration.ai_provider_id
-  const placed = openPlace(seal, {table: 'providers', row: row.id, organisation_id: row.organisation_id}, row.model_config_sealed)
-  const {settings: configurations, keeps_credentials} = placedSettings(kind, own.configurations, placed, row.names_place)
+  const placed = openPlace(
+    seal,
+    {table: 'providers', row: row.id, organisation_id: row.organisation_id},
+    row.model_config_sealed,
+  )
+  const {settings: configurations, keeps_credentials} = placedSettings(
+    kind,
+    own.configurations,
+    placed,
+    row.names_place,
+  )
   const models = await integrationModels(db, integration.id)
   const enabled = models.filter(model => model.enabled === 1)
   const prices = new Map<string, Price>()
@@ -204,7 +234,11 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     if (model.pricing_config)
       prices.set(
         model.slug,
-        readPricingConfig(JSON.parse(model.pricing_config), {provider: integration.ai_provider_id, model: model.slug, source: 'custom'}),
+        readPricingConfig(JSON.parse(model.pricing_config), {
+          provider: integration.ai_provider_id,
+          model: model.slug,
+          source: 'custom',
+        }),
       )
   }
   const of = {organisation_id: row.organisation_id, workspace_id}
@@ -235,7 +269,8 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     kind,
     key: keeps_credentials ? own.key : null,
     custom_host: textOf(configurations.custom_host),
-    trusts_host: keeps_credentials && (integration.trusts_host || (row.names_place && HOST_SETTINGS.some(name => name in placed))),
+    trusts_host:
+      keeps_credentials && (integration.trusts_host || (row.names_place && HOST_SETTINGS.some(name => name in placed))),
     headers: headersOf(configurations),
     options: optionsOfSettings(configurations),
     is_mapped: integration.secret_mappings !== '[]',
@@ -250,13 +285,25 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
 }
 
 /** Where models are called that have a host or headers of their own; null where none has. */
-function placesIn(models: readonly IntegrationModelsTable[], {integration}: ProviderForCall, seal: Seal): ManagedProvider['model_places'] {
+function placesIn(
+  models: readonly IntegrationModelsTable[],
+  {integration}: ProviderForCall,
+  seal: Seal,
+): ManagedProvider['model_places'] {
   const places = new Map<string, ModelPlace>()
   for (const {slug, configurations_sealed, names_place} of models) {
     if (configurations_sealed === null) continue
-    const of = {table: 'integration_models', row: `${integration.id}/${slug}`, organisation_id: integration.organisation_id} as const
+    const of = {
+      table: 'integration_models',
+      row: `${integration.id}/${slug}`,
+      organisation_id: integration.organisation_id,
+    } as const
     const placed = openPlace(seal, of, configurations_sealed)
-    places.set(slug, {custom_host: textOf(placed.custom_host), headers: headersOf(placed), names_place: names_place === 1})
+    places.set(slug, {
+      custom_host: textOf(placed.custom_host),
+      headers: headersOf(placed),
+      names_place: names_place === 1,
+    })
   }
   return places.size ? places : null
 }
@@ -277,7 +324,9 @@ function parsed(column: string | null): Record<string, unknown> {
 
 function texts(value: unknown): Record<string, string> {
   if (!value || typeof value !== 'object') return {}
-  return Object.fromEntries(Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
+  return Object.fromEntries(
+    Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  )
 }
 
 function textOf(value: unknown): string | null {

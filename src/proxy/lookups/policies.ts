@@ -23,7 +23,9 @@ export async function readPolicies(db: Db, workspace_id: string): Promise<Polici
     workspace_id,
     read.flatMap(({conditions}) => conditions.flatMap(configsOf)),
   )
-  return compilePolicies(read.map(policy => ({...policy, conditions: policy.conditions.map(condition => withIds(condition, ids))})))
+  return compilePolicies(
+    read.map(policy => ({...policy, conditions: policy.conditions.map(condition => withIds(condition, ids))})),
+  )
 }
 
 const NO_RESETS: ReadonlyMap<string, string> = new Map()

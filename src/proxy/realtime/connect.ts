@@ -31,7 +31,9 @@ export interface RealtimeParts {
   readonly services: ProxyServices
   readonly targets: FindTarget
   readonly live: CallRegistry
-  /** Headers of a login that costs a call (Entra), for a target whose options choose one; null: the key goes as it is. */
+  /**
+   * Headers of a login that costs a call (Entra), for a target whose options choose one; null: the key goes as it is.
+   */
   readonly login?: (target: Target, opening: SessionRequest, key: string | null) => Promise<OutgoingHeaders | null>
 }
 
@@ -76,7 +78,11 @@ export function connect(
       door.relay.setListener(null)
       services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
       release(call)
-      door.relay.refuse(errorResponse(new Refusal('journal.full', {}, {cause: fault}), PATH), ownHeaders(call, target, {}, services), true)
+      door.relay.refuse(
+        errorResponse(new Refusal('journal.full', {}, {cause: fault}), PATH),
+        ownHeaders(call, target, {}, services),
+        true,
+      )
     } else dialling.begin(services, call.caller.workspace_id)
   })
 }
@@ -134,7 +140,11 @@ async function admitTurn(
     const admissions = admission ? [admission] : []
     const target_admissions = await admitTarget(target, facts.model, turn, services)
     try {
-      return {admissions, target_admissions, holding: await holdingOf({admissions, target_admissions}, turn, most, facts, services)}
+      return {
+        admissions,
+        target_admissions,
+        holding: await holdingOf({admissions, target_admissions}, turn, most, facts, services),
+      }
     } catch (fault) {
       for (const each of target_admissions) each.release()
       throw fault
@@ -183,7 +193,9 @@ function answer(
     request_bytes: 0,
     response_bytes: is_refusal ? 0 : result.body.length,
     times: {...times, first_byte_at: times.answered_at},
-    bodies: is_refusal ? {headers: {}, body: null, cut: false} : {headers: result.headers, body: result.body, cut: false},
+    bodies: is_refusal
+      ? {headers: {}, body: null, cut: false}
+      : {headers: result.headers, body: result.body, cut: false},
   }
   settle(call, facts, work, end, services, () => {
     live.delete(dialling)
@@ -194,7 +206,12 @@ function answer(
   })
 }
 
-export async function admitTarget(target: Target, model: string | null, call: Call, services: ProxyServices): Promise<Admission[]> {
+export async function admitTarget(
+  target: Target,
+  model: string | null,
+  call: Call,
+  services: ProxyServices,
+): Promise<Admission[]> {
   const limits = await limitsAt(call, target, target.model ?? model, services)
   const admitted = await services.limits.admit(limits, call.id, call.incoming.at_ms)
   return admitted ? [admitted] : []
@@ -204,7 +221,19 @@ export function release({admissions, target_admissions}: Call) {
   for (const admission of [...admissions, ...target_admissions]) admission.release()
 }
 
-export function ownHeaders(call: Call, target: Target | null, theirs: Record<string, string>, services: ProxyServices): string[] {
+export function ownHeaders(
+  call: Call,
+  target: Target | null,
+  theirs: Record<string, string>,
+  services: ProxyServices,
+): string[] {
   const route = target ? {...DIRECT_ROUTE, option_path: target.option_path, warning: target.warning} : DIRECT_ROUTE
-  return answerHeaders(call, target, theirs, {route, retry_attempt_count: 0, is_stream: false, rewrites: false, timing: null, services})
+  return answerHeaders(call, target, theirs, {
+    route,
+    retry_attempt_count: 0,
+    is_stream: false,
+    rewrites: false,
+    timing: null,
+    services,
+  })
 }

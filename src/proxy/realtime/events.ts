@@ -26,8 +26,9 @@ export function text(value: unknown): string | null {
 }
 
 /**
- * Events of a client that no answer of the model can follow by themselves (OpenAI, Realtime API, client events). Every other one may
- * lead to a turn: it asks for a response, or it is sound that the provider listens to and answers when it will (server VAD).
+ * Events of a client that no answer of the model can follow by themselves (OpenAI, Realtime API, client events). Every
+ * other one may lead to a turn: it asks for a response, or it is sound that the provider listens to and answers when it
+ * will (server VAD).
  */
 const QUIET: ReadonlySet<string> = new Set([
   'session.update',

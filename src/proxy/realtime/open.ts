@@ -19,8 +19,16 @@ import {openDoor, type UpgradeHandshake} from './upgrade.ts'
 import {readOffer, type UpgradeRequest} from './upgrade-request.ts'
 import {checkOffers, namedModel, opening, PATH} from './upstream-request.ts'
 
-/** From a request to open a session to the session. Reads top to bottom in the order things happen; refusals of every step end here. */
-export async function open(request: IncomingMessage, socket: Duplex, head: Buffer, parts: RealtimeParts): Promise<void> {
+/**
+ * From a request to open a session to the session. Reads top to bottom in the order things happen; refusals of every
+ * step end here.
+ */
+export async function open(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  parts: RealtimeParts,
+): Promise<void> {
   const {services, targets, live} = parts
   const door = openDoor(request, socket, head, live)
   let offer: UpgradeRequest | undefined
@@ -28,7 +36,8 @@ export async function open(request: IncomingMessage, socket: Duplex, head: Buffe
   let target: Target | undefined
   try {
     const incoming = parseRequest(request, services.now(), services.administered)
-    if (incoming.route.endpoint?.name !== 'realtime') throw new Refusal('route.unknown', {path: `/v1${incoming.route.path}`})
+    if (incoming.route.endpoint?.name !== 'realtime')
+      throw new Refusal('route.unknown', {path: `/v1${incoming.route.path}`})
     const fault = upgradeFault(request.headers)
     if (fault) throw new Refusal('header.invalid', fault)
     if (live.draining) throw new Refusal('draining')
@@ -67,8 +76,10 @@ interface Refused {
 function refuse({relay, request}: UpgradeHandshake, fault: Refusal, {incoming, call, target, services}: Refused) {
   if (call) release(call)
   const trace_id = incoming?.trace.trace_id
-  if (fault.code === 'internal') services.log.error({fault: fault.cause, trace_id, path: PATH}, 'a session failed inside the gateway')
-  else services.log.info({refused: fault.code, status: fault.status, method: 'GET', path: PATH, trace_id}, fault.message)
+  if (fault.code === 'internal')
+    services.log.error({fault: fault.cause, trace_id, path: PATH}, 'a session failed inside the gateway')
+  else
+    services.log.info({refused: fault.code, status: fault.status, method: 'GET', path: PATH, trace_id}, fault.message)
   const headers = call ? ownHeaders(call, target, {}, services) : [...services.cors(request.headers.origin)]
   if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
   if (fault.code === 'header.invalid') headers.push('sec-websocket-version', '13')

@@ -2,8 +2,8 @@ import type {Readable, Writable} from 'node:stream'
 import {FrameReader, SocketFault, type WirePiece} from '../../base/websocket/index.ts'
 
 /**
- * Lets a piece go on: as it came, or with `put` in its place, of which nothing may be left. `is_part`: what goes on is a part of a frame or of a
- * message as the piece is; else the receiver has whole messages alone.
+ * Lets a piece go on: as it came, or with `put` in its place, of which nothing may be left. `is_part`: what goes on is
+ * a part of a frame or of a message as the piece is; else the receiver has whole messages alone.
  */
 export type Pass = (put?: Buffer, is_part?: boolean) => void
 
@@ -20,8 +20,9 @@ export interface PipeListener {
 }
 
 /**
- * One direction of a session: bytes go on as they came, frame by frame, and no faster than the receiver takes them. A reader that is not
- * emptied stops the sender, so that no more is held than a frame within the bound and what sockets hold themselves.
+ * One direction of a session: bytes go on as they came, frame by frame, and no faster than the receiver takes them. A
+ * reader that is not emptied stops the sender, so that no more is held than a frame within the bound and what sockets
+ * hold themselves.
  */
 export class Pipe {
   readonly #reader: FrameReader
@@ -68,7 +69,10 @@ export class Pipe {
     this.#take(early)
   }
 
-  /** Puts a whole message of ours between those of the sender, in the order in which they are put; `written` once it is on its way. */
+  /**
+   * Puts a whole message of ours between those of the sender, in the order in which they are put; `written` once it is
+   * on its way.
+   */
   insert(bytes: Buffer, written: () => void = () => undefined): void {
     this.#own.push({bytes, written})
     this.#writeOwn()

@@ -73,7 +73,10 @@ export function innerCall({call}: SessionInfo, services: ProxyServices): Call {
   }
 }
 
-/** The work of a session or a turn. `least` is what has gone to the provider for it so far; `counter_keys` are its own call's, unless given. */
+/**
+ * The work of a session or a turn. `least` is what has gone to the provider for it so far; `counter_keys` are its own
+ * call's, unless given.
+ */
 export function openWork(
   call: Call,
   facts: SessionInfo,
@@ -88,10 +91,17 @@ export function openWork(
 }
 
 /**
- * Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. Gives what counts
- * against limits.
+ * Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be
+ * had. Gives what counts against limits.
  */
-export function settle(call: Call, facts: SessionInfo, work: ChargedWork, end: TurnEnd, services: ProxyServices, done: () => void): Spent {
+export function settle(
+  call: Call,
+  facts: SessionInfo,
+  work: ChargedWork,
+  end: TurnEnd,
+  services: ProxyServices,
+  done: () => void,
+): Spent {
   const spend = (actual: Spent) => {
     call.reservation?.settle(actual)
     for (const admission of [...call.admissions, ...call.target_admissions]) {
@@ -100,7 +110,11 @@ export function settle(call: Call, facts: SessionInfo, work: ChargedWork, end: T
     }
   }
   return (
-    work.settle(endOf(call, facts, end, services), {...rowOf(call, facts, end, services), spend, counted_as: 'call'}, done) ?? NOTHING_SPENT
+    work.settle(
+      endOf(call, facts, end, services),
+      {...rowOf(call, facts, end, services), spend, counted_as: 'call'},
+      done,
+    ) ?? NOTHING_SPENT
   )
 }
 
@@ -123,13 +137,20 @@ function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServ
     model: model ?? said_model,
     usage: usage ?? {},
     usage_source: source,
-    charged: usage ? costOf(target, usage, priceOf(target, model, said_model, at_ms, services), at_ms, services) : NOTHING_OWED,
+    charged: usage
+      ? costOf(target, usage, priceOf(target, model, said_model, at_ms, services), at_ms, services)
+      : NOTHING_OWED,
     delivered,
     has_entry: !end.never_left,
   }
 }
 
-function rowOf(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): Pick<WorkRow, 'log' | 'bodies' | 'hooks'> {
+function rowOf(
+  call: Call,
+  facts: SessionInfo,
+  end: TurnEnd,
+  services: ProxyServices,
+): Pick<WorkRow, 'log' | 'bodies' | 'hooks'> {
   if (end.shown_status === null) return {log: null, bodies: null}
   const {hooks} = end
   const results = () => hooks && loggedResults(hooks.results(), [])

@@ -17,8 +17,8 @@ export interface SessionEnd {
 const GOING = closeFrame('client', {code: CLOSE.going_away, reason: ''})
 
 /**
- * The provider's close frame (`bytes`) goes to the client once all is settled. We answer it, for the client's answer may never come;
- * `is_answer`: it answers the client's own.
+ * The provider's close frame (`bytes`) goes to the client once all is settled. We answer it, for the client's answer
+ * may never come; `is_answer`: it answers the client's own.
  */
 export function providerClosed(bytes: Buffer, {code, reason}: Closing, is_answer: boolean): SessionEnd {
   const is_fine = is_answer || code === CLOSE.normal || code === CLOSE.going_away || code === CLOSE.none
@@ -33,7 +33,13 @@ export function providerClosed(bytes: Buffer, {code, reason}: Closing, is_answer
 
 /** The client closed the session, and the provider's answer to that does not come. */
 export function clientClosed({code}: Closing): SessionEnd {
-  return {outcome: 'ok', error: null, to_client: closeFrame('server', {code, reason: ''}), to_provider: null, shown_status: 101}
+  return {
+    outcome: 'ok',
+    error: null,
+    to_client: closeFrame('server', {code, reason: ''}),
+    to_provider: null,
+    shown_status: 101,
+  }
 }
 
 export function providerLeft(provider: string): SessionEnd {
@@ -48,7 +54,13 @@ export function clientLeft(error: string): SessionEnd {
 
 export function clientBroke({code, message}: SocketFault): SessionEnd {
   const error = `The client broke the WebSocket protocol: ${message}.`
-  return {outcome: 'failed', error, to_client: closeFrame('server', {code, reason: message}), to_provider: GOING, shown_status: 400}
+  return {
+    outcome: 'failed',
+    error,
+    to_client: closeFrame('server', {code, reason: message}),
+    to_provider: GOING,
+    shown_status: 400,
+  }
 }
 
 export function providerBroke(provider: string, {code, message}: SocketFault): SessionEnd {
@@ -62,9 +74,13 @@ export function providerBroke(provider: string, {code, message}: SocketFault): S
   }
 }
 
-/** A refusal ends the session: an event says it, and the close code. `call_id` null: no event fits between the frames of a message. */
+/**
+ * A refusal ends the session: an event says it, and the close code. `call_id` null: no event fits between the frames of
+ * a message.
+ */
 export function refused(fault: Refusal, call_id: string | null): SessionEnd {
-  const code = fault.code === 'internal' ? CLOSE.internal_error : fault.status >= 500 ? CLOSE.try_again_later : CLOSE.policy
+  const code =
+    fault.code === 'internal' ? CLOSE.internal_error : fault.status >= 500 ? CLOSE.try_again_later : CLOSE.policy
   const close = closeFrame('server', {code, reason: fault.message})
   return {
     outcome: 'failed',
@@ -77,5 +93,11 @@ export function refused(fault: Refusal, call_id: string | null): SessionEnd {
 
 /** We close both sides. */
 export function closedByUs(outcome: Outcome, code: number, reason: string): SessionEnd {
-  return {outcome, error: reason, to_client: closeFrame('server', {code, reason}), to_provider: GOING, shown_status: 101}
+  return {
+    outcome,
+    error: reason,
+    to_client: closeFrame('server', {code, reason}),
+    to_provider: GOING,
+    shown_status: 101,
+  }
 }

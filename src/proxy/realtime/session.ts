@@ -31,10 +31,16 @@ import {
 import {Transcripts} from './transcripts.ts'
 import {type Admit, Turns} from './turns.ts'
 
-/** `closing`: the client's close frame went on, the provider's is awaited. `ending`: all is written, sockets are being closed. */
+/**
+ * `closing`: the client's close frame went on, the provider's is awaited. `ending`: all is written, sockets are being
+ * closed.
+ */
 type Phase = 'open' | 'closing' | 'settling' | 'ending' | 'over'
 
-/** How long the other side has to answer a close frame; how long sockets have to end, and how long when the gateway stops. */
+/**
+ * How long the other side has to answer a close frame; how long sockets have to end, and how long when the gateway
+ * stops.
+ */
 const CLOSE_MS = 5000
 const LINGER_MS = 5000
 const STOP_MS = 150
@@ -54,8 +60,8 @@ export interface SessionParts {
 }
 
 /**
- * One open session: two lanes, its turns, and its one end, which is settled before either side can know of it. Frames go both ways as they
- * came; of our own are only what a close needs, and an `error` event before we close for a limit.
+ * One open session: two lanes, its turns, and its one end, which is settled before either side can know of it. Frames
+ * go both ways as they came; of our own are only what a close needs, and an `error` event before we close for a limit.
  */
 export class RealtimeSession implements LiveCall {
   readonly kind = 'realtime_session'
@@ -83,7 +89,11 @@ export class RealtimeSession implements LiveCall {
     this.#conversation = facts.call.keeps_bodies ? new Conversation(services.settings.log_body_max_bytes) : null
     this.#turns = new Turns({facts, admit, estimate: this.#estimate, conversation: this.#conversation, services})
     const {counter_keys} = parts.work.intent
-    this.#transcripts = new Transcripts(facts, () => (this.#turns.counter_keys.length ? this.#turns.counter_keys : counter_keys), services)
+    this.#transcripts = new Transcripts(
+      facts,
+      () => (this.#turns.counter_keys.length ? this.#turns.counter_keys : counter_keys),
+      services,
+    )
     const most_bytes = services.settings.guardrail_max_body_mb * 2 ** 20
     const {guards} = facts.target
     this.#events = judgesEvents(facts)
@@ -150,7 +160,11 @@ export class RealtimeSession implements LiveCall {
     if (this.#parts.live.draining) this.stop()
     const waits_since = this.#events?.waits_since || this.#answers?.waits_since
     if (waits_since && now - waits_since > JUDGE_MS)
-      return this.#ours('timeout', CLOSE.internal_error, `The guardrails of this session did not answer for ${JUDGE_MS} ms.`)
+      return this.#ours(
+        'timeout',
+        CLOSE.internal_error,
+        `The guardrails of this session did not answer for ${JUDGE_MS} ms.`,
+      )
     const {full_since: client_full} = this.#fromProvider
     const {full_since: provider_full} = this.#fromClient
     if (client_full && now - client_full > client_write_timeout_ms) {
@@ -191,7 +205,11 @@ export class RealtimeSession implements LiveCall {
   }
 
   /** A message leaves for the provider, once the turn stands that it may lead to. */
-  #leads(type: string | null, {payload, bytes}: {readonly payload: Buffer | null; readonly bytes: number}, pass: () => void) {
+  #leads(
+    type: string | null,
+    {payload, bytes}: {readonly payload: Buffer | null; readonly bytes: number},
+    pass: () => void,
+  ) {
     this.#estimate.sent(type, payload, bytes)
     const lead = leadOf(type)
     const event_id = lead === 'asked' && payload ? text(eventIn(payload).event_id) : null
@@ -203,7 +221,10 @@ export class RealtimeSession implements LiveCall {
     if (this.#phase !== 'open') return
     const {facts, services} = this.#parts
     this.#turns.refused(fault, call, results)
-    services.log.info({refused: fault.code, status: fault.status, trace_id: facts.call.incoming.trace.trace_id}, fault.message)
+    services.log.info(
+      {refused: fault.code, status: fault.status, trace_id: facts.call.incoming.trace.trace_id},
+      fault.message,
+    )
     this.#fromProvider.insert(errorEvent(fault, call.id, event_id), done)
   }
 
@@ -273,7 +294,9 @@ export class RealtimeSession implements LiveCall {
   }
 
   #providerLeft() {
-    this.#end(this.#client_closing ? clientClosed(this.#client_closing) : providerLeft(this.#parts.facts.target.provider.slug))
+    this.#end(
+      this.#client_closing ? clientClosed(this.#client_closing) : providerLeft(this.#parts.facts.target.provider.slug),
+    )
   }
 
   #clientLeft() {
@@ -285,7 +308,10 @@ export class RealtimeSession implements LiveCall {
   /** Our own fault: the client learns no more than that. */
   #failed(cause: unknown) {
     const {services, facts} = this.#parts
-    services.log.error({fault: cause, trace_id: facts.call.incoming.trace.trace_id}, 'a session failed inside the gateway')
+    services.log.error(
+      {fault: cause, trace_id: facts.call.incoming.trace.trace_id},
+      'a session failed inside the gateway',
+    )
     this.#refuse(asRefusal(cause))
   }
 

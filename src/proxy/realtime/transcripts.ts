@@ -8,9 +8,10 @@ import {innerCall, openWork, type SessionInfo, settle} from './records.ts'
 const MAX_REMEMBERED = 64
 
 /**
- * What a client says is written down for it by a model of its own, whose usage is told with the transcript and charged at that model's
- * price (OpenAI, Realtime API, `conversation.item.input_audio_transcription.completed`). Each is an entry of its own, settled before the
- * client hears of it. It counts against limits and takes no request of them: it is a part of the turn that the sound led to.
+ * What a client says is written down for it by a model of its own, whose usage is told with the transcript and charged
+ * at that model's price (OpenAI, Realtime API, `conversation.item.input_audio_transcription.completed`). Each is an
+ * entry of its own, settled before the client hears of it. It counts against limits and takes no request of them: it is
+ * a part of the turn that the sound led to.
  */
 export class Transcripts {
   readonly #facts: SessionInfo

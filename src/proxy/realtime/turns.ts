@@ -16,7 +16,10 @@ import type {Conversation} from './conversation.ts'
 import {statusOf, text} from './events.ts'
 import {innerCall, note, openWork, type SessionInfo, settle, type TurnEnd} from './records.ts'
 
-/** One turn: from what leads to an answer, to the answer's end. A call of its own, with its intent, its limits and its settlement. */
+/**
+ * One turn: from what leads to an answer, to the answer's end. A call of its own, with its intent, its limits and its
+ * settlement.
+ */
 interface Turn {
   readonly call: Call
   readonly work: ChargedWork
@@ -34,7 +37,11 @@ interface Turn {
 export type Admit = (
   call: Call,
   most: Usage,
-) => Promise<{readonly admissions: Admission[]; readonly target_admissions: Admission[]; readonly holding: GrowingReservation | null}>
+) => Promise<{
+  readonly admissions: Admission[]
+  readonly target_admissions: Admission[]
+  readonly holding: GrowingReservation | null
+}>
 
 export interface TurnParts {
   readonly facts: SessionInfo
@@ -50,9 +57,10 @@ const MAX_WAITING = 16
 const MAX_RUNNING = 64
 
 /**
- * The turns of one session (core rules 2 and 6). Before a client's message leaves that may lead to a turn, an intent stands for it, and its
- * limits have admitted it; one intent is enough for sound, until an answer begins. An answer that the provider begins by itself gets
- * its intent before the client hears of it. `response.done` is settled before it goes on.
+ * The turns of one session (core rules 2 and 6). Before a client's message leaves that may lead to a turn, an intent
+ * stands for it, and its limits have admitted it; one intent is enough for sound, until an answer begins. An answer
+ * that the provider begins by itself gets its intent before the client hears of it. `response.done` is settled before
+ * it goes on.
  */
 export class Turns {
   readonly #parts: TurnParts
@@ -84,8 +92,8 @@ export class Turns {
   }
 
   /**
-   * A message is about to leave: strict limits hold what it adds to the turn that waits, and a turn is opened where it may lead to one; `done` with
-   * null once that is so.
+   * A message is about to leave: strict limits hold what it adds to the turn that waits, and a turn is opened where it
+   * may lead to one; `done` with null once that is so.
    */
   lead(lead: 'quiet' | 'heard' | 'asked', event_id: string | null, done: (fault: Refusal | null) => void): void {
     const held = this.#waiting.at(-1)?.call.reservation?.hold(this.#most) ?? null
@@ -113,7 +121,10 @@ export class Turns {
     })
   }
 
-  /** `response.created`. A fault: limits refuse a turn that the provider began by itself. It stands all the same, for it costs. */
+  /**
+   * `response.created`. A fault: limits refuse a turn that the provider began by itself. It stands all the same, for it
+   * costs.
+   */
   begun(event: Json, done: (fault: Refusal | null) => void): void {
     const id = text(object(event.response).id) ?? ''
     if (this.#running.has(id) || this.#running.size >= MAX_RUNNING) return done(null)
@@ -170,11 +181,15 @@ export class Turns {
   refused({message, status}: Refusal, call: Call, results: readonly HookResult[]): void {
     const {services, facts} = this.#parts
     const end = this.#end({outcome: 'failed', error: message, shown_status: status, call, turn: null})
-    const hooks = results.length ? {results: () => ({before_request_hooks: results, after_request_hooks: []}), late: null} : null
+    const hooks = results.length
+      ? {results: () => ({before_request_hooks: results, after_request_hooks: []}), late: null}
+      : null
     note(call, facts, {...end, status: null, hooks}, services)
   }
 
-  /** The session ends: answers under way are settled at what can be known of them, what never led to one costs nothing. */
+  /**
+   * The session ends: answers under way are settled at what can be known of them, what never led to one costs nothing.
+   */
   over(outcome: Outcome, error: string | null, delivered: boolean, done: () => void): void {
     if (this.#opening > 0) {
       this.#after = () => this.over(outcome, error, delivered, done)
@@ -221,12 +236,23 @@ export class Turns {
     this.#before = reported ?? addUsage(this.#before, guess)
     const usage = reported ?? (failure || isEmptyUsage(guess) ? null : guess)
     const input = conversation?.inputOf(response)
-    if (input) call.body = {kind: 'json', bytes: input, members: NO_MEMBERS, model: null, stream: true, asks_usage: false, user: null}
+    if (input)
+      call.body = {
+        kind: 'json',
+        bytes: input,
+        members: NO_MEMBERS,
+        model: null,
+        stream: true,
+        asks_usage: false,
+        user: null,
+      }
     const end = this.#end({
       outcome: failure ? 'failed' : 'ok',
       error:
         verdict?.denial ??
-        (failure ? (text(failure.message) ?? text(failure.code) ?? 'The provider says that the response failed.') : null),
+        (failure
+          ? (text(failure.message) ?? text(failure.code) ?? 'The provider says that the response failed.')
+          : null),
       shown_status: failure && !verdict?.denial ? statusOf(failure) : (verdict?.status ?? 200),
       call,
       turn,
@@ -239,7 +265,12 @@ export class Turns {
   }
 
   /** Admits and records a turn; without `refuses` it is recorded though limits refuse it. */
-  #open(is_asked: boolean, event_id: string | null, refuses: boolean, then: (turn: Turn | null, fault: Refusal | null) => void) {
+  #open(
+    is_asked: boolean,
+    event_id: string | null,
+    refuses: boolean,
+    then: (turn: Turn | null, fault: Refusal | null) => void,
+  ) {
     const {facts, admit, estimate, services} = this.#parts
     this.#opening++
     let is_done = false
@@ -256,7 +287,8 @@ export class Turns {
       const work = openWork(call, facts, estimate.usage, services)
       if (refused === null) this.counter_keys = work.intent.counter_keys
       work.begin(fault => {
-        if (!fault) return done({call, work, is_asked, event_id, opened_at: performance.now(), sent, first_byte_at: 0}, refused)
+        if (!fault)
+          return done({call, work, is_asked, event_id, opened_at: performance.now(), sent, first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
         call.reservation?.settle(NOTHING_SPENT)
         services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
@@ -276,7 +308,17 @@ export class Turns {
       .catch(fault => done(null, asRefusal(fault)))
   }
 
-  #end({outcome, error, shown_status, call, turn, usage = null, source = 'none', body = null, cut = false}: TurnFacts): TurnEnd {
+  #end({
+    outcome,
+    error,
+    shown_status,
+    call,
+    turn,
+    usage = null,
+    source = 'none',
+    body = null,
+    cut = false,
+  }: TurnFacts): TurnEnd {
     return {
       outcome,
       status: shown_status === null ? null : 200,

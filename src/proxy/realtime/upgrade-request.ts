@@ -2,7 +2,10 @@ import {Refusal} from '../../base/errors.ts'
 import {readProtocols} from '../../base/websocket/index.ts'
 import {type InboundRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
 
-/** A browser cannot set headers on a WebSocket: its key comes as a subprotocol (OpenAI, Realtime API, WebSocket connections). */
+/**
+ * A browser cannot set headers on a WebSocket: its key comes as a subprotocol (OpenAI, Realtime API, WebSocket
+ * connections).
+ */
 const KEY_PROTOCOLS = ['openai-insecure-api-key.', 'gateway-insecure-api-key.']
 
 /** A request to open a session, without secrets in the subprotocols it offers. */
@@ -17,7 +20,8 @@ export interface UpgradeRequest {
 /** Reads key and subprotocols. The key: our header, else `Authorization: Bearer`, else a subprotocol. */
 export function readOffer(incoming: InboundRequest): UpgradeRequest {
   const offered = readProtocols(incoming.headers['sec-websocket-protocol'])
-  if (!offered) throw new Refusal('header.invalid', {header: 'sec-websocket-protocol', reason: 'expected names by commas'})
+  if (!offered)
+    throw new Refusal('header.invalid', {header: 'sec-websocket-protocol', reason: 'expected names by commas'})
   const key = offered.map(keyIn).find(found => found !== null) ?? null
   const protocols = offered.filter(name => keyIn(name) === null)
   const {'sec-websocket-protocol': _, ...others} = incoming.headers

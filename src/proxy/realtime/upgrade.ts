@@ -17,7 +17,12 @@ const MAX_EARLY_BYTES = 64 << 10
 /** How long a refused client has to end its connection. */
 const LINGER_MS = 2000
 
-export function openDoor(request: IncomingMessage, socket: Duplex, head: Buffer, live: {readonly draining: boolean}): UpgradeHandshake {
+export function openDoor(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  live: {readonly draining: boolean},
+): UpgradeHandshake {
   socket.on('error', () => undefined) // 'close' follows
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
@@ -47,11 +52,17 @@ export function openDoor(request: IncomingMessage, socket: Duplex, head: Buffer,
 }
 
 /**
- * The answer that opens the WebSocket. The subprotocol is the one the provider chose; where it chose none and the client offered some,
- * `realtime` if that is among them: browsers fail a connection that takes none of what they offered.
+ * The answer that opens the WebSocket. The subprotocol is the one the provider chose; where it chose none and the
+ * client offered some, `realtime` if that is among them: browsers fail a connection that takes none of what they
+ * offered.
  */
 export function switching(key: string, protocol: string | null, headers: readonly string[]): string {
-  const lines = ['HTTP/1.1 101 Switching Protocols', 'upgrade: websocket', 'connection: Upgrade', `sec-websocket-accept: ${acceptKey(key)}`]
+  const lines = [
+    'HTTP/1.1 101 Switching Protocols',
+    'upgrade: websocket',
+    'connection: Upgrade',
+    `sec-websocket-accept: ${acceptKey(key)}`,
+  ]
   if (protocol !== null) lines.push(`sec-websocket-protocol: ${protocol}`)
   for (let at = 0; at < headers.length; at += 2) {
     if (!headers[at]!.startsWith('sec-websocket-')) lines.push(`${headers[at]}: ${headers[at + 1]}`)

@@ -10,15 +10,25 @@ import type {SessionRequest} from './upstream-request.ts'
 
 /** How a provider answered: with a connection, or with a status and a body of its own. */
 export type Dialled =
-  | {readonly kind: 'opened'; readonly socket: Duplex; readonly headers: Record<string, string>; readonly protocol: string | null}
-  | {readonly kind: 'answered'; readonly status: number; readonly headers: Record<string, string>; readonly body: Buffer}
+  | {
+      readonly kind: 'opened'
+      readonly socket: Duplex
+      readonly headers: Record<string, string>
+      readonly protocol: string | null
+    }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly headers: Record<string, string>
+      readonly body: Buffer
+    }
 
 /** Of the body of a refused upgrade. */
 const MAX_BODY_BYTES = 1 << 20
 
 /**
- * Asks a provider for a WebSocket, over the pools of the way out: the wall, forward proxies and TLS are those of every call. `done` is
- * told once.
+ * Asks a provider for a WebSocket, over the pools of the way out: the wall, forward proxies and TLS are those of every
+ * call. `done` is told once.
  */
 export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall {
   readonly kind = 'realtime_session'
@@ -114,7 +124,11 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
     this.#fail(new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: fault}))
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     if (status < 200) return
     this.#controller = controller
     this.times.answered_at = performance.now()
@@ -125,14 +139,23 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#body_bytes += chunk.length
     if (this.#body_bytes <= MAX_BODY_BYTES) return void this.#body.push(chunk)
-    this.#fail(new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: 'its refusal is too long'}))
+    this.#fail(
+      new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: 'its refusal is too long'}),
+    )
     controller.abort(new Refusal('client.gone'))
   }
 
   onResponseEnd(): void {
     if (this.#status >= 300)
-      return this.#tell({kind: 'answered', status: this.#status, headers: this.#headers, body: Buffer.concat(this.#body)})
-    this.#fail(new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: 'it did not open a WebSocket'}))
+      return this.#tell({
+        kind: 'answered',
+        status: this.#status,
+        headers: this.#headers,
+        body: Buffer.concat(this.#body),
+      })
+    this.#fail(
+      new Refusal('upstream.bad_reply', {provider: this.#target.provider.slug, reason: 'it did not open a WebSocket'}),
+    )
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -142,7 +165,8 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   /** What a client must not accept (RFC 6455, 4.1). */
   #faultIn(status: number, headers: Record<string, string>, protocol: string | null): string | null {
     if (status !== 101 || headers.upgrade?.toLowerCase() !== 'websocket') return 'it did not open a WebSocket'
-    if (headers['sec-websocket-accept'] !== acceptKey(this.#opening.key)) return 'its Sec-WebSocket-Accept does not answer the key'
+    if (headers['sec-websocket-accept'] !== acceptKey(this.#opening.key))
+      return 'its Sec-WebSocket-Accept does not answer the key'
     if (headers['sec-websocket-extensions']) return 'it chose an extension that was not offered'
     if (protocol !== null && !this.#protocols.includes(protocol)) return 'it chose a subprotocol that was not offered'
     return null

@@ -38,8 +38,8 @@ export function checkOffers({provider}: Target): void {
 }
 
 /**
- * Path, query and headers of the upgrade: the client's query with the model under the provider's name for it, the provider's
- * credential, `OpenAI-*` headers, and of the client's own headers those that a list names.
+ * Path, query and headers of the upgrade: the client's query with the model under the provider's name for it, the
+ * provider's credential, `OpenAI-*` headers, and of the client's own headers those that a list names.
  */
 export function opening(target: Target, offer: UpgradeRequest, services: ProxyServices): SessionRequest {
   const {incoming, credentials} = offer
@@ -47,7 +47,10 @@ export function opening(target: Target, offer: UpgradeRequest, services: ProxySe
   const model = target.model ?? namedModel(incoming.route.query).model
   const key = newSocketKey()
   return {
-    path: joinPath(target.destination?.basePath ?? '', placeOf(target, leavingQuery(incoming.route.query, credentials, services), model)),
+    path: joinPath(
+      target.destination?.basePath ?? '',
+      placeOf(target, leavingQuery(incoming.route.query, credentials, services), model),
+    ),
     headers: {
       ...headersOf(target, offer, services),
       'sec-websocket-version': '13',
@@ -71,14 +74,18 @@ function placeOf({provider, options}: Target, request: string, model: string | n
     const reach = {endpoint: 'realtime', path, query, model: model ?? '', is_stream: true} as const
     return pathFor(provider, reach, options)
   } catch (fault) {
-    if (fault instanceof UnsupportedInput) throw new Refusal('body.untranslatable', {provider: provider.slug, reason: fault.message})
+    if (fault instanceof UnsupportedInput)
+      throw new Refusal('body.untranslatable', {provider: provider.slug, reason: fault.message})
     throw fault
   }
 }
 
 function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, services: ProxyServices): OutgoingHeaders {
   const {provider} = target
-  const headers: OutgoingHeaders = {...usualHeaders(provider, target.options), 'user-agent': `gateway/${services.version}`}
+  const headers: OutgoingHeaders = {
+    ...usualHeaders(provider, target.options),
+    'user-agent': `gateway/${services.version}`,
+  }
   addClientHeaders(headers, incoming, target, provider, services.ignored, false)
   for (const name of HANDED_ON) {
     const value = incoming.own.values[name] ?? incoming.headers[name]
@@ -89,7 +96,8 @@ function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, serv
   for (const name of Object.keys(headers)) if (name.startsWith('sec-websocket-')) delete headers[name]
   const key = keyFor(target, credentials)
   const forwards_own =
-    incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') && headers.authorization !== undefined
+    incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') &&
+    headers.authorization !== undefined
   if (key === null && !forwards_own && lacksKey(target, provider, credentials))
     throw new Refusal('provider.no_credentials', {provider: target.managed ? `@${target.managed.slug}` : provider.slug})
   if (!forwards_own && !loginOf(provider, target.options)) provider.auth.sign(headers, key, target.options)

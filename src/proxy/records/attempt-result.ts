@@ -33,7 +33,10 @@ export interface RewrittenResponse extends TranslatedReply {
   readonly logged: Buffer
 }
 
-/** How an attempt ended, with all that its records need. Times are of the clock that durations are taken with; 0 where it did not get so far. */
+/**
+ * How an attempt ended, with all that its records need. Times are of the clock that durations are taken with; 0 where
+ * it did not get so far.
+ */
 export interface AttemptResult extends AttemptOutcome {
   readonly statuses: Statuses
   readonly headers: Record<string, string>

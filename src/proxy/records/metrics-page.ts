@@ -105,7 +105,10 @@ export function charsOfCounters(labels: string): number {
 /** About how many characters the durations of one set of labels take in the page. */
 export function charsOfTimes(labels: string): number {
   const lines = MS_BUCKETS.length + 3
-  return HISTOGRAMS.reduce((sum, {name}) => sum + lines * (name.length + labels.length + LINE_CHARS + BUCKET_CHARS + VALUE_CHARS), 0)
+  return HISTOGRAMS.reduce(
+    (sum, {name}) => sum + lines * (name.length + labels.length + LINE_CHARS + BUCKET_CHARS + VALUE_CHARS),
+    0,
+  )
 }
 
 export function newSeries(labels: string, times: CallTimes): CallSeries {
@@ -142,7 +145,10 @@ export function* piecesOf({series, times, units, modes, unknown}: CountedCalls):
   }
 }
 
-function* counted<T extends {readonly labels: string}>({name, help, value}: PageCounter<T>, all: readonly T[]): Generator<string> {
+function* counted<T extends {readonly labels: string}>(
+  {name, help, value}: PageCounter<T>,
+  all: readonly T[],
+): Generator<string> {
   yield headOf(name, help, 'counter')
   for (const one of all) yield `${name}{${one.labels}} ${value(one)}\n`
 }

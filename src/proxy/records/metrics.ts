@@ -34,8 +34,8 @@ const OTHER = 'other'
 /** Statuses kept apart at one endpoint of one provider. */
 const MAX_STATUSES = 16
 /**
- * How much of the page label sets may take, in characters. A set that comes when there is no more room counts under labels that are all
- * `other`. Durations take twenty times what counts do, so that they have a room of their own.
+ * How much of the page label sets may take, in characters. A set that comes when there is no more room counts under
+ * labels that are all `other`. Durations take twenty times what counts do, so that they have a room of their own.
  */
 const COUNTERS_CHARS = 700_000
 const TIMES_CHARS = 2_900_000
@@ -53,7 +53,8 @@ export function circuitMetric(registry: Registry, circuits: Circuits, now: () =>
     collect() {
       this.reset()
       const open = circuits.list(now()).filter(({state}) => state === 'open')
-      for (const {config_id, workspace_id, path} of open.slice(0, MAX_CIRCUITS)) this.set({config_id, workspace_id, target: path}, 1)
+      for (const {config_id, workspace_id, path} of open.slice(0, MAX_CIRCUITS))
+        this.set({config_id, workspace_id, target: path}, 1)
     },
   })
 }
@@ -64,11 +65,15 @@ interface Room {
 }
 
 /**
- * Counts calls for /metrics, in the names of the compatible product. Labels are bounded before they are label sets: whatever callers and
- * providers say, a method, status or model that is not known is `other`, and the page stays below 4 MB. `text` gives the Prometheus text
- * format (0.0.4).
+ * Counts calls for /metrics, in the names of the compatible product. Labels are bounded before they are label sets:
+ * whatever callers and providers say, a method, status or model that is not known is `other`, and the page stays below
+ * 4 MB. `text` gives the Prometheus text format (0.0.4).
  */
-export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions): CallMetrics & {text(): Promise<string>} {
+export function callMetrics({
+  registry,
+  with_model,
+  isKnownModel,
+}: MetricsOptions): CallMetrics & {text(): Promise<string>} {
   let live = 0
   new Gauge({
     name: 'gateway_live_calls',
@@ -135,7 +140,12 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
   }
 
   /** Most calls are counted where the last one was: their labels are compared, no key is made. */
-  let last: {readonly facts: Facts; readonly code: number | string; readonly model: string; readonly one: CallSeries} | null = null
+  let last: {
+    readonly facts: Facts
+    readonly code: number | string
+    readonly model: string
+    readonly one: CallSeries
+  } | null = null
 
   function seriesOf(facts: Facts, code: number | string, model: string): CallSeries {
     if (last && code === last.code && model === last.model && hasSameLabels(facts, last.facts)) return last.one
@@ -152,7 +162,11 @@ export function callMetrics({registry, with_model, isKnownModel}: MetricsOptions
 
   return {
     ended(facts) {
-      const model = !with_model ? '' : facts.model !== null && isKnownModel(facts.provider, facts.model) ? facts.model : OTHER
+      const model = !with_model
+        ? ''
+        : facts.model !== null && isKnownModel(facts.provider, facts.model)
+          ? facts.model
+          : OTHER
       const one = seriesOf(facts, STATUSES.has(facts.status) ? facts.status : OTHER, model)
       one.cost_nanousd += facts.cost_nanousd
       one.tokens += facts.tokens

@@ -15,9 +15,10 @@ import type {Target} from '../targets/target.ts'
 type Priced = Pick<Target, 'provider' | 'managed' | 'options' | 'destination'>
 
 /**
- * The price of a call, as of its admission: of the model asked for, else of the one the provider said it was. For each, in this order: the
- * integration's own price, the model's, that of the model which the integration says it is made of, the provider's default. Of a router,
- * which hands calls on, the other way round: what answered is charged, and the router's fee.
+ * The price of a call, as of its admission: of the model asked for, else of the one the provider said it was. For each,
+ * in this order: the integration's own price, the model's, that of the model which the integration says it is made of,
+ * the provider's default. Of a router, which hands calls on, the other way round: what answered is charged, and the
+ * router's fee.
  */
 export function priceOf(
   target: Priced,
@@ -51,7 +52,9 @@ function named(target: Priced, model: string, at_ms: number, services: ProxyServ
   return mode === null || OPERATORS.has(price.source) || BEDROCK_REGION.test(price.model) ? price : {...price, mode}
 }
 
-/** Sources of prices that an operator wrote for the place they call: without a multiplier they are meant as they are. */
+/**
+ * Sources of prices that an operator wrote for the place they call: without a multiplier they are meant as they are.
+ */
 const OPERATORS: ReadonlySet<string> = new Set(['set', 'custom', 'local'])
 
 function listed(
@@ -69,7 +72,10 @@ function listed(
   return managed?.prices.get(base) ?? services.prices.find(provider, base, at_ms) ?? found
 }
 
-/** What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so (`skipPtuCostAttribution`). */
+/**
+ * What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so
+ * (`skipPtuCostAttribution`).
+ */
 export function costOf(
   {provider, options}: Priced,
   usage: Partial<Usage>,
@@ -77,13 +83,14 @@ export function costOf(
   at_ms: number,
   services: ProxyServices,
 ): Charged {
-  if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true') return NOTHING_OWED
+  if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true')
+    return NOTHING_OWED
   return withUnknown(provider, usage, services.prices.cost(usage, price, at_ms), services)
 }
 
 /**
- * What was charged, with the numbers of its report that no reader knows. They flag it, but at kinds of providers that charge for nothing: there
- * they are noted.
+ * What was charged, with the numbers of its report that no reader knows. They flag it, but at kinds of providers that
+ * charge for nothing: there they are noted.
  */
 export function withUnknown(
   {slug}: Priced['provider'],
@@ -96,7 +103,10 @@ export function withUnknown(
   return charged(cost, usage_unknown, flags)
 }
 
-/** The same of a call whose parts are charged by themselves, each at the price of its own model, which is the call's where it is that model. */
+/**
+ * The same of a call whose parts are charged by themselves, each at the price of its own model, which is the call's
+ * where it is that model.
+ */
 export function costByHops(
   target: Priced,
   {usage, hops}: {readonly usage: Usage; readonly hops: readonly Hop[]},
@@ -104,7 +114,10 @@ export function costByHops(
   services: ProxyServices,
 ): Charged {
   const tally = new Tally()
-  tally.addHops({usage, hops}, hopPrices(target, of, services), {at: of.at_ms, batch: Boolean(usage.units[UNIT.batch_requests])})
+  tally.addHops({usage, hops}, hopPrices(target, of, services), {
+    at: of.at_ms,
+    batch: Boolean(usage.units[UNIT.batch_requests]),
+  })
   return withUnknown(target.provider, usage, tally, services)
 }
 

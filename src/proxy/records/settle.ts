@@ -27,7 +27,9 @@ export function intentOf(call: Call, target: Target, model: string | null, servi
   const bytes = speaks(call) && 'bytes' in call.body ? call.body.bytes.length : 0
   const {at_ms} = call.incoming
   const price = bytes && model !== null ? priceOf(target, model, null, at_ms, services) : undefined
-  const hold = price ? services.prices.cost({input_uncached_tokens: estimateTokens(bytes)}, price, at_ms).cost_nanousd : 0
+  const hold = price
+    ? services.prices.cost({input_uncached_tokens: estimateTokens(bytes)}, price, at_ms).cost_nanousd
+    : 0
   return chargeOf(call, target, model, hold)
 }
 
@@ -96,7 +98,9 @@ function write(settling: Settling, left: LeftCall, services: ProxyServices, done
   const row: WorkRow = {
     log: rowOf(settling, performance.now()),
     has_row,
-    bodies: has_row ? bodiesOf(call, {headers: result.headers, ...loggedBody(call.endpoint, result, plain, services)}, services) : null,
+    bodies: has_row
+      ? bodiesOf(call, {headers: result.headers, ...loggedBody(call.endpoint, result, plain, services)}, services)
+      : null,
     spend,
     counted_as: is_last ? 'call' : 'part',
     hooks: lateHooks(call, settling.mask),
@@ -120,8 +124,9 @@ function noteObject({call, target, request, result}: Settling, plain: Buffer, {s
 }
 
 /**
- * True where the provider may have worked on the request, and may charge for it, although no answer began: it was written whole, and then given up by
- * us, or the connection broke after so long that the model was at work. Of the tries at one target the first alone is charged.
+ * True where the provider may have worked on the request, and may charge for it, although no answer began: it was
+ * written whole, and then given up by us, or the connection broke after so long that the model was at work. Of the
+ * tries at one target the first alone is charged.
  */
 function isUnanswered({call, target, request, result}: Settling, {settings}: ProxyServices): boolean {
   const {statuses, fault, times} = result
@@ -129,7 +134,9 @@ function isUnanswered({call, target, request, result}: Settling, {settings}: Pro
   if (!speaks(call) || call.unanswered_at === target) return false
   // Nobody bills an engine of the house: what it counts of a call that was left is kept, and nothing is guessed for it.
   if (target.provider.is_engine) return request.countPrompt !== null && isLeft(result)
-  return GIVEN_UP.has(fault.code) || (fault.code === 'upstream.broken' && performance.now() - times.written_at >= AT_WORK_MS)
+  return (
+    GIVEN_UP.has(fault.code) || (fault.code === 'upstream.broken' && performance.now() - times.written_at >= AT_WORK_MS)
+  )
 }
 
 /** Ends that come from our side. */
@@ -158,20 +165,39 @@ export function note(
 ): void {
   const reply = {headers: {}, body: null, encoding: null, cut: false}
   const outcome = fault.code === 'client.gone' ? 'aborted' : 'failed'
-  noteRow(call, target, route, {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply, tries}, services)
+  noteRow(
+    call,
+    target,
+    route,
+    {status: fault.status, error: fault.message, outcome, is_stream: false, bytes: 0, reply, tries},
+    services,
+  )
 }
 
-/** Writes the row of a call that was answered here, with what was kept or counted: it costs nothing (decisions: configs). */
+/**
+ * Writes the row of a call that was answered here, with what was kept or counted: it costs nothing (decisions:
+ * configs).
+ */
 export function noteServed(
   call: Call,
   target: Target,
   route: RouteInfo,
-  answer: {readonly status: number; readonly bytes: Buffer; readonly headers: Record<string, string>; readonly is_stream: boolean},
+  answer: {
+    readonly status: number
+    readonly bytes: Buffer
+    readonly headers: Record<string, string>
+    readonly is_stream: boolean
+  },
   services: ProxyServices,
 ): void {
   const {status, bytes, headers, is_stream} = answer
   const most = services.settings.log_body_max_bytes
-  const reply = {headers, body: bytes.length > most ? bytes.subarray(0, most) : bytes, encoding: null, cut: bytes.length > most}
+  const reply = {
+    headers,
+    body: bytes.length > most ? bytes.subarray(0, most) : bytes,
+    encoding: null,
+    cut: bytes.length > most,
+  }
   noteRow(call, target, route, {status, error: null, outcome: 'ok', is_stream, bytes: bytes.length, reply}, services)
 }
 
@@ -228,7 +254,10 @@ function masked(results: HookResults | undefined, mask: Settling['mask']): HookR
 }
 
 /** The usage that the provider reported, or an estimate where it reported none. */
-function usageOf({call, target, request, result, plain}: Settling, {is_unanswered, prompt_tokens}: LeftCall): AttemptUsage {
+function usageOf(
+  {call, target, request, result, plain}: Settling,
+  {is_unanswered, prompt_tokens}: LeftCall,
+): AttemptUsage {
   const {endpoint, operation, body, incoming} = call
   const {body: sent} = request
   const {stream, source, statuses, headers, outcome, rewritten, received_bytes, copy} = result

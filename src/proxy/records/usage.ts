@@ -30,9 +30,18 @@ const USES: ReadonlySet<EndpointName> = new Set([
   'messages',
 ])
 /** Endpoints that say text in tokens: what they used can be estimated from the text. */
-const SPEAKS: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'createModelResponse', 'messages', 'embed'])
+const SPEAKS: ReadonlySet<EndpointName> = new Set([
+  'chatComplete',
+  'complete',
+  'createModelResponse',
+  'messages',
+  'embed',
+])
 
-/** Endpoints that begin or end jobs, take files or count beforehand: the usage that their answers tell is that of other calls. */
+/**
+ * Endpoints that begin or end jobs, take files or count beforehand: the usage that their answers tell is that of other
+ * calls.
+ */
 const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set([
   'messagesCountTokens',
   'uploadFile',
@@ -63,10 +72,18 @@ export function isOfOthers({endpoint, method, path, operation}: AskedFor): boole
   return FREE_METHODS.has(method) || TELLS_OF_OTHERS.has(endpoint) || (endpoint === 'proxy' && CANCELS.test(path))
 }
 
-/** True where what was used can be estimated from the text: of a route that says text in tokens, or a vendor's own path to one. */
+/**
+ * True where what was used can be estimated from the text: of a route that says text in tokens, or a vendor's own path
+ * to one.
+ */
 export function speaks({endpoint, operation}: Pick<AskedFor, 'endpoint' | 'operation'>): boolean {
   if (SPEAKS.has(endpoint)) return true
-  return endpoint === 'proxy' && operation !== null && operation.operation.generates && operation.operation.money === 'costed'
+  return (
+    endpoint === 'proxy' &&
+    operation !== null &&
+    operation.operation.generates &&
+    operation.operation.money === 'costed'
+  )
 }
 
 /** What is known of an attempt once it ended. */
@@ -103,8 +120,15 @@ export interface AttemptUsage {
   readonly hops?: readonly Hop[] | null
 }
 
-/** Endpoints that cost without telling how much: replies may be subtitles, which say nothing of how long the sound was; training has no rate. */
-const MAY_TELL_NOTHING: ReadonlySet<EndpointName> = new Set(['createTranscription', 'createTranslation', 'createFinetune'])
+/**
+ * Endpoints that cost without telling how much: replies may be subtitles, which say nothing of how long the sound was;
+ * training has no rate.
+ */
+const MAY_TELL_NOTHING: ReadonlySet<EndpointName> = new Set([
+  'createTranscription',
+  'createTranslation',
+  'createFinetune',
+])
 const NO_BODY = Buffer.alloc(0)
 const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
 
@@ -117,12 +141,16 @@ export function usedBy(ended: EndedAttempt): AttemptUsage {
 
 function reportedBy(ended: EndedAttempt): AttemptUsage {
   const {endpoint, request_body, asked_bytes, status, outcome, plain} = ended
-  if (status === null && ended.is_unanswered) return {usage: ofKind(ended, promptOf(ended)), source: 'estimated', said_model: null}
-  if (status === null || status >= 300) return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
+  if (status === null && ended.is_unanswered)
+    return {usage: ofKind(ended, promptOf(ended)), source: 'estimated', said_model: null}
+  if (status === null || status >= 300)
+    return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
   const facts = ended.reply_facts ?? wholeFacts(ended)
   const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
-  if (ended.operation?.operation.money === 'deferred') return beginsBatch(ended) ? nothing : {...nothing, source: 'unmetered'}
-  if (ended.is_background || isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null)) return nothing
+  if (ended.operation?.operation.money === 'deferred')
+    return beginsBatch(ended) ? nothing : {...nothing, source: 'unmetered'}
+  if (ended.is_background || isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null))
+    return nothing
   const source = outcome === 'ok' && !ended.is_cut_stream ? 'provider' : 'partial'
   if (facts.usage) {
     const usage = ofKind(ended, facts.usage)
@@ -140,7 +168,9 @@ function reportedBy(ended: EndedAttempt): AttemptUsage {
   return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
 }
 
-/** As its kind of provider means it; where the answer does not tell how it was served, what the request wants counts. */
+/**
+ * As its kind of provider means it; where the answer does not tell how it was served, what the request wants counts.
+ */
 function ofKind({kind, mode_in, reply_headers}: EndedAttempt, reported: Usage): Usage {
   return usageOfKind(kind, reported, mode_in ? requestedMode(mode_in) : NO_MODE, reply_headers)
 }
@@ -156,7 +186,10 @@ function wholeFacts({endpoint, plain, kind, reply_headers}: EndedAttempt): Reply
   return plain ? readReply(endpoint, plain) : NOTHING_SAID
 }
 
-/** True for work that costs, although nothing tells how much, and for what the table knows no rate for or does not know at all. */
+/**
+ * True for work that costs, although nothing tells how much, and for what the table knows no rate for or does not know
+ * at all.
+ */
 function isUnmetered({endpoint, operation}: EndedAttempt): boolean {
   return endpoint === 'proxy' || operation !== null || MAY_TELL_NOTHING.has(endpoint)
 }

@@ -4,8 +4,8 @@ import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
 /**
- * Refuses (403) an operation that hands the client a credential or an address of the provider, where something binds the caller that it would
- * go past (`EPHEMERAL_KEYS`). Judged when the limits of caller and target are known.
+ * Refuses (403) an operation that hands the client a credential or an address of the provider, where something binds
+ * the caller that it would go past (`EPHEMERAL_KEYS`). Judged when the limits of caller and target are known.
  */
 export function checkDelegation(call: Call, target: Target, {settings}: ProxyServices): void {
   const operation = call.operation?.operation
@@ -16,8 +16,10 @@ export function checkDelegation(call: Call, target: Target, {settings}: ProxySer
 
 /** What binds the call and would bind the holder of such a credential no more; null where nothing does. */
 function bindingOf({admissions, target_admissions, caller}: Call, {managed, guards}: Target): string | null {
-  if ([...admissions, ...target_admissions].some(each => each.counts_usage)) return 'a limit of cost or tokens covers the call'
+  if ([...admissions, ...target_admissions].some(each => each.counts_usage))
+    return 'a limit of cost or tokens covers the call'
   if (managed?.models || managed?.disabled.size || caller.models) return 'a list of models covers the call'
-  if (guards && [...guards.input, ...guards.output].some(({deny}) => deny)) return 'a guardrail that denies covers the call'
+  if (guards && [...guards.input, ...guards.output].some(({deny}) => deny))
+    return 'a guardrail that denies covers the call'
   return null
 }

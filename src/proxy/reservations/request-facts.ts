@@ -154,7 +154,10 @@ export class RequestFacts {
       for (const name of STORED) {
         const span = members.get(name)
         if (!span || (name === 'prompt' ? bytes[span.start] !== OPEN_OBJECT : isEmpty(bytes, span.start))) continue
-        return {what: `"${name}", which stands for text that the provider keeps`, remedy: 'send that text itself and leave it out'}
+        return {
+          what: `"${name}", which stands for text that the provider keeps`,
+          remedy: 'send that text itself and leave it out',
+        }
       }
     } catch {
       return null // not JSON: the provider will say so
@@ -180,7 +183,9 @@ function isEmpty(bytes: Buffer, at: number): boolean {
   return bytes[at] === LETTER_N || (bytes[at] === QUOTE && bytes[at + 1] === QUOTE)
 }
 
-/** How many texts or lists of tokens are in the list that begins at `start`; one where it is a list of tokens itself. */
+/**
+ * How many texts or lists of tokens are in the list that begins at `start`; one where it is a list of tokens itself.
+ */
 function listLength(bytes: Buffer, start: number): number {
   let depth = 0
   let values = 1

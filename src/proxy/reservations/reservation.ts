@@ -13,7 +13,9 @@ const NO_USAGE = {prompt_tokens: 0, completion_tokens: 0}
 
 /** What an attempt may use. */
 export interface ReservedUsage {
-  /** In tokens, in units: as the provider may charge it. Those that have no price count nothing where another has one. */
+  /**
+   * In tokens, in units: as the provider may charge it. Those that have no price count nothing where another has one.
+   */
   readonly forms: readonly Usage[]
   readonly prompt: PromptUsage
   /** The dearest that its answer may be charged as. */
@@ -23,7 +25,9 @@ export interface ReservedUsage {
   readonly most: number
   /** What it may use without a bound; null: there is nothing. */
   readonly unbounded: Unbounded | null
-  /** Works the same out by a count of the prompt's tokens, which takes longer; null where nobody can, or it was done. */
+  /**
+   * Works the same out by a count of the prompt's tokens, which takes longer; null where nobody can, or it was done.
+   */
   readonly recount: (() => MaybePromise<ReservedUsage>) | null
 }
 
@@ -99,8 +103,9 @@ export class GrowingReservation implements Reservation {
   }
 
   /**
-   * Sees to it that what a stream has come to is held, and asks for the next slice ahead. Null when it may go on; a refusal ends it. What a
-   * report of usage alone adds is owed already: it ends nothing, unless more of the answer follows.
+   * Sees to it that what a stream has come to is held, and asks for the next slice ahead. Null when it may go on; a
+   * refusal ends it. What a report of usage alone adds is owed already: it ends nothing, unless more of the answer
+   * follows.
    */
   reach(stream: StreamProgress): MaybePromise<Refusal | null> {
     const {pieces, usage} = stream
@@ -113,7 +118,8 @@ export class GrowingReservation implements Reservation {
     this.#pieces = pieces
     const needed = this.#amounts(come, usage)
     if (this.#hold.covers(needed)) {
-      if (!this.#is_asking && this.#requested_tokens < this.#most && this.#requested_tokens - come < this.#slice / 2) this.#ahead(come)
+      if (!this.#is_asking && this.#requested_tokens < this.#most && this.#requested_tokens - come < this.#slice / 2)
+        this.#ahead(come)
       return null
     }
     if (is_more) return this.#reach(come, usage)
@@ -121,7 +127,9 @@ export class GrowingReservation implements Reservation {
     return null
   }
 
-  /** A prompt that is held for by its bound may have taken what is missing now: it is counted before the stream ends. */
+  /**
+   * A prompt that is held for by its bound may have taken what is missing now: it is counted before the stream ends.
+   */
   #reach(come: number, usage: Usage | null): MaybePromise<Refusal | null> {
     const again = (refusal: Refusal | null): MaybePromise<Refusal | null> => {
       const recount = this.#recount

@@ -18,8 +18,9 @@ import {GrowingReservation, isUsedUp, NO_PROMPT, type ReservedUsage} from './res
 import {type Dearest, reservedUsage} from './reserved-usage.ts'
 
 /**
- * Holds for the next attempt what strict limits ask for before it leaves (core rule 10): its prompt and a slice of the answer where that is
- * a stream that shows what it uses, else the longest answer. Null where nothing is strict, or nothing can be used up.
+ * Holds for the next attempt what strict limits ask for before it leaves (core rule 10): its prompt and a slice of the
+ * answer where that is a stream that shows what it uses, else the longest answer. Null where nothing is strict, or
+ * nothing can be used up.
  */
 export function reserveAttempt(
   call: Call,
@@ -38,11 +39,14 @@ export function reserveAttempt(
   if (!worth) return null
   const of = {call, provider: target.provider.slug, model: out.model}
   const opens = (usage: ReservedUsage) => open(claims, inDearestGeography(usage, price), price, of, services)
-  const failed = (fault: unknown) => services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a prompt could not be counted')
+  const failed = (fault: unknown) =>
+    services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a prompt could not be counted')
   return openCounted(worth, opens, failed)
 }
 
-/** Opens it by the bound of its prompt; where a limit has too little left for that, by a count of the prompt's tokens. */
+/**
+ * Opens it by the bound of its prompt; where a limit has too little left for that, by a count of the prompt's tokens.
+ */
 function openCounted(
   worth: ReservedUsage,
   opens: (usage: ReservedUsage) => MaybePromise<GrowingReservation>,
@@ -70,7 +74,10 @@ function openCounted(
 /** So many tokens tell which class costs most: few enough for the price of short prompts. */
 const COMPARED_TOKENS = 1000
 
-/** A workspace at the provider may choose the geography, which no request shows. Where the host says it, the price has it. */
+/**
+ * A workspace at the provider may choose the geography, which no request shows. Where the host says it, the price has
+ * it.
+ */
 function inDearestGeography(worth: ReservedUsage, price: Price | undefined): ReservedUsage {
   const name = price && !isPlacedByHost(price.provider) ? dearestGeography(price) : null
   if (name === null) return worth
@@ -78,14 +85,24 @@ function inDearestGeography(worth: ReservedUsage, price: Price | undefined): Res
 }
 
 /** The price of the dearest of the models that a request may run; of the first where that has none. */
-function dearestPrice(models: readonly (string | null)[], target: Target, at_ms: number, services: ProxyServices): Price | undefined {
+function dearestPrice(
+  models: readonly (string | null)[],
+  target: Target,
+  at_ms: number,
+  services: ProxyServices,
+): Price | undefined {
   const [own, ...others] = models.map(model => priceOf(target, model, null, at_ms, services))
   const worth = (price: Price | undefined) => (price ? services.prices.cost(COMPARED, price, at_ms).cost_nanousd : 0)
   return own && others.reduce((most, price) => (worth(price) > worth(most) ? price : most), own)
 }
 const COMPARED = {input_uncached_tokens: COMPARED_TOKENS, output_text_tokens: COMPARED_TOKENS}
 
-function dearestOf(classes: readonly TokenClass[], price: Price | undefined, at_ms: number, services: ProxyServices): TokenClass {
+function dearestOf(
+  classes: readonly TokenClass[],
+  price: Price | undefined,
+  at_ms: number,
+  services: ProxyServices,
+): TokenClass {
   const costs = classes.map(name => services.prices.cost({[name]: COMPARED_TOKENS}, price, at_ms).cost_nanousd)
   return classes[costs.indexOf(Math.max(...costs))]!
 }
@@ -150,7 +167,9 @@ function open(
   if (cost_claim && costs.every(({unpriced}) => unpriced)) {
     const named = {model: model ?? '(none named)', provider, limit: cost_claim.label}
     const [units = []] = price ? costs.map(({unpriced_units}) => unpriced_units) : []
-    throw units.length > 0 ? new Refusal('limit.unpriced_unit', {...named, units: units.join(', ')}) : new Refusal('limit.unpriced', named)
+    throw units.length > 0
+      ? new Refusal('limit.unpriced_unit', {...named, units: units.join(', ')})
+      : new Refusal('limit.unpriced', named)
   }
   if (worth.unbounded) throw new Refusal('limit.unbounded', {...worth.unbounded, limit: claims[0]!.label})
   const cost_nanousd = Math.max(...costs.map(cost => cost.cost_nanousd))

@@ -29,8 +29,8 @@ import {NO_PROMPT, type PromptUsage, type ReservedUsage} from './reservation.ts'
 export type Dearest = (classes: readonly TokenClass[]) => TokenClass
 
 /**
- * What the next attempt of a call may use; null for what uses nothing up. The tokens of its prompt's text are at most those that its bytes
- * can be; where they were counted, `counted` says how many they are.
+ * What the next attempt of a call may use; null for what uses nothing up. The tokens of its prompt's text are at most
+ * those that its bytes can be; where they were counted, `counted` says how many they are.
  */
 export function reservedUsage(
   call: Call,
@@ -54,7 +54,13 @@ export function reservedUsage(
 /** The same, and the JSON that is its prompt; null where there is none. */
 type Uncounted = Omit<ReservedUsage, 'recount'> & {readonly text: Buffer | null}
 
-function usageOf(call: Call, provider: string, out: UpstreamRequest, dearest: Dearest, counted: number | null): Uncounted | null {
+function usageOf(
+  call: Call,
+  provider: string,
+  out: UpstreamRequest,
+  dearest: Dearest,
+  counted: number | null,
+): Uncounted | null {
   const {endpoint, body, incoming} = call
   if (FREE_METHODS.has(incoming.method) || isFree(call)) return null
   const length = 'bytes' in body ? body.bytes.length : incoming.headers['content-length']
@@ -76,7 +82,12 @@ function usageOf(call: Call, provider: string, out: UpstreamRequest, dearest: De
       const is_shown = is_text && 'stream' in body && body.stream && !hidesOutput(model, request.thinks)
       const first = is_shown ? Math.min(SLICE_TOKENS, most) : most
       const output_class = dearest(output_classes)
-      const form = withCallFees(provider, [out.model], {...emptyUsage(), ...all, [output_class]: first, units: request.tool_units})
+      const form = withCallFees(provider, [out.model], {
+        ...emptyUsage(),
+        ...all,
+        [output_class]: first,
+        units: request.tool_units,
+      })
       return {forms: [form], prompt: all, output_class, first, most, unbounded, text}
     }
     case 'embed':
@@ -88,7 +99,10 @@ function usageOf(call: Call, provider: string, out: UpstreamRequest, dearest: De
       const units = request.bytes ? requestUnits('imageGenerate', request.bytes) : null
       const count = request.bytes ? request.times : MAX_IMAGES
       const shown = request.bytes ? prompt() : editPrompt(bytes)
-      return whole({unbounded, text}, units ?? unitsOf(imageUnit(), count), {...tokensOf(shown, 0), image_out_tokens: IMAGE_TOKENS * count})
+      return whole({unbounded, text}, units ?? unitsOf(imageUnit(), count), {
+        ...tokensOf(shown, 0),
+        image_out_tokens: IMAGE_TOKENS * count,
+      })
     }
     case 'createSpeech': {
       const all = prompt()
@@ -101,14 +115,25 @@ function usageOf(call: Call, provider: string, out: UpstreamRequest, dearest: De
       const seconds = secondsOf(body, bytes)
       const heard = seconds * SOUND_TOKENS_A_SECOND
       const around = {...NO_PROMPT, input_uncached_tokens: SOUND_PROMPT_TOKENS}
-      return whole({unbounded, text}, unitsOf(UNIT.audio_seconds, seconds), {...tokensOf(around, heard), audio_in_tokens: heard})
+      return whole({unbounded, text}, unitsOf(UNIT.audio_seconds, seconds), {
+        ...tokensOf(around, heard),
+        audio_in_tokens: heard,
+      })
     }
     case 'rerank': {
       const texts = request.documents + Math.ceil(bytes / RANKED_TOKENS)
-      return whole({unbounded, text}, unitsOf(UNIT.search_units, Math.ceil((texts + 1) / RANKED_TEXTS)), tokensOf(prompt(), 0))
+      return whole(
+        {unbounded, text},
+        unitsOf(UNIT.search_units, Math.ceil((texts + 1) / RANKED_TEXTS)),
+        tokensOf(prompt(), 0),
+      )
     }
     case 'ocr':
-      return whole({unbounded, text}, {...emptyUsage(), units: {[UNIT.pages]: MAX_PAGES}}, tokensOf(prompt(), mostOutputTokens(model)))
+      return whole(
+        {unbounded, text},
+        {...emptyUsage(), units: {[UNIT.pages]: MAX_PAGES}},
+        tokensOf(prompt(), mostOutputTokens(model)),
+      )
     default:
       return null
   }
@@ -137,13 +162,18 @@ function promptOf(
   // each round reads all before it once more, the model's own words too
   const read = Math.min(own + rounds * (own + images + sound + request.most + tokens), Number.MAX_SAFE_INTEGER)
   const text_class = dearest(request.input_classes)
-  if (text_class === 'input_uncached_tokens') return {...NO_PROMPT, [text_class]: read, image_in_tokens: images, audio_in_tokens: sound}
+  if (text_class === 'input_uncached_tokens')
+    return {...NO_PROMPT, [text_class]: read, image_in_tokens: images, audio_in_tokens: sound}
   return {...NO_PROMPT, [text_class]: read + images, audio_in_tokens: sound}
 }
 
 /** Of a form with pictures. */
 function editPrompt(bytes: number): PromptUsage {
-  return {...NO_PROMPT, input_uncached_tokens: Math.min(bytes, EDIT_LETTERS), image_in_tokens: EDIT_IMAGES * EDIT_IMAGE_TOKENS}
+  return {
+    ...NO_PROMPT,
+    input_uncached_tokens: Math.min(bytes, EDIT_LETTERS),
+    image_in_tokens: EDIT_IMAGES * EDIT_IMAGE_TOKENS,
+  }
 }
 
 /** How long the sound in a form may be: by its file's head where that tells, else as long as its bytes may be. */

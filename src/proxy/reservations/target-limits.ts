@@ -6,7 +6,10 @@ import {TargetFacts} from './policy-facts.ts'
 
 const NONE: readonly EntityLimit[] = []
 
-/** The limits of a visit to a target: its integration's, its provider's, and those of the policies that cover the call there. */
+/**
+ * The limits of a visit to a target: its integration's, its provider's, and those of the policies that cover the call
+ * there.
+ */
 export function limitsAt(
   call: Pick<Call, 'caller' | 'metadata' | 'prompt'>,
   target: Target,

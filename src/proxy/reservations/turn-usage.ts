@@ -21,7 +21,10 @@ interface Sent {
   readonly sound: number
 }
 
-/** Bytes in both directions since the last answer was counted: the least that a turn without reported usage has used, and the most. */
+/**
+ * Bytes in both directions since the last answer was counted: the least that a turn without reported usage has used,
+ * and the most.
+ */
 export class TurnUsage {
   #text_in = 0
   #audio_in = 0
@@ -82,7 +85,10 @@ export class TurnUsage {
     return this.#sent
   }
 
-  /** The most that the next turn may use, behind an answer that used `before`: all of that is its prompt again, and the longest answer follows. */
+  /**
+   * The most that the next turn may use, behind an answer that used `before`: all of that is its prompt again, and the
+   * longest answer follows.
+   */
   most(before: Usage, model: string | null): Usage {
     const {text, images, sound} = this.#sent
     const usage = asPrompt(before)
@@ -123,7 +129,10 @@ function asPrompt(before: Usage): Usage {
   return {
     ...emptyUsage(),
     input_uncached_tokens:
-      before.input_uncached_tokens + before.cache_read_tokens + before.output_text_tokens + before.output_reasoning_tokens,
+      before.input_uncached_tokens +
+      before.cache_read_tokens +
+      before.output_text_tokens +
+      before.output_reasoning_tokens,
     audio_in_tokens: before.audio_in_tokens + before.audio_cache_read_tokens + before.audio_out_tokens,
     image_in_tokens: before.image_in_tokens + before.image_cache_read_tokens + before.image_out_tokens,
   }

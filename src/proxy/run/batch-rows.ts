@@ -9,8 +9,8 @@ import {modelFor, type Target} from '../targets/target.ts'
 const MAX_PURPOSE_BYTES = 64
 
 /**
- * Refuses (412) a file for batches of which a row names no model that the lists allow; gives the models of its rows. Null for another file, and
- * for one that cannot be read: no batch of it is run under a list.
+ * Refuses (412) a file for batches of which a row names no model that the lists allow; gives the models of its rows.
+ * Null for another file, and for one that cannot be read: no batch of it is run under a list.
  */
 export async function modelsOfRows({body, incoming, caller}: Call, target: Target): Promise<readonly string[] | null> {
   if (body.kind !== 'form') return null

@@ -30,7 +30,12 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   #abandon: (() => void) | undefined
   #seen_bytes = 0
 
-  constructor(call: Call, status: 'MISS' | 'REFRESH', services: ProxyServices, begin: (listener: CacheListener) => CacheLookup) {
+  constructor(
+    call: Call,
+    status: 'MISS' | 'REFRESH',
+    services: ProxyServices,
+    begin: (listener: CacheListener) => CacheLookup,
+  ) {
     this.status = status
     this.#call = call
     this.#now = services.now
@@ -86,12 +91,16 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     const body = whole && masked(whole)
     const type = plain ? content_type : 'application/json'
     const answer = body && parsed(body.toString())
-    if (body && mayStore(this.#call.endpoint, status, type, answer)) this.#lookup.store({body, stored_at_ms: this.#now()})
+    if (body && mayStore(this.#call.endpoint, status, type, answer))
+      this.#lookup.store({body, stored_at_ms: this.#now()})
     else if (status < 300 && !tellsFailure(answer)) this.#lookup.decline()
     else this.#lookup.fail()
   }
 
-  /** The same of an attempt: of a response that guardrails changed what passed, without the hook results of its own call. */
+  /**
+   * The same of an attempt: of a response that guardrails changed what passed, without the hook results of its own
+   * call.
+   */
   storeResponse({statuses, headers, stream, rewritten}: AttemptResult, plain: Buffer | null, masked = same): void {
     const status = statuses.provider!
     const may_store = statuses.client === status && this.#call.guardrails?.keeps_streams !== false
@@ -120,7 +129,12 @@ export class CacheParticipant implements CacheListener, ResponseSink {
 const same = (bytes: Buffer) => bytes
 
 /** Takes a call to the cache; null where its config or the call has none. */
-export function joinCache(call: Call, target: Target, out: UpstreamRequest, services: ProxyServices): CacheParticipant | null {
+export function joinCache(
+  call: Call,
+  target: Target,
+  out: UpstreamRequest,
+  services: ProxyServices,
+): CacheParticipant | null {
   const {body, endpoint, incoming, caller} = call
   if (!target.cache || !services.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null
   const own = incoming.own.values
@@ -154,26 +168,35 @@ export function joinCache(call: Call, target: Target, out: UpstreamRequest, serv
   if (!key) return null
   const {cache} = services
   const {status, max_age_ms} = decision
-  return new CacheParticipant(call, status, services, listener => lookUp(cache, key, {refresh: status === 'REFRESH', max_age_ms}, listener))
+  return new CacheParticipant(call, status, services, listener =>
+    lookUp(cache, key, {refresh: status === 'REFRESH', max_age_ms}, listener),
+  )
 }
 
 /**
- * A hash of what the caller, or its config, brings to be let in by the provider: the key, what a login is made of, and every header that
- * is a credential by its name. Null where it is the workspace's own that goes: all who may use it share its answers.
+ * A hash of what the caller, or its config, brings to be let in by the provider: the key, what a login is made of, and
+ * every header that is a credential by its name. Null where it is the workspace's own that goes: all who may use it
+ * share its answers.
  */
-function ownCredential({incoming}: Call, {credential_of, key, options}: Target, {headers, login}: UpstreamRequest): string | null {
+function ownCredential(
+  {incoming}: Call,
+  {credential_of, key, options}: Target,
+  {headers, login}: UpstreamRequest,
+): string | null {
   const is_ours = credential_of === 'integration' && (key !== null || holdsCredential(options))
   const sent = Object.entries(headers).filter(
     ([name, value]) => isCredential(name) && (!is_ours || name === 'cookie' || value === incoming.headers[name]),
   )
-  const of_login = !is_ours && (login !== null || holdsCredential(options)) ? [login?.key, ...Object.entries(options).toSorted()] : []
+  const of_login =
+    !is_ours && (login !== null || holdsCredential(options)) ? [login?.key, ...Object.entries(options).toSorted()] : []
   if (is_ours ? sent.length === 0 : key === null && sent.length + of_login.length === 0) return null
   const own = [is_ours ? null : key, sent.toSorted(), of_login]
   return createHash('sha256').update(JSON.stringify(own)).digest('hex')
 }
 
 /** Names under which logins are sent; of a header that is none, answers are parted needlessly. */
-const isCredential = (name: string) => isSecret(name) || /auth|token|key|secret|cookie|session|credential|signature/.test(name)
+const isCredential = (name: string) =>
+  isSecret(name) || /auth|token|key|secret|cookie|session|credential|signature/.test(name)
 
 /** Headers of the client that reach the provider, and may change what it answers. */
 function forwarded({incoming}: Call, {forward_headers}: Target): Record<string, string> {

@@ -17,12 +17,15 @@ import {runStages, type StageResult} from './pipeline.ts'
 import {RETRY_FROM, STAGES} from './stages.ts'
 import {endAdmission, type PlannedCall, TargetRun} from './target-run.ts'
 
-/** Ends a call that could not be passed on, with a refusal; `tries` are attempts at the target that have no row of their own. */
+/**
+ * Ends a call that could not be passed on, with a refusal; `tries` are attempts at the target that have no row of their
+ * own.
+ */
 type Refuse = (fault: Refusal, target: Target | null, route: RouteInfo, tries: number) => void
 
 /**
- * A call's way through its plan: tries target after target as the router says, until a response passes or nothing is left. At any time one
- * attempt is under way, or a wait, or nothing any more.
+ * A call's way through its plan: tries target after target as the router says, until a response passes or nothing is
+ * left. At any time one attempt is under way, or a wait, or nothing any more.
  */
 export class CallRunner implements AttemptHost, StateOwner {
   readonly #planned: PlannedCall
@@ -85,7 +88,8 @@ export class CallRunner implements AttemptHost, StateOwner {
   decide(result: TryResult): RoutingDecision {
     const step = this.#router.next(result)
     if (step.kind === 'return') return {passes: true, retry_attempt_count: step.retry_attempt_count}
-    if (this.#planned.call.body.kind === 'stream' || result.kind === 'gateway') return {passes: true, retry_attempt_count: this.#try.retry}
+    if (this.#planned.call.body.kind === 'stream' || result.kind === 'gateway')
+      return {passes: true, retry_attempt_count: this.#try.retry}
     this.#next = step
     return {passes: false, is_retried: step.kind === 'try' && step.retry > 0}
   }
@@ -146,7 +150,8 @@ export class CallRunner implements AttemptHost, StateOwner {
       if (retry > 0) this.#run!.retry(retry)
       else this.#run = this.#newRun()
       const result = runStages(STAGES, this.#run!, retry > 0 ? RETRY_FROM : 0)
-      if (result instanceof Promise) result.then(late => this.#onStages(late)).catch(fault => this.#onFault(asRefusal(fault)))
+      if (result instanceof Promise)
+        result.then(late => this.#onStages(late)).catch(fault => this.#onFault(asRefusal(fault)))
       else this.#onStages(result)
     } catch (fault) {
       this.#onFault(asRefusal(fault))

@@ -84,7 +84,12 @@ export class EngineLists {
         services,
       },
     )
-    const target = await resolveTarget(LEAF, named, null, {incoming: call.incoming, caller: call.caller, config_id: null, services})
+    const target = await resolveTarget(LEAF, named, null, {
+      incoming: call.incoming,
+      caller: call.caller,
+      config_id: null,
+      services,
+    })
     checkManaged(target, services.now())
     const provider = variantOf(target.provider, '', target.options)
     const lister = modelListerOf(provider)
@@ -99,6 +104,9 @@ export class EngineLists {
       created_s: Math.floor(call.incoming.at_ms / 1000),
     }
     signal.throwIfAborted()
-    return lister({query: new URLSearchParams(), context}, new SubRequests({call, target, provider, credentials}, signal, services))
+    return lister(
+      {query: new URLSearchParams(), context},
+      new SubRequests({call, target, provider, credentials}, signal, services),
+    )
   }
 }

@@ -23,7 +23,10 @@ interface Kept {
   readonly until_ms: number
 }
 
-/** Which routes the engines at their hosts serve, of those that not every version has: each is found out by an empty request. */
+/**
+ * Which routes the engines at their hosts serve, of those that not every version has: each is found out by an empty
+ * request.
+ */
 export class EngineRoutes {
   readonly #services: ProxyServices
   readonly #known = new LRUCache<string, Kept>({max: KNOWN_ROUTES})
@@ -33,7 +36,10 @@ export class EngineRoutes {
     this.#services = services
   }
 
-  /** The target with the endpoint of the call, where the engine serves it; otherwise as it is, so that the call is translated. */
+  /**
+   * The target with the endpoint of the call, where the engine serves it; otherwise as it is, so that the call is
+   * translated.
+   */
   serving(call: Call, target: Target, credentials: RequestCredentials): Target | Promise<Target> {
     const {endpoint} = call
     const {provider} = target
@@ -60,7 +66,11 @@ export class EngineRoutes {
   async #request(call: Call, target: Target, credentials: RequestCredentials): Promise<boolean | null> {
     const services = this.#services
     const {endpoint, incoming} = call
-    const upstream = new SubRequests({call, target, provider: target.provider, credentials}, new AbortController().signal, services)
+    const upstream = new SubRequests(
+      {call, target, provider: target.provider, credentials},
+      new AbortController().signal,
+      services,
+    )
     try {
       const {path} = incoming.route
       const reply = await upstream.ask({method: 'POST', path, endpoint, body: {}, within_ms: DEADLINE_MS})
@@ -88,7 +98,10 @@ function withEndpoint(target: Target, endpoint: EndpointName): Target {
   const found = known.get(endpoint)
   if (found) return found
   const {provider} = target
-  const made = {...target, provider: {...provider, endpoints: [...(provider.endpoints as readonly EndpointName[]), endpoint]}}
+  const made = {
+    ...target,
+    provider: {...provider, endpoints: [...(provider.endpoints as readonly EndpointName[]), endpoint]},
+  }
   known.set(endpoint, made)
   return made
 }

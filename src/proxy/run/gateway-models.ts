@@ -30,12 +30,18 @@ interface ListRequest {
 }
 
 /** What a caller can call now. */
-export async function gatewayModels(request: ListRequest, engines: EngineLists, services: ProxyServices): Promise<GatewayModels> {
+export async function gatewayModels(
+  request: ListRequest,
+  engines: EngineLists,
+  services: ProxyServices,
+): Promise<GatewayModels> {
   const {caller, at_ms, plan, wants} = request
   const found = services.listedProviders(caller.workspace_id)
   const all = found instanceof Promise ? await found : found
   const slugs = plan && namedSlugs(plan)
-  const providers = all.filter(({slug, kind, expires_at}) => !isPast(expires_at, at_ms) && (slugs?.has(slug) ?? true) && wants(slug, kind))
+  const providers = all.filter(
+    ({slug, kind, expires_at}) => !isPast(expires_at, at_ms) && (slugs?.has(slug) ?? true) && wants(slug, kind),
+  )
   const unanswered: string[] = []
   const facts = new ModelFacts(at_ms, services)
   const pools = await Promise.all(
@@ -86,7 +92,11 @@ function kindPool(kind: string, facts: ModelFacts, services: ProxyServices): Poo
 }
 
 /** Rows are made once a minute, for prices begin and end; a change of the store makes another `provider`. */
-function modelsOf(provider: ProviderModels, from_host: readonly ListedModel[] | null, facts: ModelFacts): readonly GatewayModel[] {
+function modelsOf(
+  provider: ProviderModels,
+  from_host: readonly ListedModel[] | null,
+  facts: ModelFacts,
+): readonly GatewayModel[] {
   const known = made.get(provider)
   if (known && known.from_host === from_host && facts.at_ms - known.at_ms < KEPT_MS) return known.models
   const models = (from_host ? hosted(provider, from_host) : provider.models).map(model => facts.of(provider, model))
@@ -101,7 +111,10 @@ const made = new WeakMap<
 >()
 
 /** What the host has and the integration lets through; prices of its own stay with the names that it gives them. */
-function hosted({models, allow_all_models, disabled}: ProviderModels, from_host: readonly ListedModel[]): readonly Offered[] {
+function hosted(
+  {models, allow_all_models, disabled}: ProviderModels,
+  from_host: readonly ListedModel[],
+): readonly Offered[] {
   const named = new Map(models.map(model => [model.slug, model]))
   return from_host.flatMap(model => {
     const own = named.get(model.id)
@@ -114,7 +127,12 @@ function allowedOf({models, access}: Pool, caller: Caller): readonly GatewayMode
 }
 
 /** The models by which calls come through a config, and the names that its conditions know. */
-function ofPlan(pools: readonly Pool[], plan: ModelsOfPlan, caller: Caller, facts: ModelFacts): readonly GatewayModel[] {
+function ofPlan(
+  pools: readonly Pool[],
+  plan: ModelsOfPlan,
+  caller: Caller,
+  facts: ModelFacts,
+): readonly GatewayModel[] {
   const listed = new Map<string, GatewayModel>()
   const add = (id: string, pool: Pool, model: GatewayModel) => {
     if (!listed.has(id) && refusedBy(pool.access, caller, model.model) === null) listed.set(id, {...model, id})
@@ -126,21 +144,30 @@ function ofPlan(pools: readonly Pool[], plan: ModelsOfPlan, caller: Caller, fact
     }
   }
   for (const pool of pools) {
-    const set = plan.targets.flatMap(target => (target.model !== null && isOf(target, pool) ? [modelOf(pool, target.model, facts)] : []))
+    const set = plan.targets.flatMap(target =>
+      target.model !== null && isOf(target, pool) ? [modelOf(pool, target.model, facts)] : [],
+    )
     for (const model of [...set, ...pool.models]) {
       const reached = plan.reachedBy(model.id)
-      if (reached.some(target => isOf(target, pool) && (target.model ?? model.model) === model.model)) add(model.id, pool, model)
+      if (reached.some(target => isOf(target, pool) && (target.model ?? model.model) === model.model))
+        add(model.id, pool, model)
     }
   }
   return [...listed.values()]
 }
 
-/** A model by its name; one that the pool does not list is taken on trust of the config, and held to the lists all the same. */
+/**
+ * A model by its name; one that the pool does not list is taken on trust of the config, and held to the lists all the
+ * same.
+ */
 function modelOf(pool: Pool, name: string, facts: ModelFacts): GatewayModel {
   return pool.models.find(({model}) => model === name) ?? facts.of(pool, {slug: name})
 }
 
-/** Whether a target goes to the provider of a pool. One that leaves the provider to the call goes to every one that has a slug. */
+/**
+ * Whether a target goes to the provider of a pool. One that leaves the provider to the call goes to every one that has
+ * a slug.
+ */
 function isOf({slug, kind}: ListedTarget, pool: Pool): boolean {
   if (slug !== null) return slug === pool.slug
   return kind === null ? pool.slug !== null : pool.slug === null && kind === pool.kind

@@ -34,7 +34,9 @@ export class ModelLists {
 
   /** Whether a request asks for models, or for one: `GET /models` and `GET /models/{id}`. */
   takes({method, route, request}: InboundRequest): boolean {
-    return method === 'GET' && (route.endpoint?.listed === true || (!route.endpoint && ONE_MODEL.test(request.url ?? '')))
+    return (
+      method === 'GET' && (route.endpoint?.listed === true || (!route.endpoint && ONE_MODEL.test(request.url ?? '')))
+    )
   }
 
   /** The body of the answer; null where the one provider that is named answers for itself. */
@@ -66,7 +68,11 @@ export class ModelLists {
   send(call: Call, body: Buffer) {
     const services = this.#services
     const how = {is_stream: false, rewrites: false, timing: null, route: DIRECT_ROUTE, retry_attempt_count: 0, services}
-    call.relay.head(200, ['content-type', 'application/json; charset=utf-8', ...answerHeaders(call, null, {}, how)], false)
+    call.relay.head(
+      200,
+      ['content-type', 'application/json; charset=utf-8', ...answerHeaders(call, null, {}, how)],
+      false,
+    )
     call.relay.end([body])
     for (const admission of call.admissions) admission.settle(NOTHING_SPENT)
   }
@@ -120,7 +126,8 @@ function readQuery(query: URLSearchParams): ListQuery {
     ai_service: (each: GatewayModel) => each.kind,
   }[sort]
   return {
-    matches: (slug, kind) => (provider === undefined || provider === slug) && (ai_service === undefined || ai_service === kind),
+    matches: (slug, kind) =>
+      (provider === undefined || provider === slug) && (ai_service === undefined || ai_service === kind),
     ordered(models) {
       const rows = models.toSorted((one, other) => compare(by(one), by(other)) || compare(one.id, other.id))
       return descending ? rows.reverse() : rows

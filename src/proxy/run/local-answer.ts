@@ -13,24 +13,48 @@ import {noteServed} from '../records/settle.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
-/** Answers a call from the cache, as a stream where the client wants one. False when the entry has no such form: then it is no hit. */
-export function serveHit(call: Call, target: Target, route: RouteInfo, {body: kept}: CacheEntry, services: ProxyServices): boolean {
+/**
+ * Answers a call from the cache, as a stream where the client wants one. False when the entry has no such form: then it
+ * is no hit.
+ */
+export function serveHit(
+  call: Call,
+  target: Target,
+  route: RouteInfo,
+  {body: kept}: CacheEntry,
+  services: ProxyServices,
+): boolean {
   const {body, endpoint} = call
   const is_stream = body.kind === 'json' && body.stream
-  const bytes = !is_stream ? kept : isStreamed(endpoint) ? replay(endpoint, kept, {include_usage: body.asks_usage}) : null
+  const bytes = !is_stream
+    ? kept
+    : isStreamed(endpoint)
+      ? replay(endpoint, kept, {include_usage: body.asks_usage})
+      : null
   if (bytes) serve(call, target, route, {bytes, is_stream}, services)
   return bytes !== null
 }
 
-/** Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or has no chat. */
+/**
+ * Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or
+ * has no chat.
+ */
 export function serveCount(call: Call, target: Target, route: RouteInfo, services: ProxyServices): boolean {
   const {body, endpoint} = call
   if (call.is_passthrough || endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
   const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
   const has = (name: 'messagesCountTokens' | 'chatComplete') =>
-    provider.operations?.endpoints[name] !== undefined || provider.translations?.endpoints[name] !== undefined || supports(provider, name)
+    provider.operations?.endpoints[name] !== undefined ||
+    provider.translations?.endpoints[name] !== undefined ||
+    supports(provider, name)
   if (has('messagesCountTokens') || !has('chatComplete')) return false
-  serve(call, target, route, {bytes: Buffer.from(JSON.stringify(countTokens(wholeOf(body)))), is_stream: false}, services)
+  serve(
+    call,
+    target,
+    route,
+    {bytes: Buffer.from(JSON.stringify(countTokens(wholeOf(body)))), is_stream: false},
+    services,
+  )
   return true
 }
 
@@ -48,7 +72,14 @@ function serve(
   const headers = {'content-type': is_stream ? 'text/event-stream; charset=utf-8' : 'application/json'}
   relay.head(
     status,
-    answerHeaders(call, target, headers, {is_stream, rewrites: true, timing: null, route, retry_attempt_count: 0, services}),
+    answerHeaders(call, target, headers, {
+      is_stream,
+      rewrites: true,
+      timing: null,
+      route,
+      retry_attempt_count: 0,
+      services,
+    }),
     false,
   )
   noteServed(call, target, route, {status, bytes: shown, headers, is_stream}, services)

@@ -84,7 +84,11 @@ function listedTarget({target}: PlanTarget, selectors: TargetSelectors): ListedT
     ? selectors.provider?.startsWith('@')
       ? selectors.provider
       : undefined
-    : (managed(target.virtual_key) ?? target.provider ?? managed(set_slug) ?? selectors.provider ?? managed(selectors.virtual_key))
+    : (managed(target.virtual_key) ??
+      target.provider ??
+      managed(set_slug) ??
+      selectors.provider ??
+      managed(selectors.virtual_key))
   if (named === undefined) return {slug: null, kind: null, model}
   return named[0] === '@' ? {slug: named.slice(1), kind: null, model} : {slug: null, kind: named, model}
 }

@@ -13,7 +13,11 @@ export interface StagedRun {
 }
 
 /** Runs the stages in order: in one turn as long as none of them waits. */
-export function runStages<R extends StagedRun>(stages: readonly RunStage<R>[], run: R, from = 0): MaybePromise<StageResult> {
+export function runStages<R extends StagedRun>(
+  stages: readonly RunStage<R>[],
+  run: R,
+  from = 0,
+): MaybePromise<StageResult> {
   for (let at = from; at < stages.length; at++) {
     const result = stages[at]!(run)
     if (result instanceof Promise) return afterWait(result, stages, run, at + 1)

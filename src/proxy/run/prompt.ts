@@ -26,7 +26,11 @@ const MAX_CHARS = 64 * 2 ** 20
 /** Remembers prompts as calls name them. `forget` is called when one changed. */
 export class Prompts {
   readonly #services: ProxyServices
-  readonly #known = new LRUCache<string, KnownPrompt>({max: 4096, maxSize: MAX_CHARS, sizeCalculation: ({chars}) => chars})
+  readonly #known = new LRUCache<string, KnownPrompt>({
+    max: 4096,
+    maxSize: MAX_CHARS,
+    sizeCalculation: ({chars}) => chars,
+  })
   #generation = 0
 
   constructor(services: ProxyServices) {
@@ -38,7 +42,10 @@ export class Prompts {
     this.#known.clear()
   }
 
-  /** `said` is the id or slug, with an `@version` or `@label` unless the published version is meant. Undefined: there is none. */
+  /**
+   * `said` is the id or slug, with an `@version` or `@label` unless the published version is meant. Undefined: there is
+   * none.
+   */
   async find(caller: Caller, reference: string, is_fresh: boolean): Promise<KnownPrompt | undefined> {
     const key = `${caller.workspace_id}\n${reference}`
     const known = is_fresh ? undefined : this.#known.get(key)
@@ -55,7 +62,8 @@ export class Prompts {
       return text
     })
     const prompt = {id, slug, version, version_id, ready, chars}
-    if (born === this.#generation) this.#known.set(key, prompt) // else something changed meanwhile: what was read may be old
+    // else something changed meanwhile: what was read may be old
+    if (born === this.#generation) this.#known.set(key, prompt)
     return prompt
   }
 }
@@ -66,13 +74,14 @@ export function isPrompted({route}: InboundRequest): boolean {
 }
 
 /**
- * Makes of a call of a prompt the call of the model that it stands for: body, route and where it goes. What the request says itself, in its body
- * or its headers, goes before what is saved.
+ * Makes of a call of a prompt the call of the model that it stands for: body, route and where it goes. What the request
+ * says itself, in its body or its headers, goes before what is saved.
  */
 export async function enterPrompt(call: Call, prompts: Prompts): Promise<void> {
   const {body, caller, incoming} = call
   const id_text = idIn(incoming.route.path)
-  if (body.kind !== 'json') throw new Refusal('body.content_type', {content_type: 'of the request', expected: 'application/json'})
+  if (body.kind !== 'json')
+    throw new Refusal('body.content_type', {content_type: 'of the request', expected: 'application/json'})
   const {variables, ...overrides} = readCall(body)
   try {
     const prompt = await prompts.find(caller, id_text, incoming.own.values['refresh-prompt-cache'] === 'true')
@@ -85,12 +94,16 @@ export async function enterPrompt(call: Call, prompts: Prompts): Promise<void> {
     call.incoming = directed(incoming, endpoint, prompt.ready.template.virtual_key)
     call.body = readJson(written(fields, body, overrides), endpoint)
   } catch (fault) {
-    if (fault instanceof TemplateFault) throw new Refusal('prompt.unrenderable', {prompt: id_text.slice(0, 255), reason: fault.message})
+    if (fault instanceof TemplateFault)
+      throw new Refusal('prompt.unrenderable', {prompt: id_text.slice(0, 255), reason: fault.message})
     throw fault
   }
 }
 
-/** The body as bytes; the client's own values as it wrote them, for numbers can change when they are parsed and written again. */
+/**
+ * The body as bytes; the client's own values as it wrote them, for numbers can change when they are parsed and written
+ * again.
+ */
 function written(fields: Readonly<Record<string, unknown>>, {bytes, members}: JsonBody, overrides: object): Buffer {
   const parts = Object.entries(fields).map(([key, value]) => {
     const span = Object.hasOwn(overrides, key) ? members.get(key) : undefined
@@ -123,7 +136,13 @@ function directed(incoming: InboundRequest, endpoint: Endpoint, virtual_key: str
   const {own, route} = incoming
   const {values} = own
   const is_config = virtual_key.startsWith('pc-')
-  const is_named = is_config ? values.config || values.provider || values['virtual-key'] : values.provider || values['virtual-key']
+  const is_named = is_config
+    ? values.config || values.provider || values['virtual-key']
+    : values.provider || values['virtual-key']
   const direction = is_named ? {} : is_config ? {config: virtual_key} : {'virtual-key': virtual_key}
-  return {...incoming, route: {...route, endpoint, path: endpoint.path}, own: {...own, values: {...values, ...direction}}}
+  return {
+    ...incoming,
+    route: {...route, endpoint, path: endpoint.path},
+    own: {...own, values: {...values, ...direction}},
+  }
 }

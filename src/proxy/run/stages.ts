@@ -20,7 +20,10 @@ import {serveCount, serveHit} from './local-answer.ts'
 import type {RunStage, StageResult} from './pipeline.ts'
 import type {TargetRun} from './target-run.ts'
 
-/** What happens to a call at a target, in this order. What a stage obtains it leaves in the run, which gives it back when the call ends. */
+/**
+ * What happens to a call at a target, in this order. What a stage obtains it leaves in the run, which gives it back
+ * when the call ends.
+ */
 export const STAGES: readonly RunStage<TargetRun>[] = [
   resolve,
   checkTarget,

@@ -65,7 +65,13 @@ export class TargetRun implements StagedRun {
     this.host = host
     this.step = step
     this.attempts_before = call.attempts
-    this.route = {mode: step.mode, option_path: step.target.path, retry_count: 0, cache_status: 'DISABLED', warning: plan.warning}
+    this.route = {
+      mode: step.mode,
+      option_path: step.target.path,
+      retry_count: 0,
+      cache_status: 'DISABLED',
+      warning: plan.warning,
+    }
   }
 
   get has_ended(): boolean {

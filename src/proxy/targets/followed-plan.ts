@@ -21,9 +21,17 @@ function leafAt(node: PlanNode, path: string): PlanTarget | null {
   return null
 }
 
-/** Path and query there. Refuses a place that is no longer that of the integration, whose credentials are for that alone. */
-export function linkedPath({integration_id, origin, target_path}: Link, {managed}: Target, place: Destination | null): string {
-  if ((managed?.integration_id ?? null) !== integration_id) throw unusable('its provider has another integration since', AGAIN)
+/**
+ * Path and query there. Refuses a place that is no longer that of the integration, whose credentials are for that
+ * alone.
+ */
+export function linkedPath(
+  {integration_id, origin, target_path}: Link,
+  {managed}: Target,
+  place: Destination | null,
+): string {
+  if ((managed?.integration_id ?? null) !== integration_id)
+    throw unusable('its provider has another integration since', AGAIN)
   if (pathAt(origin + target_path, place) !== target_path) throw unusable('its provider has another place since', AGAIN)
   return target_path
 }

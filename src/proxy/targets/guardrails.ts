@@ -20,8 +20,9 @@ export interface TargetGuardrails {
 }
 
 /**
- * What is attached at a leaf of a config: by the config, its hooks inherited already, and by the defaults of the organisation, the
- * workspace and the key. Null when nothing is, or guardrails are switched off. Refuses (400) what names no guardrail or check.
+ * What is attached at a leaf of a config: by the config, its hooks inherited already, and by the defaults of the
+ * organisation, the workspace and the key. Null when nothing is, or guardrails are switched off. Refuses (400) what
+ * names no guardrail or check.
  */
 export async function resolveGuardrails(
   spec: TargetSpec,
@@ -37,15 +38,25 @@ export async function resolveGuardrails(
   if (handles.size === 0 && Object.keys(keys).length === 0) return null
   const found = handles.size > 0 ? await guardrails.find(caller, [...handles]) : NONE
   const {input, output, faults} = attach(keys, {path, defaults, saved: handle => found.get(handle)})
-  if (faults.length) throw new Refusal('config.invalid', {issues: faults.map(fault => `${fault.path}: ${fault.message}`).join('; ')})
+  if (faults.length)
+    throw new Refusal('config.invalid', {issues: faults.map(fault => `${fault.path}: ${fault.message}`).join('; ')})
   if (input.length === 0 && output.length === 0) return null
   const unreadable_bodies = defaults.findLast(each => each.unreadable_bodies)?.unreadable_bodies ?? null
-  return {input, output, digest: digestOf(spec, output, found), input_digest: inputDigest(spec, input, found), unreadable_bodies}
+  return {
+    input,
+    output,
+    digest: digestOf(spec, output, found),
+    input_digest: inputDigest(spec, input, found),
+    unreadable_bodies,
+  }
 }
 
 const NONE: ReadonlyMap<string, SavedGuardrail> = new Map()
 
-const handlesOf = ({input_guardrails, output_guardrails}: DefaultGuardrails) => [...input_guardrails, ...output_guardrails]
+const handlesOf = ({input_guardrails, output_guardrails}: DefaultGuardrails) => [
+  ...input_guardrails,
+  ...output_guardrails,
+]
 
 function digestOf(spec: TargetSpec, output: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
   if (output.length === 0) return ''
@@ -59,7 +70,11 @@ function inputDigest(spec: TargetSpec, input: readonly Hook[], found: ReadonlyMa
   return digested([before_request_hooks, input_guardrails, input_mutators, default_input_guardrails], input, found)
 }
 
-function digested(written: readonly unknown[], hooks: readonly Hook[], found: ReadonlyMap<string, SavedGuardrail>): string {
+function digested(
+  written: readonly unknown[],
+  hooks: readonly Hook[],
+  found: ReadonlyMap<string, SavedGuardrail>,
+): string {
   const ran = hooks.map(hook => [hook.id, hook.guardrail_version_id])
   const saved = [...found.values()].map(({id, version_id}) => [id, version_id])
   return createHash('sha256')

@@ -28,7 +28,9 @@ function placedAt(target: Target, place: ModelPlace, services: ProxyServices): T
   return withHost(withoutIntegration(target, place.headers), place, services)
 }
 
-/** Nobody who may send the integration's credentials there wrote the host: the model's own headers are all that goes. */
+/**
+ * Nobody who may send the integration's credentials there wrote the host: the model's own headers are all that goes.
+ */
 function withoutIntegration(target: Target, own: Readonly<OutgoingHeaders>): Target {
   const of_integration = target.managed!.headers
   const others = Object.entries(target.headers).filter(([name]) => !(name in of_integration))
@@ -39,5 +41,9 @@ function withoutIntegration(target: Target, own: Readonly<OutgoingHeaders>): Tar
 function withHost(target: Target, {custom_host: host, names_place}: ModelPlace, services: ProxyServices): Target {
   if (host === null) return target
   const {integration_id} = target.managed!
-  return {...target, destination: services.destination(host, names_place ? {integration_id, host} : 'caller'), is_custom: true}
+  return {
+    ...target,
+    destination: services.destination(host, names_place ? {integration_id, host} : 'caller'),
+    is_custom: true,
+  }
 }

@@ -1,11 +1,22 @@
 import {Refusal} from '../../base/errors.ts'
 import {OPTIONS} from '../../providers/option-table.ts'
-import {headerOf, holdsCredential, isOption, isOptionOf, mergedOptions, type Options, optionsOfConfig} from '../../providers/options.ts'
+import {
+  headerOf,
+  holdsCredential,
+  isOption,
+  isOptionOf,
+  mergedOptions,
+  type Options,
+  optionsOfConfig,
+} from '../../providers/options.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import type {TargetSpec} from '../../routing/plan.ts'
 import type {ManagedProvider} from '../services.ts'
 
-/** Where a target is, and what it is sent there. What an integration holds is sent to the place of the integration's own row alone. */
+/**
+ * Where a target is, and what it is sent there. What an integration holds is sent to the place of the integration's own
+ * row alone.
+ */
 export interface TargetPlace {
   readonly custom_host: string | undefined
   readonly options: Options
@@ -31,7 +42,10 @@ export interface SaidOfPlace {
   readonly is_saved: boolean
 }
 
-/** Binds what is held to where it may go. Refuses (`provider.bound`) a config that would take an integration's credentials elsewhere. */
+/**
+ * Binds what is held to where it may go. Refuses (`provider.bound`) a config that would take an integration's
+ * credentials elsewhere.
+ */
 export function placeOf(managed: ManagedProvider | null, beside: SaidOfPlace): TargetPlace {
   if (!managed) return withoutIntegration(beside)
   checkNode(managed, beside)
@@ -57,7 +71,10 @@ function withoutIntegration({kind, node, header_host, header_options, defaults, 
 }
 
 /** The integration's place and login, whatever the headers say. */
-function withIntegration(managed: ManagedProvider, {kind, node, header_host, header_options, defaults}: SaidOfPlace): TargetPlace {
+function withIntegration(
+  managed: ManagedProvider,
+  {kind, node, header_host, header_options, defaults}: SaidOfPlace,
+): TargetPlace {
   const own = {...defaults, ...managed.options}
   const unused = differing(header_options, own).filter(name => isOptionOf(kind, name))
   if (header_host !== undefined && !isSameHost(header_host, managed.custom_host)) unused.push(HOST)
@@ -72,7 +89,9 @@ function withIntegration(managed: ManagedProvider, {kind, node, header_host, hea
   }
 }
 
-/** With a key of the caller's nothing of the integration goes but its place, and not that where the caller names a host. */
+/**
+ * With a key of the caller's nothing of the integration goes but its place, and not that where the caller names a host.
+ */
 function withOwnKey(managed: ManagedProvider, {node, header_host, header_options, defaults}: SaidOfPlace): TargetPlace {
   const host = header_host ?? node.custom_host
   const is_callers_host = host !== undefined && !isSameHost(host, managed.custom_host)
@@ -89,21 +108,30 @@ function withOwnKey(managed: ManagedProvider, {node, header_host, header_options
 }
 
 /** `override_params` without what repeats the integration's place: that is no member of a body. */
-export function withoutPlace(params: Readonly<Record<string, unknown>>, kind: string): Readonly<Record<string, unknown>> {
+export function withoutPlace(
+  params: Readonly<Record<string, unknown>>,
+  kind: string,
+): Readonly<Record<string, unknown>> {
   const names = Object.keys(params).filter(name => name === HOST || (isOptionOf(kind, name) && decides(name)))
-  return names.length === 0 ? params : Object.fromEntries(Object.entries(params).filter(([name]) => !names.includes(name)))
+  return names.length === 0
+    ? params
+    : Object.fromEntries(Object.entries(params).filter(([name]) => !names.includes(name)))
 }
 
 const HOST = 'custom_host'
 
-/** Refuses what a config, its `override_params`, or headers beside a key of the caller's say of place and login, unless the integration says the same. */
+/**
+ * Refuses what a config, its `override_params`, or headers beside a key of the caller's say of place and login, unless
+ * the integration says the same.
+ */
 function checkNode(managed: ManagedProvider, {kind, node, header_options, defaults}: SaidOfPlace) {
   const own = {...defaults, ...managed.options}
   const refuse = (option: string, where: string) => {
     throw new Refusal('provider.bound', {option, where, provider: managed.slug, kind})
   }
   const has_own_key = node.api_key !== undefined
-  if (!has_own_key && node.custom_host !== undefined && !isSameHost(node.custom_host, managed.custom_host)) refuse(HOST, 'the config')
+  if (!has_own_key && node.custom_host !== undefined && !isSameHost(node.custom_host, managed.custom_host))
+    refuse(HOST, 'the config')
   const ofKind = (name: string) => isOptionOf(kind, name)
   const [of_config] = differing(optionsOfConfig(node), own).filter(ofKind)
   if (of_config) refuse(of_config, 'the config')
@@ -111,7 +139,9 @@ function checkNode(managed: ManagedProvider, {kind, node, header_options, defaul
   if (of_header) refuse(of_header, 'a header beside api_key')
   for (const [name, value] of Object.entries(node.override_params ?? {})) {
     const is_bound =
-      name === HOST ? !isSameHost(String(value), managed.custom_host) : ofKind(name) && isBound(name, own) && own[name] !== value
+      name === HOST
+        ? !isSameHost(String(value), managed.custom_host)
+        : ofKind(name) && isBound(name, own) && own[name] !== value
     if (is_bound) refuse(name, 'override_params')
   }
 }
@@ -134,7 +164,9 @@ function harmless(options: Options): Options {
 }
 
 function withoutLogin(options: Options): Options {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !(isOption(name) && OPTIONS[name].decides === 'login')))
+  return Object.fromEntries(
+    Object.entries(options).filter(([name]) => !(isOption(name) && OPTIONS[name].decides === 'login')),
+  )
 }
 
 function organisationOf({openai_organization, openai_project}: TargetSpec): OutgoingHeaders {

@@ -44,7 +44,10 @@ export class PlanCache {
     this.#known.clear()
   }
 
-  /** True when headers, a config or the key's default name where a call goes, so that it is known before the body is read. */
+  /**
+   * True when headers, a config or the key's default name where a call goes, so that it is known before the body is
+   * read.
+   */
   isNamed(incoming: InboundRequest, caller: Caller): boolean {
     const {provider, virtual_key, config, custom_host} = named(incoming, caller)
     return Boolean(provider ?? virtual_key ?? config ?? custom_host)
@@ -65,7 +68,12 @@ export class PlanCache {
   async #open(routing: ResolvedPlan, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Promise<Target> {
     const {plan, selectors, slug} = routing
     const born = this.#generation
-    const target = await resolveTarget(leaf, selectors, slug, {incoming, caller, config_id: plan.config_id, services: this.#services})
+    const target = await resolveTarget(leaf, selectors, slug, {
+      incoming,
+      caller,
+      config_id: plan.config_id,
+      services: this.#services,
+    })
     if (born === this.#generation) routing.targets.set(leaf, target)
     return target
   }
@@ -75,7 +83,8 @@ export class PlanCache {
     const plan = selectors.config ? await this.#plan(selectors.config, caller) : PLAIN
     const warning = plan.warnings.length ? plan.warnings.join('; ') : null
     const routing = {plan, selectors, slug, warning, targets: new Map<PlanTarget, Target>()}
-    if (born === this.#generation) this.#known.set(key, routing) // else something changed meanwhile: what was read may be old
+    // else something changed meanwhile: what was read may be old
+    if (born === this.#generation) this.#known.set(key, routing)
     return routing
   }
 
@@ -96,7 +105,9 @@ export class PlanCache {
       checkDepth(config_text, 'The config')
       const read = readConfig(parsed(config_text), {limits: {root, conditional_root, nested}})
       if ('issues' in read)
-        throw new Refusal('config.invalid', {issues: read.issues.map(({path, message}) => `${path}: ${message}`).join('; ')})
+        throw new Refusal('config.invalid', {
+          issues: read.issues.map(({path, message}) => `${path}: ${message}`).join('; '),
+        })
       return compile(read.config, {config_id: null, warnings: read.warnings})
     }
     const saved = await this.#services.findConfig(caller.workspace_id, config_text)

@@ -22,7 +22,10 @@ export interface TargetSelectors {
   readonly options: Options
 }
 
-/** One leaf of a plan as a place to ask, worked out once for all calls that say the same: what is left is the body and the client's token. */
+/**
+ * One leaf of a plan as a place to ask, worked out once for all calls that say the same: what is left is the body and
+ * the client's token.
+ */
 export interface Target {
   readonly provider: Provider
   readonly managed: ManagedProvider | null
@@ -61,12 +64,20 @@ export interface Target {
   readonly is_passthrough: boolean
 }
 
-/** Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (docs/configs.md, Targets). */
+/**
+ * Works out the target of a leaf. `slug` is the `@slug` of the body's model, when it has one (docs/configs.md,
+ * Targets).
+ */
 export async function resolveTarget(
   leaf: PlanTarget,
   selectors: TargetSelectors,
   slug: string | null,
-  {incoming, caller, config_id, services}: {incoming: InboundRequest; caller: Caller; config_id: string | null; services: ProxyServices},
+  {
+    incoming,
+    caller,
+    config_id,
+    services,
+  }: {incoming: InboundRequest; caller: Caller; config_id: string | null; services: ProxyServices},
 ): Promise<Target> {
   const {target} = leaf
   const {prefix} = incoming.own
@@ -122,7 +133,10 @@ export async function resolveTarget(
   }
 }
 
-/** Refuses a managed provider that is past its time, or whose secrets are elsewhere. Judged on every call, whatever is remembered. */
+/**
+ * Refuses a managed provider that is past its time, or whose secrets are elsewhere. Judged on every call, whatever is
+ * remembered.
+ */
 export function checkManaged({managed}: Target, now_ms: number): void {
   if (managed?.expires_at && Date.parse(managed.expires_at) <= now_ms) {
     throw new Refusal('provider.expired', {provider: managed.slug, expires_at: managed.expires_at})
@@ -156,7 +170,10 @@ async function findManaged(slug: string, caller: Caller, services: ProxyServices
 function kindOf(slug: string, services: ProxyServices): Provider {
   const provider = services.kind(slug)
   if (!provider)
-    throw new Refusal('provider.unknown', {provider: slug.slice(0, 255), hint: ` A managed provider is named @${slug.slice(0, 64)}.`})
+    throw new Refusal('provider.unknown', {
+      provider: slug.slice(0, 255),
+      hint: ` A managed provider is named @${slug.slice(0, 64)}.`,
+    })
   if (!provider.available) throw new Refusal('provider.unavailable', {provider: slug})
   return provider
 }
@@ -168,7 +185,9 @@ function destinationOf(
   services: ProxyServices,
 ): Destination | null {
   if (!custom_host)
-    return provider.base_url && !provider.baseUrlOf && !provider.variant ? services.destination(provider.base_url, 'builtin') : null
+    return provider.base_url && !provider.baseUrlOf && !provider.variant
+      ? services.destination(provider.base_url, 'builtin')
+      : null
   const trusted =
     managed?.trusts_host && managed.custom_host && !is_callers_host
       ? {integration_id: managed.integration_id, host: managed.custom_host}
@@ -187,7 +206,10 @@ export function resolveDestination(
   const found = baseUrl(provider, options, reach)
   if (!found) throw new Refusal('provider.no_host', {provider: provider.slug, prefix})
   if (!found.is_named) return services.destination(found.url, 'builtin')
-  return services.destination(found.url, managed?.trusts_host ? {integration_id: managed.integration_id, host: found.url} : 'caller')
+  return services.destination(
+    found.url,
+    managed?.trusts_host ? {integration_id: managed.integration_id, host: found.url} : 'caller',
+  )
 }
 
 /** The provider is the one that the call names: its header, else the slug of its model (docs/configs.md, Keys). */
@@ -203,7 +225,11 @@ interface ProviderName {
 const NO_SCOPES: readonly string[] = []
 
 /** What names of models begin with there: no slug, where the provider is named beside the model. */
-async function scopesOf({slug, managed}: ProviderName, {workspace_id}: Caller, services: ProxyServices): Promise<readonly string[]> {
+async function scopesOf(
+  {slug, managed}: ProviderName,
+  {workspace_id}: Caller,
+  services: ProxyServices,
+): Promise<readonly string[]> {
   const kind = managed ? (await services.findProvider(workspace_id, slug))?.kind : slug
   return (kind === undefined ? undefined : services.kind(kind)?.model_scopes) ?? NO_SCOPES
 }
@@ -214,8 +240,8 @@ function nameOf(name: string | null | undefined, managed = false): ProviderName 
 }
 
 /**
- * `@slug/rest` apart at the first slash; the rest may hold slashes and colons. No slug without the at sign. Refuses (400) a model that
- * is too long to be one: every way to a target leads by here.
+ * `@slug/rest` apart at the first slash; the rest may hold slashes and colons. No slug without the at sign. Refuses
+ * (400) a model that is too long to be one: every way to a target leads by here.
  */
 export function splitModel(text: string): [slug: string | null, model: string] {
   const slash = text[0] === '@' ? text.indexOf('/') : -1
@@ -224,7 +250,10 @@ export function splitModel(text: string): [slug: string | null, model: string] {
   return slash < 0 ? [null, model] : [text.slice(1, slash), model]
 }
 
-/** The model that `said` names at a provider: without the slug in front, unless the slug is part of the model's own name there. */
+/**
+ * The model that `said` names at a provider: without the slug in front, unless the slug is part of the model's own name
+ * there.
+ */
 export function modelFor({model_scopes}: Provider, text: string): string {
   const [slug, model] = splitModel(text)
   return slug !== null && model_scopes?.includes(slug) ? text : model

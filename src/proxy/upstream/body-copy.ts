@@ -40,7 +40,10 @@ export class Copy {
     this.#length += chunk.length
   }
 
-  /** The plain bytes of the whole answer; of one that was longer without what is long in it. Null where it cannot be read. */
+  /**
+   * The plain bytes of the whole answer; of one that was longer without what is long in it. Null where it cannot be
+   * read.
+   */
   plain(encoding: string | null, done: (plain: Buffer | null) => void): void {
     if (!this.isCut) return decodeWhole(encoding, this.bytes(), done)
     const skim = this.#skim

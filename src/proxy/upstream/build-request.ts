@@ -2,7 +2,15 @@ import type {Dispatcher} from 'undici'
 import {joinPath} from '../../base/egress/path.ts'
 import type {Destination} from '../../base/egress/target.ts'
 import {Refusal} from '../../base/errors.ts'
-import {baseFor, loginOf, pathFor, usualHeaders, variantOf, withoutDeployment, withoutRepeat} from '../../providers/base-urls/base-url.ts'
+import {
+  baseFor,
+  loginOf,
+  pathFor,
+  usualHeaders,
+  variantOf,
+  withoutDeployment,
+  withoutRepeat,
+} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
@@ -85,8 +93,8 @@ export function upstreamUrl({
 const TRANSLATED: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens', 'createModelResponse'])
 
 /**
- * What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes. Refuses (400) what the
- * provider has no words for, and options of its place and login that it would not take.
+ * What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes.
+ * Refuses (400) what the provider has no words for, and options of its place and login that it would not take.
  */
 export function buildUpstreamRequest(
   call: Call,
@@ -127,7 +135,11 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
     ? null
     : (target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, services))
   // A model of the path stands in no body, for many vendors refuse one there.
-  const named = call.operation?.path_model ? null : model !== null && provider.modelIn ? provider.modelIn(model, options) : model
+  const named = call.operation?.path_model
+    ? null
+    : model !== null && provider.modelIn
+      ? provider.modelIn(model, options)
+      : model
   const changed = words || body.kind !== 'json' ? null : changesOf(body, target, named)
   const metering = changed ? meteringOf(call, provider, changed.edits, services) : NOT_METERED
   const is_metered = metering.is_hidden
@@ -164,7 +176,9 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
     translating: words,
     operation: null,
     output: outputOf({call, target, provider, model, credentials}, services),
-    countPrompt: provider.prompt_counters ? promptCounter({call, target, provider, model, credentials}, words, services) : null,
+    countPrompt: provider.prompt_counters
+      ? promptCounter({call, target, provider, model, credentials}, words, services)
+      : null,
     login,
   }
 }
@@ -181,13 +195,23 @@ function pathOf(provider: Provider, base_path: string, path: string, is_passthro
 }
 
 /** A list of models is read whole: what the caller may not call is not in it. */
-function listing(call: Call, target: Target, provider: Provider, services: ProxyServices): ProviderOperation | undefined {
+function listing(
+  call: Call,
+  target: Target,
+  provider: Provider,
+  services: ProxyServices,
+): ProviderOperation | undefined {
   const lister = call.endpoint === 'listModels' ? modelListerOf(provider) : null
   return lister ? ownModels(lister, {call, target}, services) : undefined
 }
 
 /** One model in the words of a client that are not the provider's: of the same list. */
-function oneModel(call: Call, target: Target, provider: Provider, services: ProxyServices): ProviderOperation | undefined {
+function oneModel(
+  call: Call,
+  target: Target,
+  provider: Provider,
+  services: ProxyServices,
+): ProviderOperation | undefined {
   const id = oneModelId(call, provider)
   const lister = id === null ? null : modelListerOf(provider)
   return lister ? ownModel(lister, {call, target, id: plainId(id!)}, services) : undefined
@@ -197,7 +221,13 @@ function oneModel(call: Call, target: Target, provider: Provider, services: Prox
 function errandOf(errand: ProviderOperation, of: OperationContext, services: ProxyServices): UpstreamRequest {
   const {incoming} = of.call
   const {target, provider, model} = of
-  const reach: EndpointRequest = {endpoint: 'proxy', path: incoming.route.path, query: '', model: model ?? '', is_stream: false}
+  const reach: EndpointRequest = {
+    endpoint: 'proxy',
+    path: incoming.route.path,
+    query: '',
+    model: model ?? '',
+    is_stream: false,
+  }
   const destination = target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, services)
   return {
     provider,
@@ -218,7 +248,12 @@ function errandOf(errand: ProviderOperation, of: OperationContext, services: Pro
 }
 
 /** Endpoints whose answers tell of batches that may have ended. */
-const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set(['retrieveBatch', 'cancelBatch', 'listBatches', 'getBatchOutput'])
+const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set([
+  'retrieveBatch',
+  'cancelBatch',
+  'listBatches',
+  'getBatchOutput',
+])
 
 function outputOf(of: OperationContext, services: ProxyServices): MultiRequest | null {
   const {endpoint, is_passthrough, operation} = of.call
@@ -235,12 +270,19 @@ function noOutput(): never {
 }
 
 /** The same with the headers that its login makes: a token, or a signature of it all. */
-export async function withCredentials(out: UpstreamRequest, {options}: Target, services: ProxyServices): Promise<UpstreamRequest> {
+export async function withCredentials(
+  out: UpstreamRequest,
+  {options}: Target,
+  services: ProxyServices,
+): Promise<UpstreamRequest> {
   const {login: needed, provider, destination, method, path, headers, body} = out
   if (!needed) return out
   const bytes = Buffer.isBuffer(body) ? body : null
   if (needed.login.signs_body && body !== null && bytes === null) {
-    throw new Refusal('body.untranslatable', {provider: provider.slug, reason: 'Its signature covers the whole body: send it as JSON.'})
+    throw new Refusal('body.untranslatable', {
+      provider: provider.slug,
+      reason: 'Its signature covers the whole body: send it as JSON.',
+    })
   }
   const host = destination ? new URL(destination.origin).host : ''
   const made = await authorized(needed, {method, host, path, headers, body: bytes}, {provider, options}, services)
@@ -307,7 +349,10 @@ function timeoutOf({own}: InboundRequest): number | null {
   const header = own.values['request-timeout']
   if (header === undefined) return null
   if (!/^\d{1,10}$/.test(header) || Number(header) < 1) {
-    throw new Refusal('header.invalid', {header: `${own.prefix}-request-timeout`, reason: 'expected whole milliseconds, at least 1'})
+    throw new Refusal('header.invalid', {
+      header: `${own.prefix}-request-timeout`,
+      reason: 'expected whole milliseconds, at least 1',
+    })
   }
   return Number(header)
 }

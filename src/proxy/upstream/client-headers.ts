@@ -7,14 +7,14 @@ import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
 import type {ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
-// What of a client's request leaves for a provider, by whatever way: unified routes, pass-through, errands, sessions. Of what is ours, its
-// keys and cookies, nothing does, whatever it stands in.
+// What of a client's request leaves for a provider, by whatever way: unified routes, pass-through, errands, sessions.
+// Of what is ours, its keys and cookies, nothing does, whatever it stands in.
 
 type Keys = Pick<RequestCredentials, 'service_key'>
 
 /**
- * Adds the client's headers that go with a call: what the lists name, and on pass-through all but what is ours or the connection's. What the
- * options of an integration make (an account, a deployment) no client replaces.
+ * Adds the client's headers that go with a call: what the lists name, and on pass-through all but what is ours or the
+ * connection's. What the options of an integration make (an account, a deployment) no client replaces.
  */
 export function addClientHeaders(
   sent: OutgoingHeaders,
@@ -53,7 +53,10 @@ function namedIn(connection: string | undefined): readonly string[] | undefined 
   return connection === undefined || connection === 'keep-alive' ? undefined : connection.toLowerCase().split(/[\s,]+/)
 }
 
-/** On pass-through a client's login is for the gateway, and its cookies are for where it believes to be; a list may name them. */
+/**
+ * On pass-through a client's login is for the gateway, and its cookies are for where it believes to be; a list may name
+ * them.
+ */
 const DROPPED: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -74,7 +77,10 @@ export function headerList(text: string, prefix: string): string[] {
     try {
       names = (parseJson(text) as unknown[]).map(String)
     } catch {
-      throw new Refusal('header.invalid', {header: `${prefix}-forward-headers`, reason: 'it is neither a list by commas nor a JSON array'})
+      throw new Refusal('header.invalid', {
+        header: `${prefix}-forward-headers`,
+        reason: 'it is neither a list by commas nor a JSON array',
+      })
     }
   }
   const plain = names.map(name => name.trim().toLowerCase()).filter(Boolean)
@@ -105,10 +111,15 @@ export function handOn(sent: OutgoingHeaders, {own, headers}: InboundRequest, is
 }
 
 /**
- * The last look at what leaves: takes out what holds a key of ours, and cookies of ours. What the operator wrote goes as it is (`kept`: the
- * integration's headers), for a provider may be another gateway.
+ * The last look at what leaves: takes out what holds a key of ours, and cookies of ours. What the operator wrote goes
+ * as it is (`kept`: the integration's headers), for a provider may be another gateway.
  */
-export function withoutOwn(sent: OutgoingHeaders, kept: Readonly<OutgoingHeaders>, keys: Keys, services: ProxyServices): void {
+export function withoutOwn(
+  sent: OutgoingHeaders,
+  kept: Readonly<OutgoingHeaders>,
+  keys: Keys,
+  services: ProxyServices,
+): void {
   for (const name in sent) {
     const value = sent[name]
     if (value === undefined || kept[name] === value) continue
@@ -119,10 +130,16 @@ export function withoutOwn(sent: OutgoingHeaders, kept: Readonly<OutgoingHeaders
 }
 
 /** The same of what a login wrote: the provider's key is the integration's, or else no key of ours. */
-export function withoutOwnLogin(sent: OutgoingHeaders, {managed, key, headers}: Target, keys: Keys, services: ProxyServices): void {
+export function withoutOwnLogin(
+  sent: OutgoingHeaders,
+  {managed, key, headers}: Target,
+  keys: Keys,
+  services: ProxyServices,
+): void {
   if (key !== null && managed?.key === key) return
   const known = knownTo(keys, services)
-  for (const name in sent) if (sent[name] !== headers[name] && holdsOwnKey(sent[name]!, known, key !== null)) delete sent[name]
+  for (const name in sent)
+    if (sent[name] !== headers[name] && holdsOwnKey(sent[name]!, known, key !== null)) delete sent[name]
 }
 
 /** The query without the members that hold a key of ours; the same text where none does. */

@@ -16,7 +16,10 @@ export interface PendingAuth {
   readonly key: string | null
 }
 
-/** Writes the key where it belongs; gives the login that is needed instead. `own`: the login of the place that is called, where it has one. */
+/**
+ * Writes the key where it belongs; gives the login that is needed instead. `own`: the login of the place that is
+ * called, where it has one.
+ */
 export function authenticated(
   headers: OutgoingHeaders,
   {incoming}: Call,
@@ -28,7 +31,8 @@ export function authenticated(
   const {managed, options} = target
   const key = keyFor(target, credentials)
   const forwards_own =
-    incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') && headers.authorization !== undefined
+    incoming.own.values['forward-headers']?.toLowerCase().includes('authorization') &&
+    headers.authorization !== undefined
   const login = own ?? loginOf(provider, options)
   if (login) {
     checkOwnIdentity(login, target, provider)
@@ -42,19 +46,30 @@ export function authenticated(
 
 /** Refuses the gateway's own identity to a login that no integration's row chose. */
 export function checkOwnIdentity(login: RequestAuth, {credential_of, options}: Target, {slug}: Provider): void {
-  if (credential_of !== 'integration' && login.usesOwnIdentity(options)) throw new Refusal('provider.own_identity', {provider: slug})
+  if (credential_of !== 'integration' && login.usesOwnIdentity(options))
+    throw new Refusal('provider.own_identity', {provider: slug})
 }
 
-/** The key of a target; else the client's own token, which is for the one place that the call names, never for several of a config. */
-export function keyFor({key, option_path, is_passthrough}: Target, {provider_token}: RequestCredentials): string | null {
+/**
+ * The key of a target; else the client's own token, which is for the one place that the call names, never for several
+ * of a config.
+ */
+export function keyFor(
+  {key, option_path, is_passthrough}: Target,
+  {provider_token}: RequestCredentials,
+): string | null {
   return key ?? (option_path === 'config' || is_passthrough ? provider_token : null)
 }
 
 /**
- * True when a call without a key is not to be made. A host of somebody's own may need none: it is told nothing, unless the client brought a
- * token that it is not to have.
+ * True when a call without a key is not to be made. A host of somebody's own may need none: it is told nothing, unless
+ * the client brought a token that it is not to have.
  */
-export function lacksKey({options, is_custom}: Target, provider: Provider, {provider_token}: RequestCredentials): boolean {
+export function lacksKey(
+  {options, is_custom}: Target,
+  provider: Provider,
+  {provider_token}: RequestCredentials,
+): boolean {
   return needsKey(provider, options) && !(is_custom && provider_token === null)
 }
 

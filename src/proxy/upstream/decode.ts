@@ -12,14 +12,28 @@ import {
 import {decodersFor} from '../../base/content-encoding.ts'
 
 const MAX_DECODED_BYTES = 32 << 20
-type Whole = (body: Buffer, options: {maxOutputLength: number}, done: (error: Error | null, plain: Buffer) => void) => void
-const WHOLE: Readonly<Record<string, Whole>> = {gzip: gunzip, deflate: inflate, br: brotliDecompress, zstd: zstdDecompress}
-const STREAMS = {gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress, zstd: createZstdDecompress} as const
+type Whole = (
+  body: Buffer,
+  options: {maxOutputLength: number},
+  done: (error: Error | null, plain: Buffer) => void,
+) => void
+const WHOLE: Readonly<Record<string, Whole>> = {
+  gzip: gunzip,
+  deflate: inflate,
+  br: brotliDecompress,
+  zstd: zstdDecompress,
+}
+const STREAMS = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+} as const
 type Opens = (typeof STREAMS)[keyof typeof STREAMS]
 
 /**
- * The plain bytes of a whole body, for our own reading; null when they cannot be had. `encoding` is as `encodingOf` gives it. `done` may run
- * at once.
+ * The plain bytes of a whole body, for our own reading; null when they cannot be had. `encoding` is as `encodingOf`
+ * gives it. `done` may run at once.
  */
 export function decodeWhole(encoding: string | null, body: Buffer, done: (plain: Buffer | null) => void): void {
   if (encoding === null) return done(body)
@@ -35,7 +49,9 @@ export function decodeWhole(encoding: string | null, body: Buffer, done: (plain:
 
 /** Reads along an encoded stream: each chunk's plain bytes go to `seen` before the chunk itself may go on. */
 export interface Tap {
-  /** True when its bytes are not in the encoding of the header, or decode to more than the limit: nothing more is read. */
+  /**
+   * True when its bytes are not in the encoding of the header, or decode to more than the limit: nothing more is read.
+   */
   readonly is_broken: boolean
   take(chunk: Buffer, then: () => void): void
   end(then: () => void): void

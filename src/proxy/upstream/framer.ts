@@ -16,7 +16,10 @@ export interface Framer {
   end(): void
 }
 
-/** `emit` gets each event, or a text: why what came is no event. Lines of JSON are read as an array's elements are. Throws `BadFrame`. */
+/**
+ * `emit` gets each event, or a text: why what came is no event. Lines of JSON are read as an array's elements are.
+ * Throws `BadFrame`.
+ */
 export function framerOf(framing: Framing | 'lines', emit: (event: StreamEvent | string) => void): Framer {
   if (framing === 'sse') {
     return new SseFramer(raw => {
@@ -29,7 +32,10 @@ export function framerOf(framing: Framing | 'lines', emit: (event: StreamEvent |
     }, MAX_EVENT_BYTES)
   }
   if (framing !== 'aws_event_stream') {
-    const values = new JsonValueFramer(raw => emit(raw === null ? TOO_LONG : eventOf(null, raw.toString())), MAX_EVENT_BYTES)
+    const values = new JsonValueFramer(
+      raw => emit(raw === null ? TOO_LONG : eventOf(null, raw.toString())),
+      MAX_EVENT_BYTES,
+    )
     const check = () => values.fault === null || emit(NOT_JSON)
     return {
       get open_bytes() {
@@ -59,7 +65,10 @@ const TOO_LONG = 'an event of its stream is too long'
 const NOT_JSON = 'an event of its stream is not JSON'
 const TOO_DEEP = `an event of its stream is nested deeper than the ${MAX_JSON_DEPTH} levels that are read`
 
-/** What is no JSON is swallowed nowhere, for with it a piece of the answer is gone; but for nothing, and OpenAI's last word. */
+/**
+ * What is no JSON is swallowed nowhere, for with it a piece of the answer is gone; but for nothing, and OpenAI's last
+ * word.
+ */
 function eventOf(name: string | null, text: string): StreamEvent | string {
   if (text.trim() === '' || text.trim() === '[DONE]') return {name, data: text.trim()}
   try {

@@ -10,7 +10,13 @@ import {plainFault} from '../../providers/openai/fault.ts'
 import {type OperationInput, type ProviderOperation, type Upstream, UpstreamFault} from '../../providers/operation.ts'
 import {optionIn} from '../../providers/options.ts'
 import type {Provider} from '../../providers/provider.ts'
-import {InvalidResponse, type Json, type Translation, type TranslationContext, UnsupportedInput} from '../../providers/translation.ts'
+import {
+  InvalidResponse,
+  type Json,
+  type Translation,
+  type TranslationContext,
+  UnsupportedInput,
+} from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {checkModels, checkNamed} from '../call/model-access.ts'
@@ -29,8 +35,8 @@ export interface OperationContext extends UpstreamOf {
 }
 
 /**
- * Answers an attempt in the provider's place: an errand is run, which calls the provider as often as it needs, and what it comes to is told
- * as one answer. So an errand has one intent and one settlement, however many calls it is.
+ * Answers an attempt in the provider's place: an errand is run, which calls the provider as often as it needs, and what
+ * it comes to is told as one answer. So an errand has one intent and one settlement, however many calls it is.
  */
 export class MultiRequest {
   readonly #errand: ProviderOperation
@@ -106,7 +112,8 @@ export class MultiRequest {
     try {
       for (let next = first; !next.done; next = await rest.next()) yield next.value
     } catch (fault) {
-      if (fault instanceof UpstreamFault) throw new Refusal('upstream.told', {message: `${slug} answered ${fault.status}`}, {cause: fault})
+      if (fault instanceof UpstreamFault)
+        throw new Refusal('upstream.told', {message: `${slug} answered ${fault.status}`}, {cause: fault})
       throw refusalIn(fault, slug)
     } finally {
       await rest.return?.()
@@ -132,9 +139,17 @@ export class MultiRequest {
     const {incoming, body} = call
     const own = incoming.own.values
     if (context.model !== '') checkModels(target, call, [context.model])
-    const {'file-purpose': purpose, 'file-upload-size': bytes, 'provider-file-name': name, 'provider-batch-endpoint': rows} = own
+    const {
+      'file-purpose': purpose,
+      'file-upload-size': bytes,
+      'provider-file-name': name,
+      'provider-batch-endpoint': rows,
+    } = own
     if (bytes !== undefined && !/^[1-9]\d{0,14}$/.test(bytes))
-      throw new Refusal('header.invalid', {header: `${incoming.own.prefix}-file-upload-size`, reason: 'expected a number of bytes'})
+      throw new Refusal('header.invalid', {
+        header: `${incoming.own.prefix}-file-upload-size`,
+        reason: 'expected a number of bytes',
+      })
     return {
       id: idIn(incoming.route.path),
       query: new URLSearchParams(leavingQuery(queryOf(call), this.#of.credentials, this.#services)),
@@ -235,7 +250,8 @@ function refusalIn(fault: unknown, provider: string): unknown {
   if (fault instanceof UnsupportedInput) return asUntranslatable(fault, provider)
   if (fault instanceof InvalidResponse)
     return new Refusal('upstream.bad_reply', {provider, reason: fault.message.replace(/\.$/, '')}, {cause: fault})
-  if (fault instanceof FormFault) return new Refusal('body.invalid', {issues: `The form cannot be read: ${fault.message}.`}, {cause: fault})
+  if (fault instanceof FormFault)
+    return new Refusal('body.invalid', {issues: `The form cannot be read: ${fault.message}.`}, {cause: fault})
   if (fault instanceof Error && fault.name === 'ShelfFull')
     return new Refusal('body.invalid', {issues: `The file cannot be kept: ${fault.message}.`}, {cause: fault})
   if (fault instanceof LineTooLong)

@@ -10,7 +10,11 @@ import type {OfferedModel, ProxyServices} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
 /** The list of the one provider that a call names, held against the lists of models, in the words of the client. */
-export function ownModels(lister: ModelLister, {call, target}: {call: Call; target: Target}, services: ProxyServices): ProviderOperation {
+export function ownModels(
+  lister: ModelLister,
+  {call, target}: {call: Call; target: Target},
+  services: ProxyServices,
+): ProviderOperation {
   return async (input, upstream) => {
     const shape = shapeOf(call)
     // the pages of another shape are not the provider's
@@ -46,7 +50,13 @@ export function ownModel(
   services: ProxyServices,
 ): ProviderOperation {
   return async (input, upstream) => {
-    const entries = await allowedModels(lister, {call, target}, {...input, query: new URLSearchParams()}, upstream, services)
+    const entries = await allowedModels(
+      lister,
+      {call, target},
+      {...input, query: new URLSearchParams()},
+      upstream,
+      services,
+    )
     const entry = entries.find(each => each.id === id)
     if (!entry) throw new Refusal('model.unknown', {model: id.slice(0, 1024)})
     return {json: oneModel(shapeOf(call), entry)}
@@ -57,7 +67,10 @@ function shapeOf({incoming: {headers, own}}: Call) {
   return shapeFor({...own.values, ...headers})
 }
 
-/** What a model costs, as lists tell it: by the integration's price, else the model's, else that of the model which it is made of. */
+/**
+ * What a model costs, as lists tell it: by the integration's price, else the model's, else that of the model which it
+ * is made of.
+ */
 export function pricingOf(kind: string, {slug, base, price}: OfferedModel, at_ms: number, {prices}: ProxyServices) {
   const found: Price | undefined =
     price ?? prices.find(kind, slug, at_ms) ?? (base === undefined ? undefined : prices.find(kind, base, at_ms))

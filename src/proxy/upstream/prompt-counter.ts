@@ -8,7 +8,10 @@ import type {RequestTranslation} from './translate.ts'
 
 const COUNTED: ReadonlySet<EndpointName> = new Set(['messages', 'chatComplete', 'complete'] satisfies CountedEndpoint[])
 
-/** Counts the prompt of a call at its engine, in the words in which it left; null for one that the engine has no counter for, or that is long. */
+/**
+ * Counts the prompt of a call at its engine, in the words in which it left; null for one that the engine has no counter
+ * for, or that is long.
+ */
 export function promptCounter(
   of: OperationContext,
   words: RequestTranslation | null,

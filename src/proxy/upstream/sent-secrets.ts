@@ -5,13 +5,17 @@ import type {UpstreamRequest} from './build-request.ts'
 /** Headers that say who calls, and parameters of URLs that do. */
 const SECRET_NAME = /auth|key|token|secret|cookie|signature|credential|password/i
 /** Words around a secret in its header: schemes, and what a signature tells of itself. */
-const NO_SECRET = /^(?:bearer|basic|token|digest|aws4-.*|signature|signedheaders=.*|version=.*|keyid=.*|algorithm=.*|headers=.*)$/i
+const NO_SECRET =
+  /^(?:bearer|basic|token|digest|aws4-.*|signature|signedheaders=.*|version=.*|keyid=.*|algorithm=.*|headers=.*)$/i
 const MAX_KNOWN = 1000
 
 /** Masks by the secrets that they are of: making one takes longer than looking for them. */
 const known = new Map<string, SecretMask | null>()
 
-/** A mask of what the gateway sends as secrets with this request: key, sealed headers, minted tokens, parameters. Null: it sends none. */
+/**
+ * A mask of what the gateway sends as secrets with this request: key, sealed headers, minted tokens, parameters. Null:
+ * it sends none.
+ */
 export function maskOf(
   {headers, path}: Pick<UpstreamRequest, 'headers' | 'path'>,
   target: Pick<Target, 'key' | 'headers'>,
@@ -36,7 +40,11 @@ function secretValues(headers: UpstreamRequest['headers']): readonly unknown[] {
   return Object.keys(headers).flatMap(name => (isSecret(name) ? [headers[name]] : []))
 }
 
-function maskBy(headers: UpstreamRequest['headers'], path: string, target: Pick<Target, 'key' | 'headers'>): SecretMask | null {
+function maskBy(
+  headers: UpstreamRequest['headers'],
+  path: string,
+  target: Pick<Target, 'key' | 'headers'>,
+): SecretMask | null {
   let all = target.key ?? ''
   for (const name in headers) if (isSecret(name)) all += `\n${String(headers[name])}`
   for (const name in target.headers) all += `\n${String(target.headers[name])}`

@@ -7,7 +7,10 @@ import type {Hop} from '../../schema/hops.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
 
-/** An event stream on its way through: what may leave at once, what waits for the settlement, and what it reported of itself. */
+/**
+ * An event stream on its way through: what may leave at once, what waits for the settlement, and what it reported of
+ * itself.
+ */
 export interface Stream {
   /** `hold` is not null when the bytes so far would tell a client that the answer is whole. */
   take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void
@@ -25,17 +28,28 @@ export interface Stream {
   readonly most_tokens: number
   /** Pieces of the answer that came: of most providers, a token each. */
   readonly pieces: number
-  /** How many of the last bytes that left are of an event that is not whole yet, so that nothing of it is counted; Infinity: nobody knows. */
+  /**
+   * How many of the last bytes that left are of an event that is not whole yet, so that nothing of it is counted;
+   * Infinity: nobody knows.
+   */
   readonly open_bytes: number
   /** An error that the provider sent inside the stream. */
-  readonly failed: {readonly type: string; readonly code?: string | null; readonly message: string; readonly status?: number | null} | null
+  readonly failed: {
+    readonly type: string
+    readonly code?: string | null
+    readonly message: string
+    readonly status?: number | null
+  } | null
   /** True when the provider has decided something: an event came that is neither a comment nor a preamble. */
   readonly has_begun: boolean
   /** True when the provider has begun to answer, whether or not the client may see it yet. */
   readonly is_answering: boolean
   /** True while nothing may leave before a verdict on it: the head waits too. */
   readonly is_held: boolean
-  /** What is wrong with a stream that ended: it was cut off, or ended with an error. Null also where that cannot be known. */
+  /**
+   * What is wrong with a stream that ended: it was cut off, or ended with an error. Null also where that cannot be
+   * known.
+   */
   readonly fault: Refusal | null
   /** True when an error inside the stream ends the answer, and leaves in our own words. */
   readonly ends_on_fault: boolean
@@ -44,7 +58,9 @@ export interface Stream {
 const NOTHING = Buffer.alloc(0)
 
 /** What a stream counts that passes on what another one reads. */
-export class CountedStream implements Pick<Stream, 'usage' | 'hops' | 'model' | 'text_bytes' | 'most_tokens' | 'pieces'> {
+export class CountedStream
+  implements Pick<Stream, 'usage' | 'hops' | 'model' | 'text_bytes' | 'most_tokens' | 'pieces'>
+{
   readonly #counts: Stream
 
   constructor(counts: Stream) {
@@ -77,7 +93,12 @@ export class CountedStream implements Pick<Stream, 'usage' | 'hops' | 'model' | 
 }
 
 /** Endpoints of which it is known how a whole answer ends. */
-export const TELLS_END: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'messages', 'createModelResponse'])
+export const TELLS_END: ReadonlySet<EndpointName> = new Set([
+  'chatComplete',
+  'complete',
+  'messages',
+  'createModelResponse',
+])
 
 interface How {
   readonly provider: string
@@ -217,7 +238,9 @@ class ObservedStream implements ProviderStream {
   }
 
   get fault(): Refusal | null {
-    return this.#tells_end && !this.#is_unread && this.#observer.is_cut ? new Refusal('upstream.cut', {provider: this.#provider}) : null
+    return this.#tells_end && !this.#is_unread && this.#observer.is_cut
+      ? new Refusal('upstream.cut', {provider: this.#provider})
+      : null
   }
 
   /** True when its bytes pass unread: whether its end came is not known. */

@@ -34,7 +34,9 @@ const NOTHING = Buffer.alloc(0)
 const LONGEST_TIDYING_MS = 10_000
 const MAX_FAULT_BYTES = 64 << 10
 
-/** The calls of one errand: each through the wall, with the target's credentials, and no longer than `signal` lets it. */
+/**
+ * The calls of one errand: each through the wall, with the target's credentials, and no longer than `signal` lets it.
+ */
 export class SubRequests implements Upstream {
   readonly #of: UpstreamOf
   readonly #signal: AbortSignal
@@ -60,7 +62,10 @@ export class SubRequests implements Upstream {
     const signal = this.#signalOf(request)
     signal.throwIfAborted()
     this.url = maskedUrl(destination.origin + path.split('?', 1)[0])
-    services.log.debug({method, url: this.url, call_id: call.id, trace_id: call.incoming.trace.trace_id}, 'an errand calls')
+    services.log.debug(
+      {method, url: this.url, call_id: call.id, trace_id: call.incoming.trace.trace_id},
+      'an errand calls',
+    )
     try {
       const reply = await services.dispatcher(destination, call.caller.workspace_id).request({
         origin: destination.origin,
@@ -102,11 +107,19 @@ export class SubRequests implements Upstream {
     if (target.destination) return target.destination
     const place = side === undefined ? undefined : provider.operations?.sides?.[side]
     if (place) return this.#services.destination(place.place(target.options), 'builtin')
-    return resolveDestination(target, provider, this.#reach({path, ...(endpoint && {endpoint})}), call.incoming.own.prefix, this.#services)
+    return resolveDestination(
+      target,
+      provider,
+      this.#reach({path, ...(endpoint && {endpoint})}),
+      call.incoming.own.prefix,
+      this.#services,
+    )
   }
 
   #below({path, endpoint, query}: Pick<ProviderRequest, 'path' | 'endpoint' | 'query'>): string {
-    return endpoint ? pathFor(this.#of.provider, this.#reach({path, endpoint, ...(query && {query})}), this.#of.target.options) : path
+    return endpoint
+      ? pathFor(this.#of.provider, this.#reach({path, endpoint, ...(query && {query})}), this.#of.target.options)
+      : path
   }
 
   #reach({path, endpoint = 'proxy', query}: Pick<ProviderRequest, 'path' | 'endpoint' | 'query'>): EndpointRequest {
@@ -122,7 +135,11 @@ export class SubRequests implements Upstream {
     body: Buffer | Sent | null,
   ): Promise<OutgoingHeaders> {
     const {target, provider, call, credentials} = this.#of
-    const headers: OutgoingHeaders = {'user-agent': `gateway/${this.#services.version}`, accept: '*/*', 'accept-encoding': 'identity'}
+    const headers: OutgoingHeaders = {
+      'user-agent': `gateway/${this.#services.version}`,
+      accept: '*/*',
+      'accept-encoding': 'identity',
+    }
     if (signed) return {...headers, ...given_headers}
     if (side === undefined) {
       Object.assign(headers, usualHeaders(provider, target.options))
@@ -140,7 +157,10 @@ export class SubRequests implements Upstream {
     const bytes = Buffer.isBuffer(body) ? body : null
     if (needed.login.signs_body && body !== null && bytes === null) throw new Error('a stream cannot be signed')
     const {host} = new URL(destination.origin)
-    return {...headers, ...(await authorized(needed, {method, host, path, headers, body: bytes}, target, this.#services))}
+    return {
+      ...headers,
+      ...(await authorized(needed, {method, host, path, headers, body: bytes}, target, this.#services)),
+    }
   }
 }
 
@@ -180,7 +200,11 @@ class Reply implements UpstreamReply {
   }
 }
 
-function bodyOf(body: ProviderRequest['body'], provider: string, onMoved: (piece: Buffer) => void): Buffer | Sent | null {
+function bodyOf(
+  body: ProviderRequest['body'],
+  provider: string,
+  onMoved: (piece: Buffer) => void,
+): Buffer | Sent | null {
   if (body === undefined) return null
   if (Buffer.isBuffer(body)) return body
   return isStream(body) ? new Sent(body, onMoved) : Buffer.from(writtenText(body, provider))

@@ -56,13 +56,19 @@ export interface TranslatedReply {
 }
 
 /** Null where the body passes as it is. Refuses (400) what the provider has no words for. */
-export function translateRequest(call: Call, target: Target, provider: Provider, model: string | null): RequestTranslation | null {
+export function translateRequest(
+  call: Call,
+  target: Target,
+  provider: Provider,
+  model: string | null,
+): RequestTranslation | null {
   const {endpoint, body, incoming, is_passthrough} = call
   const words = is_passthrough || body.kind !== 'json' ? null : translationFor(provider, endpoint)
   if (!words) return null
   const {client, translation} = words
   // What other clients' words echo of a request, and who asks for its members, must see the files themselves.
-  const held = endpoint === 'chatComplete' && !(body as JsonBody).whole ? detachInlineFiles((body as JsonBody).bytes) : null
+  const held =
+    endpoint === 'chatComplete' && !(body as JsonBody).whole ? detachInlineFiles((body as JsonBody).bytes) : null
   const fields = applyParams(held?.json ?? wholeOf(body as JsonBody), target.params)
   const context: TranslationContext = {
     provider: provider.slug,
@@ -75,7 +81,14 @@ export function translateRequest(call: Call, target: Target, provider: Provider,
   }
   try {
     const chat_request = client ? withLimitMembers(provider, client.toChat(fields, context)) : fields
-    return {...words, context, chat_request, client_request: fields, request: translation.request(chat_request, context), held}
+    return {
+      ...words,
+      context,
+      chat_request,
+      client_request: fields,
+      request: translation.request(chat_request, context),
+      held,
+    }
   } catch (fault) {
     if (!(fault instanceof UnsupportedInput) && !(fault instanceof RangeError)) throw fault
     throw asUntranslatable(fault, provider.slug)
@@ -98,10 +111,13 @@ export interface WrittenBody {
 }
 
 /**
- * Writes out what leaves. What is nested too deep to be written is the client's fault. `is_whole`: it is to be one buffer, since it is
- * signed or compared; otherwise a body with large files leaves in pieces.
+ * Writes out what leaves. What is nested too deep to be written is the client's fault. `is_whole`: it is to be one
+ * buffer, since it is signed or compared; otherwise a body with large files leaves in pieces.
  */
-export function written({request: {body}, context: {provider}, held}: RequestTranslation, is_whole: boolean): WrittenBody {
+export function written(
+  {request: {body}, context: {provider}, held}: RequestTranslation,
+  is_whole: boolean,
+): WrittenBody {
   if (body === null || Buffer.isBuffer(body)) return {body, headers: {}}
   const text = writtenText(body, provider)
   if (!held) return {body: Buffer.from(text), headers: {}}
@@ -132,7 +148,9 @@ export function translated(
   return {bytes: translateFault(of, status, plain), content_type: JSON_TYPE, usage: null, model: null}
 }
 
-/** A whole 2xx answer in the client's words; throws `upstream.bad_reply` for what is not what its provider documents. */
+/**
+ * A whole 2xx answer in the client's words; throws `upstream.bad_reply` for what is not what its provider documents.
+ */
 function translateReply(
   {translation, client, context, chat_request, client_request}: RequestTranslation,
   plain: Buffer,
@@ -146,11 +164,22 @@ function translateReply(
     if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model, hops}
     const counted_body = client && !usage && estimate ? {...body, usage: usageIn(estimate.whole(plain))} : body
     const answer = client ? client.fromChat(counted_body, context, client_request) : body
-    return {bytes: answer === response ? plain : Buffer.from(writtenAsCame(answer)), content_type: JSON_TYPE, usage, model, hops}
+    return {
+      bytes: answer === response ? plain : Buffer.from(writtenAsCame(answer)),
+      content_type: JSON_TYPE,
+      usage,
+      model,
+      hops,
+    }
   } catch (cause) {
-    if (!(cause instanceof InvalidResponse) && !(cause instanceof RangeError) && !(cause instanceof UnsupportedInput)) throw cause
+    if (!(cause instanceof InvalidResponse) && !(cause instanceof RangeError) && !(cause instanceof UnsupportedInput))
+      throw cause
     // The sentence has its own full stop, and some providers' words have one too.
-    throw new Refusal('upstream.bad_reply', {provider: context.provider, reason: cause.message.replace(/\.$/, '')}, {cause})
+    throw new Refusal(
+      'upstream.bad_reply',
+      {provider: context.provider, reason: cause.message.replace(/\.$/, '')},
+      {cause},
+    )
   }
 }
 
@@ -159,7 +188,9 @@ function translateFault({dialect, client, context}: RequestTranslation, status: 
   if (client?.isOwnError?.(jsonIn(plain.toString()))) return plain
   const fault = dialect ? dialect.fault(status, plain, context) : plainFault(status, plain, context)
   if (client) return Buffer.from(JSON.stringify(client.error(status, fault)))
-  return Buffer.from(dialect?.keeps_errors ? errorAsCame(plain, fault, context) : JSON.stringify(errorBody(context, fault)))
+  return Buffer.from(
+    dialect?.keeps_errors ? errorAsCame(plain, fault, context) : JSON.stringify(errorBody(context, fault)),
+  )
 }
 
 export const JSON_TYPE = 'application/json'
@@ -168,7 +199,10 @@ function isBinary(body: TranslatedResponse['body']): body is Extract<TranslatedR
   return Buffer.isBuffer((body as {bytes?: unknown}).bytes)
 }
 
-/** JSON, or the bytes where it is none: some answer with a picture. Throws `InvalidResponse` for what is nested too deep. */
+/**
+ * JSON, or the bytes where it is none: some answer with a picture. Throws `InvalidResponse` for what is nested too
+ * deep.
+ */
 function parsed(plain: Buffer): unknown {
   const text = plain.toString()
   try {

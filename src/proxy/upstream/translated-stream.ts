@@ -26,8 +26,8 @@ interface StreamReading {
 }
 
 /**
- * A stream in the provider's words on its way to a client of other words. What ends it for the client waits for its end at the provider,
- * since some tell their usage behind their last word.
+ * A stream in the provider's words on its way to a client of other words. What ends it for the client waits for its end
+ * at the provider, since some tell their usage behind their last word.
  */
 export class TranslatedStream implements ProviderStream {
   readonly ends_on_fault = true
@@ -88,7 +88,9 @@ export class TranslatedStream implements ProviderStream {
   }
 
   faultEvent(refusal: Refusal): Buffer {
-    const error = this.#is_faulty ? this.#fault() : {message: refusal.message, type: refusal.codes.type, param: null, code: null}
+    const error = this.#is_faulty
+      ? this.#fault()
+      : {message: refusal.message, type: refusal.codes.type, param: null, code: null}
     if (this.#writer) return Buffer.from(this.#writer.fault(error))
     return faultEvent(this.#endpoint, {message: error.message, type: error.type ?? 'api_error'}, false)
   }

@@ -11,9 +11,9 @@ import type {ProviderStream, Stream} from './stream.ts'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * A stream in a vendor's own words, called by the vendor's own path. Its bytes go on as they come; beside them its events are read for what
- * they tell of usage. `inner` follows the same bytes as an event stream in OpenAI's or Anthropic's words, whose last event is held; null
- * for other framings, which have no event that ends them.
+ * A stream in a vendor's own words, called by the vendor's own path. Its bytes go on as they come; beside them its
+ * events are read for what they tell of usage. `inner` follows the same bytes as an event stream in OpenAI's or
+ * Anthropic's words, whose last event is held; null for other framings, which have no event that ends them.
  */
 export class VendorStream implements ProviderStream {
   readonly ends_on_fault = false
@@ -53,7 +53,10 @@ export class VendorStream implements ProviderStream {
     else done()
   }
 
-  /** Lines take an error as Ollama writes it; in other framings nothing of ours would be read, and the connection is cut. */
+  /**
+   * Lines take an error as Ollama writes it; in other framings nothing of ours would be read, and the connection is
+   * cut.
+   */
   faultEvent(fault: Refusal): Buffer {
     if (this.#inner) return this.#inner.faultEvent(fault)
     return this.#framing === 'lines' ? Buffer.from(`${JSON.stringify({error: fault.message})}\n`) : NOTHING
@@ -157,8 +160,14 @@ export function saysFraming(content_type: string): boolean {
 
 const IS_JSON = /^application\/json\b/i
 
-/** How a reply to a vendor's own path streams; null where it is no stream. `declared` is what the operation says of its own streams. */
-export function vendorFraming(declared: VendorFraming | null, headers: Readonly<Record<string, string>>): VendorFraming | null {
+/**
+ * How a reply to a vendor's own path streams; null where it is no stream. `declared` is what the operation says of its
+ * own streams.
+ */
+export function vendorFraming(
+  declared: VendorFraming | null,
+  headers: Readonly<Record<string, string>>,
+): VendorFraming | null {
   const type = headers['content-type'] ?? ''
   for (const [pattern, framing] of BY_TYPE) if (pattern.test(type)) return framing
   // A whole answer has a length, or says that it is JSON; that of an array is JSON as well.

@@ -3,12 +3,14 @@ import type {LogFilter} from '../log-filter.ts'
 const DAY_MS = 86_400_000
 
 /**
- * The same rows, a part for each day (UTC): rows of one day are sorted in less time than all of them, and others have their turn at
- * the reader in between. Where an index finds the few rows of a trace there is one part, and where the time is open.
+ * The same rows, a part for each day (UTC): rows of one day are sorted in less time than all of them, and others have
+ * their turn at the reader in between. Where an index finds the few rows of a trace there is one part, and where the
+ * time is open.
  */
 export function byDay(filter: LogFilter): LogFilter[] {
   const {least, most} = filter.created_at ?? {}
-  if (least === undefined || most === undefined || filter.trace_id !== undefined || isBound(filter.feedback)) return [filter]
+  if (least === undefined || most === undefined || filter.trace_id !== undefined || isBound(filter.feedback))
+    return [filter]
   const parts: LogFilter[] = []
   for (let from = least; from <= most; ) {
     const next = new Date((Math.floor(Date.parse(from) / DAY_MS) + 1) * DAY_MS)

@@ -33,7 +33,12 @@ type Column = 'provider' | 'model' | 'status' | 'api_key_id' | 'config_id' | 'wo
 /** A workspace's totals are kept apart from what is named: they are far fewer. */
 const OF_TOTALS: ReadonlySet<Dimension> = new Set(['status', 'workspace_id'])
 
-export async function factsOf(reader: AnalyticsReader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Fact[]> {
+export async function factsOf(
+  reader: AnalyticsReader,
+  filter: LogFilter,
+  bucket: Bucket,
+  by?: Dimension,
+): Promise<Fact[]> {
   const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && by !== 'prompt' && isSummed(filter))
   const facts = []
   for (const part of rows.flatMap(byDay)) facts.push(...(await fromRows(reader, part, bucket, by)))
@@ -48,7 +53,12 @@ export interface Latencies {
   readonly counts: Map<number, number>
 }
 
-export async function latenciesOf(reader: AnalyticsReader, filter: LogFilter, bucket: Bucket, by?: Dimension): Promise<Latencies[]> {
+export async function latenciesOf(
+  reader: AnalyticsReader,
+  filter: LogFilter,
+  bucket: Bucket,
+  by?: Dimension,
+): Promise<Latencies[]> {
   const is_kept = by === undefined || by === 'provider' || by === 'model' || by === 'workspace_id'
   const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && is_kept && isSummed(filter, 'latency'))
   const found: LatencyRow[] = []
@@ -73,7 +83,12 @@ interface LatencyRow {
 
 type Raw = {readonly [column in keyof Fact]: string | number}
 
-async function fromRows({kind, db}: AnalyticsReader, filter: LogFilter, bucket: Bucket, by: Dimension | undefined): Promise<Raw[]> {
+async function fromRows(
+  {kind, db}: AnalyticsReader,
+  filter: LogFilter,
+  bucket: Bucket,
+  by: Dimension | undefined,
+): Promise<Raw[]> {
   const {keys, same} = keysOf(kind, filter, bucket, by)
   const rows = await filteredRows(db, filter)
     .select([
@@ -154,7 +169,8 @@ function latencyHours(
   bucket: Bucket,
   by: Dimension | undefined,
 ): Promise<readonly LatencyRow[]> {
-  const named = filter.models !== undefined || filter.provider_models !== undefined || by === 'provider' || by === 'model'
+  const named =
+    filter.models !== undefined || filter.provider_models !== undefined || by === 'provider' || by === 'model'
   let sums = db
     .selectFrom('traffic.log_latencies')
     .where('workspace_id', 'in', ownWorkspaces(filter))

@@ -21,11 +21,22 @@ export interface GraphSources {
 
 /** Whether the sums are kept by all that the filter names; `latency` are those of how long calls took. */
 export function isSummed(filter: LogFilter, sums: 'all' | 'latency' = 'all'): boolean {
-  const {trace_id, span_id, metadata, user_ids, prompt_slug, total_tokens, prompt_tokens, completion_tokens, cost_nanousd, feedback} =
-    filter
+  const {
+    trace_id,
+    span_id,
+    metadata,
+    user_ids,
+    prompt_slug,
+    total_tokens,
+    prompt_tokens,
+    completion_tokens,
+    cost_nanousd,
+    feedback,
+  } = filter
   if ([trace_id, span_id, metadata, user_ids, prompt_slug].some(each => each !== undefined)) return false
   if ([total_tokens, prompt_tokens, completion_tokens, cost_nanousd, feedback].some(isBound)) return false
-  if (sums === 'latency' && [filter.api_key_ids, filter.statuses, filter.providers, filter.configs].some(each => each)) return false
+  if (sums === 'latency' && [filter.api_key_ids, filter.statuses, filter.providers, filter.configs].some(each => each))
+    return false
   // sums know a provider by its slug alone
   return !filter.providers?.some(name => UUID.test(name))
 }
@@ -38,8 +49,8 @@ export async function sourcesOf({db}: {readonly db: Db}, filter: LogFilter, summ
 }
 
 /**
- * The same for the rows that are there now: sums are kept for another time than rows, and count only from where both are whole. A time
- * may be open; the hour that has not ended is summed as far as it is.
+ * The same for the rows that are there now: sums are kept for another time than rows, and count only from where both
+ * are whole. A time may be open; the hour that has not ended is summed as far as it is.
  */
 export async function sourcesOfKept(db: Db, filter: LogFilter): Promise<GraphSources> {
   if (!isSummed(filter)) return {rows: [filter], hours: null}
@@ -73,9 +84,14 @@ function parted(filter: LogFilter, begin: string, {least, most}: {least: string;
   return {rows, hours: {from, before}}
 }
 
-/** The sums of these hours that a filter finds: the totals of workspaces where it names nothing that those do not know, and none is requested. */
+/**
+ * The sums of these hours that a filter finds: the totals of workspaces where it names nothing that those do not know,
+ * and none is requested.
+ */
 export function hourlySums(db: Db, filter: LogFilter, hours: Hours, by_name: boolean) {
-  const named = [filter.api_key_ids, filter.models, filter.provider_models, filter.providers, filter.configs].some(each => each)
+  const named = [filter.api_key_ids, filter.models, filter.provider_models, filter.providers, filter.configs].some(
+    each => each,
+  )
   let sums = db
     .selectFrom('traffic.log_hourly')
     .where('workspace_id', 'in', ownWorkspaces(filter))

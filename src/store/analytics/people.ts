@@ -15,7 +15,10 @@ export interface Users {
   readonly requests: number
 }
 
-/** How many users calls name, in the metadata `_user`. Of the whole nothing is known from its days: a user may call in several. */
+/**
+ * How many users calls name, in the metadata `_user`. Of the whole nothing is known from its days: a user may call in
+ * several.
+ */
 export async function usersOf({kind, db}: AnalyticsReader, filter: LogFilter, bucket: Bucket): Promise<Users[]> {
   const user = fromMetadata(kind, USER)
   const found: Users[] = []
@@ -101,7 +104,11 @@ async function thoughtsOf({kind, db}: AnalyticsReader, filter: LogFilter, key: s
     .select([value.as('value'), sql<number>`avg(mean)`.as('feedback'), sql<number>`count(mean)`.as('with_feedback')])
     .groupBy(sql`1`)
     .execute()
-  return new Map(rows.map(row => [String(row.value), {feedback: Number(row.feedback), with_feedback: Number(row.with_feedback)}] as const))
+  return new Map(
+    rows.map(
+      row => [String(row.value), {feedback: Number(row.feedback), with_feedback: Number(row.with_feedback)}] as const,
+    ),
+  )
 }
 
 export interface Seen {
@@ -115,7 +122,11 @@ export async function seenOf({kind, db}: AnalyticsReader, filter: LogFilter, by:
   const all = new Map<string, Seen>()
   for (const part of byDay(filter)) {
     const rows = await filteredRows(db, part)
-      .select([nameOf(kind, by).as('name'), sql<string>`min(created_at)`.as('first_seen'), sql<string>`max(created_at)`.as('last_seen')])
+      .select([
+        nameOf(kind, by).as('name'),
+        sql<string>`min(created_at)`.as('first_seen'),
+        sql<string>`max(created_at)`.as('last_seen'),
+      ])
       .groupBy(sql`1`)
       .execute()
     for (const row of rows) all.set(row.name, {...row, first_seen: all.get(row.name)?.first_seen ?? row.first_seen})

@@ -38,11 +38,17 @@ interface Newest {
   readonly is_all: boolean
 }
 
-/** At least so many of the newest traces, from the newest rows of a workspace; undefined where that takes too many rows. */
+/**
+ * At least so many of the newest traces, from the newest rows of a workspace; undefined where that takes too many rows.
+ */
 async function newestOf({db}: AnalyticsReader, filter: LogFilter, wanted: number): Promise<Newest | undefined> {
   if (filter.workspace_id === undefined || filter.trace_id !== undefined) return undefined
   for (let limit = 2 * (wanted + 1); limit <= MAX_ROWS; limit *= 4) {
-    const rows = await listedRows(db, filter).select(['trace_id', 'created_at']).orderBy('created_at', 'desc').limit(limit).execute()
+    const rows = await listedRows(db, filter)
+      .select(['trace_id', 'created_at'])
+      .orderBy('created_at', 'desc')
+      .limit(limit)
+      .execute()
     const is_all = rows.length < limit
     const last_at = rows.at(-1)?.created_at ?? ''
     // of the last moment there may be more

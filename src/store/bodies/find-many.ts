@@ -7,8 +7,8 @@ import {BATCH_HEAD_BYTES, COMPRESSED, dayOf, listPacks, PACKS_FOLDER, PLAIN} fro
 import {readRows} from './rows.ts'
 
 /**
- * Finds the bodies of many rows in one pass and hands each to `found`, in no order; of those that were not kept it says nothing. A row's
- * bodies are views on what was read: who keeps them keeps all of it.
+ * Finds the bodies of many rows in one pass and hands each to `found`, in no order; of those that were not kept it says
+ * nothing. A row's bodies are views on what was read: who keeps them keeps all of it.
  */
 export type FindManyBodies = (rows: readonly BodiesOf[], found: (row: LogBodiesTable) => void) => Promise<void>
 
@@ -17,12 +17,14 @@ const MAX_IDS = 500
 
 /** As `bodyFinder`, for a page of rows. */
 export function manyBodiesFinder(options: StoreOptions, db: Db): FindManyBodies {
-  if (options.kind === 'sqlite') return (rows, found) => findManyInPacks(join(options.folder, PACKS_FOLDER), rows, found)
+  if (options.kind === 'sqlite')
+    return (rows, found) => findManyInPacks(join(options.folder, PACKS_FOLDER), rows, found)
   return async (rows, found) => {
     const ids = rows.map(({id}) => id)
     for (let at = 0; at < ids.length; at += MAX_IDS) {
       const some = ids.slice(at, at + MAX_IDS)
-      for (const row of await db.selectFrom('traffic.log_bodies').selectAll().where('log_id', 'in', some).execute()) found(row)
+      for (const row of await db.selectFrom('traffic.log_bodies').selectAll().where('log_id', 'in', some).execute())
+        found(row)
     }
   }
 }
@@ -36,9 +38,15 @@ interface Wanted {
   readonly found: (row: LogBodiesTable) => void
 }
 
-async function findManyInPacks(folder: string, rows: readonly BodiesOf[], found: (row: LogBodiesTable) => void): Promise<void> {
+async function findManyInPacks(
+  folder: string,
+  rows: readonly BodiesOf[],
+  found: (row: LogBodiesTable) => void,
+): Promise<void> {
   if (!rows.length) return
-  const ended_ms = rows.map(({created_at, last_byte_ms}) => Date.parse(created_at) + last_byte_ms).sort((one, other) => one - other)
+  const ended_ms = rows
+    .map(({created_at, last_byte_ms}) => Date.parse(created_at) + last_byte_ms)
+    .sort((one, other) => one - other)
   const [from_ms, to_ms] = [ended_ms[0]! + EARLIEST_MS, ended_ms.at(-1)! + LATEST_MS]
   const wanted = {ids: new Set(rows.map(({id}) => id)), ended_ms, from_ms, to_ms, found}
   for (const {path, begun_ms} of listPacks(folder, dayOf(from_ms - DAY_MS), dayOf(to_ms))) {
@@ -68,7 +76,10 @@ async function search(path: string, wanted: Wanted): Promise<void> {
       if ((magic !== PLAIN && magic !== COMPRESSED) || packed_ms > wanted.to_ms) return
       if (mayHold(wanted, packed_ms)) {
         const begin = head + BATCH_HEAD_BYTES
-        const kept = begin + bytes <= window.length ? window.subarray(begin, begin + bytes) : await read(file, at + BATCH_HEAD_BYTES, bytes)
+        const kept =
+          begin + bytes <= window.length
+            ? window.subarray(begin, begin + bytes)
+            : await read(file, at + BATCH_HEAD_BYTES, bytes)
         if (kept.length < bytes) return
         const plain = magic === PLAIN ? kept : await decompress(kept, {maxOutputLength: window.readUInt32LE(head + 12)})
         for (const row of readRows(plain, rows)) if (wanted.ids.delete(row.log_id)) wanted.found(row)

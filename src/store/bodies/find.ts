@@ -31,8 +31,13 @@ export const LATEST_MS = 60_000
 export const EARLIEST_MS = -2_000
 const WINDOW_BYTES = 64 * 1024
 
-/** Looks through the batches that were packed about when the call ended; no more than their heads is read of the others. */
-export async function findInPacks(folder: string, {id, created_at, last_byte_ms}: BodiesOf): Promise<LogBodiesTable | undefined> {
+/**
+ * Looks through the batches that were packed about when the call ended; no more than their heads is read of the others.
+ */
+export async function findInPacks(
+  folder: string,
+  {id, created_at, last_byte_ms}: BodiesOf,
+): Promise<LogBodiesTable | undefined> {
   const ended_ms = Date.parse(created_at) + last_byte_ms
   const from_ms = ended_ms + EARLIEST_MS
   const to_ms = ended_ms + LATEST_MS
@@ -68,7 +73,10 @@ async function search(path: string, id: string, from_ms: number, to_ms: number):
       if (packed_ms > to_ms) return undefined
       const begin = head + BATCH_HEAD_BYTES
       if (packed_ms >= from_ms) {
-        const kept = begin + bytes <= window.length ? window.subarray(begin, begin + bytes) : await read(file, at + BATCH_HEAD_BYTES, bytes)
+        const kept =
+          begin + bytes <= window.length
+            ? window.subarray(begin, begin + bytes)
+            : await read(file, at + BATCH_HEAD_BYTES, bytes)
         if (kept.length < bytes) return undefined
         const maxOutputLength = window.readUInt32LE(head + 12)
         const found = findRow(magic === PLAIN ? kept : await decompress(kept, {maxOutputLength}), rows, id)

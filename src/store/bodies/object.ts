@@ -12,9 +12,10 @@ export interface ObjectOf {
 }
 
 /**
- * The bodies of a row as the JSON of an object, for whoever reads the bucket: `{_id, organisation_id, workspace_slug, created_at,
- * log_format, is_cut, request: {headers, body}, response: {headers, body}}`. A body that is a JSON object or list stands there byte for
- * byte, any other as a text, decoded where it was encoded; what is no text is `body_base64`, with its `content_encoding`.
+ * The bodies of a row as the JSON of an object, for whoever reads the bucket: `{_id, organisation_id, workspace_slug,
+ * created_at, log_format, is_cut, request: {headers, body}, response: {headers, body}}`. A body that is a JSON object
+ * or list stands there byte for byte, any other as a text, decoded where it was encoded; what is no text is
+ * `body_base64`, with its `content_encoding`.
  */
 export async function toObject(row: LogBodiesTable, of: ObjectOf): Promise<Buffer> {
   const head = JSON.stringify({
@@ -46,7 +47,9 @@ export function fromObject(log_id: string, created_at: string, object: Buffer): 
     request_body: bodyIn(request),
     response_headers: needed(response, 'headers').toString(),
     response_body: bodyIn(response),
-    response_encoding: response.has('content_encoding') ? String(JSON.parse(needed(response, 'content_encoding').toString())) : null,
+    response_encoding: response.has('content_encoding')
+      ? String(JSON.parse(needed(response, 'content_encoding').toString()))
+      : null,
     cut: members.get('is_cut')?.toString() === 'true' ? 1 : 0,
   }
 }
@@ -64,7 +67,10 @@ async function member(body: Uint8Array | null, encoding: string | null): Promise
   return [Buffer.from(`,"body_base64":"${base64}"${encoded}`)]
 }
 
-/** Whether a text is a JSON object or list from its first character to its last: it is cut out of the object as it stands there. */
+/**
+ * Whether a text is a JSON object or list from its first character to its last: it is cut out of the object as it
+ * stands there.
+ */
 function isStructure(text: string): boolean {
   const ends = `${text.at(0)}${text.at(-1)}`
   if (ends !== '{}' && ends !== '[]') return false

@@ -1,5 +1,15 @@
 import {randomBytes} from 'node:crypto'
-import {closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, rmdirSync, rmSync, statSync, writevSync} from 'node:fs'
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writevSync,
+} from 'node:fs'
 import {join} from 'node:path'
 import {constants, zstdCompressSync} from 'node:zlib'
 import type {PackedBodies} from './rows.ts'
@@ -8,10 +18,11 @@ import type {PackedBodies} from './rows.ts'
 export const PACKS_FOLDER = 'bodies'
 
 /**
- * A pack is a file of batches, one behind the other: what one tick of the flusher brought, behind a head of 24 bytes (`GBP1`, or `GBZ1`
- * where it is compressed with zstd; rows, bytes that follow, bytes of the rows, and when it was packed: milliseconds since 1970 as a double).
- * A torn batch at the end is what a kill leaves, and is passed over.
- * `<folder>/<day>/<milliseconds when it was begun>-<random>.pack`: age is in the name, and deleting what is old deletes files.
+ * A pack is a file of batches, one behind the other: what one tick of the flusher brought, behind a head of 24 bytes
+ * (`GBP1`, or `GBZ1` where it is compressed with zstd; rows, bytes that follow, bytes of the rows, and when it was
+ * packed: milliseconds since 1970 as a double). A torn batch at the end is what a kill leaves, and is passed over.
+ * `<folder>/<day>/<milliseconds when it was begun>-<random>.pack`: age is in the name, and deleting what is old deletes
+ * files.
  */
 export const BATCH_HEAD_BYTES = 24
 export const PLAIN = 0x3150_4247
@@ -34,7 +45,10 @@ export interface Packs {
   close(): void
 }
 
-/** For the one process that owns the data directory. Nothing is synced: bodies may be lost with the power, and with nothing else. */
+/**
+ * For the one process that owns the data directory. Nothing is synced: bodies may be lost with the power, and with
+ * nothing else.
+ */
 export function openPacks(folder: string, {most_bytes = MAX_BYTES, most_ms = MAX_MS} = {}): Packs {
   let open: {readonly fd: number; readonly begun_ms: number; bytes: number} | undefined
   const head = Buffer.alloc(BATCH_HEAD_BYTES)
@@ -52,7 +66,8 @@ export function openPacks(folder: string, {most_bytes = MAX_BYTES, most_ms = MAX
   return {
     append({bytes, used_bytes, rows, packed_ms}, onFault) {
       try {
-        if (open && (open.bytes >= most_bytes || packed_ms - open.begun_ms >= most_ms || packed_ms < open.begun_ms)) close()
+        if (open && (open.bytes >= most_bytes || packed_ms - open.begun_ms >= most_ms || packed_ms < open.begun_ms))
+          close()
         const pack = open ?? begin(Math.trunc(packed_ms))
         head.writeUInt32LE(rows, 4)
         const plain = new Uint8Array(bytes, 0, used_bytes)
@@ -82,7 +97,11 @@ export function openPacks(folder: string, {most_bytes = MAX_BYTES, most_ms = MAX
     },
     deleteOlder(before_ms) {
       for (const pack of listPacks(folder)) {
-        if (pack.begun_ms >= before_ms || (statSync(pack.path, {throwIfNoEntry: false})?.mtimeMs ?? before_ms) >= before_ms) continue
+        if (
+          pack.begun_ms >= before_ms ||
+          (statSync(pack.path, {throwIfNoEntry: false})?.mtimeMs ?? before_ms) >= before_ms
+        )
+          continue
         rmSync(pack.path, {force: true})
       }
       for (const day of daysIn(folder)) if (day < dayOf(before_ms)) removeEmpty(join(folder, day))

@@ -1,6 +1,8 @@
 import type {LogBodiesTable} from '../tables/traffic.ts'
 
-/** Bodies of log rows in one piece of memory, so that another thread takes them without a copy, and a file in one write. */
+/**
+ * Bodies of log rows in one piece of memory, so that another thread takes them without a copy, and a file in one write.
+ */
 export interface PackedBodies {
   /** The rows, one behind the other; what follows `used_bytes` is of no meaning. */
   readonly bytes: SharedArrayBuffer
@@ -33,7 +35,8 @@ export type RowFields = readonly [
 /** The most bytes that `writeRow` takes for them. */
 export function mostRowBytes(fields: RowFields): number {
   let bytes = HEAD_BYTES
-  for (const field of fields) if (field !== null) bytes += typeof field === 'string' ? field.length * MAX_BYTES_PER_UNIT : field.length
+  for (const field of fields)
+    if (field !== null) bytes += typeof field === 'string' ? field.length * MAX_BYTES_PER_UNIT : field.length
   return bytes
 }
 
@@ -46,7 +49,8 @@ export function writeRow(buffer: Buffer, start: number, fields: RowFields, cut: 
     if (typeof value === 'string') length = buffer.write(value, at)
     else if (value !== null) {
       length = value.length
-      if (length > 0) buffer.fill(value, at, at + length) // ten times sooner done than `set`, which goes byte by byte in shared memory
+      // ten times sooner done than `set`, which goes byte by byte in shared memory
+      if (length > 0) buffer.fill(value, at, at + length)
     }
     buffer.writeInt32LE(length, start + field * 4)
     if (length > 0) at += length
@@ -71,7 +75,8 @@ export function findRow(buffer: Buffer, rows: number, log_id: string): LogBodies
   let at = 0
   for (let row = 0; row < rows && at + HEAD_BYTES <= buffer.length; row++) {
     const begin = at + HEAD_BYTES
-    if (buffer.readInt32LE(at) === id.length && buffer.compare(id, 0, id.length, begin, begin + id.length) === 0) return readRow(buffer, at)
+    if (buffer.readInt32LE(at) === id.length && buffer.compare(id, 0, id.length, begin, begin + id.length) === 0)
+      return readRow(buffer, at)
     at = endOf(buffer, at)
   }
   return undefined

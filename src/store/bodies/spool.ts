@@ -150,7 +150,10 @@ function unreadable(cause: unknown): never {
   throw new UnreadablePack('', {cause})
 }
 
-/** The batches of a pack behind `from`, and where each ends. One that is torn at the end is what a kill left; a pack that was deleted has none. */
+/**
+ * The batches of a pack behind `from`, and where each ends. One that is torn at the end is what a kill left; a pack
+ * that was deleted has none.
+ */
 async function* readPack(path: string, from: number): AsyncGenerator<{rows: LogBodiesTable[]; end: number}> {
   const file = await openPack(path)
   if (!file) return
@@ -163,7 +166,8 @@ async function* readPack(path: string, from: number): AsyncGenerator<{rows: LogB
       const bytes = head.readUInt32LE(8)
       const kept = await read(file, at + BATCH_HEAD_BYTES, bytes)
       if (kept.length < bytes) return
-      const plain = magic === PLAIN ? kept : await decompress(kept, {maxOutputLength: head.readUInt32LE(12)}).catch(unreadable)
+      const plain =
+        magic === PLAIN ? kept : await decompress(kept, {maxOutputLength: head.readUInt32LE(12)}).catch(unreadable)
       at += BATCH_HEAD_BYTES + bytes
       yield {rows: readRows(plain, head.readUInt32LE(4)), end: at}
     }

@@ -31,8 +31,8 @@ export interface BoundedPool extends PostgresPool {
 const SERVER_PART = 0.9
 
 /**
- * A pool in which every wait has a deadline: for a connection, for a statement, for the end. A connection over which no answer came in time is
- * destroyed with its socket, and what it did stays unknown (`StoreSilent`).
+ * A pool in which every wait has a deadline: for a connection, for a statement, for the end. A connection over which no
+ * answer came in time is destroyed with its socket, and what it did stays unknown (`StoreSilent`).
  */
 export function boundedPool(config: pg.PoolConfig, {onLost, onMade, ...deadlines}: BoundedPoolOptions): BoundedPool {
   const {most_ms} = deadlines

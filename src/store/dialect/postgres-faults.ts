@@ -1,8 +1,9 @@
 import {StoreSilent, StoreUnwritable} from '../../base/store-fault.ts'
 
 /**
- * What PostgreSQL answered, or what became of the connection, in the classes that all planes tell apart: silent, unwritable, and any other error,
- * which is an answer and stays as it is. `is_lost`: the connection broke, so nothing that it threw is an answer.
+ * What PostgreSQL answered, or what became of the connection, in the classes that all planes tell apart: silent,
+ * unwritable, and any other error, which is an answer and stays as it is. `is_lost`: the connection broke, so nothing
+ * that it threw is an answer.
  */
 export function classified(error: unknown, is_lost: boolean): unknown {
   if (error instanceof StoreSilent || error instanceof StoreUnwritable) return error
@@ -16,7 +17,9 @@ export function classified(error: unknown, is_lost: boolean): unknown {
 
 /** Why no connection could be had, whatever it was: without one nothing was done. */
 export function unreachable(error: unknown): StoreSilent {
-  return error instanceof StoreSilent ? error : new StoreSilent('PostgreSQL', silenceOf(error), {cause: error, cure: cureOf(error)})
+  return error instanceof StoreSilent
+    ? error
+    : new StoreSilent('PostgreSQL', silenceOf(error), {cause: error, cure: cureOf(error)})
 }
 
 /** Codes of PostgreSQL (manual, appendix A) that say "not now" in place of an answer. */
@@ -45,7 +48,11 @@ const REASONS: readonly (readonly [RegExp, string, StartCure])[] = [
   [/password must be a string/i, 'it asks for a password', 'user'],
   [/URI malformed/i, 'a percent sign in the address is not written as %25', 'address'],
   [/does not support SSL/i, 'it offers no TLS', 'tls'],
-  [/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME|EPROTO|ERR_SSL|ERR_TLS/i, 'its certificate or its TLS is not accepted', 'tls'],
+  [
+    /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME|EPROTO|ERR_SSL|ERR_TLS/i,
+    'its certificate or its TLS is not accepted',
+    'tls',
+  ],
   [/time(?:d )?out|timeout|ETIMEDOUT/i, 'no answer came in time', 'address'],
   [/ECONNRESET|EPIPE|terminated|closed|not queryable/i, 'the connection was cut', 'address'],
 ]

@@ -21,7 +21,10 @@ export interface PostgresOptions {
   readonly list_timeout_ms?: number
 }
 
-/** Who waits: calls and the administration; lists, reports, commands and work in the background; what reads or writes every row there is. */
+/**
+ * Who waits: calls and the administration; lists, reports, commands and work in the background; what reads or writes
+ * every row there is.
+ */
 export type Patience = 'calls' | 'lists' | 'everything'
 
 export interface SslOptions {

@@ -16,8 +16,8 @@ interface Line {
 const SUM = 'select coalesce(sum(revision), 0) as revision from revisions'
 
 /**
- * Reads how often caches were emptied, over a connection of its own: a pool that is busy, or waits, does not hold up the news that a key was
- * revoked.
+ * Reads how often caches were emptied, over a connection of its own: a pool that is busy, or waits, does not hold up
+ * the news that a key was revoked.
  */
 export class RevisionReader {
   readonly #open: () => BoundedClient

@@ -1,6 +1,13 @@
 import {join} from 'node:path'
 import Sqlite from 'better-sqlite3'
-import {CompiledQuery, type DatabaseConnection, Kysely, SqliteDialect, type SqliteDialectConfig, SqliteDriver} from 'kysely'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+} from 'kysely'
 import {isBusy} from '../busy.ts'
 import type {Database, Db, Store} from '../database.ts'
 import {notedWrites} from '../noted-writes.ts'
@@ -20,10 +27,16 @@ export const TRAFFIC_FILE = 'traffic.db'
 /** Rows of the log and bodies are larger than the usual page has good room for. */
 const TRAFFIC_PAGE_BYTES = 8192
 
-/** The raw connection: gateway.db with traffic.db attached as `traffic`; the flusher holds traffic.db alone, under the same name. */
+/**
+ * The raw connection: gateway.db with traffic.db attached as `traffic`; the flusher holds traffic.db alone, under the
+ * same name.
+ */
 export function connect({folder, role, binding}: SqliteOptions): Sqlite.Database {
   const alone = role === 'flusher'
-  const raw = new Sqlite(alone ? ':memory:' : join(folder, CONTROL_FILE), binding ? {nativeBinding: binding as unknown as string} : {})
+  const raw = new Sqlite(
+    alone ? ':memory:' : join(folder, CONTROL_FILE),
+    binding ? {nativeBinding: binding as unknown as string} : {},
+  )
   raw.pragma(`busy_timeout = ${role === 'operator' ? 5000 : 10}`)
   raw.pragma('trusted_schema = OFF')
   raw.prepare('attach database ? as traffic').run(join(folder, TRAFFIC_FILE))
@@ -92,7 +105,10 @@ class ImmediateSqliteDriver extends SqliteDriver {
     }
   }
 
-  /** A full or failing disk ends the transaction by itself: that there is none any more must not be told in place of why. */
+  /**
+   * A full or failing disk ends the transaction by itself: that there is none any more must not be told in place of
+   * why.
+   */
   override async rollbackTransaction(connection: DatabaseConnection) {
     try {
       await super.rollbackTransaction(connection)
@@ -104,7 +120,10 @@ class ImmediateSqliteDriver extends SqliteDriver {
 
 const BUSY_FOR_MS = 5_000
 
-/** Tries again on a timer while another process holds the lock: the loop is never blocked for longer than `busy_timeout`. */
+/**
+ * Tries again on a timer while another process holds the lock: the loop is never blocked for longer than
+ * `busy_timeout`.
+ */
 async function whileBusy<T>(work: () => Promise<T>): Promise<T> {
   for (const started = Date.now(); ; ) {
     try {

@@ -1,6 +1,9 @@
 import type {UsageHourlyTable} from '../tables/traffic.ts'
 
-/** What makes a row of the hourly sums the same row; the model by its first bytes and its hash (`indexedText`), as indexes bound their rows. */
+/**
+ * What makes a row of the hourly sums the same row; the model by its first bytes and its hash (`indexedText`), as
+ * indexes bound their rows.
+ */
 export const SUM_KEY = [
   'hour',
   'workspace_id',
@@ -19,4 +22,9 @@ export const SUMMED = [
   'cost_nanousd',
 ] as const satisfies readonly (keyof UsageHourlyTable)[]
 
-export const SUM_COLUMNS = [...SUM_KEY, 'model', 'organisation_id', ...SUMMED] as const satisfies readonly (keyof UsageHourlyTable)[]
+export const SUM_COLUMNS = [
+  ...SUM_KEY,
+  'model',
+  'organisation_id',
+  ...SUMMED,
+] as const satisfies readonly (keyof UsageHourlyTable)[]

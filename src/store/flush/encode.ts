@@ -7,9 +7,9 @@ import {durationOf, isRescued} from './duration.ts'
 import type {Detail, EntryValues, LedgerLine, RowValues} from './lines.ts'
 
 /**
- * A settlement as the journal holds it, up to three lines of JSON: the values of `ENTRY_COLUMNS`, whose text is what the hash of the entry
- * covers; where there is a row of the log, its `RowValues`; and its detail, which is stored as it stands here. Arrays, as this is done
- * for every call.
+ * A settlement as the journal holds it, up to three lines of JSON: the values of `ENTRY_COLUMNS`, whose text is what
+ * the hash of the entry covers; where there is a row of the log, its `RowValues`; and its detail, which is stored as it
+ * stands here. Arrays, as this is done for every call.
  */
 export function encodeSettlement(settlement: Settlement): string {
   const text = linesOf(settlement)
@@ -124,7 +124,10 @@ export interface Unpriced {
   readonly hops?: readonly StoredHop[] | undefined
 }
 
-/** Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero, and of what has no price. */
+/**
+ * Tokens and usage as the columns hold them: usage is a JSON object of the classes and units that are not zero, and of
+ * what has no price.
+ */
 export function counted(
   usage: Partial<Usage>,
   {unpriced_units, mode_unpriced, usage_unknown, unanswered, hops}: Unpriced = {},
@@ -146,9 +149,11 @@ export function counted(
   }
   const units = usage.units && Object.entries(usage.units).filter(([, count]) => count)
   if (units && units.length > 0) text += `${text && ','}"units":${JSON.stringify(Object.fromEntries(units))}`
-  if (unpriced_units && unpriced_units.length > 0) text += `${text && ','}"unpriced_units":${JSON.stringify(unpriced_units)}`
+  if (unpriced_units && unpriced_units.length > 0)
+    text += `${text && ','}"unpriced_units":${JSON.stringify(unpriced_units)}`
   if (mode_unpriced) text += `${text && ','}"mode_unpriced":${JSON.stringify(mode_unpriced)}`
-  if (usage_unknown && usage_unknown.length > 0) text += `${text && ','}"usage_unknown":${JSON.stringify(usage_unknown)}`
+  if (usage_unknown && usage_unknown.length > 0)
+    text += `${text && ','}"usage_unknown":${JSON.stringify(usage_unknown)}`
   if (unanswered) text += `${text && ','}"unanswered":true`
   if (hops && hops.length > 0) text += `${text && ','}"hops":${JSON.stringify(hops.slice(0, MAX_HOPS))}`
   return {prompt_tokens, completion_tokens, usage: `{${text}}`}
@@ -162,7 +167,9 @@ export interface StoredHop extends Readonly<Partial<Record<TokenClass, number>>>
 }
 
 function storedHop({model, type, usage, is_billed}: Hop): StoredHop {
-  const counts = [...INPUT_CLASSES, ...OUTPUT_CLASSES].flatMap(name => (usage[name] ? [[name, usage[name]] as const] : []))
+  const counts = [...INPUT_CLASSES, ...OUTPUT_CLASSES].flatMap(name =>
+    usage[name] ? [[name, usage[name]] as const] : [],
+  )
   return {
     ...(type && {type: cutTo(type, MAX_ID_BYTES)}),
     ...(model !== null && {model: cutTo(model, MAX_MODEL_BYTES)}),

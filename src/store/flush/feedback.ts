@@ -32,7 +32,19 @@ export function hookFeedback({entry, row}: FlushRecord): FeedbackTable[] {
     const id = idFrom(`${log_id}\0${at}\0${hook.id}`)
     const fields = {value, weight: weight ?? 1, metadata: JSON.stringify(metadata ?? {})}
     const times = {created_at, last_updated_at: created_at}
-    return [{id, organisation_id, workspace_id, trace_id, api_key_id, user_id, source: 'guardrail' as const, ...fields, ...times}]
+    return [
+      {
+        id,
+        organisation_id,
+        workspace_id,
+        trace_id,
+        api_key_id,
+        user_id,
+        source: 'guardrail' as const,
+        ...fields,
+        ...times,
+      },
+    ]
   })
 }
 

@@ -10,7 +10,9 @@ export {decodeRecord, type FlushRecord, isEntry, nameOf} from './record.ts'
 export {type FlushTarget, isRowFault, MarkMoved, type SetAsideRecord, type Slice} from './target.ts'
 
 /** The database that a writer flushes into. But for `binding` it can be handed to another thread. */
-export type TargetOptions = ({readonly kind: 'sqlite'} & Omit<SqliteOptions, 'role'>) | ({readonly kind: 'postgres'} & PostgresOptions)
+export type TargetOptions =
+  | ({readonly kind: 'sqlite'} & Omit<SqliteOptions, 'role'>)
+  | ({readonly kind: 'postgres'} & PostgresOptions)
 
 /** Opens a connection for the flusher alone. The writer's mark must be there (`openMark`). */
 export async function openTarget(options: TargetOptions, writer: string, epoch: number): Promise<FlushTarget> {

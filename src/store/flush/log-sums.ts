@@ -74,7 +74,10 @@ interface Alike {
   duration_ms: number
 }
 
-/** The sums of new rows, added one by one. Most rows of a slice are alike: what each of them costs here, every call does. */
+/**
+ * The sums of new rows, added one by one. Most rows of a slice are alike: what each of them costs here, every call
+ * does.
+ */
 export class LogRowSums {
   readonly #alikes = new Map<string, Alike>()
   #last: Alike | undefined
@@ -111,8 +114,20 @@ export class LogRowSums {
     const [, , created_at, status, , , cache_status] = row.row.values
     const hour = hourOf(created_at)
     const names = `${workspace_id}\0${hour}\0${api_key_id}\0${provider_slug ?? ''}\0${provider}\0${model ?? ''}\0${config_id ?? ''}`
-    const counts = {requests: 0, successes: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n, duration_ms: 0}
-    return getOrAdd(this.#alikes, `${names}\0${status}\0${cache_status}`, () => ({row, hour, buckets: new Map(), ...counts}))
+    const counts = {
+      requests: 0,
+      successes: 0,
+      prompt_tokens: 0n,
+      completion_tokens: 0n,
+      cost_nanousd: 0n,
+      duration_ms: 0,
+    }
+    return getOrAdd(this.#alikes, `${names}\0${status}\0${cache_status}`, () => ({
+      row,
+      hour,
+      buckets: new Map(),
+      ...counts,
+    }))
   }
 }
 
@@ -149,8 +164,25 @@ function addHour(sums: Map<string, LogSum>, alike: Alike, grain: number): void {
   let sum = sums.get(key)
   if (!sum) {
     const [api_key_id, provider_slug, provider, model, config_id] = names
-    const same = {workspace_id, grain, hour, api_key_id, provider_slug, provider, model, model_key: indexedText(model), config_id}
-    const counts = {requests: 0, successes: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n, duration_ms: 0}
+    const same = {
+      workspace_id,
+      grain,
+      hour,
+      api_key_id,
+      provider_slug,
+      provider,
+      model,
+      model_key: indexedText(model),
+      config_id,
+    }
+    const counts = {
+      requests: 0,
+      successes: 0,
+      prompt_tokens: 0n,
+      completion_tokens: 0n,
+      cost_nanousd: 0n,
+      duration_ms: 0,
+    }
     sum = {...same, status, cache_status, ...counts}
     sums.set(key, sum)
   }
@@ -162,7 +194,13 @@ function addHour(sums: Map<string, LogSum>, alike: Alike, grain: number): void {
   sum.duration_ms += alike.duration_ms
 }
 
-function addLatency(sums: Map<string, LogLatenciesTable>, {row, hour}: Alike, grain: number, bucket: number, requests: number): void {
+function addLatency(
+  sums: Map<string, LogLatenciesTable>,
+  {row, hour}: Alike,
+  grain: number,
+  bucket: number,
+  requests: number,
+): void {
   const {entry} = row
   const {workspace_id} = entry
   const provider = grain === 1 ? entry.provider : ''

@@ -12,12 +12,21 @@ export interface PolicySum {
   used: bigint
 }
 
-export const POLICY_COLUMNS = ['policy_id', 'entity_id', 'since_at', 'value_key', 'used'] as const satisfies readonly (keyof PolicySum)[]
+export const POLICY_COLUMNS = [
+  'policy_id',
+  'entity_id',
+  'since_at',
+  'value_key',
+  'used',
+] as const satisfies readonly (keyof PolicySum)[]
 
 /** `type/period/since/policy/id/value key`, as limits write it. */
 const OF_POLICY = /^(requests|tokens|cost)\/(budget|rpm|rph|rpd)\/(\d+)\/policy\/([^/]+)\/(.+)$/s
 
-/** What entries count for the policies whose counters they claimed, added one by one: for budgets by the day of the call, for rates by the window. */
+/**
+ * What entries count for the policies whose counters they claimed, added one by one: for budgets by the day of the
+ * call, for rates by the window.
+ */
 export class PolicySums {
   readonly #usage = new Map<string, PolicySum>()
   readonly #windows = new Map<string, PolicySum>()
@@ -35,8 +44,15 @@ export class PolicySums {
       // the visits of a call are requests, its attempts there are not: the last of them has the row of the log
       const tokens = entry.prompt_tokens + entry.completion_tokens
       const used = type === 'requests' ? (row ? 1 : 0) : type === 'tokens' ? tokens : entry.cost_nanousd
-      const make = () => ({policy_id, entity_id: policyEntityId(policy_id, value_key), since_at: from_at, value_key, used: 0n})
-      getOrAdd(is_budget ? this.#usage : this.#windows, `${policy_id}\n${value_key}\n${from_at}`, make).used += BigInt(used)
+      const make = () => ({
+        policy_id,
+        entity_id: policyEntityId(policy_id, value_key),
+        since_at: from_at,
+        value_key,
+        used: 0n,
+      })
+      getOrAdd(is_budget ? this.#usage : this.#windows, `${policy_id}\n${value_key}\n${from_at}`, make).used +=
+        BigInt(used)
     }
   }
 

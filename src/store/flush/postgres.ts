@@ -10,7 +10,15 @@ import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
 import {ENTRY_COLUMNS} from './lines.ts'
-import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, LogRowSums, type NewRow} from './log-sums.ts'
+import {
+  LATENCY_COLUMNS,
+  LATENCY_KEY,
+  LOG_SUM_COLUMNS,
+  LOG_SUM_KEY,
+  LOG_SUMMED,
+  LogRowSums,
+  type NewRow,
+} from './log-sums.ts'
 import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, type PolicySum, PolicySums} from './policies.ts'
 import {type FlushRecord, isEntry, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
 import {HourlySums} from './sums.ts'
@@ -56,9 +64,14 @@ const MARK = 'select segment, position, chain from traffic.journal_marks where w
 const MOVE_MARK = 'update traffic.journal_marks set segment = $1, position = $2, chain = $3 where writer = $4'
 
 /** Flushes into PostgreSQL, a statement for all rows of a table. The mark's row is held while a slice is applied. */
-export async function openPostgresTarget(options: PostgresOptions, writer: string, epoch: number): Promise<FlushTarget> {
+export async function openPostgresTarget(
+  options: PostgresOptions,
+  writer: string,
+  epoch: number,
+): Promise<FlushTarget> {
   const {db, close} = await openPostgres({...options, pool_size: 1}, 'lists')
-  const readMark = async (db: Db, lock = '') => (await run<Mark & {chain: string}>(db, MARK + lock, [writer, epoch])).rows[0]
+  const readMark = async (db: Db, lock = '') =>
+    (await run<Mark & {chain: string}>(db, MARK + lock, [writer, epoch])).rows[0]
   return {
     db,
     async readMark() {
@@ -72,10 +85,12 @@ export async function openPostgresTarget(options: PostgresOptions, writer: strin
       const aside = asides?.() ?? []
       await db.transaction().execute(async transaction => {
         const found = await readMark(transaction, ' for update')
-        if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
+        if (found?.segment !== from.segment || found.position !== from.position)
+          throw new MarkMoved(writer, from, found)
         const {chain, inserted} = await insertEntries(transaction, records, writer, found.chain)
         await insertLogs(transaction, records, inserted)
-        if (aside.length > 0) await run(transaction, INSERT_ASIDE, [JSON.stringify(aside.map(each => ({...each, writer})))])
+        if (aside.length > 0)
+          await run(transaction, INSERT_ASIDE, [JSON.stringify(aside.map(each => ({...each, writer})))])
         await run(transaction, MOVE_MARK, [segment, position, chain, writer])
       })
     },
@@ -159,7 +174,9 @@ async function insertLogs(db: Db, records: readonly FlushRecord[], inserted: Rea
       continue
     }
     const before = earlierAttempts(entry, row)
-    const earlier = before ? (await run<EarlierEntry>(db, EARLIER, [entry.call_id, before.first, before.last])).rows : []
+    const earlier = before
+      ? (await run<EarlierEntry>(db, EARLIER, [entry.call_id, before.first, before.last])).rows
+      : []
     rows.set(id, {entry, row, spent: spentOver(entry, earlier)})
   }
   if (rows.size === 0) return

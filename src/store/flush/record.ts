@@ -65,8 +65,8 @@ export const nameOf = ({entry}: FlushRecord): string => `${entry.call_id}:${entr
 export const isEntry = ({entry}: FlushRecord): boolean => entry.attempt !== 0
 
 /**
- * Reads a record of the journal (`encodeSettlement`). Throws with a sentence when no entry can be made of it; it never says what the record
- * held. What is wrong with a log row the database finds: the money counts without it.
+ * Reads a record of the journal (`encodeSettlement`). Throws with a sentence when no entry can be made of it; it never
+ * says what the record held. What is wrong with a log row the database finds: the money counts without it.
  */
 export function decodeRecord(payload: Buffer): FlushRecord {
   const text = linesOf(payload)

@@ -3,13 +3,25 @@ import {ENTRY_COLUMNS} from './lines.ts'
 import {type FlushRecord, LOG_COLUMNS} from './record.ts'
 
 /** What only the row of the log says, in the order of `RowValues`, and its detail. */
-const OF_ROW = ['id', 'span_id', 'created_at', 'status', 'metadata', 'duration_ms', 'cache_status', 'retry_count', 'is_rescued', 'detail']
+const OF_ROW = [
+  'id',
+  'span_id',
+  'created_at',
+  'status',
+  'metadata',
+  'duration_ms',
+  'cache_status',
+  'retry_count',
+  'is_rescued',
+  'detail',
+]
 const OF_ENTRY = [...ENTRY_COLUMNS, 'writer', 'chain']
 const BOUND = [...OF_ENTRY, ...OF_ROW.map(column => `row_${column}`)]
 
 /**
- * Inserts an entry and its row of the log by one statement, in which what both hold is bound once: binding costs as much as inserting.
- * Throws where one of them is there already, the transaction then being of no use. No log row that sums several attempts.
+ * Inserts an entry and its row of the log by one statement, in which what both hold is bound once: binding costs as
+ * much as inserting. Throws where one of them is there already, the transaction then being of no use. No log row that
+ * sums several attempts.
  */
 export function prepareCall(raw: Sqlite.Database, writer: string) {
   const row = LOG_COLUMNS.map(column => (OF_ROW.includes(column) ? `new.row_${column}` : `new.${column}`))
@@ -22,7 +34,18 @@ export function prepareCall(raw: Sqlite.Database, writer: string) {
   const insert = raw.prepare(`insert into calls (${BOUND}) values (${BOUND.map(() => '?')})`)
   return ({values, row}: FlushRecord, chain: string): void => {
     const [id, span_id, created_at, status, metadata, duration_ms, cache_status, retry_count, is_rescued] = row!.values
-    const fields = [id, span_id, created_at, status, metadata, duration_ms, cache_status, retry_count, is_rescued, row!.detail] as const
+    const fields = [
+      id,
+      span_id,
+      created_at,
+      status,
+      metadata,
+      duration_ms,
+      cache_status,
+      retry_count,
+      is_rescued,
+      row!.detail,
+    ] as const
     insert.run(...values, writer, chain, ...fields)
   }
 }

@@ -10,7 +10,15 @@ import {link} from './chain.ts'
 import {SUM_COLUMNS, SUM_KEY, SUMMED} from './columns.ts'
 import {FEEDBACK_COLUMNS, hookFeedback} from './feedback.ts'
 import {ENTRY_COLUMNS} from './lines.ts'
-import {LATENCY_COLUMNS, LATENCY_KEY, LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED, LogRowSums, type NewRow} from './log-sums.ts'
+import {
+  LATENCY_COLUMNS,
+  LATENCY_KEY,
+  LOG_SUM_COLUMNS,
+  LOG_SUM_KEY,
+  LOG_SUMMED,
+  LogRowSums,
+  type NewRow,
+} from './log-sums.ts'
 import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, PolicySums} from './policies.ts'
 import {type FlushRecord, isEntry, LOG_COLUMNS, logValues} from './record.ts'
 import {prepareCall} from './sqlite-call.ts'
@@ -80,7 +88,10 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       throw fault
     }
   }
-  /** Gives the row when the log did not have it; one that comes again tells more of the same call: results of guardrails that nobody waited for. */
+  /**
+   * Gives the row when the log did not have it; one that comes again tells more of the same call: results of guardrails
+   * that nobody waited for.
+   */
   const insertRow = ({entry, row}: FlushRecord, is_counted: boolean): NewRow | undefined => {
     if (!row) return undefined
     if (!is_counted) return void tellAgain.run(row.detail, row.values[0])
@@ -96,7 +107,12 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       const found = mark.get(writer, epoch) as (Mark & {chain: string}) | undefined
       if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
       let {chain} = found
-      const sums = {entries: new HourlySums(), unpriced: new UnpricedSums(), policies: new PolicySums(), rows: new LogRowSums()}
+      const sums = {
+        entries: new HourlySums(),
+        unpriced: new UnpricedSums(),
+        policies: new PolicySums(),
+        rows: new LogRowSums(),
+      }
       const addEntry = (record: FlushRecord) => {
         sums.entries.add(record)
         sums.unpriced.add(record)
@@ -119,7 +135,8 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
           const written = insertRow(record, is_new || !isEntry(record))
           if (written) sums.rows.add(written)
         }
-        for (const feedback of hookFeedback(record)) insertFeedback.run(FEEDBACK_COLUMNS.map(column => feedback[column]))
+        for (const feedback of hookFeedback(record))
+          insertFeedback.run(FEEDBACK_COLUMNS.map(column => feedback[column]))
       }
       addAll(sums)
       const {segment, position} = end()

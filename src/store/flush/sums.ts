@@ -55,7 +55,16 @@ export class HourlySums {
     const provider_slug = entry.provider_slug ?? ''
     const model = entry.model ?? ''
     const key = `${hour}\0${workspace_id}\0${api_key_id}\0${provider_slug}\0${provider}\0${model}`
-    const names = {hour, organisation_id, workspace_id, api_key_id, provider_slug, provider, model, model_key: indexedText(model)}
+    const names = {
+      hour,
+      organisation_id,
+      workspace_id,
+      api_key_id,
+      provider_slug,
+      provider,
+      model,
+      model_key: indexedText(model),
+    }
     const counts = {requests: 0, failures: 0, unpriced: 0, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n}
     return getOrAdd(this.#sums, key, () => ({...names, ...counts}))
   }
@@ -80,9 +89,9 @@ export function isWithin(hour: string, time: string): boolean {
 }
 
 /** A slice may add more than a column holds. */
-export function withBounds<T extends {readonly prompt_tokens: bigint; readonly completion_tokens: bigint; readonly cost_nanousd: bigint}>(
-  sum: T,
-): T {
+export function withBounds<
+  T extends {readonly prompt_tokens: bigint; readonly completion_tokens: bigint; readonly cost_nanousd: bigint},
+>(sum: T): T {
   const {prompt_tokens, completion_tokens, cost_nanousd} = sum
   if (prompt_tokens <= MOST_SUM && completion_tokens <= MOST_SUM && cost_nanousd <= MOST_SUM) return sum
   return {

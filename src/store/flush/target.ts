@@ -41,8 +41,9 @@ export interface FlushTarget {
   /** How far this writer's journal is applied. */
   readMark(): Promise<Mark>
   /**
-   * Applies a slice and moves the mark from `from` to its end, in one transaction (core rule 2). An entry that is there already, and a log
-   * row that is, stay as they are and count once; a row whose entry is there already is not added, as another row has its content. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
+   * Applies a slice and moves the mark from `from` to its end, in one transaction (core rule 2). An entry that is there
+   * already, and a log row that is, stay as they are and count once; a row whose entry is there already is not added,
+   * as another row has its content. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
    */
   apply(slice: Slice): Promise<void>
   /** Keeps bodies of log rows, once each; gives how many could not be, for good, and tells why. */
@@ -54,7 +55,10 @@ export interface FlushTarget {
   close(): Promise<void>
 }
 
-/** The mark is not where this process left it: another one writes under the same writer id, or a commit was not heard of. */
+/**
+ * The mark is not where this process left it: another one writes under the same writer id, or a commit was not heard
+ * of.
+ */
 export class MarkMoved extends Error {
   constructor(writer: string, expected: Mark, found: Mark | undefined) {
     const placeName = (mark: Mark | undefined) => (mark ? `${mark.segment}/${mark.position}` : 'nowhere')
@@ -67,8 +71,8 @@ export class MarkMoved extends Error {
 }
 
 /**
- * Whether a database refused what one record holds (a type, a constraint, a bound), so that trying the same again cannot help. All else, such
- * as a lock, a full disk or a lost connection, passes.
+ * Whether a database refused what one record holds (a type, a constraint, a bound), so that trying the same again
+ * cannot help. All else, such as a lock, a full disk or a lost connection, passes.
  */
 export function isRowFault(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false
@@ -89,10 +93,14 @@ export interface EarlierEntry {
   readonly unpriced: number
 }
 
-/** The attempts at the same target before this one, first and last; undefined when there was none (core rule 2: a row covers its retries). */
+/**
+ * The attempts at the same target before this one, first and last; undefined when there was none (core rule 2: a row
+ * covers its retries).
+ */
 export function earlierAttempts({attempt}: Pick<LedgerLine, 'attempt'>, {values}: FlushedRow) {
   const [, , , , , , , retry_count, , covers] = values
-  if (Array.isArray(covers) && covers[0] >= 1 && covers[1] >= covers[0]) return {first: covers[0] as number, last: covers[1] as number}
+  if (Array.isArray(covers) && covers[0] >= 1 && covers[1] >= covers[0])
+    return {first: covers[0] as number, last: covers[1] as number}
   if (attempt < 2 || !(retry_count >= 1)) return undefined
   return {first: Math.max(1, attempt - Math.trunc(retry_count)), last: attempt - 1}
 }
@@ -111,7 +119,8 @@ export function spentOver(entry: LedgerLine, earlier: readonly EarlierEntry[]): 
     unanswered: each.find(({unanswered}) => unanswered)?.unanswered,
     hops: each.flatMap(({hops}) => hops ?? []),
   })
-  if (!isCount(sum.prompt_tokens) || !isCount(sum.completion_tokens)) throw new RangeError('usage is not in non-negative safe integers')
+  if (!isCount(sum.prompt_tokens) || !isCount(sum.completion_tokens))
+    throw new RangeError('usage is not in non-negative safe integers')
   return {
     ...sum,
     cost_nanousd: Math.min(

@@ -20,11 +20,17 @@ export const UNPRICED_COLUMNS = [
   'requests',
 ] as const satisfies readonly (keyof UnpricedHourlyTable)[]
 
-/** What stands before a name that is no class of tokens and no unit: a mode, a number of a report that nobody knows, an unmetered endpoint. */
+/**
+ * What stands before a name that is no class of tokens and no unit: a mode, a number of a report that nobody knows, an
+ * unmetered endpoint.
+ */
 export const OTHER_PARTS = {mode: 'mode:', usage: 'usage:', operation: 'operation:'} as const
 const FLAGS = /"(?:unpriced_units|mode_unpriced|usage_unknown)":/
 
-/** What of entries has no price, or is nothing that anybody knows, added one by one. Most entries have none of it, and cost nothing here. */
+/**
+ * What of entries has no price, or is nothing that anybody knows, added one by one. Most entries have none of it, and
+ * cost nothing here.
+ */
 export class UnpricedSums {
   readonly #sums = new Map<string, UnpricedHourlyTable>()
 

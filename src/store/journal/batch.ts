@@ -15,14 +15,21 @@ export class Batch {
   bytes = 0
   #staged = 0
 
-  /** Encodes a record behind the kept ones and gives its size; refuses one that is too large. A staged record not kept is forgotten. */
+  /**
+   * Encodes a record behind the kept ones and gives its size; refuses one that is too large. A staged record not kept
+   * is forgotten.
+   */
   stage(kind: RecordKind, id: string, payload: Buffer | string): number {
     const text = typeof payload === 'string'
     if (id.length > MAX_ID_BYTES || payload.length > MAX_PAYLOAD_BYTES) throw tooLarge()
-    this.#grow(HEAD_BYTES + (id.length + (text ? payload.length : 0)) * MAX_BYTES_PER_UNIT + (text ? 0 : payload.length))
+    this.#grow(
+      HEAD_BYTES + (id.length + (text ? payload.length : 0)) * MAX_BYTES_PER_UNIT + (text ? 0 : payload.length),
+    )
     const body = this.bytes + HEAD_BYTES
     const id_bytes = id === '' ? 0 : this.buffer.write(id, body)
-    const payload_bytes = text ? this.buffer.write(payload, body + id_bytes) : payload.copy(this.buffer, body + id_bytes)
+    const payload_bytes = text
+      ? this.buffer.write(payload, body + id_bytes)
+      : payload.copy(this.buffer, body + id_bytes)
     if (id_bytes > MAX_ID_BYTES || payload_bytes > MAX_PAYLOAD_BYTES) throw tooLarge()
     this.#staged = encodeHead(this.buffer, this.bytes, kind, id_bytes, payload_bytes)
     return this.#staged
@@ -51,4 +58,7 @@ export class Batch {
 }
 
 const tooLarge = () =>
-  new JournalError('too_large', `a record's id has at most ${MAX_ID_BYTES} bytes, its payload at most ${MAX_PAYLOAD_BYTES}`)
+  new JournalError(
+    'too_large',
+    `a record's id has at most ${MAX_ID_BYTES} bytes, its payload at most ${MAX_PAYLOAD_BYTES}`,
+  )

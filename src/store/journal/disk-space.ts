@@ -21,8 +21,8 @@ const MIN_URGENT_BYTES = 1024 * 1024
 
 /**
  * The room of the journal: the segment being written and the spares behind it.
- * Room is counted in *slots*, each the most that one settlement takes, for a segment's last bytes are lost when a record does not fit:
- * a room of `n` bytes surely takes `floor(n / slot)` settlements, whatever their sizes.
+ * Room is counted in *slots*, each the most that one settlement takes, for a segment's last bytes are lost when a
+ * record does not fit: a room of `n` bytes surely takes `floor(n / slot)` settlements, whatever their sizes.
  */
 export class Space {
   current: Segment | undefined
@@ -79,15 +79,22 @@ export class Space {
     return left >= slots ? 'next' : 'nowhere'
   }
 
-  /** Reserves at once what `judge` found missing: smaller than a usual spare, and not at all while the disk is known to be full. */
+  /**
+   * Reserves at once what `judge` found missing: smaller than a usual spare, and not at all while the disk is known to
+   * be full.
+   */
   makeRoom(size: number, slots: number, gathered: number): boolean {
     const here = this.#room(gathered) - size
     const missing = Math.max(0, slots - this.#spare_slots - Math.max(0, this.#slotsIn(here)))
-    if (missing * this.slot_bytes > this.#settings.segment_bytes) return false // would hold the loop up; `stock` sees to it
+    // would hold the loop up; `stock` sees to it
+    if (missing * this.slot_bytes > this.#settings.segment_bytes) return false
     return this.#reserveNow((here >= 0 ? 0 : size) + missing * this.slot_bytes)
   }
 
-  /** Ends the current segment and begins the next, with room for `size` bytes. False when there is none: the current one stays. */
+  /**
+   * Ends the current segment and begins the next, with room for `size` bytes. False when there is none: the current one
+   * stays.
+   */
   advance(size: number): boolean {
     const ended = this.current
     const end = ended ? writeSeal(this.#settings.files, ended) : (this.#ended?.position ?? 0)
@@ -100,8 +107,8 @@ export class Space {
   }
 
   /**
-   * When the file of the current segment was removed or replaced from outside: writes it anew from what the descriptor still holds, and
-   * begins the next. Throws when it cannot; the current one stays, and is tried again.
+   * When the file of the current segment was removed or replaced from outside: writes it anew from what the descriptor
+   * still holds, and begins the next. Throws when it cannot; the current one stays, and is tried again.
    */
   restore(): boolean {
     const {current} = this
@@ -167,7 +174,12 @@ export class Space {
       this.#sync.named()
       return true
     } catch (cause) {
-      this.#settings.report({code: 'segment_failed', segment: ended.number, text: 'A removed segment could not be written anew.', cause})
+      this.#settings.report({
+        code: 'segment_failed',
+        segment: ended.number,
+        text: 'A removed segment could not be written anew.',
+        cause,
+      })
       return false
     }
   }
@@ -243,7 +255,12 @@ export class Space {
     })
     if (this.#full) return
     this.#full = true
-    report({code: 'no_room', segment: this.end.segment, text: 'No room can be reserved for the next journal segment.', cause})
+    report({
+      code: 'no_room',
+      segment: this.end.segment,
+      text: 'No room can be reserved for the next journal segment.',
+      cause,
+    })
   }
 
   #count(spares: PreallocatedSegment[]): void {

@@ -1,6 +1,7 @@
 /**
- * Why a record was not written. `full`: no room can be had now. `fault`: the file system refused or cut a write. `too_large`,
- * `duplicate`: the caller's record. `closed`: the journal was closed. Of `full` and `fault` a call is refused with `journal.full`.
+ * Why a record was not written. `full`: no room can be had now. `fault`: the file system refused or cut a write.
+ * `too_large`, `duplicate`: the caller's record. `closed`: the journal was closed. Of `full` and `fault` a call is
+ * refused with `journal.full`.
  */
 export class JournalError extends Error {
   readonly reason: 'full' | 'fault' | 'too_large' | 'duplicate' | 'closed'

@@ -4,10 +4,10 @@ import {crc32} from 'node:zlib'
  * The bytes of a journal segment, little-endian throughout.
  *
  * A segment is a header of 64 bytes, then records, then zeros up to its preallocated size:
- *   header  magic 8 · format version u32 · epoch u32 · store id 16 · segment number u64 · created_ms u64 · previous_end u64 · zeros 4 · crc32 u32
- *   record  length u32 · crc32 u32 · kind u8 · id_bytes u8 · id (UTF-8) · payload      (length counts id and payload)
- * The crc32 of a record covers everything behind it and is seeded with the length, so every byte of the head is covered too.
- * A head of zeros is the end of the data.
+ *   header magic 8 · format version u32 · epoch u32 · store id 16 · segment number u64 · created_ms u64 · previous_end
+ *   u64 · zeros 4 · crc32 u32 record length u32 · crc32 u32 · kind u8 · id_bytes u8 · id (UTF-8) · payload (length
+ *   counts id and payload) The crc32 of a record covers everything behind it and is seeded with the length, so every
+ *   byte of the head is covered too. A head of zeros is the end of the data.
  */
 export const HEADER_BYTES = 64
 export const HEAD_BYTES = 10
@@ -17,8 +17,9 @@ export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024
 export const MAX_RECORD_BYTES = HEAD_BYTES + MAX_ID_BYTES + MAX_PAYLOAD_BYTES
 
 /**
- * What a record says. `intent` and `carried` (an intent copied forward out of a retiring segment) open an attempt, `settlement` ends
- * it; these three have an id, `<call id>:<attempt>`. `sealed` is the last record of a segment that was closed in order.
+ * What a record says. `intent` and `carried` (an intent copied forward out of a retiring segment) open an attempt,
+ * `settlement` ends it; these three have an id, `<call id>:<attempt>`. `sealed` is the last record of a segment that
+ * was closed in order.
  */
 export const KINDS = ['intent', 'settlement', 'log_row', 'carried', 'sealed', 'other'] as const
 export type RecordKind = (typeof KINDS)[number]
@@ -57,7 +58,10 @@ export function segmentNumber(name: string): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** Refuses (TypeError) a store id that is not a UUID in lower case: read back it would differ, and the journal be foreign to itself. */
+/**
+ * Refuses (TypeError) a store id that is not a UUID in lower case: read back it would differ, and the journal be
+ * foreign to itself.
+ */
 export function checkStoreId(store_id: string): void {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(store_id))
     throw new TypeError(`store_id: expected a lower-case UUID, got ${JSON.stringify(store_id)}`)
@@ -77,8 +81,9 @@ export function encodeHeader(header: SegmentHeader): Buffer {
 }
 
 /**
- * The header in `bytes` although some of it changed, when the rest says that it is segment `segment` of `owner`: all that names it stands as expected,
- * or would with one of its fields put right. Where the segment before ends is not known then.
+ * The header in `bytes` although some of it changed, when the rest says that it is segment `segment` of `owner`: all
+ * that names it stands as expected, or would with one of its fields put right. Where the segment before ends is not
+ * known then.
  */
 export function mendedHeader(bytes: Buffer, owner: JournalOwner, segment: number): SegmentHeader | undefined {
   if (bytes.length < HEADER_BYTES) return undefined
@@ -106,9 +111,11 @@ const IDENTITY = [
 export function decodeHeader(bytes: Buffer): SegmentHeader | string {
   if (bytes.length < HEADER_BYTES) return `the file has ${bytes.length} bytes, a header has ${HEADER_BYTES}`
   if (isZero(bytes, 0, HEADER_BYTES)) return 'the header is blank'
-  if (bytes.readUInt32LE(HEADER_BYTES - 4) !== crc32(bytes.subarray(0, HEADER_BYTES - 4))) return 'the checksum of the header is wrong'
+  if (bytes.readUInt32LE(HEADER_BYTES - 4) !== crc32(bytes.subarray(0, HEADER_BYTES - 4)))
+    return 'the checksum of the header is wrong'
   if (!bytes.subarray(0, 8).equals(MAGIC)) return 'the file is not a journal segment'
-  if (bytes.readUInt32LE(8) !== VERSION) return `the format version is ${bytes.readUInt32LE(8)}, this program reads ${VERSION}`
+  if (bytes.readUInt32LE(8) !== VERSION)
+    return `the format version is ${bytes.readUInt32LE(8)}, this program reads ${VERSION}`
   const hex = bytes.toString('hex', 16, 32)
   return {
     epoch: bytes.readUInt32LE(12),
@@ -120,10 +127,16 @@ export function decodeHeader(bytes: Buffer): SegmentHeader | string {
 }
 
 /**
- * Writes the head of the record whose id and payload already stand at `at + HEAD_BYTES`; gives the size of the whole record.
- * `at` is where the record begins in `buffer`.
+ * Writes the head of the record whose id and payload already stand at `at + HEAD_BYTES`; gives the size of the whole
+ * record. `at` is where the record begins in `buffer`.
  */
-export function encodeHead(buffer: Buffer, at: number, kind: RecordKind, id_bytes: number, payload_bytes: number): number {
+export function encodeHead(
+  buffer: Buffer,
+  at: number,
+  kind: RecordKind,
+  id_bytes: number,
+  payload_bytes: number,
+): number {
   const length = id_bytes + payload_bytes
   const end = at + HEAD_BYTES + length
   buffer.writeUInt32LE(length, at)
@@ -156,8 +169,15 @@ export function isWhole(buffer: Buffer, at: number): boolean {
   return crc32(buffer.subarray(at + 8, at + HEAD_BYTES + length), length) === buffer.readUInt32LE(at + 4)
 }
 
-/** The kind, id and payload (a copy, or lent: a view) of the whole record at `at`; undefined when it is not what was written there. */
-export function decodeRecord(buffer: Buffer, at: number, lends = false): {kind: RecordKind; id: string; payload: Buffer} | undefined {
+/**
+ * The kind, id and payload (a copy, or lent: a view) of the whole record at `at`; undefined when it is not what was
+ * written there.
+ */
+export function decodeRecord(
+  buffer: Buffer,
+  at: number,
+  lends = false,
+): {kind: RecordKind; id: string; payload: Buffer} | undefined {
   if (!isWhole(buffer, at)) return undefined
   const length = claimedLength(buffer, at)
   const end = at + HEAD_BYTES + length

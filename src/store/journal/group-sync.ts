@@ -13,8 +13,8 @@ export interface GroupSyncOptions {
 }
 
 /**
- * Brings written segments to the disk: `fdatasync` off the loop, one round in flight, and only when something was written.
- * It owns the closing of segments that are no longer written, for only it knows when their last sync is over.
+ * Brings written segments to the disk: `fdatasync` off the loop, one round in flight, and only when something was
+ * written. It owns the closing of segments that are no longer written, for only it knows when their last sync is over.
  */
 export class GroupSync {
   readonly #options: GroupSyncOptions
@@ -46,7 +46,10 @@ export class GroupSync {
     this.touch(segment)
   }
 
-  /** Everything written before this call is on the disk when the promise resolves; a fault goes to `onFault` and rejects. */
+  /**
+   * Everything written before this call is on the disk when the promise resolves; a fault goes to `onFault` and
+   * rejects.
+   */
   async sync(): Promise<void> {
     await this.#round?.catch(() => {})
     await (this.#round ?? this.#begin())

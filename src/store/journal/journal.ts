@@ -16,8 +16,8 @@ export interface OpenIntent {
 }
 
 /**
- * Called once for each record, in the order of the appends, at the end of the turn and never inside the append: without an error
- * the record is written and outlives kill -9.
+ * Called once for each record, in the order of the appends, at the end of the turn and never inside the append: without
+ * an error the record is written and outlives kill -9.
  */
 export type AppendCallback = (error?: JournalError) => void
 
@@ -48,8 +48,9 @@ const WRITE_AT_ONCE_BYTES = 1024 * 1024
 const LOST = 'The file of the journal that is being written was removed or replaced from outside.'
 
 /**
- * The writer of the journal: records of one turn of the event loop go out in one write at its end (group commit), then their callers
- * are told. Lives on the main thread of the one process that owns the data directory. Made by `openJournal`.
+ * The writer of the journal: records of one turn of the event loop go out in one write at its end (group commit), then
+ * their callers are told. Lives on the main thread of the one process that owns the data directory. Made by
+ * `openJournal`.
  */
 export class Journal {
   readonly #settings: JournalSettings
@@ -69,7 +70,12 @@ export class Journal {
   #retiring: Promise<unknown> = Promise.resolve()
 
   /** `past`: this journal's segments of earlier processes. `open`: what they left open. */
-  constructor(settings: JournalSettings, next_number: number, past: readonly number[], open: readonly (OpenIntent & {segment: number})[]) {
+  constructor(
+    settings: JournalSettings,
+    next_number: number,
+    past: readonly number[],
+    open: readonly (OpenIntent & {segment: number})[],
+  ) {
     this.#settings = settings
     this.#sync = new GroupSync({
       files: settings.files,
@@ -93,10 +99,19 @@ export class Journal {
   appendIntent(id: string, payload: Buffer | string, done: AppendCallback): void {
     if (this.#is_lost) this.#wait({kind: 'intent', intent: undefined, done, error: new JournalError('fault', LOST)})
     else if (!this.#open.has(id)) this.#put('intent', id, payload, done, {id, payload, segment: 0})
-    else this.#wait({kind: 'intent', intent: undefined, done, error: new JournalError('duplicate', `the intent ${id} is open already`)})
+    else
+      this.#wait({
+        kind: 'intent',
+        intent: undefined,
+        done,
+        error: new JournalError('duplicate', `the intent ${id} is open already`),
+      })
   }
 
-  /** An attempt has ended. Within `settlement_bytes` it has its room, whatever the disk; when it fails, the intent stays open. */
+  /**
+   * An attempt has ended. Within `settlement_bytes` it has its room, whatever the disk; when it fails, the intent stays
+   * open.
+   */
   appendSettlement(id: string, payload: Buffer | string, done: AppendCallback): void {
     this.#put('settlement', id, payload, done, this.#open.get(id))
   }
@@ -115,7 +130,8 @@ export class Journal {
     const {slot_bytes, full} = this.#space
     const fits = this.#space.judge(slot_bytes, this.#open.size + 1, this.#batch.bytes) !== 'nowhere'
     return {
-      accepting: !this.#closed && !this.#is_lost && (fits || !full), // while the disk is not known to be full, more room is reserved when needed
+      // while the disk is not known to be full, more room is reserved when needed
+      accepting: !this.#closed && !this.#is_lost && (fits || !full),
       open_intents: this.#open.size,
       free_bytes: this.#space.free(this.#batch.bytes),
       segments: this.#space.past.size + (this.#space.current ? 1 : 0),
@@ -124,8 +140,9 @@ export class Journal {
   }
 
   /**
-   * Looks whether the file being written is still where readers find it; where it is not, what it holds is written anew and the next segment begun. To be called
-   * about twice a second: what is written meanwhile is in no file that a next process would find.
+   * Looks whether the file being written is still where readers find it; where it is not, what it holds is written anew
+   * and the next segment begun. To be called about twice a second: what is written meanwhile is in no file that a next
+   * process would find.
    */
   check(): void {
     if (this.#closed) return
@@ -137,7 +154,12 @@ export class Journal {
     } catch (cause) {
       if (!this.#is_lost) {
         this.#files_removed++
-        this.#settings.report({code: 'removed', segment, text: `${LOST} Calls are refused until it can be written.`, cause})
+        this.#settings.report({
+          code: 'removed',
+          segment,
+          text: `${LOST} Calls are refused until it can be written.`,
+          cause,
+        })
       }
       this.#is_lost = true
     }
@@ -150,7 +172,10 @@ export class Journal {
     this.#settings.report({code: 'restored', segment, text: `${LOST} ${how}`})
   }
 
-  /** Writes what is gathered now; the callers are called back at the end of the turn as ever. For the last moments of a process. */
+  /**
+   * Writes what is gathered now; the callers are called back at the end of the turn as ever. For the last moments of a
+   * process.
+   */
   flush(): void {
     const {bytes} = this.#batch
     if (bytes === 0) return
@@ -170,9 +195,9 @@ export class Journal {
   }
 
   /**
-   * Removes the segments before the one that `mark` stands in: the flusher's mark, from a commit that is itself on the disk. Intents
-   * still open in them are copied forward and synced first; a segment whose intents cannot be copied stays, and so do those behind it.
-   * Gives the removed numbers.
+   * Removes the segments before the one that `mark` stands in: the flusher's mark, from a commit that is itself on the
+   * disk. Intents still open in them are copied forward and synced first; a segment whose intents cannot be copied
+   * stays, and so do those behind it. Gives the removed numbers.
    */
   retire(mark: Mark): Promise<number[]> {
     const run = this.#retiring.then(() => this.#retire(mark))
@@ -180,7 +205,9 @@ export class Journal {
     return run
   }
 
-  /** Writes and syncs what is gathered, seals the segment and gives unused room back. Appends are refused from now on. */
+  /**
+   * Writes and syncs what is gathered, seals the segment and gives unused room back. Appends are refused from now on.
+   */
   async close(): Promise<void> {
     if (this.#closed) return
     this.flush()
@@ -202,7 +229,8 @@ export class Journal {
     try {
       if (this.#closed) throw new JournalError('closed', 'the journal is closed')
       const size = this.#batch.stage(kind, id, payload)
-      if (!this.#place(size, this.#slotsAfter(record, size))) throw new JournalError('full', 'the journal has no room for the record')
+      if (!this.#place(size, this.#slotsAfter(record, size)))
+        throw new JournalError('full', 'the journal has no room for the record')
     } catch (error) {
       if (!(error instanceof JournalError)) throw error
       record.error = error
@@ -280,7 +308,10 @@ export class Journal {
     this.#moved = true
   }
 
-  /** The batch was not written: its intents never were, its settlements are still to come. Backwards, for one may hold both of a call. */
+  /**
+   * The batch was not written: its intents never were, its settlements are still to come. Backwards, for one may hold
+   * both of a call.
+   */
   #undo(error: JournalError): void {
     for (let at = this.#waiting.length - 1; at >= this.#unwritten; at--) {
       const record = this.#waiting[at]!
@@ -342,7 +373,12 @@ export class Journal {
 
   /** What the kernel could not bring to the disk it may forget: later records go to another segment. */
   #syncFailed(segment: number | undefined, cause: unknown): void {
-    this.#settings.report({code: 'sync_failed', segment: segment ?? 0, text: 'Journal records may not be on the disk yet.', cause})
+    this.#settings.report({
+      code: 'sync_failed',
+      segment: segment ?? 0,
+      text: 'Journal records may not be on the disk yet.',
+      cause,
+    })
     if (this.#closed || segment !== this.#space.current?.number) return
     this.flush()
     this.#space.advance(0)

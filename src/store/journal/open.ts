@@ -30,8 +30,8 @@ export type OpenJournal = Pick<JournalSettings, 'folder' | 'store_id' | 'epoch'>
   }
 
 /**
- * The journal of a data directory, opened for writing in a new segment; never in one that exists. Call `recover` first, append a
- * settlement for each intent it found open, then serve. Refuses (TypeError) a store id that is no UUID.
+ * The journal of a data directory, opened for writing in a new segment; never in one that exists. Call `recover` first,
+ * append a settlement for each intent it found open, then serve. Refuses (TypeError) a store id that is no UUID.
  */
 export async function openJournal({mark, open, ...given}: OpenJournal): Promise<Journal> {
   const settings: JournalSettings = {...DEFAULTS, ...given}

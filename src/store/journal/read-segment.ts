@@ -13,8 +13,8 @@ import {
 } from './format.ts'
 
 /**
- * A record as it was written. `payload` is the reader's own copy; lent, it is good until the next record is read. The mark behind it is
- * `{segment, position: end_position}`.
+ * A record as it was written. `payload` is the reader's own copy; lent, it is good until the next record is read. The
+ * mark behind it is `{segment, position: end_position}`.
  */
 export interface SegmentRecord {
   readonly kind: Exclude<RecordKind, 'sealed'>
@@ -26,9 +26,10 @@ export interface SegmentRecord {
 }
 
 /**
- * Why reading stopped at `position`. `end`: nothing more is written there (yet). `sealed`: the segment was closed in order. `torn`: the
- * last record is not whole, as kill -9 or a power cut in the middle of a write leaves it: it was not acknowledged, or not yet synced. `damaged`: what stands there
- * is not what was written, and no whole record follows it in this segment.
+ * Why reading stopped at `position`. `end`: nothing more is written there (yet). `sealed`: the segment was closed in
+ * order. `torn`: the last record is not whole, as kill -9 or a power cut in the middle of a write leaves it: it was not
+ * acknowledged, or not yet synced. `damaged`: what stands there is not what was written, and no whole record follows it
+ * in this segment.
  */
 export interface SegmentEnd {
   readonly reason: 'end' | 'sealed' | 'torn' | 'damaged'
@@ -45,7 +46,10 @@ export interface ReadSegment {
   readonly files: ReadableFiles
   readonly path: string
   readonly from: number
-  /** A place known to be the end of a record (the writer's position): nothing behind it is looked at, and stopping before it is damage. */
+  /**
+   * A place known to be the end of a record (the writer's position): nothing behind it is looked at, and stopping
+   * before it is damage.
+   */
   readonly up_to?: number | undefined
   /** A kind of record that is gone past, whatever it holds. */
   readonly without?: RecordKind | undefined
@@ -61,10 +65,19 @@ const NOTHING = Buffer.alloc(0)
 let spare: Buffer | undefined
 
 /**
- * The records of the segment at `path` from `from` on, in order; it returns why it stopped. A record that is damaged is gone past alone: reading goes on at the next
- * one that is whole. Reads slices of 256 KB; holds no more than one slice or one record.
+ * The records of the segment at `path` from `from` on, in order; it returns why it stopped. A record that is damaged is
+ * gone past alone: reading goes on at the next one that is whole. Reads slices of 256 KB; holds no more than one slice
+ * or one record.
  */
-export function* readSegment({files, path, from, up_to, without, lends = false, onGap}: ReadSegment): Generator<SegmentRecord, SegmentEnd> {
+export function* readSegment({
+  files,
+  path,
+  from,
+  up_to,
+  without,
+  lends = false,
+  onGap,
+}: ReadSegment): Generator<SegmentRecord, SegmentEnd> {
   const fd = files.openSync(path, 'r')
   let window: Window | undefined
   try {
@@ -123,7 +136,9 @@ class Window {
     return record
   }
 
-  /** Moves behind the records of `kind` that stand at `position` whole: a length that is not true would go past others. */
+  /**
+   * Moves behind the records of `kind` that stand at `position` whole: a length that is not true would go past others.
+   */
   pass(kind: RecordKind): void {
     while (this.#have(HEAD_BYTES) && claimedKind(this.#bytes, this.#at) === kind) {
       const size = HEAD_BYTES + claimedLength(this.#bytes, this.#at)
@@ -134,8 +149,8 @@ class Window {
   }
 
   /**
-   * Moves to the next whole record behind `damaged`; false when there is none. What a payload holds is never taken for one: it is JSON, which has
-   * no byte of zero, and the length of a record has.
+   * Moves to the next whole record behind `damaged`; false when there is none. What a payload holds is never taken for
+   * one: it is JSON, which has no byte of zero, and the length of a record has.
    */
   seek(damaged: number): boolean {
     this.#moveTo(damaged + 1)
@@ -181,7 +196,10 @@ class Window {
     return got > 0
   }
 
-  /** Whether only zeros follow from `skip` bytes behind `position` to the end. Moves the window: the last question of all. */
+  /**
+   * Whether only zeros follow from `skip` bytes behind `position` to the end. Moves the window: the last question of
+   * all.
+   */
   #isBlankBehind(skip: number): boolean {
     let at = this.position + skip
     for (;;) {

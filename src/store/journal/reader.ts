@@ -18,9 +18,10 @@ export interface JournalRecord extends SegmentRecord {
 }
 
 /**
- * What a reader met and went past. `foreign`: a segment of another store or epoch, as a restore leaves it; skipped. `no_header`:
- * a segment whose header is not readable; skipped. `header`: one whose header is damaged, but not what names it; read. `torn`: a record cut
- * off by the end of its process. `damaged`: records that are not what was written; skipped. `missing`: a segment is not there.
+ * What a reader met and went past. `foreign`: a segment of another store or epoch, as a restore leaves it; skipped.
+ * `no_header`: a segment whose header is not readable; skipped. `header`: one whose header is damaged, but not what
+ * names it; read. `torn`: a record cut off by the end of its process. `damaged`: records that are not what was written;
+ * skipped. `missing`: a segment is not there.
  */
 export interface JournalWarning {
   readonly code: 'foreign' | 'no_header' | 'header' | 'torn' | 'damaged' | 'missing'
@@ -37,8 +38,8 @@ export interface ReadJournal extends JournalOwner {
   /** Where the writer stands; without it, all there is (when no writer runs). */
   readonly up_to?: Mark
   /**
-   * A segment up to there that is not there, or has no header, is a SegmentMissing, and not gone past with a warning. Not true: only the one being written is waited
-   * for, for as long as it takes, as its writer has what it holds.
+   * A segment up to there that is not there, or has no header, is a SegmentMissing, and not gone past with a warning.
+   * Not true: only the one being written is waited for, for as long as it takes, as its writer has what it holds.
    */
   readonly waits?: boolean
   /** A kind of record to go past, whatever it holds. */
@@ -84,7 +85,10 @@ interface ListedSegment {
   readonly fault: string
 }
 
-/** The segments in `folder` from number `from` on, in order; of `owner`'s also those whose headers are damaged and tell whose they are. */
+/**
+ * The segments in `folder` from number `from` on, in order; of `owner`'s also those whose headers are damaged and tell
+ * whose they are.
+ */
 export function listSegments(folder: string, files: ReadableFiles, owner: JournalOwner, from = 0): ListedSegment[] {
   const numbers = files.list(folder).flatMap(name => segmentNumber(name) ?? [])
   return numbers
@@ -95,13 +99,15 @@ export function listSegments(folder: string, files: ReadableFiles, owner: Journa
       const header = decodeHeader(bytes)
       if (typeof header === 'string') return {number, header: mendedHeader(bytes, owner, number), fault: header}
       const misnamed = header.segment !== number
-      return misnamed ? {number, header: undefined, fault: `it is segment ${header.segment} by its header`} : {number, header, fault: ''}
+      return misnamed
+        ? {number, header: undefined, fault: `it is segment ${header.segment} by its header`}
+        : {number, header, fault: ''}
     })
 }
 
 /**
- * The records behind `from` in order, over all segments of this store and epoch; whatever cannot be read is warned of and passed.
- * For any thread: it never writes. Returns whether the last segment read was closed in order.
+ * The records behind `from` in order, over all segments of this store and epoch; whatever cannot be read is warned of
+ * and passed. For any thread: it never writes. Returns whether the last segment read was closed in order.
  */
 export function* readJournal({
   folder,
@@ -115,13 +121,17 @@ export function* readJournal({
   warn,
   files = nodeFiles,
 }: ReadJournal): Generator<JournalRecord, boolean> {
-  const segments = listSegments(folder, files, {store_id, epoch}, from.segment).filter(({number}) => number <= (up_to?.segment ?? number))
+  const segments = listSegments(folder, files, {store_id, epoch}, from.segment).filter(
+    ({number}) => number <= (up_to?.segment ?? number),
+  )
   if (up_to && waits !== undefined) checkAllThere(segments, waits ? from : {segment: up_to.segment, position: 0}, up_to)
   let expected = from.segment + 1
   let sealed = true
   for (const [index, {number, header, fault}] of segments.entries()) {
-    const say = (code: JournalWarning['code'], position: number, text: string) => warn({code, segment: number, position, text})
-    if (number > expected) say('missing', 0, `Journal segments ${expected} to ${number - 1} are not there; what only they held is lost.`)
+    const say = (code: JournalWarning['code'], position: number, text: string) =>
+      warn({code, segment: number, position, text})
+    if (number > expected)
+      say('missing', 0, `Journal segments ${expected} to ${number - 1} are not there; what only they held is lost.`)
     expected = number + 1
     if (!header) {
       say('no_header', 0, `Journal segment ${number} is skipped: ${fault}. What it held is lost.`)
@@ -132,7 +142,12 @@ export function* readJournal({
       say('foreign', 0, `Journal segment ${number} is of ${of} and is not replayed.`)
       continue
     }
-    if (fault) say('header', 0, `The header of journal segment ${number} is damaged (${fault}); what names it is whole, and it is read.`)
+    if (fault)
+      say(
+        'header',
+        0,
+        `The header of journal segment ${number} is damaged (${fault}); what names it is whole, and it is read.`,
+      )
     const start = number === from.segment ? from.position : HEADER_BYTES
     const end = number === up_to?.segment ? up_to.position : endBy(segments[index + 1]?.header, header)
     if (end !== undefined && start >= end) continue
@@ -155,7 +170,11 @@ export function* readJournal({
         `Journal segment ${number} ends in a record cut off at ${position}, as a kill or a power cut in a write leaves it.`,
       )
     if (reason === 'damaged')
-      say('damaged', position, `Journal segment ${number} (${name}) is damaged at ${position}; what follows in it is lost.`)
+      say(
+        'damaged',
+        position,
+        `Journal segment ${number} (${name}) is damaged at ${position}; what follows in it is lost.`,
+      )
   }
   return sealed
 }
@@ -164,7 +183,8 @@ export function* readJournal({
 function checkAllThere(segments: readonly ListedSegment[], from: Mark, up_to: Mark): void {
   const there = new Set(segments.flatMap(({number, header}) => (header ? number : [])))
   const first = from.segment === up_to.segment ? from.segment : from.segment + 1
-  for (let number = Math.max(1, first); number <= up_to.segment; number++) if (!there.has(number)) throw new SegmentMissing(number)
+  for (let number = Math.max(1, first); number <= up_to.segment; number++)
+    if (!there.has(number)) throw new SegmentMissing(number)
 }
 
 function* inSegment(segment: number, reading: ReturnType<typeof readSegment>): Generator<JournalRecord, SegmentEnd> {
@@ -180,8 +200,8 @@ function* inSegment(segment: number, reading: ReturnType<typeof readSegment>): G
 }
 
 /**
- * What a start must know: the records that the database has not applied (behind `mark`) and the attempts left open. Reads every segment
- * there is, also those before the mark, for an intent may be older than its settlement by days.
+ * What a start must know: the records that the database has not applied (behind `mark`) and the attempts left open.
+ * Reads every segment there is, also those before the mark, for an intent may be older than its settlement by days.
  */
 export function recover({
   folder,
@@ -192,7 +212,13 @@ export function recover({
   const open = new Map<string, RecoveredIntent>()
   const warnings: JournalWarning[] = []
   const oldest = Math.min(mark.segment + 1, ...listSegments(folder, files, owner).map(({number}) => number))
-  const reading = readJournal({folder, ...owner, from: {segment: oldest - 1, position: 0}, warn: warning => warnings.push(warning), files})
+  const reading = readJournal({
+    folder,
+    ...owner,
+    from: {segment: oldest - 1, position: 0},
+    warn: warning => warnings.push(warning),
+    files,
+  })
   let pending = 0
   let step = reading.next()
   for (; !step.done; step = reading.next()) {

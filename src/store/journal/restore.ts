@@ -6,8 +6,8 @@ import {type Segment, type SegmentDirectory, sparePath} from './segment.ts'
 const COPIED_AT_ONCE_BYTES = 1024 * 1024
 
 /**
- * Writes a segment whose file was removed or replaced from outside anew under its name: its data, up to `end`, are still behind the open
- * descriptor. Gives the copy, which is complete once it has the name.
+ * Writes a segment whose file was removed or replaced from outside anew under its name: its data, up to `end`, are
+ * still behind the open descriptor. Gives the copy, which is complete once it has the name.
  */
 export function restoreSegment(place: SegmentDirectory, lost: Segment, end: number): Segment {
   const {files, folder} = place
@@ -18,7 +18,8 @@ export function restoreSegment(place: SegmentDirectory, lost: Segment, end: numb
     const bytes = Buffer.allocUnsafeSlow(Math.min(end, COPIED_AT_ONCE_BYTES))
     for (let at = 0; at < end; ) {
       const read = files.readSync(lost.fd, bytes, 0, Math.min(bytes.length, end - at), at)
-      if (read <= 0 || files.writeSync(fd, bytes, 0, read, at) !== read) throw new JournalError('fault', 'the copy was cut short')
+      if (read <= 0 || files.writeSync(fd, bytes, 0, read, at) !== read)
+        throw new JournalError('fault', 'the copy was cut short')
       at += read
     }
     files.renameSync(path, join(folder, segmentName(lost.number)))

@@ -34,15 +34,21 @@ export const usableBytes = (spare: PreallocatedSegment) => spare.bytes - HEADER_
 export const isSpareName = (name: string) => name.endsWith(SPARE_SUFFIX)
 
 /**
- * Reserves `bytes` on the disk under a spare's name, off the loop. Zeros are written, for only that reserves blocks everywhere (a file
- * made long with ftruncate has none), and synced, so that a quota or a late allocation fails here and later syncs are short.
+ * Reserves `bytes` on the disk under a spare's name, off the loop. Zeros are written, for only that reserves blocks
+ * everywhere (a file made long with ftruncate has none), and synced, so that a quota or a late allocation fails here
+ * and later syncs are short.
  */
-export async function prepareSpare(place: SegmentDirectory, serial: number, bytes: number): Promise<PreallocatedSegment> {
+export async function prepareSpare(
+  place: SegmentDirectory,
+  serial: number,
+  bytes: number,
+): Promise<PreallocatedSegment> {
   const {files} = place
   const path = sparePath(place, serial, bytes)
   const fd = await files.open(path, 'wx+')
   try {
-    for (let at = 0; at < bytes; ) at += checked(await files.write(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), at))
+    for (let at = 0; at < bytes; )
+      at += checked(await files.write(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), at))
     await files.datasync(fd)
     return {fd, path, bytes}
   } catch (fault) {
@@ -93,18 +99,29 @@ export function writeSeal(files: Files, {fd, offset}: Segment): number {
   }
 }
 
-/** Puts zeros over what a failed write left behind `offset`, as far as the disk lets us; the next segment's header says the same. */
+/**
+ * Puts zeros over what a failed write left behind `offset`, as far as the disk lets us; the next segment's header says
+ * the same.
+ */
 export function wipe(files: Files, {fd, offset}: Segment, bytes: number): void {
   try {
-    for (let at = 0; at < bytes; ) at += checked(files.writeSync(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), offset + at))
+    for (let at = 0; at < bytes; )
+      at += checked(files.writeSync(fd, ZEROS, 0, Math.min(ZEROS.length, bytes - at), offset + at))
   } catch {}
 }
 
 /** The path of a new file of `bytes`, which the disk has room for, beside what the journal leaves free. */
-export function sparePath({files, folder, headroom_bytes}: SegmentDirectory, serial: number | string, bytes: number): string {
+export function sparePath(
+  {files, folder, headroom_bytes}: SegmentDirectory,
+  serial: number | string,
+  bytes: number,
+): string {
   const free_bytes = files.freeBytes(folder)
   if (free_bytes < bytes + headroom_bytes)
-    throw new JournalError('full', `the disk has ${free_bytes} bytes free; a segment takes ${bytes} and leaves ${headroom_bytes}`)
+    throw new JournalError(
+      'full',
+      `the disk has ${free_bytes} bytes free; a segment takes ${bytes} and leaves ${headroom_bytes}`,
+    )
   return join(folder, `${serial}${SPARE_SUFFIX}`)
 }
 

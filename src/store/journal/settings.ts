@@ -2,7 +2,10 @@ import type {After} from '../../base/after.ts'
 import type {Files} from './files.ts'
 import type {JournalOwner, Mark} from './format.ts'
 
-/** Something the operator should know. `no_room` and `room` come in turn, as do `removed` and `restored`: between them calls may be refused. */
+/**
+ * Something the operator should know. `no_room` and `room` come in turn, as do `removed` and `restored`: between them
+ * calls may be refused.
+ */
 export interface JournalEvent {
   readonly code: 'no_room' | 'room' | 'write_failed' | 'sync_failed' | 'segment_failed' | 'removed' | 'restored'
   readonly segment: number
@@ -17,9 +20,14 @@ export interface JournalSettings extends JournalOwner {
   readonly now: () => number
   /** The size of a segment. Two are reserved at least: the one being written, and the next. @default 16 MB */
   readonly segment_bytes: number
-  /** What an open intent keeps free for its settlement, id and payload together; a larger one may be refused on a full disk. @default 4096 */
+  /**
+   * What an open intent keeps free for its settlement, id and payload together; a larger one may be refused on a full
+   * disk. @default 4096
+   */
   readonly settlement_bytes: number
-  /** What the journal leaves free on the disk, so that the databases can be flushed and segments retired. @default 32 MB */
+  /**
+   * What the journal leaves free on the disk, so that the databases can be flushed and segments retired. @default 32 MB
+   */
   readonly headroom_bytes: number
   /** How long written records wait for their group's sync at most: what a power cut may cost. @default 100 */
   readonly sync_ms: number

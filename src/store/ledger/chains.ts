@@ -20,14 +20,20 @@ interface Walk {
 }
 
 /**
- * Computes the hash chain of every writer anew over all entries (core rule 14): an entry altered, removed, moved or put in between
- * shows. Reads the whole ledger, a page at a time, and says after each how many were read; the gateway may go on serving.
+ * Computes the hash chain of every writer anew over all entries (core rule 14): an entry altered, removed, moved or put
+ * in between shows. Reads the whole ledger, a page at a time, and says after each how many were read; the gateway may
+ * go on serving.
  */
 export async function verifyChains(db: Db, onEntries: (entries: number) => void): Promise<Chains> {
   const heads = new Map(
-    (await db.selectFrom('traffic.journal_marks').select(['writer', 'chain']).execute()).map(row => [row.writer, row.chain]),
+    (await db.selectFrom('traffic.journal_marks').select(['writer', 'chain']).execute()).map(row => [
+      row.writer,
+      row.chain,
+    ]),
   )
-  const walks = new Map([...heads].map(([writer, head]): [string, Walk] => [writer, {chain: CHAIN_START, reached: head === CHAIN_START}]))
+  const walks = new Map(
+    [...heads].map(([writer, head]): [string, Walk] => [writer, {chain: CHAIN_START, reached: head === CHAIN_START}]),
+  )
   const breaks = new Map<string, LedgerBreak>()
   const named: Recovered['newest'][number][] = []
   const recovered = {entries: 0, cost_nanousd: 0n, prompt_tokens: 0n}
@@ -65,9 +71,19 @@ export async function verifyChains(db: Db, onEntries: (entries: number) => void)
   }
   for (const [writer, {reached}] of walks) {
     if (reached || breaks.has(writer)) continue
-    breaks.set(writer, {kind: 'chain', writer, entry: null, text: `The last entries of writer ${writer} are missing from the ledger.`})
+    breaks.set(writer, {
+      kind: 'chain',
+      writer,
+      entry: null,
+      text: `The last entries of writer ${writer} are missing from the ledger.`,
+    })
   }
-  return {entries, writers: walks.size, breaks: [...breaks.values()], recovered: {...recovered, newest: named.toReversed()}}
+  return {
+    entries,
+    writers: walks.size,
+    breaks: [...breaks.values()],
+    recovered: {...recovered, newest: named.toReversed()},
+  }
 }
 
 /** What was altered may be beyond a number's exactness; it must then differ, not throw. */

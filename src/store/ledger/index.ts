@@ -8,10 +8,13 @@ import {verifySums} from './sums.ts'
 export type {LedgerBreak, LedgerProgress, LedgerReport, Recovered, SetAsideSums} from './report.ts'
 
 /**
- * Holds the ledger against itself: the chain of every writer over all entries, then the hourly sums and the rows of the log against
- * their entries, as far back as those are kept. The gateway may go on serving.
+ * Holds the ledger against itself: the chain of every writer over all entries, then the hourly sums and the rows of the
+ * log against their entries, as far back as those are kept. The gateway may go on serving.
  */
-export async function verifyLedger(store: Store, onProgress: (progress: LedgerProgress) => void = () => undefined): Promise<LedgerReport> {
+export async function verifyLedger(
+  store: Store,
+  onProgress: (progress: LedgerProgress) => void = () => undefined,
+): Promise<LedgerReport> {
   // entries of several writers are committed out of their order, so on PostgreSQL all must be of one moment
   if (store.kind === 'postgres')
     return store.db
@@ -27,7 +30,9 @@ async function verify(db: Db, atOnce: AtOnce, onProgress: (progress: LedgerProgr
     .select(e => e.fn.max('sequence').as('last'))
     .executeTakeFirstOrThrow()
   const total = Number(last ?? 0)
-  const {breaks, ...chains} = await verifyChains(db, done => onProgress({part: 'entries', done, total: Math.max(done, total)}))
+  const {breaks, ...chains} = await verifyChains(db, done =>
+    onProgress({part: 'entries', done, total: Math.max(done, total)}),
+  )
   const sums = await verifySums(db, atOnce, (done, all) => onProgress({part: 'sums', done, total: all}))
   const logs = await verifyLogs(db, done => onProgress({part: 'logs', done, total: done}))
   const aside = await countAsides(db)

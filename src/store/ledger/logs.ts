@@ -20,8 +20,9 @@ interface Row {
 type Entry = Pick<Row, 'call_id' | 'prompt_tokens' | 'completion_tokens' | 'cost_nanousd'>
 
 /**
- * Holds what the rows of the log say of money against the entries of their calls. A row sums its own attempt and the retries before it, so
- * that it must say what consecutive entries of its call come to. A call may have entries without a row: rows give way when room is short.
+ * Holds what the rows of the log say of money against the entries of their calls. A row sums its own attempt and the
+ * retries before it, so that it must say what consecutive entries of its call come to. A call may have entries without
+ * a row: rows give way when room is short.
  */
 export async function verifyLogs(
   db: Db,
@@ -34,7 +35,17 @@ export async function verifyLogs(
   for (let after = ''; ; ) {
     const page: Row[] = await db
       .selectFrom('traffic.logs')
-      .select(['id', 'call_id', 'created_at', 'endpoint', 'outcome', 'prompt_tokens', 'completion_tokens', 'cost_nanousd', 'cache_status'])
+      .select([
+        'id',
+        'call_id',
+        'created_at',
+        'endpoint',
+        'outcome',
+        'prompt_tokens',
+        'completion_tokens',
+        'cost_nanousd',
+        'cache_status',
+      ])
       .where('id', '>', after)
       .orderBy('id')
       .limit(PAGE_ROWS)
@@ -68,9 +79,13 @@ async function entriesOf(db: Db, rows: readonly Row[]): Promise<Map<string, Entr
 
 function isSound(row: Row, entries: readonly Entry[]): boolean {
   if (entries.some((_, first) => begins(row, entries, first))) return true
-  // a row that no attempt belongs to costs nothing: refused before it left, answered from the cache, the session around its turns
+  // a row that no attempt belongs to costs nothing: refused before it left, answered from the cache, the session around
+  // its turns
   const is_free = row.cost_nanousd === 0 && row.prompt_tokens === 0 && row.completion_tokens === 0
-  return is_free && (entries.length === 0 || row.outcome !== 'ok' || row.endpoint === 'realtime' || /HIT/.test(row.cache_status ?? ''))
+  return (
+    is_free &&
+    (entries.length === 0 || row.outcome !== 'ok' || row.endpoint === 'realtime' || /HIT/.test(row.cache_status ?? ''))
+  )
 }
 
 /** Whether the entries from `first` on, one or more, come to what the row says. */
@@ -81,7 +96,11 @@ function begins(row: Row, entries: readonly Entry[], first: number): boolean {
     sum.prompt_tokens += prompt_tokens
     sum.completion_tokens += completion_tokens
     sum.cost_nanousd = Math.min(Number.MAX_SAFE_INTEGER, sum.cost_nanousd + cost_nanousd)
-    if (sum.cost_nanousd === row.cost_nanousd && sum.prompt_tokens === row.prompt_tokens && sum.completion_tokens === row.completion_tokens)
+    if (
+      sum.cost_nanousd === row.cost_nanousd &&
+      sum.prompt_tokens === row.prompt_tokens &&
+      sum.completion_tokens === row.completion_tokens
+    )
       return true
   }
   return false

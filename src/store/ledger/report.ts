@@ -9,8 +9,16 @@ export interface LedgerBreak {
   readonly kind: 'chain' | 'sum' | 'log' | 'record'
   /** Of a chain: the writer whose it is. */
   readonly writer: string | null
-  /** The entry that is not what its writer linked; null where one is missing at the end, or where what breaks is no entry. */
-  readonly entry: {readonly sequence: number; readonly call_id: string; readonly attempt: number; readonly settled_at: string} | null
+  /**
+   * The entry that is not what its writer linked; null where one is missing at the end, or where what breaks is no
+   * entry.
+   */
+  readonly entry: {
+    readonly sequence: number
+    readonly call_id: string
+    readonly attempt: number
+    readonly settled_at: string
+  } | null
   /** A sentence for the operator. */
   readonly text: string
 }

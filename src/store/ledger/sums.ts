@@ -15,7 +15,10 @@ const HOUR_MS = 3_600_000
 const SPAN_MS = 7 * 24 * HOUR_MS
 const MAX_BREAKS = 20
 
-/** Holds the hourly sums against the entries they are made of, workspace by workspace and week by week, from the first hour kept on. */
+/**
+ * Holds the hourly sums against the entries they are made of, workspace by workspace and week by week, from the first
+ * hour kept on.
+ */
 export async function verifySums(
   db: Db,
   atOnce: AtOnce,
@@ -37,7 +40,8 @@ export async function verifySums(
       for (const row of kept.values()) if (BOUNDED.some(column => row[column] === String(MOST_SUM))) at_bound++
       for (const key of [...new Set([...kept.keys(), ...made.keys()])].sort()) {
         const text = differ(kept.get(key), made.get(key))
-        if (text !== undefined && breaks.length < MAX_BREAKS) breaks.push({kind: 'sum', writer: null, entry: null, text})
+        if (text !== undefined && breaks.length < MAX_BREAKS)
+          breaks.push({kind: 'sum', writer: null, entry: null, text})
       }
       onSpan(++done, spans)
     }

@@ -1,6 +1,8 @@
 /** A batch that a call made at a provider, or a response that is made there in the background. */
 export interface BatchesTable {
-  /** Of the entry that charges it: made with the row, so that it is charged once however often it is seen to be done. */
+  /**
+   * Of the entry that charges it: made with the row, so that it is charged once however often it is seen to be done.
+   */
   call_id: string
   workspace_id: string
   /** The kind of provider. */

@@ -1,8 +1,8 @@
 import type {CacheName, Invalidation, TableName} from '../database.ts'
 
 /**
- * The caches that a write to a table empties. A new table has to say here what holds its rows; where a cache holds something that is
- * made from rows of several tables, each of them names it.
+ * The caches that a write to a table empties. A new table has to say here what holds its rows; where a cache holds
+ * something that is made from rows of several tables, each of them names it.
  */
 export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   organisations: ['organisations'],
@@ -80,6 +80,8 @@ export function cachesOf(tables: readonly {readonly table: TableName}[]): CacheN
 
 /** Says that any row of any table may have changed: another process wrote, and it is not known what. */
 export const ANYTHING: Invalidation = {
-  tables: (Object.keys(INVALIDATES) as TableName[]).flatMap(table => (INVALIDATES[table].length ? [{table, ids: null}] : [])),
+  tables: (Object.keys(INVALIDATES) as TableName[]).flatMap(table =>
+    INVALIDATES[table].length ? [{table, ids: null}] : [],
+  ),
   revisions: {},
 }

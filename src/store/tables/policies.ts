@@ -1,4 +1,7 @@
-/** A policy of usage or of rates: which calls it covers, and how they are grouped into entities, each with a counter of its own. */
+/**
+ * A policy of usage or of rates: which calls it covers, and how they are grouped into entities, each with a counter of
+ * its own.
+ */
 export interface PoliciesTable {
   id: string
   kind: 'usage' | 'rate'

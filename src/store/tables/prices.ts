@@ -1,4 +1,7 @@
-/** An installation of prices: by `sync`, by a signed bundle, or of one model by `set`. It holds from `effective_at` until `withdrawn_at`. */
+/**
+ * An installation of prices: by `sync`, by a signed bundle, or of one model by `set`. It holds from `effective_at`
+ * until `withdrawn_at`.
+ */
 export interface PriceRevisionsTable {
   /** Counted from 1 in the order of installation. */
   revision: number

@@ -22,7 +22,10 @@ export interface LedgerEntriesTable {
   settled_at: string
   outcome: string
   status: number | null
-  /** JSON object: the non-zero classes of the canonical usage record, and what of it has no price (`unpriced_units`, `mode_unpriced`). */
+  /**
+   * JSON object: the non-zero classes of the canonical usage record, and what of it has no price (`unpriced_units`,
+   * `mode_unpriced`).
+   */
   usage: string
   usage_source: string
   prompt_tokens: number
@@ -65,7 +68,10 @@ export interface LogsTable {
   metadata: string
   /** JSON object: what of the `LogRecord` no column says; in rows of earlier versions, all of it. */
   detail: string
-  /** Until the last byte. This and what follows is null in rows from before there were such columns: their detail has it. */
+  /**
+   * Until the last byte. This and what follows is null in rows from before there were such columns: their detail has
+   * it.
+   */
   duration_ms: number | null
   cache_status: string | null
   retry_count: number | null
@@ -84,7 +90,10 @@ export interface LogBodiesTable {
   cut: number
 }
 
-/** Bodies that lie in a store of objects; those of a row that is not here lie in this database or beside it, or are not kept. */
+/**
+ * Bodies that lie in a store of objects; those of a row that is not here lie in this database or beside it, or are not
+ * kept.
+ */
 export interface LogObjectsTable {
   log_id: string
   key: string
@@ -129,7 +138,10 @@ export interface UnpricedHourlyTable {
   requests: number
 }
 
-/** What makes two rows of the log the same hour's sum. Of grain 0 are the totals of a workspace, their names empty; of grain 1 all is named. */
+/**
+ * What makes two rows of the log the same hour's sum. Of grain 0 are the totals of a workspace, their names empty; of
+ * grain 1 all is named.
+ */
 export interface LogHourlyTable {
   workspace_id: string
   grain: number
@@ -151,7 +163,10 @@ export interface LogHourlyTable {
   duration_ms: number
 }
 
-/** How many calls of an hour took how long (`src/schema/latency.ts` has the buckets). Of grain 0 are totals, provider and model empty. */
+/**
+ * How many calls of an hour took how long (`src/schema/latency.ts` has the buckets). Of grain 0 are totals, provider
+ * and model empty.
+ */
 export interface LogLatenciesTable {
   workspace_id: string
   grain: number
@@ -205,7 +220,10 @@ export interface SetAsideTable {
   set_aside_at: string
 }
 
-/** One job in the background, as the process that has it last left it. Written by that process alone, while its lease lasts. */
+/**
+ * One job in the background, as the process that has it last left it. Written by that process alone, while its lease
+ * lasts.
+ */
 export interface WorkersTable {
   name: string
   /** The process, for a job that each does for itself; empty for one that only one of all does. */

@@ -10,11 +10,13 @@ const GATEWAY_CALL = {
   metadata: {trace_id: 'trace-1', span_id: 'span-1', span_name: 'Ask'},
 }
 const slugged = (slug: string): Asked => ({params: {slug}})
-const mapped = (p: Furnished, target_field: string) => ({secret_mappings: [bodies.mapping(p.secret_reference, target_field)]})
+const mapped = (p: Furnished, target_field: string) => ({
+  secret_mappings: [bodies.mapping(p.secret_reference, target_field)],
+})
 
 /**
- * What is asked of operations whose every field the plain question of the matrix does not reach: several questions where the reference
- * knows several forms. Each body is good as it stands.
+ * What is asked of operations whose every field the plain question of the matrix does not reach: several questions
+ * where the reference knows several forms. Each body is good as it stands.
  */
 export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly Asked[]>> = {
   'invites.create': p => [
@@ -55,7 +57,9 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
   'analytics.groups': p => [
     {...ASKED['analytics.groups']!(p), query: {...ASKED['analytics.groups']!(p).query, columns: COLUMNS.join(',')}},
   ],
-  'logs.groups': p => [{...ASKED['logs.groups']!(p), query: {...ASKED['logs.groups']!(p).query, columns: COLUMNS.join(',')}}],
+  'logs.groups': p => [
+    {...ASKED['logs.groups']!(p), query: {...ASKED['logs.groups']!(p).query, columns: COLUMNS.join(',')}},
+  ],
   'workspaces.delete': p => [{params: {workspaceId: p.workspace}, body: {name: p.workspace_name, force_delete: true}}],
   'members.update': p => [{params: {workspaceId: p.workspace, userId: p.user}, body: {role: 'manager'}}],
   'api_keys.create': p => [
@@ -88,8 +92,19 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
     {
       ...slugged(p.integration),
       body: {
-        workspaces: [{id: p.workspace, enabled: true, usage_limits: [bodies.LIMITS.usage_limits], rate_limits: bodies.LIMITS.rate_limits}],
-        global_workspace_access: {enabled: true, usage_limits: [bodies.LIMITS.usage_limits], rate_limits: bodies.LIMITS.rate_limits},
+        workspaces: [
+          {
+            id: p.workspace,
+            enabled: true,
+            usage_limits: [bodies.LIMITS.usage_limits],
+            rate_limits: bodies.LIMITS.rate_limits,
+          },
+        ],
+        global_workspace_access: {
+          enabled: true,
+          usage_limits: [bodies.LIMITS.usage_limits],
+          rate_limits: bodies.LIMITS.rate_limits,
+        },
         create_default_provider: false,
       },
     },
@@ -98,7 +113,10 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
     {
       ...slugged(p.deployed_virtual_key),
       query: {workspace_id: p.workspace},
-      body: {...mapped(p, 'key'), deploymentConfig: [{apiVersion: '2024-10-21', deploymentName: 'gpt', is_default: true}]},
+      body: {
+        ...mapped(p, 'key'),
+        deploymentConfig: [{apiVersion: '2024-10-21', deploymentName: 'gpt', is_default: true}],
+      },
     },
   ],
   'virtual_keys.create': p => [
@@ -114,16 +132,24 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
       },
     },
   ],
-  'guardrails.create': p => [{body: {name: 'Made', checks: bodies.CHECKS, actions: bodies.ACTIONS, workspace_id: p.workspace}}],
-  'guardrails.update': p => [{params: {guardrailId: p.guardrail}, body: {checks: bodies.CHECKS, actions: bodies.ACTIONS}}],
+  'guardrails.create': p => [
+    {body: {name: 'Made', checks: bodies.CHECKS, actions: bodies.ACTIONS, workspace_id: p.workspace}},
+  ],
+  'guardrails.update': p => [
+    {params: {guardrailId: p.guardrail}, body: {checks: bodies.CHECKS, actions: bodies.ACTIONS}},
+  ],
   'prompts.update': p => [{params: {promptId: p.text_prompt}, body: {patch: true, string: 'Hello {{name}}'}}],
-  'prompts.render': p => [p.prompt, p.text_prompt].map(promptId => ({params: {promptId}, body: {variables: {name: 'Ada'}}})),
+  'prompts.render': p =>
+    [p.prompt, p.text_prompt].map(promptId => ({params: {promptId}, body: {variables: {name: 'Ada'}}})),
   'prompts.create': p => [{body: {...PROMPT, name: 'Made', collection_id: p.collection, virtual_key: p.virtual_key}}],
-  'prompt_partials.update': p => [{params: {promptPartialId: p.partial}, body: {string: 'Be brief.', description: 'Second'}}],
+  'prompt_partials.update': p => [
+    {params: {promptPartialId: p.partial}, body: {string: 'Be brief.', description: 'Second'}},
+  ],
   'usage_policies.get': p => [{params: {policyUsageLimitsId: p.usage_policy}, query: {include_usage: 'true'}}],
   'usage_policies.reset_entity': p => [{params: {policyUsageLimitsId: p.usage_policy, entityId: p.entity}}],
   'usage_policies.create': p => [{body: {...COVERS, type: 'cost', credit_limit: 1, workspace_id: p.workspace}}],
-  'secret_references.create': () => bodies.SECRETS.map(each => ({body: {name: 'Made', secret_path: 'models', ...each}})),
+  'secret_references.create': () =>
+    bodies.SECRETS.map(each => ({body: {name: 'Made', secret_path: 'models', ...each}})),
   'mcp_integrations.create': p => [
     {
       body: {
@@ -147,16 +173,25 @@ export const ASKED_IN_FULL: Readonly<Record<string, (p: Furnished) => readonly A
       body: {workspaces: [{id: p.workspace, enabled: true}], global_workspace_access: {enabled: true}},
     },
   ],
-  'mcp_integrations.update_capabilities': p => [{params: {mcpIntegrationId: p.mcp_integration}, body: CAPABILITIES('search')}],
+  'mcp_integrations.update_capabilities': p => [
+    {params: {mcpIntegrationId: p.mcp_integration}, body: CAPABILITIES('search')},
+  ],
   'mcp_servers.update_capabilities': p => [{params: {mcpServerId: p.mcp_server}, body: CAPABILITIES('search')}],
   'mcp_servers.update_user_access': p => [
-    {params: {mcpServerId: p.mcp_server}, body: {user_access: [{user_id: p.user, enabled: true}], default_user_access: 'allow'}},
+    {
+      params: {mcpServerId: p.mcp_server},
+      body: {user_access: [{user_id: p.user, enabled: true}], default_user_access: 'allow'},
+    },
   ],
   'logs.insert': () => [{body: GATEWAY_CALL}, {body: [GATEWAY_CALL]}],
   'log_exports.create': p => [{body: {...EXPORT, filters: bodies.FILTERS, workspace_id: p.workspace}}],
-  'log_exports.update': p => [{params: {exportId: p.log_export}, body: {filters: {...bodies.FILTERS, workspace_slug: p.workspace}}}],
+  'log_exports.update': p => [
+    {params: {exportId: p.log_export}, body: {filters: {...bodies.FILTERS, workspace_slug: p.workspace}}},
+  ],
   'log_exports.download': p => [{params: {exportId: p.done_export}}],
-  'scim_mappings.create': p => [{body: {workspace_id: p.workspace, role: 'member', scim_group_name: `Group ${newId()}`}}],
+  'scim_mappings.create': p => [
+    {body: {workspace_id: p.workspace, role: 'member', scim_group_name: `Group ${newId()}`}},
+  ],
 }
 
 export function askedInFull(id: string, place: Furnished): readonly Asked[] {

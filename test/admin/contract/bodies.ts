@@ -5,7 +5,11 @@ export const LIMITS = {
 }
 export const EXPIRES = '2027-01-01T00:00:00.000Z'
 
-const cloud = {azure_entra_tenant_id: 'tenant', azure_entra_client_id: 'client', azure_entra_client_secret: 'entra-secret-0123'}
+const cloud = {
+  azure_entra_tenant_id: 'tenant',
+  azure_entra_client_id: 'client',
+  azure_entra_client_secret: 'entra-secret-0123',
+}
 const aws = {
   aws_auth_type: 'accessKey',
   aws_region: 'eu-west-1',
@@ -200,13 +204,20 @@ export const TOOL = {type: 'function', function: FUNCTION}
 export const TOOL_CHOICE = {type: 'function', function: {name: 'find'}}
 export const MESSAGES = [
   {role: 'user', name: 'ada', content: 'Hi {{name}}'},
-  {role: 'assistant', content: null, tool_calls: [{id: 'call-1', type: 'function', function: {name: 'find', arguments: '{}'}}]},
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{id: 'call-1', type: 'function', function: {name: 'find', arguments: '{}'}}],
+  },
   {role: 'tool', tool_call_id: 'call-1', content: '1'},
   {role: 'assistant', content: null, function_call: {name: 'find', arguments: '{}'}},
 ]
 export const TEXT_PARAMETERS = {best_of: 1, echo: false, suffix: '.', max_tokens: 5}
 
-export const SECRETS: readonly {readonly manager_type: string; readonly auth_config: Readonly<Record<string, string>>}[] = [
+export const SECRETS: readonly {
+  readonly manager_type: string
+  readonly auth_config: Readonly<Record<string, string>>
+}[] = [
   {
     manager_type: 'aws_sm',
     auth_config: {
@@ -218,18 +229,38 @@ export const SECRETS: readonly {readonly manager_type: string; readonly auth_con
   },
   {
     manager_type: 'aws_sm',
-    auth_config: {aws_auth_type: 'assumedRole', aws_role_arn: aws.aws_role_arn, aws_external_id: 'outside', aws_region: 'eu-west-1'},
+    auth_config: {
+      aws_auth_type: 'assumedRole',
+      aws_role_arn: aws.aws_role_arn,
+      aws_external_id: 'outside',
+      aws_region: 'eu-west-1',
+    },
   },
   {manager_type: 'aws_sm', auth_config: {aws_auth_type: 'serviceRole', aws_region: 'eu-west-1'}},
-  {manager_type: 'azure_kv', auth_config: {azure_auth_mode: 'entra', ...cloud, azure_vault_url: 'https://keys.vault.azure.net'}},
   {
     manager_type: 'azure_kv',
-    auth_config: {azure_auth_mode: 'managed', azure_vault_url: 'https://keys.vault.azure.net', azure_managed_client_id: 'managed'},
+    auth_config: {azure_auth_mode: 'entra', ...cloud, azure_vault_url: 'https://keys.vault.azure.net'},
   },
-  {manager_type: 'azure_kv', auth_config: {azure_auth_mode: 'default', azure_vault_url: 'https://keys.vault.azure.net'}},
+  {
+    manager_type: 'azure_kv',
+    auth_config: {
+      azure_auth_mode: 'managed',
+      azure_vault_url: 'https://keys.vault.azure.net',
+      azure_managed_client_id: 'managed',
+    },
+  },
+  {
+    manager_type: 'azure_kv',
+    auth_config: {azure_auth_mode: 'default', azure_vault_url: 'https://keys.vault.azure.net'},
+  },
   {
     manager_type: 'hashicorp_vault',
-    auth_config: {vault_auth_type: 'token', vault_addr: 'https://vault.example.com', vault_token: 'vault-token-0123', vault_namespace: 'a'},
+    auth_config: {
+      vault_auth_type: 'token',
+      vault_addr: 'https://vault.example.com',
+      vault_token: 'vault-token-0123',
+      vault_namespace: 'a',
+    },
   },
   {
     manager_type: 'hashicorp_vault',
@@ -243,7 +274,12 @@ export const SECRETS: readonly {readonly manager_type: string; readonly auth_con
   },
   {
     manager_type: 'hashicorp_vault',
-    auth_config: {vault_auth_type: 'kubernetes', vault_addr: 'https://vault.example.com', vault_role: 'role', vault_namespace: 'a'},
+    auth_config: {
+      vault_auth_type: 'kubernetes',
+      vault_addr: 'https://vault.example.com',
+      vault_role: 'role',
+      vault_namespace: 'a',
+    },
   },
 ]
 

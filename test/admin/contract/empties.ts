@@ -2,7 +2,10 @@ import type {CacheName} from '../../../src/store/database.ts'
 
 const caches = (...names: CacheName[]) => names
 
-/** Operation → the caches that it has to empty, whatever it writes them with. What it leaves out empties none that calls could notice. */
+/**
+ * Operation → the caches that it has to empty, whatever it writes them with. What it leaves out empties none that calls
+ * could notice.
+ */
 export const EMPTIES: Readonly<Record<string, readonly CacheName[]>> = {
   'api_keys.create': caches('api_keys'),
   'api_keys.delete': caches('api_keys'),
@@ -62,6 +65,15 @@ export const EMPTIES: Readonly<Record<string, readonly CacheName[]>> = {
   'virtual_keys.update': caches('integrations', 'providers'),
   'workspace_settings.update': caches('workspaces'),
   'workspaces.create': caches('providers', 'workspaces'),
-  'workspaces.delete': caches('api_keys', 'configs', 'guardrails', 'integrations', 'policies', 'prompts', 'providers', 'workspaces'),
+  'workspaces.delete': caches(
+    'api_keys',
+    'configs',
+    'guardrails',
+    'integrations',
+    'policies',
+    'prompts',
+    'providers',
+    'workspaces',
+  ),
   'workspaces.update': caches('workspaces'),
 }

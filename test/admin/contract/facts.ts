@@ -9,7 +9,10 @@ export interface AskedField {
   readonly variants: readonly number[] | null
 }
 
-/** A field of a reply: where it stands, what it may be (`string(uuid)`, `integer|null`), and its words where it is one of some. */
+/**
+ * A field of a reply: where it stands, what it may be (`string(uuid)`, `integer|null`), and its words where it is one
+ * of some.
+ */
 export interface SaidField {
   readonly name: string
   readonly type: string
@@ -51,7 +54,8 @@ interface Reference {
   readonly additional_operations: readonly {readonly method: string; readonly path: string}[]
 }
 
-const file = process.env.GATEWAY_REFERENCE ?? resolve(import.meta.dirname, '../../../../shared/reference/admin-api.json')
+const file =
+  process.env.GATEWAY_REFERENCE ?? resolve(import.meta.dirname, '../../../../shared/reference/admin-api.json')
 
 /** The facts of the reference itself, as `reference.txt` keeps them; undefined on a machine that has it not. */
 export function factsOfReference(): string | undefined {

@@ -18,7 +18,8 @@ export function valuesAt(reply: unknown, name: string): Found[] {
   let nodes: Found[] = [{path: '', value: reply}]
   for (const step of name.split('.').flatMap(part => part.split(/(?=\[\])/).filter(Boolean))) {
     nodes = nodes.flatMap(({path, value}) => {
-      if (step === '[]') return Array.isArray(value) ? value.map((item, at) => ({path: `${path}[${at}]`, value: item})) : []
+      if (step === '[]')
+        return Array.isArray(value) ? value.map((item, at) => ({path: `${path}[${at}]`, value: item})) : []
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return []
       return [{path: path ? `${path}.${step}` : step, value: (value as Record<string, unknown>)[step]}]
     })
@@ -75,6 +76,7 @@ function isPlain(value: unknown, type: string): boolean {
 function kindOf(value: unknown, type: string): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'list'
-  if (typeof value === 'string') return type.startsWith('string(') ? 'another text' : type.startsWith('string') ? 'another word' : 'string'
+  if (typeof value === 'string')
+    return type.startsWith('string(') ? 'another text' : type.startsWith('string') ? 'another word' : 'string'
   return typeof value === 'number' && !Number.isInteger(value) ? 'fraction' : typeof value
 }

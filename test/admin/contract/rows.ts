@@ -61,7 +61,12 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
   const workspace_name = `Team ${newId().slice(0, 6)}`
   const limits = {usage_limits: [bodies.LIMITS.usage_limits], rate_limits: bodies.LIMITS.rate_limits}
   const workspace = (
-    await made('/admin/workspaces', {name: workspace_name, description: 'A team', defaults: {metadata: {team: 'blue'}}, ...limits})
+    await made('/admin/workspaces', {
+      name: workspace_name,
+      description: 'A team',
+      defaults: {metadata: {team: 'blue'}},
+      ...limits,
+    })
   ).id
   const workspace_id = workspace
 
@@ -77,10 +82,17 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
 
   const config = await made('/configs', {
     name: 'Kept',
-    config: {retry: {attempts: 2}, cache: {mode: 'simple'}, strategy: {mode: 'fallback'}, targets: [{provider: 'openai'}]},
+    config: {
+      retry: {attempts: 2},
+      cache: {mode: 'simple'},
+      strategy: {mode: 'fallback'},
+      targets: [{provider: 'openai'}],
+    },
     workspace_id,
   })
-  const guardrail = (await made('/guardrails', {name: 'Kept', checks: bodies.CHECKS, actions: bodies.ACTIONS, workspace_id})).slug
+  const guardrail = (
+    await made('/guardrails', {name: 'Kept', checks: bodies.CHECKS, actions: bodies.ACTIONS, workspace_id})
+  ).slug
   await ask('PUT', `/guardrails/${guardrail}`, {actions: bodies.ACTIONS})
   await ask('PUT', `/configs/${config.slug}`, {name: 'Kept'})
   await ask('PUT', `/admin/workspaces/${workspace}`, {
@@ -106,23 +118,44 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
 
   const integrations: string[] = []
   for (const [ai_provider_id, configurations] of Object.entries(bodies.CONFIGURATIONS)) {
-    const {slug} = await made('/integrations', {name: 'Kept', description: 'Kept', ai_provider_id, key: 'sk-0123456789', configurations})
+    const {slug} = await made('/integrations', {
+      name: 'Kept',
+      description: 'Kept',
+      ai_provider_id,
+      key: 'sk-0123456789',
+      configurations,
+    })
     const access = {...limits, enabled: true}
-    await ask('PUT', `/integrations/${slug}/workspaces`, {workspaces: [{id: workspace, ...access}], global_workspace_access: access})
+    await ask('PUT', `/integrations/${slug}/workspaces`, {
+      workspaces: [{id: workspace, ...access}],
+      global_workspace_access: access,
+    })
     integrations.push(slug)
   }
   const integration = integrations[0]!
   await ask('PUT', `/integrations/${integration}`, mapped('configurations.openai_project'))
   await ask('PUT', `/integrations/${integration}/models`, {models: [MODEL], allow_all_models: true})
-  const held = {...bodies.LIMITS, rate_limits: bodies.LIMITS.rate_limits[0], expires_at: FUTURE, note: 'Kept', workspace_id}
+  const held = {
+    ...bodies.LIMITS,
+    rate_limits: bodies.LIMITS.rate_limits[0],
+    expires_at: FUTURE,
+    note: 'Kept',
+    workspace_id,
+  }
   const provider = (await made('/providers', {name: 'Kept', integration_id: integration, ...held})).slug
   const virtual_key = (await made('/virtual-keys', {name: 'Kept', provider: 'openai', ...mapped('key'), ...held})).slug
   const deployment_of = {apiVersion: '2024-10-21', deploymentName: 'gpt', is_default: true}
-  const azure = {provider: 'azure-openai', key: 'sk-0123456789', resourceName: 'resource', deploymentConfig: [deployment_of]}
+  const azure = {
+    provider: 'azure-openai',
+    key: 'sk-0123456789',
+    resourceName: 'resource',
+    deploymentConfig: [deployment_of],
+  }
   const deployed_virtual_key = (await made('/virtual-keys', {name: 'Deployed', ...azure, ...held})).slug
 
   const collection = (await made('/collections', {name: 'Kept', workspace_id})).id
-  const spare_collection = (await made('/collections', {name: 'Below', workspace_id, parent_collection_id: collection})).id
+  const spare_collection = (await made('/collections', {name: 'Below', workspace_id, parent_collection_id: collection}))
+    .id
   const template = {
     virtual_key,
     model: 'gpt-4o',
@@ -133,21 +166,55 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
   const called = {functions: [bodies.FUNCTION], tools: [bodies.TOOL], tool_choice: bodies.TOOL_CHOICE}
   const chat = {...template, ...called, string: JSON.stringify(bodies.MESSAGES), parameters: bodies.CHAT_PARAMETERS}
   const prompt = await made('/prompts', {...chat, name: 'Kept'})
-  const text = await made('/prompts', {...template, name: 'Text', string: 'Hi {{name}}', parameters: bodies.TEXT_PARAMETERS})
-  const label = (await made('/labels', {name: `kept-${newId().slice(0, 6)}`, description: 'Kept', color_code: '#00ff00', workspace_id})).id
+  const text = await made('/prompts', {
+    ...template,
+    name: 'Text',
+    string: 'Hi {{name}}',
+    parameters: bodies.TEXT_PARAMETERS,
+  })
+  const label = (
+    await made('/labels', {
+      name: `kept-${newId().slice(0, 6)}`,
+      description: 'Kept',
+      color_code: '#00ff00',
+      workspace_id,
+    })
+  ).id
   await ask('PUT', `/prompts/${prompt.slug}/versions/${prompt.version_id}`, {label_id: label})
-  const partial = (await made('/prompts/partials', {name: 'Kept', string: 'Be kind.', version_description: 'First', workspace_id})).slug
+  const partial = (
+    await made('/prompts/partials', {name: 'Kept', string: 'Be kind.', version_description: 'First', workspace_id})
+  ).slug
 
-  const key_of = {name: 'Kept', description: 'Kept', workspace_id, ...bodies.LIMITS, alert_emails: ['ada@example.com'], expires_at: FUTURE}
+  const key_of = {
+    name: 'Kept',
+    description: 'Kept',
+    workspace_id,
+    ...bodies.LIMITS,
+    alert_emails: ['ada@example.com'],
+    expires_at: FUTURE,
+  }
   const defaults = {metadata: {team: 'blue'}, config_id: config.slug}
-  const key = (await made('/api-keys/workspace/user', {...key_of, user_id: user, scopes: ['completions.write'], defaults})).id
+  const key = (
+    await made('/api-keys/workspace/user', {...key_of, user_id: user, scopes: ['completions.write'], defaults})
+  ).id
 
   const covers = {...COVERS, name: 'Kept', workspace_id}
   const usage_policy = (
-    await made('/policies/usage-limits', {...covers, type: 'cost', credit_limit: 10, alert_threshold: 8, periodic_reset: 'monthly'})
+    await made('/policies/usage-limits', {
+      ...covers,
+      type: 'cost',
+      credit_limit: 10,
+      alert_threshold: 8,
+      periodic_reset: 'monthly',
+    })
   ).id
   const rate_policy = (await made('/policies/rate-limits', {...covers, type: 'requests', unit: 'rpm', value: 60})).id
-  const spent = {entity_id: 'e1', since_at: admin.services.now().toISOString(), value_key: 'api_key:k', used: 5_000_000_000}
+  const spent = {
+    entity_id: 'e1',
+    since_at: admin.services.now().toISOString(),
+    value_key: 'api_key:k',
+    used: 5_000_000_000,
+  }
   await db
     .insertInto('traffic.policy_usage')
     .values({...spent, policy_id: usage_policy})
@@ -157,7 +224,14 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
     .values({...spent, policy_id: rate_policy, used: 5})
     .execute()
 
-  const mcp = {name: 'Kept', description: 'Kept', url: 'https://mcp.example.com/mcp', auth_type: 'headers', transport: 'http', workspace_id}
+  const mcp = {
+    name: 'Kept',
+    description: 'Kept',
+    url: 'https://mcp.example.com/mcp',
+    auth_type: 'headers',
+    transport: 'http',
+    workspace_id,
+  }
   const mcp_integration = (
     await made('/mcp-integrations', {
       ...mcp,
@@ -167,29 +241,61 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
   ).id
   await putMcpCapabilities(db, mcp_integration, [{type: 'tool', name: 'search', details: CAPABILITY}], AT)
   await putMcpMetadata(db, mcp_integration, METADATA)
-  const mcp_server = (await made('/mcp-servers', {name: 'Kept', description: 'Kept', mcp_integration_id: mcp_integration, workspace_id})).id
+  const mcp_server = (
+    await made('/mcp-servers', {name: 'Kept', description: 'Kept', mcp_integration_id: mcp_integration, workspace_id})
+  ).id
 
   const log = newTimeId(Date.parse(AT))
   const trace = newId()
   const call = {
     ...{created_at: AT, trace_id: trace, organisation_id: organisation, workspace_id, user_id: user, api_key_id: key},
-    ...{provider_slug: provider, provider: 'openai', model: 'gpt-4o', config_id: config.id, span_name: 'Ask', parent_span_id: 'span-0'},
-    ...{url: 'https://gateway.example.com/v1/chat/completions', upstream_url: 'https://api.openai.com/v1/chat/completions'},
-    ...{prompt: {id: prompt.id, slug: prompt.slug, version_id: prompt.version_id, version: 1}, metadata: '{"_user":"ada","team":"blue"}'},
-    ...{prompt_tokens: 3, completion_tokens: 5, cost_nanousd: 123_456_700, last_byte_ms: 250, cache_status: 'HIT', retry_count: 1},
+    ...{
+      provider_slug: provider,
+      provider: 'openai',
+      model: 'gpt-4o',
+      config_id: config.id,
+      span_name: 'Ask',
+      parent_span_id: 'span-0',
+    },
+    ...{
+      url: 'https://gateway.example.com/v1/chat/completions',
+      upstream_url: 'https://api.openai.com/v1/chat/completions',
+    },
+    ...{
+      prompt: {id: prompt.id, slug: prompt.slug, version_id: prompt.version_id, version: 1},
+      metadata: '{"_user":"ada","team":"blue"}',
+    },
+    ...{
+      prompt_tokens: 3,
+      completion_tokens: 5,
+      cost_nanousd: 123_456_700,
+      last_byte_ms: 250,
+      cache_status: 'HIT',
+      retry_count: 1,
+    },
   }
   await insertLog(db, {...call, id: log})
   await insertLog(db, {...call, id: newTimeId(Date.parse(AT) + 1), status: 500, outcome: 'failed'})
   await db.updateTable('traffic.logs').set({is_rescued: 1, retry_count: 1}).where('id', '=', log).execute()
   await keepBodies(admin, {log_id: log, ...SAID}, Date.parse(AT) + 250)
   const feedback = (
-    (await made('/feedback', {trace_id: trace, value: 5, weight: 0.5, metadata: {by: 'ada'}, workspace_id})) as unknown as {
+    (await made('/feedback', {
+      trace_id: trace,
+      value: 5,
+      weight: 0.5,
+      metadata: {by: 'ada'},
+      workspace_id,
+    })) as unknown as {
       feedback_ids: string[]
     }
   ).feedback_ids[0]!
 
   const log_export = (
-    await made('/logs/exports', {filters: {...bodies.FILTERS, workspace_slug: workspace}, requested_data: ['id'], workspace_id})
+    await made('/logs/exports', {
+      filters: {...bodies.FILTERS, workspace_slug: workspace},
+      requested_data: ['id'],
+      workspace_id,
+    })
   ).id
   const done_export = (await made('/logs/exports', {...EXPORT, workspace_id})).id
   await made(`/logs/exports/${done_export}/start`, {})
@@ -242,8 +348,11 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
     secret_reference,
     mcp_integration,
     mcp_server,
-    deployment: (await made('/deployments', {name: 'Kept', type: 'production', config: {}, allowed_workspaces: [workspace]})).id,
-    scim_mapping: (await made('/scim/workspaces', {workspace_id, role: 'member', scim_group_name: `Group ${newId()}`})).id,
+    deployment: (
+      await made('/deployments', {name: 'Kept', type: 'production', config: {}, allowed_workspaces: [workspace]})
+    ).id,
+    scim_mapping: (await made('/scim/workspaces', {workspace_id, role: 'member', scim_group_name: `Group ${newId()}`}))
+      .id,
   }
 }
 

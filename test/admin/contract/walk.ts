@@ -20,7 +20,11 @@ export interface Walked {
 }
 
 /** Asks an operation for all that is said of it, and says each way in which it differs: `reply data[].id: absent`. */
-export async function walk(admin: Admin, owner: Person, {fact, operation, described, place}: Walked): Promise<string[]> {
+export async function walk(
+  admin: Admin,
+  owner: Person,
+  {fact, operation, described, place}: Walked,
+): Promise<string[]> {
   const asked = askedInFull(operation.id, place)
   const key = operation.id === 'logs.insert' ? place.workspace_key : owner.token
   const send = (by: string, {params = {}, query = {}, body}: Asked) => {
@@ -34,7 +38,9 @@ export async function walk(admin: Admin, owner: Person, {fact, operation, descri
   return [
     ...fact.scopes.filter(scope => !operation.scopes?.includes(scope)).map(scope => `scope ${scope}: not enough`),
     ...(await withoutScope()),
-    ...fact.query.filter(({name}) => !described.parameters.some(each => each.name === name)).map(({name}) => `query ${name}: not taken`),
+    ...fact.query
+      .filter(({name}) => !described.parameters.some(each => each.name === name))
+      .map(({name}) => `query ${name}: not taken`),
     ...fact.body.filter(({name}) => !isTaken(name)).map(({name}) => `body ${name}: not taken`),
     ...(await withoutEach()),
     ...(await whole()),
@@ -58,7 +64,9 @@ export async function walk(admin: Admin, owner: Person, {fact, operation, descri
     const found: string[] = []
     for (const {name, is_required} of fact.body) {
       if (!is_required || !isTaken(name)) continue
-      const lesser = asked.map(each => ({...each, body: without(each.body, name)})).filter(({body}) => body !== undefined)
+      const lesser = asked
+        .map(each => ({...each, body: without(each.body, name)}))
+        .filter(({body}) => body !== undefined)
       if (!lesser.length) found.push(`body ${name}: not asked`)
       for (const each of lesser) {
         if (await refuses(each, name.split(/[.[\]]+/).at(-1)!)) continue

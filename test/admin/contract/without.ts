@@ -1,4 +1,7 @@
-/** A body without one of its fields; in a list, without that of the first item that has it. Undefined where it has none such. */
+/**
+ * A body without one of its fields; in a list, without that of the first item that has it. Undefined where it has none
+ * such.
+ */
 export function without(body: unknown, field: string): unknown {
   return cut(
     body,

@@ -37,7 +37,10 @@ const SAMPLES: readonly (readonly [string, unknown])[] = [
   ['object', {'no such key': 1}],
 ]
 
-/** Each field of `body` that `schema` knows, missing, null, of another type, too large; and a field that it does not know, on every level. */
+/**
+ * Each field of `body` that `schema` knows, missing, null, of another type, too large; and a field that it does not
+ * know, on every level.
+ */
 export function faultsOf(schema: unknown, body: unknown): Fault[] {
   const found: Fault[] = []
   const add = (
@@ -89,12 +92,15 @@ function* wrongValues(field: Schema): Generator<readonly [string, unknown]> {
   const all = forms(field)
   if (all.some(form => form.type === undefined && form.const === undefined && !form.enum)) return
   const takes = (type: string) =>
-    all.some(form => (form.type === 'integer' ? 'number' : (form.type ?? typeof (form.const ?? form.enum?.[0]))) === type)
+    all.some(
+      form => (form.type === 'integer' ? 'number' : (form.type ?? typeof (form.const ?? form.enum?.[0]))) === type,
+    )
   if (!takes('null')) yield ['null', null]
   for (const [type, sample] of SAMPLES) if (!takes(type)) yield [type, sample]
   const texts = all.filter(form => form.type === 'string')
   if (texts.length && texts.every(form => form.enum ?? form.const)) yield ['another word', 'no such word']
-  if (texts.length) yield ['too long', 'x'.repeat(Math.max(...texts.map(form => (form.maxLength ?? LONG.length - 1) + 1)))]
+  if (texts.length)
+    yield ['too long', 'x'.repeat(Math.max(...texts.map(form => (form.maxLength ?? LONG.length - 1) + 1)))]
   const numbers = all.filter(form => form.type === 'number' || form.type === 'integer')
   if (!numbers.length) return
   if (numbers.every(form => form.type === 'integer')) yield ['a fraction', 1.5]
@@ -107,7 +113,9 @@ function forms(schema: Schema): Form[] {
   const below = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
   if (below.length) return below.flatMap(forms)
   const {type, ...rest} = schema
-  return typeof type === 'object' ? type.map(each => ({...rest, type: each})) : [{...rest, ...(type !== undefined && {type})}]
+  return typeof type === 'object'
+    ? type.map(each => ({...rest, type: each}))
+    : [{...rest, ...(type !== undefined && {type})}]
 }
 
 type Form = Omit<Schema, 'type'> & {readonly type?: string}
@@ -129,5 +137,10 @@ export function put(node: unknown, [step, ...rest]: Path, value: unknown): unkno
 /** The way to every place in a body. */
 export function waysOf(node: unknown, way: Path = []): Path[] {
   if (typeof node !== 'object' || node === null) return [way]
-  return [way, ...Object.entries(node).flatMap(([step, value]) => waysOf(value, [...way, Array.isArray(node) ? Number(step) : step]))]
+  return [
+    way,
+    ...Object.entries(node).flatMap(([step, value]) =>
+      waysOf(value, [...way, Array.isArray(node) ? Number(step) : step]),
+    ),
+  ]
 }

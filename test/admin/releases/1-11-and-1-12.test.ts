@@ -17,7 +17,11 @@ fact('1.11.0', 'data visibility', async () => {
   await chat('Of a service')
   await gateway().app.flushed()
   const totals = () =>
-    Promise.all([member.token, own, WORKSPACE_KEY].map(async token => (await ok('GET', '/logs', undefined, token)).total as number))
+    Promise.all(
+      [member.token, own, WORKSPACE_KEY].map(
+        async token => (await ok('GET', '/logs', undefined, token)).total as number,
+      ),
+    )
   const [all, also_all, services] = await totals()
   expect([all, also_all]).toEqual([services, services])
   await set({data_visibility: {membersViewAllData: false}})
@@ -27,7 +31,8 @@ fact('1.11.0', 'data visibility', async () => {
 
 fact('1.11.0', 'alert reset rules', () => {
   const used: BudgetStanding = {scope: 'key/k/cost', used: 9n, credit_limit: 9n, alert_threshold: 5n, since_ms: 0}
-  const told = (standing: BudgetStanding, before: AlertMark | null) => crossedThresholds(standing, before).crossings.map(({kind}) => kind)
+  const told = (standing: BudgetStanding, before: AlertMark | null) =>
+    crossedThresholds(standing, before).crossings.map(({kind}) => kind)
   const {mark} = crossedThresholds(used, null)
   expect(told(used, null)).toEqual(['threshold', 'exhausted'])
   expect(told(used, mark)).toEqual([])
@@ -42,7 +47,12 @@ fact('1.11.0', 'alert reset rules', () => {
 })
 
 fact('1.11.1', 'empty workspaces array with override', async () => {
-  const {slug} = await ok('POST', '/integrations', {name: 'Emptied', slug: 'emptied', ai_provider_id: 'openai', key: 'sk-0123456789'})
+  const {slug} = await ok('POST', '/integrations', {
+    name: 'Emptied',
+    slug: 'emptied',
+    ai_provider_id: 'openai',
+    key: 'sk-0123456789',
+  })
   await ok('PUT', `/integrations/${slug}/workspaces`, {workspaces: [{id: home().id, enabled: true}]})
   expect((await ask('PUT', `/integrations/${slug}/workspaces`, {workspaces: []})).code).toBe('AB01')
   await ok('PUT', `/integrations/${slug}/workspaces`, {workspaces: [], override_existing_workspace_access: true})
@@ -77,7 +87,8 @@ fact('1.11.2', 'groups/{groupBy}+columns', async () => {
 fact('1.11.2', 'workspace status filter', async () => {
   const old = await workspace({name: 'Old'})
   await ok('DELETE', `/admin/workspaces/${old.id}`, {name: 'Old', force_delete: true})
-  const ids = async (status: string) => (await ok('GET', `/workspaces?status=${status}&page_size=100`)).data.map(({id}: {id: string}) => id)
+  const ids = async (status: string) =>
+    (await ok('GET', `/workspaces?status=${status}&page_size=100`)).data.map(({id}: {id: string}) => id)
   expect(await ids('archived')).toEqual([old.id])
   expect(await ids('active')).not.toContain(old.id)
   expect(await ids('active,archived')).toEqual(expect.arrayContaining([old.id, home().id]))
@@ -85,7 +96,14 @@ fact('1.11.2', 'workspace status filter', async () => {
 
 fact('1.11.2', 'default provider fields on integration create', async () => {
   const make = (slug: string, more: object) =>
-    ok('POST', '/integrations', {name: slug, slug, ai_provider_id: 'openai', key: 'sk-0123456789', workspace_id: home().id, ...more})
+    ok('POST', '/integrations', {
+      name: slug,
+      slug,
+      ai_provider_id: 'openai',
+      key: 'sk-0123456789',
+      workspace_id: home().id,
+      ...more,
+    })
   await make('with-default', {create_default_provider: true, default_provider_slug: 'made-with-it'})
   await make('without-default', {create_default_provider: false})
   const {data} = await ok('GET', `/providers?workspace_id=${home().id}`)
@@ -101,7 +119,11 @@ fact('1.11.2', 'prompt patch', async () => {
   const {slug} = await ok('POST', '/prompts', {name: 'Patched', ...body})
   expect((await ask('PUT', `/prompts/${slug}`, {model: 'other'})).code).toBe('AB01')
   await ok('PUT', `/prompts/${slug}`, {model: 'other', patch: true})
-  expect(await ok('GET', `/prompts/${slug}?version=latest`)).toMatchObject({string, model: 'other', parameters: {temperature: 1}})
+  expect(await ok('GET', `/prompts/${slug}?version=latest`)).toMatchObject({
+    string,
+    model: 'other',
+    parameters: {temperature: 1},
+  })
 })
 
 fact('1.11.2', 'azure_entra_scope', async () => {
@@ -115,15 +137,27 @@ fact('1.11.2', 'azure_entra_scope', async () => {
   expect((await ok('GET', `/configs/${data.slug}`)).data.config).toEqual(config)
   const body = {name: 'Scoped', slug: 'scoped', ai_provider_id: 'azure-ai', configurations}
   const {slug} = await ok('POST', '/integrations', body)
-  expect((await ok('GET', `/integrations/${slug}`)).configurations).toMatchObject({azure_entra_scope: 'api://ours/.default'})
+  expect((await ok('GET', `/integrations/${slug}`)).configurations).toMatchObject({
+    azure_entra_scope: 'api://ours/.default',
+  })
 })
 
 fact('1.12.0', 'secret references + mappings', async () => {
   const auth_config = {vault_auth_type: 'token', vault_addr: 'https://vault.example.com', vault_token: 'hvs.0123456789'}
-  const reference = {name: 'Key', slug: 'openai-key', manager_type: 'hashicorp_vault', secret_path: 'kv/data/openai', auth_config}
+  const reference = {
+    name: 'Key',
+    slug: 'openai-key',
+    manager_type: 'hashicorp_vault',
+    secret_path: 'kv/data/openai',
+    auth_config,
+  }
   const {id} = await ok('POST', '/secret-references', reference)
   const shown = await ok('GET', '/secret-references/openai-key')
-  expect(shown.auth_config).toEqual({...auth_config, vault_token: undefined, masked_vault_token: expect.not.stringContaining('0123456789')})
+  expect(shown.auth_config).toEqual({
+    ...auth_config,
+    vault_token: undefined,
+    masked_vault_token: expect.not.stringContaining('0123456789'),
+  })
   const secret_mappings = [{target_field: 'key', secret_reference_id: 'openai-key'}]
   const kept = [{target_field: 'key', secret_reference_id: id}]
   await ok('POST', '/integrations', {name: 'Mapped', slug: 'mapped', ai_provider_id: 'openai', secret_mappings})
@@ -144,7 +178,11 @@ fact('1.12.0', 'AI-guard guardrail', async () => {
     })
   const credentials = {apiKey: 'k-0123456789'}
   expect((await save({policyId: '7', timeout: 10_000, credentials})).status).toBe(200)
-  expect(await save({credentials})).toMatchObject({status: 400, code: 'AB01', message: expect.stringContaining('policyId')})
+  expect(await save({credentials})).toMatchObject({
+    status: 400,
+    code: 'AB01',
+    message: expect.stringContaining('policyId'),
+  })
 })
 
 fact('1.12.0', 'archived workspaces in analytics for admins', async () => {
@@ -155,7 +193,8 @@ fact('1.12.0', 'archived workspaces in analytics for admins', async () => {
   await ok('DELETE', `/admin/workspaces/${old.id}`, {name: 'Of before', force_delete: true})
   const admin = await person('sees-archived@example.com', 'admin')
   const member = await person('sees-none@example.com', 'member', 'admin')
-  const graph = (token: string) => ask('GET', `/analytics/graphs/requests?${time}&workspace_slug=${old.slug}`, undefined, token)
+  const graph = (token: string) =>
+    ask('GET', `/analytics/graphs/requests?${time}&workspace_slug=${old.slug}`, undefined, token)
   expect((await graph(admin.token)).body.summary).toEqual({total: 1})
   expect((await graph(member.token)).status).not.toBe(200)
 })

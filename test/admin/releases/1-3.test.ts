@@ -31,7 +31,8 @@ fact('1.3.0', 'current_usage fractional', async () => {
 fact('1.3.0', 'exact_name filter', async () => {
   await workspace({name: 'Exact'})
   await workspace({name: 'Exactly'})
-  const names = async (query: string) => (await ok('GET', `/admin/workspaces?${query}`)).data.map(({name}: {name: string}) => name)
+  const names = async (query: string) =>
+    (await ok('GET', `/admin/workspaces?${query}`)).data.map(({name}: {name: string}) => name)
   expect((await names('name=Exact')).toSorted()).toEqual(['Exact', 'Exactly'])
   expect(await names('exact_name=Exact')).toEqual(['Exact'])
 })
@@ -50,10 +51,19 @@ fact('1.3.0', 'per-workspace cap on user keys', async () => {
   const {id} = await workspace()
   const user = await person('capped@example.com', 'owner')
   const make = () =>
-    ask('POST', '/api-keys/workspace/user', {name: 'Mine', workspace_id: id, user_id: user.id, scopes: ['completions.write']})
+    ask('POST', '/api-keys/workspace/user', {
+      name: 'Mine',
+      workspace_id: id,
+      user_id: user.id,
+      scopes: ['completions.write'],
+    })
   await ok('PUT', '/admin/organisation', {settings: {api_keys: {max_user_keys_per_workspace: 1}}})
   expect((await make()).status).toBe(200)
-  expect(await make()).toMatchObject({status: 400, code: 'AB01', message: expect.stringContaining('as many user keys as it may have (1)')})
+  expect(await make()).toMatchObject({
+    status: 400,
+    code: 'AB01',
+    message: expect.stringContaining('as many user keys as it may have (1)'),
+  })
   await ok('PUT', '/admin/organisation', {settings: {api_keys: null}})
   expect((await make()).status).toBe(200)
 })
@@ -76,10 +86,18 @@ fact('1.3.0', 'default/max expiry', async () => {
 
 fact('1.3.0', 'unknown limit keys rejected', async () => {
   const make = (more: object) =>
-    ask('POST', '/api-keys/workspace/service', {name: 'K', workspace_id: home().id, scopes: ['completions.write'], ...more})
+    ask('POST', '/api-keys/workspace/service', {
+      name: 'K',
+      workspace_id: home().id,
+      scopes: ['completions.write'],
+      ...more,
+    })
   for (const [more, named] of [
     [{usage_limits: {credit_limit: 1, budget: 1}}, 'usage_limits: the key budget is not known here'],
-    [{rate_limits: [{type: 'requests', unit: 'rpm', value: 1, burst: 2}]}, 'rate_limits[0]: the key burst is not known here'],
+    [
+      {rate_limits: [{type: 'requests', unit: 'rpm', value: 1, burst: 2}]},
+      'rate_limits[0]: the key burst is not known here',
+    ],
     [{rate_limits: [{type: 'requests', unit: 'rps', value: 1}]}, 'rate_limits[0].unit: must be one of rpm, rph, rpd'],
   ] as const)
     expect(await make(more)).toMatchObject({status: 400, code: 'AB01', message: expect.stringContaining(named)})
@@ -151,7 +169,10 @@ fact('1.3.2', '255-char names/slugs on providers & integrations', async () => {
   const long = 'a'.repeat(255)
   const integration = {name: long, slug: long, ai_provider_id: 'openai', key: 'sk-0123456789'}
   expect(await ok('POST', '/integrations', integration)).toMatchObject({slug: long})
-  await ok('PUT', `/integrations/${long}/workspaces`, {workspaces: [{id: home().id, enabled: true}], create_default_provider: false})
+  await ok('PUT', `/integrations/${long}/workspaces`, {
+    workspaces: [{id: home().id, enabled: true}],
+    create_default_provider: false,
+  })
   const provider = {name: long, slug: long, integration_id: long, workspace_id: home().id}
   expect(await ok('POST', '/providers', provider)).toMatchObject({slug: long})
   for (const field of ['name', 'slug']) {
@@ -170,7 +191,14 @@ fact('1.3.2', '255-char names/slugs on providers & integrations', async () => {
 fact('1.3.2', 'label delete cleans mapping', async () => {
   const {id: collection_id} = await ok('POST', '/collections', {name: 'Labels', workspace_id: home().id})
   const string = JSON.stringify([{role: 'user', content: 'Hi'}])
-  const prompt = await ok('POST', '/prompts', {name: 'Labelled', collection_id, string, parameters: {}, model: 'echo', virtual_key: 'demo'})
+  const prompt = await ok('POST', '/prompts', {
+    name: 'Labelled',
+    collection_id,
+    string,
+    parameters: {},
+    model: 'echo',
+    virtual_key: 'demo',
+  })
   const [version] = await ok('GET', `/prompts/${prompt.slug}/versions`)
   const label = await ok('POST', '/labels', {name: 'canary', workspace_id: home().id})
   await ok('PUT', `/prompts/${prompt.slug}/versions/${version.id}`, {label_id: label.id})
@@ -195,7 +223,12 @@ fact('1.3.2', 'workspace-grouped analytics', async () => {
 })
 
 fact('1.3.2', 'slugs accepted by integrations API', async () => {
-  const {id, slug} = await ok('POST', '/integrations', {name: 'Slugged', slug: 'slugged', ai_provider_id: 'openai', key: 'sk-0123456789'})
+  const {id, slug} = await ok('POST', '/integrations', {
+    name: 'Slugged',
+    slug: 'slugged',
+    ai_provider_id: 'openai',
+    key: 'sk-0123456789',
+  })
   for (const named of [id, slug]) expect(await ok('GET', `/integrations/${named}`)).toMatchObject({id, slug})
   await ok('PUT', `/integrations/${slug}/workspaces`, {workspaces: [{id: home().slug, enabled: true}]})
   expect((await ok('GET', `/integrations/${slug}/workspaces`)).workspaces).toMatchObject([{enabled: true}])

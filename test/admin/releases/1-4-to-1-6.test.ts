@@ -23,7 +23,12 @@ fact('1.4.0', 'email branding env', () => {
     EMAIL_DOCS_URL: 'https://example.com/docs',
   }
   const {email_company_name, email_logo_url, email_support_email, email_docs_url} = readSettings({env}).settings
-  const shared = {company_name: email_company_name, logo_url: email_logo_url, support_email: email_support_email, docs_url: email_docs_url}
+  const shared = {
+    company_name: email_company_name,
+    logo_url: email_logo_url,
+    support_email: email_support_email,
+    docs_url: email_docs_url,
+  }
   const {plain, html} = readLetters(undefined, shared)('apikey-usage-exhausted-alert', {
     kind: 'API key',
     name: 'blue',
@@ -41,7 +46,11 @@ fact('1.4.0', 'deployments create/list/get/update', async () => {
   expect(await ok('GET', `/deployments/${slug}`)).toMatchObject({id, name: 'North'})
 })
 
-const cover = (team: string) => ({workspace_id: home().id, conditions: [{key: 'metadata.team', value: team}], group_by: [{key: 'api_key'}]})
+const cover = (team: string) => ({
+  workspace_id: home().id,
+  conditions: [{key: 'metadata.team', value: team}],
+  group_by: [{key: 'api_key'}],
+})
 
 fact('1.5.0', 'policy APIs', async () => {
   const kinds = {
@@ -73,13 +82,22 @@ fact('1.5.0', 'log-path-format column', async () => {
 fact('1.5.1', 'logs readable by path format', async () => {
   const {id, created_at} = await logged()
   for (const query of ['', '?path_format=v1', `?path_format=v2&created_at=${created_at}`])
-    expect(await ok('GET', `/logs/${id}${query}`)).toMatchObject({request: expect.anything(), response: expect.anything()})
+    expect(await ok('GET', `/logs/${id}${query}`)).toMatchObject({
+      request: expect.anything(),
+      response: expect.anything(),
+    })
   expect((await ask('GET', `/logs/${id}?path_format=v3`)).code).toBe('AB01')
 })
 
 fact('1.5.1', 'workspace delete cleans its integrations', async () => {
   const {id} = await workspace({name: 'Going'})
-  const integration = {name: 'Its own', slug: 'its-own', ai_provider_id: 'openai', key: 'sk-0123456789', workspace_id: id}
+  const integration = {
+    name: 'Its own',
+    slug: 'its-own',
+    ai_provider_id: 'openai',
+    key: 'sk-0123456789',
+    workspace_id: id,
+  }
   await ok('POST', '/integrations', integration)
   await ok('DELETE', `/admin/workspaces/${id}`, {name: 'Going', force_delete: true})
   expect((await ask('GET', '/integrations/its-own')).code).toBe('AB08')
@@ -89,7 +107,9 @@ fact('1.5.1', 'workspace delete cleans its integrations', async () => {
 fact('1.6.0', 'SCIM group mapping', async () => {
   const mapping = {workspace_id: home().slug, role: 'manager', scim_group_name: 'Engineers'}
   const {id, scim_group_id} = await ok('POST', '/scim/workspaces', mapping)
-  expect(await ok('POST', '/scim/workspaces', {...mapping, scim_group_name: undefined, scim_group_id})).toMatchObject({id})
+  expect(await ok('POST', '/scim/workspaces', {...mapping, scim_group_name: undefined, scim_group_id})).toMatchObject({
+    id,
+  })
   expect((await ok('GET', '/scim/workspaces')).mappings).toMatchObject([
     {id, workspace_id: home().id, role: 'manager', scim_group: 'Engineers'},
   ])
@@ -107,7 +127,12 @@ fact('1.6.0', 'archived policies skipped', async () => {
 fact('1.6.1', 'request-params guardrail', async () => {
   const parameters = {params: {blockedKeys: ['temperature']}}
   const checks = [{id: 'default.requestParametersCheck', parameters}]
-  const {slug} = await ok('POST', '/guardrails', {name: 'Parameters', workspace_id: home().id, checks, actions: {deny: true}})
+  const {slug} = await ok('POST', '/guardrails', {
+    name: 'Parameters',
+    workspace_id: home().id,
+    checks,
+    actions: {deny: true},
+  })
   const headers = {'x-gateway-config': JSON.stringify({input_guardrails: [slug]})}
   expect((await chat('Hello', {headers})).status).toBe(200)
   expect((await chat('Hello', {headers, temperature: 1})).status).toBe(446)
@@ -116,7 +141,8 @@ fact('1.6.1', 'request-params guardrail', async () => {
 fact('1.6.1', 'manager cannot add higher role', async () => {
   const manager = await person('manager@example.com', 'member', 'manager')
   const guest = await person('guest@example.com', 'member')
-  const add = (role: string) => ask('POST', `/admin/workspaces/${home().id}/users`, {users: [{id: guest.id, role}]}, manager.token)
+  const add = (role: string) =>
+    ask('POST', `/admin/workspaces/${home().id}/users`, {users: [{id: guest.id, role}]}, manager.token)
   expect(await add('admin')).toMatchObject({
     status: 403,
     code: 'AB03',
@@ -131,16 +157,24 @@ fact('1.6.1', '/spans aggregates total tokens', async () => {
   await chat('One two', {headers})
   await gateway().app.flushed()
   const {total, summary, data} = await ok('GET', '/spans?trace_id=trace-of-spans', undefined, WORKSPACE_KEY)
-  const tokens = data.map(({total_tokens, total_units = total_tokens}: {total_tokens?: number; total_units?: number}) => total_units)
+  const tokens = data.map(
+    ({total_tokens, total_units = total_tokens}: {total_tokens?: number; total_units?: number}) => total_units,
+  )
   expect([total, summary.requests]).toEqual([2, 2])
   expect(summary.total_tokens).toBeGreaterThan(0)
   expect(summary.total_tokens).toBe(tokens.reduce((sum: number, each: number) => sum + each, 0))
 })
 
 fact('1.6.1', 'SCIM role case', async () => {
-  const {id} = await ok('POST', '/scim/workspaces', {workspace_id: home().id, role: 'Member', scim_group_name: 'Guests'})
+  const {id} = await ok('POST', '/scim/workspaces', {
+    workspace_id: home().id,
+    role: 'Member',
+    scim_group_name: 'Guests',
+  })
   expect((await ok('GET', '/scim/workspaces?role=MEMBER')).mappings).toMatchObject([{id, role: 'member'}])
-  expect((await ask('POST', '/scim/workspaces', {workspace_id: home().id, role: 'boss', scim_group_name: 'X'})).code).toBe('AB01')
+  expect(
+    (await ask('POST', '/scim/workspaces', {workspace_id: home().id, role: 'boss', scim_group_name: 'X'})).code,
+  ).toBe('AB01')
 })
 
 fact('1.6.2', 'expired status worker', async () => {
@@ -161,7 +195,8 @@ fact('1.6.2', 'expired status worker', async () => {
 
 fact('1.6.2', 'DB_SSL modes', () => {
   const read = (DB_SSL: string) => readSettings({env: {...POSTGRES, DB_SSL}}).settings.db_ssl
-  for (const mode of ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY']) expect(read(mode)).toBe(mode)
+  for (const mode of ['DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'])
+    expect(read(mode)).toBe(mode)
   expect(() => read('SOMETIMES')).toThrow(SettingsFault)
 })
 
@@ -180,5 +215,8 @@ fact('1.6.2', 'scope validation on keys', async () => {
   })
   expect((await make(undefined)).message).toContain('scopes: is required')
   const {id} = await key()
-  expect(await ask('PUT', `/api-keys/${id}`, {scopes: ['secret_references.list']})).toMatchObject({status: 400, code: 'AB01'})
+  expect(await ask('PUT', `/api-keys/${id}`, {scopes: ['secret_references.list']})).toMatchObject({
+    status: 400,
+    code: 'AB01',
+  })
 })

@@ -9,7 +9,11 @@ import {opened} from './support.ts'
 const {ask, ok, gateway, home, key, workspace, chat} = opened()
 
 fact('1.7.0', 'policy entities', async () => {
-  const cover = {workspace_id: home().id, conditions: [{key: 'metadata.team', value: '*'}], group_by: [{key: 'metadata.team'}]}
+  const cover = {
+    workspace_id: home().id,
+    conditions: [{key: 'metadata.team', value: '*'}],
+    group_by: [{key: 'metadata.team'}],
+  }
   const usage = await ok('POST', '/policies/usage-limits', {...cover, type: 'tokens', credit_limit: 1})
   const rate = await ok('POST', '/policies/rate-limits', {...cover, type: 'requests', unit: 'rpd', value: 100})
   const by = (team: string) => chat('Hello', {headers: {'x-gateway-metadata': JSON.stringify({team})}})
@@ -45,7 +49,12 @@ fact('1.7.0', 'raising workspace budget re-activates', async () => {
 })
 
 fact('1.7.0', 'custom periodic reset for keys', async () => {
-  const usage_limits = {type: 'cost', credit_limit: 5, periodic_reset_days: 10, next_usage_reset_at: '2099-01-01T00:00:00.000Z'}
+  const usage_limits = {
+    type: 'cost',
+    credit_limit: 5,
+    periodic_reset_days: 10,
+    next_usage_reset_at: '2099-01-01T00:00:00.000Z',
+  }
   const {id} = await key({usage_limits})
   expect((await ok('GET', `/api-keys/${id}`)).usage_limits).toMatchObject(usage_limits)
   for (const periodic_reset_days of [0, 366]) {
@@ -62,7 +71,10 @@ fact('1.7.0', 'pricing sources', async () => {
   const folder = (models: Record<string, number>) => {
     const path = mkdtempSync(join(tmpdir(), 'prices-'))
     onTestFinished(() => rmSync(path, {recursive: true}))
-    const priced = Object.entries(models).map(([model, price]) => [model, {pricing_config: {pay_as_you_go: {request_token: {price}}}}])
+    const priced = Object.entries(models).map(([model, price]) => [
+      model,
+      {pricing_config: {pay_as_you_go: {request_token: {price}}}},
+    ])
     writeFileSync(join(path, 'openai.json'), JSON.stringify(Object.fromEntries(priced)))
     return path
   }
@@ -104,11 +116,22 @@ fact('1.7.3', 'tags + filter', async () => {
     key: 'sk-0123456789',
     tags: {team: 'blue'},
   })
-  await ok('PUT', `/integrations/${slug}/workspaces`, {workspaces: [{id: home().id, enabled: true}], create_default_provider: false})
-  await ok('POST', '/providers', {name: 'Tagged', slug: 'tagged', integration_id: slug, workspace_id: home().id, tags: {team: 'blue'}})
+  await ok('PUT', `/integrations/${slug}/workspaces`, {
+    workspaces: [{id: home().id, enabled: true}],
+    create_default_provider: false,
+  })
+  await ok('POST', '/providers', {
+    name: 'Tagged',
+    slug: 'tagged',
+    integration_id: slug,
+    workspace_id: home().id,
+    tags: {team: 'blue'},
+  })
   for (const path of ['/integrations', '/providers']) {
     const slugs = async (tags: object) =>
-      (await ok('GET', `${path}?tags=${encodeURIComponent(JSON.stringify(tags))}`)).data.map((row: {slug: string}) => row.slug)
+      (await ok('GET', `${path}?tags=${encodeURIComponent(JSON.stringify(tags))}`)).data.map(
+        (row: {slug: string}) => row.slug,
+      )
     expect([await slugs({team: 'blue'}), await slugs({team: 'red'})]).toEqual([['tagged'], []])
   }
 })

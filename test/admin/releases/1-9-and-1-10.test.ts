@@ -14,7 +14,11 @@ fact('1.9.0', 'analytics settings', async () => {
   const manager = await person('sees-graphs-too@example.com', 'member', 'manager')
   const time = 'time_of_generation_min=2026-03-01T00:00:00Z&time_of_generation_max=2026-03-02T00:00:00Z'
   const both = () =>
-    Promise.all([member, manager].map(async ({token}) => (await ask('GET', `/analytics/graphs/cost?${time}`, undefined, token)).status))
+    Promise.all(
+      [member, manager].map(
+        async ({token}) => (await ask('GET', `/analytics/graphs/cost?${time}`, undefined, token)).status,
+      ),
+    )
   expect(await both()).toEqual([200, 200])
   await set({analytics: {membersViewAnalytics: false}})
   expect(await both()).toEqual([403, 200])
@@ -45,7 +49,13 @@ fact('1.9.0', 'MCP metadata', async () => {
     expect(await ok('GET', `${path}/metadata`)).toMatchObject(unasked)
   for (const path of ['/mcp-integrations', `/mcp-servers?${here()}`]) {
     const {data} = await ok('GET', path)
-    expect(data[0].metadata).toMatchObject({title: null, description: null, icons: null, server_name: null, sync_status: 'pending'})
+    expect(data[0].metadata).toMatchObject({
+      title: null,
+      description: null,
+      icons: null,
+      server_name: null,
+      sync_status: 'pending',
+    })
   }
 })
 
@@ -58,7 +68,9 @@ fact('1.9.0', '90/365 display', async () => {
   expect((await ok('GET', '/admin/organisation')).retention_display).toEqual({log_days: 90, metrics_days: 365})
   const other = await startGateway({LOG_RETENTION_DISPLAY: '30', METRICS_RETENTION_DISPLAY: '60'})
   onTestFinished(() => other.close())
-  expect(await other.admin('GET', '/admin/organisation')).toMatchObject({retention_display: {log_days: 30, metrics_days: 60}})
+  expect(await other.admin('GET', '/admin/organisation')).toMatchObject({
+    retention_display: {log_days: 30, metrics_days: 60},
+  })
   expect(other.app.settings).toMatchObject({log_retention_days: 90, metrics_retention_days: 365})
 })
 
@@ -70,7 +82,9 @@ fact('1.10.0', 'prompt settings', async () => {
     Promise.all(
       [member, manager].flatMap(({token}) => [
         ask('GET', `/prompts?${here()}`, undefined, token).then(({status}) => status),
-        ask('POST', '/collections', {name: `Of prompts ${++made}`, workspace_id: home().id}, token).then(({status}) => status),
+        ask('POST', '/collections', {name: `Of prompts ${++made}`, workspace_id: home().id}, token).then(
+          ({status}) => status,
+        ),
       ]),
     )
   expect(await tried()).toEqual([200, 403, 200, 200])
@@ -82,10 +96,17 @@ fact('1.10.0', 'prompt settings', async () => {
 })
 
 fact('1.10.0', 'periodic_reset_days+next_usage_reset_at on workspaces, exclusive', async () => {
-  const limit = {type: 'cost', credit_limit: 10, periodic_reset_days: 14, next_usage_reset_at: '2099-01-01T00:00:00.000Z'}
+  const limit = {
+    type: 'cost',
+    credit_limit: 10,
+    periodic_reset_days: 14,
+    next_usage_reset_at: '2099-01-01T00:00:00.000Z',
+  }
   const {id} = await workspace({usage_limits: [limit]})
   expect((await ok('GET', `/admin/workspaces/${id}`)).usage_limits).toMatchObject([limit])
-  expect(await ask('PUT', `/admin/workspaces/${id}`, {usage_limits: [{...limit, periodic_reset: 'monthly'}]})).toMatchObject({
+  expect(
+    await ask('PUT', `/admin/workspaces/${id}`, {usage_limits: [{...limit, periodic_reset: 'monthly'}]}),
+  ).toMatchObject({
     status: 400,
     code: 'AB01',
     message: 'usage_limits[0].periodic_reset_days: cannot be given together with periodic_reset: send one of them.',
@@ -93,7 +114,12 @@ fact('1.10.0', 'periodic_reset_days+next_usage_reset_at on workspaces, exclusive
 })
 
 fact('1.10.0', 'default provider fields on bulk integration workspaces', async () => {
-  const {slug} = await ok('POST', '/integrations', {name: 'Bulk', slug: 'bulk', ai_provider_id: 'openai', key: 'sk-0123456789'})
+  const {slug} = await ok('POST', '/integrations', {
+    name: 'Bulk',
+    slug: 'bulk',
+    ai_provider_id: 'openai',
+    key: 'sk-0123456789',
+  })
   const others = [await workspace(), await workspace(), await workspace()]
   await ok('PUT', `/integrations/${slug}/workspaces`, {
     workspaces: [
@@ -105,6 +131,8 @@ fact('1.10.0', 'default provider fields on bulk integration workspaces', async (
     default_provider_slug: 'of-all',
   })
   const slugs = async ({id}: {id: string}) =>
-    (await ok('GET', `/providers?workspace_id=${id}`)).data.map((row: {slug: string}) => row.slug).filter((name: string) => name !== 'demo')
+    (await ok('GET', `/providers?workspace_id=${id}`)).data
+      .map((row: {slug: string}) => row.slug)
+      .filter((name: string) => name !== 'demo')
   expect(await Promise.all(others.map(slugs))).toEqual([['of-all'], ['of-its-own'], []])
 })

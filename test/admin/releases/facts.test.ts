@@ -13,7 +13,9 @@ test('every fact is one test, and none is left out besides', () => {
   expect(told.sort()).toEqual([...known].sort())
   expect(
     known.filter(each =>
-      Object.entries(LEFT_OUT).some(([release, facts]) => Object.keys(facts).some(words => each === `${release}: ${words}`)),
+      Object.entries(LEFT_OUT).some(([release, facts]) =>
+        Object.keys(facts).some(words => each === `${release}: ${words}`),
+      ),
     ),
   ).toEqual([])
 })

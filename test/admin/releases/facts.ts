@@ -1,6 +1,9 @@
 import {test} from 'vitest'
 
-/** Facts of releases that concern administration (reference: control-plane.md §6), in its order and its words; each is a test of that name. */
+/**
+ * Facts of releases that concern administration (reference: control-plane.md §6), in its order and its words; each is a
+ * test of that name.
+ */
 export const FACTS = {
   '1.3.0': [
     'list keys: raw value only for own keys',
@@ -27,7 +30,12 @@ export const FACTS = {
   '1.5.0': ['policy APIs', 'log-path-format column'],
   '1.5.1': ['logs readable by path format', 'workspace delete cleans its integrations'],
   '1.6.0': ['SCIM group mapping', 'archived policies skipped'],
-  '1.6.1': ['request-params guardrail', 'manager cannot add higher role', '/spans aggregates total tokens', 'SCIM role case'],
+  '1.6.1': [
+    'request-params guardrail',
+    'manager cannot add higher role',
+    '/spans aggregates total tokens',
+    'SCIM role case',
+  ],
   '1.6.2': ['expired status worker', 'DB_SSL modes', 'scope validation on keys'],
   '1.7.0': [
     'policy entities',
@@ -77,7 +85,10 @@ export const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, string>>>
   '1.3.2': {'multi-organisation SSO': 'single sign-on'},
   '1.4.0': {'container non-root': 'packaging, not administration'},
   '1.7.0': {'SSO auto-provision': 'single sign-on', 'JWT traffic obeys workspace guardrails': 'tokens'},
-  '1.7.1': {'organisation id optional in SSO provisioning': 'single sign-on', 'SCIM query parsing tolerant': 'the SCIM protocol'},
+  '1.7.1': {
+    'organisation id optional in SSO provisioning': 'single sign-on',
+    'SCIM query parsing tolerant': 'the SCIM protocol',
+  },
   '1.7.3': {'introspection email/username': 'OAuth of MCP', 'JWT read/list control-plane scopes': 'tokens'},
   '1.10.0': {'SCIM user mode': 'the SCIM protocol', 'SCIM group delete without mapping works': 'the SCIM protocol'},
   '1.11.1': {OIDC_CUSTOM_SCOPES: 'single sign-on'},

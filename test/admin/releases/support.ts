@@ -50,14 +50,19 @@ export function opened(env: Record<string, string> = {}) {
     /** A user with a session; a member of the first workspace where `role_there` is said. */
     async person(email: string, role: string, role_there?: string): Promise<{id: string; token: string}> {
       const {id} = await gateway.admin<{id: string}>('POST', '/operator/users', {email, role})
-      if (role_there) await gateway.admin('POST', `/admin/workspaces/${home.id}/users`, {users: [{id, role: role_there}]})
+      if (role_there)
+        await gateway.admin('POST', `/admin/workspaces/${home.id}/users`, {users: [{id, role: role_there}]})
       const {token} = await gateway.admin<{token: string}>('POST', '/operator/sessions', {email})
       return {id, token}
     },
     /** A chat with `@demo/echo`. */
     async chat(
       text = 'Hello',
-      {headers = {}, key = WORKSPACE_KEY, ...body}: {headers?: Record<string, string>; key?: string} & Record<string, unknown> = {},
+      {
+        headers = {},
+        key = WORKSPACE_KEY,
+        ...body
+      }: {headers?: Record<string, string>; key?: string} & Record<string, unknown> = {},
     ) {
       const reply = await gateway.chat(
         {model: '@demo/echo', messages: [{role: 'user', content: text}], ...body},
@@ -68,7 +73,13 @@ export function opened(env: Record<string, string> = {}) {
   }
 }
 
-async function sent(url: string, key: string, method: string, path: string, body: unknown): Promise<{status: number; body: unknown}> {
+async function sent(
+  url: string,
+  key: string,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{status: number; body: unknown}> {
   const reply = await fetch(`${url}/v1${path}`, {
     method,
     headers: {'x-gateway-api-key': key, ...(body !== undefined && {'content-type': 'application/json'})},

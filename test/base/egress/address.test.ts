@@ -109,7 +109,18 @@ test.each([
 ])('%s is a public address', address => expect(judge(address)).toBeNull())
 
 test('what is no address is judged as what is open to nobody', () => {
-  for (const text of ['', 'localhost', '127.1', '010.0.0.1', '0x7f000001', '2130706433', '1.2.3.4.5', '[::1]', ':::', '1.2.3.4/8']) {
+  for (const text of [
+    '',
+    'localhost',
+    '127.1',
+    '010.0.0.1',
+    '0x7f000001',
+    '2130706433',
+    '1.2.3.4.5',
+    '[::1]',
+    ':::',
+    '1.2.3.4/8',
+  ]) {
     expect([text, judge(text)]).toEqual([text, 'metadata'])
   }
 })

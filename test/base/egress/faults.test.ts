@@ -21,7 +21,11 @@ test.each([
   const fault = faultOf(cause)
   expect(fault).toMatchObject({kind: 'unreachable', reason, cause})
   const refusal = refusalOf(fault, 'groq')
-  expect(refusal).toMatchObject({code: 'upstream.unreachable', status: 503, message: `The provider groq could not be reached: ${reason}.`})
+  expect(refusal).toMatchObject({
+    code: 'upstream.unreachable',
+    status: 503,
+    message: `The provider groq could not be reached: ${reason}.`,
+  })
   expect(JSON.stringify([refusal.message, refusal.details])).not.toContain('10.1.2.3')
 })
 
@@ -78,7 +82,9 @@ test('our own closing is draining, a refusal stays itself, and a mistake of ours
 test('a socket that closes before the reply is broken, not unreachable', async () => {
   const upstream = await serveSilence()
   const way = egress(['models.example'], {'models.example': ['127.0.0.1']})
-  const call = get(way, way.destination(`http://models.example:${upstream.port}`, CALLER)).catch(error => refusalOf(error, 'groq').code)
+  const call = get(way, way.destination(`http://models.example:${upstream.port}`, CALLER)).catch(
+    error => refusalOf(error, 'groq').code,
+  )
   while (upstream.sockets.length === 0) await new Promise(resolve => setImmediate(resolve))
   upstream.sockets[0]!.end()
   expect(await call).toBe('upstream.broken')

@@ -42,8 +42,15 @@ export interface Tunnels extends Upstream {
   readonly asked: {readonly target: string; readonly authorization: string | undefined}[]
 }
 
-/** A forward proxy that leads every tunnel to `port` of this machine, or answers `status` of the target when that is not 200. */
-export async function serveProxy(port: number, status: (target: string) => number = () => 200, secure = false): Promise<Tunnels> {
+/**
+ * A forward proxy that leads every tunnel to `port` of this machine, or answers `status` of the target when that is not
+ * 200.
+ */
+export async function serveProxy(
+  port: number,
+  status: (target: string) => number = () => 200,
+  secure = false,
+): Promise<Tunnels> {
   const asked: {target: string; authorization: string | undefined}[] = []
   const server = secure ? createSecureServer(identity) : createServer()
   server.on('connect', (request: IncomingMessage, client: Socket) => {
@@ -60,7 +67,11 @@ export async function serveProxy(port: number, status: (target: string) => numbe
 }
 
 /** An Egress that trusts `trusted` and knows the addresses of `names` alone; `asked` are the names it looked up. */
-export function egress(trusted: string[], names: Record<string, string[] | (() => string[])>, options: EgressOptions = {}) {
+export function egress(
+  trusted: string[],
+  names: Record<string, string[] | (() => string[])>,
+  options: EgressOptions = {},
+) {
   const asked: string[] = []
   const lookup: Lookup = async name => {
     asked.push(name)

@@ -127,7 +127,9 @@ test('closing waits for live calls and takes no new ones', async () => {
   await upstream.arrived(1)
   const closed = way.close()
   await expect(dispatch(way.pool(place)).ended).rejects.toMatchObject({code: 'UND_ERR_CLOSED'})
-  expect(() => way.pool(way.destination('http://b.example', CALLER))).toThrow(expect.objectContaining({code: 'draining'}))
+  expect(() => way.pool(way.destination('http://b.example', CALLER))).toThrow(
+    expect.objectContaining({code: 'draining'}),
+  )
   upstream.release()
   expect(await live.ended).toBe(200)
   await closed
@@ -172,7 +174,9 @@ test('an upgraded call no longer counts as live', async () => {
   for (let round = 0; round < 2; round++) {
     const upgraded = way.pool(place).upgrade({path: '/', protocol: 'websocket'})
     while (upstream.sockets.length <= round) await setImmediate()
-    upstream.sockets[round]!.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+    upstream.sockets[round]!.write(
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+    )
     const {socket} = await upgraded
     socket.on('error', () => {}).destroy()
   }

@@ -40,7 +40,9 @@ test('a certificate for another name is refused through a proxy, too', async () 
   const upstream = await serveSecure()
   const proxy = await serveProxy(upstream.port)
   const way = egress([], {'other.example': ['93.184.216.34']}, {proxies: via(proxy)})
-  await expect(get(way, way.destination('https://other.example', CALLER))).rejects.toMatchObject({reason: /another host name/})
+  await expect(get(way, way.destination('https://other.example', CALLER))).rejects.toMatchObject({
+    reason: /another host name/,
+  })
   expect(upstream.requests).toEqual([])
 })
 
@@ -69,7 +71,11 @@ test('a proxy that refuses, or is not there, is named without its address or pas
   await expect(get(refusing, refusing.destination(`http://${NAME}`, CALLER))).rejects.toMatchObject({
     reason: 'the forward proxy answered 407',
   })
-  const gone = egress([], {[NAME]: ['93.184.216.34']}, {proxies: readProxies({HTTP_PROXY: `http://user:secret@127.0.0.9:${proxy.port}`})})
+  const gone = egress(
+    [],
+    {[NAME]: ['93.184.216.34']},
+    {proxies: readProxies({HTTP_PROXY: `http://user:secret@127.0.0.9:${proxy.port}`})},
+  )
   await expect(get(gone, gone.destination(`http://${NAME}`, CALLER))).rejects.toMatchObject({
     reason: 'the forward proxy could not be reached',
   })
@@ -77,7 +83,9 @@ test('a proxy that refuses, or is not there, is named without its address or pas
 
 test('the time to connect holds for a proxy that says nothing', async () => {
   const way = egress([], {[NAME]: ['93.184.216.34']}, {proxies: via(await serveSilence()), connect_timeout_ms: 40})
-  await expect(get(way, way.destination(`http://${NAME}`, CALLER))).rejects.toMatchObject({reason: 'no connection within 40 ms'})
+  await expect(get(way, way.destination(`http://${NAME}`, CALLER))).rejects.toMatchObject({
+    reason: 'no connection within 40 ms',
+  })
 })
 
 test('a proxy may itself speak TLS, and its certificate is checked', async () => {
@@ -89,13 +97,21 @@ test('a proxy may itself speak TLS, and its certificate is checked', async () =>
   const place = way.destination(`https://${NAME}`, CALLER)
   expect((await get(way, place)).body).toBe('hello')
   expect(proxy.asked).toEqual([{target: '93.184.216.34:443', authorization: undefined}])
-  await expect(get(egress([], names, {proxies, tls: {}}), place)).rejects.toMatchObject({reason: 'the forward proxy could not be reached'})
+  await expect(get(egress([], names, {proxies, tls: {}}), place)).rejects.toMatchObject({
+    reason: 'the forward proxy could not be reached',
+  })
 })
 
 test('a proxy that reaches none of the addresses makes the provider unreachable', async () => {
   const proxy = await serveProxy(1, () => 503)
-  const way = egress([], {[NAME]: ['93.184.216.34', '2606:4700::1', '2606:4700::2', '2606:4700::3']}, {proxies: via(proxy)})
-  await expect(get(way, way.destination(`http://${NAME}`, CALLER))).rejects.toMatchObject({reason: 'the forward proxy could not reach it'})
+  const way = egress(
+    [],
+    {[NAME]: ['93.184.216.34', '2606:4700::1', '2606:4700::2', '2606:4700::3']},
+    {proxies: via(proxy)},
+  )
+  await expect(get(way, way.destination(`http://${NAME}`, CALLER))).rejects.toMatchObject({
+    reason: 'the forward proxy could not reach it',
+  })
   expect(proxy.asked).toHaveLength(3)
 })
 
@@ -121,7 +137,8 @@ test('the entries of NO_PROXY', () => {
     '',
   ]
   const choose = readProxies({HTTPS_PROXY: 'http://proxy.example:3128', NO_PROXY: entries})
-  const direct = (hostname: string, port?: number, addresses: string[] = []) => choose(place(hostname, port), addresses) === null
+  const direct = (hostname: string, port?: number, addresses: string[] = []) =>
+    choose(place(hostname, port), addresses) === null
   for (const host of [
     'a.example',
     'x.a.example',
@@ -147,14 +164,26 @@ test('the entries of NO_PROXY', () => {
 
 test('each scheme has its own proxy', () => {
   const choose = readProxies({HTTP_PROXY: 'http://one.example:3128', HTTPS_PROXY: 'https://two.example'})
-  expect(choose(place('x.example', 80, false), [])).toEqual({secure: false, hostname: 'one.example', port: 3128, authorization: null})
-  expect(choose(place('x.example'), [])).toEqual({secure: true, hostname: 'two.example', port: 443, authorization: null})
+  expect(choose(place('x.example', 80, false), [])).toEqual({
+    secure: false,
+    hostname: 'one.example',
+    port: 3128,
+    authorization: null,
+  })
+  expect(choose(place('x.example'), [])).toEqual({
+    secure: true,
+    hostname: 'two.example',
+    port: 443,
+    authorization: null,
+  })
   expect(readProxies({})(place('x.example'), [])).toBeNull()
 })
 
 test('settings that cannot be read are named, and the password is not shown', () => {
   for (const text of ['proxy.example:3128', 'socks5://user:secret@proxy.example', 'http://', '::']) {
-    expect(() => readProxies({HTTPS_PROXY: text})).toThrow(/^HTTPS_PROXY is not a URL such as http:\/\/proxy.example.com:3128.$/)
+    expect(() => readProxies({HTTPS_PROXY: text})).toThrow(
+      /^HTTPS_PROXY is not a URL such as http:\/\/proxy.example.com:3128.$/,
+    )
   }
   expect(() => readProxies({NO_PROXY: ['a b']})).toThrow(/^NO_PROXY: "a b" is not/)
 })

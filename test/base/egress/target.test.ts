@@ -6,7 +6,8 @@ import {type Asker, Destinations, readDestination} from '../../../src/base/egres
 import {readTrusted} from '../../../src/base/egress/trust.ts'
 
 const CALLER: Asker = {kind: 'caller'}
-const read = (text: string, trusted: string[] = [], asker: Asker = CALLER) => readDestination(text, asker, readTrusted(trusted))
+const read = (text: string, trusted: string[] = [], asker: Asker = CALLER) =>
+  readDestination(text, asker, readTrusted(trusted))
 const blocked = (reason: RegExp | string = '') =>
   expect.objectContaining({code: 'host.blocked', status: 400, message: expect.stringMatching(reason)})
 
@@ -23,7 +24,11 @@ test('a public host is taken apart, and nothing of it can be changed', () => {
   })
   expect(Object.isFrozen(destination)).toBe(true)
   expect(read('http://api.example.com:80')).toMatchObject({origin: 'http://api.example.com', basePath: '', port: 80})
-  expect(read('https://api.example.com:443/')).toMatchObject({origin: 'https://api.example.com', basePath: '', port: 443})
+  expect(read('https://api.example.com:443/')).toMatchObject({
+    origin: 'https://api.example.com',
+    basePath: '',
+    port: 443,
+  })
   expect(read('https://[2606:4700:0:0::1111]:8000/a%20b/c')).toMatchObject({
     origin: 'https://[2606:4700::1111]:8000',
     hostname: '2606:4700::1111',
@@ -206,7 +211,9 @@ test.each([
 test.each([22, 25, 445, 3306, 5432, 6379, 6443, 9200, 27017, 2375, 11211, 10250])('port %i is open to nobody', port => {
   expect(() => read(`https://api.example.com:${port}`)).toThrow(blocked(`port ${port} `))
   expect(() => read(`http://models.lan:${port}`, ['models.lan'])).toThrow(blocked(`port ${port} `))
-  expect(() => read(`http://models.lan:${port}`, [], {kind: 'integration', id: 'a', host: 'models.lan'})).toThrow(blocked(`port ${port} `))
+  expect(() => read(`http://models.lan:${port}`, [], {kind: 'integration', id: 'a', host: 'models.lan'})).toThrow(
+    blocked(`port ${port} `),
+  )
 })
 
 test.each([80, 443, 1234, 3000, 4000, 5000, 6333, 7860, 8000, 8080, 8443, 8787, 8888, 11434, 19530, 30000])(
@@ -218,11 +225,17 @@ test.each([80, 443, 1234, 3000, 4000, 5000, 6333, 7860, 8000, 8080, 8443, 8787, 
 
 test('an integration is trusted for its own host alone, and shares sockets with no other', () => {
   const asker: Asker = {kind: 'integration', id: 'i1', host: '10.0.0.5'}
-  expect(read('http://10.0.0.5:8000/v1', [], asker)).toMatchObject({trust: 'integration', key: 'integration i1 http://10.0.0.5:8000'})
+  expect(read('http://10.0.0.5:8000/v1', [], asker)).toMatchObject({
+    trust: 'integration',
+    key: 'integration i1 http://10.0.0.5:8000',
+  })
   expect(read('http://10.0.0.5:8000/v1', [], {...asker, id: 'i2'}).key).toBe('integration i2 http://10.0.0.5:8000')
   expect(() => read('http://10.0.0.6:8000/v1', [], asker)).toThrow(blocked(/private/))
   expect(() => read('http://localhost/', [], asker)).toThrow(blocked(/private/))
-  expect(read('https://api.example.com/', [], asker)).toMatchObject({trust: 'public', key: 'public https://api.example.com'})
+  expect(read('https://api.example.com/', [], asker)).toMatchObject({
+    trust: 'public',
+    key: 'public https://api.example.com',
+  })
 })
 
 test('a remembered answer is given only to the same asker', () => {
@@ -237,10 +250,23 @@ test('a remembered answer is given only to the same asker', () => {
   expect(destinations.read('https://api.example.com', CALLER).trust).toBe('public')
 })
 
-/** A number of a blocked range, written as inet_aton would read it: one to four parts, each decimal, octal or hexadecimal. */
+/**
+ * A number of a blocked range, written as inet_aton would read it: one to four parts, each decimal, octal or
+ * hexadecimal.
+ */
 const blockedV4 = fc
   .tuple(
-    fc.constantFrom([10, 8], [127, 8], [0, 8], [0xac1, 12], [0xc0a8, 16], [0xa9fe, 16], [0x191, 10], [0xe, 4], [0xf, 4]),
+    fc.constantFrom(
+      [10, 8],
+      [127, 8],
+      [0, 8],
+      [0xac1, 12],
+      [0xc0a8, 16],
+      [0xa9fe, 16],
+      [0x191, 10],
+      [0xe, 4],
+      [0xf, 4],
+    ),
     fc.nat(0xffffffff),
   )
   .map(([[prefix, bits], rest]) => prefix! * 2 ** (32 - bits!) + (rest % 2 ** (32 - bits!)))

@@ -67,7 +67,9 @@ test.each([
   '10.0.0.0/8/8',
   `${'a'.repeat(64)}.lan`,
 ])('%s is not an entry, and the error says so', entry => {
-  expect(() => readTrusted([entry])).toThrow(/^TRUSTED_CUSTOM_HOSTS: ".*" is not a host, \*\.domain, IP address, CIDR range or URL/)
+  expect(() => readTrusted([entry])).toThrow(
+    /^TRUSTED_CUSTOM_HOSTS: ".*" is not a host, \*\.domain, IP address, CIDR range or URL/,
+  )
 })
 
 test.each([

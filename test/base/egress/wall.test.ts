@@ -8,7 +8,8 @@ import {CALLER, egress, get, serve, serveSecure, serveSilence} from './harness.t
 const NAME = 'models.example'
 const own = (host: string, id = 'i1'): Asker => ({kind: 'integration', id, host})
 const blocked = (reason: RegExp) => expect.objectContaining({kind: 'blocked', reason: expect.stringMatching(reason)})
-const unreachable = (reason: RegExp) => expect.objectContaining({kind: 'unreachable', reason: expect.stringMatching(reason)})
+const unreachable = (reason: RegExp) =>
+  expect.objectContaining({kind: 'unreachable', reason: expect.stringMatching(reason)})
 
 test('a trusted name is looked up once and its address dialled, under its own name', async () => {
   const upstream = await serve()
@@ -91,7 +92,9 @@ test('the host of an integration opens no other name of the same address', async
   const upstream = await serve()
   const way = egress([], {[NAME]: ['127.0.0.1'], 'other.example': ['127.0.0.1']})
   expect((await get(way, way.destination(`http://${NAME}:${upstream.port}`, own(NAME)))).status).toBe(200)
-  await expect(get(way, way.destination(`http://other.example:${upstream.port}`, own(NAME)))).rejects.toEqual(blocked(/private/))
+  await expect(get(way, way.destination(`http://other.example:${upstream.port}`, own(NAME)))).rejects.toEqual(
+    blocked(/private/),
+  )
 })
 
 test('a range in the trusted list counts for the names that lead into it', async () => {
@@ -110,7 +113,9 @@ test('a host of the catalogue may have a private address, as private endpoints d
 
 test.each([301, 302, 303, 307, 308])('a redirect (%i) to a private host is a reply, not followed', async status => {
   const secret = await serve()
-  const upstream = await serve((_, reply) => reply.writeHead(status, {location: `http://127.0.0.1:${secret.port}/`}).end())
+  const upstream = await serve((_, reply) =>
+    reply.writeHead(status, {location: `http://127.0.0.1:${secret.port}/`}).end(),
+  )
   const way = egress([NAME], {[NAME]: ['127.0.0.1']})
   const reply = await get(way, way.destination(`http://${NAME}:${upstream.port}`, CALLER))
   expect(reply).toMatchObject({status, headers: {location: `http://127.0.0.1:${secret.port}/`}})
@@ -153,15 +158,26 @@ test('the time to connect holds for the lookup and for the TLS handshake, and th
   const [socket] = silent.sockets
   if (!socket!.closed) await once(socket!.resume(), 'close')
   const stuck = egress([NAME], {}, {connect_timeout_ms: 40, lookup: () => new Promise(() => {})})
-  await expect(get(stuck, stuck.destination(`http://${NAME}:8080`, CALLER))).rejects.toEqual(unreachable(/^no connection within 40 ms$/))
+  await expect(get(stuck, stuck.destination(`http://${NAME}:8080`, CALLER))).rejects.toEqual(
+    unreachable(/^no connection within 40 ms$/),
+  )
 })
 
 test('what fails is said without an address', async () => {
   const gone = await serveSilence()
-  const way = egress([NAME, 'plain.example', 'none.example'], {[NAME]: ['127.0.0.1'], 'plain.example': ['127.0.0.9'], 'none.example': []})
+  const way = egress([NAME, 'plain.example', 'none.example'], {
+    [NAME]: ['127.0.0.1'],
+    'plain.example': ['127.0.0.9'],
+    'none.example': [],
+  })
   const plain = await serve()
   const faults: unknown[] = []
-  for (const url of [`http://plain.example:${gone.port}`, 'http://lost.example', 'http://none.example', `https://${NAME}:${plain.port}`]) {
+  for (const url of [
+    `http://plain.example:${gone.port}`,
+    'http://lost.example',
+    'http://none.example',
+    `https://${NAME}:${plain.port}`,
+  ]) {
     faults.push(await get(way, way.destination(url, CALLER)).catch(error => error))
   }
   expect(faults.every(fault => fault instanceof EgressFault)).toBe(true)

@@ -25,7 +25,8 @@ let handle: Handle
 let plain = 0
 let by_node = 0
 
-const told = (of: {method?: string; url?: string}, body: Buffer) => `${of.method} ${of.url} ${body.length} ${body.toString('latin1')}`
+const told = (of: {method?: string; url?: string}, body: Buffer) =>
+  `${of.method} ${of.url} ${body.length} ${body.toString('latin1')}`
 
 function say(response: ClientResponse, text: string) {
   response.writeHead(200, ['content-length', String(Buffer.byteLength(text, 'latin1')), 'x-by', 'front'])
@@ -131,19 +132,22 @@ describe('a plain request', () => {
     await expect.poll(() => seen.sort()).toEqual(['closed false', 'no body'])
   })
 
-  test.each(['destroy', 'end'] as const)('whose client leaves before its answer: the answer is told (%s)', async how => {
-    let closed: boolean | undefined
-    handle = (_, response) => {
-      response.on('close', () => {
-        closed = response.writableFinished
-      })
-    }
-    const client = await dial()
-    client.write(post('/plain', 'x'))
-    await expect.poll(() => plain).toBe(1)
-    client.socket[how]()
-    await expect.poll(() => closed).toBe(false)
-  })
+  test.each(['destroy', 'end'] as const)(
+    'whose client leaves before its answer: the answer is told (%s)',
+    async how => {
+      let closed: boolean | undefined
+      handle = (_, response) => {
+        response.on('close', () => {
+          closed = response.writableFinished
+        })
+      }
+      const client = await dial()
+      client.write(post('/plain', 'x'))
+      await expect.poll(() => plain).toBe(1)
+      client.socket[how]()
+      await expect.poll(() => closed).toBe(false)
+    },
+  )
 
   test('that is answered before its body has come leaves the connection usable, and nothing of the body is read as a request', async () => {
     handle = (_, response) => say(response, 'early')
@@ -278,14 +282,17 @@ describe('an answer', () => {
   /** What a client of node:http makes of an answer. */
   async function asked(path: string): Promise<{status: number; headers: Record<string, unknown>; body: string}> {
     return new Promise((resolve, reject) => {
-      const request = nodeRequest({port: port(), host: '127.0.0.1', path, method: 'POST', headers: {'content-length': 1}}, reply => {
-        let body = ''
-        reply.setEncoding('latin1')
-        reply.on('data', text => {
-          body += text
-        })
-        reply.on('end', () => resolve({status: reply.statusCode!, headers: reply.headers, body}))
-      })
+      const request = nodeRequest(
+        {port: port(), host: '127.0.0.1', path, method: 'POST', headers: {'content-length': 1}},
+        reply => {
+          let body = ''
+          reply.setEncoding('latin1')
+          reply.on('data', text => {
+            body += text
+          })
+          reply.on('end', () => resolve({status: reply.statusCode!, headers: reply.headers, body}))
+        },
+      )
       request.on('error', reject)
       request.setHeader('connection', 'keep-alive')
       request.end('x')
@@ -473,23 +480,26 @@ describe('connections', () => {
     client.socket.destroy()
   })
 
-  test.each(['their time is over', 'the server closes'])('whose client reads slowly get the rest of their answer when %s', async when => {
-    vi.useFakeTimers({toFake: ['setInterval', 'clearInterval', 'Date']})
-    await new Promise(resolve => server.close(resolve))
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const large = Buffer.alloc(32 << 20, 'x')
-    handle = (_, response) => {
-      response.writeHead(200, ['content-length', String(large.length)])
-      response.end(large, 'latin1')
-    }
-    const client = await dial()
-    client.socket.pause()
-    client.write(post('/plain', 'x'))
-    await expect.poll(() => plain).toBe(1)
-    if (when === 'the server closes') server.close()
-    else vi.advanceTimersByTime(KEEP_ALIVE_MS + 10_000)
-    client.socket.resume()
-    await expect.poll(client.isOver, {timeout: 5000}).toBe(true)
-    expect(client.heard().length).toBeGreaterThan(large.length)
-  })
+  test.each(['their time is over', 'the server closes'])(
+    'whose client reads slowly get the rest of their answer when %s',
+    async when => {
+      vi.useFakeTimers({toFake: ['setInterval', 'clearInterval', 'Date']})
+      await new Promise(resolve => server.close(resolve))
+      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+      const large = Buffer.alloc(32 << 20, 'x')
+      handle = (_, response) => {
+        response.writeHead(200, ['content-length', String(large.length)])
+        response.end(large, 'latin1')
+      }
+      const client = await dial()
+      client.socket.pause()
+      client.write(post('/plain', 'x'))
+      await expect.poll(() => plain).toBe(1)
+      if (when === 'the server closes') server.close()
+      else vi.advanceTimersByTime(KEEP_ALIVE_MS + 10_000)
+      client.socket.resume()
+      await expect.poll(client.isOver, {timeout: 5000}).toBe(true)
+      expect(client.heard().length).toBeGreaterThan(large.length)
+    },
+  )
 })

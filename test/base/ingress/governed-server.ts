@@ -35,7 +35,10 @@ export interface Governed {
 /** More than the kernel takes for a client that reads nothing. */
 export const LARGE_BYTES = 32 << 20
 
-/** `/plain` is read in front, all else by node:http; who sends `x-key` is known, and a body is answered when it is whole or given up. */
+/**
+ * `/plain` is read in front, all else by node:http; who sends `x-key` is known, and a body is answered when it is whole
+ * or given up.
+ */
 export async function governed(options: Partial<GovernorOptions> = {}, {is_tls = false} = {}): Promise<Governed> {
   let now_ms = 1000
   const governor = new Governor({...LIMITS, ...options, now: () => now_ms})
@@ -54,7 +57,9 @@ export async function governed(options: Partial<GovernorOptions> = {}, {is_tls =
     governor,
     server,
     async dial({handshake = is_tls} = {}) {
-      const socket = handshake ? tlsConnect({port, host: '127.0.0.1', rejectUnauthorized: false}) : connect(port, '127.0.0.1')
+      const socket = handshake
+        ? tlsConnect({port, host: '127.0.0.1', rejectUnauthorized: false})
+        : connect(port, '127.0.0.1')
       const client = await rawClient(socket, handshake ? 'secureConnect' : 'connect')
       await settled()
       return client
@@ -103,6 +108,10 @@ async function byNode(request: IncomingMessage, response: ServerResponse) {
 }
 
 function say(response: ClientResponse, status: number, text: string, closes = false) {
-  response.writeHead(status, ['content-length', String(Buffer.byteLength(text)), ...(closes ? ['connection', 'close'] : [])])
+  response.writeHead(status, [
+    'content-length',
+    String(Buffer.byteLength(text)),
+    ...(closes ? ['connection', 'close'] : []),
+  ])
   response.end(text, 'utf8')
 }

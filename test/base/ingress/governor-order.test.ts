@@ -29,18 +29,21 @@ async function crowd(texts: readonly string[]) {
   return {on, standing}
 }
 
-test.each([0, FAIR_MS + LOOKS_MS])('who came first gives way first, whoever came within one look (%i ms later)', async later_ms => {
-  for (const texts of CROWDS) {
-    const {on, standing} = await crowd(texts)
-    await on.pass(later_ms)
-    for (let gone = 1; gone <= standing.length; gone++) {
-      await on.dial()
-      await expect
-        .poll(() => standing.map(client => client.isOver()), {message: texts.join(', ')})
-        .toEqual(texts.map((_, place) => place < gone))
+test.each([0, FAIR_MS + LOOKS_MS])(
+  'who came first gives way first, whoever came within one look (%i ms later)',
+  async later_ms => {
+    for (const texts of CROWDS) {
+      const {on, standing} = await crowd(texts)
+      await on.pass(later_ms)
+      for (let gone = 1; gone <= standing.length; gone++) {
+        await on.dial()
+        await expect
+          .poll(() => standing.map(client => client.isOver()), {message: texts.join(', ')})
+          .toEqual(texts.map((_, place) => place < gone))
+      }
     }
-  }
-})
+  },
+)
 
 test('a connection that has just come is not what gives way, though it has said nothing yet', async () => {
   const {on, standing} = await crowd([HALF, HALF, HALF])

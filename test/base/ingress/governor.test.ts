@@ -70,8 +70,18 @@ const SLOW: Record<string, Slow> = {
     hears: SLOW_HEAD,
     at: 'head',
   },
-  'lies idle after a request in front': {does: answered(whole('/plain'), ''), limit_ms: IDLE + 1000, hears: /read 2$/, at: 'idle'},
-  'lies idle after a request of node:http': {does: answered(GET, ''), limit_ms: IDLE + 1000, hears: /read 0$/, at: 'idle'},
+  'lies idle after a request in front': {
+    does: answered(whole('/plain'), ''),
+    limit_ms: IDLE + 1000,
+    hears: /read 2$/,
+    at: 'idle',
+  },
+  'lies idle after a request of node:http': {
+    does: answered(GET, ''),
+    limit_ms: IDLE + 1000,
+    hears: /read 0$/,
+    at: 'idle',
+  },
   'stops in a body with a length': {
     does: says(`${post('/plain', 'x-key: 1\r\n')}Content-Length: 9\r\n\r\nabc`),
     limit_ms: BODY,
@@ -121,24 +131,27 @@ const SLOW: Record<string, Slow> = {
 }
 
 describe.each([false, true])('over TLS: %s', is_tls => {
-  test.each(Object.entries(SLOW))('a client that %s is told in its time, and not before', async (_, {does, drips, limit_ms, hears, at}) => {
-    const on = await governed({}, {is_tls})
-    const client = await on.dial()
-    await does(client, on)
-    await settled()
-    await on.pass(LOOKS_MS)
-    expect(on.governor.count(at as 'head')).toBe(1)
-    for (let left = limit_ms - LOOKS_MS - 500; left > 0; left -= 4000) {
-      if (drips) client.write(drips)
-      await on.pass(Math.min(4000, left))
-    }
-    expect(client.isOver()).toBe(false)
-    expect(on.governor.size).toBe(1)
-    await on.pass(500 + LOOKS_MS)
-    await expect.poll(client.isOver).toBe(true)
-    expect(client.heard()).toMatch(hears)
-    expect(on.governor.size).toBe(0)
-  })
+  test.each(Object.entries(SLOW))(
+    'a client that %s is told in its time, and not before',
+    async (_, {does, drips, limit_ms, hears, at}) => {
+      const on = await governed({}, {is_tls})
+      const client = await on.dial()
+      await does(client, on)
+      await settled()
+      await on.pass(LOOKS_MS)
+      expect(on.governor.count(at as 'head')).toBe(1)
+      for (let left = limit_ms - LOOKS_MS - 500; left > 0; left -= 4000) {
+        if (drips) client.write(drips)
+        await on.pass(Math.min(4000, left))
+      }
+      expect(client.isOver()).toBe(false)
+      expect(on.governor.size).toBe(1)
+      await on.pass(500 + LOOKS_MS)
+      await expect.poll(client.isOver).toBe(true)
+      expect(client.heard()).toMatch(hears)
+      expect(on.governor.size).toBe(0)
+    },
+  )
 
   test('who is known may drip a body for as long as it takes', async () => {
     const on = await governed({}, {is_tls})
@@ -205,24 +218,30 @@ describe('as many connections as there may be', () => {
     'a body that nobody knows': [says(`${post('/node')}Content-Length: 9\r\n\r\nabc`), true],
     'a body that was answered': [says(`${post('/early')}Content-Length: 9\r\n\r\nabc`), true],
     'a body of a caller who is known': [says(`${post('/node', 'x-key: 1\r\n')}Content-Length: 9\r\n\r\nabc`), false],
-    'a body in front of a caller who is known': [says(`${post('/plain', 'x-key: 1\r\n')}Content-Length: 9\r\n\r\nabc`), false],
+    'a body in front of a caller who is known': [
+      says(`${post('/plain', 'x-key: 1\r\n')}Content-Length: 9\r\n\r\nabc`),
+      false,
+    ],
     'a call under way': [says('GET /unread HTTP/1.1\r\nHost: here\r\n\r\n'), false],
   }
-  test.each(Object.entries(STANDING))('%s: gives way to one more, or it is told why not', async (_, [does, gives_way]) => {
-    const on = await governed({connections: 2})
-    const both = [await on.dial(), await on.dial()]
-    for (const client of both) await does(client)
-    await on.pass(LOOKS_MS)
-    const fresh = await on.dial()
-    fresh.write(whole('/plain'))
-    await expect.poll(fresh.heard).toMatch(gives_way ? /front read 2/ : /^HTTP\/1\.1 503 [\s\S]*MAX_CONNECTIONS/)
-    await settled()
-    expect(both.map(client => client.isOver())).toEqual([gives_way, false])
-    if (gives_way) return expect(on.governor.ended('gave_way')).toBe(1)
-    await on.pass(LOOKS_MS)
-    await expect.poll(fresh.isOver).toBe(true)
-    expect(on.governor.ended('full')).toBe(1)
-  })
+  test.each(Object.entries(STANDING))(
+    '%s: gives way to one more, or it is told why not',
+    async (_, [does, gives_way]) => {
+      const on = await governed({connections: 2})
+      const both = [await on.dial(), await on.dial()]
+      for (const client of both) await does(client)
+      await on.pass(LOOKS_MS)
+      const fresh = await on.dial()
+      fresh.write(whole('/plain'))
+      await expect.poll(fresh.heard).toMatch(gives_way ? /front read 2/ : /^HTTP\/1\.1 503 [\s\S]*MAX_CONNECTIONS/)
+      await settled()
+      expect(both.map(client => client.isOver())).toEqual([gives_way, false])
+      if (gives_way) return expect(on.governor.ended('gave_way')).toBe(1)
+      await on.pass(LOOKS_MS)
+      await expect.poll(fresh.isOver).toBe(true)
+      expect(on.governor.ended('full')).toBe(1)
+    },
+  )
 
   test('clients that come at once are all served: what lies idle gives way, and not they to each other', async () => {
     const on = await governed({connections: 20})
@@ -436,7 +455,11 @@ test('connections are counted by what they are at', async () => {
 test('half of the descriptors less 64 are for connections of clients', () => {
   const limits = (of: string) => () =>
     `Limit  Soft Limit  Hard Limit  Units\nMax open files            ${of}                 4096       files\n`
-  expect([limits('400'), limits('unlimited'), () => ''].map(descriptorLimit)).toEqual([400, Number.MAX_SAFE_INTEGER, null])
+  expect([limits('400'), limits('unlimited'), () => ''].map(descriptorLimit)).toEqual([
+    400,
+    Number.MAX_SAFE_INTEGER,
+    null,
+  ])
   expect(
     descriptorLimit(() => {
       throw new Error('no /proc')

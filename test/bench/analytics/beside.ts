@@ -23,8 +23,8 @@ interface Round {
 }
 
 /**
- * Calls at a steady pace through a gateway on a filled data directory, in turn with and without two clients that draw graphs one after
- * the other, one from sums and one from rows; and at the provider itself.
+ * Calls at a steady pace through a gateway on a filled data directory, in turn with and without two clients that draw
+ * graphs one after the other, one from sums and one from rows; and at the provider itself.
  */
 export async function callsBeside(folder: string, data_dir: string): Promise<void> {
   const provider = await startProvider({folder, processors: undefined, load_processors: undefined})
@@ -71,7 +71,11 @@ function tell(rounds: readonly Round[], graphs: number): void {
 }
 
 /** Calls that begin at even distances, whether or not those before have ended; the milliseconds of each. */
-async function paced(agent: Agent, {url, headers}: {url: string; headers: Record<string, string>}, seconds: number): Promise<number[]> {
+async function paced(
+  agent: Agent,
+  {url, headers}: {url: string; headers: Record<string, string>},
+  seconds: number,
+): Promise<number[]> {
   const took: number[] = []
   const calls: Promise<void>[] = []
   const began = performance.now()

@@ -10,7 +10,10 @@ export const DAY_MS = 86_400_000
 /** The last whole days, which retention leaves alone. */
 export const FROM_MS = (Math.floor(Date.now() / DAY_MS) - DAYS) * DAY_MS
 export const SPAN_MS = DAYS * DAY_MS
-export const KEYS = Array.from({length: 20}, (_, n) => `7c1d9a52-2b90-4c55-9a39-3ad4d17c8b${String(n).padStart(2, '0')}`)
+export const KEYS = Array.from(
+  {length: 20},
+  (_, n) => `7c1d9a52-2b90-4c55-9a39-3ad4d17c8b${String(n).padStart(2, '0')}`,
+)
 const MODELS = ['gpt-5', 'gpt-5-mini', 'claude-sonnet', 'gemini-pro', 'mistral-large']
 const SLICE = 2000
 /** Every so many traces somebody says what he thinks of. */
@@ -23,7 +26,10 @@ export interface Place {
 
 export const iso = (ms: number) => new Date(ms).toISOString()
 
-/** Writes the calls of 30 days as the flusher does, at even distances: rows, entries of the ledger and sums; and feedback on some. */
+/**
+ * Writes the calls of 30 days as the flusher does, at even distances: rows, entries of the ledger and sums; and
+ * feedback on some.
+ */
 export async function fillLog(store: Store, options: StoreOptions, place: Place, count: number): Promise<void> {
   const flush = await openFlush({store, options})
   const began = performance.now()

@@ -23,12 +23,37 @@ const OF_ROWS: readonly Partial<LogFilter>[] = [
 
 /** Graphs and lists over all days, each question alone. */
 export async function askAll(db: Db, place: Place): Promise<void> {
-  const {requestsGraph, errorsGraph, costGraph, tokensGraph, latencyGraph, errorRate, errorStacks, errorCodes, hitRate} = graphs
-  const sums = [requestsGraph, errorsGraph, costGraph, tokensGraph, latencyGraph, errorRate, errorStacks, errorCodes, hitRate]
+  const {
+    requestsGraph,
+    errorsGraph,
+    costGraph,
+    tokensGraph,
+    latencyGraph,
+    errorRate,
+    errorStacks,
+    errorCodes,
+    hitRate,
+  } = graphs
+  const sums = [
+    requestsGraph,
+    errorsGraph,
+    costGraph,
+    tokensGraph,
+    latencyGraph,
+    errorRate,
+    errorStacks,
+    errorCodes,
+    hitRate,
+  ]
   const cache = [graphs.cacheLatency, graphs.cacheSummary]
   const thoughts = [rows.feedbackGraph, rows.feedbackScores, rows.weightedFeedback, rows.feedbackByModel]
-  const ask = (what: string, most_ms: number, times: number, filters: readonly Partial<LogFilter>[], questions: readonly Question[]) =>
-    measure(db, place, {what, most_ms, times, filters, questions})
+  const ask = (
+    what: string,
+    most_ms: number,
+    times: number,
+    filters: readonly Partial<LogFilter>[],
+    questions: readonly Question[],
+  ) => measure(db, place, {what, most_ms, times, filters, questions})
   await ask('graphs from sums', SUMS_MS, 10, [{}, {models: ['gpt-5']}, {statuses: [429]}], [...sums, ...cache])
   await ask(
     'graphs from sums, by key',
@@ -39,10 +64,22 @@ export async function askAll(db: Db, place: Place): Promise<void> {
   )
   for (const filter of OF_ROWS) {
     const told = JSON.stringify(filter)
-    await ask(`graphs from rows, ${told}`, ROWS_MS, 1, [filter], [...sums, ...cache, rows.usersGraph, rows.userRequests, rows.rescuedGraph])
+    await ask(
+      `graphs from rows, ${told}`,
+      ROWS_MS,
+      1,
+      [filter],
+      [...sums, ...cache, rows.usersGraph, rows.userRequests, rows.rescuedGraph],
+    )
     await ask(`graphs of feedback, ${told}`, ROWS_MS, 1, [filter], thoughts)
   }
-  await ask('graphs of users, rescues and feedback', ROWS_MS, 2, [{}], [rows.usersGraph, rows.userRequests, rows.rescuedGraph, ...thoughts])
+  await ask(
+    'graphs of users, rescues and feedback',
+    ROWS_MS,
+    2,
+    [{}],
+    [rows.usersGraph, rows.userRequests, rows.rescuedGraph, ...thoughts],
+  )
   await ask('groups by a user, by a key of the metadata', ROWS_MS, 1, [{}, {statuses: [200]}], [users, teams])
   const filters = [{statuses: [429]}, {models: ['gpt-5']}, {api_key_ids: [KEYS[1]!]}, {metadata: {team: 'blue'}}]
   await ask('lists of a day, filtered', LIST_MS, 5, [...filters.map(each => ({...DAY, ...each})), DAY], [list])
@@ -80,7 +117,12 @@ async function measure(
   for (let time = 0; time < times; time++)
     for (const more of filters)
       for (const question of questions) {
-        const asked: AnalyticsQuery = {reader: {kind: 'sqlite', db}, filter: {...filter, ...more}, bucket: 'day', buckets}
+        const asked: AnalyticsQuery = {
+          reader: {kind: 'sqlite', db},
+          filter: {...filter, ...more},
+          bucket: 'day',
+          buckets,
+        }
         took.push(await timed(() => question(asked)))
       }
   judge(what, took, most_ms)

@@ -16,7 +16,10 @@ const TIMES = 40
 const WARM = 10
 const MAX_MS = 50
 
-/** How long lists take where there are many keys and workspaces, asked of a gateway as a client asks; the processor's share is the gateway's. */
+/**
+ * How long lists take where there are many keys and workspaces, asked of a gateway as a client asks; the processor's
+ * share is the gateway's.
+ */
 export async function listMany(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-many-'))
   try {
@@ -38,7 +41,10 @@ export async function listMany(): Promise<void> {
     await ask('keys, the last 100 of them', `/api-keys?page_size=100&current_page=${KEYS / 100 - 1}`)
     await ask('keys of one workspace', `/api-keys?workspace_id=${workspace_id}`)
     await ask(`workspaces, the first 100 of ${WORKSPACES}`, '/admin/workspaces?page_size=100')
-    await ask('workspaces, the last 100 of them', `/admin/workspaces?page_size=100&current_page=${WORKSPACES / 100 - 1}`)
+    await ask(
+      'workspaces, the last 100 of them',
+      `/admin/workspaces?page_size=100&current_page=${WORKSPACES / 100 - 1}`,
+    )
     await program.stop()
   } finally {
     rmSync(folder, {recursive: true})
@@ -49,7 +55,11 @@ export async function listMany(): Promise<void> {
 async function fill(folder: string): Promise<string> {
   const store = await openStore({kind: 'sqlite', folder, role: 'server'})
   const first = await store.db.selectFrom('workspaces').selectAll().executeTakeFirstOrThrow()
-  const key = await store.db.selectFrom('api_keys').selectAll().where('workspace_id', 'is not', null).executeTakeFirstOrThrow()
+  const key = await store.db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('workspace_id', 'is not', null)
+    .executeTakeFirstOrThrow()
   const ids = Array.from({length: WORKSPACES - 1}, () => newId())
   const at = (n: number) => new Date(Date.parse(first.created_at) + n).toISOString()
   await store.write(async db => {
@@ -57,7 +67,14 @@ async function fill(folder: string): Promise<string> {
       await insertWorkspace(db, {...first, id, slug: `team-${n}`, name: `Team ${n}`, is_default: 0, created_at: at(n)})
     for (let n = 1; n < KEYS; n++) {
       const workspace_id = ids[n % ids.length]!
-      await insertKey(db, {...key, id: newId(), workspace_id, name: `key ${n}`, key_hash: String(n).padStart(64, '0'), created_at: at(n)})
+      await insertKey(db, {
+        ...key,
+        id: newId(),
+        workspace_id,
+        name: `key ${n}`,
+        key_hash: String(n).padStart(64, '0'),
+        created_at: at(n),
+      })
     }
   })
   await store.close()

@@ -18,7 +18,9 @@ export function judge(what: string, took: readonly Took[], most_ms: number): voi
   const p95 = at(took, 'ms', 0.95)
   const cpu = `processor ${at(took, 'cpu_ms', 0.5).toFixed(0)} and ${at(took, 'cpu_ms', 0.95).toFixed(0)} ms`
   const verdict = p95 <= most_ms ? `within ${most_ms} ms` : `TOO SLOW: at most ${most_ms} ms`
-  console.log(`${what}: median ${at(took, 'ms', 0.5).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms (${cpu}) of ${took.length}, ${verdict}`)
+  console.log(
+    `${what}: median ${at(took, 'ms', 0.5).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms (${cpu}) of ${took.length}, ${verdict}`,
+  )
   if (p95 > most_ms) process.exitCode = 1
 }
 

@@ -27,8 +27,8 @@ interface Entry {
 }
 
 /**
- * Holds the ledger of a data directory against what is known. The server must have stopped. The trace id of a call is its marker; it makes
- * one attempt after the other.
+ * Holds the ledger of a data directory against what is known. The server must have stopped. The trace id of a call is
+ * its marker; it makes one attempt after the other.
  */
 export function audit(data_dir: string, {received, finished, whole}: Known): Audit {
   const db = new Sqlite(join(data_dir, 'traffic.db'), {readonly: true})
@@ -41,7 +41,8 @@ export function audit(data_dir: string, {received, finished, whole}: Known): Aud
     const faults: string[] = []
     for (const [marker, attempts] of finished) {
       const found = of.get(marker)?.length ?? 0
-      if (found < attempts) faults.push(`${marker}: the provider finished ${attempts} attempts, the ledger has ${found} entries`)
+      if (found < attempts)
+        faults.push(`${marker}: the provider finished ${attempts} attempts, the ledger has ${found} entries`)
     }
     for (const entry of entries) {
       if (!received.has(entry.trace_id) && !isRecovered(entry))
@@ -61,16 +62,23 @@ export function audit(data_dir: string, {received, finished, whole}: Known): Aud
       const found = of.get(marker) ?? []
       const attempts = received.get(marker) ?? 0
       if (found.length !== attempts)
-        faults.push(`${marker}: the client has the whole answer of ${attempts} attempts, the ledger has ${found.length} entries`)
-      else if (found.some(isRecovered)) faults.push(`${marker}: the client has the whole answer, its entry is recovered`)
+        faults.push(
+          `${marker}: the client has the whole answer of ${attempts} attempts, the ledger has ${found.length} entries`,
+        )
+      else if (found.some(isRecovered))
+        faults.push(`${marker}: the client has the whole answer, its entry is recovered`)
     }
     const cost = entries.reduce((sum, entry) => sum + entry.cost_nanousd, 0)
-    const sums = db.prepare('select coalesce(sum(cost_nanousd), 0) cost, coalesce(sum(requests), 0) requests from usage_hourly').get() as {
+    const sums = db
+      .prepare('select coalesce(sum(cost_nanousd), 0) cost, coalesce(sum(requests), 0) requests from usage_hourly')
+      .get() as {
       cost: number
       requests: number
     }
     if (sums.cost !== cost || sums.requests !== entries.length)
-      faults.push(`the hourly sums say ${sums.requests} calls for ${sums.cost} nano-dollars, the entries ${entries.length} for ${cost}`)
+      faults.push(
+        `the hourly sums say ${sums.requests} calls for ${sums.cost} nano-dollars, the entries ${entries.length} for ${cost}`,
+      )
     return {
       entries: entries.length,
       recovered: entries.filter(isRecovered).length,

@@ -11,8 +11,8 @@ export async function openBudget(origin: string): Promise<void> {
 }
 
 /**
- * Whether the budget knows of exactly what the ledger says was spent, to the nano-dollar, recovered entries included: with that as its limit
- * a call is refused, with one more it is not. Gives sentences; none when it is so.
+ * Whether the budget knows of exactly what the ledger says was spent, to the nano-dollar, recovered entries included:
+ * with that as its limit a call is refused, with one more it is not. Gives sentences; none when it is so.
  */
 export async function budgetFaults(origin: string, data_dir: string): Promise<string[]> {
   const spent = spentIn(data_dir)
@@ -22,7 +22,11 @@ export async function budgetFaults(origin: string, data_dir: string): Promise<st
     const reply = await fetch(`${origin}/v1/chat/completions`, {
       method: 'POST',
       headers: {...CALL_HEADERS, 'content-type': 'application/json', 'x-gateway-trace-id': 'budget-check'},
-      body: JSON.stringify({model: 'gpt-4o-mini', user: 'budget-check', messages: [{role: 'user', content: 'Count this call.'}]}),
+      body: JSON.stringify({
+        model: 'gpt-4o-mini',
+        user: 'budget-check',
+        messages: [{role: 'user', content: 'Count this call.'}],
+      }),
     })
     await reply.text()
     return reply.status
@@ -33,7 +37,9 @@ export async function budgetFaults(origin: string, data_dir: string): Promise<st
   ] as const) {
     const status = await statusAt(limit)
     if (status !== wanted)
-      faults.push(`with a budget of ${limit} nano-dollars of ${spent} spent a call is answered ${status}, not ${wanted}`)
+      faults.push(
+        `with a budget of ${limit} nano-dollars of ${spent} spent a call is answered ${status}, not ${wanted}`,
+      )
   }
   return faults
 }
@@ -41,7 +47,8 @@ export async function budgetFaults(origin: string, data_dir: string): Promise<st
 function spentIn(data_dir: string): number {
   const db = new Sqlite(join(data_dir, 'traffic.db'), {readonly: true})
   try {
-    return (db.prepare('select coalesce(sum(cost_nanousd), 0) as spent from ledger_entries').get() as {spent: number}).spent
+    return (db.prepare('select coalesce(sum(cost_nanousd), 0) as spent from ledger_entries').get() as {spent: number})
+      .spent
   } finally {
     db.close()
   }

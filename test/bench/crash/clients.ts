@@ -14,17 +14,29 @@ export interface Load {
 /** Every seventh stream is left by its client before its end. */
 const LEFT_EVERY = 7
 
-/** What becomes of calls on their way, in turn: most are answered at once, some after a retry, some by another target. */
+/**
+ * What becomes of calls on their way, in turn: most are answered at once, some after a retry, some by another target.
+ */
 const ENDINGS = ['', '', '-retry', '', '-fall'] as const
 
 /** Where calls go that may need more than one attempt. */
 const CONFIG = JSON.stringify({
   strategy: {mode: 'fallback', on_status_codes: [503]},
-  targets: [{provider: '@mock', retry: {attempts: 1, on_status_codes: [503], use_retry_after_header: true}}, {provider: '@second'}],
+  targets: [
+    {provider: '@mock', retry: {attempts: 1, on_status_codes: [503], use_retry_after_header: true}},
+    {provider: '@second'},
+  ],
 })
 
-/** Lets `clients` clients call, one call after the other each and every second one a stream, until the server is gone. */
-export function startLoad(origin: string, headers: Readonly<Record<string, string>>, clients: number, name: string): Load {
+/**
+ * Lets `clients` clients call, one call after the other each and every second one a stream, until the server is gone.
+ */
+export function startLoad(
+  origin: string,
+  headers: Readonly<Record<string, string>>,
+  clients: number,
+  name: string,
+): Load {
   const agent = new Agent({keepAlive: true})
   const whole: string[] = []
   const sent: string[] = []
@@ -70,7 +82,9 @@ interface One {
   readonly leaves: boolean
 }
 
-/** One call: its answer came in full, we left it, or the server is gone. Anything else throws: these calls are all good. */
+/**
+ * One call: its answer came in full, we left it, or the server is gone. Anything else throws: these calls are all good.
+ */
 function call({origin, headers, agent, marker, stream, leaves}: One): Promise<'whole' | 'left' | 'gone'> {
   const body = JSON.stringify({
     model: 'gpt-4o-mini',
@@ -78,7 +92,12 @@ function call({origin, headers, agent, marker, stream, leaves}: One): Promise<'w
     messages: [{role: 'user', content: 'Count this call.'}],
     ...(stream ? {stream: true, stream_options: {include_usage: true}} : {}),
   })
-  const said = {...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-gateway-trace-id': marker}
+  const said = {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'x-gateway-trace-id': marker,
+  }
   return new Promise((resolve, reject) => {
     const sending = request(`${origin}/v1/chat/completions`, {method: 'POST', headers: said, agent}, reply => {
       if (leaves) return reply.once('data', () => resolve(leave(reply)))
@@ -88,7 +107,8 @@ function call({origin, headers, agent, marker, stream, leaves}: One): Promise<'w
       })
       reply.on('error', () => resolve('gone'))
       reply.on('end', () => {
-        if (reply.statusCode !== 200) return reject(new Error(`call ${marker} is answered ${reply.statusCode}: ${text.slice(0, 500)}`))
+        if (reply.statusCode !== 200)
+          return reject(new Error(`call ${marker} is answered ${reply.statusCode}: ${text.slice(0, 500)}`))
         if (stream && !text.endsWith('data: [DONE]\n\n'))
           return reject(new Error(`stream ${marker} ends without [DONE]: ${text.slice(-500)}`))
         resolve('whole')

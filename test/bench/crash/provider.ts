@@ -3,8 +3,9 @@ import type {AddressInfo} from 'node:net'
 import {setTimeout as sleep} from 'node:timers/promises'
 
 /**
- * A provider that knows what it was asked and what it answered in full. A call is known by the `user` of its body. The first attempt of one
- * that ends in `-retry` it refuses, and each of one that ends in `-fall` that does not come by its second path (`/second/v1`).
+ * A provider that knows what it was asked and what it answered in full. A call is known by the `user` of its body. The
+ * first attempt of one that ends in `-retry` it refuses, and each of one that ends in `-fall` that does not come by its
+ * second path (`/second/v1`).
  */
 export interface CountingProvider {
   readonly origin: string
@@ -45,7 +46,9 @@ export async function countingProvider(pause_ms: () => number): Promise<Counting
       ? received.get(asked.user) === 1
       : asked.user.endsWith('-fall') && !request.url!.startsWith('/second/')
     if (refuses)
-      response.writeHead(503, {'content-type': 'application/json', 'retry-after-ms': '3'}).end('{"error":{"message":"Too busy"}}')
+      response
+        .writeHead(503, {'content-type': 'application/json', 'retry-after-ms': '3'})
+        .end('{"error":{"message":"Too busy"}}')
     else if (asked.stream) await stream(response, pause_ms)
     else await reply(response, pause_ms)
   })
@@ -74,7 +77,14 @@ async function read(request: IncomingMessage): Promise<Asked> {
 async function reply(response: ServerResponse, pause_ms: () => number) {
   await sleep(pause_ms())
   const message = {role: 'assistant', content: 'Counted.'}
-  const body = {id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'gpt-4o-mini', choices: [{index: 0, message}], usage: USAGE}
+  const body = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'gpt-4o-mini',
+    choices: [{index: 0, message}],
+    usage: USAGE,
+  }
   response.writeHead(200, {'content-type': 'application/json'}).end(JSON.stringify(body))
 }
 

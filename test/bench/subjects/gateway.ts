@@ -52,7 +52,8 @@ export async function serve(
 }
 
 /** Headers of a call of the key that `provide` made ready, to one of its providers. */
-export const callHeaders = (slug: string) => ({authorization: `Bearer ${WORKSPACE_KEY}`, 'x-gateway-provider': `@${slug}`}) as const
+export const callHeaders = (slug: string) =>
+  ({authorization: `Bearer ${WORKSPACE_KEY}`, 'x-gateway-provider': `@${slug}`}) as const
 export const CALL_HEADERS = callHeaders('mock')
 
 /** The administration of a served gateway, with the rights of an admin key. */
@@ -74,7 +75,9 @@ export async function provideAt(origin: string, name: string, upstream: string, 
   const [workspace] = (await call<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
   const configurations = {custom_host: `${upstream}/v1`}
   await call('POST', '/integrations', {name, slug: name, ai_provider_id: kind, key: 'sk-upstream', configurations})
-  await call('PUT', `/integrations/${name}/workspaces`, {workspaces: [{id: workspace!.id, enabled: true, default_provider_slug: name}]})
+  await call('PUT', `/integrations/${name}/workspaces`, {
+    workspaces: [{id: workspace!.id, enabled: true, default_provider_slug: name}],
+  })
 }
 
 /** Changes every key of the workspace. */
@@ -85,8 +88,15 @@ export async function changeKeys(origin: string, change: object): Promise<void> 
   for (const {id} of data) await call('PUT', `/api-keys/${id}`, change)
 }
 
-/** Makes providers at `upstream` through the administration, by slug and kind, and gives the workspace key a rate limit to count. */
-export async function provide(origin: string, upstream: string, kinds: Readonly<Record<string, string>> = {mock: 'openai'}): Promise<void> {
+/**
+ * Makes providers at `upstream` through the administration, by slug and kind, and gives the workspace key a rate limit
+ * to count.
+ */
+export async function provide(
+  origin: string,
+  upstream: string,
+  kinds: Readonly<Record<string, string>> = {mock: 'openai'},
+): Promise<void> {
   for (const [slug, kind] of Object.entries(kinds)) await provideAt(origin, slug, upstream, kind)
   await changeKeys(origin, {rate_limits: [{type: 'requests', unit: 'rpm', value: MAX_PER_MINUTE}]})
 }
@@ -106,7 +116,9 @@ function readRecorded(data_dir: string): Omit<Recorded, 'received'> {
   const db = new Sqlite(join(data_dir, 'traffic.db'), {readonly: true})
   try {
     const {entries, unpriced, cost} = db
-      .prepare('select count(*) entries, coalesce(sum(unpriced), 0) unpriced, coalesce(sum(cost_nanousd), 0) cost from ledger_entries')
+      .prepare(
+        'select count(*) entries, coalesce(sum(unpriced), 0) unpriced, coalesce(sum(cost_nanousd), 0) cost from ledger_entries',
+      )
       .get() as {entries: number; unpriced: number; cost: number}
     const {log_rows} = db.prepare('select count(*) log_rows from logs').get() as {log_rows: number}
     return {entries, log_rows, unpriced, cost_usd: cost / 1e9}
@@ -124,7 +136,11 @@ export interface Gateway extends Subject {
 }
 
 /** Starts ours on an empty data directory, or the executable of an earlier version. */
-export async function startGateway(around: Omit<Surroundings, 'upstream'>, is_binary: boolean, before_file?: string): Promise<Gateway> {
+export async function startGateway(
+  around: Omit<Surroundings, 'upstream'>,
+  is_binary: boolean,
+  before_file?: string,
+): Promise<Gateway> {
   const command: readonly [string, ...string[]] = before_file === undefined ? gatewayCommand(is_binary) : [before_file]
   const data_dir = join(around.folder, before_file === undefined ? 'data' : 'data-before')
   rmSync(data_dir, {recursive: true, force: true})

@@ -5,8 +5,9 @@ import fastify from 'fastify'
 import {type Dispatcher, Pool} from 'undici'
 
 /**
- * The hot path of a gateway and nothing around it: key, request counter, model, usage and a row of a log, on Fastify, undici and
- * better-sqlite3, with no layers, no routing, no refusals worth the name: `node hot-path-server.ts PORT UPSTREAM DATABASE`.
+ * The hot path of a gateway and nothing around it: key, request counter, model, usage and a row of a log, on Fastify,
+ * undici and better-sqlite3, with no layers, no routing, no refusals worth the name: `node hot-path-server.ts PORT
+ * UPSTREAM DATABASE`.
  */
 const [port, upstream, file] = process.argv.slice(2)
 const PATH = '/v1/chat/completions'
@@ -101,7 +102,11 @@ class Answer implements Dispatcher.DispatchHandler {
     })
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>) {
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ) {
     this.#status = status
     this.#type = String(headers['content-type'])
     this.#is_stream = this.#type.startsWith('text/event-stream')
@@ -151,7 +156,11 @@ server.post(PATH, (request, reply) => {
   const call = admit(request.headers.authorization, body)
   if (typeof call === 'number') return void reply.code(call).send()
   reply.hijack()
-  const headers = {'content-type': 'application/json', 'content-length': String(body.length), authorization: 'Bearer sk-upstream'}
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    authorization: 'Bearer sk-upstream',
+  }
   pool.dispatch({path: PATH, method: 'POST', headers, body}, new Answer(reply.raw, call))
 })
 process.on('SIGTERM', () => process.exit(0))

@@ -3,12 +3,18 @@ import {join} from 'node:path'
 import {freePort, listens, start} from '../processes.ts'
 import type {Subject, Surroundings} from './subject.ts'
 
-/** The least that a gateway on this stack can do for a call (`hot-path-server.ts`): what ours is allowed to add is measured against it. */
+/**
+ * The least that a gateway on this stack can do for a call (`hot-path-server.ts`): what ours is allowed to add is
+ * measured against it.
+ */
 export async function startHotPath({folder, upstream, processors}: Surroundings): Promise<Subject> {
   const port = await freePort()
   const file = join(folder, 'hot-path.db')
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, {force: true})
-  const program = start([process.execPath, join(import.meta.dirname, 'hot-path-server.ts'), String(port), upstream, file], {processors})
+  const program = start(
+    [process.execPath, join(import.meta.dirname, 'hot-path-server.ts'), String(port), upstream, file],
+    {processors},
+  )
   await listens(port, program)
   return {
     id: 'hot-path',

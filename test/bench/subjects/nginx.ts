@@ -19,7 +19,9 @@ export async function startNginx({folder, upstream, processors}: Surroundings): 
 
 /** Connections are kept on both sides, bodies stay in memory, nothing is logged or held back. */
 function configuration(folder: string, upstream: string, port: number): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(kind => `  ${kind}_temp_path ${folder}/nginx-${kind};`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    kind => `  ${kind}_temp_path ${folder}/nginx-${kind};`,
+  )
   return `daemon off;
 pid ${folder}/nginx.pid;
 worker_processes 1;

@@ -11,7 +11,10 @@ export interface Provider extends Subject {
 }
 
 /** Starts the provider; compiles it on first use. */
-export async function startProvider({folder, load_processors: processors}: Omit<Surroundings, 'upstream'>): Promise<Provider> {
+export async function startProvider({
+  folder,
+  load_processors: processors,
+}: Omit<Surroundings, 'upstream'>): Promise<Provider> {
   const source = join(import.meta.dirname, '../provider/provider.c')
   const binary = join(folder, 'provider')
   if (!existsSync(binary) || statSync(binary).mtimeMs < statSync(source).mtimeMs) {

@@ -39,7 +39,10 @@ const written: Before = async ({inject}) => {
   }
 }
 
-/** What is done before an example of a command runs: a name that it makes is freed, what it goes on with is brought there. */
+/**
+ * What is done before an example of a command runs: a name that it makes is freed, what it goes on with is brought
+ * there.
+ */
 export const BEFORE: Readonly<Record<string, Before>> = {
   'providers create': gone(['/providers/my-openai?workspace_id=research']),
   'integrations create': gone(['/integrations/shared-openai']),
@@ -60,7 +63,10 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     if (emailIn(argv) !== 'ada@example.com') return
 
     const {data} = (await inject('GET', '/admin/users')) as {data: {id: string; email: string}[]}
-    await inject('DELETE', `/admin/workspaces/research/users/${data.find(({email}) => email === 'ada@example.com')!.id}`)
+    await inject(
+      'DELETE',
+      `/admin/workspaces/research/users/${data.find(({email}) => email === 'ada@example.com')!.id}`,
+    )
   },
   'invites accept': async ({inject, folder}) => {
     const {invite_link} = (await inject('POST', '/admin/users/invites', {
@@ -73,11 +79,17 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     writeFileSync(join(folder, 'invite-token'), invite_link.split('token=')[1]!)
   },
   'workspaces delete': async ({inject, db}) => {
-    await db(store => store.updateTable('workspaces').set({slug: 'usual', name: 'usual'}).where('slug', '=', 'research').execute())
+    await db(store =>
+      store.updateTable('workspaces').set({slug: 'usual', name: 'usual'}).where('slug', '=', 'research').execute(),
+    )
     await inject('POST', '/admin/workspaces', {name: 'research', slug: 'research'})
   },
-  ...Object.fromEntries(['show', 'update', 'delete', 'entities', 'reset'].map(verb => [`policies usage ${verb}`, policy('usage')])),
-  ...Object.fromEntries(['show', 'update', 'delete', 'entities'].map(verb => [`policies rate ${verb}`, policy('rate')])),
+  ...Object.fromEntries(
+    ['show', 'update', 'delete', 'entities', 'reset'].map(verb => [`policies usage ${verb}`, policy('usage')]),
+  ),
+  ...Object.fromEntries(
+    ['show', 'update', 'delete', 'entities'].map(verb => [`policies rate ${verb}`, policy('rate')]),
+  ),
   'logs show': ({db}) => db(logCall),
   'logs trace': ({db}) => db(logCall),
   'logs export start': exportIn('draft'),

@@ -1,5 +1,8 @@
 const REQUEST = {model: 'gpt-4o-mini', messages: [{role: 'user', content: 'Hi'}]}
-const GUARDRAIL = {checks: [{id: 'default.contains', parameters: {words: ['internal'], operator: 'none'}}], actions: {deny: true}}
+const GUARDRAIL = {
+  checks: [{id: 'default.contains', parameters: {words: ['internal'], operator: 'none'}}],
+  actions: {deny: true},
+}
 const PRICE = {pricing_config: {pay_as_you_go: {request_token: {price: 0.0002}, response_token: {price: 0.0008}}}}
 const SUITE = `config: main.json
 cases:
@@ -7,7 +10,12 @@ cases:
     request: {body: {model: gpt-4o, messages: [{role: user, content: Hi}]}}
     expect: {target: '@my-openai', status: 200}
 `
-const GREETING = {messages: [{role: 'user', content: 'Hi {{name}}'}], parameters: {}, model: 'gpt-4o', provider: 'my-openai'}
+const GREETING = {
+  messages: [{role: 'user', content: 'Hi {{name}}'}],
+  parameters: {},
+  model: 'gpt-4o',
+  provider: 'my-openai',
+}
 const LITELLM = `model_list:
   - model_name: gpt-4o
     litellm_params: {model: openai/gpt-4o, api_key: os.environ/OPENAI_API_KEY}
@@ -31,7 +39,9 @@ export const FILES: Readonly<Record<string, string>> = {
   'guardrail.yaml': JSON.stringify(GUARDRAIL),
   'request.json': JSON.stringify(REQUEST),
   'request.yaml': JSON.stringify({body: REQUEST}),
-  'answer.json': JSON.stringify({choices: [{index: 0, message: {role: 'assistant', content: 'Hi'}, finish_reason: 'stop'}]}),
+  'answer.json': JSON.stringify({
+    choices: [{index: 0, message: {role: 'assistant', content: 'Hi'}, finish_reason: 'stop'}],
+  }),
   'suite.yaml': SUITE,
   'login.yaml': 'vault_auth_type: token\nvault_addr: https://vault.example.com\nvault_token: hvs.0123456789\n',
   'headers.json': JSON.stringify({custom_headers: {authorization: 'Bearer 0123456789'}}),

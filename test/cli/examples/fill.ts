@@ -3,7 +3,10 @@ import type {Db} from '../../../src/store/database.ts'
 import {insertLog} from '../../support/logs.ts'
 import {type Inject, LOG, MAPPING, POLICY, SESSION, THING} from './names.ts'
 
-const GUARDRAIL = {checks: [{id: 'default.contains', parameters: {words: ['internal'], operator: 'none'}}], actions: {deny: true}}
+const GUARDRAIL = {
+  checks: [{id: 'default.contains', parameters: {words: ['internal'], operator: 'none'}}],
+  actions: {deny: true},
+}
 const PRICE = {pricing_config: {pay_as_you_go: {request_token: {price: 0.0001}, response_token: {price: 0.0004}}}}
 const TERMS = {conditions: [{key: 'metadata._user', value: '*'}], group_by: [{key: 'metadata._user'}]}
 const NOW = new Date().toISOString()
@@ -21,7 +24,11 @@ export async function fill(inject: Inject) {
   const idOf = (email: string) => data.find(each => each.email === email)!.id
   await made('/admin/workspaces/research/users', {users: [{id: idOf('ada@example.com'), role: 'member'}]})
   await made('/operator/sessions', {email: 'ada@example.com', ttl_s: 3600})
-  await made('/admin/users/invites', {email: 'eve@example.com', role: 'member', workspaces: [{id: 'research', role: 'member'}]})
+  await made('/admin/users/invites', {
+    email: 'eve@example.com',
+    role: 'member',
+    workspaces: [{id: 'research', role: 'member'}],
+  })
   await made('/scim/workspaces', {workspace_id: 'research', role: 'member', scim_group_name: 'Sales team'})
   await made('/api-keys/workspace/service', {name: 'blue', workspace_id: 'research', scopes: ['completions.write']})
   await made('/integrations', {
@@ -38,8 +45,19 @@ export async function fill(inject: Inject) {
   const tune = {slug: 'my-tune', enabled: true, is_custom: true, base_model_slug: 'gpt-4o'}
   await inject('PUT', '/integrations/shared-openai/models', {models: [tune], allow_all_models: true})
   await made('/providers', {name: 'Mine', slug: 'my-openai', integration_id: 'shared-openai', workspace_id: 'research'})
-  await made('/virtual-keys', {name: 'Old', slug: 'old-openai', provider: 'openai', key: 'sk-old-0123456789', workspace_id: 'research'})
-  await made('/configs', {name: 'Main', slug: 'pc-main-1a2b3c', workspace_id: 'research', config: {provider: '@my-openai'}})
+  await made('/virtual-keys', {
+    name: 'Old',
+    slug: 'old-openai',
+    provider: 'openai',
+    key: 'sk-old-0123456789',
+    workspace_id: 'research',
+  })
+  await made('/configs', {
+    name: 'Main',
+    slug: 'pc-main-1a2b3c',
+    workspace_id: 'research',
+    config: {provider: '@my-openai'},
+  })
   await made('/guardrails', {name: 'House', slug: 'pg-house-1a2b3c', organisation_id, ...GUARDRAIL})
   await made('/secret-references', {
     name: 'Vault',
@@ -56,7 +74,12 @@ export async function fill(inject: Inject) {
   await made('/labels', {name: 'canary', workspace_id: 'research'})
   await made('/collections', {name: 'Support', slug: 'support-1a2b3c', workspace_id: 'research'})
   await made('/collections', {name: 'Rules', slug: 'rules-1a2b3c', workspace_id: 'research'})
-  await made('/prompts/partials', {name: 'Rules', slug: 'pp-rules-1a2b3c', workspace_id: 'research', string: 'Be kind.'})
+  await made('/prompts/partials', {
+    name: 'Rules',
+    slug: 'pp-rules-1a2b3c',
+    workspace_id: 'research',
+    string: 'Be kind.',
+  })
   await inject('PUT', '/prompts/partials/pp-rules-1a2b3c', {string: 'Be brief.'})
   const string = JSON.stringify([{role: 'user', content: 'Hi {{name}}'}])
   const prompt = {
@@ -69,14 +92,16 @@ export async function fill(inject: Inject) {
     model: 'gpt-4o-mini',
   }
   await made('/prompts', prompt)
-  for (const temperature of [0, 1]) await inject('PUT', '/prompts/pp-greeting-1a2b3c', {patch: true, parameters: {temperature}})
+  for (const temperature of [0, 1])
+    await inject('PUT', '/prompts/pp-greeting-1a2b3c', {patch: true, parameters: {temperature}})
   const home = {workspace_id: 'research'}
   await made('/policies/usage-limits', {...TERMS, ...home, type: 'cost', credit_limit: 5})
   await made('/policies/rate-limits', {...TERMS, ...home, type: 'requests', unit: 'rpm', value: 10})
   await made('/logs/exports', {...home, filters: {}, requested_data: ['id']})
   await made('/saved-filters', {...home, name: 'Limits', filters: {status_code: '429'}})
   await made('/feedback', {trace_id: 'checkout-4711', value: 5, ...home})
-  for (const model of ['my-model', 'gpt-4o', 'gpt-4o-mini', 'gpt-5']) await inject('PUT', `/model-configs/pricing/openai/${model}`, PRICE)
+  for (const model of ['my-model', 'gpt-4o', 'gpt-4o-mini', 'gpt-5'])
+    await inject('PUT', `/model-configs/pricing/openai/${model}`, PRICE)
 }
 
 /** Gives what was made the ids that examples name, and writes what calls would have. */
@@ -117,13 +142,27 @@ export async function namePolicy(db: Db, kind: 'usage' | 'rate') {
   await db.updateTable('policies').set({id: POLICY}).where('id', '=', id).execute()
   const value_key = 'metadata._user:bob'
   const entity_id = policyEntityId(POLICY, value_key)
-  await db.insertInto('traffic.policy_usage').values({policy_id: POLICY, entity_id, since_at: NOW, value_key, used: 1}).execute()
+  await db
+    .insertInto('traffic.policy_usage')
+    .values({policy_id: POLICY, entity_id, since_at: NOW, value_key, used: 1})
+    .execute()
 }
 
-/** Writes the call that examples name. Its id tells of a day long gone, and so a gateway that serves takes it away again. */
+/**
+ * Writes the call that examples name. Its id tells of a day long gone, and so a gateway that serves takes it away
+ * again.
+ */
 export async function logCall(db: Db) {
   await db.deleteFrom('traffic.logs').where('id', '=', LOG).execute()
   const home = await db.selectFrom('workspaces').selectAll().where('slug', '=', 'research').executeTakeFirstOrThrow()
   const {organisation_id, id: workspace_id} = home
-  await insertLog(db, {id: LOG, trace_id: 'checkout-4711', created_at: NOW, organisation_id, workspace_id, model: 'gpt-5', status: 200})
+  await insertLog(db, {
+    id: LOG,
+    trace_id: 'checkout-4711',
+    created_at: NOW,
+    organisation_id,
+    workspace_id,
+    model: 'gpt-5',
+    status: 200,
+  })
 }

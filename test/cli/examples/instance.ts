@@ -16,14 +16,22 @@ import {ADMIN_KEY, type Inject, WORKSPACE_KEY} from './names.ts'
 export async function prepare(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-examples-'))
   const data = join(folder, 'data')
-  const env = {GATEWAY_DATA_DIR: data, GATEWAY_BOOTSTRAP_ADMIN_KEY: ADMIN_KEY, GATEWAY_BOOTSTRAP_WORKSPACE_KEY: WORKSPACE_KEY}
+  const env = {
+    GATEWAY_DATA_DIR: data,
+    GATEWAY_BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
+    GATEWAY_BOOTSTRAP_WORKSPACE_KEY: WORKSPACE_KEY,
+  }
   await run(['init'], {env})
   await rename(data, db => db.updateTable('workspaces').set({slug: 'research', name: 'research'}).execute())
   const {settings} = readSettings({env: {...env, SCIM_ENABLED: 'ON'}})
-  const app = await createApp(settings, {role: 'operator', log: createLog('error', 'gateway', line => void console.error(line))})
+  const app = await createApp(settings, {
+    role: 'operator',
+    log: createLog('error', 'gateway', line => void console.error(line)),
+  })
   const inject: Inject = async (method, path, body) => {
     const reply = await app.inject({method, url: `/v1${path}`, body})
-    if (reply.status !== 200) throw new Error(`${method} ${path} answers ${reply.status}: ${JSON.stringify(reply.body)}`)
+    if (reply.status !== 200)
+      throw new Error(`${method} ${path} answers ${reply.status}: ${JSON.stringify(reply.body)}`)
     return reply.body as Record<string, unknown>
   }
   await fill(inject)

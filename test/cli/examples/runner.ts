@@ -96,10 +96,16 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
           raise = given
         },
         onSleep: () => raise('SIGINT'),
-        ...(line.input && {stdin: 'text' in line.input ? line.input.text : readFileSync(resolve(folder, line.input.file), 'utf8')}),
+        ...(line.input && {
+          stdin: 'text' in line.input ? line.input.text : readFileSync(resolve(folder, line.input.file), 'utf8'),
+        }),
       })
       const performed = requests.flatMap(operationsOf)
-      const changed = before !== undefined || is_own || requests.some(each => each.startsWith('DELETE ')) || TAKE_AWAY.includes(command)
+      const changed =
+        before !== undefined ||
+        is_own ||
+        requests.some(each => each.startsWith('DELETE ')) ||
+        TAKE_AWAY.includes(command)
       if (!keeps && changed) await reset()
       return {...said, performed}
     },
@@ -132,7 +138,11 @@ const TAKE_AWAY = [
   'pricing rollback',
   'logs export run',
 ]
-const SECRETS = {OPENAI_API_KEY: 'sk-openai-0123456789', ANTHROPIC_API_KEY: 'sk-anthropic-0123456789', MASTER_KEY: 'sk-master-0123456789'}
+const SECRETS = {
+  OPENAI_API_KEY: 'sk-openai-0123456789',
+  ANTHROPIC_API_KEY: 'sk-anthropic-0123456789',
+  MASTER_KEY: 'sk-master-0123456789',
+}
 
 function settingsIn(folder: string) {
   return {
@@ -177,7 +187,8 @@ async function openStage(template: string, mode: Mode, demo: boolean) {
     folder,
     async inject(method: string, path: string, body?: unknown) {
       const reply = await app.inject({method, url: `/v1${path}`, body})
-      if (reply.status !== 200) throw new Error(`${method} ${path} answers ${reply.status}: ${JSON.stringify(reply.body)}`)
+      if (reply.status !== 200)
+        throw new Error(`${method} ${path} answers ${reply.status}: ${JSON.stringify(reply.body)}`)
       return reply.body as Record<string, unknown>
     },
     async db(work: (db: Db) => Promise<unknown>) {
@@ -194,7 +205,10 @@ async function openStage(template: string, mode: Mode, demo: boolean) {
 }
 
 /** What stands for a place or a secret of somebody's own. */
-function placed(word: string, {command, folder, url}: {command: string; folder: string; url: string | undefined}): string {
+function placed(
+  word: string,
+  {command, folder, url}: {command: string; folder: string; url: string | undefined},
+): string {
   const there = url ?? 'http://127.0.0.1:9'
   return word
     .replace(/^ID$/, command.startsWith('policies') ? POLICY : LOG)
@@ -218,11 +232,25 @@ function readToken(folder: string): string {
 /** The words that name the command: those before the first flag that are no arguments, three at most. */
 export function commandOf(argv: readonly string[]): string {
   const words = argv[0] === '--organisation' ? argv.slice(2) : argv
-  const deep = ['policies', 'logs'].includes(words[0]!) && ['usage', 'rate', 'export', 'filters'].includes(words[1]!) ? 3 : 2
+  const deep =
+    ['policies', 'logs'].includes(words[0]!) && ['usage', 'rate', 'export', 'filters'].includes(words[1]!) ? 3 : 2
   return words.slice(0, ALONE.includes(words[0]!) ? 1 : deep).join(' ')
 }
 
-const ALONE = ['serve', 'init', 'migrate', 'replay', 'usage', 'workers', 'export', 'apply', 'import', 'api', 'completion', 'version']
+const ALONE = [
+  'serve',
+  'init',
+  'migrate',
+  'replay',
+  'usage',
+  'workers',
+  'export',
+  'apply',
+  'import',
+  'api',
+  'completion',
+  'version',
+]
 
 const ROUTES = [...OPERATIONS, ...OPERATOR_OPERATIONS].map(operation => ({operation, pattern: patternOf(operation)}))
 
@@ -235,7 +263,8 @@ function operationsOf(request: string): string[] {
   const [method, url = ''] = request.split(' ')
   const path = url.split('?', 1)[0]!
   const fit = ROUTES.filter(({operation, pattern}) => operation.method === method && pattern.test(path))
-  const fixed = ({operation}: (typeof ROUTES)[number]) => operation.path.split('/').filter(part => !part.startsWith(':')).length
+  const fixed = ({operation}: (typeof ROUTES)[number]) =>
+    operation.path.split('/').filter(part => !part.startsWith(':')).length
   return fit
     .toSorted((a, b) => fixed(b) - fixed(a))
     .slice(0, 1)

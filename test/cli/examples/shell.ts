@@ -51,7 +51,9 @@ export function readLine(line: string): Line | undefined {
   const to = redirected('>')
   const texts = textsOf(own).filter(text => text !== from && text !== to)
   const start = texts.indexOf('gateway')
-  const env = Object.fromEntries(texts.slice(0, start).map(text => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]))
+  const env = Object.fromEntries(
+    texts.slice(0, start).map(text => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]),
+  )
   return {
     env,
     argv: texts.slice(start + 1),

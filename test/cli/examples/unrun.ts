@@ -1,7 +1,8 @@
 /** Examples of --help that no test can run, and why. */
 export const UNRUN: Readonly<Record<string, string>> = {
   'gateway pricing diff https://prices.example.com/list.json': 'asks a host elsewhere',
-  'gateway pricing sync https://prices.example.com --provider openai anthropic --from 2030-01-01': 'asks a host elsewhere',
+  'gateway pricing sync https://prices.example.com --provider openai anthropic --from 2030-01-01':
+    'asks a host elsewhere',
 }
 
 /** What lines of the pages begin with that no test can run, and why. */
@@ -20,7 +21,10 @@ export const UNRUN_OF_PAGES: Readonly<Record<string, string>> = {
   '"pkg":{"assets"': 'another packager, which is not installed here',
 }
 
-/** Pages whose lines follow from each other: the test that runs each in order and looks at what it prints, and how many there are. */
+/**
+ * Pages whose lines follow from each other: the test that runs each in order and looks at what it prints, and how many
+ * there are.
+ */
 export const RUN_ELSEWHERE: Readonly<Record<string, readonly [file: string, lines: number]>> = {
   'docs/pricing.md': ['pricing-page.test.ts', 12],
   'docs/gitops.md': ['gitops-page.test.ts', 5],

@@ -5,7 +5,10 @@ import {type Bytes, reply} from './wire.ts'
 
 export interface Fault {
   readonly name: string
-  /** `none`: the answer is as good as any. `early`: nothing can have left before it. `any`: it depends on what came before. */
+  /**
+   * `none`: the answer is as good as any. `early`: nothing can have left before it. `any`: it depends on what came
+   * before.
+   */
   readonly when: 'none' | 'early' | 'any'
   readonly stream: Bytes
   readonly whole: Bytes | null
@@ -15,7 +18,10 @@ const JSON_TYPE = 'application/json'
 const PAGE = Buffer.from('<!doctype html><html><body>Sign in to continue</body></html>')
 const news = (...heads: string[]) => heads.map(head => `HTTP/1.1 ${head}\r\n\r\n`).join('')
 const before = (said: string, bytes: Bytes): Bytes => ({...bytes, pieces: [said, ...bytes.pieces]})
-const together = ({pieces, end}: Bytes): Bytes => ({pieces: [Buffer.concat(pieces.map(piece => Buffer.from(piece)))], end})
+const together = ({pieces, end}: Bytes): Bytes => ({
+  pieces: [Buffer.concat(pieces.map(piece => Buffer.from(piece)))],
+  end,
+})
 
 /** All that is done to a dialect's answers. */
 export function faultsOf(row: Row): readonly Fault[] {
@@ -66,8 +72,18 @@ export function faultsOf(row: Row): readonly Fault[] {
       whole: {pieces: ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'], end: 'kept'},
     },
     {name: 'a page', when: 'early', stream: reply('text/html', [PAGE]), whole: reply('text/html', [PAGE])},
-    {name: 'a page that says it is a stream', when: 'early', stream: reply(stream_type, [PAGE]), whole: reply(JSON_TYPE, [PAGE])},
-    {name: 'nothing but a lost connection', when: 'early', stream: reply(stream_type, [], {is_whole: false}), whole: null},
+    {
+      name: 'a page that says it is a stream',
+      when: 'early',
+      stream: reply(stream_type, [PAGE]),
+      whole: reply(JSON_TYPE, [PAGE]),
+    },
+    {
+      name: 'nothing but a lost connection',
+      when: 'early',
+      stream: reply(stream_type, [], {is_whole: false}),
+      whole: null,
+    },
     {name: 'malformed from the start', when: 'early', stream: reply(stream_type, [bad_event, ...events]), whole: null},
     ...Array.from({length: open}, (_, at): Fault[] => [
       {name: `cut off behind ${at} events`, when: 'any', stream: reply(stream_type, events.slice(0, at)), whole: null},
@@ -85,7 +101,14 @@ export function faultsOf(row: Row): readonly Fault[] {
       },
     ]).flat(),
     ...(framing === 'sse'
-      ? [{name: 'comments alone', when: 'early' as const, stream: reply(stream_type, [Buffer.from(': a\n\n: b\n\n')]), whole: null}]
+      ? [
+          {
+            name: 'comments alone',
+            when: 'early' as const,
+            stream: reply(stream_type, [Buffer.from(': a\n\n: b\n\n')]),
+            whole: null,
+          },
+        ]
       : []),
   ]
 }

@@ -60,7 +60,9 @@ function fixture(slug: string, place: string, framing: Row['framing'] = 'sse', e
     options: {...KEY, ...OPTIONS[slug]},
     stream_type: framing === 'sse' ? 'text/event-stream' : 'application/stream+json',
     framing,
-    events: events.map(event => Buffer.from(framing === 'sse' && !event.endsWith('\n\n') ? `${event.trimEnd()}\n\n` : event)),
+    events: events.map(event =>
+      Buffer.from(framing === 'sse' && !event.endsWith('\n\n') ? `${event.trimEnd()}\n\n` : event),
+    ),
     plain: JSON.parse(read(`${place}/reply.json`)) as Json,
     is_exact: false,
     ends_by_close,
@@ -85,7 +87,10 @@ const twins = TWINS.map(
 const bedrockMessages = TWINS.find(({kind}) => kind === 'bedrock')!.beside!
 const gemini = twins.find(({slug}) => slug === 'google')!
 
-/** Every dialect with a stream: the five great ones and OpenAI's in the words of their twins, the others in those of their fixtures. */
+/**
+ * Every dialect with a stream: the five great ones and OpenAI's in the words of their twins, the others in those of
+ * their fixtures.
+ */
 export const ROWS: readonly Row[] = [
   ...twins.map(row => (row.slug === 'bedrock' ? {...row, clients: ['chat', 'responses'] as const} : row)),
   {

@@ -3,7 +3,9 @@ import {type AddressInfo, createServer, type Socket} from 'node:net'
 /** What a provider writes for one request: bytes in pieces, and what becomes of the connection behind them. */
 export interface Bytes {
   readonly pieces: readonly (Buffer | string)[]
-  /** `kept`: it waits for the next request. `closed`: it ends. `comments`: an SSE comment comes every 20 ms, for ever. */
+  /**
+   * `kept`: it waits for the next request. `closed`: it ends. `comments`: an SSE comment comes every 20 ms, for ever.
+   */
   readonly end: 'kept' | 'closed' | 'comments'
   /** How long it waits after each piece. */
   readonly pause_ms?: number

@@ -104,7 +104,10 @@ const REQUESTS = [
 ]
 const OTHERS = ['@', '{"a":@}', '{"a":{"b":[@]}}']
 
-/** Two events of 100,000 texts each, of which each is put into its place for guardrails to judge: linear, some microseconds a text. */
+/**
+ * Two events of 100,000 texts each, of which each is put into its place for guardrails to judge: linear, some
+ * microseconds a text.
+ */
 const TEXT_BY_TEXT_MS = 800
 const reader = (
   name: string,
@@ -120,7 +123,9 @@ const json = (text: string): Json => object(parsed(text))
 const chat = contextOf('acme', {model: 'm', messages: []})
 
 function dialectsWith(): readonly Dialect[] {
-  const all = list().flatMap(({translations}): [string, Dialect][] => (translations ? [[translations.name, translations]] : []))
+  const all = list().flatMap(({translations}): [string, Dialect][] =>
+    translations ? [[translations.name, translations]] : [],
+  )
   return [...new Map(all).values()]
 }
 
@@ -138,46 +143,59 @@ function readersOf(dialect: Dialect): readonly Reader[] {
   const {name} = dialect
   const context = contextOf(name, {model: 'm'})
   const faults = reader(`${name}: an error`, ERRORS, text => dialect.fault(503, bytes(text), context))
-  const others = Object.entries(dialect.endpoints).flatMap(([endpoint, translation]: [string, Translation]): Reader[] => {
-    const asked = casesIn(name, endpoint).find(({answer}) => answer)?.asked ?? ASKED[endpoint as EndpointName]
-    if (!asked) return []
-    const context = contextOf(name, asked)
-    const of = (client: RequestTranslation['client'] = null): RequestTranslation => {
-      const request = {path: '/', body: null}
-      return {translation, dialect, client, context, chat_request: asked, client_request: asked, request, held: null}
-    }
-    const found = [
-      reader(`${name} ${endpoint}: an answer`, ANSWERS, text => translated(of(), 200, bytes(text)), 1, 4),
-      reader(
-        `${name} ${endpoint}: a request`,
-        REQUESTS,
-        text => JSON.stringify(translation.request({...asked, ...json(text)}, context)),
-        1,
-        4,
-      ),
-    ]
-    if (endpoint === 'chatComplete') {
-      found.push(reader(`${name} for messages: an answer`, ANSWERS, text => translated(of(messagesClient), 200, bytes(text)), 1, 4))
-    }
-    const {stream} = translation
-    if (!stream) return found
-    const framed = stream.framing === 'sse' ? event : stream.framing === 'json_array' ? (text: string) => bytes(`[${text}]`) : null
-    const take = (client: RequestTranslation['client']) => (text: string) => {
-      let thrown: unknown
-      const follower = new TranslatedStream(endpoint as EndpointName, of(client), {
-        onFault: fault => {
-          thrown = fault
-        },
-      })
-      if (framed) follower.take(framed(text), () => undefined)
-      if (thrown) throw thrown
-      if (!framed)
-        for (const name of ['chunk', 'contentBlockDelta', 'metadata']) stream.open(context, asked).event({name, data: parsed(text)})
-    }
-    found.push(reader(`${name} ${endpoint}: an event`, EVENTS, take(null), framed ? 1 : 3, 4))
-    if (endpoint === 'chatComplete' && framed) found.push(reader(`${name} for responses: an event`, EVENTS, take(responsesClient), 1, 6))
-    return found
-  })
+  const others = Object.entries(dialect.endpoints).flatMap(
+    ([endpoint, translation]: [string, Translation]): Reader[] => {
+      const asked = casesIn(name, endpoint).find(({answer}) => answer)?.asked ?? ASKED[endpoint as EndpointName]
+      if (!asked) return []
+      const context = contextOf(name, asked)
+      const of = (client: RequestTranslation['client'] = null): RequestTranslation => {
+        const request = {path: '/', body: null}
+        return {translation, dialect, client, context, chat_request: asked, client_request: asked, request, held: null}
+      }
+      const found = [
+        reader(`${name} ${endpoint}: an answer`, ANSWERS, text => translated(of(), 200, bytes(text)), 1, 4),
+        reader(
+          `${name} ${endpoint}: a request`,
+          REQUESTS,
+          text => JSON.stringify(translation.request({...asked, ...json(text)}, context)),
+          1,
+          4,
+        ),
+      ]
+      if (endpoint === 'chatComplete') {
+        found.push(
+          reader(
+            `${name} for messages: an answer`,
+            ANSWERS,
+            text => translated(of(messagesClient), 200, bytes(text)),
+            1,
+            4,
+          ),
+        )
+      }
+      const {stream} = translation
+      if (!stream) return found
+      const framed =
+        stream.framing === 'sse' ? event : stream.framing === 'json_array' ? (text: string) => bytes(`[${text}]`) : null
+      const take = (client: RequestTranslation['client']) => (text: string) => {
+        let thrown: unknown
+        const follower = new TranslatedStream(endpoint as EndpointName, of(client), {
+          onFault: fault => {
+            thrown = fault
+          },
+        })
+        if (framed) follower.take(framed(text), () => undefined)
+        if (thrown) throw thrown
+        if (!framed)
+          for (const name of ['chunk', 'contentBlockDelta', 'metadata'])
+            stream.open(context, asked).event({name, data: parsed(text)})
+      }
+      found.push(reader(`${name} ${endpoint}: an event`, EVENTS, take(null), framed ? 1 : 3, 4))
+      if (endpoint === 'chatComplete' && framed)
+        found.push(reader(`${name} for responses: an event`, EVENTS, take(responsesClient), 1, 6))
+      return found
+    },
+  )
   return [faults, ...others]
 }
 
@@ -189,7 +207,9 @@ export const READERS: readonly Reader[] = [
   reader('messages: a request', REQUESTS, text => messagesClient.toChat(json(text), chat), 1, 2),
   reader('responses: a request', REQUESTS, text => responsesClient.toChat(json(text), chat), 1, 2),
   reader('messages: tokens', REQUESTS, text => countTokens(json(text)), 1, 2),
-  ...(['chatComplete', 'embed', 'createModelResponse', 'messages', 'imageGenerate', 'createTranscription'] as const).map(endpoint =>
+  ...(
+    ['chatComplete', 'embed', 'createModelResponse', 'messages', 'imageGenerate', 'createTranscription'] as const
+  ).map(endpoint =>
     reader(
       `${endpoint}: an answer that passes`,
       ANSWERS,
@@ -219,7 +239,13 @@ export const READERS: readonly Reader[] = [
   ),
   ...STREAMED.flatMap(endpoint => [
     reader(`${endpoint}: a replay`, ANSWERS, text => replay(endpoint, bytes(text)), 2, 4),
-    reader(`${endpoint}: a stream that is kept`, EVENTS, text => assemble(endpoint, Buffer.concat([event(text), event(text)])), 4, 4),
+    reader(
+      `${endpoint}: a stream that is kept`,
+      EVENTS,
+      text => assemble(endpoint, Buffer.concat([event(text), event(text)])),
+      4,
+      4,
+    ),
     reader(
       `${endpoint}: the pieces of an event`,
       EVENTS,
@@ -232,7 +258,8 @@ export const READERS: readonly Reader[] = [
       text => {
         const heard = new StreamText(endpoint)
         const others = text.replaceAll('"k', '"q')
-        for (const each of [...(readEvents(event(text)) ?? []), ...(readEvents(event(others)) ?? [])]) if (each.event) heard.add(each.event)
+        for (const each of [...(readEvents(event(text)) ?? []), ...(readEvents(event(others)) ?? [])])
+          if (each.event) heard.add(each.event)
         return heard.whole()
       },
       6,
@@ -240,7 +267,9 @@ export const READERS: readonly Reader[] = [
       TEXT_BY_TEXT_MS,
     ),
   ]),
-  reader('whether an answer may be kept', ANSWERS, text => mayStore('chatComplete', 200, 'application/json', parsed(text))),
+  reader('whether an answer may be kept', ANSWERS, text =>
+    mayStore('chatComplete', 200, 'application/json', parsed(text)),
+  ),
   reader('the key of a cache', REQUESTS, text => canonical(bytes(text)), 4, 4),
   reader(
     'a config',
@@ -259,7 +288,13 @@ export const READERS: readonly Reader[] = [
     1,
     4,
   ),
-  reader('prices', ['@', '{"default":@}', '{"m":{"pricing_config":@}}'], text => readPriceFile(parseJson(text), 'openai', 'local'), 1, 4),
+  reader(
+    'prices',
+    ['@', '{"default":@}', '{"m":{"pricing_config":@}}'],
+    text => readPriceFile(parseJson(text), 'openai', 'local'),
+    1,
+    4,
+  ),
   reader(
     'a price',
     ['@', '{"calculate":{"request":@}}', '{"pay_as_you_go":@}'],
@@ -267,18 +302,35 @@ export const READERS: readonly Reader[] = [
     1,
     4,
   ),
-  reader('a prompt', ['[{"role":"user","content":@}]', '@'], text => readPrompt({string: text, is_raw_template: 0} as never), 1, 4),
-  reader('a realtime event', ['{"type":"error","error":@}', '{"type":"response.done","response":@}', '{"session":@}', '@'], text => {
-    const heard = eventIn(bytes(text))
-    return [modelOf(heard), statusOf(heard)]
-  }),
-  reader('the payload of an AWS event', EVENTS, text => readEvent({headers: new Map([[':event-type', 'chunk']]), payload: bytes(text)})),
+  reader(
+    'a prompt',
+    ['[{"role":"user","content":@}]', '@'],
+    text => readPrompt({string: text, is_raw_template: 0} as never),
+    1,
+    4,
+  ),
+  reader(
+    'a realtime event',
+    ['{"type":"error","error":@}', '{"type":"response.done","response":@}', '{"session":@}', '@'],
+    text => {
+      const heard = eventIn(bytes(text))
+      return [modelOf(heard), statusOf(heard)]
+    },
+  ),
+  reader('the payload of an AWS event', EVENTS, text =>
+    readEvent({headers: new Map([[':event-type', 'chunk']]), payload: bytes(text)}),
+  ),
   reader('bytes that are no AWS frame', OTHERS, text => {
     try {
       new AwsEventStream(() => undefined).push(bytes(text))
     } catch {}
   }),
-  reader('the top level', ['{"a":@}', '{"model":"m","a":@}'], text => topLevel(bytes(text), new Set(['model']), MAX_JSON_DEPTH), 2),
+  reader(
+    'the top level',
+    ['{"a":@}', '{"model":"m","a":@}'],
+    text => topLevel(bytes(text), new Set(['model']), MAX_JSON_DEPTH),
+    2,
+  ),
   reader('repeated keys', OTHERS, text => keyFault(text, MAX_JSON_DEPTH), 4),
   reader('keys that none may have', OTHERS, text => wayToNeverKey(parsed(text), 'a'), 2, 2),
   reader(

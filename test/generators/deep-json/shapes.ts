@@ -8,7 +8,8 @@ export interface Shape {
   readonly write_ms: number
 }
 
-const nested = (levels: number, open: string, within: string, close: string) => open.repeat(levels) + within + close.repeat(levels)
+const nested = (levels: number, open: string, within: string, close: string) =>
+  open.repeat(levels) + within + close.repeat(levels)
 const DEPTHS = [10, 100, 10_000]
 /** Words that readers go down by. */
 const DOWN = [
@@ -34,7 +35,10 @@ const texts: Readonly<Record<string, string>> = Object.fromEntries([
   ...DEPTHS.map(levels => [`${levels} lists`, nested(levels, '[', '1', ']')]),
   ...DEPTHS.flatMap(levels => DOWN.map(key => [`${levels} of ${key}`, nested(levels, `{"${key}":`, '"x"', '}')])),
   ...DEPTHS.flatMap(levels =>
-    ['content', 'errors', 'parts', 'delta'].map(key => [`${levels} lists of ${key}`, nested(levels, `{"${key}":[`, '"x"', ']}')]),
+    ['content', 'errors', 'parts', 'delta'].map(key => [
+      `${levels} lists of ${key}`,
+      nested(levels, `{"${key}":[`, '"x"', ']}'),
+    ]),
   ),
   ...DEPTHS.map(levels => [`${levels} pairs`, nested(levels, '{"message":"x","msg":', '""', '}')]),
   ['wide list', `[${'1,'.repeat(WIDE)}1]`],
@@ -63,7 +67,10 @@ export const SHAPES: readonly Shape[] = Object.entries(texts).map(([name, json])
   }
 })
 
-/** Milliseconds of this thread's processor in the quickest of three rounds: what it would hold an event loop with nothing beside it. */
+/**
+ * Milliseconds of this thread's processor in the quickest of three rounds: what it would hold an event loop with
+ * nothing beside it.
+ */
 export function quickest(work: () => unknown, enough_ms = 0): number {
   let least_ms = Number.POSITIVE_INFINITY
   for (let round = 0; round < 3 && least_ms > enough_ms; round++) {

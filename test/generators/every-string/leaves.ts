@@ -29,7 +29,10 @@ export function leavesOf(value: Value, path: Leaf['path'] = [], is_free = false)
   return Object.entries(value).flatMap(([name, each]) => {
     const at = [...path, is_list ? Number(name) : name]
     const below = is_free || (!is_list && FREE.has(name) && !Array.isArray(each))
-    return [...(is_free && !is_list ? [{...leaf(at), is_key: true, name: `${at.join('.')} (key)`}] : []), ...leavesOf(each, at, below)]
+    return [
+      ...(is_free && !is_list ? [{...leaf(at), is_key: true, name: `${at.join('.')} (key)`}] : []),
+      ...leavesOf(each, at, below),
+    ]
   })
 }
 

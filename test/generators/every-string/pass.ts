@@ -19,12 +19,19 @@ export interface Passed {
 
 export function bytesOf(endpoint: EndpointName, events: readonly Event[]): Buffer {
   const named = endpoint === 'messages' || endpoint === 'createModelResponse'
-  const lines = events.map(event => `${named ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+  const lines = events.map(
+    event => `${named ? `event: ${String(event.type)}\n` : ''}data: ${JSON.stringify(event)}\n\n`,
+  )
   return Buffer.from([...lines, ...(named ? [] : ['data: [DONE]\n\n'])].join(''))
 }
 
 /** Lets a provider's bytes through the guardrails, a chunk for each of `cuts` and one more. */
-export async function pass(endpoint: EndpointName, hooks: readonly Hook[], bytes: Buffer, cuts: readonly number[]): Promise<Passed> {
+export async function pass(
+  endpoint: EndpointName,
+  hooks: readonly Hook[],
+  bytes: Buffer,
+  cuts: readonly number[],
+): Promise<Passed> {
   const parts = new Map<object, unknown>()
   const late: HookResult[] = []
   const waits: Promise<unknown>[] = []
@@ -59,13 +66,18 @@ export async function pass(endpoint: EndpointName, hooks: readonly Hook[], bytes
   return {text: Buffer.from(text, 'latin1').toString(), fault, late}
 }
 
-/** What a client makes of a stream: the texts at each place of its events, one after the other, with the whole of what came. */
+/**
+ * What a client makes of a stream: the texts at each place of its events, one after the other, with the whole of what
+ * came.
+ */
 export function understood(text: string): string {
   const texts = new Map<string, string>()
   const walk = (value: unknown, place: string) => {
     if (typeof value === 'string') texts.set(place, (texts.get(place) ?? '') + value)
-    else if (Array.isArray(value)) for (const each of value) walk(each, `${place}.${String((each as {index?: number})?.index)}`)
-    else if (typeof value === 'object' && value !== null) for (const [key, each] of Object.entries(value)) walk(each, `${place}.${key}`)
+    else if (Array.isArray(value))
+      for (const each of value) walk(each, `${place}.${String((each as {index?: number})?.index)}`)
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, each] of Object.entries(value)) walk(each, `${place}.${key}`)
   }
   for (const line of text.split('\n')) {
     if (!line.startsWith('data: {')) continue

@@ -2,7 +2,13 @@ import type {EndpointName} from '../../../src/schema/endpoints.ts'
 
 const args = JSON.stringify({to: 'somebody', 'a free key': 'x y', lines: [{note: 'a note'}, 'plain text'], count: 3})
 const usage = {prompt_tokens: 1, completion_tokens: 1, total_tokens: 2}
-const cited = {type: 'url_citation', url: 'https://found.example/some page', title: 'Found', start_index: 0, end_index: 1}
+const cited = {
+  type: 'url_citation',
+  url: 'https://found.example/some page',
+  title: 'Found',
+  start_index: 0,
+  end_index: 1,
+}
 
 /** An answer of each dialect with every member that it knows, and one that it does not. */
 export const REPLIES: Readonly<Partial<Record<EndpointName, object>>> = {
@@ -56,7 +62,9 @@ export const REPLIES: Readonly<Partial<Record<EndpointName, object>>> = {
       {
         type: 'text',
         text: 'said',
-        citations: [{type: 'char_location', cited_text: 'cited words', document_title: 'Some paper', document_index: 0}],
+        citations: [
+          {type: 'char_location', cited_text: 'cited words', document_title: 'Some paper', document_index: 0},
+        ],
       },
       {
         type: 'tool_use',
@@ -68,7 +76,14 @@ export const REPLIES: Readonly<Partial<Record<EndpointName, object>>> = {
       {
         type: 'web_search_tool_result',
         tool_use_id: 'srvtoolu_1',
-        content: [{type: 'web_search_result', url: 'https://found.example/some page', title: 'Found', encrypted_content: 'c2ln'}],
+        content: [
+          {
+            type: 'web_search_result',
+            url: 'https://found.example/some page',
+            title: 'Found',
+            encrypted_content: 'c2ln',
+          },
+        ],
       },
     ],
     stop_reason: 'stop_sequence',
@@ -84,7 +99,14 @@ export const REPLIES: Readonly<Partial<Record<EndpointName, object>>> = {
     instructions: 'Be brief.',
     metadata: {project: 'some project'},
     user: 'some user',
-    tools: [{type: 'function', name: 'look_up', description: 'Looks up an order', parameters: {type: 'object', properties: {}}}],
+    tools: [
+      {
+        type: 'function',
+        name: 'look_up',
+        description: 'Looks up an order',
+        parameters: {type: 'object', properties: {}},
+      },
+    ],
     output: [
       {
         type: 'reasoning',
@@ -99,7 +121,12 @@ export const REPLIES: Readonly<Partial<Record<EndpointName, object>>> = {
         role: 'assistant',
         status: 'completed',
         content: [
-          {type: 'output_text', text: 'said', annotations: [cited], logprobs: [{token: 'some', bytes: [1], logprob: -1, top_logprobs: []}]},
+          {
+            type: 'output_text',
+            text: 'said',
+            annotations: [cited],
+            logprobs: [{token: 'some', bytes: [1], logprob: -1, top_logprobs: []}],
+          },
           {type: 'refusal', refusal: 'no no'},
         ],
       },
@@ -121,7 +148,13 @@ export const REPLIES: Readonly<Partial<Record<EndpointName, object>>> = {
         queries: ['some query'],
         results: [{file_id: 'file-1', filename: 'some file', text: 'found words'}],
       },
-      {type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'c2ln', revised_prompt: 'a picture of somebody'},
+      {
+        type: 'image_generation_call',
+        id: 'ig_1',
+        status: 'completed',
+        result: 'c2ln',
+        revised_prompt: 'a picture of somebody',
+      },
     ],
     usage: {input_tokens: 1, output_tokens: 1, total_tokens: 2},
   },

@@ -7,7 +7,13 @@ const schema = {
   description: 'What is ordered',
   required: ['order'],
   properties: {
-    order: {type: 'string', description: 'Its number', enum: ['first order', 'second order'], default: 'first order', pattern: '^a b$'},
+    order: {
+      type: 'string',
+      description: 'Its number',
+      enum: ['first order', 'second order'],
+      default: 'first order',
+      pattern: '^a b$',
+    },
     lines: {type: 'array', items: {type: 'object', properties: {note: {type: 'string', examples: ['a note']}}}},
   },
 }
@@ -65,10 +71,17 @@ export const REQUESTS: Readonly<Partial<Record<EndpointName, object>>> = {
       {role: 'user', content: 'and now?'},
     ],
     tools: [
-      {type: 'function', function: {name: 'look_up', description: 'Looks up an order', parameters: schema, strict: true}},
+      {
+        type: 'function',
+        function: {name: 'look_up', description: 'Looks up an order', parameters: schema, strict: true},
+      },
       {
         type: 'custom',
-        custom: {name: 'write', description: 'Writes', format: {type: 'grammar', grammar: {definition: 'a b', syntax: 'lark'}}},
+        custom: {
+          name: 'write',
+          description: 'Writes',
+          format: {type: 'grammar', grammar: {definition: 'a b', syntax: 'lark'}},
+        },
       },
     ],
     functions: [{name: 'older', description: 'Older', parameters: schema}],
@@ -98,7 +111,9 @@ export const REQUESTS: Readonly<Partial<Record<EndpointName, object>>> = {
           {
             type: 'text',
             text: 'look',
-            citations: [{type: 'char_location', cited_text: 'cited words', document_title: 'Some paper', document_index: 0}],
+            citations: [
+              {type: 'char_location', cited_text: 'cited words', document_title: 'Some paper', document_index: 0},
+            ],
           },
           {type: 'image', source: {type: 'base64', media_type: 'image/png', data: png}},
           {type: 'image', source: {type: 'url', url: 'https://pictures.example/some picture'}},
@@ -140,8 +155,14 @@ export const REQUESTS: Readonly<Partial<Record<EndpointName, object>>> = {
           },
         ],
       },
-      {role: 'user', content: [{type: 'tool_result', tool_use_id: 'toolu_1', content: [{type: 'text', text: 'result'}]}]},
-      {role: 'user', content: [{type: 'tool_result', tool_use_id: 'toolu_2', content: 'a result alone', is_error: false}]},
+      {
+        role: 'user',
+        content: [{type: 'tool_result', tool_use_id: 'toolu_1', content: [{type: 'text', text: 'result'}]}],
+      },
+      {
+        role: 'user',
+        content: [{type: 'tool_result', tool_use_id: 'toolu_2', content: 'a result alone', is_error: false}],
+      },
     ],
     tools: [
       {name: 'look_up', description: 'Looks up an order', input_schema: schema},
@@ -175,7 +196,15 @@ export const REQUESTS: Readonly<Partial<Record<EndpointName, object>>> = {
           {
             type: 'output_text',
             text: 'said',
-            annotations: [{type: 'url_citation', url: 'https://found.example/some page', title: 'Found', start_index: 0, end_index: 1}],
+            annotations: [
+              {
+                type: 'url_citation',
+                url: 'https://found.example/some page',
+                title: 'Found',
+                start_index: 0,
+                end_index: 1,
+              },
+            ],
           },
           {type: 'refusal', refusal: 'no no'},
         ],
@@ -205,7 +234,12 @@ export const REQUESTS: Readonly<Partial<Record<EndpointName, object>>> = {
     ],
     tools: [
       {type: 'function', name: 'look_up', description: 'Looks up an order', parameters: schema, strict: true},
-      {type: 'mcp', server_label: 'some server', server_url: 'https://mcp.example/some path', headers: {'x-some-header': 'some token'}},
+      {
+        type: 'mcp',
+        server_label: 'some server',
+        server_url: 'https://mcp.example/some path',
+        headers: {'x-some-header': 'some token'},
+      },
       {type: 'web_search', user_location: place},
     ],
     text: {format: {type: 'json_schema', name: 'order', schema, description: 'An order'}},

@@ -28,7 +28,9 @@ export const STREAMS: Readonly<Partial<Record<EndpointName, (say: Say) => readon
       ...say('content', 'this is what I say to it').map(content => chunk({content})),
       ...say('content of the second choice', 'another thing to say').map(content => chunk({content}, {}, 1)),
       ...say('refusal', 'no I will not say it').map(refusal => chunk({refusal})),
-      chunk({annotations: [{type: 'url_citation', url_citation: {title: 'Found', url: 'https://found.example/some page'}}]}),
+      chunk({
+        annotations: [{type: 'url_citation', url_citation: {title: 'Found', url: 'https://found.example/some page'}}],
+      }),
       call(0, {id: 'call_1', type: 'function', function: {name: 'look_up', arguments: ''}}),
       call(1, {id: 'call_2', type: 'function', function: {name: 'look_up', arguments: ''}}),
       // Side by side.
@@ -81,11 +83,22 @@ export const STREAMS: Readonly<Partial<Record<EndpointName, (say: Say) => readon
         {
           type: 'web_search_tool_result',
           tool_use_id: 'srvtoolu_1',
-          content: [{type: 'web_search_result', url: 'https://found.example/some page', title: 'Found', encrypted_content: 'c2ln'}],
+          content: [
+            {
+              type: 'web_search_result',
+              url: 'https://found.example/some page',
+              title: 'Found',
+              encrypted_content: 'c2ln',
+            },
+          ],
         },
         [],
       ),
-      {type: 'message_delta', delta: {stop_reason: 'stop_sequence', stop_sequence: 'the end'}, usage: {output_tokens: 3}},
+      {
+        type: 'message_delta',
+        delta: {stop_reason: 'stop_sequence', stop_sequence: 'the end'},
+        usage: {output_tokens: 3},
+      },
       {type: 'message_stop'},
     ]
   },
@@ -113,15 +126,34 @@ export const STREAMS: Readonly<Partial<Record<EndpointName, (say: Say) => readon
     const items = [
       {type: 'reasoning', id: 'rs_1', summary: [{type: 'summary_text', text: thought.join('')}]},
       {type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [part]},
-      {type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look_up', arguments: json.join(''), status: 'completed'},
+      {
+        type: 'function_call',
+        id: 'fc_1',
+        call_id: 'call_1',
+        name: 'look_up',
+        arguments: json.join(''),
+        status: 'completed',
+      },
       {type: 'custom_tool_call', id: 'ct_1', call_id: 'call_2', name: 'write', input: free.join('')},
     ]
     const at = (output_index: number, item_id: string) => ({output_index, item_id, content_index: 0})
     return [
       {type: 'response.created', response: {...response, status: 'in_progress', output: []}},
       {type: 'response.output_item.added', output_index: 0, item: {type: 'reasoning', id: 'rs_1', summary: []}},
-      ...thought.map(delta => ({type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', summary_index: 0, delta})),
-      {type: 'response.reasoning_summary_text.done', output_index: 0, item_id: 'rs_1', summary_index: 0, text: thought.join('')},
+      ...thought.map(delta => ({
+        type: 'response.reasoning_summary_text.delta',
+        output_index: 0,
+        item_id: 'rs_1',
+        summary_index: 0,
+        delta,
+      })),
+      {
+        type: 'response.reasoning_summary_text.done',
+        output_index: 0,
+        item_id: 'rs_1',
+        summary_index: 0,
+        text: thought.join(''),
+      },
       {type: 'response.output_item.done', output_index: 0, item: items[0]},
       {type: 'response.output_item.added', output_index: 1, item: {...items[1], content: [], status: 'in_progress'}},
       {type: 'response.content_part.added', ...at(1, 'msg_1'), part: {type: 'output_text', text: '', annotations: []}},

@@ -43,7 +43,9 @@ export interface Played {
 const MAX_TURNS = 20_000
 const soon = () => new Promise<void>(resolve => setImmediate(resolve))
 
-/** Lets a stream pass as an attempt does (`src/proxy/attempt/attempt.ts`), and notes what it would have told the client. */
+/**
+ * Lets a stream pass as an attempt does (`src/proxy/attempt/attempt.ts`), and notes what it would have told the client.
+ */
 export async function play({wire, hooks, chunks, last, delay, broken_verdict, random}: Play): Promise<Played> {
   const {endpoint} = wire
   const gates: (() => void)[] = []
@@ -111,7 +113,11 @@ export async function play({wire, hooks, chunks, last, delay, broken_verdict, ra
     fail(new Refusal('client.gone'))
     if (state === 'settled') state = 'over'
     stream.close()
-  } else if (last === 'breaks' && state === 'open' && !stream.breakOff(new Refusal('upstream.broken', {provider: 'p'}))) {
+  } else if (
+    last === 'breaks' &&
+    state === 'open' &&
+    !stream.breakOff(new Refusal('upstream.broken', {provider: 'p'}))
+  ) {
     fail(new Refusal('upstream.broken', {provider: 'p'}))
   } else if (state !== 'over') stream.end(over)
   for (let turn = 0, idle = 0; idle < 4; turn++) {

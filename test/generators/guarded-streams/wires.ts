@@ -8,7 +8,10 @@ import {mistralWords} from '../../support/dialects/mistral.ts'
 import {openaiWords} from '../../support/dialects/openai.ts'
 import {sse, type TwinWords} from '../../support/dialects/words.ts'
 
-/** An event of a provider: its bytes, the text that it brings, and whether it or one before it tells why the answer ended. */
+/**
+ * An event of a provider: its bytes, the text that it brings, and whether it or one before it tells why the answer
+ * ended.
+ */
 export interface Told {
   readonly bytes: Buffer
   readonly text: string
@@ -33,7 +36,11 @@ export const ARGUMENTS = '{"city":"Oslo","days":2}'
 const event = (type: string, more: object = {}) => sse({type, ...more}, type)
 
 /** Events of which those in `words` bring a word each; those behind the last word end the answer. */
-function inOrder(before: readonly Buffer[], words: readonly (readonly [Buffer, string])[], after: readonly Buffer[]): readonly Told[] {
+function inOrder(
+  before: readonly Buffer[],
+  words: readonly (readonly [Buffer, string])[],
+  after: readonly Buffer[],
+): readonly Told[] {
   return [
     ...before.map(bytes => ({bytes, text: '', is_end: false})),
     ...words.map(([bytes, text]) => ({bytes, text, is_end: false})),
@@ -42,7 +49,14 @@ function inOrder(before: readonly Buffer[], words: readonly (readonly [Buffer, s
 }
 
 const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
-  sse({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{index: 0, delta, finish_reason}], ...more})
+  sse({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{index: 0, delta, finish_reason}],
+    ...more,
+  })
 const USAGE = {prompt_tokens: 9, completion_tokens: 7, total_tokens: 16}
 const call = (of: object) => chunk({tool_calls: [{index: 0, ...of}]})
 
@@ -67,7 +81,13 @@ const chat: Wire = {
 }
 
 const text = (said: string, finish_reason: string | null = null) =>
-  sse({id: 'c', object: 'text_completion', created: 1, model: 'm', choices: [{index: 0, text: said, logprobs: null, finish_reason}]})
+  sse({
+    id: 'c',
+    object: 'text_completion',
+    created: 1,
+    model: 'm',
+    choices: [{index: 0, text: said, logprobs: null, finish_reason}],
+  })
 
 const completions: Wire = {
   ...chat,
@@ -110,7 +130,12 @@ const responses: Wire = {
       [
         event('response.created', {response: response('in_progress', [])}),
         event('response.output_item.added', {output_index: 0, item: {...thinking, summary: []}}),
-        event('response.reasoning_summary_text.delta', {item_id: 'rs_1', output_index: 0, summary_index: 0, delta: THOUGHT}),
+        event('response.reasoning_summary_text.delta', {
+          item_id: 'rs_1',
+          output_index: 0,
+          summary_index: 0,
+          delta: THOUGHT,
+        }),
         event('response.output_item.done', {output_index: 0, item: thinking}),
         event('response.output_item.added', {output_index: 1, item: {...message(''), content: []}}),
         event('response.content_part.added', {...PLACE, part: {type: 'output_text', text: '', annotations: []}}),
@@ -141,14 +166,22 @@ const LAST = 'BBBB'
 
 /** The events of a twin, the pieces of its text put in their places. */
 function twinTold(twin: TwinWords, words: readonly string[]): readonly Told[] {
-  const events = twin.events({text: ONE + LAST, thought: twin.thinks ? THOUGHT : '', finish: 'stop', input_tokens: 9, output_tokens: 7})
+  const events = twin.events({
+    text: ONE + LAST,
+    thought: twin.thinks ? THOUGHT : '',
+    finish: 'stop',
+    input_tokens: 9,
+    output_tokens: 7,
+  })
   const at = events.findIndex(each => each.includes(LAST))
   const put = (bytes: Buffer, mark: string, word: string): Buffer => {
-    if (twin.kind === 'bedrock') return eventFrame('contentBlockDelta', {contentBlockIndex: twin.thinks ? 1 : 0, delta: {text: word}})
+    if (twin.kind === 'bedrock')
+      return eventFrame('contentBlockDelta', {contentBlockIndex: twin.thinks ? 1 : 0, delta: {text: word}})
     return Buffer.from(bytes.toString().replaceAll(mark, JSON.stringify(word).slice(1, -1)))
   }
   return events.flatMap((bytes, place) => {
-    if (bytes.includes(ONE)) return words.slice(0, -1).map(word => ({bytes: put(bytes, ONE, word), text: word, is_end: false}))
+    if (bytes.includes(ONE))
+      return words.slice(0, -1).map(word => ({bytes: put(bytes, ONE, word), text: word, is_end: false}))
     if (place !== at) return [{bytes, text: '', is_end: place > at}]
     // some tell with the last piece why it is the last
     const says_why = at === events.length - 1
@@ -207,7 +240,9 @@ export function understood(endpoint: EndpointName, bytes: string): Understood {
     .split(/\r\n|\n|\r/)
     .filter(line => line.startsWith('data:'))
     .map(line => line.slice(5).trim())
-  const events: readonly Any[] = data.filter(each => each !== '[DONE]').flatMap((each, at) => parsed(each, at === data.length - 1))
+  const events: readonly Any[] = data
+    .filter(each => each !== '[DONE]')
+    .flatMap((each, at) => parsed(each, at === data.length - 1))
   const joined = (of: (each: Any) => string | undefined | null) => events.map(each => of(each) ?? '').join('')
   const count = (of: (each: Any) => unknown) => events.filter(each => of(each)).length
   switch (endpoint) {
@@ -231,7 +266,9 @@ export function understood(endpoint: EndpointName, bytes: string): Understood {
             ...(each.item?.content ?? []),
             ...(each.response?.output ?? []).flatMap((item: Any) => item.content ?? []),
           ]
-          return each.type.endsWith('.added') ? [] : said.filter(part => part?.type === 'output_text').map(part => part.text)
+          return each.type.endsWith('.added')
+            ? []
+            : said.filter(part => part?.type === 'output_text').map(part => part.text)
         }),
         thought: joined(({type, delta}) => (type === 'response.reasoning_summary_text.delta' ? delta : '')),
         calls: joined(({type, delta}) => (type === 'response.function_call_arguments.delta' ? delta : '')),

@@ -21,7 +21,10 @@ const MAX_SHOWN = 300
 /** A client that looks for `secrets` in all that it hears. */
 export function hostileClient(url: string, secrets: readonly string[], limit_ms: number) {
   const agent = new Agent({keepAlive: true})
-  const needles = secrets.flatMap(secret => [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '').slice(0, -1)])
+  const needles = secrets.flatMap(secret => [
+    secret,
+    Buffer.from(secret).toString('base64').replace(/=+$/, '').slice(0, -1),
+  ])
   const leaksIn = (bytes: Buffer) => needles.filter(needle => bytes.includes(needle))
 
   function send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer> {
@@ -41,7 +44,13 @@ export function hostileClient(url: string, secrets: readonly string[], limit_ms:
     }, limit_ms)
     const end = () => {
       clearTimeout(timer)
-      const {statusCode: status = 0, statusMessage = '', rawHeaders = [], rawTrailers = [], headers: answered = {}} = response ?? {}
+      const {
+        statusCode: status = 0,
+        statusMessage = '',
+        rawHeaders = [],
+        rawTrailers = [],
+        headers: answered = {},
+      } = response ?? {}
       const trace_id = answered['x-gateway-trace-id']
       const bytes = plain(Buffer.concat(pieces), answered['content-encoding'])
       resolve({

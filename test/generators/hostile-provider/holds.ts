@@ -1,6 +1,9 @@
 import {worked_ms} from '../../support/pace.ts'
 
-/** How long work held the event loop of this thread at a time, in its own processor's time: other work on the machine adds nothing. */
+/**
+ * How long work held the event loop of this thread at a time, in its own processor's time: other work on the machine
+ * adds nothing.
+ */
 export interface HoldWatch {
   /** The longest since the last question. */
   longest_ms(): number

@@ -20,7 +20,9 @@ const messages = [{role: 'user', content: 'Where is the wheel?'}]
 const CHAT = '/v1/chat/completions'
 const chat = {messages, max_tokens: 20}
 const guarded = {
-  output_guardrails: [{checks: [{id: 'default.contains', parameters: {words: ['zzzz'], operator: 'none'}}], deny: true}],
+  output_guardrails: [
+    {checks: [{id: 'default.contains', parameters: {words: ['zzzz'], operator: 'none'}}], deny: true},
+  ],
 }
 const cached = {cache: {mode: 'simple'}}
 

@@ -29,7 +29,10 @@ const inHeader = (name: string, of: (value: HostileValue) => string) => ({
   request: (value: HostileValue) => chat(PLAIN, {[name]: of(value)}),
 })
 
-const freeHeader = (name: string, of: (value: HostileValue) => string) => ({...inHeader(name, of), is_free: true as const})
+const freeHeader = (name: string, of: (value: HostileValue) => string) => ({
+  ...inHeader(name, of),
+  is_free: true as const,
+})
 
 /** UTF-8 as a client writes it into a header; what no header may hold is escaped. */
 const raw = ({text}: HostileValue) =>
@@ -37,7 +40,8 @@ const raw = ({text}: HostileValue) =>
     .toString('latin1')
     .replace(/[\0-\x1f\x7f]/g, encodeURIComponent)
 /** Characters beyond ASCII in escapes: JSON stays the same. */
-const ascii = (json: string) => json.replace(/[\u007f-\uffff]/g, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const ascii = (json: string) =>
+  json.replace(/[\u007f-\uffff]/g, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 /** Halves of pairs as their three bytes, which are no UTF-8. */
 const inPath = ({text}: HostileValue) => (text.isWellFormed() ? encodeURIComponent(text) : '%ED%A0%80')
 const asKey = ({json}: HostileValue) => (json.startsWith('"') ? json : `"${json}"`)
@@ -68,7 +72,8 @@ export const FIELDS: readonly HostileField[] = [
   },
   {
     name: 'model that a config sets',
-    request: ({json}) => chat(PLAIN, {'x-gateway-config': `{"provider":"@main","override_params":{"model":${ascii(json)}}}`}),
+    request: ({json}) =>
+      chat(PLAIN, {'x-gateway-config': `{"provider":"@main","override_params":{"model":${ascii(json)}}}`}),
   },
   inHeader('baggage', value => `team=${inPath(value)}`),
   inHeader('x-request-id', raw),

@@ -23,7 +23,10 @@ export const PLACES: readonly Place[] = [
 
 const TOKENS = 100
 
-/** A gateway with two workspaces: of one whose calls are hostile, and of a tenant whose limits, ledger and start are to stay as they are. */
+/**
+ * A gateway with two workspaces: of one whose calls are hostile, and of a tenant whose limits, ledger and start are to
+ * stay as they are.
+ */
 export async function openHouse(place: Place) {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-hostile-'))
   const database = `gateway_test_${randomBytes(6).toString('hex')}`
@@ -42,8 +45,19 @@ export async function openHouse(place: Place) {
   const groups = [['metadata._user'], ['model'], ['metadata.team', 'metadata._user'], ['metadata.__proto__']]
   for (const keys of groups) {
     const group_by = keys.map(key => ({key}))
-    await gateway.admin('POST', '/policies/usage-limits', {...policy, group_by, type: 'tokens', credit_limit: 1_000_000_000})
-    await gateway.admin('POST', '/policies/rate-limits', {...policy, group_by, type: 'requests', unit: 'rpm', value: 1_000_000})
+    await gateway.admin('POST', '/policies/usage-limits', {
+      ...policy,
+      group_by,
+      type: 'tokens',
+      credit_limit: 1_000_000_000,
+    })
+    await gateway.admin('POST', '/policies/rate-limits', {
+      ...policy,
+      group_by,
+      type: 'requests',
+      unit: 'rpm',
+      value: 1_000_000,
+    })
   }
   const tenant = await gateway.admin<{id: string}>('POST', '/admin/workspaces', {name: 'Tenant'})
   const keyWith = async (limits: object) =>

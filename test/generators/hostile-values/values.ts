@@ -18,7 +18,9 @@ const texts: Readonly<Record<string, string>> = {
   'a megabyte': 'm'.repeat(MB),
   'a megabyte in two-byte letters': 'é'.repeat(MB / 2),
   // no two bytes of it are alike enough for an index to compress it
-  '3,000 random characters': Array.from({length: 47}, (_, n) => createHash('sha256').update(`${n}`).digest('hex')).join(''),
+  '3,000 random characters': Array.from({length: 47}, (_, n) => createHash('sha256').update(`${n}`).digest('hex')).join(
+    '',
+  ),
   '1,025 bytes': `${'é'.repeat(512)}x`,
   '129 bytes': 'y'.repeat(129),
   'right to left': '\u202e\u05d0\u05d1\u0627\u0644\u202c\u2066\u200f',
@@ -39,5 +41,12 @@ export const VALUES: readonly HostileValue[] = [
 
 /** Those that once stopped a store, for a run that has little time. */
 export const FEW = VALUES.filter(({name}) =>
-  ['NUL inside', 'first half of a pair', 'a megabyte', '3,000 random characters', '__proto__', '9223372036854775808'].includes(name),
+  [
+    'NUL inside',
+    'first half of a pair',
+    'a megabyte',
+    '3,000 random characters',
+    '__proto__',
+    '9223372036854775808',
+  ].includes(name),
 )

@@ -15,7 +15,8 @@ const name = fc.oneof(
 )
 const value = fc.oneof(fc.stringMatching(/^[!-~\u0080-\u00ff]{1,12}([ \t][!-~\u0080-\u00ff]{1,8})?$/), fc.constant(''))
 /** Fields that decide how a request is read or what becomes of its connection: said on purpose, below. */
-const MEANT = /^(content-length|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|expect|host|trailer|te)$/i
+const MEANT =
+  /^(content-length|transfer-encoding|connection|proxy-connection|keep-alive|upgrade|expect|host|trailer|te)$/i
 const field = fc
   .tuple(
     name.filter(text => !MEANT.test(text)),
@@ -44,9 +45,14 @@ const body = fc.oneof(
 )
 const extension = fc.constantFrom('', '', ';a', ';a=b', ';a="b c"')
 const chunked = fc
-  .record({parts: fc.array(fc.tuple(body, extension), {maxLength: 3}), trailers: fc.constantFrom('', '', 'X-Sum: 1\r\n')})
+  .record({
+    parts: fc.array(fc.tuple(body, extension), {maxLength: 3}),
+    trailers: fc.constantFrom('', '', 'X-Sum: 1\r\n'),
+  })
   .map(({parts, trailers}) => {
-    const chunks = parts.filter(([part]) => part !== '').map(([part, beside]) => `${part.length.toString(16)}${beside}\r\n${part}\r\n`)
+    const chunks = parts
+      .filter(([part]) => part !== '')
+      .map(([part, beside]) => `${part.length.toString(16)}${beside}\r\n${part}\r\n`)
     return {said: 'Transfer-Encoding: chunked\r\n', body: `${chunks.join('')}0\r\n${trailers}\r\n`}
   })
 const framed = fc.oneof(
@@ -56,7 +62,10 @@ const framed = fc.oneof(
   {weight: 1, arbitrary: fc.constant({said: '', body: ''})},
 )
 const line = fc.oneof(
-  {weight: 12, arbitrary: fc.constantFrom('POST /plain HTTP/1.1', 'POST /plain?a=b HTTP/1.1', 'POST /plain/early HTTP/1.1')},
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom('POST /plain HTTP/1.1', 'POST /plain?a=b HTTP/1.1', 'POST /plain/early HTTP/1.1'),
+  },
   {
     weight: 2,
     arbitrary: fc.constantFrom(
@@ -78,7 +87,12 @@ const request = fc
 
 const odd = fc.constantFrom(
   ...['\r', '\n', '\r\n', '\0', ' ', '\t', ':', ';', '0', 'f', '+', '-', ',', '\x7f', '\x80', '"'],
-  ...['Content-Length: 3\r\n', 'Content-Length: 3, 3\r\n', 'Transfer-Encoding: chunked\r\n', 'Transfer-Encoding: gzip, chunked\r\n'],
+  ...[
+    'Content-Length: 3\r\n',
+    'Content-Length: 3, 3\r\n',
+    'Transfer-Encoding: chunked\r\n',
+    'Transfer-Encoding: gzip, chunked\r\n',
+  ],
   ...[
     'transfer-encoding:identity\r\n',
     'Host: other\r\n',
@@ -95,11 +109,19 @@ const edits = fc.oneof(
   {weight: 2, arbitrary: fc.array(edit, {minLength: 1, maxLength: 1})},
   {weight: 1, arbitrary: fc.array(edit, {minLength: 2, maxLength: 3})},
 )
-const cuts = fc.oneof({weight: 3, arbitrary: fc.constant<number[]>([])}, {weight: 1, arbitrary: fc.array(fc.nat(), {maxLength: 6})})
+const cuts = fc.oneof(
+  {weight: 3, arbitrary: fc.constant<number[]>([])},
+  {weight: 1, arbitrary: fc.array(fc.nat(), {maxLength: 6})},
+)
 
 /** One to three requests on a connection, with a few bytes struck out and odd ones put in, mostly in a head. */
 export const sent: fc.Arbitrary<Sent> = fc
-  .record({requests: fc.array(request, {minLength: 1, maxLength: 3}), lines: fc.oneof(fc.constant(null), put), edits, cuts})
+  .record({
+    requests: fc.array(request, {minLength: 1, maxLength: 3}),
+    lines: fc.oneof(fc.constant(null), put),
+    edits,
+    cuts,
+  })
   .map(({requests, lines, edits, cuts}) => {
     let text = requests.join('')
     if (lines) text = withLine(text, lines)

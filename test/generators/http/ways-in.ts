@@ -53,7 +53,10 @@ class Line extends Duplex {
   }
 }
 
-/** What came of a connection: what handlers were told (node:http tells of requests that were sent ahead at once), what the client heard, and whether the connection was closed. */
+/**
+ * What came of a connection: what handlers were told (node:http tells of requests that were sent ahead at once), what
+ * the client heard, and whether the connection was closed.
+ */
 export interface CameOf {
   readonly told: readonly string[]
   readonly heard: string
@@ -63,7 +66,10 @@ export interface CameOf {
 export interface WaysIn {
   /** What comes of the same bytes on our way in, and on node:http alone. */
   besideNode(of: Sent): Promise<{readonly ours: CameOf; readonly theirs: CameOf; readonly in_front: number}>
-  /** What comes of them on node:http alone when the first `count` requests, which are well formed, come one after the other's answer. */
+  /**
+   * What comes of them on node:http alone when the first `count` requests, which are well formed, come one after the
+   * other's answer.
+   */
   inOrder(of: Sent, count: number): Promise<CameOf>
   /** Requests that were read in front of node:http. */
   readonly in_front: number
@@ -79,7 +85,13 @@ export async function waysIn(): Promise<WaysIn> {
   const told = {ours: [] as string[], theirs: [] as string[]}
   const ours = createServer(PLAIN_HTTP, (request, response) => void answer(request, response, told.ours))
   const theirs = createServer(PLAIN_HTTP, (request, response) => void answer(request, response, told.theirs))
-  const limits = {head_timeout_ms: 1e9, body_idle_timeout_ms: 1e9, keep_alive_ms: 5000, write_timeout_ms: 1e9, connections: 1e9}
+  const limits = {
+    head_timeout_ms: 1e9,
+    body_idle_timeout_ms: 1e9,
+    keep_alive_ms: 5000,
+    write_timeout_ms: 1e9,
+    connections: 1e9,
+  }
   const governor = new Governor(limits)
   attachFastPath(ours, {
     takes: path => PATHS.has(path),
@@ -109,7 +121,11 @@ export async function waysIn(): Promise<WaysIn> {
         from = to
         await turn()
       }
-      return {ours: await cameOf(both[0], told.ours), theirs: await cameOf(both[1], told.theirs), in_front: in_front - before}
+      return {
+        ours: await cameOf(both[0], told.ours),
+        theirs: await cameOf(both[1], told.theirs),
+        in_front: in_front - before,
+      }
     },
     async inOrder({text, cuts}, count) {
       told.theirs = []
@@ -151,8 +167,15 @@ function lineTo(server: Server): Line {
   return line
 }
 
-/** Says what it was told, so that an answer in the wrong place shows; a path with `early` is answered before its body is read. */
-async function answer(request: ClientRequest, response: ClientResponse | ServerResponse, told: string[]): Promise<void> {
+/**
+ * Says what it was told, so that an answer in the wrong place shows; a path with `early` is answered before its body is
+ * read.
+ */
+async function answer(
+  request: ClientRequest,
+  response: ClientResponse | ServerResponse,
+  told: string[],
+): Promise<void> {
   const head = `${request.method} ${request.url} ${JSON.stringify(Object.entries(request.headers).sort())}`
   if (request.url!.includes('early')) {
     told.push(head)

@@ -14,8 +14,8 @@ export interface Asking {
 }
 
 /**
- * What callers are told of the same reply by our client, and by undici; each over a connection of its own, in memory. Undici gets it in one
- * piece: of a reason phrase that is cut it keeps the last piece alone.
+ * What callers are told of the same reply by our client, and by undici; each over a connection of its own, in memory.
+ * Undici gets it in one piece: of a reason phrase that is cut it keeps the last piece alone.
  */
 export async function besideUndici(of: Asking): Promise<{readonly ours: Told; readonly theirs: Told}> {
   const mine = wired()
@@ -32,7 +32,11 @@ export async function besideUndici(of: Asking): Promise<{readonly ours: Told; re
   return {ours: told[0], theirs: told[1]}
 }
 
-async function called(pool: Pick<Dispatcher, 'dispatch'>, {method, reply, cuts}: Asking, wireOf: () => Promise<Wire>): Promise<Told> {
+async function called(
+  pool: Pick<Dispatcher, 'dispatch'>,
+  {method, reply, cuts}: Asking,
+  wireOf: () => Promise<Wire>,
+): Promise<Told> {
   const call = tell(pool, {method, ...(method === 'POST' && {body: '{}'})})
   const wire = await wireOf()
   while (!wire.written.includes('\r\n\r\n')) await turn()
@@ -64,7 +68,10 @@ const reply = fc.oneof(
     })),
   },
 )
-const cuts = fc.oneof({weight: 2, arbitrary: fc.constant<number[]>([])}, {weight: 1, arbitrary: fc.array(fc.nat(), {maxLength: 6})})
+const cuts = fc.oneof(
+  {weight: 2, arbitrary: fc.constant<number[]>([])},
+  {weight: 1, arbitrary: fc.array(fc.nat(), {maxLength: 6})},
+)
 
 export const asking: fc.Arbitrary<Asking> = fc
   .record({method: fc.constantFrom('GET', 'POST', 'POST', 'HEAD'), reply, cuts})
@@ -77,7 +84,10 @@ export interface Difference {
   readonly refusal: RegExp
   /** What is in the reply. */
   readonly has: RegExp
-  /** The reply without that, of which undici has to tell what we tell of the whole; where it is we who refuse there is none. */
+  /**
+   * The reply without that, of which undici has to tell what we tell of the whole; where it is we who refuse there is
+   * none.
+   */
   readonly without?: (text: string) => string
 }
 
@@ -129,7 +139,11 @@ export const LOOSER: readonly Difference[] = [
 ]
 
 /** The entry that a difference is of, if it is of one. */
-export function differenceOf(list: readonly Difference[], {reply: {bytes}}: Asking, refusing: Told): Difference | undefined {
+export function differenceOf(
+  list: readonly Difference[],
+  {reply: {bytes}}: Asking,
+  refusing: Told,
+): Difference | undefined {
   const text = bytes.toString('latin1')
   const word = refusing.end instanceof Error ? refusing.end.message : ''
   return list.find(({refusal, has}) => refusal.test(word) && has.test(text))

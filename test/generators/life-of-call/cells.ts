@@ -24,7 +24,13 @@ const SOON_MS = 10_000
 let traces = 0
 
 /** Brings a call into each of these states at once, and holds them there. */
-export function hold(world: World, event: string, states: readonly State[], way: Way, patience_ms = 60_000): Promise<Cell[]> {
+export function hold(
+  world: World,
+  event: string,
+  states: readonly State[],
+  way: Way,
+  patience_ms = 60_000,
+): Promise<Cell[]> {
   return Promise.all(states.map(state => holdOne(world, state, way, patience_ms, tagOf(state, event))))
 }
 

@@ -41,7 +41,9 @@ const MANNERS: Readonly<Record<string, Manner>> = {
     return TO_END(response, EVENTS.length - 1)
   },
   'last byte'(response) {
-    response.writeHead(200, {'content-type': 'application/json', 'content-length': REPLY.length}).write(REPLY.slice(0, -1))
+    response
+      .writeHead(200, {'content-type': 'application/json', 'content-length': REPLY.length})
+      .write(REPLY.slice(0, -1))
     return () => response.end(REPLY.slice(-1))
   },
   'retry wait'(response) {
@@ -65,7 +67,10 @@ const AT_ONCE: Manner = response => {
   return () => undefined
 }
 
-/** Everything beyond the gateway, on loopback: a provider, its login, a webhook, and a place that takes connections and says nothing. */
+/**
+ * Everything beyond the gateway, on loopback: a provider, its login, a webhook, and a place that takes connections and
+ * says nothing.
+ */
 export interface Double {
   readonly url: string
   /** Where no TLS handshake ends. */
@@ -126,7 +131,9 @@ export async function openDouble(): Promise<Double> {
       const body = Buffer.concat(parts).toString()
       const [, first = '', second = ''] = request.url!.split('/').map(decodeURIComponent)
       if (first === 'judge') {
-        held(response, request, second, () => response.writeHead(200, {'content-type': 'application/json'}).end('{"verdict":true}'))
+        held(response, request, second, () =>
+          response.writeHead(200, {'content-type': 'application/json'}).end('{"verdict":true}'),
+        )
         return hear(`judge ${second}`)
       }
       if (second === 'oauth2') {
@@ -150,7 +157,9 @@ export async function openDouble(): Promise<Double> {
       is_over = true
     })
     const accept = acceptKey(request.headers['sec-websocket-key']!)
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`)
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`,
+    )
     hold(
       tag,
       socket,
@@ -182,7 +191,9 @@ export async function openDouble(): Promise<Double> {
     heard,
     count,
     until: (what, times = 1) =>
-      count(what) >= times ? Promise.resolve() : new Promise<void>(resolve => void waiting.push({what, times, resolve})),
+      count(what) >= times
+        ? Promise.resolve()
+        : new Promise<void>(resolve => void waiting.push({what, times, resolve})),
     finish(tag) {
       if (tag !== 'dial') free.add(tag)
       for (const each of holds.get(tag) ?? []) each.finish()

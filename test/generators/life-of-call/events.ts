@@ -3,13 +3,16 @@ import {join} from 'node:path'
 import type {Cell} from './cells.ts'
 import type {World} from './worlds.ts'
 
-/** What a call comes to: for its client, in the log (statuses), in the ledger (outcomes), and requests to its provider after the event. */
+/**
+ * What a call comes to: for its client, in the log (statuses), in the ledger (outcomes), and requests to its provider
+ * after the event.
+ */
 type Come = readonly [end: string, rows: readonly number[], entries: readonly string[], asked?: number]
 export type Event = 'client gone' | 'drain' | 'timeout' | 'upstream reset' | 'journal refuses' | 'process killed'
 
 /**
- * What each state comes to by each event. A state that is missing is out of the event's reach: what waits for its client has nothing upstream
- * to lose, a wait that was asked for has no deadline, and a login has its own (10 s).
+ * What each state comes to by each event. A state that is missing is out of the event's reach: what waits for its
+ * client has nothing upstream to lose, a wait that was asked for has no deadline, and a login has its own (10 s).
  */
 export const COMES_TO: Readonly<Record<Event, Readonly<Record<string, Come>>>> = {
   'client gone': {
@@ -29,8 +32,8 @@ export const COMES_TO: Readonly<Record<Event, Readonly<Record<string, Come>>>> =
     session: ['101 cut', [101], ['aborted']],
     'slow reader': ['closed', [200], ['aborted']],
   },
-  // what has not left is refused at once, and nothing leaves any more; what has left ends with the time for it, and is told why,
-  // unless its answer is judged in that time; what it loses in that time it does not ask for elsewhere
+  // what has not left is refused at once, and nothing leaves any more; what has left ends with the time for it, and is
+  // told why, unless its answer is judged in that time; what it loses in that time it does not ask for elsewhere
   drain: {
     head: ['closed', [], []],
     body: ['503', [503], []],
@@ -48,7 +51,8 @@ export const COMES_TO: Readonly<Record<Event, Readonly<Record<string, Come>>>> =
     session: ['101 cut', [101], ['aborted']],
     'slow reader': ['200 cut', [200], ['aborted']],
   },
-  // a webhook that is late has judged nothing, and its call goes on; who waited for another asks for itself; a fallback asks another target
+  // a webhook that is late has judged nothing, and its call goes on; who waited for another asks for itself; a fallback
+  // asks another target
   timeout: {
     head: ['408', [], []],
     body: ['408', [408], []],
@@ -93,7 +97,8 @@ export const COMES_TO: Readonly<Record<Event, Readonly<Record<string, Come>>>> =
     'last byte': ['200', [0], ['recovered']],
     'judging the answer': ['200', [0], ['recovered']],
   },
-  // what has left is in the ledger at the next start; of a call between two attempts the first one's entry was there before
+  // what has left is in the ledger at the next start; of a call between two attempts the first one's entry was there
+  // before
   'process killed': {
     head: ['closed', [], []],
     body: ['closed', [], []],

@@ -38,7 +38,10 @@ export async function openLine(store_url: string, usual_port: number): Promise<L
     }
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const url = Object.assign(new URL(store_url), {hostname: '127.0.0.1', port: String((server.address() as AddressInfo).port)}).href
+  const url = Object.assign(new URL(store_url), {
+    hostname: '127.0.0.1',
+    port: String((server.address() as AddressInfo).port),
+  }).href
   return {
     url,
     stall(after = 0) {

@@ -40,7 +40,13 @@ const webhook = (tag: string, {url}: Double, timeout: number) => ({
 
 export const STATES: readonly State[] = [
   {name: 'head', at: null, hears: null, attempts: 0, request: tag => ({config: MAIN, body: chat(tag), part: 'head'})},
-  {name: 'body', at: 'reading_body', hears: null, attempts: 0, request: tag => ({config: MAIN, body: chat(tag), part: 'body'})},
+  {
+    name: 'body',
+    at: 'reading_body',
+    hears: null,
+    attempts: 0,
+    request: tag => ({config: MAIN, body: chat(tag), part: 'body'}),
+  },
   {
     name: 'guarding',
     at: 'guarding',
@@ -76,16 +82,32 @@ export const STATES: readonly State[] = [
       body: chat(tag),
     }),
   },
-  {name: 'connecting', at: 'queued', hears: 'dial', attempts: 1, request: tag => ({config: {provider: '@silent'}, body: chat(tag)})},
+  {
+    name: 'connecting',
+    at: 'queued',
+    hears: 'dial',
+    attempts: 1,
+    request: tag => ({config: {provider: '@silent'}, body: chat(tag)}),
+  },
   {name: 'sent', at: 'sent', hears: 'chat', attempts: 1, request: tag => ({config: MAIN, body: chat(tag)})},
   {
     name: 'first event',
     at: 'answering',
     hears: 'chat',
     attempts: 1,
-    request: tag => ({config: {strategy: {mode: 'fallback'}, targets: [MAIN, {provider: '@second'}]}, body: streamed(tag)}),
+    request: tag => ({
+      config: {strategy: {mode: 'fallback'}, targets: [MAIN, {provider: '@second'}]},
+      body: streamed(tag),
+    }),
   },
-  {name: 'stream', at: 'answering', hears: 'chat', attempts: 1, is_answered: true, request: tag => ({config: MAIN, body: streamed(tag)})},
+  {
+    name: 'stream',
+    at: 'answering',
+    hears: 'chat',
+    attempts: 1,
+    is_answered: true,
+    request: tag => ({config: MAIN, body: streamed(tag)}),
+  },
   {
     name: 'terminal event',
     at: 'answering',
@@ -94,7 +116,14 @@ export const STATES: readonly State[] = [
     is_answered: true,
     request: tag => ({config: MAIN, body: streamed(tag)}),
   },
-  {name: 'last byte', at: 'answering', hears: 'chat', attempts: 1, is_answered: true, request: tag => ({config: MAIN, body: chat(tag)})},
+  {
+    name: 'last byte',
+    at: 'answering',
+    hears: 'chat',
+    attempts: 1,
+    is_answered: true,
+    request: tag => ({config: MAIN, body: chat(tag)}),
+  },
   {
     name: 'judging the answer',
     at: 'answering',
@@ -110,12 +139,22 @@ export const STATES: readonly State[] = [
     request: tag => ({
       config: {
         strategy: {mode: 'fallback'},
-        targets: [{...MAIN, retry: {attempts: 2, on_status_codes: [429], use_retry_after_header: true}}, {provider: '@second'}],
+        targets: [
+          {...MAIN, retry: {attempts: 2, on_status_codes: [429], use_retry_after_header: true}},
+          {provider: '@second'},
+        ],
       },
       body: chat(tag),
     }),
   },
-  {name: 'session', at: null, hears: 'session', attempts: 1, is_answered: true, request: () => ({config: MAIN, body: {}, opens: true})},
+  {
+    name: 'session',
+    at: null,
+    hears: 'session',
+    attempts: 1,
+    is_answered: true,
+    request: () => ({config: MAIN, body: {}, opens: true}),
+  },
   {
     name: 'slow reader',
     at: 'answering',

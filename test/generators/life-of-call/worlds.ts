@@ -109,7 +109,10 @@ export async function worldApart(env: Readonly<Record<string, string>>): Promise
   let ended: Promise<number | string>
   const start = async () => {
     said = ''
-    const started = spawn(process.execPath, [PROGRAM, 'serve'], {env: {PATH: process.env.PATH, ...all}, stdio: ['ignore', 'pipe', 'pipe']})
+    const started = spawn(process.execPath, [PROGRAM, 'serve'], {
+      env: {PATH: process.env.PATH, ...all},
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     child = started
     ended = once(started, 'exit').then(([code, signal]) => (code ?? signal) as number | string)
     const hear = (text: Buffer) => {
@@ -179,7 +182,9 @@ async function furnish(url: string, double: Double) {
   ]) {
     const integration = {name: slug, slug, ai_provider_id: 'openai', key: 'sk-upstream', configurations: {custom_host}}
     await administer(url, 'POST', '/integrations', integration)
-    await administer(url, 'PUT', `/integrations/${slug}/workspaces`, {workspaces: [{id, enabled: true, default_provider_slug: slug}]})
+    await administer(url, 'PUT', `/integrations/${slug}/workspaces`, {
+      workspaces: [{id, enabled: true, default_provider_slug: slug}],
+    })
   }
 }
 
@@ -207,7 +212,11 @@ async function recordedIn(env: Readonly<Record<string, string>>, trace_id: strin
   const store = await openStore(options)
   try {
     const rows = await store.db.selectFrom('traffic.logs').select('status').where('trace_id', '=', trace_id).execute()
-    const entries = await store.db.selectFrom('traffic.ledger_entries').select('outcome').where('trace_id', '=', trace_id).execute()
+    const entries = await store.db
+      .selectFrom('traffic.ledger_entries')
+      .select('outcome')
+      .where('trace_id', '=', trace_id)
+      .execute()
     return {rows: rows.map(({status}) => Number(status)), entries: entries.map(({outcome}) => outcome)}
   } finally {
     await store.close()

@@ -69,7 +69,10 @@ interface Journal {
   open: Map<string, {readonly intent: Settlement; readonly held_keys: readonly string[]}>
 }
 
-/** A gateway's end of limits: its counters, its journal, its clock. What it knows beside the ledger and shared counters dies with it. */
+/**
+ * A gateway's end of limits: its counters, its journal, its clock. What it knows beside the ledger and shared counters
+ * dies with it.
+ */
 export class Process {
   readonly limits: Limits
   readonly counters: Counters
@@ -98,7 +101,12 @@ export class House {
   #seen_ms = 0
   processes: Process[] = []
 
-  constructor(machine: Machine, place: Place, ledger: Ledger, ids: {readonly workspace_id: string; readonly [id: string]: string}) {
+  constructor(
+    machine: Machine,
+    place: Place,
+    ledger: Ledger,
+    ids: {readonly workspace_id: string; readonly [id: string]: string},
+  ) {
     this.machine = machine
     this.#place = place
     this.#ledger = ledger
@@ -140,7 +148,8 @@ export class House {
     const process = new Process(limits, counters, clock.now, journal)
     const open = [...journal.open.values()]
     journal.open.clear()
-    for (const {intent} of open) journal.settled.push({...intent, outcome: 'recovered', usage: {}, cost_nanousd: RECOVERED.cost_nanousd})
+    for (const {intent} of open)
+      journal.settled.push({...intent, outcome: 'recovered', usage: {}, cost_nanousd: RECOVERED.cost_nanousd})
     await this.flush(process)
     for (const {intent, held_keys} of open) await limits.recover({...intent, held_keys}, RECOVERED)
     this.processes[place] = process

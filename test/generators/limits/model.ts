@@ -63,7 +63,9 @@ export class Model {
     const {unit, rate, period} = this.terms
     if (unit.kind === 'rate') return (Math.floor(now_ms / LENGTH_MS[rate]) + 1) * LENGTH_MS[rate]
     const now = new Date(now_ms)
-    return period === 'weekly' ? this.since(now_ms) + 8 * DAY_MS : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
+    return period === 'weekly'
+      ? this.since(now_ms) + 8 * DAY_MS
+      : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
   }
 
   #key(now_ms: number): string {

@@ -41,11 +41,16 @@ export interface Case {
 export const PAIRS = EVENTS.flatMap(first => EVENTS.map(second => [first, second] as const)).filter(
   ([first, second]) => first !== 'clock -1 day' || second !== first,
 )
-const LIMITS = ENTITIES.flatMap(entity => UNITS.flatMap(unit => ENFORCEMENTS.map(enforcement => ({entity, unit, enforcement}))))
+const LIMITS = ENTITIES.flatMap(entity =>
+  UNITS.flatMap(unit => ENFORCEMENTS.map(enforcement => ({entity, unit, enforcement}))),
+)
 /** A step through all limits that meets each once before any a second time. */
 const STEP = 29
 
-/** Each ordered pair of events, or one in so many, with `draws` limits each (all of them at most); others for another `seed`. */
+/**
+ * Each ordered pair of events, or one in so many, with `draws` limits each (all of them at most); others for another
+ * `seed`.
+ */
 export function cases(draws: number, seed: number, one_in = 1): Case[] {
   return PAIRS.flatMap((events, pair) => {
     if ((pair + seed) % one_in !== 0) return []

@@ -8,7 +8,16 @@ export const ENDS = ['whole', 'stream', 'reset', 'ends early', 'client gone'] as
 export const LABELS = ['as documented', 'with charset', 'in capitals', 'text/plain', 'absent', 'octet-stream'] as const
 /** Where, how often and how truly usage is reported. */
 export const REPORTS = [
-  ...['as documented', 'first', 'last', 'so far with each event', 'twice', 'falling', 'with each event', 'behind the end'],
+  ...[
+    'as documented',
+    'first',
+    'last',
+    'so far with each event',
+    'twice',
+    'falling',
+    'with each event',
+    'behind the end',
+  ],
   ...['negative', 'negative output', '2^63', '2^63 output', 'total below', 'total above', 'total negative', 'absent'],
 ] as const
 export const OPTIONS = ['none', 'include_usage true', 'include_usage false', 'empty', 'null'] as const
@@ -17,7 +26,9 @@ const LIMITED = [true, false] as const
 
 const TABLE = [WAYS, ENDS, LABELS, REPORTS, OPTIONS, LIMITED] as const
 export const COMBINATIONS = TABLE.reduce((product, {length}) => product * length, 1)
-/** A step through all combinations that meets each once before any a second time, the ones beside each other far apart. */
+/**
+ * A step through all combinations that meets each once before any a second time, the ones beside each other far apart.
+ */
 const STEP = 100_003
 
 export interface Case {
@@ -53,7 +64,10 @@ export function caseAt(index: number, seed: number): Case {
   const random = numbers(seed + index)
   const pieces = way.is_whole
     ? []
-    : Array.from({length: 1 + Math.floor(random() * 5)}, (_, at) => `w${at}x ${WORDS[Math.floor(random() * WORDS.length)]} `)
+    : Array.from(
+        {length: 1 + Math.floor(random() * 5)},
+        (_, at) => `w${at}x ${WORDS[Math.floor(random() * WORDS.length)]} `,
+      )
   const steps = way.words.steps(pieces)
   const is_cut = end !== 'whole' && end !== 'stream'
   const last = is_cut ? Math.floor(random() * (steps.length + 1)) - 1 : steps.length - 1
@@ -70,7 +84,8 @@ export function tokensOf(piece: string): number {
 }
 
 export function nameOf({way, end, label, report, options, is_limited, last, steps}: Case): string {
-  const place = end === 'whole' || end === 'stream' ? end : `${end} at ${last} of ${steps.length} (${steps[last]?.place ?? 'head'})`
+  const place =
+    end === 'whole' || end === 'stream' ? end : `${end} at ${last} of ${steps.length} (${steps[last]?.place ?? 'head'})`
   return `${way.name}, ${place}, label ${label}, usage ${report}, stream_options ${options}, ${is_limited ? 'limited' : 'not limited'}`
 }
 
@@ -88,7 +103,10 @@ export function reportsOf(
   const carriers = steps.flatMap(({carries}, at) => (carries ? [at] : []))
   const [first, last] = [carriers[0]!, carriers.at(-1)!]
   const before = carriers.findLast(at => at < home) ?? home
-  const each = (of: (index: number) => Counts) => ({told: new Map(carriers.map((at, index) => [at, of(index)])), late: null})
+  const each = (of: (index: number) => Counts) => ({
+    told: new Map(carriers.map((at, index) => [at, of(index)])),
+    late: null,
+  })
   const as = (counts: Counts) => ({told: new Map([...usual, [home, counts]]), late: null})
   const at = (...entries: readonly (readonly [number, Counts])[]) => ({told: new Map(entries), late: null})
   /** The tokens of the pieces that have come with a step. */
@@ -104,7 +122,10 @@ export function reportsOf(
     case 'last':
       return at([steps[last]!.place === 'usage' ? before : last, bill])
     case 'so far with each event':
-      return each(index => ({input: bill.input, output: index === carriers.length - 1 ? bill.output : outputBy(carriers[index]!)}))
+      return each(index => ({
+        input: bill.input,
+        output: index === carriers.length - 1 ? bill.output : outputBy(carriers[index]!),
+      }))
     case 'twice':
       return at([before, bill], [home, bill])
     case 'falling':
@@ -142,7 +163,8 @@ export const IMPOSSIBLE: ReadonlySet<Case['report']> = new Set(['negative', 'neg
 /** What a whole answer reports, which has one place for it. */
 export function reportOfWhole(one: Case): Counts | undefined {
   const {told} = reportsOf({...one, end: 'stream'}, true)
-  if (told.size === 0) return one.way.words.usual(one.steps, one.bill).size > 0 && one.report === 'behind the end' ? one.bill : undefined
+  if (told.size === 0)
+    return one.way.words.usual(one.steps, one.bill).size > 0 && one.report === 'behind the end' ? one.bill : undefined
   return IMPOSSIBLE.has(one.report) || one.report.startsWith('total') ? [...told.values()].at(-1)! : one.bill
 }
 

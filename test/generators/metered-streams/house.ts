@@ -89,7 +89,12 @@ export async function openHouse(): Promise<House> {
         'x-gateway-trace-id': trace,
       }
       const path = `/v1${one.way.paths[is_stream ? 0 : 1]}`
-      const seen = await readWhole(gateway.url + path, {method: 'POST', headers, body: JSON.stringify(body), signal: gone.signal})
+      const seen = await readWhole(gateway.url + path, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+        signal: gone.signal,
+      })
       return {seen, sent}
     },
     async entries(traces) {
@@ -131,7 +136,12 @@ async function readWhole(url: string, init: RequestInit): Promise<Seen> {
 }
 
 /** Plays the case that the request names. */
-async function answer(body: Buffer, request: IncomingMessage, response: ServerResponse, playing: ReadonlyMap<string, Playing>) {
+async function answer(
+  body: Buffer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  playing: ReadonlyMap<string, Playing>,
+) {
   response.on('error', () => undefined)
   const found = playing.get(/ms-\d+-\w/.exec(body.toString())?.[0] ?? '')
   if (!found) return void response.writeHead(500).end(`unknown: ${request.url} ${body.toString().slice(0, 200)}`)

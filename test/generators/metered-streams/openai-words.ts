@@ -1,4 +1,14 @@
-import {anthropicUsage, atTheLast, type Counts, carrying, openaiUsage, plain, type Step, sse, type Words} from './words.ts'
+import {
+  anthropicUsage,
+  atTheLast,
+  type Counts,
+  carrying,
+  openaiUsage,
+  plain,
+  type Step,
+  sse,
+  type Words,
+} from './words.ts'
 
 const chunk = (object: string, choices: readonly object[]) => ({id: 'c1', object, created: 1, model: 'm', choices})
 const maySayNull = (place: Step['place'], text: string, data: object): Step => ({
@@ -10,8 +20,13 @@ const maySayNull = (place: Step['place'], text: string, data: object): Step => (
 const ENDED: Step = plain('end', '', sse('[DONE]'))
 
 /** Streams of choices: usage comes behind the reasons to end, in an event without choices. */
-function ofChoices(object: string, choice: (text: string, reason: string | null) => object, first: readonly object[]): Words {
-  const step = (place: Step['place'], text: string, choices: readonly object[]) => maySayNull(place, text, chunk(object, choices))
+function ofChoices(
+  object: string,
+  choice: (text: string, reason: string | null) => object,
+  first: readonly object[],
+): Words {
+  const step = (place: Step['place'], text: string, choices: readonly object[]) =>
+    maySayNull(place, text, chunk(object, choices))
   return {
     type: 'text/event-stream',
     steps: pieces => [
@@ -41,7 +56,11 @@ export const chat: Words = ofChoices(
   [{index: 0, delta: {role: 'assistant', content: ''}, finish_reason: null}],
 )
 /** OpenAI API reference, completions. */
-export const completions: Words = ofChoices('text_completion', (text, finish_reason) => ({index: 0, text, finish_reason}), [])
+export const completions: Words = ofChoices(
+  'text_completion',
+  (text, finish_reason) => ({index: 0, text, finish_reason}),
+  [],
+)
 
 /** Chat of those who report with the last chunk and know no `stream_options` (AI21, Mistral, Predibase, Workers AI). */
 export const chatAtTheEnd: Words = {...chat, steps: pieces => chat.steps(pieces).filter(({place}) => place !== 'usage')}
@@ -53,7 +72,9 @@ export const messages: Words = {
   steps: pieces => [
     {place: 'begin', text: '', carries: true, bytes: startOf},
     plain('other', '', event('content_block_start', {index: 0, content_block: {type: 'text', text: ''}})),
-    ...pieces.map(text => plain('text', text, event('content_block_delta', {index: 0, delta: {type: 'text_delta', text}}))),
+    ...pieces.map(text =>
+      plain('text', text, event('content_block_delta', {index: 0, delta: {type: 'text_delta', text}})),
+    ),
     plain('other', '', event('content_block_stop', {index: 0})),
     carrying(
       'reason',
@@ -81,7 +102,13 @@ function startOf(told?: Counts | null) {
 }
 
 const PLACE = {item_id: 'item_1', output_index: 0, content_index: 0}
-const item = (content: readonly object[], status = 'completed') => ({id: 'item_1', type: 'message', role: 'assistant', status, content})
+const item = (content: readonly object[], status = 'completed') => ({
+  id: 'item_1',
+  type: 'message',
+  role: 'assistant',
+  status,
+  content,
+})
 const part = (text: string) => ({type: 'output_text', text, annotations: []})
 const response = (status: string, output: readonly object[]) => ({
   id: 'resp_1',
@@ -93,7 +120,11 @@ const response = (status: string, output: readonly object[]) => ({
 })
 const responsesUsage = ({input, output, total}: Counts) => ({
   ...anthropicUsage({input, output}).usage,
-  ...(total !== undefined ? {total_tokens: total} : input === undefined || output === undefined ? {} : {total_tokens: input + output}),
+  ...(total !== undefined
+    ? {total_tokens: total}
+    : input === undefined || output === undefined
+      ? {}
+      : {total_tokens: input + output}),
 })
 const holder = (type: string, place: Step['place'], status: string, output: readonly object[]): Step => ({
   place,

@@ -9,10 +9,13 @@ const isCount = (value: number | undefined): value is number => value !== undefi
 export function wrongInLedger(one: Case, seen: Seen, sent: Sent, entries: readonly Entry[]): string | null {
   if (sent.hits !== 1) return `the provider heard it ${sent.hits} times`
   if (entries.length !== 1) return `it has ${entries.length} entries`
-  const [{prompt_tokens: input, completion_tokens: output, usage_source: source, cost_nanousd}] = entries as readonly [Entry]
+  const [{prompt_tokens: input, completion_tokens: output, usage_source: source, cost_nanousd}] = entries as readonly [
+    Entry,
+  ]
   const tell = (wrong: string) =>
     `${wrong}: ${source} ${input} + ${output}, billed ${one.bill.input} + ${one.bill.output}, reported ${JSON.stringify(sent.reports)}, ${seenBytes(one, seen)} bytes of text seen`
-  for (const value of [input, output, cost_nanousd]) if (!Number.isSafeInteger(value) || value < 0) return tell('a count is none')
+  for (const value of [input, output, cost_nanousd])
+    if (!Number.isSafeInteger(value) || value < 0) return tell('a count is none')
   if (input > MOST || output > MOST) return tell('a count is absurd')
   const {end, report, way, bill, is_limited} = one
   if (way.is_asked && is_limited && end !== 'whole' && !sent.asked) return tell('usage was not requested')
@@ -23,7 +26,8 @@ export function wrongInLedger(one: Case, seen: Seen, sent: Sent, entries: readon
   const reported = {input: Math.max(-1, ...inputs), output: Math.max(-1, ...outputs)}
   const is_told = reported.input === bill.input && reported.output === bill.output
   const equals = (counts: {input: number; output: number}) =>
-    input === counts.input && (output === counts.output || (report === 'total above' && output === counts.output + MORE))
+    input === counts.input &&
+    (output === counts.output || (report === 'total above' && output === counts.output + MORE))
   if (source === 'provider') {
     if (is_complete ? !equals(bill) : !equals(bill) && !(equals(reported) && output >= least))
       return tell('it is booked as reported, and is not what is billed')
@@ -34,10 +38,13 @@ export function wrongInLedger(one: Case, seen: Seen, sent: Sent, entries: readon
   if (source !== 'partial' && source !== 'estimated') return tell('it is not charged')
   if (is_complete && is_told && report !== 'behind the end') return tell('it was reported, and is estimated')
   const reason = one.steps.findIndex(({place}) => place === 'reason')
-  const is_read_on = end === 'client gone' && way.tells_after && is_limited && report === 'as documented' && one.last >= reason
+  const is_read_on =
+    end === 'client gone' && way.tells_after && is_limited && report === 'as documented' && one.last >= reason
   if (is_read_on && !equals(bill)) return tell('its usage was not waited for')
   if (
-    inputs.length > 0 && !IMPOSSIBLE.has(report) ? input !== reported.input && end !== 'client gone' : input < 1 || input > sent.asked_bytes
+    inputs.length > 0 && !IMPOSSIBLE.has(report)
+      ? input !== reported.input && end !== 'client gone'
+      : input < 1 || input > sent.asked_bytes
   )
     return tell('the prompt is another')
   if (input < 1) return tell('the prompt is not charged')
@@ -45,7 +52,8 @@ export function wrongInLedger(one: Case, seen: Seen, sent: Sent, entries: readon
   if (end !== 'client gone' && output < reported.output) return tell('it is less than was reported')
   const whole = one.pieces.join('').length
   const most = Math.max(reported.output, bill.output) + (report === 'total above' ? MORE : 0)
-  if (output > Math.max(most, end === 'whole' ? whole : Math.ceil(whole / 4) + one.pieces.length)) return tell('it is more than could be')
+  if (output > Math.max(most, end === 'whole' ? whole : Math.ceil(whole / 4) + one.pieces.length))
+    return tell('it is more than could be')
   return null
 }
 
@@ -53,8 +61,13 @@ export function wrongInLedger(one: Case, seen: Seen, sent: Sent, entries: readon
 function seenBytes({pieces}: Case, {status, bytes}: Seen): number {
   if (status >= 300) return 0
   const text = bytes.toString('latin1')
-  const inner = [...text.matchAll(/"bytes":"([\w+/=]+)"/g)].map(([, each]) => Buffer.from(each!, 'base64').toString()).join('')
-  return pieces.reduce((sum, piece, at) => sum + (text.includes(`w${at}x`) || inner.includes(`w${at}x`) ? piece.length : 0), 0)
+  const inner = [...text.matchAll(/"bytes":"([\w+/=]+)"/g)]
+    .map(([, each]) => Buffer.from(each!, 'base64').toString())
+    .join('')
+  return pieces.reduce(
+    (sum, piece, at) => sum + (text.includes(`w${at}x`) || inner.includes(`w${at}x`) ? piece.length : 0),
+    0,
+  )
 }
 
 const NO_USAGE = ',"usage":null'

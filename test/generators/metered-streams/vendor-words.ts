@@ -1,6 +1,18 @@
 import {eventFrame} from '../../providers/bedrock/frames.ts'
 import {messages} from './openai-words.ts'
-import {atTheLast, type Bill, type Counts, carrying, line, openaiUsage, plain, reported, type Step, sse, type Words} from './words.ts'
+import {
+  atTheLast,
+  type Bill,
+  type Counts,
+  carrying,
+  line,
+  openaiUsage,
+  plain,
+  reported,
+  type Step,
+  sse,
+  type Words,
+} from './words.ts'
 
 const geminiUsage = ({input, output, total}: Counts) => ({
   usageMetadata: reported({
@@ -16,7 +28,9 @@ const candidate = (text: string, more: object = {}) => ({
 })
 const everyTime = (steps: readonly Step[], {input, output}: Bill): ReadonlyMap<number, Counts> => {
   const carriers = steps.flatMap(({carries}, at) => (carries ? [at] : []))
-  return new Map(carriers.map((at, index) => [at, {input, output: Math.ceil((output * (index + 1)) / carriers.length)}]))
+  return new Map(
+    carriers.map((at, index) => [at, {input, output: Math.ceil((output * (index + 1)) / carriers.length)}]),
+  )
 }
 
 /** ai.google.dev/api/generate-content: each event tells the usage so far. */
@@ -93,16 +107,25 @@ const cohereUsage = ({input, output}: Counts) => {
   return {billed_units: units, tokens: units}
 }
 const cohereEnd = (told?: Counts | null) =>
-  sse({type: 'message-end', id: 'm1', delta: {finish_reason: 'COMPLETE', ...(told && {usage: cohereUsage(told)})}}, 'message-end')
+  sse(
+    {type: 'message-end', id: 'm1', delta: {finish_reason: 'COMPLETE', ...(told && {usage: cohereUsage(told)})}},
+    'message-end',
+  )
 const cohereEvent = (type: string, more: object) => sse({type, ...more}, type)
 
 /** docs.cohere.com, API v2, chat with streaming. */
 export const cohere: Words = {
   type: 'text/event-stream',
   steps: pieces => [
-    plain('begin', '', cohereEvent('message-start', {id: 'm1', delta: {message: {role: 'assistant', content: [], tool_calls: []}}})),
+    plain(
+      'begin',
+      '',
+      cohereEvent('message-start', {id: 'm1', delta: {message: {role: 'assistant', content: [], tool_calls: []}}}),
+    ),
     plain('other', '', cohereEvent('content-start', {index: 0, delta: {message: {content: {type: 'text', text: ''}}}})),
-    ...pieces.map(text => plain('text', text, cohereEvent('content-delta', {index: 0, delta: {message: {content: {text}}}}))),
+    ...pieces.map(text =>
+      plain('text', text, cohereEvent('content-delta', {index: 0, delta: {message: {content: {text}}}})),
+    ),
     plain('other', '', cohereEvent('content-end', {index: 0})),
     {place: 'end', text: '', carries: true, bytes: cohereEnd},
   ],
@@ -170,7 +193,11 @@ export const llamaCpp: Words = {
   ],
   usual: atTheLast,
   late: () => null,
-  whole: (content, told) => ({content, stop: true, ...(told && reported({tokens_evaluated: told.input, tokens_predicted: told.output}))}),
+  whole: (content, told) => ({
+    content,
+    stop: true,
+    ...(told && reported({tokens_evaluated: told.input, tokens_predicted: told.output})),
+  }),
 }
 
 /** Snowflake's OpenAPI of the Cortex REST API: usage with each event, filled in the last. */
@@ -219,7 +246,9 @@ export const reka: Words = {
 export const oracle: Words = {
   type: 'text/event-stream',
   steps: pieces => [
-    ...pieces.map(text => plain('text', text, sse({index: 0, message: {role: 'ASSISTANT', content: [{type: 'TEXT', text}]}, pad: 'aaaa'}))),
+    ...pieces.map(text =>
+      plain('text', text, sse({index: 0, message: {role: 'ASSISTANT', content: [{type: 'TEXT', text}]}, pad: 'aaaa'})),
+    ),
     plain('reason', '', sse({index: 0, finishReason: 'stop', pad: 'aaaa'})),
     carrying('usage', '', sse, {}, oracleUsage),
     plain('end', '', sse('[DONE]')),
@@ -248,7 +277,12 @@ export const workersAi: Words = {
   ],
   usual: atTheLast,
   late: told => sse({response: '', ...openaiUsage(told)}),
-  whole: (response, told) => ({result: {response, ...(told && openaiUsage(told))}, success: true, errors: [], messages: []}),
+  whole: (response, told) => ({
+    result: {response, ...(told && openaiUsage(told))},
+    success: true,
+    errors: [],
+    messages: [],
+  }),
 }
 
 /** Vectors come whole, and have no output. */
@@ -284,7 +318,9 @@ export const titanEmbed: Words = vectors(told => ({
 export const triton: Words = {
   type: 'text/event-stream',
   steps: pieces =>
-    pieces.map((text_output, at) => plain(at === pieces.length - 1 ? 'end' : 'text', text_output, sse({model_name: 'm', text_output}))),
+    pieces.map((text_output, at) =>
+      plain(at === pieces.length - 1 ? 'end' : 'text', text_output, sse({model_name: 'm', text_output})),
+    ),
   usual: () => new Map(),
   late: () => null,
   whole: text_output => ({model_name: 'm', text_output}),

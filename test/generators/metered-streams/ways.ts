@@ -67,7 +67,13 @@ const UNIFIED = {
   createModelResponse: {path: '/responses', asks: asksResponse},
 } as const
 
-function unified(endpoint: keyof typeof UNIFIED, provider: string, words: Words, model: string, more: Partial<Way> = {}): Way {
+function unified(
+  endpoint: keyof typeof UNIFIED,
+  provider: string,
+  words: Words,
+  model: string,
+  more: Partial<Way> = {},
+): Way {
   const {path, asks} = UNIFIED[endpoint]
   const has_options = endpoint === 'chatComplete' || endpoint === 'complete'
   return {
@@ -84,7 +90,14 @@ function unified(endpoint: keyof typeof UNIFIED, provider: string, words: Words,
   }
 }
 
-function own(names: string, provider: string, words: Words, paths: Way['paths'], body: Way['body'], more: Partial<Way> = {}): Way {
+function own(
+  names: string,
+  provider: string,
+  words: Words,
+  paths: Way['paths'],
+  body: Way['body'],
+  more: Partial<Way> = {},
+): Way {
   const proxied = paths.map(path => `/proxy${path}`) as unknown as Way['paths']
   return {
     ...NOT,
@@ -103,7 +116,18 @@ function own(names: string, provider: string, words: Words, paths: Way['paths'],
 function embed(provider: string, words: Words, model: string, more: Partial<Way> = {}): Way {
   const body = (input: string) => ({model, input})
   const paths = ['/embeddings', '/embeddings'] as const
-  return {...NOT, name: `embed ${provider}`, endpoint: 'embed', provider, words, model, paths, body, is_whole: true, ...more}
+  return {
+    ...NOT,
+    name: `embed ${provider}`,
+    endpoint: 'embed',
+    provider,
+    words,
+    model,
+    paths,
+    body,
+    is_whole: true,
+    ...more,
+  }
 }
 
 const asked = {is_as_came: true, on_request: true, is_asked: true, tells_after: true}
@@ -115,7 +139,11 @@ const CLAUDE = 'claude-sonnet-4-5'
 const GPT = 'gpt-4o'
 const VERTEX = '/v1/projects/p/locations/us-central1'
 const ON_BEDROCK = 'anthropic.claude-sonnet-4-5-20250929-v1:0'
-const invokes = (content: string) => ({anthropic_version: 'bedrock-2023-05-31', max_tokens: 500, messages: [{role: 'user', content}]})
+const invokes = (content: string) => ({
+  anthropic_version: 'bedrock-2023-05-31',
+  max_tokens: 500,
+  messages: [{role: 'user', content}],
+})
 
 /** Providers whose chat is translated, for every client. */
 const CHATS: readonly (readonly [provider: string, words: Words, model: string, more?: Partial<Way>])[] = [
@@ -160,18 +188,31 @@ export const WAYS: readonly Way[] = [
   embed('cohere', vendor.cohereEmbed, 'embed-v4.0'),
   embed('bedrock', vendor.titanEmbed, 'amazon.titan-embed-text-v2:0'),
 
-  own('openai.chat.completions', 'openai', chat, ['/chat/completions', '/chat/completions'], asksChat(GPT), {...asked, has_options: true}),
-  own('openai.completions', 'openai', completions, ['/completions', '/completions'], asksText('gpt-3.5-turbo-instruct'), {
+  own('openai.chat.completions', 'openai', chat, ['/chat/completions', '/chat/completions'], asksChat(GPT), {
     ...asked,
     has_options: true,
   }),
+  own(
+    'openai.completions',
+    'openai',
+    completions,
+    ['/completions', '/completions'],
+    asksText('gpt-3.5-turbo-instruct'),
+    {
+      ...asked,
+      has_options: true,
+    },
+  ),
   own('openai.responses.create', 'openai', responses, ['/responses', '/responses'], asksResponse(GPT)),
   own('anthropic.messages', 'anthropic', messages, ['/messages', '/messages'], asksChat(CLAUDE)),
   own(
     'google.streamGenerateContent google.generateContent',
     'google',
     vendor.gemini,
-    ['/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse', '/v1beta/models/gemini-2.5-flash:generateContent'],
+    [
+      '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
+      '/v1beta/models/gemini-2.5-flash:generateContent',
+    ],
     says_contents,
   ),
   own(
@@ -201,10 +242,19 @@ export const WAYS: readonly Way[] = [
     'google.streamRawPredict google.rawPredict',
     'vertex-ai',
     messages,
-    [`${VERTEX}/publishers/anthropic/models/${CLAUDE}:streamRawPredict`, `${VERTEX}/publishers/anthropic/models/${CLAUDE}:rawPredict`],
+    [
+      `${VERTEX}/publishers/anthropic/models/${CLAUDE}:streamRawPredict`,
+      `${VERTEX}/publishers/anthropic/models/${CLAUDE}:rawPredict`,
+    ],
     invokes,
   ),
-  own('mistral.fim', 'mistral-ai', chatAtTheEnd, ['/fim/completions', '/fim/completions'], asksText('codestral-latest')),
+  own(
+    'mistral.fim',
+    'mistral-ai',
+    chatAtTheEnd,
+    ['/fim/completions', '/fim/completions'],
+    asksText('codestral-latest'),
+  ),
   own(
     'huggingface.chat',
     'huggingface',
@@ -215,8 +265,12 @@ export const WAYS: readonly Way[] = [
   own('cohere.chat', 'cohere', vendor.cohere, ['/v2/chat', '/v2/chat'], asksChat('command-a-03-2025')),
   own('cohere.generate', 'cohere', vendor.generate, ['/v1/generate', '/v1/generate'], asksText('command')),
   own('ollama.chat', 'ollama', vendor.ollamaChat, ['/api/chat', '/api/chat'], asksChat('m'), {is_local: true}),
-  own('ollama.generate', 'ollama', vendor.ollamaGenerate, ['/api/generate', '/api/generate'], asksText('m'), {is_local: true}),
-  own('llama.cpp.completion', 'llama-cpp', vendor.llamaCpp, ['/completion', '/completion'], asksOne('prompt'), {is_local: true}),
+  own('ollama.generate', 'ollama', vendor.ollamaGenerate, ['/api/generate', '/api/generate'], asksText('m'), {
+    is_local: true,
+  }),
+  own('llama.cpp.completion', 'llama-cpp', vendor.llamaCpp, ['/completion', '/completion'], asksOne('prompt'), {
+    is_local: true,
+  }),
   own(
     'workers-ai.run',
     'workers-ai',
@@ -226,7 +280,8 @@ export const WAYS: readonly Way[] = [
   ),
 ]
 
-const PEM = () => String(generateKeyPairSync('rsa', {modulusLength: 2048}).privateKey.export({type: 'pkcs8', format: 'pem'}))
+const PEM = () =>
+  String(generateKeyPairSync('rsa', {modulusLength: 2048}).privateKey.export({type: 'pkcs8', format: 'pem'}))
 
 /** What an integration of a kind needs besides its host. */
 export const SETTINGS: Readonly<Record<string, () => object>> = {

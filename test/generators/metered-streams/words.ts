@@ -9,7 +9,10 @@ export interface Counts {
 export interface Step {
   /** The text that it brings; empty: none. */
   readonly text: string
-  /** `reason` tells why the answer ended, `end` is the last event, behind `late` nothing is read any more. An event of `usage` is left out where there is none to report. */
+  /**
+   * `reason` tells why the answer ended, `end` is the last event, behind `late` nothing is read any more. An event of
+   * `usage` is left out where there is none to report.
+   */
   readonly place: 'begin' | 'text' | 'reason' | 'usage' | 'end' | 'other'
   /** A report may stand in it. */
   readonly carries: boolean
@@ -60,7 +63,9 @@ export function atTheLast(steps: readonly Step[], bill: Bill): ReadonlyMap<numbe
 
 /** Members without those that are not reported. */
 export function reported(members: Record<string, number | undefined>): Record<string, number> {
-  return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, number] => entry[1] !== undefined))
+  return Object.fromEntries(
+    Object.entries(members).filter((entry): entry is [string, number] => entry[1] !== undefined),
+  )
 }
 
 export const openaiUsage = ({input, output, total}: Counts) => ({
@@ -70,4 +75,6 @@ export const openaiUsage = ({input, output, total}: Counts) => ({
     total_tokens: total ?? (input === undefined || output === undefined ? undefined : input + output),
   }),
 })
-export const anthropicUsage = ({input, output}: Counts) => ({usage: reported({input_tokens: input, output_tokens: output})})
+export const anthropicUsage = ({input, output}: Counts) => ({
+  usage: reported({input_tokens: input, output_tokens: output}),
+})

@@ -33,7 +33,9 @@ export interface OutageWorld {
   logged(): Promise<number>
   /** A new key that no process knows yet; with a limit of tokens where one is given. */
   key(limit?: object): Promise<{readonly id: string; readonly key: string}>
-  /** Calls until it is let in, and is known from then on: what was written before is looked at, and forgotten, no more. */
+  /**
+   * Calls until it is let in, and is known from then on: what was written before is looked at, and forgotten, no more.
+   */
   know(key: string): Promise<void>
   metric(name: string): Promise<number>
   /** Starts a gateway on the same data. */
@@ -85,7 +87,12 @@ export function beside(url: string): Promise<TestGateway> {
 
 async function worldOf(line: Line, stores: Record<string, string>): Promise<OutageWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-outage-'))
-  const env = {...stores, DB_QUERY_TIMEOUT_MS: String(DEADLINE_MS), CALLER_CACHE_MAX_STALE_S: String(STALE_S), DRAIN_TIMEOUT_MS: '200'}
+  const env = {
+    ...stores,
+    DB_QUERY_TIMEOUT_MS: String(DEADLINE_MS),
+    CALLER_CACHE_MAX_STALE_S: String(STALE_S),
+    DRAIN_TIMEOUT_MS: '200',
+  }
   const start = () => startGateway(env, {folder, list_timeout_ms: DEADLINE_MS})
   let gateway = await start()
   const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
@@ -123,7 +130,9 @@ async function worldOf(line: Line, stores: Record<string, string>): Promise<Outa
           return reply.status
         })
         .toBe(200)
-      return (JSON.parse(text) as {data: {response_status_code: number}[]}).data.filter(row => row.response_status_code === 200).length
+      return (JSON.parse(text) as {data: {response_status_code: number}[]}).data.filter(
+        row => row.response_status_code === 200,
+      ).length
     },
     key: (limit = {}) =>
       gateway.admin('POST', '/api-keys/workspace/service', {
@@ -151,5 +160,10 @@ async function replyOf(send: () => Promise<Response>): Promise<Reply> {
   const started = performance.now()
   const reply = await send()
   const text = await reply.text()
-  return {status: reply.status, retry_after: reply.headers.get('retry-after'), text, took_ms: performance.now() - started}
+  return {
+    status: reply.status,
+    retry_after: reply.headers.get('retry-after'),
+    text,
+    took_ms: performance.now() - started,
+  }
 }

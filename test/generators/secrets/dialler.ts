@@ -24,7 +24,9 @@ export interface Dialled {
 const STS = `<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>TOKEN-STS</AccessKeyId><SecretAccessKey>s</SecretAccessKey>
 <SessionToken>TOKEN-SESSION</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`
 
-/** A way out that takes note of what would leave, target after target, and opens no socket. Every login is made anew. */
+/**
+ * A way out that takes note of what would leave, target after target, and opens no socket. Every login is made anew.
+ */
 export function dialler(on: ProxyServices, workspace_id: string, organisation_id: string) {
   return async ({headers = {}, config, model = 'm'}: Asked, path: string, saved_slug?: string): Promise<Dialled[]> => {
     const asked_tokens: {url: string; text: string}[] = []
@@ -38,7 +40,10 @@ export function dialler(on: ProxyServices, workspace_id: string, organisation_id
         asked_tokens.push({url: request.url, text: JSON.stringify(request)})
         const {hostname} = new URL(request.url)
         if (hostname.startsWith('sts.')) return {status: 200, body: STS}
-        return {status: 200, body: JSON.stringify({access_token: `TOKEN-${hostname}`, expires_in: 3600, token_type: 'Bearer'})}
+        return {
+          status: 200,
+          body: JSON.stringify({access_token: `TOKEN-${hostname}`, expires_in: 3600, token_type: 'Bearer'}),
+        }
       },
     })
     const services: ProxyServices = {...on, logins}
@@ -77,7 +82,11 @@ export function dialler(on: ProxyServices, workspace_id: string, organisation_id
           const target = await plans.target(plan, leaf, call.incoming, call.caller)
           const of = {warning: target.warning, slug: target.managed?.slug ?? null}
           try {
-            const out = await withCredentials(buildUpstreamRequest(call, target, credentials, services), target, services)
+            const out = await withCredentials(
+              buildUpstreamRequest(call, target, credentials, services),
+              target,
+              services,
+            )
             const {destination, headers: sent, body} = out
             const whole = `${out.path} ${JSON.stringify(sent)} ${Buffer.isBuffer(body) ? body.toString() : ''}`
             const origin = destination ? destination.origin + destination.basePath : null

@@ -17,7 +17,10 @@ export interface Asked {
 }
 
 export interface Way {
-  /** `unused`: the header is told and not used. `refused`: 400 naming it. `own`: refused, or sent with nothing of the integration's. */
+  /**
+   * `unused`: the header is told and not used. `refused`: 400 naming it. `own`: refused, or sent with nothing of the
+   * integration's.
+   */
   readonly comes_to: 'unused' | 'refused' | 'own'
   asked(said: Said): Asked | null
 }
@@ -36,14 +39,22 @@ const OWN = {api_key: 'mine'}
 
 /** Every way in which a caller may say it. */
 export const WAYS: Readonly<Record<string, Way>> = {
-  'x-gateway header': {comes_to: 'unused', asked: said => ({headers: {...at(said.slug), ...inHeader('x-gateway', said)}})},
-  'x-portkey header': {comes_to: 'unused', asked: said => ({headers: {...at(said.slug), ...inHeader('x-portkey', said)}})},
+  'x-gateway header': {
+    comes_to: 'unused',
+    asked: said => ({headers: {...at(said.slug), ...inHeader('x-gateway', said)}}),
+  },
+  'x-portkey header': {
+    comes_to: 'unused',
+    asked: said => ({headers: {...at(said.slug), ...inHeader('x-portkey', said)}}),
+  },
   'header under the name of a cloud': {
     comes_to: 'unused',
     asked(said) {
       const cloud = Object.entries(CLOUDS).find(([start]) => said.name.startsWith(start))
       if (!cloud || said.name === 'custom_host') return null
-      return {headers: {...at(said.slug), [`x-gateway-${cloud[1]}${headerOf(said.name).slice(cloud[0].length)}`]: said.value}}
+      return {
+        headers: {...at(said.slug), [`x-gateway-${cloud[1]}${headerOf(said.name).slice(cloud[0].length)}`]: said.value},
+      }
     },
   },
   'header beside a model with a slug': {
@@ -63,7 +74,10 @@ export const WAYS: Readonly<Record<string, Way>> = {
     asked: said => ({headers: inHeader('x-gateway', said), config: {provider: said.slug}, saved: true}),
   },
   'inline config': {comes_to: 'refused', asked: said => ({config: node(said)})},
-  'inline config in camelCase': {comes_to: 'refused', asked: ({slug, name, value}) => ({config: {provider: slug, [camel(name)]: value}})},
+  'inline config in camelCase': {
+    comes_to: 'refused',
+    asked: ({slug, name, value}) => ({config: {provider: slug, [camel(name)]: value}}),
+  },
   'saved config': {comes_to: 'refused', asked: said => ({config: node(said), saved: true})},
   'virtual key of a config': {
     comes_to: 'refused',
@@ -88,13 +102,18 @@ export const WAYS: Readonly<Record<string, Way>> = {
   'child of a child': {
     comes_to: 'refused',
     asked: said => ({
-      config: {strategy: {mode: 'fallback'}, targets: [OTHERS, {strategy: {mode: 'loadbalance'}, targets: [node(said)]}]},
+      config: {
+        strategy: {mode: 'fallback'},
+        targets: [OTHERS, {strategy: {mode: 'loadbalance'}, targets: [node(said)]}],
+      },
     }),
   },
   'child that inherits': {
     comes_to: 'refused',
     asked: ({slug, name, value}) =>
-      name === 'custom_host' ? {config: {[name]: value, strategy: {mode: 'fallback'}, targets: [OTHERS, {provider: slug}]}} : null,
+      name === 'custom_host'
+        ? {config: {[name]: value, strategy: {mode: 'fallback'}, targets: [OTHERS, {provider: slug}]}}
+        : null,
   },
   'child that inherits override_params': {
     comes_to: 'refused',
@@ -105,7 +124,10 @@ export const WAYS: Readonly<Record<string, Way>> = {
   'child under a condition': {
     comes_to: 'refused',
     asked: said => ({
-      config: {strategy: {mode: 'conditional', conditions: [always], default: 'it'}, targets: [{name: 'it', ...node(said)}]},
+      config: {
+        strategy: {mode: 'conditional', conditions: [always], default: 'it'},
+        targets: [{name: 'it', ...node(said)}],
+      },
     }),
   },
   'config beside api_key': {comes_to: 'own', asked: said => ({config: {...node(said), ...OWN}})},

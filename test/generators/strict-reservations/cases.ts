@@ -35,7 +35,14 @@ const usageOf = (prompt_tokens: number, completion_tokens: number, more = {}) =>
 
 /** Events of a stream of chat whose text comes in pieces of any length, some of them long. */
 function chatEvents(random: Random, model: string, text: string, usage: object, member: string): object[] {
-  const event = (choices: object[], more = {}) => ({id: 'c', object: 'chat.completion.chunk', created: 1, model, choices, ...more})
+  const event = (choices: object[], more = {}) => ({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model,
+    choices,
+    ...more,
+  })
   const events: object[] = []
   const size = random.of([1, 4, 40])
   for (let at = 0; at < text.length; at += size) {
@@ -63,7 +70,9 @@ const ROUTES: Readonly<Record<string, (random: Random) => Case>> = {
         ...(n > 1 && {n}),
         messages: texts.map((content, at) => ({role: at % 2 ? 'assistant' : 'user', content})),
         ...(tools && {
-          tools: [{type: 'function', function: {name: 'f', description: tools, parameters: {type: 'object', properties: {}}}}],
+          tools: [
+            {type: 'function', function: {name: 'f', description: tools, parameters: {type: 'object', properties: {}}}},
+          ],
         }),
       },
       reply: {id: 'c', object: 'chat.completion', created: 1, model, choices: [], usage: usageOf(prompt, max * n)},
@@ -88,9 +97,17 @@ const ROUTES: Readonly<Record<string, (random: Random) => Case>> = {
     const model = random.of(THINKERS)
     const asked = random.text()
     const max = 100 + random.below(4000)
-    const usage = usageOf(count(model, [asked]) + FRAME + BEGINS, max, {completion_tokens_details: {reasoning_tokens: max - 10}})
+    const usage = usageOf(count(model, [asked]) + FRAME + BEGINS, max, {
+      completion_tokens_details: {reasoning_tokens: max - 10},
+    })
     const body = {model, stream: true, max_completion_tokens: max, messages: [{role: 'user', content: asked}]}
-    return {name: model, provider: 'openai', path: '/chat/completions', body, reply: chatEvents(random, model, 'Yes.', usage, 'content')}
+    return {
+      name: model,
+      provider: 'openai',
+      path: '/chat/completions',
+      body,
+      reply: chatEvents(random, model, 'Yes.', usage, 'content'),
+    }
   },
   'chat with sound': random => {
     const model = random.of(['gpt-4o-audio-preview', 'gpt-audio', 'gpt-audio-mini'])
@@ -101,7 +118,13 @@ const ROUTES: Readonly<Record<string, (random: Random) => Case>> = {
     const usage = usageOf(count(model, [asked]) + FRAME + BEGINS, max, {
       completion_tokens_details: {audio_tokens, text_tokens: max - audio_tokens},
     })
-    const body = {model, stream, modalities: ['text', 'audio'], audio: {voice: 'alloy', format: 'pcm16'}, max_tokens: max}
+    const body = {
+      model,
+      stream,
+      modalities: ['text', 'audio'],
+      audio: {voice: 'alloy', format: 'pcm16'},
+      max_tokens: max,
+    }
     return {
       name: `${model}${stream ? ' streamed' : ''}`,
       provider: 'openai',
@@ -179,15 +202,31 @@ const ROUTES: Readonly<Record<string, (random: Random) => Case>> = {
       name: `${model} ${ttl ?? 'not cached'}`,
       provider: 'anthropic',
       path: '/messages',
-      body: {model, max_tokens: max, system: [{type: 'text', text: texts[0], ...cached}], messages: [{role: 'user', content: texts[1]}]},
+      body: {
+        model,
+        max_tokens: max,
+        system: [{type: 'text', text: texts[0], ...cached}],
+        messages: [{role: 'user', content: texts[1]}],
+      },
       reply: {
-        ...{id: 'm', type: 'message', role: 'assistant', model, content: [], stop_reason: 'end_turn', stop_sequence: null},
+        ...{
+          id: 'm',
+          type: 'message',
+          role: 'assistant',
+          model,
+          content: [],
+          stop_reason: 'end_turn',
+          stop_sequence: null,
+        },
         usage: {
           input_tokens: ttl === null ? tokens : 0,
           output_tokens: max,
           ...(ttl && {
             cache_creation_input_tokens: tokens,
-            cache_creation: {ephemeral_1h_input_tokens: ttl === '1h' ? tokens : 0, ephemeral_5m_input_tokens: ttl === '5m' ? tokens : 0},
+            cache_creation: {
+              ephemeral_1h_input_tokens: ttl === '1h' ? tokens : 0,
+              ephemeral_5m_input_tokens: ttl === '5m' ? tokens : 0,
+            },
           }),
         },
       },
@@ -198,7 +237,11 @@ const ROUTES: Readonly<Record<string, (random: Random) => Case>> = {
     const drawn = 1 + random.below(2)
     const promptTokenCount = count('', [asked])
     const candidatesTokenCount = drawn * 1120
-    const body = {model: 'gemini-2.5-flash-image', max_tokens: drawn * 1120 + random.below(500), messages: [{role: 'user', content: asked}]}
+    const body = {
+      model: 'gemini-2.5-flash-image',
+      max_tokens: drawn * 1120 + random.below(500),
+      messages: [{role: 'user', content: asked}],
+    }
     return {
       name: `${drawn}`,
       provider: 'google',

@@ -32,10 +32,12 @@ export class Random {
   }
 }
 
-const WORDS = 'the of a gateway counts every token that it may cost because nobody Says otherwise JSON value strictly unforeseeable'.split(
-  ' ',
-)
-const letters = (from: string) => (random: Random) => random.many(1 + random.below(16), () => random.of([...from])).join('')
+const WORDS =
+  'the of a gateway counts every token that it may cost because nobody Says otherwise JSON value strictly unforeseeable'.split(
+    ' ',
+  )
+const letters = (from: string) => (random: Random) =>
+  random.many(1 + random.below(16), () => random.of([...from])).join('')
 /** What prompts are made of. */
 const KINDS: readonly ((random: Random) => string)[] = [
   random => `${random.of(WORDS)} `,
@@ -51,5 +53,6 @@ const KINDS: readonly ((random: Random) => string)[] = [
   letters(' \n\t\r'),
   letters('\u0000\u0001\u001f\u007f\u00a0\u200b'),
   letters('{}[]()<>=+-*/\\|&^%$#@!~`\'";:,.?_'),
-  random => `const ${random.of(WORDS)}_${random.below(99)} = (${random.of(WORDS)}) => {\n  return ${random.below(9)}\n}\n`,
+  random =>
+    `const ${random.of(WORDS)}_${random.below(99)} = (${random.of(WORDS)}) => {\n  return ${random.below(9)}\n}\n`,
 ]

@@ -5,7 +5,8 @@ export const LEFT_OUT: ReadonlySet<string> = new Set([
   // one field alone
   'users update',
   'members update',
-  // a document is changed whole, or a version is made beside the one that is shown; their operations are walked field by field
+  // a document is changed whole, or a version is made beside the one that is shown; their operations are walked field
+  // by field
   'organisations update',
   'configs update',
   'guardrails update',
@@ -19,7 +20,14 @@ export const LEFT_OUT: ReadonlySet<string> = new Set([
 ])
 
 /** Options that say how or where, not what. */
-export const NOT_FLAGS: ReadonlySet<string> = new Set(['--dry-run', '--workspace', '--key-stdin', '--key', '--restore', '--help'])
+export const NOT_FLAGS: ReadonlySet<string> = new Set([
+  '--dry-run',
+  '--workspace',
+  '--key-stdin',
+  '--key',
+  '--restore',
+  '--help',
+])
 
 export const FILES = {'new.key': 'sk-another-credential', 'all.json': '{"openai_project": "of-a-file"}'}
 
@@ -31,8 +39,14 @@ interface Value {
   readonly ends?: string
 }
 
-const value = (said: string | readonly string[], ...changes: readonly string[]): Value => ({said: [said].flat(), changes})
-const ending = (said: string | readonly string[], ...changes: readonly string[]): Value => ({...value(said, ...changes), ends: 'then'})
+const value = (said: string | readonly string[], ...changes: readonly string[]): Value => ({
+  said: [said].flat(),
+  changes,
+})
+const ending = (said: string | readonly string[], ...changes: readonly string[]): Value => ({
+  ...value(said, ...changes),
+  ends: 'then',
+})
 
 const BUDGET = 'usage_limits'
 const of = (field: string) => [`${BUDGET}.${field}`, `${BUDGET}.cost.${field}`]
@@ -45,21 +59,32 @@ export const FLAGS: Readonly<Record<string, readonly Value[]>> = {
   '--note': [value('One', 'note'), value('Two', 'note')],
   '--scope': [value('logs.list', 'scopes'), value(['completions.write', 'logs.list'], 'scopes')],
   '--config': [],
-  '--expires': [value('90d', 'expires_at', 'status'), value('2027-01-01', 'expires_at', 'status'), value('never', 'expires_at', 'status')],
+  '--expires': [
+    value('90d', 'expires_at', 'status'),
+    value('2027-01-01', 'expires_at', 'status'),
+    value('never', 'expires_at', 'status'),
+  ],
   '--reset-usage': [{...value([], 'last_reset_at', 'status'), ends: 'always'}],
   '--metadata': [value('team=red', 'defaults.metadata'), value('team=two', 'defaults.metadata')],
   '--tag': [value('team=red', 'tags'), value('of=two', 'tags')],
   '--budget': [value('120', ...of('credit_limit')), value('130.5', ...of('credit_limit')), ending('none', BUDGET)],
   '--token-budget': [ending('5000', BUDGET)],
   'workspaces update --budget': [value('120', 'usage_limits.cost.credit_limit'), ending('none', 'usage_limits.cost')],
-  'workspaces update --token-budget': [value('5000', 'usage_limits.tokens.credit_limit'), ending('none', 'usage_limits.tokens')],
+  'workspaces update --token-budget': [
+    value('5000', 'usage_limits.tokens.credit_limit'),
+    ending('none', 'usage_limits.tokens'),
+  ],
   'workspaces update --reset': [],
   'workspaces update --alert': [],
   'workspaces update --no-reset': [],
   'workspaces update --no-alert': [],
   '--reset': [value('weekly', ...PERIOD), value('30d', ...PERIOD), value('none', ...PERIOD)],
   '--no-reset': [value([], ...PERIOD)],
-  '--alert': [value('50', ...of('alert_threshold')), value('60.5', ...of('alert_threshold')), value('none', ...of('alert_threshold'))],
+  '--alert': [
+    value('50', ...of('alert_threshold')),
+    value('60.5', ...of('alert_threshold')),
+    value('none', ...of('alert_threshold')),
+  ],
   '--no-alert': [value([], ...of('alert_threshold'))],
   '--no-budget': [ending([], BUDGET)],
   '--rate': [
@@ -74,8 +99,14 @@ export const FLAGS: Readonly<Record<string, readonly Value[]>> = {
   ],
   '--no-rate': [ending([], 'rate_limits')],
   '--enforcement': [],
-  '--allow-models': [value('gpt-*', 'models.allow.0', 'models.allow.1'), value(['gpt-*', '@local/*'], 'models.allow.0', 'models.allow.1')],
-  '--deny-models': [value('o1*', 'models.deny.0', 'models.deny.1'), value(['o1*', '*-preview'], 'models.deny.0', 'models.deny.1')],
+  '--allow-models': [
+    value('gpt-*', 'models.allow.0', 'models.allow.1'),
+    value(['gpt-*', '@local/*'], 'models.allow.0', 'models.allow.1'),
+  ],
+  '--deny-models': [
+    value('o1*', 'models.deny.0', 'models.deny.1'),
+    value(['o1*', '*-preview'], 'models.deny.0', 'models.deny.1'),
+  ],
   '--no-allow-models': [ending([], 'models.allow', 'models.allow.0', 'models.allow.1')],
   '--no-deny-models': [ending([], 'models.deny.0', 'models.deny.1')],
   '--key-file': [{...value('new.key', 'masked_key'), ends: 'always'}],
@@ -96,7 +127,10 @@ export const FLAGS: Readonly<Record<string, readonly Value[]>> = {
     value('openai_organization=two', 'configurations.openai_organization', 'model_config.openai_organization'),
   ],
   '--configurations': [ending(['all.json', '--key-file', 'new.key'], 'configurations', 'model_config', 'masked_key')],
-  'workspaces update --unreadable-bodies': [value('deny', 'defaults.unreadable_bodies'), value('inherit', 'defaults.unreadable_bodies')],
+  'workspaces update --unreadable-bodies': [
+    value('deny', 'defaults.unreadable_bodies'),
+    value('inherit', 'defaults.unreadable_bodies'),
+  ],
   'workspaces update --input-guardrails': [],
   'workspaces update --output-guardrails': [],
   'workspaces update --no-input-guardrails': [ending([], 'defaults.input_guardrails')],
@@ -146,7 +180,12 @@ export const NAMED: Readonly<Record<string, (place: Furnished) => Named>> = {
   'workspaces update': ({workspace, guardrail}) => ({
     name: workspace,
     view: `/admin/workspaces/${workspace}`,
-    begin: {...rates, models, usage_limits: both, defaults: {input_guardrails: [guardrail], output_guardrails: [guardrail]}},
+    begin: {
+      ...rates,
+      models,
+      usage_limits: both,
+      defaults: {input_guardrails: [guardrail], output_guardrails: [guardrail]},
+    },
   }),
   'providers update': ({provider, workspace}) => ({
     name: provider,
@@ -156,7 +195,11 @@ export const NAMED: Readonly<Record<string, (place: Furnished) => Named>> = {
   'virtual-keys update': ({virtual_key, workspace}) => ({
     name: virtual_key,
     view: `/virtual-keys/${virtual_key}?workspace_id=${workspace}`,
-    begin: {...LIMITED, key: 'sk-before-0123456789', model_config: {openai_project: 'before', openai_organization: 'before'}},
+    begin: {
+      ...LIMITED,
+      key: 'sk-before-0123456789',
+      model_config: {openai_project: 'before', openai_organization: 'before'},
+    },
   }),
   'integrations update': ({integration}) => ({
     name: integration,

@@ -6,12 +6,19 @@ export interface Field {
   readonly values: readonly unknown[]
 }
 
-/** Every field of a body by its schema, the members of objects in it too; `known` has values where the schema does not say enough. */
+/**
+ * Every field of a body by its schema, the members of objects in it too; `known` has values where the schema does not
+ * say enough.
+ */
 export function fieldsOf(schema: Schema, known: (way: string) => readonly unknown[] | undefined): Field[] {
   return members(schema, [], known)
 }
 
-function members(schema: Schema, way: readonly string[], known: (way: string) => readonly unknown[] | undefined): Field[] {
+function members(
+  schema: Schema,
+  way: readonly string[],
+  known: (way: string) => readonly unknown[] | undefined,
+): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const at = [...way, name]
     const given = known(at.join('.'))
@@ -30,7 +37,10 @@ function objectIn(schema: Schema): Schema | undefined {
 }
 
 function isNullable(schema: Schema): boolean {
-  return schema.nullable === true || (schema.anyOf ?? []).some(each => isNullable(each) || JSON.stringify(each.enum) === '[null]')
+  return (
+    schema.nullable === true ||
+    (schema.anyOf ?? []).some(each => isNullable(each) || JSON.stringify(each.enum) === '[null]')
+  )
 }
 
 function valuesOf(schema: Schema, name: string): readonly unknown[] {
@@ -60,10 +70,15 @@ export function bodyOf({way}: Pick<Field, 'way'>, value: unknown): Record<string
   return way.reduceRight<unknown>((inner, name) => ({[name]: inner}), value) as Record<string, unknown>
 }
 
-/** The values of a view by their ways; rows of lists by what they are of, so that `usage_limits.cost.credit_limit` is one. */
+/**
+ * The values of a view by their ways; rows of lists by what they are of, so that `usage_limits.cost.credit_limit` is
+ * one.
+ */
 export function leavesOf(value: unknown, way = ''): Map<string, string> {
   if (typeof value !== 'object' || value === null) return new Map([[way, JSON.stringify(value ?? null)]])
-  const entries = Array.isArray(value) ? value.map((row, at) => [nameOf(row) ?? String(at), row] as const) : Object.entries(value)
+  const entries = Array.isArray(value)
+    ? value.map((row, at) => [nameOf(row) ?? String(at), row] as const)
+    : Object.entries(value)
   if (!entries.length) return new Map()
   return new Map(entries.flatMap(([name, inner]) => [...leavesOf(inner, way ? `${way}.${name}` : name)]))
 }

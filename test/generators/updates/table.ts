@@ -1,7 +1,10 @@
 import {CHECKS, FUNCTION, TOOL, TOOL_CHOICE} from '../../admin/contract/bodies.ts'
 import type {Furnished} from '../../admin/contract/rows.ts'
 
-/** Updates that no operation shows one thing of: they change rows of a list that are named in the body, or say which version counts. */
+/**
+ * Updates that no operation shows one thing of: they change rows of a list that are named in the body, or say which
+ * version counts.
+ */
 export const WITHOUT_VIEW: ReadonlySet<string> = new Set([
   'integrations.update_models',
   'mcp_integrations.update_capabilities',
@@ -21,8 +24,8 @@ const mode = (name: string) => ({retry: {attempts: 2}, strategy: {mode: 'fallbac
 const rate = (unit: string, value: number) => ({type: 'requests', unit, value})
 
 /**
- * Values of fields, by `operation way` or by way alone, where the schema does not say enough. What stands here whole is one value to the
- * operation too: a config, the checks of a guardrail.
+ * Values of fields, by `operation way` or by way alone, where the schema does not say enough. What stands here whole is
+ * one value to the operation too: a config, the checks of a guardrail.
  */
 export const KNOWN: Readonly<Record<string, Values>> = {
   workspace_id: none,
@@ -42,7 +45,13 @@ export const KNOWN: Readonly<Record<string, Values>> = {
     {type: 'tokens', periodic_reset: null, periodic_reset_days: null},
     null,
   ],
-  rate_limits: () => [rate('rpm', 7), rate('rpd', 900), {...rate('rpm', 8), enforcement: 'strict'}, [rate('rph', 5), rate('rpm', 6)], null],
+  rate_limits: () => [
+    rate('rpm', 7),
+    rate('rpd', 900),
+    {...rate('rpm', 8), enforcement: 'strict'},
+    [rate('rph', 5), rate('rpm', 6)],
+    null,
+  ],
   scopes: () => [['completions.write'], ['completions.write', 'logs.list']],
   alert_emails: () => [['one@example.com'], ['two@example.com'], null],
   'defaults.config_id': ({config, spare_config}) => [config, spare_config, null],
@@ -51,7 +60,10 @@ export const KNOWN: Readonly<Record<string, Values>> = {
   'defaults.output_guardrails': guardrails,
   tags: () => [{team: 'red'}, {of: 'two'}],
   configurations: () => [{openai_project: 'one'}, {openai_organization: 'two'}, {}],
-  'mcp_integrations.update configurations': () => [{custom_headers: {'x-team': 'red'}}, {custom_headers: {'x-team': 'two'}}],
+  'mcp_integrations.update configurations': () => [
+    {custom_headers: {'x-team': 'red'}},
+    {custom_headers: {'x-team': 'two'}},
+  ],
   secret_mappings: none,
   pricing_adjustments: none,
   deploymentConfig: () => [[{apiVersion: '2024-10-21', deploymentName: 'gpt', is_default: true}]],

@@ -24,12 +24,22 @@ const as_sent = (path: string) => path
 const MODELS = {openai: 'gpt-4o', anthropic: 'claude-opus-4-8'}
 
 const openai: Driven = generated('openai', (origin, apiKey, defaultHeaders) => {
-  return new OpenAI({apiKey, adminAPIKey: apiKey, baseURL: `${origin}/v1`, maxRetries: 0, timeout: 10_000, defaultHeaders})
+  return new OpenAI({
+    apiKey,
+    adminAPIKey: apiKey,
+    baseURL: `${origin}/v1`,
+    maxRetries: 0,
+    timeout: 10_000,
+    defaultHeaders,
+  })
 })
 const anthropic: Driven = generated('anthropic', (origin, apiKey, defaultHeaders) => {
   return new Anthropic({apiKey, baseURL: origin, maxRetries: 0, timeout: 10_000, defaultHeaders})
 })
-/** Below `/v1` of the gateway its version is not the client's: where a path says none, Google's is the one that has all operations. */
+/**
+ * Below `/v1` of the gateway its version is not the client's: where a path says none, Google's is the one that has all
+ * operations.
+ */
 const google: Driven = ofGoogle(
   'google',
   GOOGLE_CALLS,
@@ -40,18 +50,24 @@ const vertex: Driven = ofGoogle('vertex-ai', {...GOOGLE_CALLS, ...VERTEX_CALLS},
   vertexai: true,
   project: 'p',
   location: 'us-central1',
-  googleAuthOptions: {authClient: {getRequestHeaders: async () => new Headers({authorization: `Bearer ${key}`})} as never},
+  googleAuthOptions: {
+    authClient: {getRequestHeaders: async () => new Headers({authorization: `Bearer ${key}`})} as never,
+  },
 }))
 
 export const DRIVEN: readonly Driven[] = [openai, anthropic, google, vertex]
 
-function generated(client: keyof typeof MODELS, open: (origin: string, key: string, headers: Record<string, string>) => object): Driven {
+function generated(
+  client: keyof typeof MODELS,
+  open: (origin: string, key: string, headers: Record<string, string>) => object,
+): Driven {
   const methods = new Map(methodsOf(open('http://127.0.0.1', 'key', {})).map(each => [each.name, each]))
   return {
     client,
     kind: client,
     methods: [...methods.keys()],
-    call: (origin, key, headers, name) => callMethod(open(origin, key, headers), name, argumentsFor(methods.get(name)!, MODELS[client])),
+    call: (origin, key, headers, name) =>
+      callMethod(open(origin, key, headers), name, argumentsFor(methods.get(name)!, MODELS[client])),
     leaves: as_sent,
   }
 }

@@ -54,5 +54,10 @@ function comparable({method, path, headers, body}: Heard): Record<string, string
   const boundary = /boundary=("?)([^";]+)\1/.exec(type)?.[2]
   const plain = (text: string) => (boundary ? text.replaceAll(boundary, 'BOUNDARY') : text)
   const said = Object.fromEntries(COMPARED.map(name => [name, String(headers[name] ?? '')]))
-  return {line: `${method} ${path}`, type: body.length > 0 ? plain(type) : '', body: plain(body.toString('latin1')), ...said}
+  return {
+    line: `${method} ${path}`,
+    type: body.length > 0 ? plain(type) : '',
+    body: plain(body.toString('latin1')),
+    ...said,
+  }
 }

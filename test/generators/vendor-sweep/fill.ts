@@ -1,9 +1,14 @@
 import type {ClientMethod} from './methods.ts'
 
-/** Arguments for a method, by the names of its parameters: ids as text, the rest as one small object with every id that its code takes out. */
+/**
+ * Arguments for a method, by the names of its parameters: ids as text, the rest as one small object with every id that
+ * its code takes out.
+ */
 export function argumentsFor({source}: ClientMethod, model: string): readonly unknown[] {
   const body = bodyFor(source, model)
-  return parametersOf(source).map(name => (/^(?:params|body|query)$/.test(name) ? {...body, ...idsIn(source)} : idFor(name, model)))
+  return parametersOf(source).map(name =>
+    /^(?:params|body|query)$/.test(name) ? {...body, ...idsIn(source)} : idFor(name, model),
+  )
 }
 
 /** Without the options of a request, which stand last. */
@@ -35,7 +40,9 @@ function file(): File {
 function idsIn(source: string): Record<string, unknown> {
   const [, list = ''] = /const \{([^}]*)\} = (?:params|modifiedParams|body)\b/.exec(source) ?? []
   const names = list.split(',').map(each => each.trim())
-  const ids = names.filter(name => /_id$|_version$|^version$|_checkpoint$/.test(name)).map(name => [name, idFor(name, '')])
+  const ids = names
+    .filter(name => /_id$|_version$|^version$|_checkpoint$/.test(name))
+    .map(name => [name, idFor(name, '')])
   return Object.fromEntries(names.includes('betas') ? [...ids, ['betas', ['some-beta-2026-01-01']]] : ids)
 }
 

@@ -16,12 +16,16 @@ export const GOOGLE_CALLS: Readonly<Record<string, readonly unknown[]>> = {
     {
       model: 'imagen-3.0-capability-001',
       prompt: 'a hill',
-      referenceImages: [{referenceImage: image, referenceId: 1, toReferenceImageAPI: () => ({referenceImage: image, referenceId: 1})}],
+      referenceImages: [
+        {referenceImage: image, referenceId: 1, toReferenceImageAPI: () => ({referenceImage: image, referenceId: 1})},
+      ],
     },
   ],
   'models.upscaleImage': [{model: 'imagen-3.0-generate-002', image, upscaleFactor: 'x2'}],
   'models.generateVideos': [{model: 'veo-3.1-generate-001', prompt: 'a hill'}],
-  'models.recontextImage': [{model: 'virtual-try-on-001', source: {personImage: image, productImages: [{productImage: image}]}}],
+  'models.recontextImage': [
+    {model: 'virtual-try-on-001', source: {personImage: image, productImages: [{productImage: image}]}},
+  ],
   'models.segmentImage': [{model: 'image-segmentation-001', source: {image}}],
   'models.get': [{model}],
   'models.update': [{model: 'tunedModels/x_1', config: {displayName: 'x'}}],
@@ -52,13 +56,19 @@ export const GOOGLE_CALLS: Readonly<Record<string, readonly unknown[]>> = {
   'tunings.get': named('tunedModels/t_1'),
   'tunings.tune': [{baseModel: model, trainingDataset: {examples: [{textInput: 'a', output: 'b'}]}, config: {}}],
   'tunings.cancel': named('tunedModels/t_1'),
-  'tunings.validateReward': [{parent: 'projects/p/locations/us-central1', sample: {}, example: {}, singleRewardConfig: {}, config: {}}],
+  'tunings.validateReward': [
+    {parent: 'projects/p/locations/us-central1', sample: {}, example: {}, singleRewardConfig: {}, config: {}},
+  ],
   'fileSearchStores.documents.list': [{parent: 'fileSearchStores/s_1'}],
   'fileSearchStores.documents.get': named('fileSearchStores/s_1/documents/d_1'),
   'fileSearchStores.documents.delete': named('fileSearchStores/s_1/documents/d_1'),
   'fileSearchStores.list': [],
   'fileSearchStores.uploadToFileSearchStore': [
-    {fileSearchStoreName: 'fileSearchStores/s_1', file: new Blob(['hi'], {type: 'text/plain'}), config: {mimeType: 'text/plain'}},
+    {
+      fileSearchStoreName: 'fileSearchStores/s_1',
+      file: new Blob(['hi'], {type: 'text/plain'}),
+      config: {mimeType: 'text/plain'},
+    },
   ],
   'fileSearchStores.downloadMedia': ['fileSearchStores/s_1/media/m_1'],
   'fileSearchStores.create': [{config: {displayName: 'x'}}],
@@ -116,7 +126,9 @@ export const VERTEX_CALLS: typeof GOOGLE_CALLS = {
   'operations.getVideosOperation': [
     {operation: {...video, name: 'projects/p/locations/us-central1/publishers/google/models/veo/operations/1'}},
   ],
-  'operations.get': [{operation: {...video, name: 'projects/p/locations/us-central1/publishers/google/models/veo/operations/1'}}],
+  'operations.get': [
+    {operation: {...video, name: 'projects/p/locations/us-central1/publishers/google/models/veo/operations/1'}},
+  ],
   'tunings.get': TUNING,
   'tunings.cancel': TUNING,
   'tunings.tune': [{baseModel: model, trainingDataset: {gcsUri: 'gs://bucket/train.jsonl'}, config: {}}],

@@ -1,7 +1,14 @@
 import {readFileSync} from 'node:fs'
 
 /** Places and transports of the client: no modules of its API. */
-const NO_MODULES: ReadonlySet<string> = new Set(['apiClient', 'parentClient', 'httpOptions', 'webSocketFactory', 'auth', 'sdk'])
+const NO_MODULES: ReadonlySet<string> = new Set([
+  'apiClient',
+  'parentClient',
+  'httpOptions',
+  'webSocketFactory',
+  'auth',
+  'sdk',
+])
 const TYPES = readFileSync(new URL('../../../node_modules/@google/genai/dist/genai.d.ts', import.meta.url), 'utf8')
 
 /** Every public method of `@google/genai`'s modules: what the client has, without what its types call private. */
@@ -18,7 +25,8 @@ export function googleMethods(client: object): readonly string[] {
       if (name === 'constructor' || hidden.has(name) || NO_MODULES.has(name)) continue
       const value = module[name]
       if (typeof value === 'function') found.push([...path, name].join('.'))
-      else if (typeof value === 'object' && value !== null && classesOf(value).length > 0) walk(value as typeof module, [...path, name])
+      else if (typeof value === 'object' && value !== null && classesOf(value).length > 0)
+        walk(value as typeof module, [...path, name])
     }
   }
   // Looking at an experimental module makes the client warn.
@@ -31,12 +39,17 @@ export function googleMethods(client: object): readonly string[] {
 
 function classesOf(value: object): readonly object[] {
   const classes: object[] = []
-  for (let made = Object.getPrototypeOf(value) as object | null; made && made !== Object.prototype && made !== Array.prototype; )
+  for (
+    let made = Object.getPrototypeOf(value) as object | null;
+    made && made !== Object.prototype && made !== Array.prototype;
+  )
     [classes[classes.length], made] = [made, Object.getPrototypeOf(made) as object | null]
   return classes
 }
 
 function privateOf(name: string): readonly string[] {
   const block = new RegExp(`^(?:export )?declare class ${name}\\b[^]*?^\\}`, 'm').exec(TYPES)?.[0] ?? ''
-  return [...block.matchAll(/^ {4}(?:private|protected) (?:static )?(?:readonly )?(?:get )?(\w+)/gm)].map(([, member]) => member!)
+  return [...block.matchAll(/^ {4}(?:private|protected) (?:static )?(?:readonly )?(?:get )?(\w+)/gm)].map(
+    ([, member]) => member!,
+  )
 }

@@ -10,7 +10,10 @@ type Resource = Readonly<Record<string, unknown>>
 /** Classes of the clients' own: what they have is no method of the API. */
 const BASES: ReadonlySet<string> = new Set(['APIResource', 'Object'])
 
-/** Every method of a generated client (`openai`, `@anthropic-ai/sdk`): of its resources, and of those that stand in them. */
+/**
+ * Every method of a generated client (`openai`, `@anthropic-ai/sdk`): of its resources, and of those that stand in
+ * them.
+ */
 export function methodsOf(client: object): readonly ClientMethod[] {
   const seen = new Set<object>()
   const found: ClientMethod[] = []
@@ -18,8 +21,10 @@ export function methodsOf(client: object): readonly ClientMethod[] {
     if (seen.has(resource)) return
     seen.add(resource)
     if (path.length > 0)
-      for (const name of functionsOf(resource)) found.push({name: [...path, name].join('.'), source: String(resource[name])})
-    for (const [name, value] of Object.entries(resource)) if (name !== '_client' && isResource(value)) walk(value, [...path, name])
+      for (const name of functionsOf(resource))
+        found.push({name: [...path, name].join('.'), source: String(resource[name])})
+    for (const [name, value] of Object.entries(resource))
+      if (name !== '_client' && isResource(value)) walk(value, [...path, name])
   }
   walk(client as Resource, [])
   return found
@@ -45,7 +50,10 @@ function isResource(value: unknown): value is Resource {
 export async function callMethod(client: object, name: string, given: readonly unknown[]): Promise<unknown> {
   const path = name.split('.')
   const last = path.pop()!
-  const owner = path.reduce((at, step) => at[step] as Resource, client as Resource) as Record<string, (...given: unknown[]) => unknown>
+  const owner = path.reduce((at, step) => at[step] as Resource, client as Resource) as Record<
+    string,
+    (...given: unknown[]) => unknown
+  >
   return readWhole(await owner[last]!(...given))
 }
 

@@ -1,4 +1,7 @@
-/** Why methods of the clients are not driven: they make no request of their own, or one that other tests make. By client, method and reason. */
+/**
+ * Why methods of the clients are not driven: they make no request of their own, or one that other tests make. By
+ * client, method and reason.
+ */
 export type Reasons = Readonly<Record<string, string>>
 
 const STREAM = 'helper: `create` with `stream: true`'
@@ -58,9 +61,12 @@ export const NOT_DRIVEN: Readonly<Record<string, Reasons>> = {
     'chats.create': LOCAL,
     'live.connect': SOCKET,
     'live.music.connect': SOCKET,
-    'environments.files.upload': 'fault of the client: it escapes the slashes of the place (`/upload/v1beta1%2Fprojects%2F...`)',
+    'environments.files.upload':
+      'fault of the client: it escapes the slashes of the place (`/upload/v1beta1%2Fprojects%2F...`)',
   },
 }
 
 /** Operations that cost, and are charged once their work has ended: the call that begins it costs nothing. */
-export const CHARGED_WHEN_ENDED: Readonly<Record<string, string>> = {'openai batches.create': 'from the rows of its output file'}
+export const CHARGED_WHEN_ENDED: Readonly<Record<string, string>> = {
+  'openai batches.create': 'from the rows of its output file',
+}

@@ -1,6 +1,7 @@
 /**
- * Words of usage in the clients' types that change nothing of what is read, by client and by their place in a reply. Every number there is
- * read, stands in the table of informative members, or flags its entry (doors 11). An entry that a reader knows by now fails the test.
+ * Words of usage in the clients' types that change nothing of what is read, by client and by their place in a reply.
+ * Every number there is read, stands in the table of informative members, or flags its entry (doors 11). An entry that
+ * a reader knows by now fails the test.
  */
 export const UNKNOWN_USAGE: Readonly<Record<string, string>> = {
   'openai usage.type': 'informative: which shape the rest has',

@@ -14,7 +14,8 @@ export function unreadMembers(place: string, members: readonly UsageMember[]): r
 
 function isRead(place: string, members: readonly UsageMember[], member: UsageMember, all: Tree): boolean {
   const values = member.texts ?? [WHOLE / 2, 3 * WHOLE, 7]
-  // Beside all others, and alone: some count only where another is missing, or more than the whole that they are part of.
+  // Beside all others, and alone: some count only where another is missing, or more than the whole that they are part
+  // of.
   return [all, {}, filled(members.filter(({path}) => path.length === 1 && path[0] !== member.path[0]))].some(base => {
     const before = read(place, base)
     return values.some(value => read(place, withValue(base, member, value)) !== before)
@@ -68,7 +69,12 @@ function filled(members: readonly UsageMember[]): Tree {
 function withValue(tree: Tree, {path, in_list}: UsageMember, value: unknown): Tree {
   const [name, ...rest] = path
   const [is_list, ...lists] = in_list
-  const before = is_list ? ((tree[name!] as unknown[] | undefined)?.[0] as Tree | undefined) : (tree[name!] as Tree | undefined)
-  const inner = rest.length === 0 ? value : withValue(before ?? (is_list ? ENTRY : {}), {path: rest, in_list: lists, texts: null}, value)
+  const before = is_list
+    ? ((tree[name!] as unknown[] | undefined)?.[0] as Tree | undefined)
+    : (tree[name!] as Tree | undefined)
+  const inner =
+    rest.length === 0
+      ? value
+      : withValue(before ?? (is_list ? ENTRY : {}), {path: rest, in_list: lists, texts: null}, value)
   return {...tree, [name!]: is_list ? [inner] : inner}
 }

@@ -28,7 +28,8 @@ export function declaredTypes(client: keyof typeof FILES): ReadonlyMap<string, D
   const {pattern, without} = FILES[client]
   const types = new Map<string, DeclaredType>()
   for (const file of globSync(pattern, {cwd: MODULES}).toSorted())
-    if (!without.test(file)) for (const [name, type] of typesIn(readFileSync(join(MODULES, file), 'utf8'))) types.set(name, type)
+    if (!without.test(file))
+      for (const [name, type] of typesIn(readFileSync(join(MODULES, file), 'utf8'))) types.set(name, type)
   return types
 }
 
@@ -46,7 +47,8 @@ function typesIn(text: string): ReadonlyMap<string, DeclaredType> {
     .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
     .split(/\r?\n/)
     .filter(line => line.trim() !== '')
-  const path = (name: string) => [...open.filter(({kind}) => kind === 'namespace').map(each => each.name), name].join('.')
+  const path = (name: string) =>
+    [...open.filter(({kind}) => kind === 'namespace').map(each => each.name), name].join('.')
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!
     const block = BLOCK.exec(line)

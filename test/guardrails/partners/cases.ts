@@ -16,7 +16,11 @@ export interface PartnerCase {
   readonly pass: JsonValue
   /** Of a check that may fail: the answer, and a part of what the explanation says of it. */
   readonly fail?: {readonly reply: JsonValue; readonly says?: string}
-  readonly redact?: {readonly parameters?: Readonly<Record<string, unknown>>; readonly reply: JsonValue; readonly becomes: string}
+  readonly redact?: {
+    readonly parameters?: Readonly<Record<string, unknown>>
+    readonly reply: JsonValue
+    readonly becomes: string
+  }
   /** A credential without which it cannot judge. */
   readonly needs?: string
 }
@@ -55,12 +59,21 @@ const patronus = (name: string, evaluator: string, criteria?: string): PartnerCa
       evaluated_model_output: ANSWER,
     },
   },
-  pass: {results: [{evaluator_id: evaluator, status: 'success', error_message: null, evaluation_result: {pass: true, score_raw: 1}}]},
+  pass: {
+    results: [
+      {evaluator_id: evaluator, status: 'success', error_message: null, evaluation_result: {pass: true, score_raw: 1}},
+    ],
+  },
   fail: {reply: {results: [{error_message: null, evaluation_result: {pass: false, score_raw: 0}}]}},
   needs: 'apiKey',
 })
 
-const qualifire = (name: string, side: Side, body: Record<string, JsonValue>, parameters: Record<string, unknown> = {}): PartnerCase => ({
+const qualifire = (
+  name: string,
+  side: Side,
+  body: Record<string, JsonValue>,
+  parameters: Record<string, unknown> = {},
+): PartnerCase => ({
   check: `qualifire.${name}`,
   side,
   parameters,
@@ -71,9 +84,17 @@ const qualifire = (name: string, side: Side, body: Record<string, JsonValue>, pa
     headers: {'x-qualifire-api-key': 'k-1'},
     body: side === 'input' ? {input: SAID, ...body} : {input: SAID, output: ANSWER, ...body},
   },
-  pass: {status: 'success', score: 100, evaluationResults: [{type: name, results: [{name, score: 100, label: 'SAFE', flagged: false}]}]},
+  pass: {
+    status: 'success',
+    score: 100,
+    evaluationResults: [{type: name, results: [{name, score: 100, label: 'SAFE', flagged: false}]}],
+  },
   fail: {
-    reply: {status: 'failed', score: 0, evaluationResults: [{type: name, results: [{name: 'unsafe-thing', flagged: true}]}]},
+    reply: {
+      status: 'failed',
+      score: 0,
+      evaluationResults: [{type: name, results: [{name: 'unsafe-thing', flagged: true}]}],
+    },
     says: 'unsafe-thing',
   },
   needs: 'apiKey',
@@ -85,10 +106,17 @@ const promptfoo = (name: string): PartnerCase => ({
   credentials: {},
   asked: {host: 'api.promptfoo.dev', path: `/v1/${name}`, headers: {}, body: {input: SAID}},
   pass: {model: `promptfoo-${name}`, results: [{categories: {jailbreak: false}, flagged: false}]},
-  fail: {reply: {results: [{categories: {jailbreak: true, prompt_injection: false}, flagged: true}]}, says: 'jailbreak'},
+  fail: {
+    reply: {results: [{categories: {jailbreak: true, prompt_injection: false}, flagged: true}]},
+    says: 'jailbreak',
+  },
 })
 
-const own = (name: string, path: string, more: Pick<PartnerCase, 'parameters' | 'pass' | 'fail' | 'redact'>): PartnerCase => ({
+const own = (
+  name: string,
+  path: string,
+  more: Pick<PartnerCase, 'parameters' | 'pass' | 'fail' | 'redact'>,
+): PartnerCase => ({
   check: `gateway.${name}`,
   side: 'input',
   credentials: {...key, baseUrl: 'https://models.example/v1/'},
@@ -121,10 +149,18 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
   }),
   own('pii', 'pii', {
     pass: [{entities: [], processed_text: SAID}],
-    fail: {reply: [{entities: [{text: 'ada@example.com', labels: {EMAIL_ADDRESS: 0.99}}], processed_text: 'x'}], says: 'EMAIL_ADDRESS'},
+    fail: {
+      reply: [{entities: [{text: 'ada@example.com', labels: {EMAIL_ADDRESS: 0.99}}], processed_text: 'x'}],
+      says: 'EMAIL_ADDRESS',
+    },
     redact: {
       parameters: {redact: true},
-      reply: [{entities: [{text: 'ada@example.com', labels: {EMAIL_ADDRESS: 0.99}}], processed_text: 'Write to {{EMAIL_ADDRESS_1}}'}],
+      reply: [
+        {
+          entities: [{text: 'ada@example.com', labels: {EMAIL_ADDRESS: 0.99}}],
+          processed_text: 'Write to {{EMAIL_ADDRESS_1}}',
+        },
+      ],
       becomes: 'Write to {{EMAIL_ADDRESS_1}}',
     },
   }),
@@ -233,12 +269,19 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
         analysisInput: {documents: [{id: '0', language: 'en', text: ANSWER}]},
       },
     },
-    pass: {kind: 'PiiEntityRecognitionResults', results: {documents: [{id: '0', redactedText: ANSWER, entities: []}], errors: []}},
+    pass: {
+      kind: 'PiiEntityRecognitionResults',
+      results: {documents: [{id: '0', redactedText: ANSWER, entities: []}], errors: []},
+    },
     fail: {
       reply: {
         results: {
           documents: [
-            {id: '0', redactedText: 'Sent to ***', entities: [{text: 'ada@example.com', category: 'Email', offset: 8, length: 15}]},
+            {
+              id: '0',
+              redactedText: 'Sent to ***',
+              entities: [{text: 'ada@example.com', category: 'Email', offset: 8, length: 15}],
+            },
           ],
           errors: [],
         },
@@ -247,7 +290,12 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     },
     redact: {
       parameters: {redact: true},
-      reply: {results: {documents: [{id: '0', redactedText: 'Sent to ***************', entities: [{category: 'Email'}]}], errors: []}},
+      reply: {
+        results: {
+          documents: [{id: '0', redactedText: 'Sent to ***************', entities: [{category: 'Email'}]}],
+          errors: [],
+        },
+      },
       becomes: 'Sent to ***************',
     },
     needs: 'apiKey',
@@ -256,7 +304,11 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     check: 'azure.shieldPrompt',
     side: 'input',
     credentials: azure,
-    asked: {...AZURE, path: '/contentsafety/text:shieldPrompt?api-version=2024-09-01', body: {userPrompt: SAID, documents: []}},
+    asked: {
+      ...AZURE,
+      path: '/contentsafety/text:shieldPrompt?api-version=2024-09-01',
+      body: {userPrompt: SAID, documents: []},
+    },
     pass: {userPromptAnalysis: {attackDetected: false}, documentsAnalysis: []},
     fail: {reply: {userPromptAnalysis: {attackDetected: true}, documentsAnalysis: []}, says: 'attack'},
   },
@@ -293,7 +345,13 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
       reply: {
         action: 'GUARDRAIL_INTERVENED',
         outputs: [{text: 'Write to {EMAIL}'}],
-        assessments: [{sensitiveInformationPolicy: {piiEntities: [{type: 'EMAIL', match: 'ada@example.com', action: 'ANONYMIZED'}]}}],
+        assessments: [
+          {
+            sensitiveInformationPolicy: {
+              piiEntities: [{type: 'EMAIL', match: 'ada@example.com', action: 'ANONYMIZED'}],
+            },
+          },
+        ],
       },
       becomes: 'Write to {EMAIL}',
     },
@@ -316,7 +374,10 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
       reply: {
         required_action: {
           action_type: 'anonymize_action',
-          chat_redaction_result: {all_redacted_messages: [], redacted_new_message: {role: 'user', content: 'Write to [EMAIL]'}},
+          chat_redaction_result: {
+            all_redacted_messages: [],
+            redacted_new_message: {role: 'user', content: 'Write to [EMAIL]'},
+          },
         },
       },
       becomes: 'Write to [EMAIL]',
@@ -347,7 +408,10 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
         result: {
           blocked: false,
           transformed: true,
-          guard_output: {...REQUEST, messages: [MESSAGES[0]!, {role: 'user', content: 'Write to <email>'}]} as unknown as JsonValue,
+          guard_output: {
+            ...REQUEST,
+            messages: [MESSAGES[0]!, {role: 'user', content: 'Write to <email>'}],
+          } as unknown as JsonValue,
         },
       },
       becomes: 'Write to <email>',
@@ -409,7 +473,9 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     },
     pass: {assessments: [{trustsafety: {request_reject: false}}]},
     fail: {
-      reply: {assessments: [{trustsafety: {request_reject: false}}, {promptinjectiondetection: {request_reject: true}}]},
+      reply: {
+        assessments: [{trustsafety: {request_reject: false}}, {promptinjectiondetection: {request_reject: true}}],
+      },
       says: 'promptinjectiondetection',
     },
     needs: 'application',
@@ -460,7 +526,10 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
       body: {messages: MESSAGES, messageType: 'PROMPT'},
     },
     pass: {deputies: {jailbreak: false}, findings: {}, violations_detected: false},
-    fail: {reply: {deputies: {jailbreak: true, sexual: false}, findings: {}, violations_detected: true}, says: 'jailbreak'},
+    fail: {
+      reply: {deputies: {jailbreak: true, sexual: false}, findings: {}, violations_detected: true},
+      says: 'jailbreak',
+    },
     needs: 'apiKey',
   },
   {
@@ -481,7 +550,12 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     side: 'input',
     parameters: {categories: ['sexual', 'pii']},
     credentials: key,
-    asked: {host: 'api.mistral.ai', path: '/v1/moderations', headers: BEARER, body: {model: 'mistral-moderation-latest', input: [SAID]}},
+    asked: {
+      host: 'api.mistral.ai',
+      path: '/v1/moderations',
+      headers: BEARER,
+      body: {model: 'mistral-moderation-latest', input: [SAID]},
+    },
     pass: {id: 'm', model: 'm', results: [{categories: {sexual: false, law: true, pii: false}, category_scores: {}}]},
     fail: {reply: {results: [{categories: {sexual: false, law: true, pii: true}, category_scores: {}}]}, says: 'pii'},
     needs: 'apiKey',
@@ -512,7 +586,12 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     check: 'pangea.pii',
     side: 'input',
     credentials: {...key, domain: 'aws.us.pangea.cloud'},
-    asked: {host: 'redact.aws.us.pangea.cloud', path: '/v1/redact', headers: BEARER, body: {text: SAID, return_result: true}},
+    asked: {
+      host: 'redact.aws.us.pangea.cloud',
+      path: '/v1/redact',
+      headers: BEARER,
+      body: {text: SAID, return_result: true},
+    },
     pass: {status: 'Success', result: {redacted_text: SAID, count: 0}},
     fail: {reply: {status: 'Success', result: {redacted_text: 'Write to <EMAIL_ADDRESS>', count: 1}}, says: 'pii'},
     redact: {
@@ -539,7 +618,10 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
       },
     },
     pass: {action: 'allow', category: 'benign', response_detected: {dlp: false}},
-    fail: {reply: {action: 'block', category: 'malicious', response_detected: {dlp: true, url_cats: false}}, says: 'dlp'},
+    fail: {
+      reply: {action: 'block', category: 'malicious', response_detected: {dlp: true, url_cats: false}},
+      says: 'dlp',
+    },
     needs: 'AIRS_API_KEY',
   },
   patronus('phi', 'phi'),
@@ -590,7 +672,11 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     credentials: key,
     asked: {host: 'api.promptfoo.dev', path: '/v1/pii', headers: BEARER, body: {input: SAID}},
     fail: {
-      reply: {results: [{categories: {pii: true}, flagged: true, payload: {pii: [{entity_type: 'email_address', start: 9, end: 24}]}}]},
+      reply: {
+        results: [
+          {categories: {pii: true}, flagged: true, payload: {pii: [{entity_type: 'email_address', start: 9, end: 24}]}},
+        ],
+      },
       says: 'email_address',
     },
     redact: {
@@ -612,8 +698,16 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     side: 'input',
     parameters: {user: 'u-1'},
     credentials: {...key, apiDomain: 'eu.prompt.example'},
-    asked: {host: 'eu.prompt.example', path: '/api/protect', headers: {'app-id': 'k-1'}, body: {prompt: SAID, user: 'u-1'}},
-    pass: {status: 'success', result: {action: 'log', prompt: {passed: true, action: 'log', violations: [], modified_text: null}}},
+    asked: {
+      host: 'eu.prompt.example',
+      path: '/api/protect',
+      headers: {'app-id': 'k-1'},
+      body: {prompt: SAID, user: 'u-1'},
+    },
+    pass: {
+      status: 'success',
+      result: {action: 'log', prompt: {passed: true, action: 'log', violations: [], modified_text: null}},
+    },
     fail: {
       reply: {result: {prompt: {action: 'block', violations: ['Prompt Injection Engine'], modified_text: null}}},
       says: 'Prompt Injection Engine',
@@ -657,7 +751,12 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     side: 'input',
     parameters: {prompt_injection_threshold: 0.8, toxicity_threshold: 0.9, evasion_threshold: 0.5},
     credentials: key,
-    asked: {host: 'guard.sydelabs.ai', path: '/api/v1/guard/generate-score', headers: {'x-api-key': 'k-1'}, body: {prompt: SAID}},
+    asked: {
+      host: 'guard.sydelabs.ai',
+      path: '/api/v1/guard/generate-score',
+      headers: {'x-api-key': 'k-1'},
+      body: {prompt: SAID},
+    },
     pass: {
       category_scores: [
         {category: 'PROMPT_INJECT', score: 0.8},
@@ -705,7 +804,11 @@ export const PARTNER_CASES: readonly PartnerCase[] = [
     },
     pass: {statusCode: 200, action: 'DETECT', detectorResponses: {toxicity: {action: 'DETECT'}}},
     fail: {
-      reply: {statusCode: 200, action: 'BLOCK', detectorResponses: {toxicity: {action: 'BLOCK'}, pii: {action: 'ALLOW'}}},
+      reply: {
+        statusCode: 200,
+        action: 'BLOCK',
+        detectorResponses: {toxicity: {action: 'BLOCK'}, pii: {action: 'ALLOW'}},
+      },
       says: 'toxicity',
     },
     needs: 'apiKey',

@@ -16,11 +16,21 @@ beforeAll(async () => {
 afterAll(() => twin.close())
 
 const request = REQUEST as unknown as JsonValue
-const worldOf = ({side}: PartnerCase): World => (side === 'input' ? {side, body: request} : {side, request, body: answered(ANSWER)})
+const worldOf = ({side}: PartnerCase): World =>
+  side === 'input' ? {side, body: request} : {side, request, body: answered(ANSWER)}
 
-async function asking(of: PartnerCase, reply: Reply | readonly Reply[], more: Record<string, unknown> = {}, world: World = {}) {
+async function asking(
+  of: PartnerCase,
+  reply: Reply | readonly Reply[],
+  more: Record<string, unknown> = {},
+  world: World = {},
+) {
   twin.answer(reply)
-  const outcome = await judge(twin, {[of.check]: {...of.parameters, credentials: of.credentials, ...more}}, {...worldOf(of), ...world})
+  const outcome = await judge(
+    twin,
+    {[of.check]: {...of.parameters, credentials: of.credentials, ...more}},
+    {...worldOf(of), ...world},
+  )
   const result = checkOf(outcome)
   // Whatever happens, no secret is in a result.
   const check = BUILT_IN.find(of.check)!
@@ -113,7 +123,11 @@ test('every partner’s check is in the table', () => {
 })
 
 test('time is 5 s, and 10 s for the AI guard (reference: partners)', () => {
-  expect(Object.fromEntries(PARTNERS.filter(({timeout_ms}) => timeout_ms !== 5000).map(({id, timeout_ms}) => [id, timeout_ms]))).toEqual({
+  expect(
+    Object.fromEntries(
+      PARTNERS.filter(({timeout_ms}) => timeout_ms !== 5000).map(({id, timeout_ms}) => [id, timeout_ms]),
+    ),
+  ).toEqual({
     'zscaler.guard': 10_000,
   })
 })
@@ -130,7 +144,11 @@ describe('credentials', () => {
       return 'from-the-vault'
     }
     const credentials = {apiKey: {secret_reference_id: 'ref-1', secret_key: 'lakera'}}
-    const outcome = await runHooks(hooks('input', [{'lakera.guard': {credentials}}]), view, {...context, http: twin.http, secret})
+    const outcome = await runHooks(hooks('input', [{'lakera.guard': {credentials}}]), view, {
+      ...context,
+      http: twin.http,
+      secret,
+    })
     expect(checkOf(outcome).verdict).toBe(true)
     expect(asked).toEqual([{secret_reference_id: 'ref-1', secret_key: 'lakera'}])
     expect(twin.asked[0]!.headers.authorization).toBe('Bearer from-the-vault')
@@ -179,7 +197,9 @@ describe('credentials', () => {
     expect(marked).toEqual(['awsAccessKeyId', 'awsSecretAccessKey', 'awsSessionToken'])
     expect(BUILT_IN.find('lakera.guard')!.isAddress('credentials.apiBase')).toBe(true)
     expect(BUILT_IN.find('lakera.guard')!.isSecret('credentials.apiBase')).toBe(false)
-    expect(PARTNERS.filter(check => !Object.keys(check.credentials).some(name => check.isSecret(`credentials.${name}`)))).toEqual([])
+    expect(
+      PARTNERS.filter(check => !Object.keys(check.credentials).some(name => check.isSecret(`credentials.${name}`))),
+    ).toEqual([])
     for (const name of ['credentials', 'credentials.__proto__', 'credentials.x', 'rule.x', '', '.'])
       expect(bedrock.isSecret(name)).toBe(false)
   })
@@ -214,7 +234,15 @@ test('a call of AWS is signed over what is sent', async () => {
   const [{path, headers, body}] = twin.asked as [Twin['asked'][number]]
   expect(path).toBe('/guardrail/arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Aguardrail%2Fgr1/version/DRAFT/apply')
   const {authorization} = sign({
-    ...{method: 'POST', host: of.asked.host, path, body: JSON.stringify(body), service: 'bedrock', region: 'eu-west-1', now_ms: NOW_MS},
+    ...{
+      method: 'POST',
+      host: of.asked.host,
+      path,
+      body: JSON.stringify(body),
+      service: 'bedrock',
+      region: 'eu-west-1',
+      now_ms: NOW_MS,
+    },
     headers: {'content-type': 'application/json'},
     credentials: {access_key_id: 'AKIDEXAMPLE', secret_access_key: 'wJalrXUtnFEMI'},
   })
@@ -235,7 +263,11 @@ describe('searches', () => {
     expect(outcome.view.body).toEqual({
       ...REQUEST,
       messages: [
-        {role: 'system', content: '\n<web_search_context>\n[1] "T"\nURL: https://e.example\nFound.\n\n</web_search_context>\nBe brief.'},
+        {
+          role: 'system',
+          content:
+            '\n<web_search_context>\n[1] "T"\nURL: https://e.example\nFound.\n\n</web_search_context>\nBe brief.',
+        },
         REQUEST.messages[1],
       ],
     })
@@ -255,7 +287,9 @@ describe('redactions', () => {
         },
       ],
     }
-    const reply = (redacted_text: string, count: number) => ({json: {status: 'Success', result: {redacted_text, count}}})
+    const reply = (redacted_text: string, count: number) => ({
+      json: {status: 'Success', result: {redacted_text, count}},
+    })
     twin.answer([reply('<1>', 1), reply('b', 0)])
     const credentials = {apiKey: 'k', domain: 'aws.us.pangea.cloud'}
     const outcome = await judge(twin, {'pangea.pii': {credentials, redact: true}}, {body})

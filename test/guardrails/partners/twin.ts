@@ -73,7 +73,9 @@ export async function openTwin(): Promise<Twin> {
 }
 
 function take(message: IncomingMessage) {
-  const headers = Object.fromEntries(Object.entries(message.headers).filter(([name]) => !HEADERS_OF_TRANSPORT.includes(name)))
+  const headers = Object.fromEntries(
+    Object.entries(message.headers).filter(([name]) => !HEADERS_OF_TRANSPORT.includes(name)),
+  )
   const asked: Asked = {
     host: String(message.headers[PLACE]),
     method: message.method!,
@@ -107,7 +109,11 @@ function send(reply: Reply, response: ServerResponse) {
 }
 
 /** Runs one check of a partner against its twin. */
-export async function judge(twin: Twin, guardrail: Readonly<Record<string, unknown>>, of: World): Promise<PhaseOutcome> {
+export async function judge(
+  twin: Twin,
+  guardrail: Readonly<Record<string, unknown>>,
+  of: World,
+): Promise<PhaseOutcome> {
   const {view, context} = world(of)
   return runHooks(hooks(of.side ?? 'input', [guardrail]), view, {...context, http: twin.http})
 }

@@ -2,7 +2,12 @@ import {type Case, named} from './case.ts'
 
 const SONNET = {
   rates: {input: '3', cache_read: '0.30', cache_write_5m: '3.75', cache_write_1h: '6', output: '15'},
-  tiers: [{above: 200_000, rates: {input: '6', cache_read: '0.60', cache_write_5m: '7.50', cache_write_1h: '12', output: '22.50'}}],
+  tiers: [
+    {
+      above: 200_000,
+      rates: {input: '6', cache_read: '0.60', cache_write_5m: '7.50', cache_write_1h: '12', output: '22.50'},
+    },
+  ],
   units: {web_search: '0.01'},
 }
 const model = 'claude-sonnet-4-5'
@@ -87,7 +92,10 @@ export const ANTHROPIC: readonly Case[] = [
     ...of,
     name: 'a prompt of more than 200,000 tokens, cached ones counted, costs more from its first token on',
     endpoint: 'messages',
-    reply: {...message, usage: {input_tokens: 1000, cache_creation_input_tokens: 0, cache_read_input_tokens: 199_001, output_tokens: 10}},
+    reply: {
+      ...message,
+      usage: {input_tokens: 1000, cache_creation_input_tokens: 0, cache_read_input_tokens: 199_001, output_tokens: 10},
+    },
     usage: {input_uncached_tokens: 1000, cache_read_tokens: 199_001, output_text_tokens: 10},
     sum: '1000 × 6000 + 199001 × 600 + 10 × 22500',
     cost_nanousd: 125_625_600,
@@ -131,7 +139,10 @@ export const ANTHROPIC: readonly Case[] = [
     endpoint: 'messages',
     outcome: 'aborted',
     stream: named(
-      {type: 'message_start', message: {...message, content: [], stop_reason: null, usage: {input_tokens: 300, output_tokens: 1}}} as {
+      {
+        type: 'message_start',
+        message: {...message, content: [], stop_reason: null, usage: {input_tokens: 300, output_tokens: 1}},
+      } as {
         type: string
       },
       {type: 'content_block_delta', index: 0, delta: {type: 'text_delta', text: 'No'}},

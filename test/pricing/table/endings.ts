@@ -4,7 +4,12 @@ const GPT_4O = {rates: {input: '2.50', cache_read: '1.25', output: '10'}}
 const chunk = {id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o'}
 const said = (content: string) => ({...chunk, choices: [{index: 0, delta: {content}, finish_reason: null}]})
 const of = {provider: 'openai', model: 'gpt-4o', endpoint: 'chatComplete', prices: GPT_4O} as const
-const usage = {prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, prompt_tokens_details: {cached_tokens: 200}}
+const usage = {
+  prompt_tokens: 1000,
+  completion_tokens: 100,
+  total_tokens: 1100,
+  prompt_tokens_details: {cached_tokens: 200},
+}
 
 /** Answers that end otherwise than well, batches, and what nobody prices. */
 export const ENDINGS: readonly Case[] = [
@@ -79,7 +84,10 @@ export const ENDINGS: readonly Case[] = [
     ...of,
     name: 'an answer without a usage is estimated from its text, and said to be',
     asked: {model: 'gpt-4o', messages: [{role: 'user', content: 'hi there'}]},
-    reply: {id: 'chatcmpl-1', choices: [{index: 0, message: {role: 'assistant', content: 'It is noon.'}, finish_reason: 'stop'}]},
+    reply: {
+      id: 'chatcmpl-1',
+      choices: [{index: 0, message: {role: 'assistant', content: 'It is noon.'}, finish_reason: 'stop'}],
+    },
     // Two words in the frame of a message; three words and a point.
     usage: {input_uncached_tokens: 6, output_text_tokens: 4},
     source: 'estimated',

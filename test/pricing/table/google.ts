@@ -7,7 +7,11 @@ const PRO = {
 const FLASH = {rates: {input: '0.30', cache_read: '0.03', audio_in: '1', audio_cache_read: '0.10', output: '2.50'}}
 const candidate = {content: {parts: [{text: 'Noon.'}], role: 'model'}, finishReason: 'STOP', index: 0}
 const of = {provider: 'google', model: 'gemini-2.5-pro', endpoint: 'chatComplete', prices: PRO, bundled: true} as const
-const converse = {output: {message: {role: 'assistant', content: [{text: 'Noon.'}]}}, stopReason: 'end_turn', metrics: {latencyMs: 1}}
+const converse = {
+  output: {message: {role: 'assistant', content: [{text: 'Noon.'}]}},
+  stopReason: 'end_turn',
+  metrics: {latencyMs: 1},
+}
 
 /** Gemini, on Google's own API and on Vertex AI. */
 export const GOOGLE: readonly Case[] = [
@@ -34,7 +38,12 @@ export const GOOGLE: readonly Case[] = [
     name: 'the prompt has its cached part inside',
     reply: {
       candidates: [candidate],
-      usageMetadata: {promptTokenCount: 5000, cachedContentTokenCount: 4096, candidatesTokenCount: 10, totalTokenCount: 5010},
+      usageMetadata: {
+        promptTokenCount: 5000,
+        cachedContentTokenCount: 4096,
+        candidatesTokenCount: 10,
+        totalTokenCount: 5010,
+      },
     },
     usage: {input_uncached_tokens: 904, cache_read_tokens: 4096, output_text_tokens: 10},
     sum: '904 × 1250 + 4096 × 125 + 10 × 10000',
@@ -45,7 +54,12 @@ export const GOOGLE: readonly Case[] = [
     name: 'a prompt above 200,000 tokens',
     reply: {
       candidates: [candidate],
-      usageMetadata: {promptTokenCount: 250_000, cachedContentTokenCount: 100_000, candidatesTokenCount: 1000, totalTokenCount: 251_000},
+      usageMetadata: {
+        promptTokenCount: 250_000,
+        cachedContentTokenCount: 100_000,
+        candidatesTokenCount: 1000,
+        totalTokenCount: 251_000,
+      },
     },
     usage: {input_uncached_tokens: 150_000, cache_read_tokens: 100_000, output_text_tokens: 1000},
     sum: '150000 × 2500 + 100000 × 250 + 1000 × 15000',
@@ -73,7 +87,13 @@ export const GOOGLE: readonly Case[] = [
         ],
       },
     },
-    usage: {input_uncached_tokens: 50, cache_read_tokens: 50, audio_in_tokens: 550, audio_cache_read_tokens: 250, output_text_tokens: 20},
+    usage: {
+      input_uncached_tokens: 50,
+      cache_read_tokens: 50,
+      audio_in_tokens: 550,
+      audio_cache_read_tokens: 250,
+      output_text_tokens: 20,
+    },
     sum: '50 × 300 + 50 × 30 + 550 × 1000 + 250 × 100 + 20 × 2500',
     cost_nanousd: 641_500,
   },
@@ -82,7 +102,12 @@ export const GOOGLE: readonly Case[] = [
     name: 'what tools put into the prompt is input',
     reply: {
       candidates: [candidate],
-      usageMetadata: {promptTokenCount: 20, toolUsePromptTokenCount: 480, candidatesTokenCount: 7, totalTokenCount: 507},
+      usageMetadata: {
+        promptTokenCount: 20,
+        toolUsePromptTokenCount: 480,
+        candidatesTokenCount: 7,
+        totalTokenCount: 507,
+      },
     },
     usage: {input_uncached_tokens: 500, output_text_tokens: 7},
     sum: '500 × 1250 + 7 × 10000',
@@ -123,7 +148,9 @@ export const GOOGLE: readonly Case[] = [
     model: 'gemini-2.5-flash-image',
     prices: {rates: {input: '0.30', output: '2.50', image_out: '30'}},
     reply: {
-      candidates: [{...candidate, content: {role: 'model', parts: [{inlineData: {mimeType: 'image/png', data: 'AAAA'}}]}}],
+      candidates: [
+        {...candidate, content: {role: 'model', parts: [{inlineData: {mimeType: 'image/png', data: 'AAAA'}}]}},
+      ],
       usageMetadata: {
         promptTokenCount: 12,
         candidatesTokenCount: 1290,
@@ -160,7 +187,12 @@ export const GOOGLE: readonly Case[] = [
     skips_ptu: true,
     reply: {
       candidates: [candidate],
-      usageMetadata: {promptTokenCount: 40, candidatesTokenCount: 4, totalTokenCount: 44, trafficType: 'PROVISIONED_THROUGHPUT'},
+      usageMetadata: {
+        promptTokenCount: 40,
+        candidatesTokenCount: 4,
+        totalTokenCount: 44,
+        trafficType: 'PROVISIONED_THROUGHPUT',
+      },
     },
     usage: {input_uncached_tokens: 40, output_text_tokens: 4, units: {provisioned_requests: 1}},
     sum: '0 × 1250',
@@ -185,7 +217,12 @@ export const GOOGLE: readonly Case[] = [
     provider: 'vertex-ai',
     reply: {
       candidates: [candidate],
-      usageMetadata: {promptTokenCount: 40, candidatesTokenCount: 4, totalTokenCount: 44, trafficType: 'PROVISIONED_THROUGHPUT'},
+      usageMetadata: {
+        promptTokenCount: 40,
+        candidatesTokenCount: 4,
+        totalTokenCount: 44,
+        trafficType: 'PROVISIONED_THROUGHPUT',
+      },
     },
     usage: {input_uncached_tokens: 40, output_text_tokens: 4, units: {provisioned_requests: 1}},
     sum: '40 × 1250 + 4 × 10000',
@@ -203,7 +240,13 @@ export const BEDROCK: readonly Case[] = [
     prices: {rates: {input: '3.30', cache_read: '0.33', cache_write_5m: '4.125', output: '16.50'}},
     reply: {
       ...converse,
-      usage: {inputTokens: 30, outputTokens: 12, totalTokens: 2042, cacheReadInputTokens: 1500, cacheWriteInputTokens: 500},
+      usage: {
+        inputTokens: 30,
+        outputTokens: 12,
+        totalTokens: 2042,
+        cacheReadInputTokens: 1500,
+        cacheWriteInputTokens: 500,
+      },
     },
     usage: {input_uncached_tokens: 30, cache_read_tokens: 1500, cache_write_5m_tokens: 500, output_text_tokens: 12},
     sum: '30 × 3300 + 1500 × 330 + 500 × 4125 + 12 × 16500',

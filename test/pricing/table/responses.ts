@@ -1,7 +1,17 @@
 import {type Case, named} from './case.ts'
 
-const GPT_4O = {rates: {input: '2.50', cache_read: '1.25', output: '10'}, units: {file_search: '0.0025', web_search: '0.01'}}
-const response = {id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'gpt-4o-2024-08-06', error: null}
+const GPT_4O = {
+  rates: {input: '2.50', cache_read: '1.25', output: '10'},
+  units: {file_search: '0.0025', web_search: '0.01'},
+}
+const response = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'gpt-4o-2024-08-06',
+  error: null,
+}
 const text = {
   type: 'message',
   id: 'msg_1',
@@ -9,7 +19,13 @@ const text = {
   status: 'completed',
   content: [{type: 'output_text', text: 'Noon.', annotations: []}],
 }
-const of = {provider: 'openai', model: 'gpt-4o', endpoint: 'createModelResponse', prices: GPT_4O, bundled: true} as const
+const of = {
+  provider: 'openai',
+  model: 'gpt-4o',
+  endpoint: 'createModelResponse',
+  prices: GPT_4O,
+  bundled: true,
+} as const
 
 /** OpenAI's Responses. */
 export const RESPONSES: readonly Case[] = [
@@ -38,7 +54,12 @@ export const RESPONSES: readonly Case[] = [
       ...response,
       output: [
         {type: 'web_search_call', id: 'ws_1', status: 'completed', action: {type: 'search', query: 'noon'}},
-        {type: 'web_search_call', id: 'ws_2', status: 'completed', action: {type: 'open_page', url: 'https://example.com'}},
+        {
+          type: 'web_search_call',
+          id: 'ws_2',
+          status: 'completed',
+          action: {type: 'open_page', url: 'https://example.com'},
+        },
         {type: 'web_search_call', id: 'ws_3', status: 'completed', action: {type: 'search', query: 'midday'}},
         {type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['noon']},
         text,
@@ -123,7 +144,12 @@ export const RESPONSES: readonly Case[] = [
     name: 'flex costs half, in a stream too',
     stream: named({
       type: 'response.completed',
-      response: {...response, service_tier: 'flex', output: [text], usage: {input_tokens: 7, output_tokens: 5, total_tokens: 12}},
+      response: {
+        ...response,
+        service_tier: 'flex',
+        output: [text],
+        usage: {input_tokens: 7, output_tokens: 5, total_tokens: 12},
+      },
     }),
     usage: {input_uncached_tokens: 7, output_text_tokens: 5, units: {batch_requests: 1}},
     sum: '7 × 1250 + 5 × 5000',
@@ -140,7 +166,12 @@ export const RESPONSES: readonly Case[] = [
     reply: {
       ...response,
       output: [text],
-      usage: {input_tokens: 272_000, input_tokens_details: {cached_tokens: 200_000}, output_tokens: 3, total_tokens: 272_003},
+      usage: {
+        input_tokens: 272_000,
+        input_tokens_details: {cached_tokens: 200_000},
+        output_tokens: 3,
+        total_tokens: 272_003,
+      },
     },
     usage: {input_uncached_tokens: 72_000, cache_read_tokens: 200_000, output_text_tokens: 3},
     sum: '72000 × 5000 + 200000 × 500 + 3 × 22500',
@@ -175,7 +206,12 @@ export const RESPONSES: readonly Case[] = [
         },
       },
     },
-    usage: {input_uncached_tokens: 4511, cache_read_tokens: 3072, output_text_tokens: 3192, units: {web_search: 1, x_search: 3}},
+    usage: {
+      input_uncached_tokens: 4511,
+      cache_read_tokens: 3072,
+      output_text_tokens: 3192,
+      units: {web_search: 1, x_search: 3},
+    },
     sum: '4511 × 200 + 3072 × 50 + 3192 × 500 + 1 × 5000000 + 3 × 5000000',
     cost_nanousd: 22_651_800,
   },

@@ -1,8 +1,14 @@
 import {object} from '../../../src/base/json-object.ts'
 import type {Json} from '../../../src/providers/translation.ts'
 
-/** The message that a client puts together from chunks, `content_blocks` as Anthropic's own clients put theirs together. */
-export function assembled(chunks: readonly Json[]): {readonly message: Json; readonly finish_reason: unknown; readonly usage: unknown} {
+/**
+ * The message that a client puts together from chunks, `content_blocks` as Anthropic's own clients put theirs together.
+ */
+export function assembled(chunks: readonly Json[]): {
+  readonly message: Json
+  readonly finish_reason: unknown
+  readonly usage: unknown
+} {
   let content = ''
   let refusal: string | null = null
   let finish_reason: unknown = null
@@ -23,7 +29,8 @@ export function assembled(chunks: readonly Json[]): {readonly message: Json; rea
         calls[String(call.index)] ??= {id: call.id, name: made.name, arguments: ''}
         calls[String(call.index)]!.arguments += made.arguments as string
       }
-      for (const {index, delta: more} of (delta.content_blocks as readonly Json[] | undefined) ?? []) grow(blocks, index, object(more))
+      for (const {index, delta: more} of (delta.content_blocks as readonly Json[] | undefined) ?? [])
+        grow(blocks, index, object(more))
     }
   }
   const tool_calls = Object.values(calls).map(call => ({

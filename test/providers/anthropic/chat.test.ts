@@ -7,7 +7,10 @@ import {assembled} from './assemble.ts'
 import {chatOn, type Fixture, fixtures, type Told, told} from './fixtures.ts'
 
 const replies = fixtures.filter(({reply}) => reply)
-const streams = fixtures.filter(({events}) => events) as readonly (Fixture & {readonly events: Buffer; readonly told: Told})[]
+const streams = fixtures.filter(({events}) => events) as readonly (Fixture & {
+  readonly events: Buffer
+  readonly told: Told
+})[]
 const both = streams.filter(({reply}) => reply)
 
 test('the fixtures are there', () => {
@@ -18,7 +21,9 @@ test.each(fixtures)('$name is asked in Anthropic’s words', ({request, upstream
   const asked = structuredClone(request)
   const chat = chatOn(place)
   expect(chat.request(asked, context).body).toEqual(upstream)
-  expect(chat.request(asked, {...context, is_stream: true}).body).toEqual(place === 'bedrock' ? upstream : {...upstream, stream: true})
+  expect(chat.request(asked, {...context, is_stream: true}).body).toEqual(
+    place === 'bedrock' ? upstream : {...upstream, stream: true},
+  )
   expect(asked).toEqual(request)
 })
 
@@ -88,6 +93,9 @@ function read(message: Json): Json {
   const calls = message.tool_calls as readonly {readonly function: {readonly arguments: string}}[] | undefined
   return {
     ...message,
-    tool_calls: calls?.map(call => ({...call, function: {...call.function, arguments: JSON.parse(call.function.arguments)}})),
+    tool_calls: calls?.map(call => ({
+      ...call,
+      function: {...call.function, arguments: JSON.parse(call.function.arguments)},
+    })),
   }
 }

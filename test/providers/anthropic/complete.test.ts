@@ -12,7 +12,13 @@ const context: TranslationContext = {
   call_id: 'c',
   created_s: 7,
 }
-const asked = {model: 'claude-sonnet-4-5', prompt: 'Once upon', max_tokens: 5, stop: ['.'], stream_options: {include_usage: true}}
+const asked = {
+  model: 'claude-sonnet-4-5',
+  prompt: 'Once upon',
+  max_tokens: 5,
+  stop: ['.'],
+  stream_options: {include_usage: true},
+}
 
 test('a prompt is what the user says', () => {
   const user = {role: 'user', content: [{type: 'text', text: 'Once upon'}]}
@@ -20,8 +26,18 @@ test('a prompt is what the user says', () => {
     path: '/messages',
     body: {model: 'claude-sonnet-4-5', max_tokens: 5, messages: [user], stop_sequences: ['.']},
   })
-  expect(request({...asked, prompt: ['Once upon'], best_of: 1, echo: false, logprobs: 2}, context).body).toMatchObject({messages: [user]})
-  for (const more of [{prompt: ['a', 'b']}, {prompt: [1, 2]}, {prompt: null}, {suffix: 'end'}, {echo: true}, {best_of: 3}, {n: 2}])
+  expect(request({...asked, prompt: ['Once upon'], best_of: 1, echo: false, logprobs: 2}, context).body).toMatchObject({
+    messages: [user],
+  })
+  for (const more of [
+    {prompt: ['a', 'b']},
+    {prompt: [1, 2]},
+    {prompt: null},
+    {suffix: 'end'},
+    {echo: true},
+    {best_of: 3},
+    {n: 2},
+  ])
     expect(() => request({...asked, ...more}, context)).toThrow(UnsupportedInput)
 })
 
@@ -34,7 +50,13 @@ const said = {
   stop_reason: 'max_tokens',
   usage: {input_tokens: 9, output_tokens: 5},
 }
-const envelope = {id: 'msg_1', object: 'text_completion', created: 7, model: 'claude-sonnet-4-5-20250929', provider: 'anthropic'}
+const envelope = {
+  id: 'msg_1',
+  object: 'text_completion',
+  created: 7,
+  model: 'claude-sonnet-4-5-20250929',
+  provider: 'anthropic',
+}
 
 test('an answer is a text completion', () => {
   expect(reply(said, context, asked).body).toMatchObject({
@@ -56,7 +78,10 @@ test('a stream tells the same in pieces', () => {
     {type: 'message_stop'},
   ]
   const chunks = events.flatMap(data => [...told.event({name: String(data.type), data})])
-  const choice = (text: string, finish_reason: string | null) => ({...envelope, choices: [{text, index: 0, logprobs: null, finish_reason}]})
+  const choice = (text: string, finish_reason: string | null) => ({
+    ...envelope,
+    choices: [{text, index: 0, logprobs: null, finish_reason}],
+  })
   expect(chunks.slice(0, -1)).toEqual([choice(' a', null), choice(' time', null), choice('', 'length')])
   expect(chunks.at(-1)).toMatchObject({...envelope, choices: [], usage: {prompt_tokens: 9, completion_tokens: 5}})
   expect(told).toMatchObject({finished: true, failed: null, text_bytes: 7, model: 'claude-sonnet-4-5-20250929'})

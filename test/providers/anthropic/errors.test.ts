@@ -32,7 +32,10 @@ test('a long error is cut', () => {
 const payload = (event: unknown) => ({bytes: Buffer.from(JSON.stringify(event)).toString('base64')})
 const start: StreamEvent = {
   name: 'chunk',
-  data: payload({type: 'message_start', message: {id: 'msg_bdrk_1', model: 'claude', usage: {input_tokens: 3, output_tokens: 1}}}),
+  data: payload({
+    type: 'message_start',
+    message: {id: 'msg_bdrk_1', model: 'claude', usage: {input_tokens: 3, output_tokens: 1}},
+  }),
 }
 
 test('Bedrock’s payloads are unwrapped', () => {
@@ -44,14 +47,19 @@ test('Bedrock’s payloads are unwrapped', () => {
     {type: 'message_delta', delta: {stop_reason: 'end_turn'}, usage: {output_tokens: 2}},
     {type: 'message_stop', 'amazon-bedrock-invocationMetrics': {inputTokenCount: 3}},
   ]
-  const chunks = [start, ...events.map(event => ({name: 'chunk', data: payload(event)}))].flatMap(event => translator.event(event))
+  const chunks = [start, ...events.map(event => ({name: 'chunk', data: payload(event)}))].flatMap(event =>
+    translator.event(event),
+  )
   expect(chunks.map(({choices}) => (choices as readonly {readonly delta: unknown}[])[0]?.delta)).toEqual([
     {role: 'assistant', content: ''},
     {content: 'Hé'},
     {},
     undefined,
   ])
-  expect([translator.finished, translator.usage]).toEqual([true, {...emptyUsage(), input_uncached_tokens: 3, output_text_tokens: 2}])
+  expect([translator.finished, translator.usage]).toEqual([
+    true,
+    {...emptyUsage(), input_uncached_tokens: 3, output_text_tokens: 2},
+  ])
   expect(anthropicOn('bedrock').endpoints.chatComplete!.stream!.framing).toBe('aws_event_stream')
 })
 
@@ -78,6 +86,9 @@ test('an error of a type nobody knows has no status', () => {
 
 test('a caller may lay the path below another base', () => {
   const dialect = anthropicOn('vertex', ({model}) => `/v1/here/${encodeURIComponent(model)}`)
-  const {path} = dialect.endpoints.chatComplete!.request({messages: [{role: 'user', content: 'Hi'}]}, {...CONTEXT, model: 'a/b'})
+  const {path} = dialect.endpoints.chatComplete!.request(
+    {messages: [{role: 'user', content: 'Hi'}]},
+    {...CONTEXT, model: 'a/b'},
+  )
   expect([dialect.name, path]).toEqual(['anthropic-vertex', '/v1/here/a%2Fb'])
 })

@@ -44,7 +44,8 @@ const ROOT = join(import.meta.dirname, '../../fixtures/anthropic/chatComplete')
 export const fixtures: readonly Fixture[] = readdirSync(ROOT).map(name => {
   const bytes = (file: string) => (existsSync(join(ROOT, name, file)) ? readFileSync(join(ROOT, name, file)) : null)
   const json = <T = Json>(file: string) => JSON.parse(bytes(file)?.toString('utf8') ?? 'null') as T | null
-  const {place = 'api', ...context} = json<{readonly place?: Fixture['place']} & Partial<TranslationContext>>('context.json') ?? {}
+  const {place = 'api', ...context} =
+    json<{readonly place?: Fixture['place']} & Partial<TranslationContext>>('context.json') ?? {}
   return {
     name,
     place,

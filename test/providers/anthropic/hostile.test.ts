@@ -15,7 +15,8 @@ const message = (more: Json) => ({
   ...more,
 })
 const nested = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as Json
-const last = (translator: ReturnType<typeof open>, events: readonly StreamEvent[]) => events.flatMap(event => translator.event(event))
+const last = (translator: ReturnType<typeof open>, events: readonly StreamEvent[]) =>
+  events.flatMap(event => translator.event(event))
 
 // biome-ignore format: a table is read by its lines
 test.each<[string, unknown]>([
@@ -87,7 +88,10 @@ test('any JSON is an answer or a bad reply, and nothing else', () => {
 })
 
 describe('a stream', () => {
-  const start: StreamEvent = {name: 'message_start', data: {type: 'message_start', message: {id: 'm', usage: {input_tokens: 1}}}}
+  const start: StreamEvent = {
+    name: 'message_start',
+    data: {type: 'message_start', message: {id: 'm', usage: {input_tokens: 1}}},
+  }
   const open_call = (input: unknown) => ({
     name: null,
     data: {type: 'content_block_start', index: 0, content_block: {type: 'tool_use', id: 'x', name: 'f', input}},
@@ -127,9 +131,9 @@ describe('a stream', () => {
       {type: 'content_block_stop', index: 0},
       {type: 'message_delta', delta: null, usage: 'none'},
     ].map(data => ({name: null, data}))
-    expect(last(translator, [...strange, start, ...strange, ...block, ...strange]).map(chunk => chunk.choices)).toEqual([
-      [{index: 0, delta: {role: 'assistant', content: ''}, logprobs: null, finish_reason: null}],
-    ])
+    expect(last(translator, [...strange, start, ...strange, ...block, ...strange]).map(chunk => chunk.choices)).toEqual(
+      [[{index: 0, delta: {role: 'assistant', content: ''}, logprobs: null, finish_reason: null}]],
+    )
     expect(last(translator, [{name: 'message_stop', data: {type: 'message_stop'}}])).toHaveLength(1)
     expect([translator.finished, translator.failed]).toEqual([true, null])
   })
@@ -177,7 +181,10 @@ describe('a stream', () => {
       fc.property(fc.array(anyEvent, {maxLength: 12}), fc.boolean(), (events, strict) => {
         const translator = open({...CONTEXT, strict}, {})
         for (const chunk of last(translator, [start, ...events])) {
-          expect(chunk).toMatchObject({object: 'chat.completion.chunk', choices: [{index: 0, delta: expect.any(Object)}]})
+          expect(chunk).toMatchObject({
+            object: 'chat.completion.chunk',
+            choices: [{index: 0, delta: expect.any(Object)}],
+          })
         }
         expect(translator.finished && translator.failed !== null).toBe(false)
       }),
@@ -197,12 +204,17 @@ describe('a stream', () => {
 
 describe('a request', () => {
   test('of ten thousand messages is translated, each once and in order', () => {
-    const messages = Array.from({length: 10_000}, (_, index) => ({role: index % 4 < 2 ? 'user' : 'assistant', content: `m${index}`}))
+    const messages = Array.from({length: 10_000}, (_, index) => ({
+      role: index % 4 < 2 ? 'user' : 'assistant',
+      content: `m${index}`,
+    }))
     const sent = chat.request({messages}, CONTEXT).body as {
       readonly messages: readonly {readonly role: string; readonly content: readonly {readonly text: string}[]}[]
     }
     expect(sent.messages).toHaveLength(5000)
-    expect(sent.messages.flatMap(({role, content}) => content.map(({text}) => ({role, content: text})))).toEqual(messages)
+    expect(sent.messages.flatMap(({role, content}) => content.map(({text}) => ({role, content: text})))).toEqual(
+      messages,
+    )
   })
 
   test('of two hundred thousand parts in one turn is translated', () => {
@@ -222,7 +234,10 @@ describe('a request', () => {
   test('with arguments nested without end is refused', () => {
     const deep = (open: string, close: string, depth: number) => `{"a":${open.repeat(depth)}1${close.repeat(depth)}}`
     const asking = (given: string) =>
-      chat.request({messages: [{role: 'assistant', tool_calls: [{id: 'x', function: {name: 'f', arguments: given}}]}]}, CONTEXT)
+      chat.request(
+        {messages: [{role: 'assistant', tool_calls: [{id: 'x', function: {name: 'f', arguments: given}}]}]},
+        CONTEXT,
+      )
     for (const given of [deep('[', ']', 500_000), deep('{"b":', '}', 500_000), '['.repeat(1_000_000)]) {
       expect(() => asking(given)).toThrow(UnsupportedInput)
     }
@@ -239,7 +254,11 @@ describe('a request', () => {
     }`) as Json
     const sent = chat.request(asked, CONTEXT).body as Json
     expect(({} as Json).polluted).toBeUndefined()
-    expect([sent.service_tier, sent.metadata, Object.getPrototypeOf(sent)]).toEqual([undefined, undefined, Object.prototype])
+    expect([sent.service_tier, sent.metadata, Object.getPrototypeOf(sent)]).toEqual([
+      undefined,
+      undefined,
+      Object.prototype,
+    ])
     const [, calling] = sent.messages as readonly {readonly content: readonly Json[]}[]
     expect(JSON.stringify(calling!.content[0]!.input)).toBe('{"__proto__":{"polluted":1}}')
     expect((sent.tools as readonly Json[])[0]).toEqual({type: 'x', name: '__proto__', polluted: 1})

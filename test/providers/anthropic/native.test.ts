@@ -48,7 +48,12 @@ test('an answer is the client’s as it is, its usage in classes', () => {
   }
   const {body, usage, model} = reply(said, context, {})
   expect(body).toBe(said)
-  expect(usage).toMatchObject({input_uncached_tokens: 5, cache_write_5m_tokens: 7, cache_read_tokens: 9, output_text_tokens: 3})
+  expect(usage).toMatchObject({
+    input_uncached_tokens: 5,
+    cache_write_5m_tokens: 7,
+    cache_read_tokens: 9,
+    output_text_tokens: 3,
+  })
   expect(model).toBe('claude-sonnet-4-20250514')
   for (const wrong of [null, 'a', {}, {type: 'error'}]) expect(() => reply(wrong, context, {})).toThrow(InvalidResponse)
 })
@@ -73,7 +78,16 @@ describe('a stream', () => {
       {type: 'message_stop'},
     ])
       events.push([...told.event(chunk(said))])
-    expect(events).toEqual([[], [], [], [START, {type: 'ping'}, DELTA], [{type: 'ping'}], [{type: 'yet_unknown', a: 1}], [END], []])
+    expect(events).toEqual([
+      [],
+      [],
+      [],
+      [START, {type: 'ping'}, DELTA],
+      [{type: 'ping'}],
+      [{type: 'yet_unknown', a: 1}],
+      [END],
+      [],
+    ])
     expect(told.end()).toEqual([{type: 'message_stop'}])
     expect(told).toMatchObject({finished: true, failed: null, model: 'claude', text_bytes: 3})
     expect(told.usage).toMatchObject({input_uncached_tokens: 4, output_text_tokens: 9})
@@ -95,7 +109,11 @@ describe('a stream', () => {
   })
 
   test('never tells what could break out of an event', () => {
-    const odd = fc.oneof(fc.jsonValue(), fc.record({type: fc.string()}), fc.constantFrom(START, DELTA, END, {type: 'a\ndata: b'}))
+    const odd = fc.oneof(
+      fc.jsonValue(),
+      fc.record({type: fc.string()}),
+      fc.constantFrom(START, DELTA, END, {type: 'a\ndata: b'}),
+    )
     fc.assert(
       fc.property(fc.array(fc.tuple(odd, fc.boolean())), events => {
         const told = stream!.open(context, {})

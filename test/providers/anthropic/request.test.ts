@@ -136,8 +136,15 @@ describe('thinking', () => {
     expect(body({}, {model}).max_tokens).toBe(max_tokens)
   })
 
-  const budget = (budget_tokens: number, max_tokens: number) => ({thinking: {type: 'enabled', budget_tokens}, max_tokens})
-  const adaptive = (effort: string, max_tokens: number) => ({thinking: {type: 'adaptive'}, output_config: {effort}, max_tokens})
+  const budget = (budget_tokens: number, max_tokens: number) => ({
+    thinking: {type: 'enabled', budget_tokens},
+    max_tokens,
+  })
+  const adaptive = (effort: string, max_tokens: number) => ({
+    thinking: {type: 'adaptive'},
+    output_config: {effort},
+    max_tokens,
+  })
   // biome-ignore format: a table is read by its lines
   test.each<[string, string, Json, Json]>([
     ['claude-sonnet-4-5', 'minimal', {}, budget(1024, 9216)],
@@ -166,10 +173,15 @@ describe('thinking', () => {
     expect(body({tools, tool_choice: 'required', reasoning_effort: 'low'}).thinking).toBeUndefined()
     const forced = body({tools, tool_choice: 'required', reasoning_effort: 'low'}, {model: 'claude-opus-4-7'})
     expect([forced.thinking, forced.output_config]).toEqual([undefined, {effort: 'low'}])
-    const called = {role: 'assistant', tool_calls: [{id: 'x', type: 'function', function: {name: 'f', arguments: '{}'}}]}
+    const called = {
+      role: 'assistant',
+      tool_calls: [{id: 'x', type: 'function', function: {name: 'f', arguments: '{}'}}],
+    }
     const loop = [...messages, called, {role: 'tool', tool_call_id: 'x', content: '1'}]
     expect(body({messages: loop, tools, reasoning_effort: 'low'}).thinking).toBeUndefined()
-    expect(body({messages: loop, tools, reasoning_effort: 'low'}, {model: 'claude-opus-4-7'}).thinking).toEqual({type: 'adaptive'})
+    expect(body({messages: loop, tools, reasoning_effort: 'low'}, {model: 'claude-opus-4-7'}).thinking).toEqual({
+      type: 'adaptive',
+    })
     const block = {type: 'thinking', thinking: 'Hm.', signature: 'c2ln'}
     const echoed = [...messages, {...called, content_blocks: [block]}, loop[2]]
     expect(body({messages: echoed, tools, reasoning_effort: 'low'}, {strict: false}).thinking).toEqual({
@@ -199,7 +211,10 @@ test('blocks sent back with the calls among them keep their order, and no call i
   const use = {type: 'tool_use', id: 'x', name: 'f', input: {}}
   const thought = {type: 'thinking', thinking: 'Hm.', signature: 'c2ln'}
   const tool_calls = ['x', 'y'].map(id => ({id, type: 'function', function: {name: 'f', arguments: '{}'}}))
-  const sent = body({messages: [...messages, {role: 'assistant', content_blocks: [use, thought], tool_calls}]}, {strict: false})
+  const sent = body(
+    {messages: [...messages, {role: 'assistant', content_blocks: [use, thought], tool_calls}]},
+    {strict: false},
+  )
   expect((sent.messages as readonly Json[])[1]).toEqual({role: 'assistant', content: [use, thought, {...use, id: 'y'}]})
 })
 
@@ -211,7 +226,10 @@ test('of blocks sent back where OpenAI’s own members are asked for, the text s
   const said = (more: Json) =>
     (body({messages: [...messages, {role: 'assistant', content_blocks, ...more}]}).messages as readonly Json[])[1]
   expect(said({content: null})).toEqual({role: 'assistant', content: [{type: 'text', text: 'Of the blocks.'}]})
-  expect(said({content: 'Of the message.'})).toEqual({role: 'assistant', content: [{type: 'text', text: 'Of the message.'}]})
+  expect(said({content: 'Of the message.'})).toEqual({
+    role: 'assistant',
+    content: [{type: 'text', text: 'Of the message.'}],
+  })
 })
 
 test('what says nothing is left out, a refusal is what was said', () => {

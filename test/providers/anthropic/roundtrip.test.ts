@@ -35,10 +35,14 @@ const anyTurns = fc.oneof(
     .tuple(anyAssistant, fc.array(fc.option(anyContent), {minLength: 3, maxLength: 3}))
     .map(([assistant, contents]) => [
       assistant,
-      ...assistant.tool_calls.map((call, index) => ({role: 'tool', tool_call_id: call.id, content: contents[index] ?? ''})).toReversed(),
+      ...assistant.tool_calls
+        .map((call, index) => ({role: 'tool', tool_call_id: call.id, content: contents[index] ?? ''}))
+        .toReversed(),
     ]),
 )
-const anySystem = fc.record({role: fc.constantFrom('system', 'developer'), content: anyContent}).map(message => [message])
+const anySystem = fc
+  .record({role: fc.constantFrom('system', 'developer'), content: anyContent})
+  .map(message => [message])
 const anyConversation = fc
   .array(fc.oneof({weight: 1, arbitrary: anySystem}, {weight: 5, arbitrary: anyTurns}), {minLength: 1, maxLength: 8})
   .map(turns => turns.flat() as readonly Json[])
@@ -57,7 +61,10 @@ function saidInOpenAi(messages: readonly Json[]): readonly Said[] {
       readonly id: string
       readonly function: {readonly name: string; readonly arguments: string}
     }[]
-    return [...told, ...calls.map(call => [role, 'call', call.id, call.function.name, JSON.parse(call.function.arguments)] as const)]
+    return [
+      ...told,
+      ...calls.map(call => [role, 'call', call.id, call.function.name, JSON.parse(call.function.arguments)] as const),
+    ]
   })
 }
 
@@ -85,7 +92,10 @@ test('chat in Anthropic’s words keeps roles, texts, tool names, ids, arguments
       fc.pre(said.some(([role]) => role !== 'system'))
       const body = JSON.parse(JSON.stringify(chatOn().request({messages}, CONTEXT).body)) as Json
       // What the system says stands before all else, in its own order.
-      expect(saidInAnthropic(body)).toEqual([...said.filter(([role]) => role === 'system'), ...said.filter(([role]) => role !== 'system')])
+      expect(saidInAnthropic(body)).toEqual([
+        ...said.filter(([role]) => role === 'system'),
+        ...said.filter(([role]) => role !== 'system'),
+      ])
     }),
     {numRuns: 300},
   )
@@ -134,7 +144,9 @@ test('an answer sent back as the next turn is what Anthropic said', () => {
       const answer = chatOn().reply({type: 'message', content, stop_reason: 'end_turn'}, context, {}).body as {
         readonly choices: readonly {readonly message: Json}[]
       }
-      const messages = JSON.parse(JSON.stringify([{role: 'user', content: 'Hi'}, answer.choices[0]!.message])) as readonly Json[]
+      const messages = JSON.parse(
+        JSON.stringify([{role: 'user', content: 'Hi'}, answer.choices[0]!.message]),
+      ) as readonly Json[]
       const sent = chatOn().request({messages}, context).body as {readonly messages: readonly Json[]}
       expect(sent.messages[1]).toEqual({role: 'assistant', content: JSON.parse(JSON.stringify(content))})
     }),

@@ -25,11 +25,18 @@ beforeAll(async () => {
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  client = new OpenAI({apiKey: 'sk-none', baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, maxRetries: 0})
+  client = new OpenAI({
+    apiKey: 'sk-none',
+    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    maxRetries: 0,
+  })
 })
 afterAll(() => new Promise(resolve => server.close(resolve)))
 
-const tool = (name: string) => ({type: 'function' as const, function: {name, parameters: {type: 'object', properties: {}}}})
+const tool = (name: string) => ({
+  type: 'function' as const,
+  function: {name, parameters: {type: 'object', properties: {}}},
+})
 
 test.each([
   'roles-and-sampling',
@@ -70,5 +77,10 @@ function calls(said: unknown) {
     readonly type: string
     readonly function: {readonly name: string; readonly arguments: string}
   }[]
-  return made.map(({id, type, function: {name, arguments: given}}) => ({id, type, name, given: JSON.parse(given) as unknown}))
+  return made.map(({id, type, function: {name, arguments: given}}) => ({
+    id,
+    type,
+    name,
+    given: JSON.parse(given) as unknown,
+  }))
 }

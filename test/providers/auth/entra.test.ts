@@ -8,7 +8,12 @@ const PLACE = {azure_resource_name: 'res', azure_deployment_id: 'dep', azure_api
 const TENANT = 'aaaabbbb-0000-cccc-1111-dddd2222eeee'
 const CLIENT = '00001111-aaaa-2222-bbbb-3333cccc4444'
 const SECRET = 'A1bC2dE3fH4iJ5kL6mN7oP8qR9sT0u'
-const ENTRA = {azure_auth_mode: 'entra', azure_entra_tenant_id: TENANT, azure_entra_client_id: CLIENT, azure_entra_client_secret: SECRET}
+const ENTRA = {
+  azure_auth_mode: 'entra',
+  azure_entra_tenant_id: TENANT,
+  azure_entra_client_id: CLIENT,
+  azure_entra_client_secret: SECRET,
+}
 const TOKEN = {token_type: 'Bearer', expires_in: 3599, access_token: 'eyJ.entra.token'}
 
 test('client credentials with a secret: the documented form, and the token as the bearer', async () => {
@@ -76,7 +81,8 @@ test('managed identity of App Service: its address and header, and the moment of
     },
   )
   const ask = async () =>
-    (await sent('azure-openai', {options: {...PLACE, azure_auth_mode: 'managed'}, body: CHAT, key: null, logins})).headers.authorization
+    (await sent('azure-openai', {options: {...PLACE, azure_auth_mode: 'managed'}, body: CHAT, key: null, logins}))
+      .headers.authorization
   expect(await ask()).toBe('Bearer t1')
   expect(calls[0]).toEqual({
     method: 'GET',
@@ -90,7 +96,8 @@ test('managed identity of App Service: its address and header, and the moment of
 test('a token is fetched once for concurrent callers, kept, and fetched anew before it expires; another secret is another login', async () => {
   const {calls, clock, logins} = recorded(() => ({body: {...TOKEN, access_token: `t${calls.length}`}}))
   const ask = async (more = {}) =>
-    (await sent('azure-openai', {options: {...PLACE, ...ENTRA, ...more}, body: CHAT, key: null, logins})).headers.authorization
+    (await sent('azure-openai', {options: {...PLACE, ...ENTRA, ...more}, body: CHAT, key: null, logins})).headers
+      .authorization
   expect(new Set(await Promise.all([ask(), ask(), ask()]))).toEqual(new Set(['Bearer t1']))
   expect(await ask()).toBe('Bearer t1')
   expect(await ask({azure_entra_client_secret: 'other'})).toBe('Bearer t2')
@@ -107,30 +114,36 @@ test('a refusal is told in Entra’s words, without the secret; a page of HTML b
   )
   const ask = (azure_entra_tenant_id: string) =>
     sent('azure-openai', {options: {...PLACE, ...ENTRA, azure_entra_tenant_id}, body: CHAT, key: null, logins})
-  await expect(ask(TENANT)).rejects.toThrow('No token came from Microsoft Entra ID: invalid_client: AADSTS7000215: Invalid client secret.')
+  await expect(ask(TENANT)).rejects.toThrow(
+    'No token came from Microsoft Entra ID: invalid_client: AADSTS7000215: Invalid client secret.',
+  )
   await expect(ask('common')).rejects.toThrow('No token came from Microsoft Entra ID: HTTP 502.')
 })
 
-test.each(['managed', 'workload'])('the gateway’s own identity (%s) is not shown to a host that is not Azure’s', async azure_auth_mode => {
-  const azure = {tenant_id: TENANT, client_id: CLIENT, federated_token: async () => 't'}
-  const {calls, logins} = recorded(() => ({body: TOKEN}), {identity: {azure}})
-  const hosts = [
-    'https://openai.azure.com.example.com/openai',
-    'https://example.com/openai.azure.com',
-    'https://vm.eastus.cloudapp.azure.com/openai',
-    'https://api.azure-api.net/openai',
-    'https://res.openai.azure.com:8443/openai',
-  ]
-  for (const custom_host of hosts)
-    await expect(sent('azure-openai', {options: {...PLACE, azure_auth_mode}, body: CHAT, key: null, custom_host, logins})).rejects.toThrow(
-      'The gateway shows its own Azure identity to hosts of Azure alone.',
-    )
-  expect(calls).toEqual([])
-})
+test.each(['managed', 'workload'])(
+  'the gateway’s own identity (%s) is not shown to a host that is not Azure’s',
+  async azure_auth_mode => {
+    const azure = {tenant_id: TENANT, client_id: CLIENT, federated_token: async () => 't'}
+    const {calls, logins} = recorded(() => ({body: TOKEN}), {identity: {azure}})
+    const hosts = [
+      'https://openai.azure.com.example.com/openai',
+      'https://example.com/openai.azure.com',
+      'https://vm.eastus.cloudapp.azure.com/openai',
+      'https://api.azure-api.net/openai',
+      'https://res.openai.azure.com:8443/openai',
+    ]
+    for (const custom_host of hosts)
+      await expect(
+        sent('azure-openai', {options: {...PLACE, azure_auth_mode}, body: CHAT, key: null, custom_host, logins}),
+      ).rejects.toThrow('The gateway shows its own Azure identity to hosts of Azure alone.')
+    expect(calls).toEqual([])
+  },
+)
 
 test('what is missing is named', async () => {
   const {logins} = recorded(() => ({body: TOKEN}))
-  const ask = (options: Record<string, string>) => sent('azure-openai', {options: {...PLACE, ...options}, body: CHAT, key: null, logins})
+  const ask = (options: Record<string, string>) =>
+    sent('azure-openai', {options: {...PLACE, ...options}, body: CHAT, key: null, logins})
   await expect(ask({...ENTRA, azure_entra_client_secret: ''})).rejects.toThrow('azure_entra_client_secret: is needed')
   await expect(ask({azure_auth_mode: 'workload'})).rejects.toThrow('AZURE_TENANT_ID')
 })

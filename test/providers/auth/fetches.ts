@@ -5,7 +5,10 @@ import {NOW_MS} from '../catalog/ask.ts'
 export type Fetched = Parameters<CredentialFetch>[0]
 
 /** Logins whose calls are written down and answered by `answer`; the clock stands still until it is moved. */
-export function recorded(answer: (request: Fetched) => {status?: number; body: unknown}, more: Partial<LoginsOptions> = {}) {
+export function recorded(
+  answer: (request: Fetched) => {status?: number; body: unknown},
+  more: Partial<LoginsOptions> = {},
+) {
   const calls: Fetched[] = []
   const clock = {now_ms: NOW_MS}
   const logins: Logins = openLogins({

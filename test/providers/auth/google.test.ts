@@ -13,7 +13,12 @@ const ACCOUNT = {
   token_uri: 'https://attacker.test/token',
 }
 const CHAT = {model: 'gemini-2.5-flash', messages: [{role: 'user', content: 'Hi'}]}
-const TOKEN = {access_token: '1/8xbJqaOZXSUZbHLl5EOtu1pxz3fmmetKx9W8CV4t79M', scope: 's', token_type: 'Bearer', expires_in: 3600}
+const TOKEN = {
+  access_token: '1/8xbJqaOZXSUZbHLl5EOtu1pxz3fmmetKx9W8CV4t79M',
+  scope: 's',
+  token_type: 'Bearer',
+  expires_in: 3600,
+}
 
 const decoded = (part: string | undefined) => JSON.parse(Buffer.from(part!, 'base64url').toString())
 
@@ -30,7 +35,11 @@ test('a service account: the documented grant, header and claims, signed with it
   )
   expect(headers.authorization).toBe(`Bearer ${TOKEN.access_token}`)
   expect(calls.map(({method, url, headers}) => ({method, url, headers}))).toEqual([
-    {method: 'POST', url: 'https://oauth2.googleapis.com/token', headers: {'content-type': 'application/x-www-form-urlencoded'}},
+    {
+      method: 'POST',
+      url: 'https://oauth2.googleapis.com/token',
+      headers: {'content-type': 'application/x-www-form-urlencoded'},
+    },
   ])
   expect(calls[0]!.body).toMatch(/^grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=/)
   const jwt = new URLSearchParams(calls[0]!.body).get('assertion')!.split('.')

@@ -36,7 +36,13 @@ const BODY = `{
     "volumeId": "${VOLUME}"
 }`
 
-const vectors: readonly {name: string; request: LoginRequest; signed: string; signature: string; hash: string | undefined}[] = [
+const vectors: readonly {
+  name: string
+  request: LoginRequest
+  signed: string
+  signature: string
+  hash: string | undefined
+}[] = [
   {
     name: 'GET',
     request: {method: 'GET', host: HOST, path: `/20160918/instances?${QUERY}`, headers: {}, body: null},
@@ -91,7 +97,11 @@ test('chat is signed whole, with the key as the provider’s key', async () => {
   expect(body).toEqual({
     compartmentId: 'ocid1.compartment.oc1..c',
     servingMode: {servingType: 'ON_DEMAND', modelId: 'meta.llama-3.3-70b-instruct'},
-    chatRequest: {apiFormat: 'GENERIC', messages: [{role: 'USER', content: [{type: 'TEXT', text: 'Hi'}]}], isStream: false},
+    chatRequest: {
+      apiFormat: 'GENERIC',
+      messages: [{role: 'USER', content: [{type: 'TEXT', text: 'Hi'}]}],
+      isStream: false,
+    },
   })
   const [, key_id, signature] = /keyId="([^"]+)".*signature="([^"]+)"/.exec(headers.authorization!)!
   expect(key_id).toBe(`ocid1.tenancy.oc1..t/ocid1.user.oc1..u/${FINGERPRINT}`)

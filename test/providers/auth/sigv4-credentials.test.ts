@@ -25,7 +25,10 @@ function stsAnswer(role: string, action = 'AssumeRole', expires_ms = NOW_MS + 3_
 }
 
 /** An AWS that answers by the address asked, and remembers what it was asked. */
-function setUp(answer: (asked: Asked) => {status: number; body: string}, identity: AwsCredentialsOptions['identity'] = {}) {
+function setUp(
+  answer: (asked: Asked) => {status: number; body: string},
+  identity: AwsCredentialsOptions['identity'] = {},
+) {
   const asked: Asked[] = []
   const clock = {now_ms: NOW_MS}
   const fetch: CredentialFetch = async request => {
@@ -42,15 +45,25 @@ const sts = ({body}: Asked) => {
 
 test('keys are themselves, without a call', async () => {
   const {asked, credentials} = setUp(sts)
-  expect(await credentials({type: 'accessKey', ...KEYS, session_token: 't'}, 'us-east-1')).toMatchObject({...KEYS, session_token: 't'})
+  expect(await credentials({type: 'accessKey', ...KEYS, session_token: 't'}, 'us-east-1')).toMatchObject({
+    ...KEYS,
+    session_token: 't',
+  })
   expect(asked).toEqual([])
 })
 
 test('a role is asked for in its region, signed with the caller’s keys, and kept', async () => {
   const {asked, clock, credentials} = setUp(sts)
   const login = {type: 'assumedRole', role_arn: ROLE, external_id: 'a b&c', keys: KEYS} as const
-  const temporary = {access_key_id: 'ASIA-blue', secret_access_key: 'secret-blue', session_token: 'FQoGZXIvYXdzE//token+/=='}
-  expect(await Promise.all([credentials(login, 'eu-west-1'), credentials(login, 'eu-west-1')])).toEqual([temporary, temporary])
+  const temporary = {
+    access_key_id: 'ASIA-blue',
+    secret_access_key: 'secret-blue',
+    session_token: 'FQoGZXIvYXdzE//token+/==',
+  }
+  expect(await Promise.all([credentials(login, 'eu-west-1'), credentials(login, 'eu-west-1')])).toEqual([
+    temporary,
+    temporary,
+  ])
   clock.now_ms += 50 * 60_000
   expect(await credentials(login, 'eu-west-1')).toEqual(temporary)
   expect(asked).toHaveLength(1)
@@ -135,8 +148,16 @@ test('an instance’s role is asked for with a session token (IMDSv2)', async ()
   })
   expect(asked.map(({method, url, headers}) => [method, url, headers])).toEqual([
     ['PUT', 'http://169.254.169.254/latest/api/token', {'x-aws-ec2-metadata-token-ttl-seconds': '21600'}],
-    ['GET', 'http://169.254.169.254/latest/meta-data/iam/security-credentials/', {'x-aws-ec2-metadata-token': 'session'}],
-    ['GET', 'http://169.254.169.254/latest/meta-data/iam/security-credentials/blue-role', {'x-aws-ec2-metadata-token': 'session'}],
+    [
+      'GET',
+      'http://169.254.169.254/latest/meta-data/iam/security-credentials/',
+      {'x-aws-ec2-metadata-token': 'session'},
+    ],
+    [
+      'GET',
+      'http://169.254.169.254/latest/meta-data/iam/security-credentials/blue-role',
+      {'x-aws-ec2-metadata-token': 'session'},
+    ],
   ])
 })
 
@@ -149,14 +170,16 @@ test('a container’s credentials come from where its platform says, with its to
   expect(asked).toEqual([{method: 'GET', url, headers: {authorization: 'pod-token'}}])
 })
 
-test.each(['http://credentials.example/v1', 'ftp://169.254.170.2/v1', 'not an address', 'http://169.254.169.254/latest'])(
-  'a container’s credentials are not asked of %s',
-  async url => {
-    const {asked, credentials} = setUp(() => ({status: 200, body: JSON.stringify(METADATA)}), {container: {url}})
-    await expect(credentials({type: 'serviceRole'}, 'us-east-1')).rejects.toThrow(AwsCredentialsFault)
-    expect(asked).toEqual([])
-  },
-)
+test.each([
+  'http://credentials.example/v1',
+  'ftp://169.254.170.2/v1',
+  'not an address',
+  'http://169.254.169.254/latest',
+])('a container’s credentials are not asked of %s', async url => {
+  const {asked, credentials} = setUp(() => ({status: 200, body: JSON.stringify(METADATA)}), {container: {url}})
+  await expect(credentials({type: 'serviceRole'}, 'us-east-1')).rejects.toThrow(AwsCredentialsFault)
+  expect(asked).toEqual([])
+})
 
 const xml =
   '<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>User is not authorized to perform: sts:AssumeRole</Message></Error></ErrorResponse>'
@@ -196,12 +219,16 @@ test.each([
 
 test('without keys and without an identity there is nothing to sign with', async () => {
   const {asked, credentials} = setUp(sts, {instance: false})
-  await expect(credentials({type: 'serviceRole'}, 'us-east-1')).rejects.toThrow('the gateway has no identity of its own')
+  await expect(credentials({type: 'serviceRole'}, 'us-east-1')).rejects.toThrow(
+    'the gateway has no identity of its own',
+  )
   expect(asked).toEqual([])
 })
 
 test.each(['', 'us-east-1.evil.example/', 'a b', '-x', '#'])('a region %j does not become a host', async region => {
   const {asked, credentials} = setUp(sts)
-  await expect(credentials({type: 'assumedRole', role_arn: ROLE, keys: KEYS}, region)).rejects.toThrow(AwsCredentialsFault)
+  await expect(credentials({type: 'assumedRole', role_arn: ROLE, keys: KEYS}, region)).rejects.toThrow(
+    AwsCredentialsFault,
+  )
   expect(asked).toEqual([])
 })

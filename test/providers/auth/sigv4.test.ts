@@ -5,8 +5,13 @@ import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {amzTime, type Signable, sign} from '../../../src/providers/auth/sigv4.ts'
 
-/** Published by Amazon: the Signature Version 4 test suite, and the worked examples of the IAM and S3 guides; `request` is what they share. */
-const {request: shared, vectors} = JSON.parse(readFileSync(join(import.meta.dirname, '../../fixtures/sigv4/vectors.json'), 'utf8')) as {
+/**
+ * Published by Amazon: the Signature Version 4 test suite, and the worked examples of the IAM and S3 guides; `request`
+ * is what they share.
+ */
+const {request: shared, vectors} = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../fixtures/sigv4/vectors.json'), 'utf8'),
+) as {
   request: Signable
   vectors: readonly {name: string; request: Partial<Signable>; signed: string; signature: string}[]
 }
@@ -15,7 +20,9 @@ test.each(vectors)('$name', ({request, signed, signature}) => {
   const asked = {...shared, ...request}
   const time = amzTime(asked.now_ms)
   const scope = `${asked.credentials.access_key_id}/${time.slice(0, 8)}/us-east-1/${asked.service}/aws4_request`
-  expect(sign(asked).authorization).toBe(`AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=${signed}, Signature=${signature}`)
+  expect(sign(asked).authorization).toBe(
+    `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=${signed}, Signature=${signature}`,
+  )
 })
 
 test('what is added is what was signed, and nothing else', () => {
@@ -23,7 +30,10 @@ test('what is added is what was signed, and nothing else', () => {
   expect(added).toEqual({host: 'example.amazonaws.com', 'x-amz-date': '20150830T123600Z'})
   expect(authorization).not.toContain(shared.credentials.secret_access_key)
   const s3 = sign({...shared, s3: true, credentials: {...shared.credentials, session_token: 'token'}})
-  expect(s3).toMatchObject({'x-amz-security-token': 'token', 'x-amz-content-sha256': createHash('sha256').digest('hex')})
+  expect(s3).toMatchObject({
+    'x-amz-security-token': 'token',
+    'x-amz-content-sha256': createHash('sha256').digest('hex'),
+  })
 })
 
 test('a body, its bytes and its hash sign alike', () => {
@@ -42,7 +52,8 @@ test('headers that change on their way are not signed', () => {
 test('a percent-encoded path is encoded once more, for all services but S3', () => {
   const at = (path: string, s3: boolean) => sign({...shared, path, s3, body: ''}).authorization
   expect(at('/model/a%3A0/converse', false)).not.toBe(at('/model/a:0/converse', false))
-  // S3 takes the path as it stands on the wire: signed there, it is what another service signs of the path before its encoding.
+  // S3 takes the path as it stands on the wire: signed there, it is what another service signs of the path before its
+  // encoding.
   const {host, 'x-amz-date': time, 'x-amz-content-sha256': hash} = sign({...shared, path: '/a%3A0', s3: true})
   expect(sign({...shared, path: '/a:0', headers: {'x-amz-content-sha256': hash!}})).toMatchObject({
     host,
@@ -55,8 +66,10 @@ test('the order of headers and of query members does not matter, and each of the
   const member = fc.tuple(fc.stringMatching(/^[a-z]{1,5}$/), fc.stringMatching(/^[A-Za-z0-9 ]{0,5}$/))
   fc.assert(
     fc.property(fc.uniqueArray(member, {selector: ([name]) => name, minLength: 1, maxLength: 5}), members => {
-      const headers = (list: typeof members) => Object.fromEntries(list.map(([name, value]) => [`x-${name}`, `v${value}`]))
-      const query = (list: typeof members) => list.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+      const headers = (list: typeof members) =>
+        Object.fromEntries(list.map(([name, value]) => [`x-${name}`, `v${value}`]))
+      const query = (list: typeof members) =>
+        list.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
       const signed = sign({...shared, headers: headers(members), query: query(members)})
       const reversed = members.toReversed()
       expect(sign({...shared, headers: headers(reversed), query: query(reversed)})).toEqual(signed)

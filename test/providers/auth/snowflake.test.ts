@@ -6,13 +6,21 @@ import {recorded} from './fetches.ts'
 const {privateKey, publicKey} = generateKeyPairSync('rsa', {modulusLength: 2048})
 const CHAT = {model: 'claude-4-sonnet', messages: [{role: 'user', content: 'Hi'}]}
 const PLACE = {snowflake_account: 'myorganization-myaccount'}
-const jwt = (claims: object) => `${['{}', JSON.stringify(claims)].map(part => Buffer.from(part).toString('base64url')).join('.')}.s`
+const jwt = (claims: object) =>
+  `${['{}', JSON.stringify(claims)].map(part => Buffer.from(part).toString('base64url')).join('.')}.s`
 
 test('a private key becomes the documented token, made once', async () => {
   const {clock, logins} = recorded(() => ({body: ''}))
   const snowflake_private_key = privateKey.export({type: 'pkcs8', format: 'pem'}).toString()
   const ask = async () =>
-    (await sent('cortex', {options: {...PLACE, snowflake_user: 'myuser', snowflake_private_key}, body: CHAT, key: null, logins})).headers
+    (
+      await sent('cortex', {
+        options: {...PLACE, snowflake_user: 'myuser', snowflake_private_key},
+        body: CHAT,
+        key: null,
+        logins,
+      })
+    ).headers
   const headers = await ask()
   expect(headers['x-snowflake-authorization-token-type']).toBe('KEYPAIR_JWT')
   const [header, claims, signature] = headers.authorization!.slice('Bearer '.length).split('.')

@@ -14,7 +14,9 @@ test.each(fixtures)('$name: the request', ({asked, context, sent}) => {
 test.each(whole)('$name: the answer', ({asked, context, reply, expected}) => {
   const {body, usage, model} = chat.reply(reply, context, asked)
   const {choices, ...rest} = body as Json & {choices: readonly Json[]}
-  expect(choices).toEqual([{index: 0, message: expected.message, logprobs: null, finish_reason: expected.finish_reason}])
+  expect(choices).toEqual([
+    {index: 0, message: expected.message, logprobs: null, finish_reason: expected.finish_reason},
+  ])
   expect(counted(usage)).toEqual(expected.usage)
   expect(rest).toMatchObject({
     id: 'chatcmpl-call-1',
@@ -31,7 +33,12 @@ test.each(streamed)('$name: the stream', ({asked, context, stream, expected}) =>
   const chunks = follow(translator, [stream!])
   expect(chunks.map(chunkSaid)).toEqual(expected.chunks)
   for (const chunk of chunks) {
-    expect(chunk).toMatchObject({id: 'chatcmpl-call-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: context.model})
+    expect(chunk).toMatchObject({
+      id: 'chatcmpl-call-1',
+      object: 'chat.completion.chunk',
+      created: 1_700_000_000,
+      model: context.model,
+    })
   }
   expect(counted(translator.usage)).toEqual(expected.usage)
   expect(translator.failed).toEqual(expected.failed ?? null)
@@ -57,18 +64,21 @@ test.each(streamed)('$name: cut at any byte, and at every byte, the stream is th
 
 const both = fixtures.filter(({reply, stream}) => reply !== null && stream !== null)
 
-test.each(both)('$name: streamed and whole answers say the same and count the same', ({asked, context, reply, stream}) => {
-  const answer = chat.reply(reply, context, asked)
-  const translator = chat.stream!.open(context, asked)
-  const chunks = follow(translator, [stream!])
-  const [choice] = (answer.body as Json).choices as readonly {message: Json; finish_reason: string}[]
-  expect(translator.usage).toEqual(answer.usage)
-  expect(assembled(chunks)).toEqual({
-    content: choice!.message.content ?? '',
-    tool_calls: choice!.message.tool_calls ?? [],
-    finish_reason: choice!.finish_reason,
-  })
-})
+test.each(both)(
+  '$name: streamed and whole answers say the same and count the same',
+  ({asked, context, reply, stream}) => {
+    const answer = chat.reply(reply, context, asked)
+    const translator = chat.stream!.open(context, asked)
+    const chunks = follow(translator, [stream!])
+    const [choice] = (answer.body as Json).choices as readonly {message: Json; finish_reason: string}[]
+    expect(translator.usage).toEqual(answer.usage)
+    expect(assembled(chunks)).toEqual({
+      content: choice!.message.content ?? '',
+      tool_calls: choice!.message.tool_calls ?? [],
+      finish_reason: choice!.finish_reason,
+    })
+  },
+)
 
 describe('every stop reason', () => {
   test.each([
@@ -161,7 +171,13 @@ describe('malformed events end the stream with a fault, and nothing of them is s
 describe('what Bedrock has no words for is refused by its place', () => {
   const user = (...content: unknown[]) => ({messages: [{role: 'user', content}]})
   const call = (arguments_: unknown) => ({
-    messages: [{role: 'assistant', content: null, tool_calls: [{id: 'a', type: 'function', function: {name: 'b', arguments: arguments_}}]}],
+    messages: [
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{id: 'a', type: 'function', function: {name: 'b', arguments: arguments_}}],
+      },
+    ],
   })
   const held = {messages: [...call('{}').messages, {role: 'tool', tool_call_id: 'a', content: 'x'}]}
   const tools = [{type: 'function', function: {name: 'b'}}]
@@ -181,9 +197,17 @@ describe('what Bedrock has no words for is refused by its place', () => {
       'messages[0].content[0].image_url.url',
       user({type: 'image_url', image_url: {url: 'data:image/png,AA'}}),
     ],
-    ['an empty image', 'messages[0].content[0].image_url.url', user({type: 'image_url', image_url: {url: 'data:image/png;base64,'}})],
+    [
+      'an empty image',
+      'messages[0].content[0].image_url.url',
+      user({type: 'image_url', image_url: {url: 'data:image/png;base64,'}}),
+    ],
     ['an image that is null', 'messages[0].content[0].image_url.url', user({type: 'image_url', image_url: null})],
-    ['a bucket that is a way out', 'messages[0].content[0].image_url.url', user({type: 'image_url', image_url: {url: 's3://../a.png'}})],
+    [
+      'a bucket that is a way out',
+      'messages[0].content[0].image_url.url',
+      user({type: 'image_url', image_url: {url: 's3://../a.png'}}),
+    ],
     ['an uploaded file', 'messages[0].content[0].file', user({type: 'file', file: {file_id: 'file-1'}})],
     ['a file of no kind', 'messages[0].content[0].file.file_data', user({type: 'file', file: {file_data: 'AA=='}})],
     [
@@ -211,7 +235,11 @@ describe('what Bedrock has no words for is refused by its place', () => {
     ['arguments that are no JSON', 'messages[0].tool_calls[0].function.arguments', call('{"a":')],
     ['arguments that are a list', 'messages[0].tool_calls[0].function.arguments', call('[1]')],
     ['arguments that are no text', 'messages[0].tool_calls[0].function.arguments', call({a: 1})],
-    ['a call without an id', 'messages[0].tool_calls[0].id', {messages: [{role: 'assistant', tool_calls: [{function: {name: 'b'}}]}]}],
+    [
+      'a call without an id',
+      'messages[0].tool_calls[0].id',
+      {messages: [{role: 'assistant', tool_calls: [{function: {name: 'b'}}]}]},
+    ],
     ['a result without a call', 'messages[0].tool_call_id', {messages: [{role: 'tool', content: 'x'}]}],
     ['a tool of another kind', 'tools[0]', {...user(), tools: [{type: 'web_search'}]}],
     [
@@ -232,9 +260,12 @@ describe('what Bedrock has no words for is refused by its place', () => {
     expect(() => chat.request(asked, contextOf())).toThrow(expect.objectContaining({name: 'Untranslatable', field}))
   })
 
-  test.each(['', '..', '../converse', 'a/../b', 'a b', 'a?b', 'a#b', '/a', 'a%2e', 'é', `a${'b'.repeat(2048)}`])('the model %j', model => {
-    expect(() => chat.request({messages: []}, contextOf({model}))).toThrow(UnsupportedInput)
-  })
+  test.each(['', '..', '../converse', 'a/../b', 'a b', 'a?b', 'a#b', '/a', 'a%2e', 'é', `a${'b'.repeat(2048)}`])(
+    'the model %j',
+    model => {
+      expect(() => chat.request({messages: []}, contextOf({model}))).toThrow(UnsupportedInput)
+    },
+  )
 
   test('tools that are not to be used are not sent', () => {
     const {body} = chat.request({messages: [{role: 'user', content: 'x'}], tools, tool_choice: 'none'}, contextOf())
@@ -290,9 +321,15 @@ test('a cache point stands after something, never alone', () => {
 
 test('a version of Anthropic’s own API is not Bedrock’s', () => {
   const sent = (anthropic_version: string) =>
-    chat.request({messages: []}, contextOf({model: 'anthropic.claude-3-haiku-20240307-v1:0', options: {anthropic_version}})).body
+    chat.request(
+      {messages: []},
+      contextOf({model: 'anthropic.claude-3-haiku-20240307-v1:0', options: {anthropic_version}}),
+    ).body
   expect(sent('2023-06-01')).toEqual({messages: []})
-  expect(sent('bedrock-2023-05-31')).toEqual({messages: [], additionalModelRequestFields: {anthropic_version: 'bedrock-2023-05-31'}})
+  expect(sent('bedrock-2023-05-31')).toEqual({
+    messages: [],
+    additionalModelRequestFields: {anthropic_version: 'bedrock-2023-05-31'},
+  })
 })
 
 test('a user who says nothing is heard: the provider answers to that', () => {
@@ -302,7 +339,9 @@ test('a user who says nothing is heard: the provider answers to that', () => {
 
 test('a large picture is not copied: the request holds a slice of it', () => {
   const base64 = 'A'.repeat(10 * 1024 * 1024)
-  const asked = {messages: [{role: 'user', content: [{type: 'image_url', image_url: {url: `data:image/png;base64,${base64}`}}]}]}
+  const asked = {
+    messages: [{role: 'user', content: [{type: 'image_url', image_url: {url: `data:image/png;base64,${base64}`}}]}],
+  }
   const before = process.memoryUsage().heapUsed
   const sent = Array.from({length: 20}, () => chat.request(asked, contextOf()))
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(base64.length * 5)

@@ -5,11 +5,18 @@ import {contextOf, counted, follow, framed} from './fixtures.ts'
 
 const complete = bedrock.endpoints.complete!
 const METRICS = {
-  'amazon-bedrock-invocationMetrics': {inputTokenCount: 5, outputTokenCount: 3, invocationLatency: 200, firstByteLatency: 100},
+  'amazon-bedrock-invocationMetrics': {
+    inputTokenCount: 5,
+    outputTokenCount: 3,
+    invocationLatency: 200,
+    firstByteLatency: 100,
+  },
 }
 const USED = {input_uncached_tokens: 5, output_text_tokens: 3}
 
-/** One family: what is asked, what it sends and answers, whole and in parts (Bedrock user guide, inference parameters). */
+/**
+ * One family: what is asked, what it sends and answers, whole and in parts (Bedrock user guide, inference parameters).
+ */
 const families: readonly {
   model: string
   asked: Json
@@ -23,12 +30,22 @@ const families: readonly {
   {
     model: 'amazon.titan-text-express-v1',
     asked: {max_tokens: 9, temperature: 1.5, top_p: 0.5, stop: ['END']},
-    sent: {inputText: 'One,', textGenerationConfig: {maxTokenCount: 9, temperature: 1, topP: 0.5, stopSequences: ['END']}},
+    sent: {
+      inputText: 'One,',
+      textGenerationConfig: {maxTokenCount: 9, temperature: 1, topP: 0.5, stopSequences: ['END']},
+    },
     reply: {inputTextTokenCount: 5, results: [{tokenCount: 3, outputText: ' two three', completionReason: 'FINISH'}]},
     usage: USED,
     parts: [
       {outputText: ' two', index: 0, totalOutputTextTokenCount: null, completionReason: null, inputTextTokenCount: 5},
-      {outputText: ' three', index: 0, totalOutputTextTokenCount: 3, completionReason: 'FINISH', inputTextTokenCount: null, ...METRICS},
+      {
+        outputText: ' three',
+        index: 0,
+        totalOutputTextTokenCount: 3,
+        completionReason: 'FINISH',
+        inputTextTokenCount: null,
+        ...METRICS,
+      },
     ],
     finish: 'stop',
     own: 'FINISH',
@@ -52,7 +69,10 @@ const families: readonly {
     sent: {prompt: 'One,', max_tokens: 9, top_k: 3, stop: ['END']},
     reply: {outputs: [{text: ' two three', stop_reason: 'stop'}]},
     usage: null,
-    parts: [{outputs: [{text: ' two', stop_reason: null}]}, {outputs: [{text: ' three', stop_reason: 'stop'}], ...METRICS}],
+    parts: [
+      {outputs: [{text: ' two', stop_reason: null}]},
+      {outputs: [{text: ' three', stop_reason: 'stop'}], ...METRICS},
+    ],
     finish: 'stop',
     own: 'stop',
   },
@@ -95,7 +115,9 @@ describe.each(families)('$model', ({model, asked, sent, reply, usage, parts, fin
       choices: [{index: 0, text: ' two three', logprobs: null, finish_reason: finish}],
     })
     expect(counted(answer.usage)).toEqual(usage)
-    expect(complete.reply(reply, contextOf({model, strict: false}), body).body).toMatchObject({choices: [{finish_reason: own}]})
+    expect(complete.reply(reply, contextOf({model, strict: false}), body).body).toMatchObject({
+      choices: [{finish_reason: own}],
+    })
   })
 
   test('is read in parts, with the usage that AWS counts at the end', () => {
@@ -115,7 +137,10 @@ describe.each(families)('$model', ({model, asked, sent, reply, usage, parts, fin
   })
 
   test('a stream that is cut off is not finished and owes nothing', () => {
-    const translator = complete.stream!.open(contextOf({model, is_stream: true}), {...body, stream_options: {include_usage: true}})
+    const translator = complete.stream!.open(contextOf({model, is_stream: true}), {
+      ...body,
+      stream_options: {include_usage: true},
+    })
     expect(follow(translator, [chunkFrames(parts.slice(0, 1))])).toHaveLength(1)
     expect(translator.finished).toBe(false)
   })
@@ -186,7 +211,12 @@ describe('a model without a body of its own is asked by Converse', () => {
     const translator = complete.stream!.open(context, asked)
     const delta = {contentBlockDelta: {contentBlockIndex: 0, delta: {text: ' two'}}}
     const chunks = follow(translator, [
-      framed([{messageStart: {role: 'assistant'}}, delta, {messageStop: {stopReason: 'max_tokens'}}, {metadata: {usage}}]),
+      framed([
+        {messageStart: {role: 'assistant'}},
+        delta,
+        {messageStop: {stopReason: 'max_tokens'}},
+        {metadata: {usage}},
+      ]),
     ])
     expect(chunks).toMatchObject([
       {object: 'text_completion', choices: [{text: ' two', finish_reason: null}]},
@@ -213,7 +243,9 @@ test.each<[string, string, Json]>([
 })
 
 test('Jurassic-2 does not stream', () => {
-  expect(() => complete.request({prompt: 'a'}, contextOf({model: 'ai21.j2-ultra-v1', is_stream: true}))).toThrow(UnsupportedInput)
+  expect(() => complete.request({prompt: 'a'}, contextOf({model: 'ai21.j2-ultra-v1', is_stream: true}))).toThrow(
+    UnsupportedInput,
+  )
 })
 
 test('an exception in a stream of parts is told', () => {

@@ -47,13 +47,20 @@ export function contextOf(more: Partial<TranslationContext> = {}): TranslationCo
   }
 }
 
-/** Chat as Amazon documents it: `request.json` what is asked and what is sent, `reply.json`, `events.json`, `expected.json`. */
+/**
+ * Chat as Amazon documents it: `request.json` what is asked and what is sent, `reply.json`, `events.json`,
+ * `expected.json`.
+ */
 export const fixtures: readonly Fixture[] = readdirSync(ROOT).map(name => {
   const file = (part: string): unknown => {
     const path = join(ROOT, name, `${part}.json`)
     return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
   }
-  const {asked, context, sent} = file('request') as {asked: Json; context: Partial<TranslationContext>; sent: Fixture['sent']}
+  const {asked, context, sent} = file('request') as {
+    asked: Json
+    context: Partial<TranslationContext>
+    sent: Fixture['sent']
+  }
   const events = file('events') as readonly Json[] | null
   return {
     name,
@@ -68,13 +75,17 @@ export const fixtures: readonly Fixture[] = readdirSync(ROOT).map(name => {
 
 /** Events, each an object of one member: its name and its payload. */
 export function framed(events: readonly Json[]): Buffer {
-  return Buffer.concat(events.flatMap(event => Object.entries(event).map(([name, payload]) => eventFrame(name, payload))))
+  return Buffer.concat(
+    events.flatMap(event => Object.entries(event).map(([name, payload]) => eventFrame(name, payload))),
+  )
 }
 
 /** What `translator` gives for a stream that comes in `pieces`. */
 export function follow(translator: StreamTranslator, pieces: readonly Buffer[]): readonly Json[] {
   const chunks: Json[] = []
-  const stream = new AwsEventStream(message => chunks.push(...translator.event(readEvent(message) satisfies StreamEvent)))
+  const stream = new AwsEventStream(message =>
+    chunks.push(...translator.event(readEvent(message) satisfies StreamEvent)),
+  )
   for (const piece of pieces) stream.push(piece)
   chunks.push(...translator.end())
   return chunks
@@ -90,6 +101,8 @@ export function chunkSaid(chunk: Json): ChunkSaid {
 export function counted(usage: Usage | null): Json | null {
   return (
     usage &&
-    Object.fromEntries(Object.entries(usage).filter(([, value]) => (typeof value === 'object' ? Object.keys(value).length : value)))
+    Object.fromEntries(
+      Object.entries(usage).filter(([, value]) => (typeof value === 'object' ? Object.keys(value).length : value)),
+    )
   )
 }

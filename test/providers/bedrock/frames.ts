@@ -1,7 +1,13 @@
 /** Headers of a frame: strings, or values of a wire type given with it. */
-export type FrameHeaders = readonly (readonly [name: string, value: string | {readonly type: number; readonly bytes: Buffer}])[]
+export type FrameHeaders = readonly (readonly [
+  name: string,
+  value: string | {readonly type: number; readonly bytes: Buffer},
+])[]
 
-/** An event-stream message, made from Amazon's description of the format and from nothing under test: its own checksum as well. */
+/**
+ * An event-stream message, made from Amazon's description of the format and from nothing under test: its own checksum
+ * as well.
+ */
 export function frame(headers: FrameHeaders, payload: Buffer | string): Buffer {
   const head = Buffer.concat(
     headers.map(([name, value]) => {
@@ -15,7 +21,9 @@ export function frame(headers: FrameHeaders, payload: Buffer | string): Buffer {
   return Buffer.concat([message, uint32(checksum(message))])
 }
 
-/** As Bedrock writes an event, an exception (`!name`) and an error of the connection (`?code`, its message as payload). */
+/**
+ * As Bedrock writes an event, an exception (`!name`) and an error of the connection (`?code`, its message as payload).
+ */
 export function eventFrame(name: string, payload: unknown): Buffer {
   if (name.startsWith('?')) {
     return frame(

@@ -83,7 +83,9 @@ test('whatever is asked, it is translated to what can be written, or refused by 
       fc.pre(typeof asked === 'object' && asked !== null && !Array.isArray(asked))
       const sent = outcome(() => translation.request(asked as Json, where), UnsupportedInput)
       if (sent === null) return
-      expect(sent.path).toMatch(/^\/(model\/[\w.%-]+\/(converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)|rerank)$/)
+      expect(sent.path).toMatch(
+        /^\/(model\/[\w.%-]+\/(converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)|rerank)$/,
+      )
       expect(JSON.parse(JSON.stringify(sent.body))).toBeTypeOf('object')
     }),
     {numRuns: 3000},
@@ -122,18 +124,27 @@ test('whatever a stream says, its chunks are whole, and it ends at most once', (
   // Those of Messages are Anthropic's own (test/providers/anthropic/native.test.ts).
   const streams = endpoints.flatMap(([name, {stream}]) => (stream && name !== 'messages' ? [stream] : []))
   fc.assert(
-    fc.property(fc.constantFrom(...streams), fc.array(spoiled(EVENTS), {maxLength: 12}), context, (stream, events, where) => {
-      const translator = stream.open(where, {stream_options: {include_usage: true}})
-      let is_over = false
-      for (const event of events) {
-        const {name = null, data} = (typeof event === 'object' && event !== null ? event : {}) as {name?: unknown; data?: unknown}
-        const chunks = translator.event({name: typeof name === 'string' ? name : null, data})
-        if (is_over) expect(chunks).toEqual([])
-        for (const chunk of chunks) expect(chunk).toMatchObject({model: where.model, provider: 'bedrock', choices: expect.any(Array)})
-        is_over ||= translator.failed !== null
-      }
-      expect(translator.end().length).toBeLessThanOrEqual(1)
-    }),
+    fc.property(
+      fc.constantFrom(...streams),
+      fc.array(spoiled(EVENTS), {maxLength: 12}),
+      context,
+      (stream, events, where) => {
+        const translator = stream.open(where, {stream_options: {include_usage: true}})
+        let is_over = false
+        for (const event of events) {
+          const {name = null, data} = (typeof event === 'object' && event !== null ? event : {}) as {
+            name?: unknown
+            data?: unknown
+          }
+          const chunks = translator.event({name: typeof name === 'string' ? name : null, data})
+          if (is_over) expect(chunks).toEqual([])
+          for (const chunk of chunks)
+            expect(chunk).toMatchObject({model: where.model, provider: 'bedrock', choices: expect.any(Array)})
+          is_over ||= translator.failed !== null
+        }
+        expect(translator.end().length).toBeLessThanOrEqual(1)
+      },
+    ),
     {numRuns: 2000},
   )
 })
@@ -160,7 +171,9 @@ test('names that every object has are names like any other', () => {
       messages: [{role: 'user', content: 'a'}],
       reasoning_effort: 'constructor',
       service_tier: 'toString',
-      tools: [{type: 'function', function: {name: '__proto__', parameters: JSON.parse('{"__proto__": {"polluted": 1}}')}}],
+      tools: [
+        {type: 'function', function: {name: '__proto__', parameters: JSON.parse('{"__proto__": {"polluted": 1}}')}},
+      ],
     },
     contextOf({model: 'anthropic.claude-3-haiku-20240307-v1:0'}),
   )

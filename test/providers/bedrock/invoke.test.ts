@@ -30,7 +30,11 @@ describe('embeddings', () => {
       {input: 'a', input_type: 'search_query', truncate: 'END', encoding_format: 'int8'},
       {texts: ['a'], input_type: 'search_query', truncate: 'END', embedding_types: ['int8']},
     ],
-    ['us.cohere.embed-v4:0', {input: [{image: {url: PNG}}], dimensions: 512}, {images: [PNG], input_type: 'image', output_dimension: 512}],
+    [
+      'us.cohere.embed-v4:0',
+      {input: [{image: {url: PNG}}], dimensions: 512},
+      {images: [PNG], input_type: 'image', output_dimension: 512},
+    ],
   ])('%s is asked for %j', (model, asked, body) => {
     const path = `/model/${encodeURIComponent(model)}/invoke`
     expect(embed.request(asked, contextOf({model}))).toEqual({method: 'POST', path, body})
@@ -38,10 +42,28 @@ describe('embeddings', () => {
 
   test.each<[string, Json, Json, readonly unknown[], Json | null]>([
     [TITAN_1, {}, {embedding: [0.5, 1], inputTextTokenCount: 7}, [[0.5, 1]], {input_uncached_tokens: 7}],
-    [TITAN_2, {}, {embeddingsByType: {float: [0.5, 1]}, inputTextTokenCount: 7}, [[0.5, 1]], {input_uncached_tokens: 7}],
-    [COHERE, {}, {id: 'a', response_type: 'embeddings_floats', embeddings: [[1], [2]], texts: ['a', 'b']}, [[1], [2]], null],
+    [
+      TITAN_2,
+      {},
+      {embeddingsByType: {float: [0.5, 1]}, inputTextTokenCount: 7},
+      [[0.5, 1]],
+      {input_uncached_tokens: 7},
+    ],
+    [
+      COHERE,
+      {},
+      {id: 'a', response_type: 'embeddings_floats', embeddings: [[1], [2]], texts: ['a', 'b']},
+      [[1], [2]],
+      null,
+    ],
     [COHERE, {}, {id: 'a', response_type: 'embeddings_by_type', embeddings: {int8: [[1], [-2]]}}, [[1], [-2]], null],
-    [TITAN_1, {encoding_format: 'base64'}, {embedding: [0.5, 1], inputTextTokenCount: 7}, ['AAAAPwAAgD8='], {input_uncached_tokens: 7}],
+    [
+      TITAN_1,
+      {encoding_format: 'base64'},
+      {embedding: [0.5, 1], inputTextTokenCount: 7},
+      ['AAAAPwAAgD8='],
+      {input_uncached_tokens: 7},
+    ],
   ])('%s asked with %j answers %j', (model, asked, reply, vectors, usage) => {
     const answer = embed.reply(reply, contextOf({model}), asked)
     expect(answer.body).toMatchObject({
@@ -93,7 +115,11 @@ describe('pictures', () => {
         imageGenerationConfig: {numberOfImages: 2, width: 1024, height: 512, quality: 'premium', seed: 3},
       },
     ],
-    ['amazon.nova-canvas-v1:0', {prompt: 'a cat', size: 'auto'}, {taskType: 'TEXT_IMAGE', textToImageParams: {text: 'a cat'}}],
+    [
+      'amazon.nova-canvas-v1:0',
+      {prompt: 'a cat', size: 'auto'},
+      {taskType: 'TEXT_IMAGE', textToImageParams: {text: 'a cat'}},
+    ],
     [
       'stability.stable-diffusion-xl-v1',
       {prompt: 'a cat', n: 1, size: '512x512', steps: 30, style: 'anime', negative_prompt: 'dogs'},
@@ -129,7 +155,11 @@ describe('pictures', () => {
   test.each<[string, Json, readonly string[]]>([
     ['of Amazon', {images: ['AA==', 'BB=='], error: null}, ['AA==', 'BB==']],
     ['of Stable Image', {seeds: [1], finish_reasons: [null], images: ['AA==']}, ['AA==']],
-    ['of Stable Diffusion', {result: 'success', artifacts: [{seed: 1, base64: 'AA==', finishReason: 'SUCCESS'}]}, ['AA==']],
+    [
+      'of Stable Diffusion',
+      {result: 'success', artifacts: [{seed: 1, base64: 'AA==', finishReason: 'SUCCESS'}]},
+      ['AA=='],
+    ],
   ])('an answer %s', (_, reply, pictures) => {
     const {body, usage} = imageGenerate.reply(reply, contextOf(), {quality: 'hd', size: '1024x1024'})
     expect(body).toEqual({created: 1_700_000_000, data: pictures.map(b64_json => ({b64_json})), provider: 'bedrock'})
@@ -197,8 +227,13 @@ describe('reranking', () => {
   })
 
   test('a model of a government region is named in its partition', () => {
-    const {body} = rerank.request(asked, contextOf({model: 'amazon.rerank-v1:0', options: {aws_region: 'us-gov-west-1'}}))
-    expect(JSON.stringify(body)).toContain('"arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/amazon.rerank-v1:0"')
+    const {body} = rerank.request(
+      asked,
+      contextOf({model: 'amazon.rerank-v1:0', options: {aws_region: 'us-gov-west-1'}}),
+    )
+    expect(JSON.stringify(body)).toContain(
+      '"arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/amazon.rerank-v1:0"',
+    )
   })
 
   test('results come with their documents when they are wanted, and a query is counted by the hundred documents', () => {
@@ -221,7 +256,9 @@ describe('reranking', () => {
     })
     expect(usage!.units).toEqual({search_units: 1})
     const many = Array.from({length: 101}, () => 'x')
-    expect(rerank.reply({results: []}, contextOf(), {query: 'a', documents: many}).usage!.units).toEqual({search_units: 2})
+    expect(rerank.reply({results: []}, contextOf(), {query: 'a', documents: many}).usage!.units).toEqual({
+      search_units: 2,
+    })
   })
 
   test.each<unknown>([

@@ -12,7 +12,11 @@ test.each([
   ['apac.amazon.nova-lite-v1:0', 'amazon.nova-lite-v1:0', 'amazon'],
   ['global.cohere.embed-v4:0', 'cohere.embed-v4:0', 'cohere'],
   ['meta.llama3-8b-instruct-v1:0', 'meta.llama3-8b-instruct-v1:0', 'meta'],
-  ['arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0', 'amazon.titan-embed-text-v2:0', 'amazon'],
+  [
+    'arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v2:0',
+    'amazon.titan-embed-text-v2:0',
+    'amazon',
+  ],
   [`${ARN}:inference-profile/us.meta.llama3-3-70b-instruct-v1:0`, 'meta.llama3-3-70b-instruct-v1:0', 'meta'],
   [`${ARN}:custom-model/amazon.titan-text-lite-v1:0:4k/abcdef`, 'amazon.titan-text-lite-v1:0:4k', 'amazon'],
   [`${ARN}:application-inference-profile/abc123`, null, null],

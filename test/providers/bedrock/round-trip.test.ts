@@ -12,7 +12,9 @@ type Said =
   | readonly ['assistant', 'call', string, string, unknown]
   | readonly ['user', 'result', string, string]
 
-const words = fc.string({unit: 'grapheme', minLength: 1, maxLength: 30}).filter(text => text.isWellFormed() && text.trim() !== '')
+const words = fc
+  .string({unit: 'grapheme', minLength: 1, maxLength: 30})
+  .filter(text => text.isWellFormed() && text.trim() !== '')
 const id = fc.stringMatching(/^[\w-]{1,20}$/)
 const call = fc.record({
   id,
@@ -42,7 +44,9 @@ test('roles, texts, tool names, ids, arguments and order of a conversation are a
 
 const block = fc.oneof(
   fc.record({text: words}),
-  fc.record({reasoningContent: fc.record({reasoningText: fc.record({text: words, signature: fc.base64String({minLength: 4})})})}),
+  fc.record({
+    reasoningContent: fc.record({reasoningText: fc.record({text: words, signature: fc.base64String({minLength: 4})})}),
+  }),
   fc.record({reasoningContent: fc.record({redactedContent: fc.base64String({minLength: 4})})}),
 )
 const use = call.map(({id: toolUseId, name, arguments: input}) => ({toolUse: {toolUseId, name, input}}))
@@ -71,7 +75,8 @@ function sentBack(message: Json, context: ReturnType<typeof contextOf>): unknown
 }
 
 function asOpenAi(message: Message): Json {
-  const content = typeof message.content === 'string' ? message.content : message.content.map(text => ({type: 'text', text}))
+  const content =
+    typeof message.content === 'string' ? message.content : message.content.map(text => ({type: 'text', text}))
   if ('id' in message) return {role: 'tool', tool_call_id: message.id, content}
   if (!('calls' in message)) return {role: message.role, content}
   const tool_calls = message.calls.map(each => ({
@@ -90,7 +95,9 @@ function said(message: Message): Said[] {
   if (!('calls' in message)) return told
   return [
     ...told,
-    ...message.calls.map((each): Said => ['assistant', 'call', each.id, each.name, JSON.parse(JSON.stringify(each.arguments))]),
+    ...message.calls.map(
+      (each): Said => ['assistant', 'call', each.id, each.name, JSON.parse(JSON.stringify(each.arguments))],
+    ),
   ]
 }
 
@@ -122,7 +129,9 @@ function readConverse(body: Json): Said[] {
 function asEvents(part: Json, contentBlockIndex: number): Json[] {
   const delta = (said: Json) => ({contentBlockDelta: {contentBlockIndex, delta: said}})
   const stop = {contentBlockStop: {contentBlockIndex}}
-  const reasoning = part.reasoningContent as {reasoningText?: {text: string; signature: string}; redactedContent?: string} | undefined
+  const reasoning = part.reasoningContent as
+    | {reasoningText?: {text: string; signature: string}; redactedContent?: string}
+    | undefined
   if (reasoning?.reasoningText) {
     const {text, signature} = reasoning.reasoningText
     return [delta({reasoningContent: {text}}), delta({reasoningContent: {signature}}), stop]
@@ -145,7 +154,11 @@ function messageOf(chunks: readonly Json[]): Json {
       const known = blocks[part.index] ?? {}
       blocks[part.index] = {...known, ...part.delta}
     }
-    for (const part of (delta.tool_calls ?? []) as readonly {index: number; id: string; function: {name: string; arguments: string}}[]) {
+    for (const part of (delta.tool_calls ?? []) as readonly {
+      index: number
+      id: string
+      function: {name: string; arguments: string}
+    }[]) {
       const before = calls[part.index]
       if (before) before.function.arguments += part.function.arguments
       else calls[part.index] = {id: part.id, function: {...part.function}}

@@ -24,7 +24,8 @@ beforeAll(async () => {
         return
       }
       response.setHeader('content-type', 'text/event-stream')
-      for (const chunk of follow(translation.stream!.open(context, asked), [frames])) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+      for (const chunk of follow(translation.stream!.open(context, asked), [frames]))
+        response.write(`data: ${JSON.stringify(chunk)}\n\n`)
       response.end('data: [DONE]\n\n')
     })
   })
@@ -35,12 +36,19 @@ beforeAll(async () => {
 
 afterAll(() => new Promise(resolve => server.close(resolve)))
 
-const TOOLS = [{type: 'function' as const, function: {name: 'weather', parameters: {type: 'object', properties: {city: {type: 'string'}}}}}]
+const TOOLS = [
+  {
+    type: 'function' as const,
+    function: {name: 'weather', parameters: {type: 'object', properties: {city: {type: 'string'}}}},
+  },
+]
 
 test('the openai SDK puts a streamed answer with parallel tools together', async () => {
   const model = 'us.anthropic.claude-sonnet-4-20250514-v1:0'
   const asked = {model, messages: [{role: 'user' as const, content: 'Weather?'}], tools: TOOLS, user: 'parallel-tools'}
-  const streamed = await client.chat.completions.stream({...asked, stream_options: {include_usage: true}}).finalChatCompletion()
+  const streamed = await client.chat.completions
+    .stream({...asked, stream_options: {include_usage: true}})
+    .finalChatCompletion()
   const plain = await client.chat.completions.create(asked)
   const choice = {
     content: 'I will look at both.',
@@ -72,7 +80,11 @@ test('a tool without arguments has an empty object', async () => {
 })
 
 test('texts come in the order they were written', async () => {
-  const asked = {model: 'meta.llama3-8b-instruct-v1:0', messages: [{role: 'user' as const, content: 'River?'}], user: 'roles'}
+  const asked = {
+    model: 'meta.llama3-8b-instruct-v1:0',
+    messages: [{role: 'user' as const, content: 'River?'}],
+    user: 'roles',
+  }
   const deltas: string[] = []
   for await (const chunk of await client.chat.completions.create({...asked, stream: true}))
     deltas.push(chunk.choices[0]?.delta.content ?? '')
@@ -93,15 +105,21 @@ test('a completion is read whole and streamed', async () => {
   const plain = await client.completions.create(asked)
   expect(plain.choices[0]).toMatchObject({text: ' three', finish_reason: 'stop'})
   let text = ''
-  for await (const chunk of await client.completions.create({...asked, stream: true})) text += chunk.choices[0]?.text ?? ''
+  for await (const chunk of await client.completions.create({...asked, stream: true}))
+    text += chunk.choices[0]?.text ?? ''
   expect(text).toBe(' three')
 })
 
 function upstream(url: string, asked: Json): readonly [Translation, said: unknown, frames: Buffer] {
-  if (url === '/embeddings') return [bedrock.endpoints.embed!, {embedding: [0.5, -0.25, 2], inputTextTokenCount: 3}, Buffer.alloc(0)]
+  if (url === '/embeddings')
+    return [bedrock.endpoints.embed!, {embedding: [0.5, -0.25, 2], inputTextTokenCount: 3}, Buffer.alloc(0)]
   if (url === '/completions') {
     const last = {generation: ' three', stop_reason: 'stop', prompt_token_count: 4, generation_token_count: 2}
-    return [bedrock.endpoints.complete!, last, eventFrame('chunk', {bytes: Buffer.from(JSON.stringify(last)).toString('base64')})]
+    return [
+      bedrock.endpoints.complete!,
+      last,
+      eventFrame('chunk', {bytes: Buffer.from(JSON.stringify(last)).toString('base64')}),
+    ]
   }
   const {reply, stream} = fixtures.find(({name}) => name === asked.user)!
   return [bedrock.endpoints.chatComplete!, reply, stream!]

@@ -41,7 +41,15 @@ export const noLogins = openLogins({
 
 /** What would leave for a provider: its row, its words, its place and its login put together, and no socket opened. */
 export async function sent(slug: string, asked: Asked): Promise<Sent> {
-  const {endpoint = 'chatComplete', options = {}, key = 'k', body = null, query = '', custom_host, logins = noLogins} = asked
+  const {
+    endpoint = 'chatComplete',
+    options = {},
+    key = 'k',
+    body = null,
+    query = '',
+    custom_host,
+    logins = noLogins,
+  } = asked
   const model = typeof body?.model === 'string' ? body.model : ''
   const provider = variantOf(find(slug)!, model, options)
   const unified = ENDPOINTS.find(({name}) => name === endpoint)
@@ -70,7 +78,11 @@ export async function sent(slug: string, asked: Asked): Promise<Sent> {
   const path = translated ? translated.path : pathFor(provider, reach, options)
   const method = translated?.method ?? asked.method ?? unified?.method ?? 'POST'
   const said = translated ? translated.body : named
-  const headers: OutgoingHeaders = {...usualHeaders(provider, options), ...contentType(translated, said), ...translated?.headers}
+  const headers: OutgoingHeaders = {
+    ...usualHeaders(provider, options),
+    ...contentType(translated, said),
+    ...translated?.headers,
+  }
   const url = new URL(base + path)
   const login = loginOf(provider, options)
   if (!login) provider.auth.sign(headers, key, options)

@@ -1,4 +1,7 @@
-/** Chat with bodies as they are, `Authorization: Bearer k`: slug, and the whole URL (reference: catalogue; each provider's own pages). */
+/**
+ * Chat with bodies as they are, `Authorization: Bearer k`: slug, and the whole URL (reference: catalogue; each
+ * provider's own pages).
+ */
 const BEARER_CHAT = `
 openai            https://api.openai.com/v1/chat/completions
 302ai             https://api.302.ai/v1/chat/completions

@@ -27,7 +27,11 @@ test('a row says what is native, what is translated and what comes by way of cha
     translated: ['chatComplete', 'complete'],
     through_chat: ['createModelResponse'],
   })
-  expect(catalogueRow(find('groq')!)).toMatchObject({translated: [], in_calls: ['getBatchOutput'], through_chat: ['messages']})
+  expect(catalogueRow(find('groq')!)).toMatchObject({
+    translated: [],
+    in_calls: ['getBatchOutput'],
+    through_chat: ['messages'],
+  })
   expect(catalogueRow(find('mistral-ai')!).native).not.toContain('uploadFile')
   expect(catalogueRow(find('mistral-ai')!).in_calls).toContain('uploadFile')
   expect(catalogueRow(find('openai')!)).toMatchObject({native: 'all', translated: [], through_chat: ['messages']})

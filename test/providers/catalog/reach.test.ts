@@ -19,9 +19,12 @@ test.each(ENGINES)('%s is asked at the host that its operator names, without a k
   })
 })
 
-test.each(ROWS.map(row => [row.slug, row.expected.url, row] as const))('%s %s', async (slug, _url, {expected, ...asked}) => {
-  expect(await sent(slug, asked)).toEqual(expected)
-})
+test.each(ROWS.map(row => [row.slug, row.expected.url, row] as const))(
+  '%s %s',
+  async (slug, _url, {expected, ...asked}) => {
+    expect(await sent(slug, asked)).toEqual(expected)
+  },
+)
 
 test('every provider of the catalogue is in one of these tables, or signs its requests', () => {
   const tested = new Set([...bearerChat.map(([slug]) => slug), ...ENGINES, ...ROWS.map(({slug}) => slug)])

@@ -10,7 +10,13 @@ export interface Row extends Asked {
 }
 
 export const bearer = {...JSON_TYPE, authorization: 'Bearer k'}
-const post = (slug: string, asked: Asked, url: string, headers: Sent['headers'], body: Sent['body'] = asked.body ?? null): Row => ({
+const post = (
+  slug: string,
+  asked: Asked,
+  url: string,
+  headers: Sent['headers'],
+  body: Sent['body'] = asked.body ?? null,
+): Row => ({
   slug,
   ...asked,
   expected: {method: 'POST', url, headers, body},
@@ -34,7 +40,13 @@ const geminiBody = {contents: [{role: 'user', parts: [{text: 'Hi'}]}]}
 /** Everything else, by the provider's own documentation (reference: catalogue, auth conversion, provider notes). */
 export const ROWS: readonly Row[] = [
   post('ai21', {body: chat}, 'https://api.ai21.com/studio/v1/chat/completions', bearer, {...chat, stream: false}),
-  post('anthropic', claude, 'https://api.anthropic.com/v1/messages', {...JSON_TYPE, ...version, 'x-api-key': 'k'}, anthropicBody),
+  post(
+    'anthropic',
+    claude,
+    'https://api.anthropic.com/v1/messages',
+    {...JSON_TYPE, ...version, 'x-api-key': 'k'},
+    anthropicBody,
+  ),
   post('anthropic', {endpoint: 'messages', body: {...chat, max_tokens: 1}}, 'https://api.anthropic.com/v1/messages', {
     ...JSON_TYPE,
     ...version,
@@ -43,7 +55,10 @@ export const ROWS: readonly Row[] = [
   get('anthropic', {path: '/v1/models'}, 'https://api.anthropic.com/v1/models', {...version, 'x-api-key': 'k'}),
   post(
     'azure-openai',
-    {body: {...chat, model: 'gpt-4o'}, options: {azure_resource_name: 'res', azure_deployment_id: 'dep', azure_api_version: '2024-10-21'}},
+    {
+      body: {...chat, model: 'gpt-4o'},
+      options: {azure_resource_name: 'res', azure_deployment_id: 'dep', azure_api_version: '2024-10-21'},
+    },
     'https://res.openai.azure.com/openai/deployments/dep/chat/completions?api-version=2024-10-21',
     {...JSON_TYPE, 'api-key': 'k'},
   ),
@@ -60,7 +75,12 @@ export const ROWS: readonly Row[] = [
   ),
   get(
     'azure-openai',
-    {endpoint: 'listFiles', path: '/files', query: '?limit=3', options: {azure_resource_name: 'res', azure_api_version: '2024-10-21'}},
+    {
+      endpoint: 'listFiles',
+      path: '/files',
+      query: '?limit=3',
+      options: {azure_resource_name: 'res', azure_api_version: '2024-10-21'},
+    },
     'https://res.openai.azure.com/openai/files?limit=3&api-version=2024-10-21',
     {'api-key': 'k'},
   ),
@@ -78,7 +98,10 @@ export const ROWS: readonly Row[] = [
   ),
   post(
     'azure-ai',
-    {body: chat, options: {azure_foundry_url: 'https://res.services.ai.azure.com/models', azure_api_version: '2024-05-01-preview'}},
+    {
+      body: chat,
+      options: {azure_foundry_url: 'https://res.services.ai.azure.com/models', azure_api_version: '2024-05-01-preview'},
+    },
     'https://res.services.ai.azure.com/models/chat/completions?api-version=2024-05-01-preview',
     {...bearer, 'extra-parameters': 'drop'},
   ),
@@ -92,8 +115,14 @@ export const ROWS: readonly Row[] = [
   ...(
     [
       ['https://res.services.ai.azure.com/models', 'https://res.services.ai.azure.com/providers/cohere/v2/rerank'],
-      ['https://cohere-rerank.eastus.models.ai.azure.com', 'https://cohere-rerank.eastus.models.ai.azure.com/v1/rerank'],
-      ['https://cohere-rerank.eastus.models.ai.azure.com/v1/', 'https://cohere-rerank.eastus.models.ai.azure.com/v1/rerank'],
+      [
+        'https://cohere-rerank.eastus.models.ai.azure.com',
+        'https://cohere-rerank.eastus.models.ai.azure.com/v1/rerank',
+      ],
+      [
+        'https://cohere-rerank.eastus.models.ai.azure.com/v1/',
+        'https://cohere-rerank.eastus.models.ai.azure.com/v1/rerank',
+      ],
     ] as const
   ).map(([azure_foundry_url, url]) =>
     post('azure-ai', {...asRerank, options: {azure_foundry_url}}, url, {...bearer, 'extra-parameters': 'drop'}),
@@ -110,7 +139,9 @@ export const ROWS: readonly Row[] = [
     {
       input: {
         invokeModel: {
-          body: Buffer.from(JSON.stringify({anthropic_version: 'bedrock-2023-05-31', ...HI, max_tokens: 1})).toString('base64'),
+          body: Buffer.from(JSON.stringify({anthropic_version: 'bedrock-2023-05-31', ...HI, max_tokens: 1})).toString(
+            'base64',
+          ),
         },
       },
     },
@@ -129,7 +160,9 @@ export const ROWS: readonly Row[] = [
     bearer,
     converse,
   ),
-  get('bedrock', {path: '/foundation-models'}, 'https://bedrock.us-east-1.amazonaws.com/foundation-models', {authorization: 'Bearer k'}),
+  get('bedrock', {path: '/foundation-models'}, 'https://bedrock.us-east-1.amazonaws.com/foundation-models', {
+    authorization: 'Bearer k',
+  }),
   post(
     'bedrock-mantle',
     {body: {...HI, model: 'openai.gpt-oss-120b'}, options: {aws_region: 'us-west-2'}},
@@ -138,7 +171,11 @@ export const ROWS: readonly Row[] = [
   ),
   post(
     'bedrock-mantle',
-    {endpoint: 'messages', body: {...HI, model: 'anthropic.claude-opus-4-8', max_tokens: 1}, options: {aws_region: 'us-west-2'}},
+    {
+      endpoint: 'messages',
+      body: {...HI, model: 'anthropic.claude-opus-4-8', max_tokens: 1},
+      options: {aws_region: 'us-west-2'},
+    },
     'https://bedrock-mantle.us-west-2.api.aws/anthropic/v1/messages',
     {...bearer, ...version},
   ),
@@ -148,7 +185,10 @@ export const ROWS: readonly Row[] = [
     'https://bedrock-mantle.us-east-1.api.aws/openai/v1/responses',
     bearer,
   ),
-  post('bytez', {body: chat}, 'https://api.bytez.com/models/v2/openai/v1/chat/completions', {...JSON_TYPE, authorization: 'Key k'}),
+  post('bytez', {body: chat}, 'https://api.bytez.com/models/v2/openai/v1/chat/completions', {
+    ...JSON_TYPE,
+    authorization: 'Key k',
+  }),
   post(
     'claude-platform-aws',
     {...claude, options: {aws_region: 'us-west-2', anthropic_aws_workspace_id: 'wrkspc_1'}},
@@ -214,14 +254,24 @@ export const ROWS: readonly Row[] = [
     bearer,
     {model_name: 'SDXL1.0-base', prompt: 'a cat', num_images: 1},
   ),
-  post('infinity', {...asEmbedding, key: null, custom_host: 'http://engine.test:7997'}, 'http://engine.test:7997/embeddings', JSON_TYPE),
+  post(
+    'infinity',
+    {...asEmbedding, key: null, custom_host: 'http://engine.test:7997'},
+    'http://engine.test:7997/embeddings',
+    JSON_TYPE,
+  ),
   post('jina', asEmbedding, 'https://api.jina.ai/v1/embeddings', bearer),
   post('jina', asRerank, 'https://api.jina.ai/v1/rerank', bearer, {...asRerank.body, return_documents: false}),
   get('meshy', {path: '/text-to-3d/1'}, 'https://api.meshy.ai/openapi/v2/text-to-3d/1', {authorization: 'Bearer k'}),
   get('meshy', {path: '/image-to-3d/1'}, 'https://api.meshy.ai/openapi/v1/image-to-3d/1', {authorization: 'Bearer k'}),
   post(
     'milvus',
-    {endpoint: 'proxy', path: '/v2/vectordb/entities/search', body: {collectionName: 'c'}, custom_host: 'https://milvus.test'},
+    {
+      endpoint: 'proxy',
+      path: '/v2/vectordb/entities/search',
+      body: {collectionName: 'c'},
+      custom_host: 'https://milvus.test',
+    },
     'https://milvus.test/v2/vectordb/entities/search',
     bearer,
   ),
@@ -234,7 +284,12 @@ export const ROWS: readonly Row[] = [
     'http://engine.test:11434/v1/chat/completions',
     JSON_TYPE,
   ),
-  get('ollama', {path: '/api/tags', key: null, custom_host: 'http://engine.test:11434'}, 'http://engine.test:11434/api/tags', {}),
+  get(
+    'ollama',
+    {path: '/api/tags', key: null, custom_host: 'http://engine.test:11434'},
+    'http://engine.test:11434/api/tags',
+    {},
+  ),
   post(
     'palm',
     {endpoint: 'proxy', path: '/models/text-bison-001:generateText', body: {prompt: {text: 'Hi'}}},
@@ -269,7 +324,12 @@ export const ROWS: readonly Row[] = [
     {...JSON_TYPE, 'x-api-key': 'k'},
     {model: 'm', messages: [{role: 'user', content: 'Hi'}], stream: false},
   ),
-  post('replicate', {endpoint: 'proxy', path: '/predictions', body: {version: 'v'}}, 'https://api.replicate.com/v1/predictions', bearer),
+  post(
+    'replicate',
+    {endpoint: 'proxy', path: '/predictions', body: {version: 'v'}},
+    'https://api.replicate.com/v1/predictions',
+    bearer,
+  ),
   post(
     'segmind',
     {...asPicture, body: {model: 'sdxl1.0-txt2img', prompt: 'a cat'}},
@@ -277,16 +337,28 @@ export const ROWS: readonly Row[] = [
     {...JSON_TYPE, 'x-api-key': 'k'},
     {prompt: 'a cat', base64: true, samples: 1},
   ),
-  post('siliconflow', asRerank, 'https://api.siliconflow.cn/v1/rerank', bearer, {...asRerank.body, return_documents: false}),
+  post('siliconflow', asRerank, 'https://api.siliconflow.cn/v1/rerank', bearer, {
+    ...asRerank.body,
+    return_documents: false,
+  }),
   post(
     'speaches',
-    {endpoint: 'createSpeech', body: {model: 'm', input: 'Hi', voice: 'v'}, key: null, custom_host: 'http://engine.test:8000/v1'},
+    {
+      endpoint: 'createSpeech',
+      body: {model: 'm', input: 'Hi', voice: 'v'},
+      key: null,
+      custom_host: 'http://engine.test:8000/v1',
+    },
     'http://engine.test:8000/v1/audio/speech',
     JSON_TYPE,
   ),
   post(
     'stability-ai',
-    {...asPicture, body: {model: 'stable-diffusion-xl-1024-v1-0', prompt: 'a cat'}, options: {stability_client_id: 'app'}},
+    {
+      ...asPicture,
+      body: {model: 'stable-diffusion-xl-1024-v1-0', prompt: 'a cat'},
+      options: {stability_client_id: 'app'},
+    },
     'https://api.stability.ai/v1/generation/stable-diffusion-xl-1024-v1-0/text-to-image',
     {...bearer, accept: 'application/json', 'stability-client-id': 'app'},
     {text_prompts: [{text: 'a cat', weight: 1}], samples: 1},
@@ -297,11 +369,24 @@ export const ROWS: readonly Row[] = [
     'http://engine.test:8080/v1/embeddings',
     JSON_TYPE,
   ),
-  post('together-ai', asRerank, 'https://api.together.xyz/v1/rerank', bearer, {...asRerank.body, return_documents: false}),
-  post('tripo3d', {endpoint: 'proxy', path: '/task', body: {type: 'text_to_model'}}, 'https://api.tripo3d.ai/v2/openapi/task', bearer),
+  post('together-ai', asRerank, 'https://api.together.xyz/v1/rerank', bearer, {
+    ...asRerank.body,
+    return_documents: false,
+  }),
+  post(
+    'tripo3d',
+    {endpoint: 'proxy', path: '/task', body: {type: 'text_to_model'}},
+    'https://api.tripo3d.ai/v2/openapi/task',
+    bearer,
+  ),
   post(
     'triton',
-    {endpoint: 'complete', body: {model: 'm', prompt: 'Hi', max_tokens: 5}, key: null, custom_host: 'http://engine.test:8000/v2/models/m'},
+    {
+      endpoint: 'complete',
+      body: {model: 'm', prompt: 'Hi', max_tokens: 5},
+      key: null,
+      custom_host: 'http://engine.test:8000/v2/models/m',
+    },
     'http://engine.test:8000/v2/models/m/generate',
     JSON_TYPE,
     {text_input: 'Hi', max_tokens: 5},
@@ -375,7 +460,11 @@ export const ROWS: readonly Row[] = [
   ),
   post(
     'vertex-ai',
-    {endpoint: 'messagesCountTokens', body: {...HI, model: 'gemini-2.5-flash', system: 'S'}, options: {vertex_project_id: 'p'}},
+    {
+      endpoint: 'messagesCountTokens',
+      body: {...HI, model: 'gemini-2.5-flash', system: 'S'},
+      options: {vertex_project_id: 'p'},
+    },
     'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.5-flash:countTokens',
     bearer,
     {...geminiBody, systemInstruction: {parts: [{text: 'S'}]}},
@@ -408,7 +497,12 @@ export const ROWS: readonly Row[] = [
     ),
   ),
   post('voyage', asEmbedding, 'https://api.voyageai.com/v1/embeddings', bearer),
-  post('voyage', asRerank, 'https://api.voyageai.com/v1/rerank', bearer, {model: 'm', query: 'q', documents: ['a', 'b'], top_k: 1}),
+  post('voyage', asRerank, 'https://api.voyageai.com/v1/rerank', bearer, {
+    model: 'm',
+    query: 'q',
+    documents: ['a', 'b'],
+    top_k: 1,
+  }),
   post(
     'workers-ai',
     {body: {...HI, model: '@cf/meta/llama-3.1-8b-instruct'}, options: {workers_ai_account_id: 'acct'}},
@@ -428,5 +522,7 @@ export const ROWS: readonly Row[] = [
     'https://x.endpoints.huggingface.cloud/v1/chat/completions',
     bearer,
   ),
-  get('fireworks-ai', {path: '/accounts/a/models'}, 'https://api.fireworks.ai/v1/accounts/a/models', {authorization: 'Bearer k'}),
+  get('fireworks-ai', {path: '/accounts/a/models'}, 'https://api.fireworks.ai/v1/accounts/a/models', {
+    authorization: 'Bearer k',
+  }),
 ]

@@ -2,7 +2,18 @@ import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {cohere} from '../../../src/providers/cohere/index.ts'
 import type {Json} from '../../../src/providers/translation.ts'
-import {contextOf, conversation, joined, messageOf, pieces, spoken, spokenIn, type Turn, told, turnOf} from '../../support/dialect.ts'
+import {
+  contextOf,
+  conversation,
+  joined,
+  messageOf,
+  pieces,
+  spoken,
+  spokenIn,
+  type Turn,
+  told,
+  turnOf,
+} from '../../support/dialect.ts'
 
 const chat = cohere.endpoints.chatComplete!
 const usage = {tokens: {input_tokens: 9, output_tokens: 4}}
@@ -79,7 +90,10 @@ function read(message: Json) {
 /** An answer as Cohere writes it. */
 function write({text, thought, calls}: Turn): Json {
   const is_plan = calls.length > 0
-  const content = [...(thought ? [{type: 'thinking', thinking: thought}] : []), ...(text && !is_plan ? [{type: 'text', text}] : [])]
+  const content = [
+    ...(thought ? [{type: 'thinking', thinking: thought}] : []),
+    ...(text && !is_plan ? [{type: 'text', text}] : []),
+  ]
   return {
     id: 'c1',
     finish_reason: is_plan ? 'TOOL_CALL' : 'COMPLETE',
@@ -88,7 +102,13 @@ function write({text, thought, calls}: Turn): Json {
       ...(content.length > 0 ? {content} : {}),
       ...(is_plan && text ? {tool_plan: text} : {}),
       ...(is_plan
-        ? {tool_calls: calls.map(({id, name, arguments: given}) => ({id, type: 'function', function: {name, arguments: given}}))}
+        ? {
+            tool_calls: calls.map(({id, name, arguments: given}) => ({
+              id,
+              type: 'function',
+              function: {name, arguments: given},
+            })),
+          }
         : {}),
     },
     usage,
@@ -98,7 +118,11 @@ function write({text, thought, calls}: Turn): Json {
 /** The same as a stream. */
 function events({text, thought, calls}: Turn, cuts: readonly number[]): Json[] {
   const said: Json[] = [
-    {type: 'message-start', id: 'c1', delta: {message: {role: 'assistant', content: [], tool_plan: '', tool_calls: []}}},
+    {
+      type: 'message-start',
+      id: 'c1',
+      delta: {message: {role: 'assistant', content: [], tool_plan: '', tool_calls: []}},
+    },
   ]
   const tell = (type: string, index: number, message: Json) => said.push({type, index, delta: {message}})
   const block = (index: number, kind: string, all: string) => {
@@ -112,7 +136,8 @@ function events({text, thought, calls}: Turn, cuts: readonly number[]): Json[] {
     for (const piece of pieces(text, cuts)) said.push({type: 'tool-plan-delta', delta: {message: {tool_plan: piece}}})
   for (const [index, {id, name, arguments: given}] of calls.entries()) {
     tell('tool-call-start', index, {tool_calls: {id, type: 'function', function: {name, arguments: ''}}})
-    for (const piece of pieces(given, cuts)) tell('tool-call-delta', index, {tool_calls: {function: {arguments: piece}}})
+    for (const piece of pieces(given, cuts))
+      tell('tool-call-delta', index, {tool_calls: {function: {arguments: piece}}})
     said.push({type: 'tool-call-end', index})
   }
   said.push({type: 'message-end', id: 'c1', delta: {finish_reason: calls.length > 0 ? 'TOOL_CALL' : 'COMPLETE', usage}})

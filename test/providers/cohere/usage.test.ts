@@ -75,11 +75,15 @@ function lastUsage(text: string): Record<string, Counted> {
     .split('\n')
     .filter(line => line.startsWith('data: {'))
     .map(line => JSON.parse(line.slice(6)) as Record<string, Record<string, Counted>>)
-  return {usage: events.map(each => (each.usage ?? each.response?.usage) as Counted | undefined).findLast(each => each)!}
+  return {
+    usage: events.map(each => (each.usage ?? each.response?.usage) as Counted | undefined).findLast(each => each)!,
+  }
 }
 
 describe('E10: the ledger charges what Cohere bills, and a client sees what fills the context', () => {
-  const cases = Object.entries(CLIENTS).flatMap(([name, client]) => [false, true].map(stream => [name, stream, client] as const))
+  const cases = Object.entries(CLIENTS).flatMap(([name, client]) =>
+    [false, true].map(stream => [name, stream, client] as const),
+  )
   test.each(cases)('a client of %s, streamed: %s', async (_, stream, client) => {
     const {text, charged} = await ask(client, stream, BOTH)
     expect(charged).toEqual([17, 318])
@@ -89,7 +93,11 @@ describe('E10: the ledger charges what Cohere bills, and a client sees what fill
   test.each<[name: string, usage: object, charged: number[]]>([
     ['what is billed stands in for what the model read', {billed_units: BILLED}, [17, 318]],
     ['and the other way round', {tokens: HELD}, [215, 320]],
-    ['a count that cannot be is none', {billed_units: {input_tokens: -1, output_tokens: 'x'}, tokens: HELD}, [215, 320]],
+    [
+      'a count that cannot be is none',
+      {billed_units: {input_tokens: -1, output_tokens: 'x'}, tokens: HELD},
+      [215, 320],
+    ],
   ])('where only one is there, %s', async (_, usage, counts) => {
     for (const stream of [false, true]) {
       const {text, charged} = await ask(CLIENTS.chat!, stream, usage)

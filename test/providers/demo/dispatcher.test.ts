@@ -59,8 +59,12 @@ test.each<[EndpointName, string, object]>([
     output_text_tokens: completion_tokens ?? output_tokens,
   })
   const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json!))
-  const parts = events.map(event => (event.choices ? (event.choices[0]?.delta?.content ?? event.choices[0]?.text) : event.delta) ?? '')
-  const said = whole.choices ? (whole.choices[0].message?.content ?? whole.choices[0].text) : whole.output[0].content[0].text
+  const parts = events.map(
+    event => (event.choices ? (event.choices[0]?.delta?.content ?? event.choices[0]?.text) : event.delta) ?? '',
+  )
+  const said = whole.choices
+    ? (whole.choices[0].message?.content ?? whole.choices[0].text)
+    : whole.output[0].content[0].text
   expect(parts.join('')).toBe(said)
   expect(parts.filter(Boolean).length).toBeGreaterThan(3)
 })
@@ -109,7 +113,9 @@ test('a body may come as bytes, as text, as a stream, and not be endless', async
   const halves = [Buffer.from(text).subarray(0, 13), Buffer.from(text).subarray(13)]
   for (const body of [text, Buffer.from(text), Readable.from(halves)]) {
     const reply = await dispatcher().request({origin: ORIGIN, path: '/completions', method: 'POST', body})
-    expect((await reply.body.json()) as object).toMatchObject({choices: [{text: expect.stringContaining('You said: né')}]})
+    expect((await reply.body.json()) as object).toMatchObject({
+      choices: [{text: expect.stringContaining('You said: né')}],
+    })
   }
   const endless = Readable.from(Array.from({length: 20}, () => Buffer.alloc(1024 * 1024)))
   const reply = await dispatcher().request({origin: ORIGIN, path: '/completions', method: 'POST', body: endless})

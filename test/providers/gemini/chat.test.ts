@@ -11,13 +11,22 @@ test.each(CASES.filter(({sent}) => sent))('$name is asked in Gemini’s words', 
   expect(streamed.body).toEqual(sent!.body)
 })
 
-test.each(CASES.filter(({said}) => said))('$name is answered in OpenAI’s', ({asked, context, dialect, said, answer}) => {
-  const {body, usage, model} = chatOf(dialect).reply(said, context, asked)
-  expect(body).toMatchObject({id: 'r1', object: 'chat.completion', created: 1750000000, provider: context.provider, model})
-  expect((body as {choices: unknown}).choices).toEqual(answer.choices)
-  expect(counted(usage)).toEqual(answer.usage)
-  expect(body).toMatchObject({usage: totals(usage!)})
-})
+test.each(CASES.filter(({said}) => said))(
+  '$name is answered in OpenAI’s',
+  ({asked, context, dialect, said, answer}) => {
+    const {body, usage, model} = chatOf(dialect).reply(said, context, asked)
+    expect(body).toMatchObject({
+      id: 'r1',
+      object: 'chat.completion',
+      created: 1750000000,
+      provider: context.provider,
+      model,
+    })
+    expect((body as {choices: unknown}).choices).toEqual(answer.choices)
+    expect(counted(usage)).toEqual(answer.usage)
+    expect(body).toMatchObject({usage: totals(usage!)})
+  },
+)
 
 const streamed = CASES.filter(({events}) => events)
 
@@ -29,7 +38,8 @@ test.each(streamed)(
     expect(counted(whole.translator.usage)).toEqual(answer.usage)
     expect(whole.translator.finished).toBe(finished)
     expect(whole.translator.failed).toEqual(failed)
-    for (const chunk of whole.chunks) expect(chunk).toMatchObject({id: 'r1', object: 'chat.completion.chunk', provider: context.provider})
+    for (const chunk of whole.chunks)
+      expect(chunk).toMatchObject({id: 'r1', object: 'chat.completion.chunk', provider: context.provider})
     for (let at = 0; at <= events!.length; at++) {
       const {chunks: again} = followed([events!.subarray(0, at), events!.subarray(at)], context, asked, dialect)
       expect(again, `cut at ${at}`).toEqual(whole.chunks)

@@ -1,12 +1,21 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {readFields, SseFramer} from '../../../src/base/sse.ts'
 import {gemini, geminiOnVertex} from '../../../src/providers/gemini/index.ts'
-import type {Dialect, Json, StreamEvent, StreamTranslator, Translation, TranslationContext} from '../../../src/providers/translation.ts'
+import type {
+  Dialect,
+  Json,
+  StreamEvent,
+  StreamTranslator,
+  Translation,
+  TranslationContext,
+} from '../../../src/providers/translation.ts'
 import {TOKEN_CLASSES, type Usage} from '../../../src/schema/usage.ts'
 
 const ROOT = new URL('../../fixtures/gemini/', import.meta.url)
 
-/** A choice of a chunk, in short: index, delta, finish reason, and what else the choice has; or the chunk with usage. */
+/**
+ * A choice of a chunk, in short: index, delta, finish reason, and what else the choice has; or the chunk with usage.
+ */
 export type Short = readonly [index: number, delta: Json, finish_reason: string | null, more?: Json] | 'usage'
 
 export interface Case {

@@ -34,8 +34,16 @@ test.each([
 test.each([
   ['imagen-4.0-generate-001', {}, 'there is no picture in it'],
   ['imagen-4.0-generate-001', {predictions: [{raiFilteredReason: 'too wild'}]}, 'there is no picture in it (too wild)'],
-  ['gemini-2.5-flash-image', {candidates: [{finishReason: 'IMAGE_SAFETY'}]}, 'there is no picture in it (IMAGE_SAFETY)'],
-  ['gemini-2.5-flash-image', {promptFeedback: {blockReason: 'SAFETY'}}, 'there is no picture in it (The prompt was blocked: SAFETY)'],
+  [
+    'gemini-2.5-flash-image',
+    {candidates: [{finishReason: 'IMAGE_SAFETY'}]},
+    'there is no picture in it (IMAGE_SAFETY)',
+  ],
+  [
+    'gemini-2.5-flash-image',
+    {promptFeedback: {blockReason: 'SAFETY'}},
+    'there is no picture in it (The prompt was blocked: SAFETY)',
+  ],
   ['gemini-2.5-flash-image', {error: {message: 'no'}}, 'it is an error'],
 ])('%s: %j is no answer', (model, said, sentence) => {
   expect(() => images.reply(said, contextOf({model}), {prompt: 'A fox'})).toThrow(sentence)

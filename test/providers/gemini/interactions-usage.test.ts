@@ -8,12 +8,21 @@ const camel = (value: unknown): unknown =>
     ? value.map(camel)
     : typeof value === 'object' && value !== null
       ? Object.fromEntries(
-          Object.entries(value).map(([key, each]) => [key.replace(/_[a-z]/g, pair => pair[1]!.toUpperCase()), camel(each)]),
+          Object.entries(value).map(([key, each]) => [
+            key.replace(/_[a-z]/g, pair => pair[1]!.toUpperCase()),
+            camel(each),
+          ]),
         )
       : value
 
 const USAGE = {
-  ...{total_input_tokens: 1000, total_tool_use_tokens: 200, total_cached_tokens: 300, total_output_tokens: 90, total_thought_tokens: 40},
+  ...{
+    total_input_tokens: 1000,
+    total_tool_use_tokens: 200,
+    total_cached_tokens: 300,
+    total_output_tokens: 90,
+    total_thought_tokens: 40,
+  },
   total_tokens: 1330,
   input_tokens_by_modality: [
     {modality: 'text', tokens: 600},
@@ -32,7 +41,13 @@ test.each([
 ])('doors 15: usage of an interaction is read by modality %s', (_, json) => {
   const usage = read(json)
   expect(usage).toMatchObject({
-    ...{input_uncached_tokens: 450, audio_in_tokens: 300, image_in_tokens: 150, audio_cache_read_tokens: 100, cache_read_tokens: 200},
+    ...{
+      input_uncached_tokens: 450,
+      audio_in_tokens: 300,
+      image_in_tokens: 150,
+      audio_cache_read_tokens: 100,
+      cache_read_tokens: 200,
+    },
     ...{output_text_tokens: 60, audio_out_tokens: 30, output_reasoning_tokens: 40, units: {web_search: 2}},
   })
   expect(usage.unknown).toBeUndefined()
@@ -49,6 +64,11 @@ test('doors 15: a Live session calls its candidates the response', () => {
     ...{promptTokenCount: 100, responseTokenCount: 50, totalTokenCount: 150, serviceTier: 'priority'},
     responseTokensDetails: [{modality: 'AUDIO', tokenCount: 45}],
   }
-  expect(read({usageMetadata})).toMatchObject({input_uncached_tokens: 100, audio_out_tokens: 45, output_text_tokens: 5, tier: 'priority'})
+  expect(read({usageMetadata})).toMatchObject({
+    input_uncached_tokens: 100,
+    audio_out_tokens: 45,
+    output_text_tokens: 5,
+    tier: 'priority',
+  })
   expect(read({usageMetadata}).unknown).toBeUndefined()
 })

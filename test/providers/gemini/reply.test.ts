@@ -42,7 +42,9 @@ test.each([
 })
 
 test('calls end as tool_calls unless they are cut short', () => {
-  const said = (finishReason: string) => ({candidates: [{content: {parts: [{functionCall: {name: 'f', args: {}}}]}, finishReason}]})
+  const said = (finishReason: string) => ({
+    candidates: [{content: {parts: [{functionCall: {name: 'f', args: {}}}]}, finishReason}],
+  })
   expect(choices(reply(said('STOP')))[0]!.finish_reason).toBe('tool_calls')
   expect(choices(reply(said('MAX_TOKENS')))[0]!.finish_reason).toBe('length')
 })
@@ -60,9 +62,18 @@ test.each([
   ['parts that are none', {candidates: [{content: {parts: 'x'}, finishReason: 'STOP'}]}],
   ['a part that is none', {candidates: [{content: {parts: ['x']}, finishReason: 'STOP'}]}],
   ['a text that is none', {candidates: [{content: {parts: [{text: 7}]}, finishReason: 'STOP'}]}],
-  ['a call without a name', {candidates: [{content: {parts: [{text: 'a'}, {functionCall: {args: {}}}]}, finishReason: 'STOP'}]}],
-  ['a call with strange arguments', {candidates: [{content: {parts: [{functionCall: {name: 'f', args: '{}'}}]}, finishReason: 'STOP'}]}],
-  ['a picture without bytes', {candidates: [{content: {parts: [{inlineData: {mimeType: 'image/png'}}]}, finishReason: 'STOP'}]}],
+  [
+    'a call without a name',
+    {candidates: [{content: {parts: [{text: 'a'}, {functionCall: {args: {}}}]}, finishReason: 'STOP'}]},
+  ],
+  [
+    'a call with strange arguments',
+    {candidates: [{content: {parts: [{functionCall: {name: 'f', args: '{}'}}]}, finishReason: 'STOP'}]},
+  ],
+  [
+    'a picture without bytes',
+    {candidates: [{content: {parts: [{inlineData: {mimeType: 'image/png'}}]}, finishReason: 'STOP'}]},
+  ],
   [
     'arguments nested beyond what can be written',
     {candidates: [{content: {parts: [{functionCall: {name: 'f', args: {a: deep(100_000)}}}]}}]},
@@ -72,7 +83,9 @@ test.each([
   const translator = chat.stream.open(contextOf({is_stream: true}), asked)
   const told = [...translator.event({name: null, data: said}), ...translator.end()]
   expect(translator.finished).toBe(false)
-  expect(told.flatMap(chunk => choices(chunk).map(each => each.finish_reason)).filter(each => each !== null)).toEqual([])
+  expect(told.flatMap(chunk => choices(chunk).map(each => each.finish_reason)).filter(each => each !== null)).toEqual(
+    [],
+  )
 })
 
 test.each([
@@ -129,7 +142,9 @@ test('counts that are none, or more than their whole, never make a false sum', (
     const given = {candidates: [{finishReason: 'STOP'}], usageMetadata: {...usageMetadata, ...impossible}}
     expect(chat.reply(given, contextOf(), asked).usage).toBeNull()
   }
-  expect(chat.reply({candidates: [{finishReason: 'STOP'}], usageMetadata: {trafficType: 'X'}}, contextOf(), asked).usage).toBeNull()
+  expect(
+    chat.reply({candidates: [{finishReason: 'STOP'}], usageMetadata: {trafficType: 'X'}}, contextOf(), asked).usage,
+  ).toBeNull()
 })
 
 test('a reply with anything replaced in it by anything is no answer or a whole one, plain and streamed', () => {
@@ -155,7 +170,8 @@ test('a reply with anything replaced in it by anything is no answer or a whole o
       const translator = chat.stream.open(contextOf({is_stream: true, strict}), asked)
       const told = [...translator.event(event), ...translator.event(event), ...translator.end()]
       if (translator.failed) expect(translator.finished).toBe(false)
-      for (const chunk of told) expect(chunk).toMatchObject({object: 'chat.completion.chunk', choices: expect.any(Array)})
+      for (const chunk of told)
+        expect(chunk).toMatchObject({object: 'chat.completion.chunk', choices: expect.any(Array)})
     }),
     {numRuns: 1000},
   )
@@ -165,8 +181,16 @@ function isWhole({message, finish_reason}: Json & {message: Json}) {
   expect(finish_reason).toEqual(expect.any(String))
   expect(message.role).toBe('assistant')
   expect(message.content === null || typeof message.content === 'string').toBe(true)
-  for (const call of (message.tool_calls ?? []) as {id: string; type: string; function: {name: string; arguments: string}}[]) {
-    expect(call).toMatchObject({id: expect.stringMatching(/./), type: 'function', function: {name: expect.stringMatching(/./)}})
+  for (const call of (message.tool_calls ?? []) as {
+    id: string
+    type: string
+    function: {name: string; arguments: string}
+  }[]) {
+    expect(call).toMatchObject({
+      id: expect.stringMatching(/./),
+      type: 'function',
+      function: {name: expect.stringMatching(/./)},
+    })
     expect(JSON.parse(call.function.arguments)).toEqual(expect.any(Object))
   }
 }

@@ -49,30 +49,55 @@ test.each([
   ['gemini-flash-latest', {reasoning_effort: 'medium'}, {thinkingBudget: 8192}],
   ['gemini-2.5-flash', {thinking: {type: 'disabled'}}, {thinkingBudget: 0}],
   ['gemini-2.5-flash', {thinking: {type: 'enabled'}}, {includeThoughts: true}],
-  ['gemini-2.5-flash', {thinking: {type: 'adaptive'}, reasoning_effort: 'low'}, {includeThoughts: true, thinkingBudget: 1024}],
+  [
+    'gemini-2.5-flash',
+    {thinking: {type: 'adaptive'}, reasoning_effort: 'low'},
+    {includeThoughts: true, thinkingBudget: 1024},
+  ],
   ['gemini-3-flash-preview', {reasoning_effort: 'minimal'}, {thinkingLevel: 'minimal'}],
   ['gemini-3-flash-preview', {reasoning_effort: 'medium'}, {thinkingLevel: 'medium'}],
   ['gemini-3-pro-preview', {reasoning_effort: 'medium'}, {thinkingLevel: 'high'}],
   ['gemini-3.1-pro-preview', {reasoning_effort: 'medium'}, {thinkingLevel: 'medium'}],
   ['gemini-3-pro-preview', {reasoning_effort: 'minimal'}, {thinkingLevel: 'low'}],
-  ['gemini-3-pro-preview', {thinking: {type: 'enabled', budget_tokens: 1024}}, {includeThoughts: true, thinkingLevel: 'low'}],
-  ['gemini-3-pro-preview', {thinking: {type: 'enabled', budget_tokens: 32000}}, {includeThoughts: true, thinkingLevel: 'high'}],
+  [
+    'gemini-3-pro-preview',
+    {thinking: {type: 'enabled', budget_tokens: 1024}},
+    {includeThoughts: true, thinkingLevel: 'low'},
+  ],
+  [
+    'gemini-3-pro-preview',
+    {thinking: {type: 'enabled', budget_tokens: 32000}},
+    {includeThoughts: true, thinkingLevel: 'high'},
+  ],
   ['gemini-3-flash-preview', {thinking: {type: 'disabled'}}, {thinkingLevel: 'minimal'}],
-  ['gemini-2.5-pro', {thinking_config: {include_thoughts: true, thinking_budget: -1}}, {includeThoughts: true, thinkingBudget: -1}],
+  [
+    'gemini-2.5-pro',
+    {thinking_config: {include_thoughts: true, thinking_budget: -1}},
+    {includeThoughts: true, thinkingBudget: -1},
+  ],
 ])('%s is told how much to think: %j', (model, more, thinkingConfig) => {
   expect(asks(more, model).generationConfig).toEqual({thinkingConfig})
 })
 
 test('a model that cannot think is not told to', () => {
   expect(asks({reasoning_effort: 'high'}, 'gemini-2.0-flash')).not.toHaveProperty('generationConfig')
-  expect(asks({thinking: {type: 'enabled', budget_tokens: 1024}}, 'gemini-2.0-flash')).not.toHaveProperty('generationConfig')
+  expect(asks({thinking: {type: 'enabled', budget_tokens: 1024}}, 'gemini-2.0-flash')).not.toHaveProperty(
+    'generationConfig',
+  )
   expect(asks({reasoning_effort: 'high'}, 'gemma-3-27b-it')).not.toHaveProperty('generationConfig')
 })
 
 test('a caller’s own function may have the name of one of Google’s tools', () => {
-  const own = {type: 'function', function: {name: 'google_search', parameters: {type: 'object', properties: {query: {type: 'string'}}}}}
+  const own = {
+    type: 'function',
+    function: {name: 'google_search', parameters: {type: 'object', properties: {query: {type: 'string'}}}},
+  }
   expect(asks({tools: [own]}).tools).toEqual([
-    {functionDeclarations: [{name: 'google_search', parameters: {type: 'object', properties: {query: {type: 'string'}}}}]},
+    {
+      functionDeclarations: [
+        {name: 'google_search', parameters: {type: 'object', properties: {query: {type: 'string'}}}},
+      ],
+    },
   ])
   expect(asks({tools: [{type: 'function', function: {name: 'code_execution'}}]}).tools).toEqual([
     {functionDeclarations: [{name: 'code_execution'}]},
@@ -103,7 +128,14 @@ test('a result of a tool may carry pictures', () => {
   expect((asks({messages}).contents as Json[])[2]).toEqual({
     role: 'user',
     parts: [
-      {functionResponse: {id: 'a', name: 'f', response: {output: 'Seen'}, parts: [{inlineData: {mimeType: 'image/png', data: 'iVBO'}}]}},
+      {
+        functionResponse: {
+          id: 'a',
+          name: 'f',
+          response: {output: 'Seen'},
+          parts: [{inlineData: {mimeType: 'image/png', data: 'iVBO'}}],
+        },
+      },
     ],
   })
 })
@@ -132,8 +164,14 @@ test.each([
   ],
   [{messages: [{role: 'user', content: [{type: 'file', file: {}}]}]}, 'messages[0].content[0].file'],
   [{messages: [{role: 'tool', tool_call_id: 'nobody', content: 'x'}]}, 'messages[0].tool_call_id'],
-  [{messages: [{role: 'assistant', tool_calls: [{id: 'a', type: 'custom', custom: {}}]}]}, 'messages[0].tool_calls[0].type'],
-  [{messages: [{role: 'assistant', tool_calls: [{id: 'a', function: {arguments: '{}'}}]}]}, 'messages[0].tool_calls[0].function.name'],
+  [
+    {messages: [{role: 'assistant', tool_calls: [{id: 'a', type: 'custom', custom: {}}]}]},
+    'messages[0].tool_calls[0].type',
+  ],
+  [
+    {messages: [{role: 'assistant', tool_calls: [{id: 'a', function: {arguments: '{}'}}]}]},
+    'messages[0].tool_calls[0].function.name',
+  ],
   [
     {messages: [{role: 'assistant', tool_calls: [{id: 'a', function: {name: 'f', arguments: '{"a":'}}]}]},
     'messages[0].tool_calls[0].function.arguments',
@@ -148,7 +186,10 @@ test.each([
   [{messages: [user], functions: [{name: 'x'}]}, 'functions'],
   [{messages: [user], tools: [tool], tool_choice: 'maybe'}, 'tool_choice'],
   [{messages: [user], response_format: {type: 'grammar'}}, 'response_format.type'],
-  [{messages: [user], response_format: {type: 'json_schema', json_schema: {schema: 'x'}}}, 'response_format.json_schema.schema'],
+  [
+    {messages: [user], response_format: {type: 'json_schema', json_schema: {schema: 'x'}}},
+    'response_format.json_schema.schema',
+  ],
   [{messages: [user], modalities: ['smell']}, 'modalities'],
   [{messages: [user], audio: {voice: 'Kore', format: 'mp3'}}, 'audio.format'],
   [{messages: [user], reasoning_effort: 'constructor'}, 'reasoning_effort'],
@@ -212,12 +253,16 @@ test('10,000 messages are translated, and a member named __proto__ is a member',
   expect(contents).toHaveLength(10_000)
   expect(JSON.stringify(contents[1]!.parts[0])).toBe(`{"functionCall":{"id":"a","name":"__proto__","args":${args}}}`)
   expect({}).not.toHaveProperty('polluted')
-  const one = asks({messages: Array.from({length: 200_000}, () => user)}) as {contents: readonly {parts: readonly Json[]}[]}
+  const one = asks({messages: Array.from({length: 200_000}, () => user)}) as {
+    contents: readonly {parts: readonly Json[]}[]
+  }
   expect(one.contents[0]!.parts).toHaveLength(200_000)
 })
 
 test('arguments nested too deep are refused', () => {
   const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
   const call = {id: 'a', type: 'function', function: {name: 'f', arguments: deep}}
-  expect(refusal({messages: [{role: 'assistant', tool_calls: [call]}]}).field).toBe('messages[0].tool_calls[0].function.arguments')
+  expect(refusal({messages: [{role: 'assistant', tool_calls: [call]}]}).field).toBe(
+    'messages[0].tool_calls[0].function.arguments',
+  )
 })

@@ -3,7 +3,9 @@ import {expect, test} from 'vitest'
 import type {Json} from '../../../src/providers/translation.ts'
 import {chatOf, contextOf, followed} from './fixtures.ts'
 
-/** What was said, in no one's words: who, and texts, calls and results in order. Neighbours of one speaker are one turn. */
+/**
+ * What was said, in no one's words: who, and texts, calls and results in order. Neighbours of one speaker are one turn.
+ */
 type Item = {text: string} | {call: string; args: unknown; id?: string} | {result: string; output: string; id?: string}
 interface Spoken {
   who: 'system' | 'user' | 'model'
@@ -16,18 +18,28 @@ function fromOpenAi(messages: readonly Json[]): Spoken[] {
   return joined(
     messages.map((message): Spoken => {
       const texts = (
-        typeof message.content === 'string' ? [message.content] : ((message.content ?? []) as {text: string}[]).map(({text}) => text)
+        typeof message.content === 'string'
+          ? [message.content]
+          : ((message.content ?? []) as {text: string}[]).map(({text}) => text)
       ).filter(Boolean)
       if (message.role === 'tool') {
         return {
           who: 'user',
-          items: [{result: names.get(message.tool_call_id)!, output: texts.join(''), id: message.tool_call_id as string}],
+          items: [
+            {result: names.get(message.tool_call_id)!, output: texts.join(''), id: message.tool_call_id as string},
+          ],
         }
       }
-      const calls = ((message.tool_calls ?? []) as {id: string; function: {name: string; arguments: string}}[]).map(call => {
-        names.set(call.id, call.function.name)
-        return {call: call.function.name, args: call.function.arguments ? JSON.parse(call.function.arguments) : {}, id: call.id}
-      })
+      const calls = ((message.tool_calls ?? []) as {id: string; function: {name: string; arguments: string}}[]).map(
+        call => {
+          names.set(call.id, call.function.name)
+          return {
+            call: call.function.name,
+            args: call.function.arguments ? JSON.parse(call.function.arguments) : {},
+            id: call.id,
+          }
+        },
+      )
       const who = message.role === 'assistant' ? 'model' : message.role === 'user' ? 'user' : 'system'
       return {who, items: [...texts.map(text => ({text})), ...calls]}
     }),
@@ -36,14 +48,18 @@ function fromOpenAi(messages: readonly Json[]): Spoken[] {
 
 /** A reader of Gemini's words of its own. */
 function fromGemini(body: Json): Spoken[] {
-  const {systemInstruction, contents} = body as {systemInstruction?: {parts: Json[]}; contents: {role: 'user' | 'model'; parts: Json[]}[]}
+  const {systemInstruction, contents} = body as {
+    systemInstruction?: {parts: Json[]}
+    contents: {role: 'user' | 'model'; parts: Json[]}[]
+  }
   const item = (part: Json): Item => {
     const {functionCall, functionResponse} = part as {
       functionCall?: {id: string; name: string; args: unknown}
       functionResponse?: {id: string; name: string; response: {output: string}}
     }
     if (functionCall) return {call: functionCall.name, args: functionCall.args, id: functionCall.id}
-    if (functionResponse) return {result: functionResponse.name, output: functionResponse.response.output, id: functionResponse.id}
+    if (functionResponse)
+      return {result: functionResponse.name, output: functionResponse.response.output, id: functionResponse.id}
     return {text: part.text as string}
   }
   return joined([
@@ -84,7 +100,11 @@ const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,8}$/)
 const plain = fc.record({role: fc.constantFrom('system', 'developer', 'user', 'assistant'), content})
 /** Calls, and their results in another order. */
 const round = fc
-  .record({said: fc.option(text), calls: fc.array(fc.tuple(name, args, content), {minLength: 1, maxLength: 3}), turned: fc.boolean()})
+  .record({
+    said: fc.option(text),
+    calls: fc.array(fc.tuple(name, args, content), {minLength: 1, maxLength: 3}),
+    turned: fc.boolean(),
+  })
   .map(({said, calls, turned}) => ({said, calls, turned}))
 const talk = fc.array(fc.oneof(plain, round), {minLength: 1, maxLength: 6}).map(parts =>
   parts.flatMap((part, at): Json[] => {
@@ -137,8 +157,15 @@ test('an answer keeps its texts, tools, arguments, ids and order, plain and stre
       const events = parts.map((each, at) => ({
         candidates: [{content: {parts: [each]}, ...(at === parts.length - 1 ? {finishReason: 'STOP'} : {})}],
       }))
-      const {chunks} = followed([Buffer.from(events.map(each => `data: ${JSON.stringify(each)}\n\n`).join(''))], contextOf(), {})
-      expect(collected(chunks)).toEqual({content: (message.content as string | null) ?? '', tool_calls: message.tool_calls ?? []})
+      const {chunks} = followed(
+        [Buffer.from(events.map(each => `data: ${JSON.stringify(each)}\n\n`).join(''))],
+        contextOf(),
+        {},
+      )
+      expect(collected(chunks)).toEqual({
+        content: (message.content as string | null) ?? '',
+        tool_calls: message.tool_calls ?? [],
+      })
     }),
     {numRuns: 300},
   )
@@ -147,7 +174,9 @@ test('an answer keeps its texts, tools, arguments, ids and order, plain and stre
 function items(parts: readonly Json[]): Item[] {
   return parts.map(part => {
     const call = part.functionCall as {id: string; name: string; args: unknown} | undefined
-    return call ? {call: call.name, args: JSON.parse(JSON.stringify(call.args)), id: call.id} : {text: part.text as string}
+    return call
+      ? {call: call.name, args: JSON.parse(JSON.stringify(call.args)), id: call.id}
+      : {text: part.text as string}
   })
 }
 

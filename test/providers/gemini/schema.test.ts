@@ -27,7 +27,11 @@ test.each([
       ],
     },
   ],
-  ['an alternative alone is itself', {anyOf: [text, {type: 'null'}], description: 'd'}, {type: 'string', description: 'd', nullable: true}],
+  [
+    'an alternative alone is itself',
+    {anyOf: [text, {type: 'null'}], description: 'd'},
+    {type: 'string', description: 'd', nullable: true},
+  ],
   ['oneOf is anyOf', {oneOf: [text, {type: 'number'}]}, {anyOf: [text, {type: 'number'}]}],
   [
     'members win over alternatives',
@@ -40,8 +44,16 @@ test.each([
     {type: 'object', properties: {a: text, b: text}, required: ['a', 'b']},
   ],
   ['a null among the choices', {enum: ['a', null]}, {type: 'string', enum: ['a'], nullable: true}],
-  ['choices that are no texts', {type: 'integer', description: 'n', enum: [1, 2]}, {type: 'integer', description: 'n (One of: 1, 2)'}],
-  ['a tuple', {type: 'array', prefixItems: [text, {type: 'number'}]}, {type: 'array', items: {anyOf: [text, {type: 'number'}]}}],
+  [
+    'choices that are no texts',
+    {type: 'integer', description: 'n', enum: [1, 2]},
+    {type: 'integer', description: 'n (One of: 1, 2)'},
+  ],
+  [
+    'a tuple',
+    {type: 'array', prefixItems: [text, {type: 'number'}]},
+    {type: 'array', items: {anyOf: [text, {type: 'number'}]}},
+  ],
   [
     'what is required must be described',
     {type: 'object', properties: {a: text}, required: ['a', 'b', 7]},
@@ -62,7 +74,11 @@ test.each([
     {type: 'object', properties: {next: {$ref: '#'}}},
     {type: 'object', properties: {next: {type: 'object', properties: {next: {type: 'object'}}}}},
   ],
-  ['references in a circle', {$ref: '#/$defs/a', $defs: {a: {$ref: '#/$defs/b'}, b: {$ref: '#/$defs/a'}}}, {type: 'object'}],
+  [
+    'references in a circle',
+    {$ref: '#/$defs/a', $defs: {a: {$ref: '#/$defs/b'}, b: {$ref: '#/$defs/a'}}},
+    {type: 'object'},
+  ],
 ])('%s', (_, schema, expected) => {
   const before = JSON.stringify(schema)
   expect(clean(schema)).toEqual(expected)

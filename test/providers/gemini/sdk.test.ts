@@ -18,7 +18,8 @@ const server = createServer((request, response) => {
       return
     }
     response.setHeader('content-type', 'text/event-stream')
-    for (const chunk of followed([events!], context, asked, dialect).chunks) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+    for (const chunk of followed([events!], context, asked, dialect).chunks)
+      response.write(`data: ${JSON.stringify(chunk)}\n\n`)
     response.end('data: [DONE]\n\n')
   })
 })
@@ -26,7 +27,11 @@ let client: OpenAI
 
 beforeAll(async () => {
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
-  client = new OpenAI({apiKey: 'key', baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, maxRetries: 0})
+  client = new OpenAI({
+    apiKey: 'key',
+    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    maxRetries: 0,
+  })
 })
 afterAll(() => server.close())
 
@@ -47,7 +52,15 @@ test.each(whole)('the openai library reads the same message of $name, plain and 
   if (choices.length === 1 && name !== 'safety') expect(text).toBe(choices[0]!.message.content ?? '')
 })
 
-function finished({index, finish_reason, message}: {index: number; finish_reason: string | null; message: OpenAI.ChatCompletionMessage}) {
+function finished({
+  index,
+  finish_reason,
+  message,
+}: {
+  index: number
+  finish_reason: string | null
+  message: OpenAI.ChatCompletionMessage
+}) {
   const calls = (message.tool_calls ?? []).map(call =>
     call.type === 'function' ? {id: call.id, name: call.function.name, args: call.function.arguments} : call,
   )

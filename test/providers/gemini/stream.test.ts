@@ -38,7 +38,12 @@ test('log probabilities without a text are passed on', () => {
     event([{text: 'a'}]),
     event([], {finishReason: 'STOP', logprobsResult: {chosenCandidates: [{token: '', logProbability: -1}]}}),
   ])
-  expect(chunks[1]).toEqual([0, {}, null, {logprobs: {content: [{token: '', logprob: -1, bytes: [], top_logprobs: []}], refusal: null}}])
+  expect(chunks[1]).toEqual([
+    0,
+    {},
+    null,
+    {logprobs: {content: [{token: '', logprob: -1, bytes: [], top_logprobs: []}], refusal: null}},
+  ])
 })
 
 test('a call or a picture ends a block, in the plain form too', () => {

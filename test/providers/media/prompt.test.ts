@@ -86,12 +86,17 @@ describe('the size of a picture', () => {
 
   test('is nothing where the head is cut off, or is none: never an error', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...Object.values(FORMATS)), fc.nat(60), fc.uint8Array({maxLength: 40}), (make, cut, noise) => {
-        const size = sizeOf(make(300, 200).subarray(0, cut))
-        if (size) expect(size).toEqual({width: 300, height: 200})
-        sizeOf(Buffer.from(noise))
-        sizeOf(Buffer.concat([make(300, 200).subarray(0, 12), noise]))
-      }),
+      fc.property(
+        fc.constantFrom(...Object.values(FORMATS)),
+        fc.nat(60),
+        fc.uint8Array({maxLength: 40}),
+        (make, cut, noise) => {
+          const size = sizeOf(make(300, 200).subarray(0, cut))
+          if (size) expect(size).toEqual({width: 300, height: 200})
+          sizeOf(Buffer.from(noise))
+          sizeOf(Buffer.concat([make(300, 200).subarray(0, 12), noise]))
+        },
+      ),
       {seed: seed(), numRuns: forRing({own: 300, ci: 2000, full: 20_000})},
     )
   })
@@ -107,30 +112,48 @@ const CARRIERS: Readonly<Record<string, (picture: Picture) => string>> = {
   chat: ({base64, detail}) =>
     JSON.stringify({
       messages: [
-        {role: 'user', content: [{type: 'image_url', image_url: {url: `data:image/png;base64,${base64}`, ...(detail && {detail})}}]},
+        {
+          role: 'user',
+          content: [{type: 'image_url', image_url: {url: `data:image/png;base64,${base64}`, ...(detail && {detail})}}],
+        },
       ],
     }),
   'chat, its detail before it': ({base64, detail}) =>
     JSON.stringify({
       messages: [
-        {role: 'user', content: [{image_url: {...(detail && {detail}), url: `data:image/png;base64,${base64}`}, type: 'image_url'}]},
+        {
+          role: 'user',
+          content: [{image_url: {...(detail && {detail}), url: `data:image/png;base64,${base64}`}, type: 'image_url'}],
+        },
       ],
     }),
   'chat, slashes escaped': picture => CARRIERS.chat!(picture).replaceAll('/', '\\/'),
   Responses: ({base64, detail}) =>
     JSON.stringify({
-      input: [{role: 'user', content: [{type: 'input_image', image_url: `data:image/png;base64,${base64}`, ...(detail && {detail})}]}],
+      input: [
+        {
+          role: 'user',
+          content: [{type: 'input_image', image_url: `data:image/png;base64,${base64}`, ...(detail && {detail})}],
+        },
+      ],
     }),
   Messages: ({base64}) =>
     JSON.stringify({
-      messages: [{role: 'user', content: [{type: 'image', source: {type: 'base64', media_type: 'image/png', data: base64}}]}],
+      messages: [
+        {role: 'user', content: [{type: 'image', source: {type: 'base64', media_type: 'image/png', data: base64}}]},
+      ],
     }),
   Gemini: ({base64}) => JSON.stringify({contents: [{parts: [{inlineData: {mimeType: 'image/png', data: base64}}]}]}),
-  Converse: ({base64}) => JSON.stringify({messages: [{role: 'user', content: [{image: {format: 'png', source: {bytes: base64}}}]}]}),
+  Converse: ({base64}) =>
+    JSON.stringify({messages: [{role: 'user', content: [{image: {format: 'png', source: {bytes: base64}}}]}]}),
 }
 
 /** What providers say a picture comes to, written apart from the code under test. */
-const RULES: readonly {provider: string; model: string; tokens: (width: number, height: number, detail: string | null) => number}[] = [
+const RULES: readonly {
+  provider: string
+  model: string
+  tokens: (width: number, height: number, detail: string | null) => number
+}[] = [
   ...(
     [
       ['gpt-4o', 85, 170],
@@ -142,7 +165,8 @@ const RULES: readonly {provider: string; model: string; tokens: (width: number, 
   ).map(([model, base, tile]) => ({
     provider: 'openai',
     model,
-    tokens: (width: number, height: number, detail: string | null) => (detail === 'low' ? base : base + tile * tiled(width, height)),
+    tokens: (width: number, height: number, detail: string | null) =>
+      detail === 'low' ? base : base + tile * tiled(width, height),
   })),
   ...(
     [
@@ -164,7 +188,8 @@ const RULES: readonly {provider: string; model: string; tokens: (width: number, 
   {
     provider: 'google',
     model: 'gemini-2.5-flash',
-    tokens: (width, height) => (width <= 384 && height <= 384 ? 258 : 258 * Math.min(16, Math.ceil(width / 768) * Math.ceil(height / 768))),
+    tokens: (width, height) =>
+      width <= 384 && height <= 384 ? 258 : 258 * Math.min(16, Math.ceil(width / 768) * Math.ceil(height / 768)),
   },
   {provider: 'google', model: 'gemini-3-pro-preview', tokens: () => 1120},
 ]
@@ -200,8 +225,15 @@ const DETAILS = forRing<readonly (string | null)[]>({
 
 describe('a picture is held for at no less than its provider counts', () => {
   const formats = Object.entries(FORMATS)
-  const sizes = forRing<readonly (readonly [number, number])[]>({own: SIZES.filter((_, at) => at % 3 === 0), ci: SIZES, full: SIZES})
-  generated('held pictures', RULES.length * Object.keys(CARRIERS).length * formats.length * sizes.length * DETAILS.length)
+  const sizes = forRing<readonly (readonly [number, number])[]>({
+    own: SIZES.filter((_, at) => at % 3 === 0),
+    ci: SIZES,
+    full: SIZES,
+  })
+  generated(
+    'held pictures',
+    RULES.length * Object.keys(CARRIERS).length * formats.length * sizes.length * DETAILS.length,
+  )
 
   for (const {provider, model, tokens} of RULES) {
     test.each(Object.entries(CARRIERS))(`${provider} ${model}: %s`, (name, carry) => {
@@ -232,23 +264,35 @@ test('a picture whose head does not tell its size is held for as the largest', (
 
 describe('what is only named is held for as the largest', () => {
   const named: readonly (readonly [string, object])[] = [
-    ['a picture in chat', {messages: [{content: [{type: 'image_url', image_url: {url: 'https://example.com/a.png'}}]}]}],
+    [
+      'a picture in chat',
+      {messages: [{content: [{type: 'image_url', image_url: {url: 'https://example.com/a.png'}}]}]},
+    ],
     ['a picture in Responses', {input: [{content: [{type: 'input_image', image_url: 'https://example.com/a.png'}]}]}],
     ['a picture by its id', {input: [{content: [{type: 'input_image', file_id: 'file-1'}]}]}],
-    ['a picture in Messages', {messages: [{content: [{type: 'image', source: {type: 'url', url: 'https://example.com/a.png'}}]}]}],
+    [
+      'a picture in Messages',
+      {messages: [{content: [{type: 'image', source: {type: 'url', url: 'https://example.com/a.png'}}]}]},
+    ],
     ['a file in Messages', {messages: [{content: [{type: 'document', source: {type: 'file', file_id: 'file_1'}}]}]}],
     ['a file for Gemini', {contents: [{parts: [{fileData: {mimeType: 'image/png', fileUri: 'gs://bucket/a.png'}}]}]}],
   ]
   generated('held names', named.length * RULES.length)
   test.each(named)('%s', (_, body) => {
     for (const {provider, model, tokens} of RULES) {
-      const largest = Math.max(...SIZES.filter(([width]) => width > 1).map(([width, height]) => tokens(width, height, 'high')))
-      expect(promptTokens(Buffer.from(JSON.stringify(body)), provider, model).images, model).toBeGreaterThanOrEqual(largest)
+      const largest = Math.max(
+        ...SIZES.filter(([width]) => width > 1).map(([width, height]) => tokens(width, height, 'high')),
+      )
+      expect(promptTokens(Buffer.from(JSON.stringify(body)), provider, model).images, model).toBeGreaterThanOrEqual(
+        largest,
+      )
     }
   })
 
   test('words of a text that name a picture are text', () => {
-    const body = {messages: [{role: 'user', content: 'What is {"image_url": {"url": "https://example.com"}} and "file_id"?'}]}
+    const body = {
+      messages: [{role: 'user', content: 'What is {"image_url": {"url": "https://example.com"}} and "file_id"?'}],
+    }
     expect(promptTokens(Buffer.from(JSON.stringify(body)), 'openai', 'gpt-4o').images).toBe(0)
   })
 })
@@ -257,7 +301,9 @@ describe('files and sound', () => {
   test('a document is held for by what its bytes may hold, no more than the most pages', () => {
     const of = (bytes: number) => {
       const data = Buffer.concat([Buffer.from('%PDF-1.7'), Buffer.alloc(bytes)]).toString('base64')
-      const body = {messages: [{content: [{type: 'document', source: {type: 'base64', media_type: 'application/pdf', data}}]}]}
+      const body = {
+        messages: [{content: [{type: 'document', source: {type: 'base64', media_type: 'application/pdf', data}}]}],
+      }
       return promptTokens(Buffer.from(JSON.stringify(body)), 'anthropic', 'claude-sonnet-4-5').images
     }
     expect(of(2000)).toBeGreaterThanOrEqual(2 * 3000)
@@ -290,7 +336,10 @@ describe('a body made to be held for too little, or to take long', () => {
   test.each([
     ['the content of a message', (text: string) => ({messages: [{role: 'user', content: text}], data: 'x'})],
     ['a part of text', (text: string) => ({messages: [{role: 'user', content: [{type: 'text', text}]}]})],
-    ['where a picture stands', (text: string) => ({messages: [{content: [{type: 'image_url', image_url: {url: text}}]}]})],
+    [
+      'where a picture stands',
+      (text: string) => ({messages: [{content: [{type: 'image_url', image_url: {url: text}}]}]}),
+    ],
     ['where a file stands', (text: string) => ({messages: [{content: [{type: 'file', file: {file_data: text}}]}]})],
   ])('prose that begins like a data URL is text: %s', (_, body) => {
     for (const begin of ['data:image/png;base64,', 'data:audio/wav;base64,', 'data:application/pdf;base64,', '']) {
@@ -302,7 +351,9 @@ describe('a body made to be held for too little, or to take long', () => {
   test('prose behind the head of a real picture is text where text stands', () => {
     const text = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB${PROSE}`
     for (const content of [text, [{type: 'text', text}]])
-      expect(total(Buffer.from(JSON.stringify({messages: [{role: 'user', content}]})))).toBeGreaterThanOrEqual(PROSE.length / 4)
+      expect(total(Buffer.from(JSON.stringify({messages: [{role: 'user', content}]})))).toBeGreaterThanOrEqual(
+        PROSE.length / 4,
+      )
   })
 
   test.each([

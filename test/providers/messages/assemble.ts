@@ -2,7 +2,9 @@ import type {Json} from '../../../src/providers/translation.ts'
 
 type Loose = Record<string, unknown>
 
-/** The events in a text of server-sent events; throws for anything that is not `event:` and `data:` of the same type. */
+/**
+ * The events in a text of server-sent events; throws for anything that is not `event:` and `data:` of the same type.
+ */
 export function eventsIn(text: string): readonly Json[] {
   if (text !== '' && !text.endsWith('\n\n')) throw new Error('the last event has no blank line')
   return text
@@ -10,7 +12,8 @@ export function eventsIn(text: string): readonly Json[] {
     .slice(0, -1)
     .map(raw => {
       const [first = '', second = '', ...more] = raw.split('\n')
-      if (!first.startsWith('event: ') || !second.startsWith('data: ') || more.length > 0) throw new Error(`no event: ${raw}`)
+      if (!first.startsWith('event: ') || !second.startsWith('data: ') || more.length > 0)
+        throw new Error(`no event: ${raw}`)
       const data = JSON.parse(second.slice('data: '.length)) as Json
       if (data.type !== first.slice('event: '.length)) throw new Error(`${first} holds ${data.type}`)
       return data

@@ -19,7 +19,11 @@ test.each<[name: string, asked: Json, input_tokens: number]>([
     user([{type: 'document', source: {type: 'base64', media_type: 'application/pdf', data: 'A'.repeat(100_000)}}]),
     4604,
   ],
-  ['a document of text as text', user([{type: 'document', source: {type: 'text', media_type: 'text/plain', data: 'a'.repeat(40)}}]), 14],
+  [
+    'a document of text as text',
+    user([{type: 'document', source: {type: 'text', media_type: 'text/plain', data: 'a'.repeat(40)}}]),
+    14,
+  ],
   ['a tool’s schema as JSON', {...user('a'), tools: [{name: 'name', input_schema: {type: 'object'}}]}, 14],
   ['a call’s input as JSON', user([{type: 'tool_use', id: 'x', name: 'name', input: {a: 1}}]), 7],
   ['nothing', {}, 0],

@@ -18,12 +18,21 @@ describe('each fixture', () => {
   })
 
   test.each(all)('$name: the whole answer', fixture => {
-    const head = {id: 'msg_abc', type: 'message', role: 'assistant', model: 'm-1', provider: 'acme', stop_sequence: null}
+    const head = {
+      id: 'msg_abc',
+      type: 'message',
+      role: 'assistant',
+      model: 'm-1',
+      provider: 'acme',
+      stop_sequence: null,
+    }
     expect(messagesClient.fromChat(completionOf(fixture), context, fixture.asked)).toEqual({...head, ...fixture.answer})
   })
 
   test.each(streamed)('$name: the streamed answer comes to the whole one', fixture => {
-    expect(assembleMessage(textOf(chunksOf(fixture)))).toEqual(messagesClient.fromChat(completionOf(fixture), context, fixture.asked))
+    expect(assembleMessage(textOf(chunksOf(fixture)))).toEqual(
+      messagesClient.fromChat(completionOf(fixture), context, fixture.asked),
+    )
   })
 
   test.each(all.filter(({events}) => events))('$name: its events, one by one', ({chunks, events}) => {
@@ -93,12 +102,16 @@ describe('a stream', () => {
     [{type: 'constructor', code: '__proto__'}, 'api_error'],
   ])('in which the provider tells the error %j ends with it', (error, type) => {
     const stream = messagesClient.openStream(context, {})
-    const text = stream.chunk(delta({content: 'Hel'})) + stream.chunk({error: {message: 'no more', ...error}}) + stream.end()
+    const text =
+      stream.chunk(delta({content: 'Hel'})) + stream.chunk({error: {message: 'no more', ...error}}) + stream.end()
     expect(eventsIn(text).at(-1)).toEqual({type: 'error', error: {type, message: 'acme error: no more'}})
   })
 
   test('of nothing at all is an empty message', () => {
-    expect(assembleMessage(messagesClient.openStream(context, {}).end())).toMatchObject({content: [], stop_reason: 'end_turn'})
+    expect(assembleMessage(messagesClient.openStream(context, {}).end())).toMatchObject({
+      content: [],
+      stop_reason: 'end_turn',
+    })
   })
 
   test('with several choices tells the first', () => {
@@ -139,7 +152,10 @@ test.each<[field: string, asked: Json]>([
   ['messages[0].content[0].type', user({type: 'container_upload', file_id: 'f'})],
   ['messages[0].content[0].source.type', user({type: 'image', source: {type: 'file', file_id: 'f'}})],
   ['messages[0].content[0].source.type', user({type: 'document', source: {type: 'file', file_id: 'f'}})],
-  ['messages[0].content[0].source.content[0].type', user({type: 'document', source: {type: 'content', content: [{type: 'document'}]}})],
+  [
+    'messages[0].content[0].source.content[0].type',
+    user({type: 'document', source: {type: 'content', content: [{type: 'document'}]}}),
+  ],
   ['messages[0].content[0].tool_use_id', user({type: 'tool_result'})],
   [
     'messages[0].content[0].content[0].type',
@@ -150,11 +166,18 @@ test.each<[field: string, asked: Json]>([
     {messages: [{role: 'assistant', content: [{type: 'server_tool_use', id: 'a', name: 'web_search', input: {}}]}]},
   ],
   ['system', {messages: [{role: 'user', content: 'a'}], system: 7}],
-  ['tools[0].type', {messages: [{role: 'user', content: 'a'}], tools: [{type: 'web_search_20250305', name: 'web_search'}]}],
+  [
+    'tools[0].type',
+    {messages: [{role: 'user', content: 'a'}], tools: [{type: 'web_search_20250305', name: 'web_search'}]},
+  ],
   ['tools[0].input_schema', {messages: [{role: 'user', content: 'a'}], tools: [{name: 'x'}]}],
   [
     'tool_choice.type',
-    {messages: [{role: 'user', content: 'a'}], tools: [{name: 'x', input_schema: {}}], tool_choice: {type: 'constructor'}},
+    {
+      messages: [{role: 'user', content: 'a'}],
+      tools: [{name: 'x', input_schema: {}}],
+      tool_choice: {type: 'constructor'},
+    },
   ],
   ['output_config.format.type', {messages: [{role: 'user', content: 'a'}], output_config: {format: {type: 'xml'}}}],
   ['output_config.effort', {messages: [{role: 'user', content: 'a'}], output_config: {effort: 'much'}}],

@@ -33,7 +33,10 @@ export const context: TranslationContext = {
 /** The fixtures of a client dialect. */
 export function fixtures(dialect: 'messages' | 'responses'): readonly Fixture[] {
   const folder = join(import.meta.dirname, '../../fixtures', dialect)
-  return readdirSync(folder).map(file => ({name: file.replace('.json', ''), ...JSON.parse(readFileSync(join(folder, file), 'utf8'))}))
+  return readdirSync(folder).map(file => ({
+    name: file.replace('.json', ''),
+    ...JSON.parse(readFileSync(join(folder, file), 'utf8')),
+  }))
 }
 
 /** The fixture's answer as a whole chat completion. */

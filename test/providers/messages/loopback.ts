@@ -37,10 +37,18 @@ export async function loopback(dialect: ClientDialect): Promise<Loopback> {
   }
 }
 
-function answer(dialect: ClientDialect, script: Script, asked: Json, told: TranslationContext, response: ServerResponse) {
-  const json = (status: number, body: Json) => response.writeHead(status, {'content-type': 'application/json'}).end(JSON.stringify(body))
+function answer(
+  dialect: ClientDialect,
+  script: Script,
+  asked: Json,
+  told: TranslationContext,
+  response: ServerResponse,
+) {
+  const json = (status: number, body: Json) =>
+    response.writeHead(status, {'content-type': 'application/json'}).end(JSON.stringify(body))
   if ('status' in script) return json(script.status, dialect.error(script.status, script.fault))
-  if ('fixture' in script && !told.is_stream) return json(200, dialect.fromChat(completionOf(script.fixture), told, asked))
+  if ('fixture' in script && !told.is_stream)
+    return json(200, dialect.fromChat(completionOf(script.fixture), told, asked))
   response.writeHead(200, {'content-type': 'text/event-stream'})
   const stream = dialect.openStream(told, asked)
   for (const chunk of 'fixture' in script ? chunksOf(script.fixture) : script.chunks) {

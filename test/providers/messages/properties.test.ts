@@ -85,7 +85,9 @@ test('what is no request is refused by name, never a crash', () => {
 test('chunks of anything make no crash and no half event', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.dictionary(fc.constantFrom('content', 'tool_calls', 'content_blocks', 'refusal', 'usage'), fc.anything())),
+      fc.array(
+        fc.dictionary(fc.constantFrom('content', 'tool_calls', 'content_blocks', 'refusal', 'usage'), fc.anything()),
+      ),
       deltas => {
         const stream = messagesClient.openStream(context, {})
         const texts = deltas.map(delta => stream.chunk({choices: [{delta}], usage: delta.usage}))
@@ -116,7 +118,8 @@ function heardInTurn({user, said, calls}: Turn, turn: number): readonly unknown[
 }
 
 function heardInChat({role, content, tool_calls = [], tool_call_id}: Json): readonly unknown[] {
-  const texts = typeof content === 'string' ? [content] : ((content ?? []) as readonly {text: string}[]).map(part => part.text)
+  const texts =
+    typeof content === 'string' ? [content] : ((content ?? []) as readonly {text: string}[]).map(part => part.text)
   const calls = tool_calls as readonly {id: string; function: {name: string; arguments: string}}[]
   if (role === 'tool') return texts.map(each => ['tool', tool_call_id, each])
   return [
@@ -138,6 +141,7 @@ function callDeltas(calls: readonly Call[], size: number, is_interleaved: boolea
     ...cut(call.function.arguments, size).map(part => ({index: call.index, function: {arguments: part}})),
   ])
   const longest = Math.max(0, ...each.map(({length}) => length))
-  const byTurns = () => Array.from({length: longest}, (_, at) => each.flatMap(pieces => pieces.slice(at, at + 1))).flat()
+  const byTurns = () =>
+    Array.from({length: longest}, (_, at) => each.flatMap(pieces => pieces.slice(at, at + 1))).flat()
   return (is_interleaved ? byTurns() : each.flat()).map(fragment => ({tool_calls: [fragment]}))
 }

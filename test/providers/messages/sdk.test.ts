@@ -51,7 +51,9 @@ test('the SDK’s parser reads what a schema asked for', async () => {
 test('thinking that the SDK got goes back as it came', async () => {
   const fixture = all.find(({name}) => name === 'thinking')!
   server.play({fixture})
-  const {content} = await client.messages.stream({model: 'm', max_tokens: 9, messages: [{role: 'user', content: 'a'}]}).finalMessage()
+  const {content} = await client.messages
+    .stream({model: 'm', max_tokens: 9, messages: [{role: 'user', content: 'a'}]})
+    .finalMessage()
   await client.messages.create({
     model: 'm',
     max_tokens: 9,
@@ -75,7 +77,9 @@ test.each([
   [529, 'OverloadedError'],
 ] as const)('the SDK takes an error of status %i for its %s', async (status, name) => {
   server.play({status, fault: {message: 'acme error: no', type: null, param: null, code: null}})
-  const error = await failureOf(client.messages.create({model: 'm', max_tokens: 9, messages: [{role: 'user', content: 'a'}]}))
+  const error = await failureOf(
+    client.messages.create({model: 'm', max_tokens: 9, messages: [{role: 'user', content: 'a'}]}),
+  )
   expect(error).toBeInstanceOf(Anthropic[name as 'BadRequestError'] ?? APIError)
   const {error: said} = messagesClient.error(status, {message: 'acme error: no', type: null, param: null, code: null})
   expect(error).toMatchObject({status, type: (said as {type: string}).type})
@@ -85,7 +89,10 @@ test.each([
 test('the SDK takes a stream that was cut for an error, whatever came before', async () => {
   const fixture = all.find(({name}) => name === 'parallel-tools')!
   for (let kept = 1; kept < fixture.chunks!.length; kept++) {
-    server.play({chunks: chunksOf(fixture).slice(0, kept), fault: {message: 'it broke', type: 'overloaded_error', param: null, code: null}})
+    server.play({
+      chunks: chunksOf(fixture).slice(0, kept),
+      fault: {message: 'it broke', type: 'overloaded_error', param: null, code: null},
+    })
     const stream = client.messages.stream(fixture.asked as unknown as Asked)
     expect(await failureOf(stream.finalMessage())).toMatchObject({type: 'overloaded_error'})
   }

@@ -10,7 +10,15 @@ const OPTIONS = {vertex_project_id: 'p', oracle_compartment_id: 'ocid1.compartme
 function sent(slug: string, model: string, more: Json): Json {
   const provider = variantOf(find(slug)!, model, OPTIONS)
   const {translation, client} = translationFor(provider, 'messages')!
-  const context: TranslationContext = {provider: slug, model, is_stream: false, strict: false, options: OPTIONS, call_id: 'c', created_s: 1}
+  const context: TranslationContext = {
+    provider: slug,
+    model,
+    is_stream: false,
+    strict: false,
+    options: OPTIONS,
+    call_id: 'c',
+    created_s: 1,
+  }
   const asked = {model, max_tokens: 32_000, messages: [{role: 'user', content: 'Hi'}], ...more}
   return translation.request(client!.toChat(asked, context), context).body as Json
 }
@@ -37,11 +45,15 @@ describe('the thinking of a Messages request', () => {
       expect(body).toMatchObject({reasoning_effort: effort})
       expect(body).not.toHaveProperty('thinking')
     }
-    expect((sent('oracle', 'xai.grok-4', enabled(tokens)).chatRequest as Json).reasoningEffort).toBe(effort.toUpperCase())
+    expect((sent('oracle', 'xai.grok-4', enabled(tokens)).chatRequest as Json).reasoningEffort).toBe(
+      effort.toUpperCase(),
+    )
   })
 
   test('gives way to an effort that was asked for', () => {
-    expect(sent('openai', 'gpt-5.1', {...enabled(1024), output_config: {effort: 'high'}})).toMatchObject({reasoning_effort: 'high'})
+    expect(sent('openai', 'gpt-5.1', {...enabled(1024), output_config: {effort: 'high'}})).toMatchObject({
+      reasoning_effort: 'high',
+    })
   })
 
   test.each([
@@ -57,8 +69,14 @@ describe('the thinking of a Messages request', () => {
   })
 
   test('is a thinkingConfig for Gemini (ai.google.dev/gemini-api/docs/thinking)', () => {
-    expect(config(sent('google', 'gemini-2.5-pro', enabled(2000)))).toEqual({includeThoughts: true, thinkingBudget: 2000})
-    expect(config(sent('vertex-ai', 'gemini-3-pro-preview', enabled(20_000)))).toEqual({includeThoughts: true, thinkingLevel: 'high'})
+    expect(config(sent('google', 'gemini-2.5-pro', enabled(2000)))).toEqual({
+      includeThoughts: true,
+      thinkingBudget: 2000,
+    })
+    expect(config(sent('vertex-ai', 'gemini-3-pro-preview', enabled(20_000)))).toEqual({
+      includeThoughts: true,
+      thinkingLevel: 'high',
+    })
     expect(config(sent('google', 'gemini-2.5-flash', {thinking: {type: 'adaptive'}}))).toEqual({includeThoughts: true})
     expect(config(sent('google', 'gemini-2.5-flash', {thinking: {type: 'disabled'}}))).toEqual({thinkingBudget: 0})
   })
@@ -82,8 +100,12 @@ describe('the thinking of a Messages request', () => {
   })
 
   test('is a budget for Cohere (docs.cohere.com, reasoning)', () => {
-    expect(sent('cohere', 'command-a-reasoning', enabled(2000))).toMatchObject({thinking: {type: 'enabled', token_budget: 2000}})
-    expect(sent('cohere', 'command-a-reasoning', {thinking: {type: 'disabled'}})).toMatchObject({thinking: {type: 'disabled'}})
+    expect(sent('cohere', 'command-a-reasoning', enabled(2000))).toMatchObject({
+      thinking: {type: 'enabled', token_budget: 2000},
+    })
+    expect(sent('cohere', 'command-a-reasoning', {thinking: {type: 'disabled'}})).toMatchObject({
+      thinking: {type: 'disabled'},
+    })
   })
 
   test('is refused where it is none', () => {

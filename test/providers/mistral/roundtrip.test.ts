@@ -2,7 +2,18 @@ import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {mistral} from '../../../src/providers/mistral/index.ts'
 import type {Json} from '../../../src/providers/translation.ts'
-import {contextOf, conversation, joined, messageOf, pieces, spoken, spokenIn, type Turn, told, turnOf} from '../../support/dialect.ts'
+import {
+  contextOf,
+  conversation,
+  joined,
+  messageOf,
+  pieces,
+  spoken,
+  spokenIn,
+  type Turn,
+  told,
+  turnOf,
+} from '../../support/dialect.ts'
 
 const chat = mistral.endpoints.chatComplete!
 const usage = {prompt_tokens: 9, completion_tokens: 4, total_tokens: 13}
@@ -24,7 +35,9 @@ test('ids from elsewhere become ids that Mistral takes, and results still answer
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({minLength: 1}), {minLength: 1, maxLength: 5}), ids => {
       const tool_calls = ids.map(id => ({id, type: 'function', function: {name: 'f', arguments: '{}'}}))
-      const asked = {messages: [{role: 'assistant', tool_calls}, ...ids.map(id => ({role: 'tool', tool_call_id: id, content: 'x'}))]}
+      const asked = {
+        messages: [{role: 'assistant', tool_calls}, ...ids.map(id => ({role: 'tool', tool_call_id: id, content: 'x'}))],
+      }
       const {body} = chat.request(asked, contextOf('mistral', {}))
       const [called, ...results] = (body as {messages: {tool_calls?: {id: string}[]; tool_call_id?: string}[]}).messages
       const theirs = called!.tool_calls!.map(({id}) => id)
@@ -95,9 +108,18 @@ function read(message: Json) {
 /** An answer as Mistral writes it. */
 function write({text, thought, calls}: Turn): Json {
   const content = thought ? [thinking(thought), ...(text ? [{type: 'text', text}] : [])] : text
-  const tool_calls = calls.map(({id, name, arguments: given}, index) => ({id, function: {name, arguments: given}, index}))
+  const tool_calls = calls.map(({id, name, arguments: given}, index) => ({
+    id,
+    function: {name, arguments: given},
+    index,
+  }))
   const message = {role: 'assistant', content, tool_calls: calls.length > 0 ? tool_calls : null}
-  return {id: 'm1', model: 'mistral-large', choices: [{index: 0, message, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop'}], usage}
+  return {
+    id: 'm1',
+    model: 'mistral-large',
+    choices: [{index: 0, message, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop'}],
+    usage,
+  }
 }
 
 /** The same as a stream; a call's arguments come in pieces under its number. */
@@ -113,6 +135,10 @@ function chunks({text, thought, calls}: Turn, cuts: readonly number[]): Json[] {
     tell({tool_calls: [{id, function: {name, arguments: first}, index}]})
     for (const piece of rest) tell({tool_calls: [{id: 'null', function: {name: '', arguments: piece}, index}]})
   }
-  said.push({id: 'm1', choices: [{index: 0, delta: {content: ''}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop'}], usage})
+  said.push({
+    id: 'm1',
+    choices: [{index: 0, delta: {content: ''}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop'}],
+    usage,
+  })
   return said
 }

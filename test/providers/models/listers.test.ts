@@ -22,17 +22,32 @@ async function listed(slug: string, answers: Readonly<Record<string, unknown>>, 
     const place = request.path + (request.query ? `?${request.query}` : '')
     const found = Object.entries(answers).findLast(([part]) => place.includes(part))
     if (!found) throw new UpstreamFault(403, Buffer.from('no'))
-    return {status: 200, headers: {}, bytes: async () => Buffer.from(JSON.stringify(found[1]))} as unknown as UpstreamReply
+    return {
+      status: 200,
+      headers: {},
+      bytes: async () => Buffer.from(JSON.stringify(found[1])),
+    } as unknown as UpstreamReply
   }
   const models = await modelListerOf(find(slug)!)!({query: new URLSearchParams(query), context}, {ask})
   return {models, asked, ids: models.map(({id}) => id)}
 }
 
 test('OpenAI’s list goes by with the client’s query, one row a name', async () => {
-  const data = [{id: 'a', object: 'model', created: 5, owned_by: 'system', parent: null}, {id: 'a'}, {}, 7, {id: 'x'.repeat(1025)}]
+  const data = [
+    {id: 'a', object: 'model', created: 5, owned_by: 'system', parent: null},
+    {id: 'a'},
+    {},
+    7,
+    {id: 'x'.repeat(1025)},
+  ]
   const {models, asked} = await listed('openai', {'/models': {object: 'list', data}}, 'category=x')
   expect(models).toEqual([
-    expect.objectContaining({id: 'a', created: 5, owned_by: 'system', more: {id: 'a', object: 'model', created: 5, owned_by: 'system'}}),
+    expect.objectContaining({
+      id: 'a',
+      created: 5,
+      owned_by: 'system',
+      more: {id: 'a', object: 'model', created: 5, owned_by: 'system'},
+    }),
   ])
   expect(asked).toEqual([{method: 'GET', path: '/models', endpoint: 'listModels', query: 'category=x'}])
 })
@@ -40,7 +55,11 @@ test('OpenAI’s list goes by with the client’s query, one row a name', async 
 test.each<[string, object, object]>([
   ['groq', {context_window: 131_072, max_completion_tokens: 8192}, {context_length: 131_072, max_output_tokens: 8192}],
   ['vllm', {max_model_len: 4096}, {context_length: 4096}],
-  ['openrouter', {context_length: 9, top_provider: {max_completion_tokens: 4}}, {context_length: 9, max_output_tokens: 4}],
+  [
+    'openrouter',
+    {context_length: 9, top_provider: {max_completion_tokens: 4}},
+    {context_length: 9, max_output_tokens: 4},
+  ],
   ['mistral-ai', {max_context_length: 32_768}, {context_length: 32_768}],
   ['llama-cpp', {meta: {n_ctx: 2048}}, {context_length: 2048}],
   [
@@ -54,7 +73,9 @@ test.each<[string, object, object]>([
 })
 
 test('I9: Together’s bare list is one', async () => {
-  const {models} = await listed('together-ai', {'/models': [{id: 'meta/x', organization: 'Meta', context_length: 8, display_name: 'X'}]})
+  const {models} = await listed('together-ai', {
+    '/models': [{id: 'meta/x', organization: 'Meta', context_length: 8, display_name: 'X'}],
+  })
   expect(models).toMatchObject([{id: 'meta/x', owned_by: 'Meta', context_length: 8, name: 'X'}])
 })
 
@@ -85,8 +106,12 @@ test('I9: Vertex’s is by the names that calls have; a partner that tells nothi
 })
 
 test('I9: Bedrock’s has the models and their profiles, as far as they may be seen', async () => {
-  const models = {modelSummaries: [{modelId: 'amazon.nova', modelName: 'Nova', providerName: 'Amazon', inputModalities: ['TEXT']}]}
-  const profiles = {inferenceProfileSummaries: [{inferenceProfileId: 'us.amazon.nova', inferenceProfileName: 'US Nova'}]}
+  const models = {
+    modelSummaries: [{modelId: 'amazon.nova', modelName: 'Nova', providerName: 'Amazon', inputModalities: ['TEXT']}],
+  }
+  const profiles = {
+    inferenceProfileSummaries: [{inferenceProfileId: 'us.amazon.nova', inferenceProfileName: 'US Nova'}],
+  }
   expect((await listed('bedrock', {'/foundation-models': models, '/inference-profiles': profiles})).ids).toEqual([
     'amazon.nova',
     'us.amazon.nova',
@@ -97,13 +122,19 @@ test('I9: Bedrock’s has the models and their profiles, as far as they may be s
 })
 
 test('I9: Cohere’s is', async () => {
-  const {models} = await listed('cohere', {'/v1/models': {models: [{name: 'command', context_length: 7, endpoints: ['chat']}]}})
+  const {models} = await listed('cohere', {
+    '/v1/models': {models: [{name: 'command', context_length: 7, endpoints: ['chat']}]},
+  })
   expect(models).toEqual([{id: 'command', owned_by: 'cohere', context_length: 7, more: {endpoints: ['chat']}}])
 })
 
 test('Anthropic’s is, page after page', async () => {
   const {models} = await listed('anthropic', {
-    'limit=1000': {data: [{type: 'model', id: 'a', display_name: 'A', created_at: '2025-01-01T00:00:00Z'}], has_more: true, last_id: 'a'},
+    'limit=1000': {
+      data: [{type: 'model', id: 'a', display_name: 'A', created_at: '2025-01-01T00:00:00Z'}],
+      has_more: true,
+      last_id: 'a',
+    },
     'after_id=a': {data: [{type: 'model', id: 'b', max_input_tokens: 9, max_tokens: 3}], has_more: false, last_id: 'b'},
   })
   expect(models).toMatchObject([
@@ -120,7 +151,9 @@ test('what is no list is a broken reply, and one without an end is cut', async (
 
 test('only a host knows the models of an engine, and those behind an own host of openai', () => {
   const ours = list().filter(provider => knowsOwnModels(provider, 'http://10.0.0.5:8000/v1'))
-  expect(ours.map(({slug}) => slug)).toEqual(expect.arrayContaining(['vllm', 'ollama', 'llama-cpp', 'lm-studio', 'openai', 'passthrough']))
+  expect(ours.map(({slug}) => slug)).toEqual(
+    expect.arrayContaining(['vllm', 'ollama', 'llama-cpp', 'lm-studio', 'openai', 'passthrough']),
+  )
   expect(ours.map(({slug}) => slug)).not.toContain('anthropic')
   expect(knowsOwnModels(find('openai')!, null)).toBe(false)
   expect(modelListerOf(find(DEMO)!)).toBeNull()

@@ -20,7 +20,12 @@ const WHOLE: ModelEntry = {
   context_length: 128_000,
   max_output_tokens: 16_384,
   pricing: {prompt: '0.0000025'},
-  more: {permission: [], description: 'A model', supported_generation_methods: ['embedContent'], capabilities: {batch: {supported: true}}},
+  more: {
+    permission: [],
+    description: 'A model',
+    supported_generation_methods: ['embedContent'],
+    capabilities: {batch: {supported: true}},
+  },
 }
 const query = (text = '') => new URLSearchParams(text)
 const many = Array.from({length: 5}, (_, at): ModelEntry => ({id: `m${at}`, kind: 'demo'}))
@@ -69,7 +74,12 @@ describe('fact 25: a model is told', () => {
   test('in Gemini’s shape, with the methods that its clients look for', () => {
     expect(geminiList([BARE, WHOLE], query())).toEqual({
       models: [
-        {name: 'models/@main/m', version: '', displayName: '@main/m', supportedGenerationMethods: ['generateContent', 'countTokens']},
+        {
+          name: 'models/@main/m',
+          version: '',
+          displayName: '@main/m',
+          supportedGenerationMethods: ['generateContent', 'countTokens'],
+        },
         {
           name: 'models/@main/gpt',
           version: '',
@@ -123,7 +133,10 @@ test('Gemini’s pages follow their token to the end', () => {
   const seen: string[] = []
   let token: string | undefined = ''
   while (token !== undefined) {
-    const page = geminiList(many, query(`pageSize=2&pageToken=${token}`)) as {models: {name: string}[]; nextPageToken?: string}
+    const page = geminiList(many, query(`pageSize=2&pageToken=${token}`)) as {
+      models: {name: string}[]
+      nextPageToken?: string
+    }
     seen.push(...page.models.map(({name}) => name))
     token = page.nextPageToken
   }

@@ -25,15 +25,20 @@ test('a responses stream ends with an error that both kinds of clients find', ()
   expect(JSON.parse(data[0]!)).toMatchObject({type: 'error', code: fault.type, message: fault.message, error: fault})
 })
 
-test.each(['data: {"choi', 'data: {"a":1}', 'data: {"a":1}\n', 'data: {"a":1}\r', 'data: {"a":1}\r\n', 'data: {"a":1}\n\n', ': ping\n\n'])(
-  'after a stream that breaks off behind %j the error is an event of its own',
-  cut => {
-    for (const endpoint of ['chatComplete', 'messages', 'createModelResponse'] as const) {
-      const observer = observeStream(endpoint)
-      observer.take(Buffer.from(cut))
-      observer.take(faultEvent(endpoint, fault, observer.is_mid_event))
-      expect(observer.failed).toMatchObject(fault)
-      expect(observer.is_mid_event).toBe(false)
-    }
-  },
-)
+test.each([
+  'data: {"choi',
+  'data: {"a":1}',
+  'data: {"a":1}\n',
+  'data: {"a":1}\r',
+  'data: {"a":1}\r\n',
+  'data: {"a":1}\n\n',
+  ': ping\n\n',
+])('after a stream that breaks off behind %j the error is an event of its own', cut => {
+  for (const endpoint of ['chatComplete', 'messages', 'createModelResponse'] as const) {
+    const observer = observeStream(endpoint)
+    observer.take(Buffer.from(cut))
+    observer.take(faultEvent(endpoint, fault, observer.is_mid_event))
+    expect(observer.failed).toMatchObject(fault)
+    expect(observer.is_mid_event).toBe(false)
+  }
+})

@@ -34,7 +34,14 @@ export function fixtures(file: 'events.txt' | 'reply.json'): readonly Fixture[] 
       const folder = join(ROOT, endpoint, name)
       if (!readdirSync(folder).includes(file)) return []
       const facts = JSON.parse(readFileSync(join(folder, 'facts.json'), 'utf8')) as Facts
-      return [{name: `${endpoint}/${name}`, endpoint: endpoint as EndpointName, facts, bytes: readFileSync(join(folder, file))}]
+      return [
+        {
+          name: `${endpoint}/${name}`,
+          endpoint: endpoint as EndpointName,
+          facts,
+          bytes: readFileSync(join(folder, file)),
+        },
+      ]
     }),
   )
 }

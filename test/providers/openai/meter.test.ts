@@ -9,7 +9,10 @@ function filtered(chunks: readonly Buffer[]): Buffer {
   return Buffer.concat([...given, filter.end()])
 }
 
-/** The stream without its event of usage alone and without what says that there is none, found by other means than the filter's. */
+/**
+ * The stream without its event of usage alone and without what says that there is none, found by other means than the
+ * filter's.
+ */
 function without(bytes: Buffer): string {
   return withoutEvent(bytes).replace(/(data: \{[^\r\n]*"choices":[^\r\n]*),"usage":null(?=[,}])/g, '$1')
 }
@@ -18,16 +21,19 @@ function withoutEvent(bytes: Buffer): string {
   return bytes.toString().replace(/data: [^\r\n]*"choices":\[\],"usage":\{[^\r\n]*(\r\n\r\n|\n\n|\r\r|\n|$)/, '')
 }
 
-describe.each(fixtures('events.txt').filter(({facts}) => !facts.last_at_end || facts.metered))('$name', ({bytes, facts}) => {
-  test('loses its event of usage alone and no other byte, wherever it is cut', () => {
-    const kept = without(bytes)
-    expect(withoutEvent(bytes).length < bytes.length).toBe(facts.metered ?? false)
-    for (let at = 0; at <= bytes.length; at++) {
-      expect(filtered([bytes.subarray(0, at), bytes.subarray(at)]).toString(), `cut at ${at}`).toBe(kept)
-    }
-    expect(filtered([...bytes].map(byte => Buffer.from([byte]))).toString()).toBe(kept)
-  })
-})
+describe.each(fixtures('events.txt').filter(({facts}) => !facts.last_at_end || facts.metered))(
+  '$name',
+  ({bytes, facts}) => {
+    test('loses its event of usage alone and no other byte, wherever it is cut', () => {
+      const kept = without(bytes)
+      expect(withoutEvent(bytes).length < bytes.length).toBe(facts.metered ?? false)
+      for (let at = 0; at <= bytes.length; at++) {
+        expect(filtered([bytes.subarray(0, at), bytes.subarray(at)]).toString(), `cut at ${at}`).toBe(kept)
+      }
+      expect(filtered([...bytes].map(byte => Buffer.from([byte]))).toString()).toBe(kept)
+    })
+  },
+)
 
 test('whatever the line ends and the cuts, what is left is the stream without the event', () => {
   const metered = fixtures('events.txt').filter(({facts}) => facts.metered)
@@ -65,7 +71,10 @@ test.each([
   ['{"usage":null}', '{}'],
   ['{"choices":[{"usage":null}]}', '{"choices":[{"usage":null}]}'],
   ['{"x":{"a":1,"usage":null}}', '{"x":{"a":1,"usage":null}}'],
-  ['{"choices":[{"delta":{"content":",\\"usage\\":null}"}}]}', '{"choices":[{"delta":{"content":",\\"usage\\":null}"}}]}'],
+  [
+    '{"choices":[{"delta":{"content":",\\"usage\\":null}"}}]}',
+    '{"choices":[{"delta":{"content":",\\"usage\\":null}"}}]}',
+  ],
   ['no JSON,"usage":1', 'no JSON,"usage":1'],
 ])('of %s is left %s, wherever it is cut', (json, left) => {
   for (const end of ['\n\n', '\r\n\r\n', '\r\r', '']) {
@@ -77,7 +86,9 @@ test.each([
 })
 
 test('a metered stream is the same as the stream that no one asked for usage, byte for byte', () => {
-  const streams = fixtures('events.txt').filter(({endpoint, facts}) => ['chatComplete', 'complete'].includes(endpoint) && !facts.usage)
+  const streams = fixtures('events.txt').filter(
+    ({endpoint, facts}) => ['chatComplete', 'complete'].includes(endpoint) && !facts.usage,
+  )
   expect(streams.length).toBeGreaterThan(2)
   const usage_event = 'data: {"id":"c","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n'
   for (const {name, bytes} of streams) {

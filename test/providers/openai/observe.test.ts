@@ -7,7 +7,10 @@ import {cut, type Facts, type Fixture, fixtures} from './fixtures.ts'
 
 const streams = fixtures('events.txt')
 
-/** What is seen of a stream in `chunks`. `held_from` is where in the stream the relay was told to wait; −1 when it was not. */
+/**
+ * What is seen of a stream in `chunks`. `held_from` is where in the stream the relay was told to wait; −1 when it was
+ * not.
+ */
 function seen(endpoint: EndpointName, chunks: readonly Buffer[]) {
   const observer = observeStream(endpoint)
   let offset = 0
@@ -25,7 +28,11 @@ function seen(endpoint: EndpointName, chunks: readonly Buffer[]) {
   observer.end()
   const {usage, model, finished, failed, text_bytes, first_event, is_mid_event} = observer
   if (held_from >= 0) expect(usage_at_hold).toEqual(usage)
-  return {told: {usage: usage && withoutZeros(usage), model, finished, failed, text_bytes, first_event}, held_from, is_mid_event}
+  return {
+    told: {usage: usage && withoutZeros(usage), model, finished, failed, text_bytes, first_event},
+    held_from,
+    is_mid_event,
+  }
 }
 
 /** A unit that is said to be none used up nothing. */
@@ -147,7 +154,12 @@ test('an event that is too large counts as one and is not read', () => {
 })
 
 test('no bytes make it throw, and no count is one that cannot be', () => {
-  const hostile = fc.oneof(fc.constantFrom(-1, 1e300, 0.5, '7', null, true, [], {}), fc.integer(), fc.double(), fc.json())
+  const hostile = fc.oneof(
+    fc.constantFrom(-1, 1e300, 0.5, '7', null, true, [], {}),
+    fc.integer(),
+    fc.double(),
+    fc.json(),
+  )
   const keys = [
     'prompt_tokens',
     'completion_tokens',
@@ -157,7 +169,10 @@ test('no bytes make it throw, and no count is one that cannot be', () => {
     'cached_tokens',
     '__proto__',
   ] as const
-  const details = fc.dictionary(fc.constantFrom('cached_tokens', 'audio_tokens', 'reasoning_tokens', 'cached_tokens_details'), hostile)
+  const details = fc.dictionary(
+    fc.constantFrom('cached_tokens', 'audio_tokens', 'reasoning_tokens', 'cached_tokens_details'),
+    hostile,
+  )
   const usage = fc
     .tuple(fc.dictionary(fc.constantFrom(...keys), hostile), details, details)
     .map(([said, one, other]) => ({...said, prompt_tokens_details: one, completion_tokens_details: other}))
@@ -166,7 +181,13 @@ test('no bytes make it throw, and no count is one that cannot be', () => {
     fc.json(),
     fc.string(),
   )
-  const endpoint = fc.constantFrom<EndpointName>('chatComplete', 'messages', 'createModelResponse', 'imageGenerate', 'proxy')
+  const endpoint = fc.constantFrom<EndpointName>(
+    'chatComplete',
+    'messages',
+    'createModelResponse',
+    'imageGenerate',
+    'proxy',
+  )
   fc.assert(
     fc.property(endpoint, fc.array(data), fc.array(fc.nat()), (name, events, cuts) => {
       const {told} = seen(name, cut(Buffer.from(events.map(each => `data: ${each}\n\n`).join('')), cuts))

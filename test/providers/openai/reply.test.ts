@@ -6,7 +6,11 @@ import {fixtures} from './fixtures.ts'
 
 describe.each(fixtures('reply.json'))('$name', ({endpoint, bytes, facts}) => {
   test('is read for its usage and its model', () => {
-    expect(readReply(endpoint, bytes)).toEqual({usage: facts.usage && {...emptyUsage(), ...facts.usage}, hops: null, model: facts.model})
+    expect(readReply(endpoint, bytes)).toEqual({
+      usage: facts.usage && {...emptyUsage(), ...facts.usage},
+      hops: null,
+      model: facts.model,
+    })
   })
 })
 
@@ -44,7 +48,9 @@ test('numbers that cannot be counts are not counted', () => {
   expect(read('{"prompt_tokens":-5,"completion_tokens":1e99}')).toBeNull()
   // of a report of which one half cannot be the other is not believed either
   expect(read('{"prompt_tokens":"12","completion_tokens":4}')).toBeNull()
-  expect(read('{"prompt_tokens":12,"prompt_tokens_details":{"cached_tokens":-3}}')).toMatchObject({input_uncached_tokens: 12})
+  expect(read('{"prompt_tokens":12,"prompt_tokens_details":{"cached_tokens":-3}}')).toMatchObject({
+    input_uncached_tokens: 12,
+  })
   expect(read('[1,2]')).toBeNull()
   expect(read('{}')).toBeNull()
 })
@@ -54,11 +60,14 @@ test.each(['', 'null', '[]', '"x"', '{', 'not json', '\u0000'])('an answer of %j
 })
 
 test('what is to be spoken is counted in code points', () => {
-  const units = (input: unknown) => requestUnits('createSpeech', Buffer.from(JSON.stringify({model: 'tts-1', input})))?.units
+  const units = (input: unknown) =>
+    requestUnits('createSpeech', Buffer.from(JSON.stringify({model: 'tts-1', input})))?.units
   expect(units('né 👋\ud83d')).toEqual({characters: 5})
   expect(units('')).toEqual({characters: 0})
   expect(units(['x'])).toEqual({characters: 0})
-  fc.assert(fc.property(fc.string({unit: 'binary'}), text => void expect(units(text)).toEqual({characters: [...text].length})))
+  fc.assert(
+    fc.property(fc.string({unit: 'binary'}), text => void expect(units(text)).toEqual({characters: [...text].length})),
+  )
 })
 
 test('pictures are counted by quality and size', () => {

@@ -10,9 +10,12 @@ const MEASURED: readonly {name: string; text: string; tokens: number}[] = JSON.p
 )
 
 describe('the tokenizer without a vocabulary', () => {
-  test.each(MEASURED.map(each => [each.name, each] as const))('is within a quarter of o200k on a short text: %s', (_, {text, tokens}) => {
-    expect(Math.abs(countTokens(text) / tokens - 1)).toBeLessThan(0.25)
-  })
+  test.each(MEASURED.map(each => [each.name, each] as const))(
+    'is within a quarter of o200k on a short text: %s',
+    (_, {text, tokens}) => {
+      expect(Math.abs(countTokens(text) / tokens - 1)).toBeLessThan(0.25)
+    },
+  )
 
   test('is within five per cent over all of them', () => {
     const measured = MEASURED.reduce((sum, {tokens}) => sum + tokens, 0)
@@ -43,15 +46,21 @@ describe('a body', () => {
   test('is counted by its text, not by its JSON; a message has a frame', () => {
     expect(body({model: 'gpt-4o', temperature: 0.5, messages: [{role: 'user', content: 'hi there'}]})).toBe(2 + 4)
     expect(body({prompt: 'hi there'})).toBe(2)
-    expect(body({input: [{role: 'user', content: [{type: 'input_text', text: 'hi there'}]}], instructions: 'be brief'})).toBe(2 + 2)
-    expect(body({system: 'be brief', messages: [{role: 'user', content: [{type: 'text', text: 'hi there'}]}]})).toBe(2 + 2 + 4)
+    expect(
+      body({input: [{role: 'user', content: [{type: 'input_text', text: 'hi there'}]}], instructions: 'be brief'}),
+    ).toBe(2 + 2)
+    expect(body({system: 'be brief', messages: [{role: 'user', content: [{type: 'text', text: 'hi there'}]}]})).toBe(
+      2 + 2 + 4,
+    )
   })
 
   test('leaves out pictures, sound, addresses and ids', () => {
     const image = {type: 'image_url', image_url: {url: `data:image/png;base64,${'A'.repeat(10_000)}`, detail: 'high'}}
     const sound = {type: 'input_audio', input_audio: {data: 'A'.repeat(10_000)}}
     const far = {type: 'image_url', image_url: {url: 'https://example.com/a.png'}}
-    expect(body({messages: [{role: 'user', content: [image, sound, far, {type: 'text', text: 'hi there'}]}]})).toBe(2 + 4)
+    expect(body({messages: [{role: 'user', content: [image, sound, far, {type: 'text', text: 'hi there'}]}]})).toBe(
+      2 + 4,
+    )
   })
 
   test('that holds tokens is counted by them', () => {
@@ -75,7 +84,11 @@ describe('a body', () => {
   })
 
   test.each([
-    ["Gemini's", {contents: [{role: 'user', parts: [{text: 'hi there'}]}], systemInstruction: {parts: [{text: 'hi there'}]}}, 4],
+    [
+      "Gemini's",
+      {contents: [{role: 'user', parts: [{text: 'hi there'}]}], systemInstruction: {parts: [{text: 'hi there'}]}},
+      4,
+    ],
     ["Titan's", {inputText: 'hi there'}, 2],
     ["Ollama's answer", {model: 'm', response: 'hi there', done: true, done_reason: 'stop'}, 2],
     ["Ollama's chat", {model: 'm', message: {role: 'assistant', content: 'hi there'}, done: true}, 2],
@@ -96,7 +109,8 @@ describe('a body', () => {
   })
 
   test('that is no JSON object cannot be counted', () => {
-    for (const text of ['', '[', '[]', '7', 'null', '<html>']) expect(countBodyTokens(Buffer.from(text), {framed: true})).toBeNull()
+    for (const text of ['', '[', '[]', '7', 'null', '<html>'])
+      expect(countBodyTokens(Buffer.from(text), {framed: true})).toBeNull()
   })
 
   test('nested deeper than anything is read is not counted', () => {

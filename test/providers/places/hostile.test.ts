@@ -11,14 +11,23 @@ import {sent} from '../catalog/ask.ts'
 /** For each provider whose place options say: options that make one, and the host and path they make. */
 const PLACED: Readonly<Record<string, Options>> = {
   'azure-openai': {azure_resource_name: 'res', azure_deployment_id: 'dep', azure_api_version: '2024-10-21'},
-  'azure-ai': {azure_endpoint_name: 'ep', azure_region: 'eastus', azure_deployment_type: 'serverless', azure_api_version: '2024-05-01'},
+  'azure-ai': {
+    azure_endpoint_name: 'ep',
+    azure_region: 'eastus',
+    azure_deployment_type: 'serverless',
+    azure_api_version: '2024-05-01',
+  },
   bedrock: {aws_region: 'us-east-1'},
   'bedrock-mantle': {aws_region: 'us-east-1'},
   'claude-platform-aws': {aws_region: 'us-east-1', anthropic_aws_workspace_id: 'w'},
   sagemaker: {aws_region: 'us-east-1'},
   'vertex-ai': {vertex_region: 'us-central1', vertex_project_id: 'p', vertex_api_version: 'v1'},
   cortex: {snowflake_account: 'org-account'},
-  oracle: {oracle_region: 'us-chicago-1', oracle_compartment_id: 'ocid1.compartment.oc1..c', oracle_api_version: '20231130'},
+  oracle: {
+    oracle_region: 'us-chicago-1',
+    oracle_compartment_id: 'ocid1.compartment.oc1..c',
+    oracle_api_version: '20231130',
+  },
   'workers-ai': {workers_ai_account_id: 'acct'},
   byteplus: {byteplus_region: 'eu-west'},
   databricks: {databricks_workspace: 'dbc-1', databricks_serving_endpoint_name: 'ep'},
@@ -58,7 +67,9 @@ const IN_HOST = [...ATTEMPTS, 'a.b', 'evil.com', '127.0.0.1', '169.254.169.254',
 
 /** An OCID stands in bodies alone. */
 const CASES = Object.entries(PLACED).flatMap(([slug, options]) =>
-  (Object.keys(options) as OptionName[]).filter(option => OPTIONS[option].takes !== 'ocid').map(option => [slug, option] as const),
+  (Object.keys(options) as OptionName[])
+    .filter(option => OPTIONS[option].takes !== 'ocid')
+    .map(option => [slug, option] as const),
 )
 
 describe.each(CASES)('%s %s', (slug, option) => {
@@ -75,12 +86,19 @@ describe.each(CASES)('%s %s', (slug, option) => {
     // What is not refused is one word of the path or one line of a header, and the host is as it was.
     expect(in_host).toBe(false)
     expect(address(said as string)).toEqual(usual)
-    if (!is_line) expect((said as string).includes(attempt) || (said as string).includes(encodeURIComponent(attempt))).toBe(true)
+    if (!is_line)
+      expect((said as string).includes(attempt) || (said as string).includes(encodeURIComponent(attempt))).toBe(true)
   })
 })
 
 test('whatever an option says, the host stays below the provider’s domain and the path keeps its depth', async () => {
-  const texts = fc.oneof(fc.string(), fc.string({unit: 'binary'}), fc.webUrl(), fc.domain(), fc.constantFrom(...IN_HOST))
+  const texts = fc.oneof(
+    fc.string(),
+    fc.string({unit: 'binary'}),
+    fc.webUrl(),
+    fc.domain(),
+    fc.constantFrom(...IN_HOST),
+  )
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...CASES), texts, async ([slug, option], attempt) => {
       const usual = new URL(await whole(slug, PLACED[slug]!))
@@ -140,9 +158,12 @@ test('a base URL that an option names is told apart, to be judged as a custom ho
   expect(baseUrl(row('huggingface'), {})).toEqual({url: 'https://router.huggingface.co/v1', is_named: false})
 })
 
-test.each(['evil.com/x', '..amazonaws.com', 'amazonaws.com:443', 'a@b.c', 'localhost'])('%j is no domain of AWS', aws_endpoint_domain => {
-  expect(() => baseUrl(row('bedrock'), {aws_endpoint_domain})).toThrow(WrongOption)
-})
+test.each(['evil.com/x', '..amazonaws.com', 'amazonaws.com:443', 'a@b.c', 'localhost'])(
+  '%j is no domain of AWS',
+  aws_endpoint_domain => {
+    expect(() => baseUrl(row('bedrock'), {aws_endpoint_domain})).toThrow(WrongOption)
+  },
+)
 
 test('what a place needs is asked for by its name', () => {
   const missing = (slug: string, options: Options = {}) => {
@@ -172,12 +193,18 @@ test('what a place needs is asked for by its name', () => {
   expect(missing('azure-ai', {azure_endpoint_name: 'ep'})).toBe('azure_region')
 })
 
-test.each(['../x', 'a/b', 'a?b', '..', 'a b', 'a%2fb', 'a#b'])('the model %j does not leave its segment on Vertex AI', async name => {
-  for (const model of [`anthropic.${name}`, `endpoints.${name}`, `mistralai.${name}`]) {
-    const asked = {body: {model, messages: [{role: 'user', content: 'Hi'}], max_tokens: 1}, options: PLACED['vertex-ai']!}
-    await expect(sent('vertex-ai', asked)).rejects.toBeInstanceOf(UnsupportedInput)
-  }
-})
+test.each(['../x', 'a/b', 'a?b', '..', 'a b', 'a%2fb', 'a#b'])(
+  'the model %j does not leave its segment on Vertex AI',
+  async name => {
+    for (const model of [`anthropic.${name}`, `endpoints.${name}`, `mistralai.${name}`]) {
+      const asked = {
+        body: {model, messages: [{role: 'user', content: 'Hi'}], max_tokens: 1},
+        options: PLACED['vertex-ai']!,
+      }
+      await expect(sent('vertex-ai', asked)).rejects.toBeInstanceOf(UnsupportedInput)
+    }
+  },
+)
 
 function row(slug: string): Provider {
   return variantOf(list().find(each => each.slug === slug)!, '', {})
@@ -187,7 +214,9 @@ function row(slug: string): Provider {
 async function whole(slug: string, options: Options): Promise<string> {
   const asked = {body: {model: 'm', messages: [{role: 'user', content: 'Hi'}], max_tokens: 1}, options}
   const {url, headers} =
-    slug === 'sagemaker' ? await sent(slug, {endpoint: 'proxy', path: '/endpoints/e/invocations', options}) : await sent(slug, asked)
+    slug === 'sagemaker'
+      ? await sent(slug, {endpoint: 'proxy', path: '/endpoints/e/invocations', options})
+      : await sent(slug, asked)
   for (const [name, value] of Object.entries(headers)) new Headers([[name, value]])
   if (slug === 'vertex-ai') await sent(slug, {...asked, body: {...asked.body, model: 'anthropic.m'}})
   pathFor(row(slug), {endpoint: 'listFiles', path: '/files', query: '', model: '', is_stream: false}, options)

@@ -3,7 +3,9 @@ import {eventsIn} from '../messages/assemble.ts'
 
 type Loose = Record<string, unknown>
 
-/** What a kind of item grows by: the event that adds to it and the one that says the whole, with the member they fill. */
+/**
+ * What a kind of item grows by: the event that adds to it and the one that says the whole, with the member they fill.
+ */
 const GROWS: Readonly<Record<string, string>> = {
   'response.output_text': 'text',
   'response.refusal': 'refusal',
@@ -12,8 +14,9 @@ const GROWS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The response that a stream of events comes to, by the grammar that OpenAI documents: numbers without a gap, one item at a time, every
- * delta inside its item and part, every `done` equal to its deltas. Throws where it is broken, and where the last event says otherwise.
+ * The response that a stream of events comes to, by the grammar that OpenAI documents: numbers without a gap, one item
+ * at a time, every delta inside its item and part, every `done` equal to its deltas. Throws where it is broken, and
+ * where the last event says otherwise.
  */
 export function assembleResponse(text: string): Json {
   let response: Loose | null = null
@@ -39,7 +42,10 @@ export function assembleResponse(text: string): Json {
       must(item !== null && part === null, 'without its beginning')
       const {status, encrypted_content, ...rest} = event.item as Loose
       const {status: _, encrypted_content: __, ...grown} = item!
-      must(JSON.stringify(sorted(grown)) === JSON.stringify(sorted(rest)), `is not what came: ${JSON.stringify([grown, rest])}`)
+      must(
+        JSON.stringify(sorted(grown)) === JSON.stringify(sorted(rest)),
+        `is not what came: ${JSON.stringify([grown, rest])}`,
+      )
       output.push(event.item as Loose)
       item = null
     } else if (type.endsWith('_part.added')) {

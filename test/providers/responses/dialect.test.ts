@@ -70,8 +70,14 @@ describe('a stream', () => {
   test('in which the provider tells an error ends with it', () => {
     const stream = responsesClient.openStream(context, {})
     const text =
-      stream.chunk(delta({content: 'Hel'})) + stream.chunk({error: {message: 'slow down', type: 'rate_limit_exceeded'}}) + stream.end()
-    expect(eventsIn(text).at(-1)).toMatchObject({type: 'error', code: 'rate_limit_exceeded', message: 'acme error: slow down'})
+      stream.chunk(delta({content: 'Hel'})) +
+      stream.chunk({error: {message: 'slow down', type: 'rate_limit_exceeded'}}) +
+      stream.end()
+    expect(eventsIn(text).at(-1)).toMatchObject({
+      type: 'error',
+      code: 'rate_limit_exceeded',
+      message: 'acme error: slow down',
+    })
   })
 
   test('whose chunks have ids of their own has one', () => {
@@ -84,7 +90,12 @@ describe('a stream', () => {
   test('with a call that has no name ends as failed', () => {
     const stream = responsesClient.openStream(context, {})
     const text = stream.chunk(delta({tool_calls: [{index: 0, id: 'a', function: {arguments: '{}'}}]})) + stream.end()
-    expect(eventsIn(text).map(({type}) => type)).toEqual(['response.created', 'response.in_progress', 'response.failed', 'error'])
+    expect(eventsIn(text).map(({type}) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.failed',
+      'error',
+    ])
   })
 })
 
@@ -130,7 +141,10 @@ test.each<[field: string, asked: Json]>([
   ],
   ['tool_choice', {input: 'a', tool_choice: 'constructor'}],
   ['tool_choice.type', {input: 'a', tool_choice: {type: 'file_search'}}],
-  ['tool_choice.tools[0].type', {input: 'a', tool_choice: {type: 'allowed_tools', mode: 'auto', tools: [{type: 'mcp'}]}}],
+  [
+    'tool_choice.tools[0].type',
+    {input: 'a', tool_choice: {type: 'allowed_tools', mode: 'auto', tools: [{type: 'mcp'}]}},
+  ],
   ['text.format.type', {input: 'a', text: {format: {type: 'grammar'}}}],
   ['text.format.schema', {input: 'a', text: {format: {type: 'json_schema', name: 'a'}}}],
 ])('%s is named when it cannot be said', (field, asked) => {
@@ -143,9 +157,12 @@ test('a built-in tool is named in the refusal', () => {
   )
 })
 
-test.each<unknown>([{}, {choices: []}, {choices: [{}]}, {choices: [{message: 'hi'}]}])('the answer %j is no response', completion => {
-  expect(() => responsesClient.fromChat(completion as Json, context, {})).toThrow(InvalidResponse)
-})
+test.each<unknown>([{}, {choices: []}, {choices: [{}]}, {choices: [{message: 'hi'}]}])(
+  'the answer %j is no response',
+  completion => {
+    expect(() => responsesClient.fromChat(completion as Json, context, {})).toThrow(InvalidResponse)
+  },
+)
 
 test.each([
   'gw1.',

@@ -26,7 +26,9 @@ const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
 test('a conversation in chat’s words keeps roles, texts, names, ids, arguments and order', () => {
   fc.assert(
     fc.property(turns, conversation => {
-      const {messages} = responsesClient.toChat({input: conversation.flatMap(itemsOf)}, context) as {messages: readonly Json[]}
+      const {messages} = responsesClient.toChat({input: conversation.flatMap(itemsOf)}, context) as {
+        messages: readonly Json[]
+      }
       expect(messages.flatMap(heardInChat)).toEqual(conversation.flatMap(heardInTurn))
     }),
   )
@@ -55,7 +57,9 @@ test('however an answer is cut into chunks, the stream comes to the whole answer
         ...cut(refusal, piece).map(part => ({refusal: part})),
         ...tool_calls.flatMap(call => [
           {tool_calls: [{...call, function: {...call.function, arguments: ''}}]},
-          ...cut(call.function.arguments, piece).map(part => ({tool_calls: [{index: call.index, function: {arguments: part}}]})),
+          ...cut(call.function.arguments, piece).map(part => ({
+            tool_calls: [{index: call.index, function: {arguments: part}}],
+          })),
         ]),
       ]
       const head = {id: 'chatcmpl-abc', model: 'm-1'}
@@ -90,7 +94,9 @@ test('what is no request is refused by name, never a crash', () => {
 test('chunks of anything make no crash and no half event', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.dictionary(fc.constantFrom('content', 'tool_calls', 'content_blocks', 'refusal', 'usage'), fc.anything())),
+      fc.array(
+        fc.dictionary(fc.constantFrom('content', 'tool_calls', 'content_blocks', 'refusal', 'usage'), fc.anything()),
+      ),
       deltas => {
         const stream = responsesClient.openStream(context, {})
         const texts = deltas.map(delta => stream.chunk({choices: [{delta}], usage: delta.usage}))
@@ -104,7 +110,12 @@ function itemsOf({user, said, calls}: Turn, turn: number): readonly Json[] {
   return [
     {role: 'user', content: user.map(text => ({type: 'input_text', text}))},
     {type: 'message', role: 'assistant', content: [{type: 'output_text', text: said}]},
-    ...calls.map(({name, input: asked}, at) => ({type: 'function_call', call_id: `t${turn}_${at}`, name, arguments: asked})),
+    ...calls.map(({name, input: asked}, at) => ({
+      type: 'function_call',
+      call_id: `t${turn}_${at}`,
+      name,
+      arguments: asked,
+    })),
     ...calls.map(({result}, at) => ({type: 'function_call_output', call_id: `t${turn}_${at}`, output: result})),
   ]
 }
@@ -120,10 +131,14 @@ function heardInTurn({user, said, calls}: Turn, turn: number): readonly unknown[
 }
 
 function heardInChat({role, content, tool_calls = [], tool_call_id}: Json): readonly unknown[] {
-  const texts = typeof content === 'string' ? [content] : ((content ?? []) as readonly {text: string}[]).map(part => part.text)
+  const texts =
+    typeof content === 'string' ? [content] : ((content ?? []) as readonly {text: string}[]).map(part => part.text)
   const calls = tool_calls as readonly {id: string; function: {name: string; arguments: string}}[]
   if (role === 'tool') return texts.map(each => ['tool', tool_call_id, each])
-  return [...texts.map(each => [role, each]), ...calls.map(each => ['call', each.id, each.function.name, each.function.arguments])]
+  return [
+    ...texts.map(each => [role, each]),
+    ...calls.map(each => ['call', each.id, each.function.name, each.function.arguments]),
+  ]
 }
 
 function cut(whole: string, size: number): readonly string[] {

@@ -75,9 +75,15 @@ test.each([
 test('the SDK takes a stream that was cut for an error, whatever came before', async () => {
   const fixture = all.find(({name}) => name === 'parallel-tools')!
   for (let kept = 0; kept < fixture.chunks!.length; kept++) {
-    server.play({chunks: chunksOf(fixture).slice(0, kept), fault: {message: 'it broke', type: 'upstream_error', param: null, code: null}})
+    server.play({
+      chunks: chunksOf(fixture).slice(0, kept),
+      fault: {message: 'it broke', type: 'upstream_error', param: null, code: null},
+    })
     const stream = client.responses.stream(fixture.asked as never)
-    expect(await failureOf(stream.finalResponse())).toMatchObject({type: 'upstream_error', message: expect.stringContaining('it broke')})
+    expect(await failureOf(stream.finalResponse())).toMatchObject({
+      type: 'upstream_error',
+      message: expect.stringContaining('it broke'),
+    })
   }
 })
 

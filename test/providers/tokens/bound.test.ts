@@ -16,13 +16,16 @@ const bound = (text: string) => most(JSON.stringify(text).slice(1, -1))
 const escaped = (text: string) =>
   JSON.stringify(text)
     .slice(1, -1)
-    .replace(/[\u0080-\uffff/]/g, sign => (sign === '/' ? '\\/' : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`))
+    .replace(/[\u0080-\uffff/]/g, sign =>
+      sign === '/' ? '\\/' : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    )
 
 const MEASURED: readonly {name: string; text: string}[] = JSON.parse(
   readFileSync(resolve(import.meta.dirname, '../../fixtures/tokens.json'), 'utf8'),
 )
 const read = (file: string) => readFileSync(resolve(import.meta.dirname, '../../..', file), 'utf8')
-const lines = (count: number, line: (at: number) => string) => Array.from({length: count}, (_, at) => line(at)).join('\n')
+const lines = (count: number, line: (at: number) => string) =>
+  Array.from({length: count}, (_, at) => line(at)).join('\n')
 
 const TEXTS: readonly (readonly [string, string])[] = [
   ...MEASURED.map(({name, text}) => [name, text] as const),

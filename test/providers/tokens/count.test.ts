@@ -13,7 +13,10 @@ import {pace, worked_ms} from '../../support/pace.ts'
 import {forRing, generated, seed} from '../../support/ring.ts'
 
 const AS_TEXT = {disallowedSpecial: new Set<string>()}
-const ORACLES = {o200k_base: (text: string) => o200k(text, AS_TEXT).length, cl100k_base: (text: string) => cl100k(text, AS_TEXT).length}
+const ORACLES = {
+  o200k_base: (text: string) => o200k(text, AS_TEXT).length,
+  cl100k_base: (text: string) => cl100k(text, AS_TEXT).length,
+}
 const ENCODINGS = Object.keys(ORACLES) as Encoding[]
 const counters = {
   o200k_base: new PieceCounter(await vocabularyOf('o200k_base'), 'o200k_base'),
@@ -135,7 +138,10 @@ describe('a body', () => {
   test('with functions is held for at no less than OpenAI makes of them', async () => {
     const runs = forRing({own: 100, ci: 1000, full: 10_000})
     generated('counted functions', runs)
-    const word = fc.oneof(fc.constantFrom('kg', 'lb', 'a', 'x1', 'location', 'Max. items', '1', '汉字'), fc.string({maxLength: 6}))
+    const word = fc.oneof(
+      fc.constantFrom('kg', 'lb', 'a', 'x1', 'location', 'Max. items', '1', '汉字'),
+      fc.string({maxLength: 6}),
+    )
     const described = fc.option(fc.constantFrom('How warm it is.', 'unit', RUSSIAN.slice(0, 30)), {nil: undefined})
     const parameter = fc.letrec<{any: object}>(tie => ({
       any: fc.oneof(
@@ -171,7 +177,17 @@ describe('a body', () => {
   })
 
   test('that is no JSON is gone over all the same', async () => {
-    for (const text of ['', '"', '"\\', '"\\u12', '{"a":"\\q"}', '[[[', `"${'9'.repeat(9000)}`, '9'.repeat(9000), '\xff"\xff'])
+    for (const text of [
+      '',
+      '"',
+      '"\\',
+      '"\\u12',
+      '{"a":"\\q"}',
+      '[[[',
+      `"${'9'.repeat(9000)}`,
+      '9'.repeat(9000),
+      '\xff"\xff',
+    ])
       expect(await count(text)).toBeGreaterThanOrEqual(0)
   })
 

@@ -18,17 +18,22 @@ function example(path: string): string {
 }
 
 describe('every row of the table', () => {
-  test.each(VENDOR_OPERATIONS.map(row => [`${row.method} ${row.path}`, row] as const))('%s is found by its own path', (_, row) => {
-    const kind = row.kinds === 'all' ? 'openai' : row.kinds[0]!
-    const path = example(row.path)
-    const found = vendorOperation(kind, row.method, path)
-    expect(found?.operation.name).toBe(row.name)
-    for (const prefix of ['/v1', '/v1beta', '/openai/v1'])
-      expect(vendorOperation(kind, row.method, prefix + path)?.operation.name).toBe(row.name)
-    expect(vendorOperation(kind, row.method, `${path}/`)?.operation.name).toBe(row.name)
-    expect(vendorOperation(kind, row.method, path.replace('/', '/').replaceAll('e', '%65'))?.operation.name).toBe(row.name)
-    expect(found!.path_model === null).toBe(!row.path.includes('model}') && !row.path.includes('model+}'))
-  })
+  test.each(VENDOR_OPERATIONS.map(row => [`${row.method} ${row.path}`, row] as const))(
+    '%s is found by its own path',
+    (_, row) => {
+      const kind = row.kinds === 'all' ? 'openai' : row.kinds[0]!
+      const path = example(row.path)
+      const found = vendorOperation(kind, row.method, path)
+      expect(found?.operation.name).toBe(row.name)
+      for (const prefix of ['/v1', '/v1beta', '/openai/v1'])
+        expect(vendorOperation(kind, row.method, prefix + path)?.operation.name).toBe(row.name)
+      expect(vendorOperation(kind, row.method, `${path}/`)?.operation.name).toBe(row.name)
+      expect(vendorOperation(kind, row.method, path.replace('/', '/').replaceAll('e', '%65'))?.operation.name).toBe(
+        row.name,
+      )
+      expect(found!.path_model === null).toBe(!row.path.includes('model}') && !row.path.includes('model+}'))
+    },
+  )
 
   test('says what it is in money, and reads models only where there may be some', () => {
     for (const {name, models, path, generates, money, endpoint} of VENDOR_OPERATIONS) {

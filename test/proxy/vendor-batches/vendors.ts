@@ -55,7 +55,10 @@ const anthropicRow = (row: VendorRow, at: number) => ({
           message: {
             ...{type: 'message', id: `msg_${at}`, content: []},
             model: row === 'mute' ? 'tested' : (row.model ?? 'tested'),
-            usage: row === 'mute' ? {} : {input_tokens: row.input, output_tokens: row.output, service_tier: 'batch', ...row.more},
+            usage:
+              row === 'mute'
+                ? {}
+                : {input_tokens: row.input, output_tokens: row.output, service_tier: 'batch', ...row.more},
           },
         },
 })
@@ -68,7 +71,9 @@ const geminiRow = (row: VendorRow, at: number) =>
         response: {
           candidates: [],
           modelVersion: row === 'mute' ? 'tested' : (row.model ?? 'tested'),
-          ...(row !== 'mute' && {usageMetadata: {promptTokenCount: row.input, candidatesTokenCount: row.output, ...row.more}}),
+          ...(row !== 'mute' && {
+            usageMetadata: {promptTokenCount: row.input, candidatesTokenCount: row.output, ...row.more},
+          }),
         },
       }
 
@@ -91,10 +96,24 @@ const openaiRow = (row: VendorRow, at: number) => ({
 function anthropic(name: string, base: string): BatchVendor {
   const batch = ({ended, rows}: VendorState) => ({
     ...{id: 'msgbatch_1', type: 'message_batch', processing_status: ended ? 'ended' : 'in_progress', results_url: null},
-    request_counts: {succeeded: ended ? rows.filter(isAnswered).length : 0, errored: 0, canceled: 0, expired: 0, processing: 0},
+    request_counts: {
+      succeeded: ended ? rows.filter(isAnswered).length : 0,
+      errored: 0,
+      canceled: 0,
+      expired: 0,
+      processing: 0,
+    },
   })
   return {
-    ...{name, kind: 'anthropic', base: '/v1', one_model: false, has_file: true, has_results_path: true, takes_decoy: true},
+    ...{
+      name,
+      kind: 'anthropic',
+      base: '/v1',
+      one_model: false,
+      has_file: true,
+      has_results_path: true,
+      takes_decoy: true,
+    },
     create: base,
     request: models => ({
       requests: requests(models, (model, at) => ({
@@ -107,10 +126,13 @@ function anthropic(name: string, base: string): BatchVendor {
     removes: `${base}/msgbatch_1`,
     lines: rows => rows.map(anthropicRow),
     answer(method, path, state) {
-      if (path === '/v1/messages/batches') return {json: method === 'POST' ? batch({...state, ended: false}) : {data: [batch(state)]}}
+      if (path === '/v1/messages/batches')
+        return {json: method === 'POST' ? batch({...state, ended: false}) : {data: [batch(state)]}}
       if (path === '/v1/messages/batches/msgbatch_1')
         return {json: method === 'DELETE' ? {id: 'msgbatch_1', type: 'message_batch_deleted'} : batch(state)}
-      return path === '/v1/messages/batches/msgbatch_1/results' && state.ended ? {lines: state.rows.map(anthropicRow)} : null
+      return path === '/v1/messages/batches/msgbatch_1/results' && state.ended
+        ? {lines: state.rows.map(anthropicRow)}
+        : null
     },
   }
 }
@@ -121,11 +143,16 @@ function gemini(name: string, is_inline: boolean): BatchVendor {
     metadata: {
       model: 'models/tested',
       state: ended ? 'BATCH_STATE_SUCCEEDED' : 'BATCH_STATE_RUNNING',
-      batchStats: {requestCount: String(rows.length), ...(ended && {successfulRequestCount: String(rows.filter(isAnswered).length)})},
+      batchStats: {
+        requestCount: String(rows.length),
+        ...(ended && {successfulRequestCount: String(rows.filter(isAnswered).length)}),
+      },
     },
     ...(ended && {
       done: true,
-      response: is_inline ? {inlinedResponses: {inlinedResponses: rows.map(geminiRow)}} : {responsesFile: 'files/batch-b1'},
+      response: is_inline
+        ? {inlinedResponses: {inlinedResponses: rows.map(geminiRow)}}
+        : {responsesFile: 'files/batch-b1'},
     }),
   })
   return {
@@ -167,10 +194,17 @@ const mistral: BatchVendor = {
   answer(method, path, state) {
     const {ended, rows} = state
     const job = {
-      ...{id: 'j1', object: 'batch', endpoint: '/v1/chat/completions', model: 'tested', status: ended ? 'SUCCESS' : 'RUNNING'},
+      ...{
+        id: 'j1',
+        object: 'batch',
+        endpoint: '/v1/chat/completions',
+        model: 'tested',
+        status: ended ? 'SUCCESS' : 'RUNNING',
+      },
       ...(ended && {output_file: 'out-1', succeeded_requests: rows.filter(isAnswered).length}),
     }
-    if (path === '/v1/batch/jobs') return {json: method === 'POST' ? {...job, status: 'QUEUED', output_file: null} : {data: [job]}}
+    if (path === '/v1/batch/jobs')
+      return {json: method === 'POST' ? {...job, status: 'QUEUED', output_file: null} : {data: [job]}}
     if (path === '/v1/batch/jobs/j1') return {json: job}
     return path === '/v1/files/out-1/content' ? {lines: rows.map(openaiRow)} : null
   },
@@ -185,7 +219,10 @@ const bedrockRow = (row: VendorRow, at: number) => ({
     : {
         modelOutput: {
           content: [],
-          ...(row !== 'mute' && {model: row.model ?? 'tested', usage: {input_tokens: row.input, output_tokens: row.output, ...row.more}}),
+          ...(row !== 'mute' && {
+            model: row.model ?? 'tested',
+            usage: {input_tokens: row.input, output_tokens: row.output, ...row.more},
+          }),
         },
       }),
 })
@@ -227,10 +264,16 @@ const openai: BatchVendor = {
   lines: rows => rows.map(openaiRow),
   answer(method, path, {ended, rows}) {
     const batch = {
-      ...{id: 'batch_1', object: 'batch', endpoint: '/v1/chat/completions', status: ended ? 'completed' : 'in_progress'},
+      ...{
+        id: 'batch_1',
+        object: 'batch',
+        endpoint: '/v1/chat/completions',
+        status: ended ? 'completed' : 'in_progress',
+      },
       output_file_id: ended ? 'out-1' : null,
     }
-    if (path === '/v1/batches') return {json: method === 'POST' ? {...batch, status: 'validating'} : {object: 'list', data: [batch]}}
+    if (path === '/v1/batches')
+      return {json: method === 'POST' ? {...batch, status: 'validating'} : {object: 'list', data: [batch]}}
     if (path === '/v1/batches/batch_1') return {json: batch}
     return path === '/v1/files/out-1/content' ? {lines: rows.map(openaiRow)} : null
   },

@@ -24,12 +24,19 @@ describe.each(KINDS)('the bodies of many rows on %s', kind => {
   const find = async (indexes: readonly number[], apart_ms?: number) => {
     const found = new Map<string, string>()
     const rows = indexes.map(index => rowOf(index, apart_ms))
-    await manyBodiesFinder(made.options, made.store.db)(rows, row => void found.set(row.log_id, Buffer.from(row.request_body!).toString()))
+    await manyBodiesFinder(made.options, made.store.db)(
+      rows,
+      row => void found.set(row.log_id, Buffer.from(row.request_body!).toString()),
+    )
     return found
   }
   const keep = async (index: number, apart_ms?: number) => {
     const {id, created_at} = rowOf(index, apart_ms)
-    await keepBodies(made, {log_id: id, created_at, request_body: Buffer.from(bodyOf(index))}, Date.parse(created_at) + 60)
+    await keepBodies(
+      made,
+      {log_id: id, created_at, request_body: Buffer.from(bodyOf(index))},
+      Date.parse(created_at) + 60,
+    )
   }
 
   test('are those that are found one by one; what is not kept is passed over', async () => {
@@ -43,7 +50,8 @@ describe.each(KINDS)('the bodies of many rows on %s', kind => {
         .sort(),
     )
     const one = bodyFinder(made.options, made.store.db)
-    for (const index of all) expect((await one(rowOf(index)))?.request_body?.length).toBe(found.get(`row-${index}`)?.length)
+    for (const index of all)
+      expect((await one(rowOf(index)))?.request_body?.length).toBe(found.get(`row-${index}`)?.length)
     expect(await find([])).toEqual(new Map())
     expect((await find([4])).size).toBe(1)
   })
@@ -59,7 +67,11 @@ test('a pack that ends in the middle gives what stands before', async () => {
   const made = await testStore('sqlite')
   const folder = join(made.folder, PACKS_FOLDER)
   const packs = openPacks(folder)
-  const body = (index: number) => ({log_id: rowOf(index).id, created_at: rowOf(index).created_at, request_body: Buffer.from(bodyOf(index))})
+  const body = (index: number) => ({
+    log_id: rowOf(index).id,
+    created_at: rowOf(index).created_at,
+    request_body: Buffer.from(bodyOf(index)),
+  })
   packs.append(packedBodies([body(0), body(1)], BEGAN_MS + 1100), fault => expect(fault).toBeUndefined())
   packs.close()
   const [pack] = listPacks(folder)

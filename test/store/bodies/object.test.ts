@@ -60,7 +60,8 @@ test('any bytes come back, as what they were', async () => {
   await fc.assert(
     fc.asyncProperty(body, body, fc.constantFrom(0, 1), async (request_body, response_body, cut) => {
       const {again} = await written({request_body, response_body, cut})
-      const plain = (row: Partial<LogBodiesTable>) => [row.request_body, row.response_body].map(each => each && [...each])
+      const plain = (row: Partial<LogBodiesTable>) =>
+        [row.request_body, row.response_body].map(each => each && [...each])
       expect([plain(again), again.cut]).toEqual([plain({request_body, response_body}), cut])
     }),
   )
@@ -74,12 +75,21 @@ test('an encoded body comes back decoded, and as it was where it cannot be', asy
   expect([kept.response_body?.toString(), kept.response_encoding]).toEqual(['no gzip', 'gzip'])
   const cut = gzipSync('x'.repeat(50_000)).subarray(0, 40)
   const {again: beginning} = await written({response_body: cut, response_encoding: 'gzip', cut: 1})
-  expect([/^x+$/.test(String(beginning.response_body)), beginning.response_encoding, beginning.cut]).toEqual([true, null, 1])
+  expect([/^x+$/.test(String(beginning.response_body)), beginning.response_encoding, beginning.cut]).toEqual([
+    true,
+    null,
+    1,
+  ])
 })
 
-test.each(['', 'null', '[]', '{}', '{"request":{"headers":{}},"response":1}', '{"request":{},"response":{}}', '{"request":{"headers":{}}'])(
-  'what no gateway wrote is no object of ours: %s',
-  object => {
-    expect(() => fromObject('log-1', PLAIN_ROW.created_at, Buffer.from(object))).toThrow()
-  },
-)
+test.each([
+  '',
+  'null',
+  '[]',
+  '{}',
+  '{"request":{"headers":{}},"response":1}',
+  '{"request":{},"response":{}}',
+  '{"request":{"headers":{}}',
+])('what no gateway wrote is no object of ours: %s', object => {
+  expect(() => fromObject('log-1', PLAIN_ROW.created_at, Buffer.from(object))).toThrow()
+})

@@ -1,4 +1,14 @@
-import {appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync} from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {expect, onTestFinished, test} from 'vitest'
@@ -15,7 +25,8 @@ function setUp(options: {most_bytes?: number; most_ms?: number} = {}) {
   const packs = openPacks(folder, options)
   onTestFinished(() => packs.close())
   const faults: unknown[] = []
-  const append = (rows: readonly Row[], packed_ms = AT_MS) => packs.append(packedBodies(rows, packed_ms), fault => faults.push(fault))
+  const append = (rows: readonly Row[], packed_ms = AT_MS) =>
+    packs.append(packedBodies(rows, packed_ms), fault => faults.push(fault))
   const find = (id: string, last_byte_ms = 0) => findInPacks(folder, {id, created_at: CREATED_AT, last_byte_ms})
   return {folder, packs, faults, append, find}
 }
@@ -29,7 +40,10 @@ test('every row is found again, in small batches and in compressed ones, and not
     Array.from({length: 300}, (_, n) => row(`c${n}`, 1000 + n)),
     AT_MS + 50,
   )
-  append([{log_id: 'z', response_body: Buffer.from([0, 255]), response_encoding: 'gzip', request_headers: '{"a":"ü"}'}], AT_MS + 100)
+  append(
+    [{log_id: 'z', response_body: Buffer.from([0, 255]), response_encoding: 'gzip', request_headers: '{"a":"ü"}'}],
+    AT_MS + 100,
+  )
   for (const [id, bytes] of [
     ['a', 10],
     ['b', 10],
@@ -37,7 +51,11 @@ test('every row is found again, in small batches and in compressed ones, and not
     ['c299', 1299],
   ] as const) {
     const found = await find(id)
-    expect([found?.log_id, Buffer.from(found!.request_body!).equals(Buffer.alloc(bytes, id)), found?.cut]).toEqual([id, true, bytes % 2])
+    expect([found?.log_id, Buffer.from(found!.request_body!).equals(Buffer.alloc(bytes, id)), found?.cut]).toEqual([
+      id,
+      true,
+      bytes % 2,
+    ])
   }
   expect(await find('z')).toMatchObject({request_body: null, response_encoding: 'gzip', request_headers: '{"a":"ü"}'})
   expect(await find('c300')).toBeUndefined()

@@ -2,8 +2,8 @@ import {openJournal, recover} from '../../../src/store/journal/index.ts'
 import {say} from '../../support/say.ts'
 
 /**
- * Appends for ever and prints the id of each acknowledged record, until it is killed. Starts as a server does: settles what the run before
- * left open. Arguments: folder, store id, name of this run.
+ * Appends for ever and prints the id of each acknowledged record, until it is killed. Starts as a server does: settles
+ * what the run before left open. Arguments: folder, store id, name of this run.
  */
 const [folder, store_id, run] = process.argv.slice(2) as [string, string, string]
 const owner = {folder, store_id, epoch: 1}
@@ -21,7 +21,8 @@ setImmediate(function turn() {
   for (let n = 0; n < 5; n++) {
     const call = `${run}-${calls++}:1`
     journal.appendIntent(call, `intent ${call}`, acknowledge(`intent ${call}`))
-    if (n < 4 || calls % 100 > 0) journal.appendSettlement(call, `settlement ${call}`, acknowledge(`settlement ${call}`))
+    if (n < 4 || calls % 100 > 0)
+      journal.appendSettlement(call, `settlement ${call}`, acknowledge(`settlement ${call}`))
     journal.append('log_row', `${call} ${'x'.repeat(calls % 3000)}`, acknowledge(call))
   }
   setImmediate(turn)

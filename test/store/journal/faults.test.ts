@@ -167,7 +167,9 @@ test('more intents are open than a segment has room for: the room grows with the
   const ids = Array.from({length: 300}, (_, n) => `${n}:1`)
   for (const id of ids) expect(await ask.intent(id)).toBeUndefined()
   expect(journal.status().free_bytes).toBeGreaterThanOrEqual(300 * SETTLEMENT_BYTES)
-  expect((await Promise.all(ids.map(id => ask.settle(id, 'y'.repeat(400))))).every(error => error === undefined)).toBe(true)
+  expect((await Promise.all(ids.map(id => ask.settle(id, 'y'.repeat(400))))).every(error => error === undefined)).toBe(
+    true,
+  )
   await journal.close()
   expect(openIds(folder)).toEqual([])
   expect(readdirSync(folder)).toEqual(segmentFiles(folder))
@@ -230,7 +232,10 @@ test('a segment that is removed while the disk is full takes settlements, refuse
     warnings: [],
   })
   expect(journal.status()).toMatchObject({accepting: true, files_removed: 1})
-  expect(events.map(({code}) => code).filter(code => code === 'removed' || code === 'restored')).toEqual(['removed', 'restored'])
+  expect(events.map(({code}) => code).filter(code => code === 'removed' || code === 'restored')).toEqual([
+    'removed',
+    'restored',
+  ])
 })
 
 test('a segment that is removed and filled before anybody looks is written anew when the next begins', async () => {

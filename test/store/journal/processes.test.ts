@@ -22,7 +22,9 @@ test('a reader in another thread follows the writer record by record, while segm
     written.push(...payloads)
     if (turn % 3 === 0) await Promise.all(answers)
     worker.postMessage(journal.position())
-    const [said] = (await once(worker, 'message')) as [{from: {segment: number; position: number}; read: string[]; warnings: string[]}]
+    const [said] = (await once(worker, 'message')) as [
+      {from: {segment: number; position: number}; read: string[]; warnings: string[]},
+    ]
     read.push(...said.read)
     expect(said.warnings).toEqual([])
     await Promise.all(answers)

@@ -48,7 +48,11 @@ test('a write cut off at any byte of its last record loses that record and no ot
   const [begin, end] = places[2]!
   for (let cut = begin; cut < end; cut++) {
     const torn = Buffer.from(bytes).fill(0, cut)
-    expect(readBytes(torn)).toEqual({records: records.slice(0, 2), reason: cut === begin ? 'end' : 'torn', position: begin})
+    expect(readBytes(torn)).toEqual({
+      records: records.slice(0, 2),
+      reason: cut === begin ? 'end' : 'torn',
+      position: begin,
+    })
     expect(readBytes(bytes.subarray(0, cut))).toEqual({
       records: records.slice(0, 2),
       reason: cut === begin ? 'end' : 'damaged',
@@ -125,7 +129,10 @@ test('zeros over a page of the data, as a power cut leaves them, are damage and 
   const {bytes, places} = await killedSegment()
   const [begin, end] = places[1]!
   const [last, behind] = places[2]!
-  expect(readBytes(Buffer.from(bytes).fill(0, begin, end))).toMatchObject({reason: 'end', gaps: [{position: begin, end_position: last}]})
+  expect(readBytes(Buffer.from(bytes).fill(0, begin, end))).toMatchObject({
+    reason: 'end',
+    gaps: [{position: begin, end_position: last}],
+  })
   expect(readBytes(Buffer.from(bytes).fill(0, begin), behind)).toMatchObject({reason: 'damaged', position: begin})
 })
 
@@ -137,7 +144,10 @@ test('segments of another epoch or store are passed with a warning, and their nu
     await journal.close()
   }
   expect(segmentFiles(folder)).toHaveLength(4)
-  expect(readAll(folder)).toEqual({records: ['intent 03:1 03:1', 'intent 03:1 03:1'], warnings: ['foreign 2', 'foreign 3']})
+  expect(readAll(folder)).toEqual({
+    records: ['intent 03:1 03:1', 'intent 03:1 03:1'],
+    warnings: ['foreign 2', 'foreign 3'],
+  })
   const {warnings, open} = recover({folder, ...OWNER, mark: START})
   expect(open.map(({segment}) => segment)).toEqual([4])
   expect(warnings.map(({text}) => text)).toEqual([
@@ -164,7 +174,8 @@ test('who waits for the writer goes past no segment that is missing or is not on
   const {journal, folder} = await testJournal({segment_bytes: 4096, settlement_bytes: 64})
   for (let n = 0; n < 9; n++) await asking(journal).log(`${n} ${'x'.repeat(990)}`)
   const up_to = journal.position()
-  const read = (from: Mark, waits: boolean) => [...readJournal({folder, ...OWNER, from, up_to, waits, warn: () => {}})].length
+  const read = (from: Mark, waits: boolean) =>
+    [...readJournal({folder, ...OWNER, from, up_to, waits, warn: () => {}})].length
   expect([read(START, true), up_to.segment]).toEqual([9, 3])
   for (const segment of [1, 2, 3]) {
     const path = join(folder, segmentFiles(folder)[segment - 1]!)
@@ -211,11 +222,14 @@ test('a kind of record is gone past on demand, and damage in what gives its leng
   longer.writeUInt32LE(longer.readUInt32LE(places[0]![0]) + 1, places[0]![0])
   expect(others(longer)).toEqual({read: [records[1]], reason: 'end'})
   const [, second, third] = places
-  longer.writeUInt32LE(longer.readUInt32LE(places[0]![0]) - 1 + (third![0] - second![0]), places[0]![0]) // ends where another record begins
+  // ends where another record begins
+  longer.writeUInt32LE(longer.readUInt32LE(places[0]![0]) - 1 + (third![0] - second![0]), places[0]![0])
   expect(others(longer)).toEqual({read: [records[1]], reason: 'end'})
   const mark = {segment: 1, position: end}
   const warn = () => expect.fail()
-  expect([...readJournal({folder, ...OWNER, from: START, up_to: mark, without: 'intent', warn})].map(said)).toEqual([records[1]])
+  expect([...readJournal({folder, ...OWNER, from: START, up_to: mark, without: 'intent', warn})].map(said)).toEqual([
+    records[1],
+  ])
 })
 
 test('records across and larger than the slices are read whole, with a few reads', async () => {
@@ -230,12 +244,20 @@ test('records across and larger than the slices are read whole, with a few reads
       return nodeFiles.readSync(of[0], of[1], of[2], Math.min(of[3], 60_000), of[4])
     },
   }
-  expect(readAll(folder, {files: counting})).toEqual({records: payloads.map(payload => `log_row  ${payload}`), warnings: []})
+  expect(readAll(folder, {files: counting})).toEqual({
+    records: payloads.map(payload => `log_row  ${payload}`),
+    warnings: [],
+  })
   expect(reads).toBeLessThan(200)
 })
 
 test('an empty folder holds nothing, and was closed', () => {
-  expect(recover({folder: temporaryFolder(), ...OWNER, mark: START})).toMatchObject({open: [], warnings: [], pending: 0, closed: true})
+  expect(recover({folder: temporaryFolder(), ...OWNER, mark: START})).toMatchObject({
+    open: [],
+    warnings: [],
+    pending: 0,
+    closed: true,
+  })
 })
 
 test('who reads no further leaves no file open', async () => {

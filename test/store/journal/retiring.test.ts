@@ -3,7 +3,17 @@ import {join} from 'node:path'
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {type Mark, recover} from '../../../src/store/journal/index.ts'
-import {asking, faultyFiles, OWNER, openIds, readAll, START, segmentFiles, temporaryFolder, testJournal} from './support.ts'
+import {
+  asking,
+  faultyFiles,
+  OWNER,
+  openIds,
+  readAll,
+  START,
+  segmentFiles,
+  temporaryFolder,
+  testJournal,
+} from './support.ts'
 
 const payload = 'x'.repeat(900)
 
@@ -85,7 +95,10 @@ test('what an earlier process left open is carried and settled like any other', 
   expect(second.journal.status().open_intents).toBe(2)
   expect(await asking(second.journal).settle('a:1', 'recovered')).toBeUndefined()
   expect(await second.journal.retire(second.journal.position())).toEqual([1])
-  expect(readAll(folder, {from: {segment: 1, position: 0}}).records).toEqual(['settlement a:1 recovered', 'carried b:1 B'])
+  expect(readAll(folder, {from: {segment: 1, position: 0}}).records).toEqual([
+    'settlement a:1 recovered',
+    'carried b:1 B',
+  ])
   expect(openIds(folder)).toEqual(['b:1'])
 })
 
@@ -106,7 +119,11 @@ function killedCopy(folder: string): string {
   return copy
 }
 
-type Step = {do: 'intent' | 'settle' | 'log' | 'turn' | 'retire' | 'reboot' | 'cut' | 'fill' | 'clear'; size: number; pick: number}
+type Step = {
+  do: 'intent' | 'settle' | 'log' | 'turn' | 'retire' | 'reboot' | 'cut' | 'fill' | 'clear'
+  size: number
+  pick: number
+}
 const step: fc.Arbitrary<Step> = fc.record({
   do: fc.constantFrom(
     'intent',

@@ -70,7 +70,8 @@ export function faultyFiles() {
         return nodeFiles.write(fd, from, offset, length, position)
       }),
     writeSync(fd, from, offset, length, position) {
-      if (from.length < 1024 * 1024 || from.every(byte => byte === 0)) return nodeFiles.writeSync(fd, from, offset, length, position)
+      if (from.length < 1024 * 1024 || from.every(byte => byte === 0))
+        return nodeFiles.writeSync(fd, from, offset, length, position)
       disk.writes.push(length)
       const fault = disk.faults.shift()
       if (fault instanceof Error) throw fault
@@ -143,9 +144,18 @@ export function asking(journal: Journal) {
 }
 
 /** Everything in `folder` as `kind id payload`, and the codes of the warnings. */
-export function readAll(folder: string, {from = START, files}: {from?: {segment: number; position: number}; files?: ReadableFiles} = {}) {
+export function readAll(
+  folder: string,
+  {from = START, files}: {from?: {segment: number; position: number}; files?: ReadableFiles} = {},
+) {
   const warnings: string[] = []
-  const reading = readJournal({folder, ...OWNER, from, warn: warning => warnings.push(`${warning.code} ${warning.segment}`), files})
+  const reading = readJournal({
+    folder,
+    ...OWNER,
+    from,
+    warn: warning => warnings.push(`${warning.code} ${warning.segment}`),
+    files,
+  })
   const records = [...reading].map(said)
   return {records, warnings}
 }

@@ -1,6 +1,17 @@
 import {expect, test} from 'vitest'
 import {openJournal} from '../../../src/store/journal/index.ts'
-import {asking, OWNER, openIds, readAll, SEGMENT_BYTES, START, segmentFiles, temporaryFolder, testJournal, until} from './support.ts'
+import {
+  asking,
+  OWNER,
+  openIds,
+  readAll,
+  SEGMENT_BYTES,
+  START,
+  segmentFiles,
+  temporaryFolder,
+  testJournal,
+  until,
+} from './support.ts'
 
 test('the records of one turn go out in one write, and their callers are told in order, never inside the append', async () => {
   const {journal, folder, disk} = await testJournal()
@@ -13,7 +24,10 @@ test('the records of one turn go out in one write, and their callers are told in
   await new Promise(resolve => setImmediate(resolve))
   expect(told).toEqual(['intent', 'log', 'settlement'])
   expect(disk.writes).toHaveLength(1)
-  expect(readAll(folder)).toEqual({records: ['intent call:1 {"a":1}', 'log_row  {"b":2}', 'settlement call:1 {"c":3}'], warnings: []})
+  expect(readAll(folder)).toEqual({
+    records: ['intent call:1 {"a":1}', 'log_row  {"b":2}', 'settlement call:1 {"c":3}'],
+    warnings: [],
+  })
 })
 
 test('a megabyte is written at once, and its callers are still told at the end of the turn, in order', async () => {
@@ -34,7 +48,9 @@ test('a megabyte is written at once, and its callers are still told at the end o
 test('payloads of any text and size come back as they were', async () => {
   const {journal, folder} = await testJournal({segment_bytes: 12 * 1024 * 1024})
   const payloads = ['', 'é漢🙂'.repeat(1000), 'x'.repeat(300_000), '🙂'.repeat(400_000), 'y'.repeat(8 * 1024 * 1024)]
-  expect(await Promise.all(payloads.map(payload => asking(journal).log(payload)))).toEqual(payloads.map(() => undefined))
+  expect(await Promise.all(payloads.map(payload => asking(journal).log(payload)))).toEqual(
+    payloads.map(() => undefined),
+  )
   expect(readAll(folder)).toEqual({records: payloads.map(payload => `log_row  ${payload}`), warnings: []})
 })
 
@@ -49,7 +65,14 @@ test('a record that is too large, an intent that is open already and an append a
     ask.intent('a'),
     ask.log('last'),
   ])
-  expect(answers.map(error => error?.reason)).toEqual([undefined, 'too_large', 'too_large', 'too_large', 'duplicate', undefined])
+  expect(answers.map(error => error?.reason)).toEqual([
+    undefined,
+    'too_large',
+    'too_large',
+    'too_large',
+    'duplicate',
+    undefined,
+  ])
   await journal.close()
   expect((await ask.log('late'))?.reason).toBe('closed')
   expect(readAll(folder).records).toEqual(['intent a a', 'log_row  last'])

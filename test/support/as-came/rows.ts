@@ -99,7 +99,8 @@ export const FOREIGN: Readonly<Record<string, Readonly<Partial<Record<Told, stri
   'vertex-ai mistralai.mistral-small': {complete: 'fill-in-the-middle answers as a chat completion'},
   voyage: {rerank: '`data` in place of `results`'},
   'workers-ai': {
-    chatComplete: 'stands under `result` (its choices are left as they came: test/providers/unified/near-openai.test.ts)',
+    chatComplete:
+      'stands under `result` (its choices are left as they came: test/providers/unified/near-openai.test.ts)',
     complete: '`response` under `result`',
     embed: '`data` under `result`',
     imageGenerate: 'a picture',
@@ -120,13 +121,20 @@ const SETTINGS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'azure-ai claude': {azure_auth_mode: 'default', azure_foundry_url: 'https://mine.services.ai.azure.com/anthropic'},
 }
 
-/** Rows of all kinds: whose replies must come as they came, and what is in neither table, so that a new kind is looked at. */
-export function rows(): {readonly raw: readonly AsCameRow[]; readonly unknown: readonly string[]; readonly needless: readonly string[]} {
+/**
+ * Rows of all kinds: whose replies must come as they came, and what is in neither table, so that a new kind is looked
+ * at.
+ */
+export function rows(): {
+  readonly raw: readonly AsCameRow[]
+  readonly unknown: readonly string[]
+  readonly needless: readonly string[]
+} {
   const raw: AsCameRow[] = []
   const unknown: string[] = []
   const needless = new Set(
-    [...Object.entries(NEAR), ...Object.entries(FOREIGN).map(([name, of]) => [name, Object.keys(of)] as const)].flatMap(([name, of]) =>
-      of.map(endpoint => `${name} ${endpoint}`),
+    [...Object.entries(NEAR), ...Object.entries(FOREIGN).map(([name, of]) => [name, Object.keys(of)] as const)].flatMap(
+      ([name, of]) => of.map(endpoint => `${name} ${endpoint}`),
     ),
   )
   // The demo answers in this process.

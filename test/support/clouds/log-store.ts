@@ -4,7 +4,13 @@ import type {AddressInfo} from 'node:net'
 
 /** How a twin knows its clients. */
 export type TwinKey =
-  | {readonly kind: 's3'; readonly id: string; readonly secret: string; readonly region: string; readonly session_token?: string}
+  | {
+      readonly kind: 's3'
+      readonly id: string
+      readonly secret: string
+      readonly region: string
+      readonly session_token?: string
+    }
   | {readonly kind: 'azure'; readonly account: string; readonly key: string}
   | {readonly kind: 'bearer'; readonly token: string}
 
@@ -34,8 +40,8 @@ export interface Twin {
 }
 
 /**
- * A store of objects on loopback that knows the bucket `bucket`. It works every signature out again from what came over the wire, with
- * none of the gateway's code, and answers as the clouds do: 403 for a wrong one.
+ * A store of objects on loopback that knows the bucket `bucket`. It works every signature out again from what came over
+ * the wire, with none of the gateway's code, and answers as the clouds do: 403 for a wrong one.
  */
 export async function startTwin(key: TwinKey): Promise<Twin> {
   const objects = new Map<string, Buffer>()
@@ -95,7 +101,8 @@ function said(request: TwinRequest, objects: Map<string, Buffer>, key: TwinKey):
   const path = decodeURIComponent(request.path)
   if (!path.startsWith('/bucket/')) return {status: 404, code: is_azure ? 'ContainerNotFound' : 'NoSuchBucket'}
   if (request.method === 'PUT') {
-    if (is_azure && request.headers['x-ms-blob-type'] !== 'BlockBlob') return {status: 400, code: 'MissingRequiredHeader'}
+    if (is_azure && request.headers['x-ms-blob-type'] !== 'BlockBlob')
+      return {status: 400, code: 'MissingRequiredHeader'}
     objects.set(path, request.body)
     return {status: is_azure ? 201 : 200}
   }
@@ -112,13 +119,22 @@ export function isSigned(request: TwinRequest, key: TwinKey): boolean {
   if (key.kind === 'bearer') return authorization === `Bearer ${key.token}`
   if (key.kind === 'azure') return same(authorization, `SharedKey ${key.account}:${azureSignature(request, key)}`)
   const {'x-amz-date': time, 'x-amz-content-sha256': hash, 'x-amz-security-token': token} = request.headers
-  const age_ms = Date.now() - Date.parse(String(time).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  const age_ms =
+    Date.now() - Date.parse(String(time).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
   const is_fresh = Math.abs(age_ms) < 900_000
-  return is_fresh && hash === sha256(request.body) && token === key.session_token && same(authorization, awsAuthorization(request, key))
+  return (
+    is_fresh &&
+    hash === sha256(request.body) &&
+    token === key.session_token &&
+    same(authorization, awsAuthorization(request, key))
+  )
 }
 
 /** AWS4-HMAC-SHA256 as "Authenticating Requests: Using the Authorization Header" of the S3 API reference builds it. */
-export function awsAuthorization({method, path, headers}: TwinRequest, {id, secret, region}: TwinKey & {kind: 's3'}): string {
+export function awsAuthorization(
+  {method, path, headers}: TwinRequest,
+  {id, secret, region}: TwinKey & {kind: 's3'},
+): string {
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? []
   const must = ['host', ...Object.keys(headers).filter(name => name.startsWith('x-amz-') || name === 'content-md5')]
   if (!must.every(name => names.includes(name))) return 'a header that counts is not signed'

@@ -12,7 +12,9 @@ export const MODIFIED_S = 1_665_597_000
 export function s3(objects: Objects, parts: Map<string, Buffer[]>, heard: Heard, response: ServerResponse): boolean {
   if (!heard.headers.authorization?.includes('/s3/aws4_request')) return false
   const xml = (status: number, body: string) => {
-    response.writeHead(status, {'content-type': 'application/xml'}).end(`<?xml version="1.0" encoding="UTF-8"?>\n${body}`)
+    response
+      .writeHead(status, {'content-type': 'application/xml'})
+      .end(`<?xml version="1.0" encoding="UTF-8"?>\n${body}`)
     return true
   }
   if (heard.headers['x-amz-content-sha256'] !== createHash('sha256').update(heard.body).digest('hex'))
@@ -56,7 +58,9 @@ export function s3(objects: Objects, parts: Map<string, Buffer[]>, heard: Heard,
   }
   if (upload !== null) {
     const all = parts.get(upload)!
-    const expected = all.map((_, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>"part-${at + 1}"</ETag></Part>`).join('')
+    const expected = all
+      .map((_, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>"part-${at + 1}"</ETag></Part>`)
+      .join('')
     if (heard.body.toString() !== `<CompleteMultipartUpload>${expected}</CompleteMultipartUpload>`)
       return xml(400, '<Error><Code>InvalidPart</Code><Message>A part is missing.</Message></Error>')
     objects.set(place, Buffer.concat(all))
@@ -110,11 +114,15 @@ export function gcs(objects: Objects, {method, path, body, headers}: Heard, resp
     const keys = [...objects.keys()].filter(place => place.startsWith(prefix)).toSorted()
     const start = Number(url.searchParams.get('pageToken') ?? 0)
     const end = start + Number(url.searchParams.get('maxResults'))
-    return json(200, {items: keys.slice(start, end).map(stored), ...(end < keys.length ? {nextPageToken: String(end)} : {})})
+    return json(200, {
+      items: keys.slice(start, end).map(stored),
+      ...(end < keys.length ? {nextPageToken: String(end)} : {}),
+    })
   }
   const place = `${bucket}/${decodeURIComponent(key)}`
   const found = objects.get(place)
-  if (!found) return json(404, {error: {code: 404, message: `No such object: ${place}`, errors: [{reason: 'notFound'}]}})
+  if (!found)
+    return json(404, {error: {code: 404, message: `No such object: ${place}`, errors: [{reason: 'notFound'}]}})
   if (method === 'DELETE') {
     objects.delete(place)
     response.writeHead(204).end()

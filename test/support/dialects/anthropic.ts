@@ -1,5 +1,17 @@
 import type {Json} from '../../../src/providers/translation.ts'
-import {check, halves, list, object, onlyKnown, PROVIDER_KEY, type Said, sse, type TwinWords, text, texts} from './words.ts'
+import {
+  check,
+  halves,
+  list,
+  object,
+  onlyKnown,
+  PROVIDER_KEY,
+  type Said,
+  sse,
+  type TwinWords,
+  text,
+  texts,
+} from './words.ts'
 
 const MODEL = 'claude-sonnet-4-6'
 const SIGNATURE = 'EuYBCkQYAiJA'
@@ -40,16 +52,22 @@ export const anthropicWords: TwinWords = {
       turns: list(body.messages).map(message => {
         const {role} = message
         check(role === 'user' || role === 'assistant', `an unknown role ${String(role)}`)
-        const blocks = typeof message.content === 'string' ? [{type: 'text', text: message.content}] : list(message.content)
+        const blocks =
+          typeof message.content === 'string' ? [{type: 'text', text: message.content}] : list(message.content)
         const of = (type: string) => blocks.filter(block => block.type === type) as readonly Json[]
-        for (const block of of('thinking')) check(block.signature === SIGNATURE, 'a thought has not the signature it was given')
+        for (const block of of('thinking'))
+          check(block.signature === SIGNATURE, 'a thought has not the signature it was given')
         return {
           role,
           text: texts(of('text')),
           thought: of('thinking')
             .map(({thinking}) => text(thinking))
             .join(''),
-          calls: of('tool_use').map(({id, name, input}) => ({id: text(id), name: text(name), arguments: object(input)})),
+          calls: of('tool_use').map(({id, name, input}) => ({
+            id: text(id),
+            name: text(name),
+            arguments: object(input),
+          })),
           results: of('tool_result').map(({tool_use_id, content}) => [text(tool_use_id), texts(content)] as const),
         }
       }),
@@ -93,7 +111,11 @@ export const anthropicWords: TwinWords = {
     event({type: 'message_stop'}),
   ],
   stream_type: 'text/event-stream; charset=utf-8',
-  error: (status, message) => ({type: 'error', error: {type: ERRORS[status] ?? 'api_error', message}, request_id: 'req_1'}),
+  error: (status, message) => ({
+    type: 'error',
+    error: {type: ERRORS[status] ?? 'api_error', message},
+    request_id: 'req_1',
+  }),
 }
 
 const event = (data: Json) => sse(data, String(data.type))
@@ -114,7 +136,8 @@ function begun(block: Json): Json {
 
 function deltas(block: Json): readonly Json[] {
   if (block.type === 'text') return halves(String(block.text)).map(part => ({type: 'text_delta', text: part}))
-  if (block.type === 'tool_use') return halves(JSON.stringify(block.input)).map(part => ({type: 'input_json_delta', partial_json: part}))
+  if (block.type === 'tool_use')
+    return halves(JSON.stringify(block.input)).map(part => ({type: 'input_json_delta', partial_json: part}))
   return [
     ...halves(String(block.thinking)).map(part => ({type: 'thinking_delta', thinking: part})),
     {type: 'signature_delta', signature: block.signature},

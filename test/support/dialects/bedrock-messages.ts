@@ -5,7 +5,9 @@ import {check, type TwinWords} from './words.ts'
 
 const {model} = bedrockWords
 
-/** Claude by InvokeModel. Source: Amazon Bedrock user guide, Anthropic Claude Messages API; API reference, PayloadPart. */
+/**
+ * Claude by InvokeModel. Source: Amazon Bedrock user guide, Anthropic Claude Messages API; API reference, PayloadPart.
+ */
 export const bedrockMessagesWords: TwinWords = {
   ...anthropicWords,
   kind: bedrockWords.kind,

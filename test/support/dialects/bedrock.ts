@@ -1,6 +1,18 @@
 import type {Json} from '../../../src/providers/translation.ts'
 import {eventFrame} from '../../providers/bedrock/frames.ts'
-import {check, halves, list, object, onlyKnown, PROVIDER_KEY, type Said, type Turn, type TwinWords, text, texts} from './words.ts'
+import {
+  check,
+  halves,
+  list,
+  object,
+  onlyKnown,
+  PROVIDER_KEY,
+  type Said,
+  type Turn,
+  type TwinWords,
+  text,
+  texts,
+} from './words.ts'
 
 const MODEL = 'anthropic.claude-sonnet-4-20250514-v1:0'
 const SIGNATURE = 'EqoBCkgIARABGAI='
@@ -44,11 +56,16 @@ export const bedrockWords: TwinWords = {
             return text(thought)
           })
           .join(''),
-        calls: of('toolUse').map(({toolUseId, name, input}) => ({id: text(toolUseId), name: text(name), arguments: object(input)})),
+        calls: of('toolUse').map(({toolUseId, name, input}) => ({
+          id: text(toolUseId),
+          name: text(name),
+          arguments: object(input),
+        })),
         results: of('toolResult').map(({toolUseId, content: said}) => [text(toolUseId), texts(said)] as const),
       }
     })
-    for (const [at, turn] of turns.entries()) check(turn.role === (at % 2 ? 'assistant' : 'user'), 'roles do not take turns')
+    for (const [at, turn] of turns.entries())
+      check(turn.role === (at % 2 ? 'assistant' : 'user'), 'roles do not take turns')
     return {
       system: texts(body.system),
       turns,
@@ -70,7 +87,12 @@ export const bedrockWords: TwinWords = {
     eventFrame('messageStart', {role: 'assistant'}),
     ...blocks(said).flatMap((block, contentBlockIndex) => [
       ...(block.toolUse
-        ? [eventFrame('contentBlockStart', {contentBlockIndex, start: {toolUse: {...object(block.toolUse), input: undefined}}})]
+        ? [
+            eventFrame('contentBlockStart', {
+              contentBlockIndex,
+              start: {toolUse: {...object(block.toolUse), input: undefined}},
+            }),
+          ]
         : []),
       ...deltas(block).map(delta => eventFrame('contentBlockDelta', {contentBlockIndex, delta})),
       eventFrame('contentBlockStop', {contentBlockIndex}),

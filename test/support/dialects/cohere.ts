@@ -1,5 +1,17 @@
 import type {Json} from '../../../src/providers/translation.ts'
-import {check, halves, list, object, onlyKnown, PROVIDER_KEY, readMessages, type Said, sse, type TwinWords, text} from './words.ts'
+import {
+  check,
+  halves,
+  list,
+  object,
+  onlyKnown,
+  PROVIDER_KEY,
+  readMessages,
+  type Said,
+  sse,
+  type TwinWords,
+  text,
+} from './words.ts'
 
 const MODEL = 'command-a'
 const KNOWN = `model messages tools strict_tools tool_choice stream max_tokens stop_sequences temperature p k seed frequency_penalty
@@ -24,7 +36,10 @@ export const cohereWords: TwinWords = {
       ...readMessages(body.messages),
       tools: list(body.tools).map(({type, function: said}) => {
         onlyKnown(object(said), 'name description parameters', 'a function')
-        check(type === 'function' && object(object(said).parameters).type === 'object', 'a tool is no function with parameters')
+        check(
+          type === 'function' && object(object(said).parameters).type === 'object',
+          'a tool is no function with parameters',
+        )
         return text(object(said).name)
       }),
       thinks: object(body.thinking).type === 'enabled',
@@ -51,11 +66,15 @@ export const cohereWords: TwinWords = {
       const kind = part.type === 'thinking' ? 'thinking' : 'text'
       return [
         event({type: 'content-start', index, delta: {message: {content: {type: kind, [kind]: ''}}}}),
-        ...halves(String(part[kind])).map(piece => event({type: 'content-delta', index, delta: {message: {content: {[kind]: piece}}}})),
+        ...halves(String(part[kind])).map(piece =>
+          event({type: 'content-delta', index, delta: {message: {content: {[kind]: piece}}}}),
+        ),
         event({type: 'content-end', index}),
       ]
     }),
-    ...(said.calls ? halves(said.text ?? '').map(piece => event({type: 'tool-plan-delta', delta: {message: {tool_plan: piece}}})) : []),
+    ...(said.calls
+      ? halves(said.text ?? '').map(piece => event({type: 'tool-plan-delta', delta: {message: {tool_plan: piece}}}))
+      : []),
     ...(said.calls ?? []).flatMap((made, index) => [
       event({
         type: 'tool-call-start',

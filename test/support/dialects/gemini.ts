@@ -1,9 +1,23 @@
 import type {Json} from '../../../src/providers/translation.ts'
-import {type CallSaid, check, halves, list, object, onlyKnown, PROVIDER_KEY, type Said, sse, type TwinWords, text, texts} from './words.ts'
+import {
+  type CallSaid,
+  check,
+  halves,
+  list,
+  object,
+  onlyKnown,
+  PROVIDER_KEY,
+  type Said,
+  sse,
+  type TwinWords,
+  text,
+  texts,
+} from './words.ts'
 
 const MODEL = 'gemini-2.5-flash'
 const SIGNATURE = 'c2lnbmVk'
-const KNOWN = 'contents systemInstruction system_instruction tools toolConfig tool_config generationConfig safetySettings cachedContent'
+const KNOWN =
+  'contents systemInstruction system_instruction tools toolConfig tool_config generationConfig safetySettings cachedContent'
 const FINISH = {stop: 'STOP', length: 'MAX_TOKENS', tool_calls: 'STOP'} as const
 const STATUSES: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
@@ -60,7 +74,9 @@ export const geminiWords: TwinWords = {
     return {
       system: texts(object(body.systemInstruction).parts),
       turns,
-      tools: list(body.tools).flatMap(({functionDeclarations}) => list(functionDeclarations).map(({name}) => text(name))),
+      tools: list(body.tools).flatMap(({functionDeclarations}) =>
+        list(functionDeclarations).map(({name}) => text(name)),
+      ),
       thinks: object(config.thinkingConfig).includeThoughts === true,
       max_tokens: typeof config.maxOutputTokens === 'number' ? config.maxOutputTokens : null,
     }

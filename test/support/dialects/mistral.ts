@@ -58,7 +58,9 @@ export const mistralWords: TwinWords = {
     const {thought, text: words = '', calls} = said
     return [
       chunk({role: 'assistant', content: ''}),
-      ...(thought ? halves(thought).map(piece => chunk({content: [{type: 'thinking', thinking: [{type: 'text', text: piece}]}]})) : []),
+      ...(thought
+        ? halves(thought).map(piece => chunk({content: [{type: 'thinking', thinking: [{type: 'text', text: piece}]}]}))
+        : []),
       ...halves(words).map(piece => chunk({content: piece})),
       ...(calls ? [chunk({content: '', tool_calls: calls.map((made, index) => ({...call(made), index}))})] : []),
       chunk({content: ''}, FINISH[said.finish], {usage: usage(said)}),
@@ -78,7 +80,11 @@ export const mistralWords: TwinWords = {
 const envelope = (object_: string) => ({id: 'cmpl-1', object: object_, created: 1_700_000_000, model: MODEL})
 const chunk = (delta: Json, finish_reason: string | null = null, more: Json = {}) =>
   sse({...envelope('chat.completion.chunk'), choices: [{index: 0, delta, finish_reason}], ...more})
-const call = ({id, name, arguments: given}: CallSaid) => ({id, type: 'function', function: {name, arguments: JSON.stringify(given)}})
+const call = ({id, name, arguments: given}: CallSaid) => ({
+  id,
+  type: 'function',
+  function: {name, arguments: JSON.stringify(given)},
+})
 const usage = ({input_tokens, output_tokens}: Said) => ({
   prompt_tokens: input_tokens,
   completion_tokens: output_tokens,

@@ -68,7 +68,8 @@ export const PROVIDER_KEY = 'sk-upstream-secret-0123456789'
 /** Refuses members that the provider does not know. */
 export function onlyKnown(body: Json, known: string, place = 'body'): void {
   const names = known.trim().split(/\s+/)
-  for (const name of Object.keys(body)) if (!names.includes(name)) throw new Error(`${place} has an unknown member ${name}`)
+  for (const name of Object.keys(body))
+    if (!names.includes(name)) throw new Error(`${place} has an unknown member ${name}`)
 }
 
 export function check(holds: boolean, sentence: string): asserts holds {
@@ -110,7 +111,10 @@ export function readMessages(messages: unknown): Pick<Understood, 'system' | 'tu
       check(role === 'user' || role === 'assistant', `an unknown role ${String(role)}`)
       const calls = list(tool_calls).map(call => {
         const {name, arguments: given} = object(call.function)
-        check(call.type === 'function' && typeof given === 'string', 'a tool call is not a function with arguments as a text')
+        check(
+          call.type === 'function' && typeof given === 'string',
+          'a tool call is not a function with arguments as a text',
+        )
         return {id: text(call.id), name: text(name), arguments: JSON.parse(given) as Json}
       })
       turns.push({role, text: texts(content) || text(tool_plan), thought: thoughtIn(content), calls, results: []})

@@ -3,7 +3,8 @@ import {type Asked, type CaseTable, chunked, head, raw, untilClosed, whole} from
 import {SSE, TEXT, usualBody, usualEvents, usualJson} from './usual.ts'
 
 /** Providers that repeat what the gateway logged in with: in words, in headers, in links, and in pieces. */
-const refusal = (words: string) => JSON.stringify({error: {message: words, type: 'invalid_request_error', code: 'invalid_api_key'}})
+const refusal = (words: string) =>
+  JSON.stringify({error: {message: words, type: 'invalid_request_error', code: 'invalid_api_key'}})
 const halves = (text: string): readonly string[] => [text.slice(0, text.length / 2), text.slice(text.length / 2)]
 const inText = (asked: Asked) => usualJson(asked).replace(TEXT, `I know ${asked.key}`)
 
@@ -18,7 +19,8 @@ export const ECHOES: CaseTable = {
     const at = inText(asked).indexOf(asked.key) + 12
     return chunked([inText(asked).slice(0, at), inText(asked).slice(at)])
   },
-  'echo-key-as-member': asked => whole(JSON.stringify({...usualBody(asked), [asked.key]: asked.key, model: asked.key, id: asked.key})),
+  'echo-key-as-member': asked =>
+    whole(JSON.stringify({...usualBody(asked), [asked.key]: asked.key, model: asked.key, id: asked.key})),
   'echo-key-in-headers': asked =>
     whole(usualJson(asked), {
       lines: [
@@ -32,7 +34,8 @@ export const ECHOES: CaseTable = {
   'echo-key-in-reason': asked => whole(usualJson(asked), {status: `401 ${asked.key}`}),
   'echo-key-in-header-name': asked => whole(usualJson(asked), {lines: [`X-${asked.key}: 1`]}),
   'echo-key-in-type': asked => whole(usualJson(asked), {type: `application/json; key=${asked.key}`}),
-  'echo-key-in-redirect': ({key}) => whole('', {status: '302 Found', lines: [`Location: http://127.0.0.1:1/?key=${key}`]}),
+  'echo-key-in-redirect': ({key}) =>
+    whole('', {status: '302 Found', lines: [`Location: http://127.0.0.1:1/?key=${key}`]}),
   'echo-key-in-informational': asked =>
     raw([`HTTP/1.1 103 Early Hints\r\nLink: </${asked.key}>\r\n\r\n`, ...whole(usualJson(asked)).pieces], 'keeps'),
   'echo-key-in-trailers': asked => {
@@ -51,7 +54,8 @@ export const ECHOES: CaseTable = {
       usualEvents(asked).map(event => event.replace('Wien', asked.key)),
       {type: SSE},
     ),
-  'echo-key-in-stream-comment': asked => chunked([`: ${asked.key}\n\n`, `id: ${asked.key}\n`, ...usualEvents(asked)], {type: SSE}),
+  'echo-key-in-stream-comment': asked =>
+    chunked([`: ${asked.key}\n\n`, `id: ${asked.key}\n`, ...usualEvents(asked)], {type: SSE}),
   'echo-key-in-stream-pieces': asked =>
     untilClosed(
       halves(usualEvents(asked).join('').replace('Wien', `${asked.key} `))

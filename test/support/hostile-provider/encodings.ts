@@ -8,7 +8,10 @@ const encoded = (body: Buffer | string, encoding: string, type?: string) =>
   whole(body, {lines: [`Content-Encoding: ${encoding}`], ...(type && {type})})
 const gzipped = (asked: Asked) => gzipSync(usualJson(asked))
 
-/** A bomb's bytes are made once: what tells it apart is its beginning and its end, and gzip lets members follow one another. */
+/**
+ * A bomb's bytes are made once: what tells it apart is its beginning and its end, and gzip lets members follow one
+ * another.
+ */
 const filler = new Map<string, Buffer>()
 
 function bomb(before: string, line: string, behind: string, type: string): HostileReply {
@@ -46,7 +49,9 @@ export const ENCODINGS: CaseTable = {
   'gzip-as-transfer-coding': asked => {
     const {pieces} = chunked([gzipped(asked)])
     const [first, ...rest] = [...pieces].map(piece => Buffer.from(piece).toString('latin1'))
-    const bytes = [first!.replace('Encoding: chunked', 'Encoding: gzip, chunked'), ...rest].map(text => Buffer.from(text, 'latin1'))
+    const bytes = [first!.replace('Encoding: chunked', 'Encoding: gzip, chunked'), ...rest].map(text =>
+      Buffer.from(text, 'latin1'),
+    )
     return {pieces: bytes, after: 'ends'}
   },
   'gzip-bomb': asked => bomb(`${usualJson(asked).slice(0, -1)},"pad":"`, 'a', '"}', 'application/json'),

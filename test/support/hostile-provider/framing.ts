@@ -28,7 +28,8 @@ export const FRAMING: CaseTable = {
   },
   'length-twice-different': asked =>
     raw([head({lines: [`Content-Length: ${bytesOf(asked).length}`, 'Content-Length: 5']}), bytesOf(asked)]),
-  'length-and-chunks': asked => raw([head({lines: ['Content-Length: 5', 'Transfer-Encoding: chunked']}), chunk(bytesOf(asked)), END]),
+  'length-and-chunks': asked =>
+    raw([head({lines: ['Content-Length: 5', 'Transfer-Encoding: chunked']}), chunk(bytesOf(asked)), END]),
   'length-missing': asked => untilClosed([bytesOf(asked)]),
   'length-missing-and-open': asked => raw([head(), bytesOf(asked)], 'waits'),
   'chunk-size-of-letters': asked => raw([CHUNKED, 'zz\r\n', bytesOf(asked), `\r\n${END}`]),
@@ -36,15 +37,20 @@ export const FRAMING: CaseTable = {
   'chunk-size-negative': asked => raw([CHUNKED, '-5\r\n', bytesOf(asked), `\r\n${END}`]),
   'chunk-size-of-20-digits': asked => raw([CHUNKED, `${'f'.repeat(20)}\r\n`, bytesOf(asked)]),
   'chunk-size-too-small': asked => raw([CHUNKED, '3\r\n', bytesOf(asked), `\r\n${END}`]),
-  'chunk-with-long-extension': asked => raw([CHUNKED, `${sizeLine(asked)};note="${'x'.repeat(10_000)}"\r\n`, bytesOf(asked), `\r\n${END}`]),
+  'chunk-with-long-extension': asked =>
+    raw([CHUNKED, `${sizeLine(asked)};note="${'x'.repeat(10_000)}"\r\n`, bytesOf(asked), `\r\n${END}`]),
   'chunk-with-bare-line-feeds': asked => raw([CHUNKED, `${sizeLine(asked)}\n`, bytesOf(asked), '\n0\n\n']),
   'chunk-without-last': asked => raw([CHUNKED, chunk(bytesOf(asked))]),
   'chunk-without-last-and-open': asked => raw([CHUNKED, chunk(bytesOf(asked))], 'waits'),
-  'chunks-of-one-byte': asked => raw([CHUNKED, ...[...bytesOf(asked)].map(byte => chunk(Buffer.of(byte))), END], 'keeps'),
+  'chunks-of-one-byte': asked =>
+    raw([CHUNKED, ...[...bytesOf(asked)].map(byte => chunk(Buffer.of(byte))), END], 'keeps'),
   'chunked-twice': asked => raw([head({lines: ['Transfer-Encoding: chunked, chunked']}), chunk(bytesOf(asked)), END]),
   'coding-unknown': asked => raw([head({lines: ['Transfer-Encoding: rot13']}), bytesOf(asked)]),
   'trailers-that-lie': asked =>
-    raw([CHUNKED, chunk(bytesOf(asked)), '0\r\nContent-Length: 3\r\nSet-Cookie: late=1\r\nX-Note: late\r\n\r\n'], 'keeps'),
+    raw(
+      [CHUNKED, chunk(bytesOf(asked)), '0\r\nContent-Length: 3\r\nSet-Cookie: late=1\r\nX-Note: late\r\n\r\n'],
+      'keeps',
+    ),
   'cut-in-body': asked => raw([CHUNKED, chunk(half(asked))]),
   'reset-in-body': asked => raw([CHUNKED, chunk(half(asked))], 'resets'),
   'reset-in-head': () => raw(['HTTP/1.1 200 OK\r\nContent-Ty'], 'resets'),
@@ -64,11 +70,14 @@ export const FRAMING: CaseTable = {
     const once = whole(usualJson(asked)).pieces
     return raw([...once, ...whole('{"is_smuggled":true}').pieces], 'keeps')
   },
-  'informational-many': asked => raw([`HTTP/1.1 199 Wait\r\n\r\n`.repeat(MANY_INFORMATIONAL), ...whole(usualJson(asked)).pieces]),
-  'informational-continue': asked => raw(['HTTP/1.1 100 Continue\r\n\r\n'.repeat(3), ...whole(usualJson(asked)).pieces], 'keeps'),
+  'informational-many': asked =>
+    raw([`HTTP/1.1 199 Wait\r\n\r\n`.repeat(MANY_INFORMATIONAL), ...whole(usualJson(asked)).pieces]),
+  'informational-continue': asked =>
+    raw(['HTTP/1.1 100 Continue\r\n\r\n'.repeat(3), ...whole(usualJson(asked)).pieces], 'keeps'),
   'informational-early-hints': asked =>
     raw(['HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n', ...whole(usualJson(asked)).pieces], 'keeps'),
-  'informational-switch': asked => raw(['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', bytesOf(asked)]),
+  'informational-switch': asked =>
+    raw(['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', bytesOf(asked)]),
   'version-0-9': asked => raw([bytesOf(asked)]),
   'version-1-0': asked => raw(['HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n', bytesOf(asked)]),
   'version-2-0': () => raw(['HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\n{}']),

@@ -32,7 +32,11 @@ export const HEADS: CaseTable = {
     'Access-Control-Allow-Origin: *',
   ),
   'header-set-cookie': withLines('Set-Cookie: id=forged; Path=/', 'Set-Cookie: gateway_session=forged; Path=/'),
-  'header-connection-names': withLines('Connection: close, content-type, x-secret', 'X-Secret: 1', 'Keep-Alive: timeout=-1'),
+  'header-connection-names': withLines(
+    'Connection: close, content-type, x-secret',
+    'X-Secret: 1',
+    'Keep-Alive: timeout=-1',
+  ),
   'header-alt-svc': withLines('Alt-Svc: h3=":443"; ma=2592000', 'Refresh: 0; url=http://127.0.0.1:1/'),
   'header-rate-limits-odd': withLines(
     'x-ratelimit-remaining-requests: -1',

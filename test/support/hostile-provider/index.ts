@@ -4,7 +4,10 @@ import {Worker} from 'node:worker_threads'
 
 export {CASES, WAITING} from './cases.ts'
 
-/** A provider on loopback, in a thread of its own, that answers as the case which a request names; well where it names none. */
+/**
+ * A provider on loopback, in a thread of its own, that answers as the case which a request names; well where it names
+ * none.
+ */
 export interface HostileProvider {
   readonly origin: string
   /** Closes it; tells how often each case was played. */

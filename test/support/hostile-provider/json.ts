@@ -5,7 +5,8 @@ import {changed, TEXT, usualBody, usualJson} from './usual.ts'
 const LISTS = ['choices', 'content', 'output', 'data', 'candidates', 'results']
 const DEEP = 10_000
 const MANY_CHOICES = 20_000
-const nested = (levels: number, open: string, within: string, close: string) => open.repeat(levels) + within + close.repeat(levels)
+const nested = (levels: number, open: string, within: string, close: string) =>
+  open.repeat(levels) + within + close.repeat(levels)
 
 /** The usual body with one more member in front of its end. */
 const withMember = (member: string) => {
@@ -15,13 +16,17 @@ const withMember = (member: string) => {
 /** The usual body with its lists put through `change`. */
 const withLists = (change: (list: unknown) => unknown) => {
   return (asked: Asked) => {
-    const entries = Object.entries(usualBody(asked)).map(([name, value]) => [name, LISTS.includes(name) ? change(value) : value])
+    const entries = Object.entries(usualBody(asked)).map(([name, value]) => [
+      name,
+      LISTS.includes(name) ? change(value) : value,
+    ])
     return whole(JSON.stringify(Object.fromEntries(entries)))
   }
 }
 
 const replaced = (from: string | RegExp, to: string) => {
-  return (asked: Asked) => changed(asked, json => json.replaceAll(from instanceof RegExp ? new RegExp(from, 'g') : from, to))
+  return (asked: Asked) =>
+    changed(asked, json => json.replaceAll(from instanceof RegExp ? new RegExp(from, 'g') : from, to))
 }
 
 export const JSONS: CaseTable = {
@@ -43,8 +48,12 @@ export const JSONS: CaseTable = {
   'deep-content': replaced(/"content":/, `"content":${nested(DEEP, '{"content":[', '1', ']}')},"was":`),
   'deep-and-open': () => whole('['.repeat(100_000)),
   'deep-200': withMember(`"x":${nested(200, '{"message":', '"y"', '}')}`),
-  'keys-twice': withMember('"usage":{"prompt_tokens":1},"usage":{"prompt_tokens":999999,"completion_tokens":9},"model":"x","model":"y"'),
-  'keys-of-prototype': withMember('"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1,"toString":2'),
+  'keys-twice': withMember(
+    '"usage":{"prompt_tokens":1},"usage":{"prompt_tokens":999999,"completion_tokens":9},"model":"x","model":"y"',
+  ),
+  'keys-of-prototype': withMember(
+    '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1,"toString":2',
+  ),
   'keys-30000': withMember(Array.from({length: 30_000}, (_, at) => `"k${at}":${at}`).join(',')),
   'surrogate-alone': replaced(TEXT, 'a\\ud800b\\udc00'),
   'surrogate-in-model': replaced('"model":"m"', '"model":"m\\udfff"'),
@@ -58,6 +67,16 @@ export const JSONS: CaseTable = {
   'lists-empty': withLists(() => []),
   'lists-as-texts': withLists(() => 'x'),
   'lists-as-objects': withLists(() => ({0: {}, length: 4_294_967_295})),
-  'lists-of-oddities': withLists(() => [null, 5, 'x', [], {}, {message: null}, {message: {content: 7, tool_calls: [null]}}]),
-  'choices-20000': withLists(list => (Array.isArray(list) ? Array.from({length: MANY_CHOICES}, () => list[0] as unknown) : list)),
+  'lists-of-oddities': withLists(() => [
+    null,
+    5,
+    'x',
+    [],
+    {},
+    {message: null},
+    {message: {content: 7, tool_calls: [null]}},
+  ]),
+  'choices-20000': withLists(list =>
+    Array.isArray(list) ? Array.from({length: MANY_CHOICES}, () => list[0] as unknown) : list,
+  ),
 }

@@ -66,4 +66,7 @@ export function chunk(piece: Buffer | string): Buffer {
 }
 
 /** Exactly these bytes. */
-export const raw = (pieces: Iterable<Buffer | string>, after: HostileReply['after'] = 'ends'): HostileReply => ({pieces, after})
+export const raw = (pieces: Iterable<Buffer | string>, after: HostileReply['after'] = 'ends'): HostileReply => ({
+  pieces,
+  after,
+})

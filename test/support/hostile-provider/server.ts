@@ -5,7 +5,10 @@ import {caseIn} from './cases.ts'
 import type {HostileReply} from './reply.ts'
 import {usual} from './usual.ts'
 
-/** The provider itself. It reads requests well, for the gateway writes them; what it writes back goes to the socket byte by byte as the case has it. */
+/**
+ * The provider itself. It reads requests well, for the gateway writes them; what it writes back goes to the socket byte
+ * by byte as the case has it.
+ */
 export interface HostileServer {
   readonly port: number
   /** How often each case was played. */
@@ -58,7 +61,10 @@ async function serve(socket: Socket, played: Map<string, number>) {
   }
 }
 
-/** The first request of what came, where all of it is there. The gateway sends lengths, or chunks where a body passes through. */
+/**
+ * The first request of what came, where all of it is there. The gateway sends lengths, or chunks where a body passes
+ * through.
+ */
 function firstIn(text: string): {readonly head: string; readonly body: string; readonly length: number} | null {
   const head_length = text.indexOf('\r\n\r\n') + 4
   if (head_length < 4) return null
@@ -71,7 +77,12 @@ function firstIn(text: string): {readonly head: string; readonly body: string; r
   return text.length < length ? null : {head, body: text.slice(head_length, length), length}
 }
 
-async function answer(socket: Socket, head: string, body: string, played: Map<string, number>): Promise<HostileReply['after']> {
+async function answer(
+  socket: Socket,
+  head: string,
+  body: string,
+  played: Map<string, number>,
+): Promise<HostileReply['after']> {
   const path = head.split(' ', 2)[1]!
   const is_stream = /"stream": *true/.test(body) || /stream/i.test(path)
   const found = caseIn(`${head}\n${body.slice(0, MAX_LOOKED_THROUGH)}`)

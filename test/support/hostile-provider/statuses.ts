@@ -24,7 +24,8 @@ export const STATUSES: CaseTable = {
   'no-content-with-body': answered('204 No Content'),
   'reset-content-with-body': answered('205 Reset Content'),
   'not-modified-with-body': answered('304 Not Modified'),
-  'partial-content': asked => whole(usualJson(asked), {status: '206 Partial Content', lines: ['Content-Range: bytes 0-1/99']}),
+  'partial-content': asked =>
+    whole(usualJson(asked), {status: '206 Partial Content', lines: ['Content-Range: bytes 0-1/99']}),
   'redirect-to-a-closed-port': toElsewhere('301 Moved Permanently', 'http://127.0.0.1:1/elsewhere'),
   'redirect-to-itself': toElsewhere('302 Found', '/v1/elsewhere'),
   'redirect-with-method': toElsewhere('307 Temporary Redirect', 'http://localhost:1/v1/elsewhere'),
@@ -36,7 +37,8 @@ export const STATUSES: CaseTable = {
   'retry-after-date': fault('429 Too Many Requests', '{"error":null}', 'Retry-After: Fri, 31 Dec 9999 23:59:59 GMT'),
   'retry-after-negative': fault('503 Unavailable', '{"error":"x"}', 'Retry-After: -1', 'retry-after-ms: NaN'),
   'error-of-odd-kinds': fault('400 Bad Request', '{"error":{"message":{"__proto__":1},"type":5,"code":[]}}'),
-  'error-of-bytes': () => whole(Buffer.of(0xff, 0xfe, 0), {status: '400 Bad Request', type: 'application/octet-stream'}),
+  'error-of-bytes': () =>
+    whole(Buffer.of(0xff, 0xfe, 0), {status: '400 Bad Request', type: 'application/octet-stream'}),
   'error-null': fault('400 Bad Request', 'null'),
   'error-list': fault('400 Bad Request', '[{"error":{"code":400,"message":"x","details":[null]}},null]'),
   'error-of-1-mb': fault('400 Bad Request', JSON.stringify({error: {message: 'word '.repeat(200_000)}})),

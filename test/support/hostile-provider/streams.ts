@@ -1,7 +1,10 @@
 import {type Asked, type CaseTable, chunked, type HostileReply, whole} from './reply.ts'
 import {changed, SSE, usualEvents} from './usual.ts'
 
-/** Streams whose events are not the dialect's, or are framed in ways that few send. Each is a whole body, so that only its events are odd. */
+/**
+ * Streams whose events are not the dialect's, or are framed in ways that few send. Each is a whole body, so that only
+ * its events are odd.
+ */
 const streaming = (change: (events: readonly string[], asked: Asked) => readonly string[]) => {
   return (asked: Asked): HostileReply => chunked(change(usualEvents(asked), asked), {type: SSE})
 }
@@ -11,7 +14,17 @@ const text = (change: (text: string) => string) => streaming(events => [change(e
 const between = (...odd: readonly string[]) => streaming(([first, ...rest]) => [first!, ...odd, ...rest])
 const DONE = 'data: [DONE]\n\n'
 const OTHER_PATHS = ['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v2/chat', '/m:streamGenerateContent']
-const WRONG_VALUES = ['null', '5', '[]', '{}', '"x"', '{"choices":null}', '{"choices":[null]}', '{"type":5}', '{"type":"unknown"}']
+const WRONG_VALUES = [
+  'null',
+  '5',
+  '[]',
+  '{}',
+  '"x"',
+  '{"choices":null}',
+  '{"choices":[null]}',
+  '{"type":5}',
+  '{"type":"unknown"}',
+]
 const MANY = 20_000
 const MB = 1_000_000
 
@@ -49,13 +62,19 @@ export const STREAMS: CaseTable = {
   'events-behind-the-end': streaming(events => [...events, ...events.slice(1), ...events]),
   'events-reversed': streaming(events => events.toReversed()),
   'events-twice': streaming(events => events.flatMap(event => [event, event])),
-  'events-20000': streaming(events => [events[0]!, ...Array.from({length: 20}, () => events[1]!.repeat(MANY / 20)), ...events.slice(2)]),
+  'events-20000': streaming(events => [
+    events[0]!,
+    ...Array.from({length: 20}, () => events[1]!.repeat(MANY / 20)),
+    ...events.slice(2),
+  ]),
   'comments-200000': between(...Array.from({length: 20}, () => ':\n'.repeat(MANY / 2))),
   'dialects-mixed': streaming(() => {
     const all = OTHER_PATHS.map(path => usualEvents({path}))
     return Array.from({length: 8}, (_, at) => all.flatMap(events => events[at] ?? [])).flat()
   }),
-  'dialect-of-another': streaming((_, {path}) => usualEvents({path: path.includes('/messages') ? '/v2/chat' : '/v1/messages'})),
+  'dialect-of-another': streaming((_, {path}) =>
+    usualEvents({path: path.includes('/messages') ? '/v2/chat' : '/v1/messages'}),
+  ),
   'error-in-mid-stream': streaming(events => [
     ...events.slice(0, 2),
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"x"}}\n\n',
@@ -67,7 +86,8 @@ export const STREAMS: CaseTable = {
   'index-of-prototype': text(all => all.replaceAll('"index":0', '"index":"__proto__"')),
   'tools-of-odd-indices': between(
     ...[-1, 4_294_967_295, 1e21].map(
-      index => `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":${index},"function":{"arguments":"{"}}]}}]}\n\n`,
+      index =>
+        `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":${index},"function":{"arguments":"{"}}]}}]}\n\n`,
     ),
   ),
   'surrogates-in-events': text(all => all.replaceAll('Wien', '\\ud800').replaceAll('aus ', '\\udc00\\ud800')),

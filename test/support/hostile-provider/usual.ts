@@ -1,6 +1,9 @@
 import {type Asked, chunked, type HostileReply, whole} from './reply.ts'
 
-/** The answers of a provider that means well; cases are made of them. The text has letters of two and four bytes, so that it can be cut in them. */
+/**
+ * The answers of a provider that means well; cases are made of them. The text has letters of two and four bytes, so
+ * that it can be cut in them.
+ */
 export const TEXT = 'Grüße aus Wien 🎡'
 const PARTS = ['Grüße ', 'aus ', 'Wien 🎡']
 const OPENAI_USAGE = {prompt_tokens: 10, completion_tokens: 5, total_tokens: 15}
@@ -34,7 +37,13 @@ const response = {
   model: 'm',
   error: null,
   output: [
-    {type: 'message', id: 'item_7', status: 'completed', role: 'assistant', content: [{type: 'output_text', text: TEXT, annotations: []}]},
+    {
+      type: 'message',
+      id: 'item_7',
+      status: 'completed',
+      role: 'assistant',
+      content: [{type: 'output_text', text: TEXT, annotations: []}],
+    },
   ],
   usage: {...ANTHROPIC_USAGE, total_tokens: 15},
 }
@@ -119,7 +128,13 @@ function responsesEvents(): readonly string[] {
   const begun = {...response, status: 'in_progress', output: []}
   return [
     {type: 'response.created', response: begun},
-    ...PARTS.map(delta => ({type: 'response.output_text.delta', item_id: 'item_7', output_index: 0, content_index: 0, delta})),
+    ...PARTS.map(delta => ({
+      type: 'response.output_text.delta',
+      item_id: 'item_7',
+      output_index: 0,
+      content_index: 0,
+      delta,
+    })),
     {type: 'response.completed', response},
   ].map((event, sequence_number) => named(Object.assign(event, {sequence_number})))
 }

@@ -39,7 +39,12 @@ export class HttpExchange implements Dispatcher.DispatchController {
   reason: Error | null = null
 
   /** `host` is what calls that name none are for. */
-  constructor(owner: ExchangeOwner, options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, host: string) {
+  constructor(
+    owner: ExchangeOwner,
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+    host: string,
+  ) {
     const {text, length, closes} = readHead(options, host)
     const {body} = options
     this.#owner = owner
@@ -50,8 +55,10 @@ export class HttpExchange implements Dispatcher.DispatchController {
     this.length = length
     this.closes = closes
     this.bytes = bytesOf(body)
-    this.stream = this.bytes === null && body != null && body !== '' && !(body instanceof Uint8Array) ? streamOf(body) : null
-    if (this.bytes && length !== null && length !== this.bytes.length) throw new errors.RequestContentLengthMismatchError()
+    this.stream =
+      this.bytes === null && body != null && body !== '' && !(body instanceof Uint8Array) ? streamOf(body) : null
+    if (this.bytes && length !== null && length !== this.bytes.length)
+      throw new errors.RequestContentLengthMismatchError()
     if (this.stream instanceof Readable) this.stream.on('error', nothing) // it comes when the stream is read
   }
 
@@ -126,7 +133,9 @@ function bytesOf(body: Dispatcher.DispatchOptions['body']): Buffer | null {
 function streamOf(body: NonNullable<Dispatcher.DispatchOptions['body']>): Streamed {
   if (typeof body === 'object' && (Symbol.asyncIterator in body || (Symbol.iterator in body && !('append' in body))))
     return body as Streamed
-  throw new errors.InvalidArgumentError('body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable')
+  throw new errors.InvalidArgumentError(
+    'body must be a string, a Buffer, a Readable stream, an iterable, or an async iterable',
+  )
 }
 
 function nothing() {}

@@ -25,7 +25,9 @@ const TRAILER_LF = 15
 const LAST_LF = 16
 const OVER = 17
 
-/** The frame of a chunked body (RFC 9112 7.1), byte by byte. Extensions and trailers are checked, bounded and dropped. */
+/**
+ * The frame of a chunked body (RFC 9112 7.1), byte by byte. Extensions and trailers are checked, bounded and dropped.
+ */
 export class Chunks {
   /** Bytes of the chunk yet to come. */
   left = 0

@@ -120,7 +120,10 @@ export class HttpConnection implements ConnectionTarget {
     this.#socket.pause()
   }
 
-  /** A socket is read many times in one turn of the event loop, where much has come: between two of them others have theirs. */
+  /**
+   * A socket is read many times in one turn of the event loop, where much has come: between two of them others have
+   * theirs.
+   */
   #rest() {
     this.#is_resting = true
     this.#socket.pause()
@@ -225,7 +228,11 @@ export class HttpConnection implements ConnectionTarget {
         const end = this.#stage === UNTIL_CLOSE ? to : Math.min(to, at + this.#left)
         this.#left -= end - at
         this.#chunks.left = this.#left
-        const piece = is_lent ? copied(bytes, at, end) : at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end)
+        const piece = is_lent
+          ? copied(bytes, at, end)
+          : at === 0 && end === bytes.length
+            ? bytes
+            : bytes.subarray(at, end)
         at = end
         call.handler.onResponseData?.(call, piece)
       }
@@ -241,10 +248,12 @@ export class HttpConnection implements ConnectionTarget {
     const {status, headers, reason, length, is_chunked} = head
     if (!head.keeps) this.#keeps = false
     if (status < 200 && ++this.#news > MAX_NEWS) throw broken('TOO_MUCH_NEWS', 'Too many informational replies')
-    if (status === 100) return // some servers send it unasked; it says that the body may come, and that has left (RFC 9110, 15.2)
+    // some servers send it unasked; it says that the body may come, and that has left (RFC 9110, 15.2)
+    if (status === 100) return
     if (status >= 200) {
       if (call.method === 'HEAD' || status === 204 || status === 304) {
-        if (call.method !== 'HEAD' && (is_chunked || length)) this.#keeps = false // what may follow would be the next reply
+        // what may follow would be the next reply
+        if (call.method !== 'HEAD' && (is_chunked || length)) this.#keeps = false
         this.#stage = COUNTED
         this.#left = 0
       } else if (is_chunked) {
@@ -263,7 +272,8 @@ export class HttpConnection implements ConnectionTarget {
   }
 
   #upgrade(call: HttpExchange, rest: Buffer) {
-    if (!call.upgrade || !head.is_upgrade) throw broken('UNASKED_UPGRADE', 'It changes to a protocol that nobody asked for')
+    if (!call.upgrade || !head.is_upgrade)
+      throw broken('UNASKED_UPGRADE', 'It changes to a protocol that nobody asked for')
     const {status, headers} = head
     this.#call = null
     this.#is_closed = true

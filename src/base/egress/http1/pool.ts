@@ -27,9 +27,10 @@ const BEFORE_THEM_MS = 2000
 let due: LinePool[] = []
 
 /**
- * Calls of one origin over HTTP/1.1, each on a line (connection) of its own, with the callbacks of undici's handlers. Lines are kept for
- * further calls, the one used last first. Calls leave at the end of the turn, those of a turn together: by then a line that the server
- * closed, or sent something unsolicited, is known to be of no use. A call is never sent twice.
+ * Calls of one origin over HTTP/1.1, each on a line (connection) of its own, with the callbacks of undici's handlers.
+ * Lines are kept for further calls, the one used last first. Calls leave at the end of the turn, those of a turn
+ * together: by then a line that the server closed, or sent something unsolicited, is known to be of no use. A call is
+ * never sent twice.
  */
 export class LinePool extends Dispatcher implements ExchangeOwner, Lines {
   /** Calls that were dispatched and have not come to their end: waiting, sent, or answering. */
@@ -191,7 +192,9 @@ export class LinePool extends Dispatcher implements ExchangeOwner, Lines {
     this.#timer = undefined
     const now = performance.now()
     for (const line of this.#resting.filter(({rests_until}) => rests_until <= now)) line.fail(IDLE)
-    const next = Math.min(...this.#resting.filter(({rests_until}) => rests_until > now).map(({rests_until}) => rests_until))
+    const next = Math.min(
+      ...this.#resting.filter(({rests_until}) => rests_until > now).map(({rests_until}) => rests_until),
+    )
     if (next < Infinity) this.#wake(next)
   }
 }

@@ -15,7 +15,9 @@ function Bare() {}
 Bare.prototype = Object.create(null)
 const Empty = Bare as unknown as new () => ReplyHeaders
 
-/** The head of one reply, read strictly (RFC 9112): what two readers could take for two things is an `HTTPParserError`. */
+/**
+ * The head of one reply, read strictly (RFC 9112): what two readers could take for two things is an `HTTPParserError`.
+ */
 export class ReplyHead {
   status = 0
   reason = ''
@@ -33,7 +35,10 @@ export class ReplyHead {
   readonly #marks: number[] = []
   #minor = 0
 
-  /** Where the head that begins at `from` has its end; -1 while it is not all there. Too long a one is a `HeadersOverflowError`. */
+  /**
+   * Where the head that begins at `from` has its end; -1 while it is not all there. Too long a one is a
+   * `HeadersOverflowError`.
+   */
   read(bytes: Buffer, from: number, to: number): number {
     const end = this.#scan(bytes, from, to)
     if (end < 0) {
@@ -127,7 +132,8 @@ export class ReplyHead {
           this.length = lengthOf(value)
           break
         case 'transfer-encoding':
-          if (this.is_chunked || value.toLowerCase() !== 'chunked') throw broken('INVALID_TRANSFER_ENCODING', 'Unknown transfer encoding')
+          if (this.is_chunked || value.toLowerCase() !== 'chunked')
+            throw broken('INVALID_TRANSFER_ENCODING', 'Unknown transfer encoding')
           this.is_chunked = true
           break
         case 'connection':
@@ -190,15 +196,36 @@ function secondsOf(value: string): number | null {
 }
 
 const USUAL = [
-  ...['Access-Control-Allow-Origin', 'Alt-Svc', 'CF-Cache-Status', 'CF-RAY', 'Cache-Control', 'Connection', 'Content-Encoding'],
-  ...['Content-Length', 'Content-Type', 'Date', 'ETag', 'Keep-Alive', 'Retry-After', 'Server', 'Set-Cookie', 'Strict-Transport-Security'],
+  ...[
+    'Access-Control-Allow-Origin',
+    'Alt-Svc',
+    'CF-Cache-Status',
+    'CF-RAY',
+    'Cache-Control',
+    'Connection',
+    'Content-Encoding',
+  ],
+  ...[
+    'Content-Length',
+    'Content-Type',
+    'Date',
+    'ETag',
+    'Keep-Alive',
+    'Retry-After',
+    'Server',
+    'Set-Cookie',
+    'Strict-Transport-Security',
+  ],
   ...['Transfer-Encoding', 'Vary', 'Via', 'X-Request-Id', 'X-Content-Type-Options'],
 ]
 /** Names as they were sent, each with the same in lower case. */
-const NAMES = new Map<string, string>(USUAL.flatMap(name => [name, name.toLowerCase()].map(raw => [raw, name.toLowerCase()] as const)))
+const NAMES = new Map<string, string>(
+  USUAL.flatMap(name => [name, name.toLowerCase()].map(raw => [raw, name.toLowerCase()] as const)),
+)
 
 function nameOf(raw: string): string {
   const name = raw.toLowerCase()
-  if (NAMES.size < MAX_LEARNED_NAMES && raw.length <= LONGEST_LEARNED_NAME) NAMES.set(Buffer.from(raw).toString(), name) // `raw` would hold all of its head
+  // `raw` would hold all of its head
+  if (NAMES.size < MAX_LEARNED_NAMES && raw.length <= LONGEST_LEARNED_NAME) NAMES.set(Buffer.from(raw).toString(), name)
   return name
 }

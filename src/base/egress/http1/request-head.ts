@@ -11,8 +11,14 @@ export interface RequestHead {
   readonly closes: boolean
 }
 
-/** Reads a request's head; `host` is used where the headers name none. What could end a line early is an `InvalidArgumentError`. */
-export function readHead({method, path, headers, upgrade, reset}: Dispatcher.DispatchOptions, host: string): RequestHead {
+/**
+ * Reads a request's head; `host` is used where the headers name none. What could end a line early is an
+ * `InvalidArgumentError`.
+ */
+export function readHead(
+  {method, path, headers, upgrade, reset}: Dispatcher.DispatchOptions,
+  host: string,
+): RequestHead {
   if (typeof path !== 'string' || !path.startsWith('/') || NOT_IN_PATHS.test(path)) throw wrong('request path')
   if (typeof method !== 'string' || (!METHODS.has(method) && !TOKEN.test(method))) throw wrong('request method')
   if (method === 'CONNECT') throw new errors.NotSupportedError('CONNECT is not supported')
@@ -45,7 +51,10 @@ function addAll(head: HeadFacts, headers: NonNullable<Dispatcher.DispatchOptions
   }
 }
 
-/** What each plain header held last, and its line: most come with the same value again, and a comparison costs less than to check it. */
+/**
+ * What each plain header held last, and its line: most come with the same value again, and a comparison costs less than
+ * to check it.
+ */
 const lastLines = new Map<string, {value: string; line: string}>()
 const MAX_LAST_LINES = 200
 const MAX_LAST_CHARS = 512
@@ -58,7 +67,8 @@ function add(head: HeadFacts, name: string, value: unknown): void {
     return
   }
   const meaning = NAMES.get(name) ?? meaningOf(name)
-  if (Array.isArray(value) && meaning === 'plain') for (const one of value) head.lines += `${name}: ${textOf(name, one)}\r\n`
+  if (Array.isArray(value) && meaning === 'plain')
+    for (const one of value) head.lines += `${name}: ${textOf(name, one)}\r\n`
   else if (meaning === 'plain') head.lines += plainLine(name, value, last)
   else addMeant(head, meaning, name, textOf(name, value))
 }

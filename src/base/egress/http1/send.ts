@@ -25,8 +25,9 @@ export function sendBytes(socket: Socket, call: HttpExchange): void {
 }
 
 /**
- * Most requests are short, and their socket takes them at once. Node calls a callback of such a write in a turn of its own, which costs more than
- * to look whether anything waits. A write that failed leaves nothing waiting either, and a socket that is not writable.
+ * Most requests are short, and their socket takes them at once. Node calls a callback of such a write in a turn of its
+ * own, which costs more than to look whether anything waits. A write that failed leaves nothing waiting either, and a
+ * socket that is not writable.
  */
 function sendCopied(socket: Socket, head: string, bytes: Buffer, handler: HttpExchange['handler']): void {
   const whole = Buffer.allocUnsafe(head.length + bytes.length)
@@ -45,7 +46,9 @@ function whenWritten(handler: HttpExchange['handler']): Written {
   return fault => fault || handler.onRequestSent?.()
 }
 
-/** Sends a call whose body comes in pieces, no faster than the socket takes them; chunked unless its length is known. */
+/**
+ * Sends a call whose body comes in pieces, no faster than the socket takes them; chunked unless its length is known.
+ */
 export async function sendStream(socket: Socket, call: HttpExchange, stream: Streamed): Promise<void> {
   const {head, length, handler} = call
   let sent = 0
@@ -61,7 +64,11 @@ export async function sendStream(socket: Socket, call: HttpExchange, stream: Str
     if (piece.length === 0) continue
     if (length !== null && sent + piece.length > length) throw new errors.RequestContentLengthMismatchError()
     socket.cork()
-    if (sent === 0) socket.write(`${head}${length === null ? 'transfer-encoding: chunked' : `content-length: ${length}`}\r\n\r\n`, 'latin1')
+    if (sent === 0)
+      socket.write(
+        `${head}${length === null ? 'transfer-encoding: chunked' : `content-length: ${length}`}\r\n\r\n`,
+        'latin1',
+      )
     if (length === null) socket.write(`${piece.length.toString(16)}\r\n`, 'latin1')
     waiting++
     const flows = socket.write(piece, written)

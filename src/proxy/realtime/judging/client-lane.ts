@@ -47,8 +47,9 @@ export function judgesEvents({target, call}: SessionInfo): boolean {
 }
 
 /**
- * What a client says in a session, held until lists of models and the guardrails of the input have judged it: event by event, each before
- * it leaves, in their order. What is denied does not leave, and the client learns why; the session goes on.
+ * What a client says in a session, held until lists of models and the guardrails of the input have judged it: event by
+ * event, each before it leaves, in their order. What is denied does not leave, and the client learns why; the session
+ * goes on.
  */
 export class ClientLane {
   readonly #parts: ClientLaneParts
@@ -84,7 +85,8 @@ export class ClientLane {
         return this.#message(got.message, pass)
       case 'long': {
         this.#is_rest_dropped = this.#has_lists || this.#denies_unread
-        if (this.#is_rest_dropped) return this.#refuse(this.#tooLong(), null, innerCall(this.#parts.facts, this.#parts.services), pass)
+        if (this.#is_rest_dropped)
+          return this.#refuse(this.#tooLong(), null, innerCall(this.#parts.facts, this.#parts.services), pass)
         this.#noteUnread(WHOLE_BODY)
         return got.is_end ? this.#go(null, unreadOf(piece), pass, got.wire, true) : pass(got.wire, true)
       }
@@ -102,7 +104,11 @@ export class ClientLane {
     this.#skipped = []
     const late = visits.flatMap(({guardrails}) => guardrails?.late ?? [])
     return {
-      results: () => [...skipped, ...visits.flatMap(({guardrails}) => guardrails?.logged.before_request_hooks ?? [])].slice(0, MAX_RESULTS),
+      results: () =>
+        [...skipped, ...visits.flatMap(({guardrails}) => guardrails?.logged.before_request_hooks ?? [])].slice(
+          0,
+          MAX_RESULTS,
+        ),
       late: late.length ? Promise.all(late).then(() => undefined) : null,
     }
   }
@@ -137,7 +143,8 @@ export class ClientLane {
     }
     if (type === APPEND) {
       const is_sound = isSoundAlone(payload)
-      if (is_sound instanceof Promise) return is_sound.then(is_so => (is_so ? this.#sound() : this.#read(payload, type, call)))
+      if (is_sound instanceof Promise)
+        return is_sound.then(is_so => (is_so ? this.#sound() : this.#read(payload, type, call)))
       if (is_sound) return this.#sound()
     }
     return this.#read(payload, type, call)
@@ -180,7 +187,10 @@ export class ClientLane {
 
   #unreadable(part: string): Refusal {
     if (!this.#denies_unread) return unjudged('is no text')
-    return new GuardrailDenial('realtime', {before_request_hooks: withUnread([], this.#unread, [part]), after_request_hooks: []})
+    return new GuardrailDenial('realtime', {
+      before_request_hooks: withUnread([], this.#unread, [part]),
+      after_request_hooks: [],
+    })
   }
 
   /** Once for a turn. */
@@ -222,5 +232,7 @@ function beforeIn({body}: GuardrailDenial): readonly HookResult[] {
 }
 
 function unjudged(what: string): Refusal {
-  return new Refusal('body.invalid', {issues: `The event ${what}, so that the list of models that covers this session cannot judge it.`})
+  return new Refusal('body.invalid', {
+    issues: `The event ${what}, so that the list of models that covers this session cannot judge it.`,
+  })
 }

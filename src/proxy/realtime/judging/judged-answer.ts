@@ -7,7 +7,9 @@ import {StreamText} from '../../guardrails/stream-text.ts'
 import {isProtective} from '../../guardrails/unread.ts'
 import {partOf} from '../../targets/guardrails.ts'
 
-/** How the hooks of a session's output judge: what they hold back, and which of them judge a part, or when all has left. */
+/**
+ * How the hooks of a session's output judge: what they hold back, and which of them judge a part, or when all has left.
+ */
 export interface OutputHooks {
   readonly all: readonly Hook[]
   readonly deciding: readonly Hook[]
@@ -44,8 +46,8 @@ export interface AnswerListener {
 const OK = 200
 
 /**
- * One answer of a session while it is judged: a response of the model, or what is written down of what a client spoke. Its texts are joined over its
- * events, as those of a stream are: in a window, or held until it is whole.
+ * One answer of a session while it is judged: a response of the model, or what is written down of what a client spoke.
+ * Its texts are joined over its events, as those of a stream are: in a window, or held until it is whole.
  */
 export class JudgedAnswer {
   readonly guarded: CallGuardrails
@@ -119,12 +121,17 @@ export class JudgedAnswer {
     if (this.#hooks.holds === 'all' && !this.is_judged) return 0
     const cleared = this.#cleared
     let count = 0
-    while (count < most && (cleared === 'all' || this.events[count]!.deltas.every(each => each.end_chars <= (cleared.get(each.slot) ?? 0))))
+    while (
+      count < most &&
+      (cleared === 'all' || this.events[count]!.deltas.every(each => each.end_chars <= (cleared.get(each.slot) ?? 0)))
+    )
       count++
     return count
   }
 
-  /** Takes up to `count` events out as they may leave; null: what has left does not agree with the text as it is now. */
+  /**
+   * Takes up to `count` events out as they may leave; null: what has left does not agree with the text as it is now.
+   */
   take(count: number): ReturnType<StreamRewriter['take']> {
     return this.#rewriter.take(this.events, count, this.#text.texts, this.is_judged && count === this.events.length)
   }

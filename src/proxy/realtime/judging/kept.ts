@@ -1,11 +1,16 @@
 import {object} from '../../../base/json-object.ts'
 import type {Json} from '../../../providers/translation.ts'
 
-/** The vendor's own words for an answer that was cut for what it says (OpenAI, Realtime API, `response.status_details`). */
+/**
+ * The vendor's own words for an answer that was cut for what it says (OpenAI, Realtime API, `response.status_details`).
+ */
 const CUT = {status: 'incomplete', status_details: {type: 'incomplete', reason: 'content_filter'}} as const
 const DONE_KEYS = ['object', 'id', 'conversation_id', 'output_modalities', 'modalities', 'max_output_tokens'] as const
 
-/** An event of an answer that does not leave, without a word of it: what the records need of it, and the client to know that it is over. */
+/**
+ * An event of an answer that does not leave, without a word of it: what the records need of it, and the client to know
+ * that it is over.
+ */
 export function wordless(event: Json): Json {
   const {type, event_id = null, item_id, content_index, usage} = event
   const response = object(event.response)
@@ -22,7 +27,11 @@ export function wordless(event: Json): Json {
       return {
         type,
         event_id,
-        error: {type: 'server_error', message: 'The provider reported an error.', event_id: object(event.error).event_id},
+        error: {
+          type: 'server_error',
+          message: 'The provider reported an error.',
+          event_id: object(event.error).event_id,
+        },
       }
     default:
       return {type}

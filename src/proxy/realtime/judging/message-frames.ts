@@ -17,7 +17,10 @@ export type GatheredFrames =
   /** More of such a message. */
   | {readonly kind: 'rest'; readonly is_end: boolean}
 
-/** Puts the frames of one direction together to messages, so that each leaves whole or not at all. No more is held than a message within the bound. */
+/**
+ * Puts the frames of one direction together to messages, so that each leaves whole or not at all. No more is held than
+ * a message within the bound.
+ */
 export class MessageFrames {
   readonly #most_bytes: number
   #held: Buffer[] = []
@@ -37,7 +40,8 @@ export class MessageFrames {
     }
     this.#held.push(bytes)
     this.#held_bytes += bytes.length
-    const is_long = this.#held_bytes > this.#most_bytes + FRAMING_BYTES || (ended?.kind === 'message' && ended.payload === null)
+    const is_long =
+      this.#held_bytes > this.#most_bytes + FRAMING_BYTES || (ended?.kind === 'message' && ended.payload === null)
     if (!is_end && !is_long) return {kind: 'part'}
     const wire = this.#held.length === 1 ? bytes : Buffer.concat(this.#held)
     this.#held = []

@@ -15,12 +15,18 @@ const DATA: ReadonlySet<string> = new Set(['metadata', 'variables', 'parameters'
 const DEEPEST = 16
 const MOST_NODES = 10_000
 
-/** True for an event that may name a model: for the session, its transcription, a response, a tool; one of a type that is not known, too. */
+/**
+ * True for an event that may name a model: for the session, its transcription, a response, a tool; one of a type that
+ * is not known, too.
+ */
 export function mayNameModel(type: string | null): boolean {
   return type === null || !NAMES_NONE.test(type)
 }
 
-/** Refuses (412) an event that names a model which a list does not allow, and (400) one that two readers may read differently. */
+/**
+ * Refuses (412) an event that names a model which a list does not allow, and (400) one that two readers may read
+ * differently.
+ */
 export function checkEventModels({target, call}: SessionInfo, payload: Buffer): void {
   if (!payload.includes('"model"') && !payload.includes('\\u')) return
   const fault = keyFault(payload.toString(), MAX_JSON_DEPTH)

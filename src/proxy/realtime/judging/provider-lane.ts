@@ -77,9 +77,10 @@ const SOUND_PART = 'audio'
 const CANCEL = 'gateway_cancel_'
 
 /**
- * What a provider says in a session, held as far as the guardrails of the output have not judged it. Events leave in the order in which they came; one
- * that waits holds those behind it. A denial ends its response: it is cancelled at the provider, the client gets the error event and no word
- * more of it. What leaves, and what does not, is recorded as it may be kept, with the usage that the provider tells.
+ * What a provider says in a session, held as far as the guardrails of the output have not judged it. Events leave in
+ * the order in which they came; one that waits holds those behind it. A denial ends its response: it is cancelled at
+ * the provider, the client gets the error event and no word more of it. What leaves, and what does not, is recorded as
+ * it may be kept, with the usage that the provider tells.
  */
 export class ProviderLane {
   readonly #parts: ProviderLaneParts
@@ -104,7 +105,8 @@ export class ProviderLane {
     this.#hooks = outputHooks(guards.output)
     const redacting = this.#hooks.deciding.filter(({checks}) => checks.some(({prepared}) => prepared.redacts))
     this.#echo_hooks = outputHooks(redacting.map((hook): Hook => ({...hook, deny: false})))
-    this.#denies_sound = (guards.unreadable_bodies ?? services.settings.unreadable_bodies) === 'deny' && this.#hooks.protective.length > 0
+    this.#denies_sound =
+      (guards.unreadable_bodies ?? services.settings.unreadable_bodies) === 'deny' && this.#hooks.protective.length > 0
     this.#frames = new MessageFrames(services.settings.guardrail_max_body_mb * 2 ** 20)
   }
 
@@ -130,9 +132,11 @@ export class ProviderLane {
     if (got.kind === 'part') return
     if (got.kind !== 'message') return this.#parts.fail(this.#unreadable('an event is too long to be judged'))
     const {wire, payload, is_text} = got.message
-    if (!is_text || !payload) return this.#add({type: null, event: null, answer: null, wire, payload: null, is_withheld: false})
+    if (!is_text || !payload)
+      return this.#add({type: null, event: null, answer: null, wire, payload: null, is_withheld: false})
     const type = typeOf(payload)
-    if (type === null || keyFault(payload.toString(), DEEPEST)) return this.#parts.fail(this.#unreadable('it says what is no JSON'))
+    if (type === null || keyFault(payload.toString(), DEEPEST))
+      return this.#parts.fail(this.#unreadable('it says what is no JSON'))
     this.#event(type, eventIn(payload), payload, wire)
   }
 
@@ -153,7 +157,8 @@ export class ProviderLane {
   }
 
   #event(type: string, event: Json, payload: Buffer, wire: Buffer) {
-    if (type === 'error' && text(object(event.error).event_id)?.startsWith(CANCEL)) return // nothing was left to be cancelled
+    // nothing was left to be cancelled
+    if (type === 'error' && text(object(event.error).event_id)?.startsWith(CANCEL)) return
     const place = placeOf(type, event)
     const answer = this.#answerOf(place, event)
     const is_denied = this.#isDenied(place)
@@ -192,17 +197,22 @@ export class ProviderLane {
   /** The answer that an event belongs to; null: there is nothing in it to be judged. */
   #answerOf(place: EventPlace, event: Json): Answer | null {
     const key = place.answer
-    const known = key === null ? place.item !== null && !place.is_echo && this.#items.get(place.item) : this.#answers.get(key)
+    const known =
+      key === null ? place.item !== null && !place.is_echo && this.#items.get(place.item) : this.#answers.get(key)
     if (known) return known
     const is_alone = key === null || this.#answers.size >= MAX_ANSWERS
     const hooks = place.is_echo ? this.#echo_hooks : this.#hooks
-    if (is_alone && (hooks.holds === 'nothing' || viewOf('realtime', 'output', event as JsonObject).kind === 'none')) return null
+    if (is_alone && (hooks.holds === 'nothing' || viewOf('realtime', 'output', event as JsonObject).kind === 'none'))
+      return null
     const {facts, guards, services} = this.#parts
     const call = innerCall(facts, services)
     const guarded = guardAnswer({...guards, output: hooks.all}, call, {...facts.target, params: {}}, services)
     const answer: Answer = {
       place: is_alone ? {...place, kind: 'other', is_last: true} : place,
-      judged: new JudgedAnswer(guarded, hooks, {heard: () => this.#pump(), refused: fault => this.#refused(answer, fault)}),
+      judged: new JudgedAnswer(guarded, hooks, {
+        heard: () => this.#pump(),
+        refused: fault => this.#refused(answer, fault),
+      }),
       items: new Set(),
       skipped: [],
       count: 0,
@@ -227,7 +237,9 @@ export class ProviderLane {
     if (this.#hooks.all.length === 0 || answer.skipped.length > 0) return
     answer.skipped = withUnread([], this.#hooks.all, [SOUND_PART])
     if (!this.#denies_sound) return
-    answer.judged.refuse(new GuardrailDenial('realtime', {before_request_hooks: [], after_request_hooks: answer.skipped}))
+    answer.judged.refuse(
+      new GuardrailDenial('realtime', {before_request_hooks: [], after_request_hooks: answer.skipped}),
+    )
   }
 
   #refused(answer: Answer, fault: Refusal) {
@@ -245,7 +257,9 @@ export class ProviderLane {
   }
 
   #cancel(response_id: string) {
-    this.#parts.toProvider(JSON.stringify({type: 'response.cancel', event_id: CANCEL + response_id.slice(0, 200), response_id}))
+    this.#parts.toProvider(
+      JSON.stringify({type: 'response.cancel', event_id: CANCEL + response_id.slice(0, 200), response_id}),
+    )
   }
 
   #deny(id: string) {

@@ -6,7 +6,10 @@ import type {AnswerVerdict} from './provider-lane.ts'
 
 /** What guardrails made of a turn: of the events that led to it, and of its answer. */
 export function turnVerdict(before: HeardResults | null, after: AnswerVerdict | null): TurnVerdict {
-  const results = (): HookResults => ({before_request_hooks: before?.results() ?? [], after_request_hooks: after?.results() ?? []})
+  const results = (): HookResults => ({
+    before_request_hooks: before?.results() ?? [],
+    after_request_hooks: after?.results() ?? [],
+  })
   const {before_request_hooks, after_request_hooks} = results()
   const late = [before?.late, after?.late].filter(each => each != null)
   return {

@@ -9,13 +9,14 @@ import {isOfOthers} from '../usage.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 
 /**
- * What a good answer tells of a response that is made in the background; null where it tells of none. By pass-through too, where it is
- * known by what it is. One that ended and does not say what it used may say so later.
+ * What a good answer tells of a response that is made in the background; null where it tells of none. By pass-through
+ * too, where it is known by what it is. One that ended and does not say what it used may say so later.
  */
 export function toldOfResponses(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
   const {call, plain, result} = answered
   const {method, route} = call.incoming
-  if (!call.is_passthrough && call.endpoint !== 'createModelResponse' && call.endpoint !== 'getModelResponse') return null
+  if (!call.is_passthrough && call.endpoint !== 'createModelResponse' && call.endpoint !== 'getModelResponse')
+    return null
   if (!isOfOthers({endpoint: call.endpoint, method, path: route.path, operation: call.operation})) {
     const id = leftInBackground(result.source) ?? (plain && underWay(plain))
     return id === null ? null : {begun: {id, endpoint: 'createModelResponse'}, ended: new Map()}
@@ -24,13 +25,19 @@ export function toldOfResponses(answered: CompletedAttempt, services: ProxyServi
   return ended && {begun: null, ended: new Map([[ended.id, async work => cameTo(answered, work, ended, services)]])}
 }
 
-/** The id of the response that goes on being made behind a stream that was left before it reported its usage; null for all others. */
+/**
+ * The id of the response that goes on being made behind a stream that was left before it reported its usage; null for
+ * all others.
+ */
 export function leftInBackground(source: CompletedAttempt['result']['source']): string | null {
   return source && source.usage === null ? (source.background_id ?? null) : null
 }
 
 /** A stream that came to its end holds its usage. Its response is the requested one. */
-function endedIn({usage, model}: NonNullable<CompletedAttempt['result']['stream']>, path: string): EndedResponse | null {
+function endedIn(
+  {usage, model}: NonNullable<CompletedAttempt['result']['stream']>,
+  path: string,
+): EndedResponse | null {
   const id = /\/responses\/+([^/]+)\/*$/.exec(path)?.[1]
   return id !== undefined && usage ? {id: plainId(id), usage, model} : null
 }
@@ -45,5 +52,12 @@ function cameTo(
   const usage = usageOfKind(target.provider.slug, reported)
   const charged = costOf(target, usage, priceOf(target, intent.model, model, at_ms, services), at_ms, services)
   const url = `/v1/responses/${encodeURIComponent(id)}`
-  return {usage, charged, model: intent.model ?? model, url, upstream_url: upstreamUrl(request), bytes: result.received_bytes}
+  return {
+    usage,
+    charged,
+    model: intent.model ?? model,
+    url,
+    upstream_url: upstreamUrl(request),
+    bytes: result.received_bytes,
+  }
 }

@@ -30,8 +30,14 @@ export interface BatchTerms {
   priceOf(model: string | null): Price | undefined
 }
 
-/** The usage of a batch's output: each row's, at the rate of batches. Rows that failed used nothing; what cannot be read is counted. */
-export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, kind, at_ms, priceOf}: BatchTerms): Promise<BatchUsage> {
+/**
+ * The usage of a batch's output: each row's, at the rate of batches. Rows that failed used nothing; what cannot be read
+ * is counted.
+ */
+export async function usageOfRows(
+  rows: AsyncIterable<Uint8Array>,
+  {endpoint, kind, at_ms, priceOf}: BatchTerms,
+): Promise<BatchUsage> {
   const tally = new Tally()
   const unread = new UnreadRows()
   let model: string | null = null
@@ -57,7 +63,10 @@ export async function usageOfRows(rows: AsyncIterable<Uint8Array>, {endpoint, ki
 }
 
 /** The usage that a batch tells of itself, as OpenAI's do; null when it tells none. */
-export function usageOfBatch(batch: Readonly<Record<string, unknown>>, {kind, at_ms, priceOf}: BatchTerms): BatchUsage | null {
+export function usageOfBatch(
+  batch: Readonly<Record<string, unknown>>,
+  {kind, at_ms, priceOf}: BatchTerms,
+): BatchUsage | null {
   const usage = isObject(batch.usage) ? readUsage(batch.usage, 'createModelResponse') : null
   if (!usage) return null
   const model = typeof batch.model === 'string' && batch.model !== '' ? batch.model : null

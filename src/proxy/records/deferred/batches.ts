@@ -23,16 +23,24 @@ export function toldOfBatches(answered: CompletedAttempt, services: ProxyService
   const batches = call.operation?.operation.batches
   if (batches?.role === 'begins' || (call.endpoint === 'createBatch' && !call.is_passthrough)) {
     const [batch] = batchesIn(plain)
-    return batch ? {begun: {id: batch.id, endpoint: endpointOf(batch), ...(batches && {words: batches.words})}, ended: new Map()} : null
+    return batch
+      ? {begun: {id: batch.id, endpoint: endpointOf(batch), ...(batches && {words: batches.words})}, ended: new Map()}
+      : null
   }
   if (!request.output) return null
-  const shown = call.endpoint === 'getBatchOutput' ? [{id: idIn(call.incoming.route.path), status: 'completed'}] : batchesIn(plain)
+  const shown =
+    call.endpoint === 'getBatchOutput' ? [{id: idIn(call.incoming.route.path), status: 'completed'}] : batchesIn(plain)
   const ended = shown.filter(({status}) => ENDED.has(status))
   return {begun: null, ended: new Map(ended.map(batch => [batch.id, work => cameTo(answered, work, batch, services)]))}
 }
 
 /** By the usage in the rows of its output and at the rate of batches; null where nothing in it was answered. */
-async function cameTo(answered: CompletedAttempt, work: Deferred, batch: Batch, services: ProxyServices): Promise<DeferredUsage | null> {
+async function cameTo(
+  answered: CompletedAttempt,
+  work: Deferred,
+  batch: Batch,
+  services: ProxyServices,
+): Promise<DeferredUsage | null> {
   const {target, request} = answered
   const {charge} = work
   const dialect = chargedBatchDialect(target.provider.slug, charge.words)
@@ -67,8 +75,15 @@ async function cameTo(answered: CompletedAttempt, work: Deferred, batch: Batch, 
   }
 }
 
-/** Null for a batch that ended without an answer. What it tells of itself counts where its output cannot be had, or says nothing. */
-async function usageOf({output}: CompletedAttempt['request'], batch: Batch, terms: BatchTerms): Promise<BatchUsage | null> {
+/**
+ * Null for a batch that ended without an answer. What it tells of itself counts where its output cannot be had, or says
+ * nothing.
+ */
+async function usageOf(
+  {output}: CompletedAttempt['request'],
+  batch: Batch,
+  terms: BatchTerms,
+): Promise<BatchUsage | null> {
   const usage = usageOfBatch(batch, terms)
   if (batch.output_file_id === null) return usage
   try {
@@ -89,5 +104,7 @@ function batchesIn(plain: Buffer | null): readonly Batch[] {
   const input = plain ? parsed(plain.toString()) : null
   if (!isObject(input)) return []
   const listed: readonly unknown[] = Array.isArray(input.data) ? input.data : [input]
-  return listed.flatMap(each => (isObject(each) && typeof each.id === 'string' && each.id !== '' ? [{...each, id: plainId(each.id)}] : []))
+  return listed.flatMap(each =>
+    isObject(each) && typeof each.id === 'string' && each.id !== '' ? [{...each, id: plainId(each.id)}] : [],
+  )
 }

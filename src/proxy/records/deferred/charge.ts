@@ -18,9 +18,10 @@ import {givesResults, toldOfVendorBatches} from './vendor-batches.ts'
 const MAX_WAIT_MS = 60_000
 
 /**
- * Charges for work that goes on behind the call that began it: batches, and responses that are made in the background. What was begun is
- * remembered; what an answer shows to have ended is charged, once, to the call that began it, before the client can know (core rule 6).
- * Null where the answer tells of no such work; never rejects: what goes wrong is tried again with the next such answer.
+ * Charges for work that goes on behind the call that began it: batches, and responses that are made in the background.
+ * What was begun is remembered; what an answer shows to have ended is charged, once, to the call that began it, before
+ * the client can know (core rule 6). Null where the answer tells of no such work; never rejects: what goes wrong is
+ * tried again with the next such answer.
  */
 export function chargeDeferred(answered: CompletedAttempt, services: ProxyServices): Promise<void> | null {
   const {call, result} = answered
@@ -28,7 +29,9 @@ export function chargeDeferred(answered: CompletedAttempt, services: ProxyServic
   if (!is_told || (result.statuses.provider ?? 500) >= 300) return null
   const statuses = toldOf(answered, services)
   if (!statuses) return null
-  const work = statuses.begun ? remember(answered, statuses.begun, services) : chargeTold(answered.intent, statuses.ended, services)
+  const work = statuses.begun
+    ? remember(answered, statuses.begun, services)
+    : chargeTold(answered.intent, statuses.ended, services)
   const noted = work.catch(fault => services.log.warn({fault, call_id: call.id}, 'what ended could not be charged yet'))
   let stop = () => {}
   const late = new Promise<void>(resolve => {
@@ -38,7 +41,9 @@ export function chargeDeferred(answered: CompletedAttempt, services: ProxyServic
 }
 
 export function toldOf(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
-  return toldOfVendorBatches(answered, services) ?? toldOfBatches(answered, services) ?? toldOfResponses(answered, services)
+  return (
+    toldOfVendorBatches(answered, services) ?? toldOfBatches(answered, services) ?? toldOfResponses(answered, services)
+  )
 }
 
 async function remember(
@@ -61,7 +66,11 @@ async function remember(
 }
 
 /** Charges work that has ended, as far as its usage is known and was not charged before. */
-export async function chargeTold(intent: CompletedAttempt['intent'], ended: DeferredWork['ended'], services: ProxyServices): Promise<void> {
+export async function chargeTold(
+  intent: CompletedAttempt['intent'],
+  ended: DeferredWork['ended'],
+  services: ProxyServices,
+): Promise<void> {
   const {under_way} = services.deferred
   if (ended.size === 0) return
   for (const work of await services.deferred.unsettled(intent, [...ended.keys()])) {
@@ -97,14 +106,22 @@ async function chargeOne(
 }
 
 /**
- * Intent and settlement leave in one write: were it cut in two, the intent says what it cost. Rejects when either cannot be written; limits
- * are put right by the caller, once the ledger has it.
+ * Intent and settlement leave in one write: were it cut in two, the intent says what it cost. Rejects when either
+ * cannot be written; limits are put right by the caller, once the ledger has it.
  */
-function settled({call_id, charge}: Deferred, came: DeferredUsage, took_ms: number, services: ProxyServices): Promise<Spent> {
+function settled(
+  {call_id, charge}: Deferred,
+  came: DeferredUsage,
+  took_ms: number,
+  services: ProxyServices,
+): Promise<Spent> {
   const {charged, usage} = came
   // what the request calls its model need not be what ran
   const model = came.model ?? charge.intent.model
-  const job = new ChargedWork(deferredIntent(charge.intent, {call_id, model, hold_nanousd: charged.cost_nanousd}), services)
+  const job = new ChargedWork(
+    deferredIntent(charge.intent, {call_id, model, hold_nanousd: charged.cost_nanousd}),
+    services,
+  )
   const end: WorkEnd = {
     outcome: 'ok',
     status: 200,

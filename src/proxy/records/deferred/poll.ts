@@ -16,8 +16,9 @@ const LEAF: PlanTarget = {kind: 'leaf', path: 'config', name: null, weight: 1, b
 const MAX_WAIT_MS = 60_000
 
 /**
- * Asks a provider how work is that goes on behind a call, as that call's client might, with the credentials of the integration that it was
- * made by; what it tells to have ended is charged as by any answer. Nothing of the asking is recorded, as it costs nothing.
+ * Asks a provider how work is that goes on behind a call, as that call's client might, with the credentials of the
+ * integration that it was made by; what it tells to have ended is charged as by any answer. Nothing of the asking is
+ * recorded, as it costs nothing.
  */
 export function openAsking(services: ProxyServices): AskAgain {
   return async (work, lost) => {
@@ -36,7 +37,12 @@ export function openAsking(services: ProxyServices): AskAgain {
     )
     const {call, credentials} = imagined
     const selectors = {provider, virtual_key: undefined, config: undefined, custom_host: undefined, options: {}}
-    const found = await resolveTarget(LEAF, selectors, null, {incoming: call.incoming, caller: call.caller, config_id: null, services})
+    const found = await resolveTarget(LEAF, selectors, null, {
+      incoming: call.incoming,
+      caller: call.caller,
+      config_id: null,
+      services,
+    })
     const target = atModel(found, work.charge.intent.model, services) // work is where its model is
     if (target.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
     checkManaged(target, services.now())
@@ -48,9 +54,19 @@ export function openAsking(services: ProxyServices): AskAgain {
       AbortSignal.any([lost, AbortSignal.timeout(MAX_WAIT_MS)]),
     )
     if (answer.status === 404 || answer.status === 410) return 'gone'
-    if (answer.status !== 200 || answer.plain === null) throw new Error(`${target.provider.slug} answered ${answer.status}`)
-    const result = {statuses: {provider: answer.status}, outcome: 'ok' as const, stream: null, source: null, received_bytes: answer.bytes}
-    const statuses = toldOf({call, target, request: out, intent: work.charge.intent, result, plain: answer.plain}, services)
+    if (answer.status !== 200 || answer.plain === null)
+      throw new Error(`${target.provider.slug} answered ${answer.status}`)
+    const result = {
+      statuses: {provider: answer.status},
+      outcome: 'ok' as const,
+      stream: null,
+      source: null,
+      received_bytes: answer.bytes,
+    }
+    const statuses = toldOf(
+      {call, target, request: out, intent: work.charge.intent, result, plain: answer.plain},
+      services,
+    )
     if (!statuses?.ended.has(work.id)) return 'under_way'
     await chargeTold(work.charge.intent, statuses.ended, services)
     return 'charged'
@@ -74,7 +90,11 @@ interface Answer {
   readonly plain: Buffer | null
 }
 
-function answerOf(dispatcher: Pick<Dispatcher, 'dispatch'>, options: Dispatcher.DispatchOptions, ends: AbortSignal): Promise<Answer> {
+function answerOf(
+  dispatcher: Pick<Dispatcher, 'dispatch'>,
+  options: Dispatcher.DispatchOptions,
+  ends: AbortSignal,
+): Promise<Answer> {
   const {promise, resolve, reject} = Promise.withResolvers<Answer>()
   const skim = new JsonSkim()
   let status = 0

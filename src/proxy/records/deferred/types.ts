@@ -15,7 +15,9 @@ export interface CompletedAttempt {
   readonly target: Target
   readonly request: Pick<UpstreamRequest, 'output' | 'operation' | 'destination' | 'path'>
   readonly intent: Intent
-  readonly result: Pick<AttemptResult, 'outcome' | 'stream' | 'source' | 'received_bytes'> & {readonly statuses: Pick<Statuses, 'provider'>}
+  readonly result: Pick<AttemptResult, 'outcome' | 'stream' | 'source' | 'received_bytes'> & {
+    readonly statuses: Pick<Statuses, 'provider'>
+  }
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
 }

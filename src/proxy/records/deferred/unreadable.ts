@@ -8,13 +8,17 @@ import {emptyUsage} from '../../../schema/usage.ts'
 import type {DeferredUsage} from './types.ts'
 
 const MAX_WHY_LENGTH = 300
-/** Statuses after which the same question has another answer: logins, loads, outages. All others are the provider's last word. */
+/**
+ * Statuses after which the same question has another answer: logins, loads, outages. All others are the provider's last
+ * word.
+ */
 const PASSING: ReadonlySet<number> = new Set([401, 407, 408, 409, 425, 429])
 
 /** Why results can never be read; throws the fault where they may be read later. */
 export function whyUnreadable(fault: unknown): string {
   if (fault instanceof UnreadableResults || fault instanceof LineTooLong) return fault.message
-  if (fault instanceof InvalidResponse || fault instanceof UnsupportedInput || fault instanceof MissingOption) return fault.message
+  if (fault instanceof InvalidResponse || fault instanceof UnsupportedInput || fault instanceof MissingOption)
+    return fault.message
   if (fault instanceof UpstreamFault && fault.status < 500 && !PASSING.has(fault.status))
     return `the provider answered ${fault.status} when they were read`
   throw fault

@@ -37,14 +37,17 @@ export function toldOfVendorBatches(answered: CompletedAttempt, services: ProxyS
   return {begun: null, ended: new Map(id === null ? [] : [[id, cameTo]])}
 }
 
-/** True where to be answered at all shows that a batch has ended: however much of it the client reads, its results are there. */
+/**
+ * True where to be answered at all shows that a batch has ended: however much of it the client reads, its results are
+ * there.
+ */
 export function givesResults({call}: Pick<CompletedAttempt, 'call'>): boolean {
   return call.operation?.operation.batches?.role === 'results'
 }
 
 /**
- * By the usage in the rows of its results, at the rate of batches; null where nothing in it was answered. What cannot be read is flagged, with
- * the reason in the row; rejects where it may be read later.
+ * By the usage in the rows of its results, at the rate of batches; null where nothing in it was answered. What cannot
+ * be read is flagged, with the reason in the row; rejects where it may be read later.
  */
 export async function cameToOf(
   {target, request}: CompletedAttempt,
@@ -80,7 +83,12 @@ export async function cameToOf(
       const options = {at: at_ms, batch: true}
       const {hops} = used
       const usage = usageOfKind(target.provider.slug, used.usage)
-      if (hops) tally.addHops({usage, hops}, hopPrices(target, {model: results.model ?? used.model, price, at_ms}, services), options)
+      if (hops)
+        tally.addHops(
+          {usage, hops},
+          hopPrices(target, {model: results.model ?? used.model, price, at_ms}, services),
+          options,
+        )
       else tally.add(usage, price, options)
     }
   } catch (fault) {
@@ -88,8 +96,12 @@ export async function cameToOf(
   }
   const {succeeded} = results
   if (succeeded !== null && tally.requests + unread.count < succeeded)
-    unread.add(`${succeeded} requests were answered, and ${tally.requests} are in the results`, succeeded - tally.requests - unread.count)
-  if (tally.requests === 0) return unread.why === null ? null : {...unmetered(urlOf(id, dialect), unread.why), model, bytes: seen.bytes}
+    unread.add(
+      `${succeeded} requests were answered, and ${tally.requests} are in the results`,
+      succeeded - tally.requests - unread.count,
+    )
+  if (tally.requests === 0)
+    return unread.why === null ? null : {...unmetered(urlOf(id, dialect), unread.why), model, bytes: seen.bytes}
   const {usage} = tally
   return {
     usage: {...usage, units: {...usage.units, [UNIT.batch_requests]: tally.requests}},

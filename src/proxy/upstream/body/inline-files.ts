@@ -15,8 +15,9 @@ const COMMA = 0x2c
 const HEAD = /^data:(?:(?:image|audio|video)\/|application\/pdf)[\w.+;=-]*;base64$/i
 
 /**
- * A JSON body whose large inline files are held back while it is translated: in their place stand marks, and their bytes leave as they
- * came, without being parsed, written or copied on the way. A picture would else be in memory six times.
+ * A JSON body whose large inline files are held back while it is translated: in their place stand marks, and their
+ * bytes leave as they came, without being parsed, written or copied on the way. A picture would else be in memory six
+ * times.
  */
 export interface DetachedFiles {
   /** The body parsed, with marks. */
@@ -41,7 +42,9 @@ export function detachInlineFiles(body: Buffer): DetachedFiles | null {
   }
   if (files.length === 0 || files.length >= 10 ** DIGITS) return null
   const fields = parsed(text + body.toString('utf8', from)) as Json | null | undefined
-  return fields === null || fields === undefined ? null : {json: fields, restore: written => restored(written, mark, files)}
+  return fields === null || fields === undefined
+    ? null
+    : {json: fields, restore: written => restored(written, mark, files)}
 }
 
 const DIGITS = 6

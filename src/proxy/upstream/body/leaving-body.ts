@@ -16,13 +16,24 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 /** Null: there is none. */
 export type LeavingBody = Buffer | Readable | null
 
-/** What leaves for the provider of a body that is not written anew: the client's bytes, but for what the target changes. */
-export function bodyOf({body, incoming}: Call, model: string | null, changed: Changes | null, {stream_options}: Metering): LeavingBody {
+/**
+ * What leaves for the provider of a body that is not written anew: the client's bytes, but for what the target changes.
+ */
+export function bodyOf(
+  {body, incoming}: Call,
+  model: string | null,
+  changed: Changes | null,
+  {stream_options}: Metering,
+): LeavingBody {
   if (body.kind === 'none' || WITHOUT_BODY.has(incoming.method)) return null
   if (body.kind === 'stream') return flowing(messageOf(incoming), body) as unknown as Readable
   if (!changed) return rewritten(body, model, null)
   const {edits} = changed
-  return rewritten(body, changed.model, stream_options === null ? edits : new Map([...(edits ?? []), ['stream_options', stream_options]]))
+  return rewritten(
+    body,
+    changed.model,
+    stream_options === null ? edits : new Map([...(edits ?? []), ['stream_options', stream_options]]),
+  )
 }
 
 /** What leaves in place of members of a JSON body. */
@@ -49,8 +60,11 @@ export function withPurpose(body: LeavingBody, headers: OutgoingHeaders, call: C
   if (!call.is_shaped || call.endpoint !== 'uploadFile' || headers['content-encoding'] !== undefined) return body
   const part = purposePart(headers['content-type'], call.incoming.own.values['file-purpose'])
   if (!part || !body) return body
-  if (headers['content-length'] !== undefined) headers['content-length'] = String(Number(headers['content-length']) + part.length)
-  return Buffer.isBuffer(body) ? Buffer.concat([part, body]) : (behind(part, body as AsyncIterable<Buffer>) as unknown as Readable)
+  if (headers['content-length'] !== undefined)
+    headers['content-length'] = String(Number(headers['content-length']) + part.length)
+  return Buffer.isBuffer(body)
+    ? Buffer.concat([part, body])
+    : (behind(part, body as AsyncIterable<Buffer>) as unknown as Readable)
 }
 
 async function* behind(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -58,7 +72,10 @@ async function* behind(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerat
   yield* rest
 }
 
-/** A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left of it flows away. */
+/**
+ * A body as it comes. The request outlives what is read of it, as its connection is to carry the answer; what is left
+ * of it flows away.
+ */
 async function* flowing(request: IncomingMessage, {judged, lead}: StreamBody): AsyncGenerator<Buffer> {
   try {
     if (judged) return yield* judged.chunks
@@ -75,7 +92,8 @@ function reshaped(body: JsonBody, {params, provider}: Target): Edits {
   const fields = applyParams(before, params)
   const changed = new Set([...Object.keys(before), ...Object.keys(fields)].filter(key => fields[key] !== before[key]))
   const edits = new Map<string, string | undefined>()
-  for (const key of changed) edits.set(key, Object.hasOwn(fields, key) ? writtenText(fields[key], provider.slug) : undefined)
+  for (const key of changed)
+    edits.set(key, Object.hasOwn(fields, key) ? writtenText(fields[key], provider.slug) : undefined)
   edits.delete('model')
   return edits
 }

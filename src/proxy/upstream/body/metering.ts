@@ -18,8 +18,8 @@ export interface Metering {
 export const NOT_METERED: Metering = {stream_options: null, is_hidden: false}
 
 /**
- * Streams that limits count are asked for their usage: `include_usage` is merged into what leaves as `stream_options`, by the client or by the
- * config. That of a config is no request of the client's.
+ * Streams that limits count are asked for their usage: `include_usage` is merged into what leaves as `stream_options`,
+ * by the client or by the config. That of a config is no request of the client's.
  */
 export function meteringOf(
   {body, endpoint, admissions, target_admissions}: Call,
@@ -28,7 +28,8 @@ export function meteringOf(
   services: ProxyServices,
 ): Metering {
   const {stream_usage} = services.settings
-  if (stream_usage === 'exact' || body.kind !== 'json' || !provider.stream_usage || !STREAMS_USAGE.has(endpoint)) return NOT_METERED
+  if (stream_usage === 'exact' || body.kind !== 'json' || !provider.stream_usage || !STREAMS_USAGE.has(endpoint))
+    return NOT_METERED
   if (edits?.has('stream') ? edits.get('stream') !== 'true' : !body.stream) return NOT_METERED
   const is_counted = (all: Call['admissions']) => all.some(each => each.counts_usage)
   if (stream_usage !== 'metered' && !is_counted(admissions) && !is_counted(target_admissions)) return NOT_METERED

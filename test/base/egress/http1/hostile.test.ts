@@ -84,9 +84,17 @@ test.each([
   ['before a head', '', 'UND_ERR_SOCKET'],
   ['in a head', OK, 'UND_ERR_SOCKET'],
   ['in a body that is counted', `${OK}content-length: 5\r\n\r\nhell`, 'UND_ERR_SOCKET'],
-  ['in the last such body', `${OK}connection: close\r\ncontent-length: 5\r\n\r\nhell`, 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'],
+  [
+    'in the last such body',
+    `${OK}connection: close\r\ncontent-length: 5\r\n\r\nhell`,
+    'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  ],
   ['in chunks', `${CHUNKED}5\r\nhello\r\n`, 'UND_ERR_SOCKET'],
-  ['in the last chunks', `${OK}connection: close\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n`, 'HPE_INVALID_EOF_STATE'],
+  [
+    'in the last chunks',
+    `${OK}connection: close\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n`,
+    'HPE_INVALID_EOF_STATE',
+  ],
   ['before the last line', `${CHUNKED}5\r\nhello\r\n0\r\n`, 'UND_ERR_SOCKET'],
 ])('a connection that ends %s is broken', async (_, said, code) => {
   const {port} = await serveText(socket => socket.end(said))
@@ -103,7 +111,12 @@ test('a head may come to 16 KiB of names and values', async () => {
 test('who speaks before it is asked is not asked', async () => {
   const wire = new Wire()
   wire.push(`${OK}content-length: 0\r\n\r\n`)
-  const pool = new LinePool({host: 'models.example', connections: 1, waiting_calls: 0, dial: async () => wire as unknown as Socket})
+  const pool = new LinePool({
+    host: 'models.example',
+    connections: 1,
+    waiting_calls: 0,
+    dial: async () => wire as unknown as Socket,
+  })
   expect(codeOf(await tell(pool))).toBe('UND_ERR_SOCKET')
   expect([wire.written, wire.destroyed, pool.live]).toEqual(['', true, 0])
 })
@@ -138,7 +151,10 @@ test.each([
   ['its head is too long', `${OK}a: ${many('b')}\r\n\r\n`],
   ['a chunk of it has a malformed size', `${CHUNKED}x\r\nhello\r\n0\r\n\r\n`],
   ['a chunk of it does not end where it says', `${CHUNKED}4\r\nhello\r\n0\r\n\r\n`],
-  ['it changes to a protocol that nobody asked for', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'],
+  [
+    'it changes to a protocol that nobody asked for',
+    'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
+  ],
   ['too many replies of status 1xx come before it', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(17)],
 ])('a broken reply is told as what was wrong: %s', async (reason, said) => {
   const {pool, wire} = wired()
@@ -148,17 +164,17 @@ test.each([
   expect(refusal.message).toBe(`Invalid response received from x: ${reason}.`)
 })
 
-test.each(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 100 Continue\r\nconnection: keep-alive\r\ncontent-length: 3\r\n\r\n'])(
-  'a 100 that was not asked for is passed over, and the line is kept: %j',
-  async news => {
-    const {pool, wire, wires} = wired()
-    for (const [at, body] of ['one', 'two'].entries()) {
-      const call = tell(pool)
-      const there = await wire(0)
-      while (there.written.split('\r\n\r\n').length < at + 2) await turn()
-      there.push(`${news}${news}${OK}content-length: 3\r\n\r\n${body}`)
-      expect(await call).toMatchObject({heads: [{status: 200}], body, end: 'whole'})
-    }
-    expect(wires).toHaveLength(1)
-  },
-)
+test.each([
+  'HTTP/1.1 100 Continue\r\n\r\n',
+  'HTTP/1.1 100 Continue\r\nconnection: keep-alive\r\ncontent-length: 3\r\n\r\n',
+])('a 100 that was not asked for is passed over, and the line is kept: %j', async news => {
+  const {pool, wire, wires} = wired()
+  for (const [at, body] of ['one', 'two'].entries()) {
+    const call = tell(pool)
+    const there = await wire(0)
+    while (there.written.split('\r\n\r\n').length < at + 2) await turn()
+    there.push(`${news}${news}${OK}content-length: 3\r\n\r\n${body}`)
+    expect(await call).toMatchObject({heads: [{status: 200}], body, end: 'whole'})
+  }
+  expect(wires).toHaveLength(1)
+})

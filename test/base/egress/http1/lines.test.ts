@@ -57,7 +57,10 @@ test.each([
   ['close in a list', 'HTTP/1.1 200 OK\r\nconnection: keep-alive, close\r\ncontent-length: 0\r\n\r\n'],
   ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
   ['a keep-alive of two seconds', 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n'],
-  ['close among the news', 'HTTP/1.1 103 Soon\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+  [
+    'close among the news',
+    'HTTP/1.1 103 Soon\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+  ],
   ['204 with a body', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n'],
   ['304 with chunks', 'HTTP/1.1 304 Not Modified\r\ntransfer-encoding: chunked\r\n\r\n'],
 ])('%s is the last answer of a line', async (_, said) => {
@@ -68,7 +71,8 @@ test.each([
 
 test('HTTP/1.0 is kept where it says so', async () => {
   const there = wired()
-  for (let round = 0; round < 2; round++) await answered(there, 0, 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n')
+  for (let round = 0; round < 2; round++)
+    await answered(there, 0, 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n')
   expect(there.wires).toHaveLength(1)
 })
 

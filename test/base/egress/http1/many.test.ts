@@ -27,8 +27,14 @@ test.each(['plain', 'secure', 'tunnelled'])(
     const there = kind === 'secure' ? await serveSecure(echo) : await serve(echo)
     const proxy = kind === 'tunnelled' ? await serveProxy(there.port) : null
     const proxies = () => proxy && {secure: false, hostname: '127.0.0.1', port: proxy.port, authorization: null}
-    const way = egress(['models.example'], {'models.example': ['127.0.0.1']}, {connections: 20, waiting_calls: CALLS, proxies})
-    const pool = way.pool(way.destination(`${kind === 'secure' ? 'https' : 'http'}://models.example:${there.port}`, CALLER))
+    const way = egress(
+      ['models.example'],
+      {'models.example': ['127.0.0.1']},
+      {connections: 20, waiting_calls: CALLS, proxies},
+    )
+    const pool = way.pool(
+      way.destination(`${kind === 'secure' ? 'https' : 'http'}://models.example:${there.port}`, CALLER),
+    )
     const random = seeded(kind)
     const call = async (number: number) => {
       const length = Math.floor(random() ** 4 * 200_000)

@@ -48,7 +48,9 @@ test('byte by byte, too', async () => {
 /** Two pools, ours and undici's, to a server that sends what is asked of it. */
 async function besideUndici() {
   let next: Reply
-  const {port} = await serveText((socket: Socket) => void (next.closes ? socket.end(next.bytes) : socket.write(next.bytes)))
+  const {port} = await serveText(
+    (socket: Socket) => void (next.closes ? socket.end(next.bytes) : socket.write(next.bytes)),
+  )
   const theirs = new Pool(`http://127.0.0.1:${port}`, {headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 60_000})
   onTestFinished(() => theirs.destroy())
   const pools = [theirs, poolTo(port), poolTo(port, false)]

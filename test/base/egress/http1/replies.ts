@@ -9,7 +9,10 @@ export interface Reply {
 }
 
 const token = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/)
-const name = fc.oneof(fc.constantFrom('Content-Type', 'x-request-id', 'SERVER', 'set-cookie', 'Date', '__proto__', 'constructor'), token)
+const name = fc.oneof(
+  fc.constantFrom('Content-Type', 'x-request-id', 'SERVER', 'set-cookie', 'Date', '__proto__', 'constructor'),
+  token,
+)
 const value = fc.stringMatching(/^[!-~\u0080-\u00ff]{1,12}([ \t][!-~\u0080-\u00ff]{1,8})?$/)
 const MEANT = /^(content-length|transfer-encoding|connection|proxy-connection|keep-alive|upgrade)$/i
 const header = fc.tuple(
@@ -28,7 +31,10 @@ const keeping = fc.constantFrom(
 const extension = fc.constantFrom('', ';a', ';a=b', ';a="b c"')
 
 const chunked = fc
-  .record({parts: fc.array(fc.tuple(text, extension), {maxLength: 5}), trailers: fc.constantFrom('', 'x-sum: 1\r\n', 'A: b\r\nC:\r\n')})
+  .record({
+    parts: fc.array(fc.tuple(text, extension), {maxLength: 5}),
+    trailers: fc.constantFrom('', 'x-sum: 1\r\n', 'A: b\r\nC:\r\n'),
+  })
   .map(({parts, trailers}) => {
     const full = parts.filter(([part]) => part.length > 0)
     const chunks = full.map(([part, beside], place) => `${size(part.length, place)}${beside}\r\n${part}\r\n`)
@@ -48,16 +54,26 @@ const framed = fc.oneof(
   text.map(body => ({said: '', body, closes: true})),
 )
 const status = fc.constantFrom('200 OK', '201', '400 Bad Request', '404 Not Found', '503 ', '299 x')
-const news = fc.constantFrom('', '', '', 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n', 'HTTP/1.1 102 Processing\r\n\r\n')
+const news = fc.constantFrom(
+  '',
+  '',
+  '',
+  'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n',
+  'HTTP/1.1 102 Processing\r\n\r\n',
+)
 
-const bodied = fc.record({news, version: fc.constantFrom('1.1', '1.1', '1.0'), status, headers, keeping, framed, more: headers}).map(of => {
-  const head = `HTTP/${of.version} ${of.status}\r\n${of.headers}${of.keeping}${of.framed.said}${of.more}\r\n`
-  return {bytes: Buffer.from(of.news + head + of.framed.body, LATIN1), closes: of.framed.closes}
-})
-const bodiless = fc.record({status: fc.constantFrom('204 No Content', '304 Not Modified'), headers, keeping}).map(of => ({
-  bytes: Buffer.from(`HTTP/1.1 ${of.status}\r\n${of.headers}${of.keeping}\r\n`, LATIN1),
-  closes: false,
-}))
+const bodied = fc
+  .record({news, version: fc.constantFrom('1.1', '1.1', '1.0'), status, headers, keeping, framed, more: headers})
+  .map(of => {
+    const head = `HTTP/${of.version} ${of.status}\r\n${of.headers}${of.keeping}${of.framed.said}${of.more}\r\n`
+    return {bytes: Buffer.from(of.news + head + of.framed.body, LATIN1), closes: of.framed.closes}
+  })
+const bodiless = fc
+  .record({status: fc.constantFrom('204 No Content', '304 Not Modified'), headers, keeping})
+  .map(of => ({
+    bytes: Buffer.from(`HTTP/1.1 ${of.status}\r\n${of.headers}${of.keeping}\r\n`, LATIN1),
+    closes: false,
+  }))
 
 export const reply: fc.Arbitrary<Reply> = fc.oneof({weight: 6, arbitrary: bodied}, {weight: 1, arbitrary: bodiless})
 

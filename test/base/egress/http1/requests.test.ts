@@ -67,7 +67,10 @@ const name = fc.oneof(
   fc.constantFrom('content-type', 'Authorization', 'x-api-key', 'accept', 'User-Agent'),
   fc.stringMatching(/^x-[!#$%&'*+.^_`|~0-9A-Za-z-]{1,8}$/),
 )
-const value = fc.oneof(fc.stringMatching(/^[\t -~\u0080-\u00ff]{0,12}$/), fc.constantFrom(null, undefined, 7, ['a', 'b'], []))
+const value = fc.oneof(
+  fc.stringMatching(/^[\t -~\u0080-\u00ff]{0,12}$/),
+  fc.constantFrom(null, undefined, 7, ['a', 'b'], []),
+)
 const length = fc.constantFrom(0, 1, 10, 3000, 3073, 70_000)
 const asked = fc.record({
   method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS') as fc.Arbitrary<'GET'>,
@@ -89,7 +92,10 @@ function bodyOf(kind: string, parts: readonly string[]): Pick<Asked, 'body' | 'h
   if (kind === 'array') return {body: new Uint8Array(whole)}
   if (kind === 'stream') return {body: Readable.from(parts.map(part => Buffer.from(part)))}
   if (kind === 'counted')
-    return {body: Readable.from(parts.map(part => Buffer.from(part))), headers: {'content-length': String(whole.length)}}
+    return {
+      body: Readable.from(parts.map(part => Buffer.from(part))),
+      headers: {'content-length': String(whole.length)},
+    }
   async function* generate() {
     for (const part of parts) yield Buffer.from(part)
   }
@@ -103,7 +109,10 @@ test('the bytes that leave are those that undici sends', async () => {
       const has_body = ['POST', 'PUT', 'PATCH'].includes(method)
       const [ours, theirs] = await ask(() => {
         const {body = null, headers: more} = has_body ? bodyOf(kind, parts) : {}
-        const said = {...Object.fromEntries(headers), ...host, ...(more as Record<string, string>)} as Record<string, string>
+        const said = {...Object.fromEntries(headers), ...host, ...(more as Record<string, string>)} as Record<
+          string,
+          string
+        >
         return {method, path, headers: said, body}
       })
       expect(ours).toBe(theirs)
@@ -118,7 +127,13 @@ test.each([
 ])('a body in pieces that is %s than it was to be ends the call', async (_, parts, code) => {
   const {pool} = wired()
   expect(
-    codeOf(await tell(pool, {method: 'POST', headers: {'content-length': '5'}, body: Readable.from(parts.map(part => Buffer.from(part)))})),
+    codeOf(
+      await tell(pool, {
+        method: 'POST',
+        headers: {'content-length': '5'},
+        body: Readable.from(parts.map(part => Buffer.from(part))),
+      }),
+    ),
   ).toBe(code)
   expect(pool.live).toBe(0)
 })

@@ -20,7 +20,11 @@ export interface Told {
 export type Asked = Partial<Dispatcher.DispatchOptions>
 
 /** Calls, and resolves when the call has come to its end. */
-export function tell(pool: Pick<Dispatcher, 'dispatch'>, asked: Asked = {}, more: Dispatcher.DispatchHandler = {}): Promise<Told> {
+export function tell(
+  pool: Pick<Dispatcher, 'dispatch'>,
+  asked: Asked = {},
+  more: Dispatcher.DispatchHandler = {},
+): Promise<Told> {
   const told: Told = {heads: [], body: '', end: null}
   return new Promise(resolve => {
     pool.dispatch({path: '/', method: 'GET', ...asked} as Dispatcher.DispatchOptions, {
@@ -66,13 +70,17 @@ export function control(pool: Pick<Dispatcher, 'dispatch'>, asked: Asked = {}, m
 }
 
 /**
- * What matters to callers: news, head, body, and how it ended. Undici takes a reason for UTF-8, and the space behind a value for
- * a part of it (RFC 9112 5.1 has it left out).
+ * What matters to callers: news, head, body, and how it ended. Undici takes a reason for UTF-8, and the space behind a
+ * value for a part of it (RFC 9112 5.1 has it left out).
  */
 export function heard({heads, body, end}: Told) {
   const trimmed = (values: object) =>
     Object.entries(values).map(([name, value]) => [name, [value].flat().map(text => text.replace(/[ \t]+$/, ''))])
-  const plain = heads.map(({status, reason, headers}) => [status, reason?.replaceAll(/[^ -~]+/g, '?'), trimmed(headers)])
+  const plain = heads.map(({status, reason, headers}) => [
+    status,
+    reason?.replaceAll(/[^ -~]+/g, '?'),
+    trimmed(headers),
+  ])
   return {heads: plain, body, end: end instanceof Error ? refusalOf(end, 'x').code : end}
 }
 

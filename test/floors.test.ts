@@ -58,6 +58,9 @@ const root = resolve(import.meta.dirname, '..')
 const files = ['src', 'cli', 'bin', 'migrations'].flatMap(folder => walk(join(root, folder)))
 const code = files.map(file => ({file: relative(root, file), text: readFileSync(file, 'utf8')}))
 
+/** `Uses` picks from the whole set. */
+const WHOLE_SET = ['src/app/', 'src/proxy/proxy.ts', 'src/proxy/services.ts']
+
 test('no file imports upward or sideways', () => {
   const wrong = code.flatMap(({file, text}) => imports(file, text).flatMap(to => complaint(file, to)))
   expect(wrong).toEqual([])
@@ -79,6 +82,16 @@ test(`no folder of the data plane has more than ${MAX_PROXY_FILES} files`, () =>
     ({file}) => dirname(file),
   )
   expect([...folders].filter(([, files]) => files.length > MAX_PROXY_FILES).map(([folder]) => folder)).toEqual([])
+})
+
+test('a file takes the services that it uses; the whole set is for the face and for who puts it together', () => {
+  const whole = code.filter(({text}) => /\bProxyServices\b/.test(text)).map(({file}) => file)
+  expect(whole.filter(file => !WHOLE_SET.some(known => file.startsWith(known)))).toEqual([])
+})
+
+test('no set of services is pretended', () => {
+  const pretended = /\bas (?:unknown as )?(?:\w+\.)?\w*Services\b/
+  expect(code.filter(({text}) => pretended.test(text)).map(({file}) => file)).toEqual([])
 })
 
 test('no import goes in a circle', () => {

@@ -143,7 +143,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
           })
         : undefined
     if (plane) opened.push(plane)
-    const explaining = openExplaining({settings, store, seal, now, prices: pricing})
+    const explaining = openExplaining({settings, store, seal, now, prices: pricing, log})
     const forget = (changed: Invalidation) => {
       plane?.forget(changed)
       explaining.forget()

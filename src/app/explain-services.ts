@@ -3,15 +3,17 @@ import type {AdminServices} from '../admin/services.ts'
 import {readBaseUrl} from '../base/egress/base-url.ts'
 import {Destinations} from '../base/egress/target.ts'
 import {readTrusted} from '../base/egress/trust.ts'
+import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
 import type {Seal} from '../base/seal.ts'
 import {cost} from '../pricing/cost.ts'
 import type {Prices} from '../pricing/prices.ts'
+import {openLogins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {createExplainer} from '../proxy/explain/explain.ts'
 import {openReplayer} from '../proxy/explain/replay.ts'
 import {createLookups} from '../proxy/lookups/lookups.ts'
-import type {ProxyServices} from '../proxy/services.ts'
+import {createCircuits} from '../routing/breaker.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import {placeDefaults} from './cloud-identity.ts'
@@ -22,6 +24,7 @@ export interface ExplainingParts {
   readonly store: Store
   readonly seal: Seal
   readonly now: () => number
+  readonly log: Log
   /** Those that calls are charged at. */
   readonly prices: Prices
 }
@@ -33,8 +36,7 @@ export interface ExplainingParts {
 export function openExplaining(
   parts: ExplainingParts,
 ): Required<Pick<AdminServices, 'explain' | 'replay'>> & {forget(): void} {
-  // Only what says where a call goes and what leaves: nothing here sends, counts, records or keeps.
-  const services = servicesOf(parts) as ProxyServices
+  const services = servicesOf(parts)
   const explainer = createExplainer(services)
   return {
     explain: explainer.explain,
@@ -43,25 +45,10 @@ export function openExplaining(
   }
 }
 
-type Needed = Pick<
-  ProxyServices,
-  | 'settings'
-  | 'version'
-  | 'prices'
-  | 'findProvider'
-  | 'findConfig'
-  | 'findPrompt'
-  | 'findPartial'
-  | 'kind'
-  | 'destination'
-  | 'option_defaults'
-  | 'administered'
-  | 'masked'
-  | 'ignored'
-  | 'now'
->
+type ExplainServices = Parameters<typeof createExplainer>[0] & Parameters<typeof openReplayer>[2]
 
-function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Needed {
+/** What says where a call goes and what would leave; what would send, or keep a file, refuses. */
+function servicesOf({settings, store, seal, now, prices, log}: ExplainingParts): ExplainServices {
   const known = createLookups({db: store.db, seal, has_policies: false, kind: findKind, pricedModels: () => []})
   const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
   return {
@@ -89,5 +76,17 @@ function servicesOf({settings, store, seal, now, prices}: ExplainingParts): Need
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),
     now,
+    log,
+    // saved guardrails are not run here, and are not looked up
+    guardrails: null,
+    // breakers of calls are those of the data plane: what is noted here is read by nobody
+    circuits: createCircuits(),
+    dispatcher: sendsNothing,
+    fileStore: sendsNothing,
+    logins: openLogins({fetch: sendsNothing, now_ms: now}),
   }
+}
+
+function sendsNothing(): never {
+  throw new Error('An explanation sends nothing.')
 }

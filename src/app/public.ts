@@ -1,16 +1,28 @@
+import {randomBytes} from 'node:crypto'
 import {mountAdmin} from '../admin/http.ts'
 import {OPERATIONS} from '../admin/registry.ts'
 import type {AdminServices} from '../admin/services.ts'
 import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
+import {createSeal} from '../base/seal.ts'
 import type {Settings} from '../settings/index.ts'
 import type {App} from './app.ts'
+import {noStore} from './no-store.ts'
 import {injectInto} from './operator-server.ts'
 import {createServer} from './server.ts'
 
+/** Seals nothing: no open operation keeps a secret. */
+const SEALING_KEY_BYTES = 32
+
 /** What needs no key needs no database either: prices are known without a data directory. */
 export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' | 'close'> {
-  const services = {settings, store: {}, now: () => new Date()} as AdminServices
+  const services: AdminServices = {
+    settings,
+    store: noStore(),
+    seal: createSeal(randomBytes(SEALING_KEY_BYTES)),
+    bodies: async () => undefined,
+    now: () => new Date(),
+  }
   const open = OPERATIONS.filter(operation => operation.scopes === null && !operation.audit)
   const server = createServer({
     settings,

@@ -119,6 +119,11 @@ async function firstTarget(
 
 const SCOPE = 'completions.write'
 
+/** The plane, with all that it stands on. */
+interface WholePlane extends Plane {
+  readonly services: ProxyServices
+}
+
 /** What some calls are read with. */
 interface Side {
   readonly prompts: Prompts
@@ -132,7 +137,7 @@ interface Side {
 async function proxy(
   request: ClientRequest,
   relay: ResponseWriter,
-  plane: Plane,
+  plane: WholePlane,
   {prompts, models}: Side,
 ): Promise<void> {
   const {services, registry} = plane
@@ -185,7 +190,7 @@ async function proxy(
 /**
  * Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it.
  */
-async function findRouting(call: Call, state: CallState, plane: Plane, prompts: Prompts): Promise<ResolvedPlan> {
+async function findRouting(call: Call, state: CallState, plane: WholePlane, prompts: Prompts): Promise<ResolvedPlan> {
   const {services, plans} = plane
   const {incoming, caller, link} = call
   if (link) {

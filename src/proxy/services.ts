@@ -247,7 +247,7 @@ export interface ProxyServices {
   /** What logins at clouds share: tokens, and the gateway's own identity. */
   readonly logins: Logins
   /** Options of places that hold where nobody says otherwise. */
-  readonly option_defaults?: Options
+  readonly option_defaults: Options
   /** True for a path after `/v1` that the administration serves, whatever the method. */
   administered(path: string): readonly string[]
   /** Headers (name, value, ...) that let a browser of `origin` read the answer; none when CORS is off. */
@@ -272,3 +272,6 @@ export interface ProxyServices {
   /** Milliseconds since the epoch. */
   now(): number
 }
+
+/** The part of the services that a file uses: it can reach nothing else. */
+export type Uses<Name extends keyof ProxyServices> = Pick<ProxyServices, Name>

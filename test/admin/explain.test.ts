@@ -1,5 +1,6 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {openExplaining} from '../../src/app/explain-services.ts'
+import {createLog} from '../../src/base/log.ts'
 import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import type {Replay} from '../../src/schema/replays.ts'
 import {manyBodiesFinder} from '../../src/store/bodies/index.ts'
@@ -21,10 +22,14 @@ const when = (query: object, then: string) =>
 async function start(kind: 'sqlite' | 'postgres' = 'sqlite') {
   const admin = await startAdmin({kind})
   const {store, settings, seal, now} = admin.services
-  Object.assign(
-    admin.services,
-    openExplaining({settings, store, seal, now: () => now().getTime(), prices: bundledCatalogue()}),
-  )
+  const log = createLog('silent', 'test')
+  const explaining = openExplaining({
+    ...{settings, store, seal, log},
+    now: () => now().getTime(),
+    prices: bundledCatalogue(),
+  })
+  store.onWrite(() => explaining.forget())
+  Object.assign(admin.services, explaining)
   for (const slug of ['a', 'b']) {
     await good(
       admin.asAdmin('POST', '/v1/integrations', {
@@ -90,6 +95,15 @@ describe('explain', () => {
     expect((await admin.send(foreign.key.key, 'POST', '/v1/configs/explain', named)).body.data.message).toContain(
       'no config is called',
     )
+  })
+
+  test('a config that got another version since is explained as it is now', async () => {
+    const {data} = await good(admin.asWorkspace('POST', '/v1/configs', {name: 'turning', config: {provider: '@a'}}))
+    const explained = async () =>
+      (await good(admin.asWorkspace('POST', '/v1/configs/explain', asked({config: data.slug})))).targets[0].managed
+    expect(await explained()).toBe('a')
+    await good(admin.asWorkspace('PUT', `/v1/configs/${data.slug}`, {config: {provider: '@b'}}))
+    expect(await explained()).toBe('b')
   })
 
   test('takes the default config and the metadata of the workspace', async () => {

@@ -1,4 +1,5 @@
 import {openExplaining} from '../../src/app/explain-services.ts'
+import {createLog} from '../../src/base/log.ts'
 import {createSeal} from '../../src/base/seal.ts'
 import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import type {ImaginedCaller} from '../../src/schema/explanations.ts'
@@ -46,6 +47,7 @@ const BODY = {
 const {store, close} = await testStore('sqlite')
 try {
   const explaining = openExplaining({
+    log: createLog('silent', 'test'),
     settings: readSettings({env: {}}).settings,
     store,
     seal: createSeal(Buffer.alloc(32, 7)),

@@ -52,6 +52,7 @@ async function plane(
     settings,
     version: 'test',
     guardrails: null,
+    option_defaults: {},
     log: createLog('silent', 'test'),
     seal: createSeal(Buffer.alloc(32)),
     recorder: {

@@ -4,9 +4,12 @@ import type {Spent} from '../../schema/spent.ts'
 import type {Call, RouteInfo} from '../call/call.ts'
 import type {CallState} from '../call/state.ts'
 import type {AttemptResult} from '../records/attempt-result.ts'
-import type {ProxyServices} from '../services.ts'
+import type {SettleServices} from '../records/settle.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
+
+type Services = SettleServices & Uses<'cors' | 'dispatcher' | 'seal'>
 
 /**
  * What routing makes of a result. `passes`: the client gets it; else there is another try, at the same target or
@@ -61,5 +64,5 @@ export interface AttemptParts {
   readonly target: Target
   readonly request: UpstreamRequest
   readonly host: AttemptHost
-  readonly services: ProxyServices
+  readonly services: Services
 }

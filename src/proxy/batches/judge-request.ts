@@ -5,20 +5,19 @@ import {hasBody, readPassing} from '../call/read-body.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {type Body, type FormBody, isForm, readAs, type StreamBody} from '../inbound/body.ts'
 import {messageOf} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
+import type {MultiRequestServices} from '../upstream/multi-request.ts'
 import {FormGate, type FormGateOptions, OF_BATCHES} from './form-gate.ts'
 import {type BatchCall, judgeStoredRows, namesStoredRows} from './stored-rows.ts'
+
+type Services = MultiRequestServices & Uses<'guardrails' | 'judged'>
 
 /**
  * Judges a request as it came in, the rows of batches with it: those of a file that is uploaded as they pass, those of
  * a stored file before a batch of it is made. Gives the body that goes out in its place, or null where it stays.
  */
-export async function judgeRequest(
-  of: BatchCall,
-  guards: TargetGuardrails,
-  services: ProxyServices,
-): Promise<Body | null> {
+export async function judgeRequest(of: BatchCall, guards: TargetGuardrails, services: Services): Promise<Body | null> {
   const {call, target} = of
   const has_rows = guards.input.some(({checks}) => checks.some(({prepared}) => prepared.check.sides.includes('input')))
   if (has_rows && isUpload(call)) {
@@ -47,7 +46,7 @@ async function judgePassing(
   {call, target}: BatchCall,
   body: StreamBody,
   guards: TargetGuardrails,
-  services: ProxyServices,
+  services: Services,
 ): Promise<null> {
   const content_type = call.incoming.headers['content-type'] ?? ''
   const gate = new FormGate(passing(call, body), content_type, {...optionsOf(call, services), judges_fields: true})
@@ -72,7 +71,7 @@ async function judgeForm(
   {call, target}: BatchCall,
   body: FormBody,
   guards: TargetGuardrails,
-  services: ProxyServices,
+  services: Services,
 ): Promise<Body | null> {
   const content_type = call.incoming.headers['content-type'] ?? ''
   const files = body.parts?.filter(({file_name, name}) => file_name !== null || name === 'file') ?? []
@@ -90,10 +89,7 @@ async function judgeForm(
   return gate.has_changed ? readAs(Buffer.concat(chunks), content_type, call.incoming.route.endpoint) : left
 }
 
-function optionsOf(
-  {incoming, request_encoding}: Call,
-  {settings}: ProxyServices,
-): Omit<FormGateOptions, 'judges_fields'> {
+function optionsOf({incoming, request_encoding}: Call, {settings}: Services): Omit<FormGateOptions, 'judges_fields'> {
   const promises_length = incoming.headers['content-length'] !== undefined && request_encoding === null
   return {
     most_bytes: settings.guardrail_max_body_mb * 2 ** 20,

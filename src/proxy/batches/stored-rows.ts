@@ -8,11 +8,13 @@ import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {parsedWhole} from '../guardrails/request-strings.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
-import {MultiRequest, plainId} from '../upstream/multi-request.ts'
+import {MultiRequest, type MultiRequestServices, plainId} from '../upstream/multi-request.ts'
 import {SubRequests} from '../upstream/sub-requests.ts'
 import {RowGate} from './judge-rows.ts'
+
+type Services = MultiRequestServices & Uses<'judged'>
 
 /** A call at a target that has guardrails. */
 export interface BatchCall {
@@ -51,7 +53,7 @@ export function namesStoredRows({incoming, body}: Call): boolean {
  * they are fetched from the provider. What cannot be had, is too long or stands in a bucket is a body that guardrails
  * cannot read.
  */
-export async function judgeStoredRows(of: BatchCall, guarded: CallGuardrails, services: ProxyServices): Promise<void> {
+export async function judgeStoredRows(of: BatchCall, guarded: CallGuardrails, services: Services): Promise<void> {
   const {call, target} = of
   const {files, buckets, url} = storedRows(call.body.kind === 'json' ? await parsedWhole(call.body) : {})
   if (buckets.length > 0) guarded.noteUnread(buckets)
@@ -99,7 +101,7 @@ async function judgeFile(
   id: string,
   url: string | null,
   guarded: CallGuardrails,
-  services: ProxyServices,
+  services: Services,
 ): Promise<boolean> {
   const {call} = of
   const most_bytes = services.settings.guardrail_max_body_mb * 2 ** 20
@@ -139,12 +141,7 @@ class Unfetched extends Error {
   }
 }
 
-async function* contentOf(
-  of: BatchCall,
-  id: string,
-  signal: AbortSignal,
-  services: ProxyServices,
-): AsyncGenerator<Buffer> {
+async function* contentOf(of: BatchCall, id: string, signal: AbortSignal, services: Services): AsyncGenerator<Buffer> {
   let chunks: AsyncIterator<Buffer>
   try {
     chunks = (await openContent(of, id, signal, services))[Symbol.asyncIterator]()
@@ -167,7 +164,7 @@ async function openContent(
   {call, target, credentials}: BatchCall,
   id: string,
   signal: AbortSignal,
-  services: ProxyServices,
+  services: Services,
 ): Promise<AsyncIterable<Buffer>> {
   const provider = variantOf(target.provider, '', target.options)
   const at = {call, target, provider, credentials}

@@ -1,7 +1,9 @@
 import {hash} from 'node:crypto'
 import {Refusal} from '../../base/errors.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
-import type {Caller, ProxyServices} from '../services.ts'
+import type {Caller, Uses} from '../services.ts'
+
+type Services = Uses<'findCaller' | 'now'>
 
 /**
  * Who calls, by the key shown; refuses one that is unknown, expired, used up, of an archived workspace, or without
@@ -10,7 +12,7 @@ import type {Caller, ProxyServices} from '../services.ts'
 export function authenticate(
   {service_key, key_hash}: RequestCredentials,
   scope: string,
-  services: ProxyServices,
+  services: Services,
 ): Caller | Promise<Caller> {
   const found = services.findCaller(key_hash ?? hashOf(service_key))
   return found instanceof Promise
@@ -37,7 +39,7 @@ function hashOf(service_key: string): string {
   return hashed
 }
 
-function allowed(caller: Caller | null, scope: string, services: ProxyServices): Caller {
+function allowed(caller: Caller | null, scope: string, services: Services): Caller {
   if (!caller) throw new Refusal('key.unknown')
   if (caller.expires_at_ms !== null && caller.expires_at_ms <= services.now()) {
     throw new Refusal('key.expired', {expires_at: new Date(caller.expires_at_ms).toISOString()})

@@ -16,10 +16,12 @@ import type {Body} from '../inbound/body.ts'
 import type {Link} from '../inbound/links.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {ResponseWriter} from '../inbound/response.ts'
-import type {Admission, Caller, ProxyServices} from '../services.ts'
+import type {Admission, Caller, Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {CallGuardrails} from './call-guardrails.ts'
 import type {Reservation} from './reservation.ts'
+
+type Services = Uses<'masked' | 'settings'>
 
 /**
  * One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own
@@ -107,7 +109,7 @@ export function openCall(
   incoming: InboundRequest,
   caller: Caller,
   relay: ResponseWriter,
-  services: ProxyServices,
+  services: Services,
 ): Call {
   const id = newTimeId(incoming.at_ms)
   return {
@@ -312,7 +314,7 @@ export function withWarnings(warning: string | null, more: readonly string[]): s
  * ones win; what is not a JSON object counts as empty. As it came: what conditions, routing and keys of counters are
  * made from. Rows of the log have it bounded (`storedMetadata`).
  */
-export function metadataOf(incoming: InboundRequest, caller: Caller, services: ProxyServices): Record<string, string> {
+export function metadataOf(incoming: InboundRequest, caller: Caller, services: Services): Record<string, string> {
   const merged: Record<string, string> = {}
   const {headers, own} = incoming
   if (typeof headers.baggage === 'string') {
@@ -374,7 +376,7 @@ export function bodiesOf(
     readonly encoding: string | null
     readonly cut: boolean
   },
-  services: ProxyServices,
+  services: Services,
 ): LogBodies | null {
   if (!call.keeps_bodies) return null
   const most = services.settings.log_body_max_bytes

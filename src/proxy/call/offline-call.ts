@@ -6,9 +6,11 @@ import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.t
 import {type Body, isRead, readAs, streamBody} from '../inbound/body.ts'
 import {type InboundRequest, parseRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
 import type {ResponseWriter} from '../inbound/response.ts'
-import type {Caller, ProxyServices} from '../services.ts'
+import type {Caller, Uses} from '../services.ts'
 import {type Call, nameUser, openCall} from './call.ts'
 import {CallFacts} from './routing-facts.ts'
+
+type Services = Uses<'administered' | 'masked' | 'settings'>
 
 /** A call that is not made, as far as it says where it would go and what would leave. */
 export interface ImaginedCall {
@@ -33,7 +35,7 @@ export function imagine(
     config,
     at_ms,
     services,
-  }: {caller: ImaginedCaller; config: string | undefined; at_ms: number; services: ProxyServices},
+  }: {caller: ImaginedCaller; config: string | undefined; at_ms: number; services: Services},
 ): ImaginedCall {
   const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const sent_headers = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

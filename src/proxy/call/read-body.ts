@@ -15,12 +15,14 @@ import {
   streamBody,
 } from '../inbound/body.ts'
 import {type InboundRequest, messageOf} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Call} from './call.ts'
 import type {CallState} from './state.ts'
 
+type Services = Uses<'settings'>
+
 /** Reads a body in a form we know, decoded; one that we do not know is left on the wire. */
-export async function readBody(call: Call, state: CallState, services: ProxyServices): Promise<Body> {
+export async function readBody(call: Call, state: CallState, services: Services): Promise<Body> {
   const {headers, route} = call.incoming
   const type = headers['content-type'] ?? ''
   if (!hasBody(call.incoming)) {
@@ -63,7 +65,7 @@ export function hasBody({headers}: InboundRequest): boolean {
  * Reads a body that was to pass by, if it may be one that guardrails can read, and is no longer than they read. What
  * was taken of another leaves first.
  */
-export async function readPassing(call: Call, {settings}: Pick<ProxyServices, 'settings'>): Promise<void> {
+export async function readPassing(call: Call, {settings}: Uses<'settings'>): Promise<void> {
   const {body, incoming} = call
   if (body.kind !== 'stream' || body.read || body.is_unreadable) return
   const type = incoming.headers['content-type'] ?? ''

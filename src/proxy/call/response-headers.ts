@@ -1,7 +1,9 @@
 import {HOP_BY_HOP, isOwn, type Prefix, setsOwnCookie} from '../../schema/headers.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {type Call, type RouteInfo, withWarnings} from './call.ts'
+
+type Services = Uses<'cors' | 'settings'>
 
 /** Headers of the provider that do not go on: they speak of its connection, or we say them ourselves. */
 const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
@@ -14,7 +16,7 @@ export interface How {
   /** True when bytes are taken out on the way, so that the provider's length no longer holds. */
   readonly rewrites: boolean
   readonly timing: {readonly connect_ms: number; readonly first_byte_ms: number} | null
-  readonly services: ProxyServices
+  readonly services: Services
 }
 
 /**

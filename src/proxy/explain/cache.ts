@@ -4,9 +4,11 @@ import type {FoundEntry} from '../../ports/cache/index.ts'
 import type {ExplainedTarget} from '../../schema/explanations.ts'
 import type {Call} from '../call/call.ts'
 import {joinCache} from '../run/cache.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
+
+type Services = Uses<'now'>
 
 type ExplainedCache = ExplainedTarget['cache']
 
@@ -17,7 +19,7 @@ export function explainCache(
   call: Call,
   target: Target,
   out: UpstreamRequest | null,
-  services: ProxyServices,
+  services: Services,
 ): ExplainedCache {
   const {cache: rule} = target
   const settings = {mode: rule?.mode ?? null, max_age_s: null}

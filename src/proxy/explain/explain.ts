@@ -16,10 +16,15 @@ import type {
 import {configText, type ImaginedCall, imagine} from '../call/offline-call.ts'
 import type {Body} from '../inbound/body.ts'
 import {enterPrompt, isPrompted, Prompts} from '../run/prompt.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {PlanCache} from '../targets/plan-cache.ts'
-import {splitModel} from '../targets/target.ts'
+import {splitModel, type TargetServices} from '../targets/target.ts'
+import type {BuildServices} from '../upstream/build-request.ts'
 import {explainTarget, type OpenedLeaf, openLeaf} from './target.ts'
+
+type Services = BuildServices &
+  TargetServices &
+  Uses<'administered' | 'circuits' | 'findConfig' | 'findPartial' | 'findPrompt' | 'masked' | 'now'>
 
 /** Tells what would become of calls, and makes none. */
 export interface Explainer {
@@ -36,7 +41,7 @@ const MAX_BODY_BYTES = 16 << 20
 const AT_A_TIME = 25
 
 /** `on` is asked for what the caller's workspace has and what things cost; nothing is sent, counted or kept. */
-export function createExplainer(services: ProxyServices): Explainer {
+export function createExplainer(services: Services): Explainer {
   const routings = new PlanCache(services)
   let answered = 0
   return {

@@ -10,12 +10,14 @@ import {checkModel} from '../call/model-access.ts'
 import {configText, wholeCaller} from '../call/offline-call.ts'
 import type {FormBody} from '../inbound/body.ts'
 import {type InboundRequest, parseRequest} from '../inbound/request.ts'
-import type {Caller, ProxyServices} from '../services.ts'
+import type {Caller, Uses} from '../services.ts'
 import {PlanCache, type ResolvedPlan} from '../targets/plan-cache.ts'
-import {checkManaged, modelFor, splitModel, type Target} from '../targets/target.ts'
+import {checkManaged, modelFor, splitModel, type Target, type TargetServices} from '../targets/target.ts'
+
+type Services = TargetServices & Uses<'administered' | 'circuits' | 'findConfig' | 'settings'>
 
 /** A replayer over `on`, of which nothing is sent, counted or kept. Refuses what is no config. */
-export async function openReplayer(given: string, of: ImaginedCaller, services: ProxyServices): Promise<Replayer> {
+export async function openReplayer(given: string, of: ImaginedCaller, services: Services): Promise<Replayer> {
   const config = configText(given)
   const routings = new PlanCache(services)
   const caller = wholeCaller(of)
@@ -42,7 +44,7 @@ interface Around {
   /** By what calls say of their provider: looking a long config up costs as much as its length. */
   readonly known: Map<string, ResolvedPlan>
   readonly targets: WeakMap<ResolvedPlan, ReadonlyMap<PlanTarget, Target | Refusal>>
-  readonly services: ProxyServices
+  readonly services: Services
 }
 
 async function decide(call: LoggedCall, around: Around): Promise<Decision> {
@@ -149,7 +151,7 @@ function incomingOf(
   {method, url, created_at_ms}: Pick<LoggedCall, 'method' | 'url' | 'created_at_ms'>,
   config: string,
   provider: string | null,
-  services: ProxyServices,
+  services: Services,
 ): InboundRequest {
   const headers = {'x-gateway-config': config, ...(provider !== null && {'x-gateway-provider': provider})}
   return parseRequest({method, url, headers} as unknown as IncomingMessage, created_at_ms, services.administered)

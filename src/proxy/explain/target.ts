@@ -11,11 +11,13 @@ import type {ImaginedCall} from '../call/offline-call.ts'
 import {enterTarget} from '../call/operation.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
-import {buildUpstreamRequest, type UpstreamRequest} from '../upstream/build-request.ts'
+import {type BuildServices, buildUpstreamRequest, type UpstreamRequest} from '../upstream/build-request.ts'
 import {explainBody} from './body.ts'
 import {explainCache} from './cache.ts'
+
+type Services = BuildServices & Uses<'masked' | 'now'>
 
 /** A leaf of the plan, opened: what would leave for it, or why it refuses. */
 export interface OpenedLeaf {
@@ -30,7 +32,7 @@ export async function openLeaf(
   leaf: PlanTarget,
   found: () => Target | Promise<Target>,
   {call, credentials}: ImaginedCall,
-  services: ProxyServices,
+  services: Services,
 ): Promise<OpenedLeaf> {
   let target: Target | null = null
   try {
@@ -52,7 +54,7 @@ export function explainTarget(
   {leaf, target, out, refusal}: OpenedLeaf,
   plan: Plan,
   imagined: ImaginedCall,
-  services: ProxyServices,
+  services: Services,
 ): ExplainedTarget {
   const {call} = imagined
   const {default_params = {}, override_params = {}, drop_params = [], retry, request_timeout} = leaf.target
@@ -91,7 +93,7 @@ function sends(
   {call, credentials}: ImaginedCall,
   target: Target,
   out: UpstreamRequest,
-  services: ProxyServices,
+  services: Services,
 ): NonNullable<ExplainedTarget['sends']> {
   const named = call.incoming.own.values['sensitive-headers']?.split(',') ?? []
   // An integration's own headers may hold a key under any name.

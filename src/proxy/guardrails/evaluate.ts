@@ -1,10 +1,12 @@
 import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import type {Body} from '../inbound/body.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
 import {GuardedVisit, type JudgedPlace} from './guarded-visit.ts'
 import type {FormOfRows} from './request-strings.ts'
+
+type Services = Uses<'guardrails' | 'settings'>
 
 /**
  * Judges a call as it came in; gives the body that goes out in its place, or null where it stays. Throws `Denied`.
@@ -14,7 +16,7 @@ export async function evaluateRequest(
   guards: TargetGuardrails | null,
   call: Call,
   place: JudgedPlace,
-  services: ProxyServices,
+  services: Services,
   form: FormOfRows | null = null,
 ): Promise<Body | null> {
   if (!guards) return null
@@ -28,7 +30,7 @@ export function guardAnswer(
   guards: TargetGuardrails,
   call: Call,
   place: JudgedPlace,
-  services: ProxyServices,
+  services: Services,
 ): CallGuardrails {
   return new GuardedVisit(guards, call, place, services)
 }

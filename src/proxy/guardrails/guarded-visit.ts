@@ -20,7 +20,7 @@ import {readPassing} from '../call/read-body.ts'
 import type {GuardrailServices} from '../guardrail-services.ts'
 import {type Body, readAs, readJson} from '../inbound/body.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {TargetGuardrails} from '../targets/guardrails.ts'
 import type {Target} from '../targets/target.ts'
 import {headersForChecks} from '../upstream/client-headers.ts'
@@ -38,6 +38,8 @@ import {
 import {restored} from './stream-restorer.ts'
 import {isProtective, judgesStrings, unreadHooks, withUnread} from './unread.ts'
 
+type Services = Uses<'guardrails' | 'settings'>
+
 /** What guardrails know of the place that a call goes to. */
 export type JudgedPlace = Pick<Target, 'params' | 'model' | 'strict'> & {
   readonly provider: Pick<Target['provider'], 'slug'>
@@ -54,7 +56,7 @@ export class GuardedVisit implements CallGuardrails {
   readonly #call: Call
   readonly #target: JudgedPlace
   readonly #services: GuardrailServices
-  readonly #all: ProxyServices
+  readonly #all: Services
   #before: readonly HookResult[] = []
   #after: readonly HookResult[] = []
   #is_failed_before = false
@@ -74,7 +76,7 @@ export class GuardedVisit implements CallGuardrails {
   restore: Restore | null = null
   is_stream = false
 
-  constructor(guards: TargetGuardrails, call: Call, target: JudgedPlace, services: ProxyServices) {
+  constructor(guards: TargetGuardrails, call: Call, target: JudgedPlace, services: Services) {
     const coverage = coverageOf({name: call.endpoint, method: call.incoming.method}, 'output')
     this.#coverage = coverage
     this.#attached = guards.output

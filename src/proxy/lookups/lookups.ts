@@ -18,14 +18,13 @@ import {openPlace} from '../../store/row-places.ts'
 import type {IntegrationModelsTable} from '../../store/tables/catalog.ts'
 import {cachesOf} from '../../store/tables/invalidation.ts'
 import {findWorkspace} from '../../store/workspaces.ts'
-import type {Caller, EntityLimit, ManagedProvider, ModelPlace, ProviderModels, ProxyServices} from '../services.ts'
+import type {Caller, EntityLimit, ManagedProvider, ModelPlace, ProviderModels, Uses} from '../services.ts'
 import {readListedProviders} from './listed-providers.ts'
 import {readPolicies} from './policies.ts'
 
 /** What calls need of the store, remembered until a change is announced. Everything is bounded. */
 export interface Lookups
-  extends Pick<
-    ProxyServices,
+  extends Uses<
     'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'listedProviders'
   > {
   /**
@@ -44,8 +43,8 @@ export interface DirectoryOptions {
    * without one.
    */
   readonly revocations?: RevocationsKnown
-  readonly kind: ProxyServices['kind']
-  readonly pricedModels: ProxyServices['pricedModels']
+  readonly kind: Uses<'kind'>['kind']
+  readonly pricedModels: Uses<'pricedModels'>['pricedModels']
 }
 
 export interface RevocationsKnown {

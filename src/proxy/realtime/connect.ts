@@ -10,11 +10,13 @@ import {answerHeaders} from '../call/response-headers.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {errorResponse} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
+import type {SettleServices} from '../records/settle.ts'
 import type {GrowingReservation} from '../reservations/reservation.ts'
 import {reserveTurn} from '../reservations/reserve.ts'
 import {limitsAt} from '../reservations/target-limits.ts'
-import type {Admission, Caller, ProxyServices} from '../services.ts'
+import type {Admission, Caller, Uses} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
+import type {SubRequestServices} from '../upstream/sub-requests.ts'
 import {openWork, type SessionInfo, settle, type TurnEnd} from './records.ts'
 import {RealtimeSession} from './session.ts'
 import {switching, type UpgradeHandshake} from './upgrade.ts'
@@ -22,13 +24,18 @@ import type {UpgradeRequest} from './upgrade-request.ts'
 import {type Dialled, UpstreamConnection} from './upstream-connection.ts'
 import {namedModel, PATH, type SessionRequest} from './upstream-request.ts'
 
+/** What sessions are opened and run with. */
+export type RealtimeServices = SubRequestServices &
+  SettleServices &
+  Uses<'administered' | 'cors' | 'findCaller' | 'findPolicies' | 'guardrails'>
+
 /** Where a session goes; a config counts as a single target. `slug` is the `@slug` of the model. */
 export interface FindTarget {
   find(incoming: UpgradeRequest['incoming'], caller: Caller, slug: string | null): Target | Promise<Target>
 }
 
 export interface RealtimeParts {
-  readonly services: ProxyServices
+  readonly services: RealtimeServices
   readonly targets: FindTarget
   readonly live: CallRegistry
   /**
@@ -130,7 +137,7 @@ async function admitTurn(
   facts: SessionInfo,
   {credentials, incoming}: UpgradeRequest,
   targets: FindTarget,
-  services: ProxyServices,
+  services: RealtimeServices,
 ) {
   const caller = await authenticate(credentials, SCOPE, services)
   const target = await targets.find(incoming, caller, namedModel(incoming.route.query).slug)
@@ -160,7 +167,7 @@ async function holdingOf(
   turn: Call,
   most: Usage,
   {target, model, said_model}: SessionInfo,
-  services: ProxyServices,
+  services: RealtimeServices,
 ): Promise<GrowingReservation | null> {
   const claims = strictLimitsOf(by)
   if (!claims) return null
@@ -210,7 +217,7 @@ export async function admitTarget(
   target: Target,
   model: string | null,
   call: Call,
-  services: ProxyServices,
+  services: RealtimeServices,
 ): Promise<Admission[]> {
   const limits = await limitsAt(call, target, target.model ?? model, services)
   const admitted = await services.limits.admit(limits, call.id, call.incoming.at_ms)
@@ -225,7 +232,7 @@ export function ownHeaders(
   call: Call,
   target: Target | null,
   theirs: Record<string, string>,
-  services: ProxyServices,
+  services: RealtimeServices,
 ): string[] {
   const route = target ? {...DIRECT_ROUTE, option_path: target.option_path, warning: target.warning} : DIRECT_ROUTE
   return answerHeaders(call, target, theirs, {

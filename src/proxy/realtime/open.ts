@@ -10,11 +10,10 @@ import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {asRefusal, errorResponse, rateHeaders} from '../inbound/error-response.ts'
 import {parseRequest} from '../inbound/request.ts'
 import {note} from '../records/settle.ts'
-import type {ProxyServices} from '../services.ts'
 import {atModel} from '../targets/model-place.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {keyFor} from '../upstream/credentials.ts'
-import {admitTarget, connect, ownHeaders, type RealtimeParts, release, SCOPE} from './connect.ts'
+import {admitTarget, connect, ownHeaders, type RealtimeParts, type RealtimeServices, release, SCOPE} from './connect.ts'
 import {openDoor, type UpgradeHandshake} from './upgrade.ts'
 import {readOffer, type UpgradeRequest} from './upgrade-request.ts'
 import {checkOffers, namedModel, opening, PATH} from './upstream-request.ts'
@@ -69,7 +68,7 @@ interface Refused {
   readonly incoming: UpgradeRequest['incoming'] | undefined
   readonly call: Call | undefined
   readonly target: Target | null
-  readonly services: ProxyServices
+  readonly services: RealtimeServices
 }
 
 /** A session that was refused before anything left. */

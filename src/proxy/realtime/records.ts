@@ -10,8 +10,11 @@ import type {Usage, UsageSource} from '../../schema/usage.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf} from '../call/call.ts'
 import {loggedResults} from '../guardrails/hook-results.ts'
 import {costOf, priceOf} from '../records/price.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
+
+/** What a session and its turns are recorded with. */
+export type SessionRecordServices = Uses<'log' | 'masked' | 'metrics' | 'now' | 'prices' | 'recorder' | 'settings'>
 
 /** A session as its records know it. */
 export interface SessionInfo {
@@ -46,7 +49,7 @@ export interface TurnEnd {
 }
 
 /** A call of its own within a session: a turn, or an error in it. */
-export function innerCall({call}: SessionInfo, services: ProxyServices): Call {
+export function innerCall({call}: SessionInfo, services: SessionRecordServices): Call {
   const at_ms = services.now()
   const id = newTimeId(at_ms)
   const {trace} = call.incoming
@@ -81,7 +84,7 @@ export function openWork(
   call: Call,
   facts: SessionInfo,
   least: Usage | null,
-  services: ProxyServices,
+  services: SessionRecordServices,
   counter_keys?: readonly string[],
 ): ChargedWork {
   const price = least && priceOf(facts.target, facts.model, facts.said_model, call.incoming.at_ms, services)
@@ -99,7 +102,7 @@ export function settle(
   facts: SessionInfo,
   work: ChargedWork,
   end: TurnEnd,
-  services: ProxyServices,
+  services: SessionRecordServices,
   done: () => void,
 ): Spent {
   const spend = (actual: Spent) => {
@@ -119,14 +122,14 @@ export function settle(
 }
 
 /** Writes a row of the log for what cost nothing and was not a call: an error in a session. */
-export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): void {
+export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: SessionRecordServices): void {
   openWork(call, facts, null, services).note(endOf(call, facts, end, services), {
     ...rowOf(call, facts, end, services),
     counted_as: 'nothing',
   })
 }
 
-function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: ProxyServices): WorkEnd {
+function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: SessionRecordServices): WorkEnd {
   const {source, outcome, status, delivered} = end
   const {target, model, said_model} = facts
   const usage = end.usage && usageOfKind(target.provider.slug, end.usage)
@@ -149,7 +152,7 @@ function rowOf(
   call: Call,
   facts: SessionInfo,
   end: TurnEnd,
-  services: ProxyServices,
+  services: SessionRecordServices,
 ): Pick<WorkRow, 'log' | 'bodies' | 'hooks'> {
   if (end.shown_status === null) return {log: null, bodies: null}
   const {hooks} = end
@@ -191,7 +194,7 @@ function logRowOf(
   )
 }
 
-function bodies(call: Call, {bodies}: TurnEnd, services: ProxyServices): LogBodies | null {
+function bodies(call: Call, {bodies}: TurnEnd, services: SessionRecordServices): LogBodies | null {
   const most = services.settings.log_body_max_bytes
   const {headers, body, cut} = bodies
   const kept = body && body.length > most ? body.subarray(0, most) : body

@@ -8,7 +8,7 @@ import type {Call} from '../call/call.ts'
 import type {CallRegistry, LiveCall} from '../call/registry.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import {TurnUsage} from '../reservations/turn-usage.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {Conversation} from './conversation.ts'
 import {eventIn, leadOf, modelOf, text, typeOf} from './events.ts'
 import {ClientLane, judgesEvents} from './judging/client-lane.ts'
@@ -16,7 +16,7 @@ import {errorEvent} from './judging/error-event.ts'
 import {type AnswerVerdict, ProviderLane} from './judging/provider-lane.ts'
 import {turnVerdict} from './judging/turn-verdict.ts'
 import {type Pass, Pipe} from './pipe.ts'
-import {type SessionInfo, settle} from './records.ts'
+import {type SessionInfo, type SessionRecordServices, settle} from './records.ts'
 import {
   clientBroke,
   clientClosed,
@@ -30,6 +30,8 @@ import {
 } from './session-end.ts'
 import {Transcripts} from './transcripts.ts'
 import {type Admit, Turns} from './turns.ts'
+
+type Services = SessionRecordServices & Uses<'guardrails' | 'limits'>
 
 /**
  * `closing`: the client's close frame went on, the provider's is awaited. `ending`: all is written, sockets are being
@@ -55,7 +57,7 @@ export interface SessionParts {
   readonly handshake: Record<string, string>
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly answered_at: number}
   readonly admit: Admit
-  readonly services: ProxyServices
+  readonly services: Services
   readonly live: CallRegistry
 }
 

@@ -1,9 +1,11 @@
 import {object} from '../../base/json-object.ts'
 import {readUsage} from '../../providers/openai/usage.ts'
 import type {Json} from '../../providers/translation.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {text} from './events.ts'
-import {innerCall, openWork, type SessionInfo, settle} from './records.ts'
+import {innerCall, openWork, type SessionInfo, type SessionRecordServices, settle} from './records.ts'
+
+type Services = SessionRecordServices & Uses<'limits'>
 
 const MAX_REMEMBERED = 64
 
@@ -15,7 +17,7 @@ const MAX_REMEMBERED = 64
  */
 export class Transcripts {
   readonly #facts: SessionInfo
-  readonly #services: ProxyServices
+  readonly #services: Services
   /** The counters of the turn that is charged with it. */
   readonly #counterKeys: () => readonly string[]
   #model: string | null = null
@@ -23,7 +25,7 @@ export class Transcripts {
   #open = 0
   #after: (() => void) | undefined
 
-  constructor(facts: SessionInfo, counterKeys: () => readonly string[], services: ProxyServices) {
+  constructor(facts: SessionInfo, counterKeys: () => readonly string[], services: Services) {
     this.#facts = facts
     this.#counterKeys = counterKeys
     this.#services = services

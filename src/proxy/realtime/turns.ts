@@ -11,10 +11,18 @@ import type {Call} from '../call/call.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {GrowingReservation} from '../reservations/reservation.ts'
 import type {TurnUsage} from '../reservations/turn-usage.ts'
-import type {Admission, ProxyServices} from '../services.ts'
+import type {Admission} from '../services.ts'
 import type {Conversation} from './conversation.ts'
 import {statusOf, text} from './events.ts'
-import {innerCall, note, openWork, type SessionInfo, settle, type TurnEnd} from './records.ts'
+import {
+  innerCall,
+  note,
+  openWork,
+  type SessionInfo,
+  type SessionRecordServices,
+  settle,
+  type TurnEnd,
+} from './records.ts'
 
 /**
  * One turn: from what leads to an answer, to the answer's end. A call of its own, with its intent, its limits and its
@@ -49,7 +57,7 @@ export interface TurnParts {
   readonly estimate: TurnUsage
   /** Null when no bodies are kept. */
   readonly conversation: Conversation | null
-  readonly services: ProxyServices
+  readonly services: SessionRecordServices
 }
 
 /** Turns that were requested and that the provider has not begun; a further request shares the last one's intent. */

@@ -4,9 +4,11 @@ import {refusalOf} from '../../base/egress/faults.ts'
 import {Refusal} from '../../base/errors.ts'
 import {acceptKey} from '../../base/websocket/index.ts'
 import type {LiveCall} from '../call/registry.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {SessionRequest} from './upstream-request.ts'
+
+type Services = Uses<'dispatcher'>
 
 /** How a provider answered: with a connection, or with a status and a body of its own. */
 export type Dialled =
@@ -64,7 +66,7 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   }
 
   /** Asks, now that the intent is written; not if it was given up before. */
-  begin(services: ProxyServices, workspace_id: string): void {
+  begin(services: Services, workspace_id: string): void {
     this.#has_begun = true
     if (this.#given_up) return this.#fail(this.#given_up)
     this.times.queued_at = performance.now()

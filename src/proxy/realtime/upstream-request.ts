@@ -4,11 +4,13 @@ import {newSocketKey} from '../../base/websocket/index.ts'
 import {loginOf, pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
 import {UnsupportedInput} from '../../providers/translation.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {splitModel, type Target} from '../targets/target.ts'
 import {addClientHeaders, holds, leavingQuery, withoutOwn, withoutOwnLogin} from '../upstream/client-headers.ts'
 import {keyFor, lacksKey} from '../upstream/credentials.ts'
 import type {UpgradeRequest} from './upgrade-request.ts'
+
+type Services = Uses<'ignored' | 'settings' | 'version'>
 
 /** What leaves for the provider to open a session. */
 export interface SessionRequest {
@@ -41,7 +43,7 @@ export function checkOffers({provider}: Target): void {
  * Path, query and headers of the upgrade: the client's query with the model under the provider's name for it, the
  * provider's credential, `OpenAI-*` headers, and of the client's own headers those that a list names.
  */
-export function opening(target: Target, offer: UpgradeRequest, services: ProxyServices): SessionRequest {
+export function opening(target: Target, offer: UpgradeRequest, services: Services): SessionRequest {
   const {incoming, credentials} = offer
   const protocols = offer.protocols.filter(name => !holds(name, credentials, services))
   const model = target.model ?? namedModel(incoming.route.query).model
@@ -80,7 +82,7 @@ function placeOf({provider, options}: Target, request: string, model: string | n
   }
 }
 
-function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, services: ProxyServices): OutgoingHeaders {
+function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, services: Services): OutgoingHeaders {
   const {provider} = target
   const headers: OutgoingHeaders = {
     ...usualHeaders(provider, target.options),

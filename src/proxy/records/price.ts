@@ -9,8 +9,10 @@ import {membersThatMayCost} from '../../providers/informative-members.ts'
 import {geographyOfHost, regionalMode} from '../../providers/regional-hosts.ts'
 import type {Hop} from '../../schema/hops.ts'
 import {UNIT, type Usage} from '../../schema/usage.ts'
-import type {ManagedProvider, ProxyServices} from '../services.ts'
+import type {ManagedProvider, Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
+
+type Services = Uses<'prices'>
 
 type Priced = Pick<Target, 'provider' | 'managed' | 'options' | 'destination'>
 
@@ -25,7 +27,7 @@ export function priceOf(
   model: string | null,
   said_model: string | null,
   at_ms: number,
-  services: ProxyServices,
+  services: Services,
 ): Price | undefined {
   const own = model === null ? undefined : named(target, model, at_ms, services)
   if (own && !isRouter(target.provider.slug, model)) return own
@@ -42,7 +44,7 @@ function withFee(price: Price, router: Price, at_ms: number): Price {
 }
 
 /** As the host of the target makes it: what is served in one geography alone may cost more there. */
-function named(target: Priced, model: string, at_ms: number, services: ProxyServices): Price | undefined {
+function named(target: Priced, model: string, at_ms: number, services: Services): Price | undefined {
   const {provider, managed, destination, options} = target
   const price = listed(provider.slug, managed, model, at_ms, services)
   if (!price) return undefined
@@ -62,7 +64,7 @@ function listed(
   managed: ManagedProvider | null,
   model: string,
   at_ms: number,
-  services: ProxyServices,
+  services: Services,
 ): Price | undefined {
   const own = managed?.prices.get(model)
   if (own) return own
@@ -81,7 +83,7 @@ export function costOf(
   usage: Partial<Usage>,
   price: Price | undefined,
   at_ms: number,
-  services: ProxyServices,
+  services: Services,
 ): Charged {
   if (usage.units?.[UNIT.provisioned_requests] && options.vertex_skip_ptu_cost_attribution === 'true')
     return NOTHING_OWED
@@ -96,7 +98,7 @@ export function withUnknown(
   {slug}: Priced['provider'],
   {unknown}: Partial<Usage>,
   cost: Omit<Cost, 'parts'>,
-  {prices}: Pick<ProxyServices, 'prices'>,
+  {prices}: Uses<'prices'>,
 ): Charged {
   const usage_unknown = unknown ? membersThatMayCost(slug, unknown) : NOTHING_OWED.usage_unknown
   const flags = usage_unknown.length > 0 && (cost.cost_nanousd > 0 || prices.charges(slug))
@@ -111,7 +113,7 @@ export function costByHops(
   target: Priced,
   {usage, hops}: {readonly usage: Usage; readonly hops: readonly Hop[]},
   of: {readonly model: string | null; readonly price: Price | undefined; readonly at_ms: number},
-  services: ProxyServices,
+  services: Services,
 ): Charged {
   const tally = new Tally()
   tally.addHops({usage, hops}, hopPrices(target, of, services), {
@@ -125,7 +127,7 @@ export function costByHops(
 export function hopPrices(
   target: Priced,
   {model, price, at_ms}: {readonly model: string | null; readonly price: Price | undefined; readonly at_ms: number},
-  services: ProxyServices,
+  services: Services,
 ): (hop_model: string | null) => Price | undefined {
   return hop_model =>
     hop_model === null || (model !== null && isSameModel(target.provider.slug, model, hop_model))

@@ -12,7 +12,7 @@ import type {Intent, LogRecord, Outcome} from '../../schema/records.ts'
 import type {Spent} from '../../schema/spent.ts'
 import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
 import {makes, modelsOfObjects, noteJudged, noteMade} from '../call/indirect.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
 import type {AttemptResult} from './attempt-result.ts'
@@ -22,8 +22,24 @@ import {isLeft, leftPrompt} from './left-prompt.ts'
 import {costByHops, costOf, priceOf} from './price.ts'
 import {type AttemptUsage, speaks, usedBy} from './usage.ts'
 
+/** What an attempt is settled with. */
+export type SettleServices = Uses<
+  | 'after'
+  | 'deferred'
+  | 'judged'
+  | 'limits'
+  | 'log'
+  | 'masked'
+  | 'metrics'
+  | 'now'
+  | 'prices'
+  | 'recorder'
+  | 'seen'
+  | 'settings'
+>
+
 /** The intent of the next attempt, with the least it can come to cost: its prompt. */
-export function intentOf(call: Call, target: Target, model: string | null, services: ProxyServices): Intent {
+export function intentOf(call: Call, target: Target, model: string | null, services: SettleServices): Intent {
   const bytes = speaks(call) && 'bytes' in call.body ? call.body.bytes.length : 0
   const {at_ms} = call.incoming
   const price = bytes && model !== null ? priceOf(target, model, null, at_ms, services) : undefined
@@ -55,7 +71,7 @@ export interface Settling {
 }
 
 /** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
-export function settle(settling: Settling, services: ProxyServices, done: () => void): void {
+export function settle(settling: Settling, services: SettleServices, done: () => void): void {
   const is_unanswered = isUnanswered(settling, services)
   const waits = chargeDeferred(settling, services) ?? leftPrompt(settling)
   if (!waits) return write(settling, {is_unanswered, prompt_tokens: null}, services, done)
@@ -69,7 +85,7 @@ interface LeftCall {
   readonly prompt_tokens: number | null
 }
 
-function write(settling: Settling, left: LeftCall, services: ProxyServices, done: () => void): void {
+function write(settling: Settling, left: LeftCall, services: SettleServices, done: () => void): void {
   const {call, target, request, work, result, plain, has_row, is_last, spend} = settling
   const {is_unanswered} = left
   if (is_unanswered) call.unanswered_at = target
@@ -115,7 +131,7 @@ function isCounted(source: AttemptUsage['source']): boolean {
 }
 
 /** A later call may run what this one made. */
-function noteObject({call, target, request, result}: Settling, plain: Buffer, {seen, judged}: ProxyServices) {
+function noteObject({call, target, request, result}: Settling, plain: Buffer, {seen, judged}: SettleServices) {
   if ((result.statuses.provider ?? 500) < 300) noteJudged(call, target, plain, judged)
   if ((!call.is_passthrough && call.endpoint !== 'uploadFile') || (result.statuses.provider ?? 500) >= 300) return
   if (!makes(call.incoming)) return
@@ -128,7 +144,7 @@ function noteObject({call, target, request, result}: Settling, plain: Buffer, {s
  * written whole, and then given up by us, or the connection broke after so long that the model was at work. Of the
  * tries at one target the first alone is charged.
  */
-function isUnanswered({call, target, request, result}: Settling, {settings}: ProxyServices): boolean {
+function isUnanswered({call, target, request, result}: Settling, {settings}: SettleServices): boolean {
   const {statuses, fault, times} = result
   if (statuses.provider !== null || !fault || times.written_at === 0 || !settings.charge_unanswered) return false
   if (!speaks(call) || call.unanswered_at === target) return false
@@ -159,7 +175,7 @@ export function note(
   call: Call,
   target: Target | null,
   fault: Refusal,
-  services: ProxyServices,
+  services: SettleServices,
   route: RouteInfo = DIRECT_ROUTE,
   tries = 0,
 ): void {
@@ -188,7 +204,7 @@ export function noteServed(
     readonly headers: Record<string, string>
     readonly is_stream: boolean
   },
-  services: ProxyServices,
+  services: SettleServices,
 ): void {
   const {status, bytes, headers, is_stream} = answer
   const most = services.settings.log_body_max_bytes
@@ -212,7 +228,7 @@ interface Noted {
   readonly tries?: number
 }
 
-function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: Noted, services: ProxyServices): void {
+function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: Noted, services: SettleServices): void {
   const last_byte_ms = performance.now() - call.incoming.started
   const model = 'model' in call.body ? call.body.model : null
   const log = logOf(call, route, {
@@ -316,7 +332,7 @@ function loggedBody(
   endpoint: EndpointName,
   result: AttemptResult,
   plain: Buffer | null,
-  services: ProxyServices,
+  services: SettleServices,
 ): {body: Buffer | null; encoding: string | null; cut: boolean} {
   const type = result.headers['content-type'] ?? ''
   if (endpoint === 'embed' || !/json|text|event-stream|xml/.test(type)) return {body: null, encoding: null, cut: false}

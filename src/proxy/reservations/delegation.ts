@@ -1,13 +1,15 @@
 import {Refusal} from '../../base/errors.ts'
 import type {Call} from '../call/call.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
+
+type Services = Uses<'settings'>
 
 /**
  * Refuses (403) an operation that hands the client a credential or an address of the provider, where something binds
  * the caller that it would go past (`EPHEMERAL_KEYS`). Judged when the limits of caller and target are known.
  */
-export function checkDelegation(call: Call, target: Target, {settings}: ProxyServices): void {
+export function checkDelegation(call: Call, target: Target, {settings}: Services): void {
   const operation = call.operation?.operation
   if (!operation?.delegates || settings.ephemeral_keys === 'allow') return
   const reason = settings.ephemeral_keys === 'deny' ? 'EPHEMERAL_KEYS is deny' : bindingOf(call, target)

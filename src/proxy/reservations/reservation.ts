@@ -6,8 +6,10 @@ import type {Unbounded} from '../../providers/unified/reading-tools.ts'
 import {type Spent, spent} from '../../schema/spent.ts'
 import {type INPUT_CLASSES, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
 import type {Reservation, StreamProgress} from '../call/reservation.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {SLICE_TOKENS} from './figures.ts'
+
+type Services = Uses<'log' | 'prices'>
 
 const NO_USAGE = {prompt_tokens: 0, completion_tokens: 0}
 
@@ -45,7 +47,7 @@ export class GrowingReservation implements Reservation {
   readonly #hold: CounterReservation
   readonly #price: Price | undefined
   readonly #at_ms: number
-  readonly #services: ProxyServices
+  readonly #services: Services
   readonly #most: number
   #prompt: PromptUsage
   #recount: ReservedUsage['recount']
@@ -67,7 +69,7 @@ export class GrowingReservation implements Reservation {
     {forms, prompt, output_class, first, most, recount}: ReservedUsage,
     price: Price | undefined,
     at_ms: number,
-    services: ProxyServices,
+    services: Services,
   ) {
     this.#hold = hold
     this.#price = price

@@ -11,11 +11,13 @@ import type {Call} from '../call/call.ts'
 import {furtherModels} from '../call/request-models.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {priceOf} from '../records/price.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {GrowingReservation, isUsedUp, NO_PROMPT, type ReservedUsage} from './reservation.ts'
 import {type Dearest, reservedUsage} from './reserved-usage.ts'
+
+type Services = Uses<'limits' | 'log' | 'prices'>
 
 /**
  * Holds for the next attempt what strict limits ask for before it leaves (core rule 10): its prompt and a slice of the
@@ -26,7 +28,7 @@ export function reserveAttempt(
   call: Call,
   target: Target,
   out: UpstreamRequest,
-  services: ProxyServices,
+  services: Services,
 ): MaybePromise<GrowingReservation | null> {
   const claims = strictLimitsOf(call)
   if (!claims) return null
@@ -89,7 +91,7 @@ function dearestPrice(
   models: readonly (string | null)[],
   target: Target,
   at_ms: number,
-  services: ProxyServices,
+  services: Services,
 ): Price | undefined {
   const [own, ...others] = models.map(model => priceOf(target, model, null, at_ms, services))
   const worth = (price: Price | undefined) => (price ? services.prices.cost(COMPARED, price, at_ms).cost_nanousd : 0)
@@ -101,7 +103,7 @@ function dearestOf(
   classes: readonly TokenClass[],
   price: Price | undefined,
   at_ms: number,
-  services: ProxyServices,
+  services: Services,
 ): TokenClass {
   const costs = classes.map(name => services.prices.cost({[name]: COMPARED_TOKENS}, price, at_ms).cost_nanousd)
   return classes[costs.indexOf(Math.max(...costs))]!
@@ -134,7 +136,7 @@ export function reserveTurn(
   forms: readonly Usage[],
   price: Price | undefined,
   of: Of,
-  services: ProxyServices,
+  services: Services,
 ) {
   return open(
     claims,
@@ -158,7 +160,7 @@ function open(
   worth: ReservedUsage,
   price: Price | undefined,
   of: Of,
-  services: ProxyServices,
+  services: Services,
 ): MaybePromise<GrowingReservation> {
   const {call, provider, model, attempt = call.attempts + 1} = of
   const tokens = Math.max(...worth.forms.map(form => totals(form).total_tokens))

@@ -1,8 +1,10 @@
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {Call} from '../call/call.ts'
-import type {EntityLimit, ProxyServices} from '../services.ts'
+import type {EntityLimit, Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {TargetFacts} from './policy-facts.ts'
+
+type Services = Uses<'findPolicies'>
 
 const NONE: readonly EntityLimit[] = []
 
@@ -14,7 +16,7 @@ export function limitsAt(
   call: Pick<Call, 'caller' | 'metadata' | 'prompt'>,
   target: Target,
   model: string | null,
-  services: ProxyServices,
+  services: Services,
 ): MaybePromise<readonly EntityLimit[]> {
   const own = target.managed?.limits ?? NONE
   const policies = services.findPolicies(call.caller.workspace_id)

@@ -10,10 +10,12 @@ import type {ResponseSink} from '../attempt/host.ts'
 import {type Call, isSecret} from '../call/call.ts'
 import {wholeOf} from '../inbound/body.ts'
 import type {AttemptResult} from '../records/attempt-result.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {headerList} from '../upstream/client-headers.ts'
+
+type Services = Uses<'cache' | 'now'>
 
 /** An answer longer than this is read for its own caller alone. */
 const MAX_FOLLOWED_BYTES = 8 << 20
@@ -33,7 +35,7 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   constructor(
     call: Call,
     status: 'MISS' | 'REFRESH',
-    services: ProxyServices,
+    services: Services,
     begin: (listener: CacheListener) => CacheLookup,
   ) {
     this.status = status
@@ -133,7 +135,7 @@ export function joinCache(
   call: Call,
   target: Target,
   out: UpstreamRequest,
-  services: ProxyServices,
+  services: Services,
 ): CacheParticipant | null {
   const {body, endpoint, incoming, caller} = call
   if (!target.cache || !services.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null

@@ -3,9 +3,11 @@ import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {type ListedModel, modelListerOf} from '../../providers/models/index.ts'
 import type {PlanTarget} from '../../routing/plan.ts'
 import {imagine} from '../call/offline-call.ts'
-import type {Caller, ProviderModels, ProxyServices} from '../services.ts'
-import {checkManaged, resolveTarget} from '../targets/target.ts'
-import {SubRequests} from '../upstream/sub-requests.ts'
+import type {Caller, ProviderModels, Uses} from '../services.ts'
+import {checkManaged, resolveTarget, type TargetServices} from '../targets/target.ts'
+import {type SubRequestServices, SubRequests} from '../upstream/sub-requests.ts'
+
+type Services = SubRequestServices & TargetServices & Uses<'administered' | 'after' | 'masked' | 'now'>
 
 const KEPT_MS = 60_000
 /** An engine that was silent is called again soon: it may just have been started. */
@@ -24,7 +26,7 @@ interface Kept {
 
 /** What engines say they have, called with the credentials of their integrations, remembered for a minute. */
 export class EngineLists {
-  readonly #services: ProxyServices
+  readonly #services: Services
   readonly #known = new LRUCache<string, Kept>({
     max: KNOWN_HOSTS,
     maxSize: MOST_MODELS,
@@ -32,7 +34,7 @@ export class EngineLists {
   })
   readonly #asking = new Map<string, Promise<readonly ListedModel[] | null>>()
 
-  constructor(services: ProxyServices) {
+  constructor(services: Services) {
     this.#services = services
   }
 

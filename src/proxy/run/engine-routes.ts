@@ -6,10 +6,12 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Call} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {atModel} from '../targets/model-place.ts'
 import type {Target} from '../targets/target.ts'
-import {SubRequests} from '../upstream/sub-requests.ts'
+import {type SubRequestServices, SubRequests} from '../upstream/sub-requests.ts'
+
+type Services = SubRequestServices & Uses<'now'>
 
 /** An engine that has a route keeps it; one that lacks it, or was silent, may soon be a newer one. */
 const SERVED_MS = 600_000
@@ -28,11 +30,11 @@ interface Kept {
  * request.
  */
 export class EngineRoutes {
-  readonly #services: ProxyServices
+  readonly #services: Services
   readonly #known = new LRUCache<string, Kept>({max: KNOWN_ROUTES})
   readonly #asking = new Map<string, Promise<boolean>>()
 
-  constructor(services: ProxyServices) {
+  constructor(services: Services) {
     this.#services = services
   }
 

@@ -2,10 +2,12 @@ import type {ListedModel} from '../../providers/models/index.ts'
 import type {ModelEntry} from '../../providers/models/shapes.ts'
 import {listedOutputTokens} from '../../providers/outputs/index.ts'
 import {refusedBy} from '../call/model-access.ts'
-import type {Caller, OfferedModel, ProviderModels, ProxyServices} from '../services.ts'
+import type {Caller, OfferedModel, ProviderModels, Uses} from '../services.ts'
 import {pricingOf} from '../upstream/own-models.ts'
 import type {EngineLists} from './engine-lists.ts'
 import type {ListedTarget, ModelsOfPlan} from './models-of-plan.ts'
+
+type Services = Uses<'listedProviders' | 'pricedModels' | 'prices'>
 
 /** A model of the gateway's own list; `slug` is the provider's, null for one that is named by its kind. */
 export interface GatewayModel extends ModelEntry {
@@ -33,7 +35,7 @@ interface ListRequest {
 export async function gatewayModels(
   request: ListRequest,
   engines: EngineLists,
-  services: ProxyServices,
+  services: Services,
 ): Promise<GatewayModels> {
   const {caller, at_ms, plan, wants} = request
   const found = services.listedProviders(caller.workspace_id)
@@ -86,7 +88,7 @@ function poolOf(provider: ProviderModels, from_host: readonly ListedModel[] | nu
 }
 
 /** Every model of a kind, for a target with a key of its own. */
-function kindPool(kind: string, facts: ModelFacts, services: ProxyServices): Pool {
+function kindPool(kind: string, facts: ModelFacts, services: Services): Pool {
   const models = services.pricedModels(kind).map(slug => facts.of({slug: null, kind}, {slug}))
   return {slug: null, kind, models, access: {managed: null, provider: {slug: kind}}}
 }
@@ -186,9 +188,9 @@ function isPast(expires_at: string | null, at_ms: number): boolean {
 /** What is known of a model beside its name: what its host tells, its price, its longest answer. */
 class ModelFacts {
   readonly at_ms: number
-  readonly #services: ProxyServices
+  readonly #services: Services
 
-  constructor(at_ms: number, services: ProxyServices) {
+  constructor(at_ms: number, services: Services) {
     this.at_ms = at_ms
     this.#services = services
   }

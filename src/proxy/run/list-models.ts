@@ -6,12 +6,18 @@ import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import type {InboundRequest} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {resolveGuardrails} from '../targets/guardrails.ts'
 import type {PlanCache, ResolvedPlan} from '../targets/plan-cache.ts'
+import type {TargetServices} from '../targets/target.ts'
+import type {SubRequestServices} from '../upstream/sub-requests.ts'
 import {EngineLists} from './engine-lists.ts'
 import {type GatewayModel, gatewayModels} from './gateway-models.ts'
 import {hasSeveralTargets, ModelsOfPlan} from './models-of-plan.ts'
+
+type Services = SubRequestServices &
+  TargetServices &
+  Uses<'administered' | 'after' | 'cors' | 'listedProviders' | 'masked' | 'now' | 'pricedModels' | 'prices'>
 
 /** The list is the gateway's own: what runs on every call is judged all the same. */
 const NOWHERE = {params: {}, model: null, strict: true, provider: {slug: 'gateway'}}
@@ -22,11 +28,11 @@ const ONE_MODEL = /^\/v1\/models\/([^?]+)/
 
 /** Lists of models that the gateway itself makes: without a provider, and of configs with several targets. */
 export class ModelLists {
-  readonly #services: ProxyServices
+  readonly #services: Services
   readonly #plans: PlanCache
   readonly #engines: EngineLists
 
-  constructor(services: ProxyServices, plans: PlanCache) {
+  constructor(services: Services, plans: PlanCache) {
     this.#services = services
     this.#plans = plans
     this.#engines = new EngineLists(services)

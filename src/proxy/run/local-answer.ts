@@ -9,9 +9,11 @@ import {askedModel} from '../call/model-access.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {withHookResults} from '../guardrails/hook-results.ts'
 import {wholeOf} from '../inbound/body.ts'
-import {noteServed} from '../records/settle.ts'
-import type {ProxyServices} from '../services.ts'
+import {noteServed, type SettleServices} from '../records/settle.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
+
+type Services = SettleServices & Uses<'cors'>
 
 /**
  * Answers a call from the cache, as a stream where the client wants one. False when the entry has no such form: then it
@@ -22,7 +24,7 @@ export function serveHit(
   target: Target,
   route: RouteInfo,
   {body: kept}: CacheEntry,
-  services: ProxyServices,
+  services: Services,
 ): boolean {
   const {body, endpoint} = call
   const is_stream = body.kind === 'json' && body.stream
@@ -39,7 +41,7 @@ export function serveHit(
  * Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or
  * has no chat.
  */
-export function serveCount(call: Call, target: Target, route: RouteInfo, services: ProxyServices): boolean {
+export function serveCount(call: Call, target: Target, route: RouteInfo, services: Services): boolean {
   const {body, endpoint} = call
   if (call.is_passthrough || endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
   const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
@@ -63,7 +65,7 @@ function serve(
   target: Target,
   route: RouteInfo,
   {bytes, is_stream}: {bytes: Buffer; is_stream: boolean},
-  services: ProxyServices,
+  services: Services,
 ) {
   const {relay, guardrails: guarded} = call
   relay.setListener(null)

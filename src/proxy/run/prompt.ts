@@ -9,7 +9,9 @@ import {explain} from '../../schema/validation-message.ts'
 import type {Call} from '../call/call.ts'
 import {type JsonBody, readJson, wholeOf} from '../inbound/body.ts'
 import type {InboundRequest} from '../inbound/request.ts'
-import type {Caller, ProxyServices} from '../services.ts'
+import type {Caller, Uses} from '../services.ts'
+
+type Services = Uses<'findPartial' | 'findPrompt'>
 
 /** A version of a prompt, read with its partials. */
 interface KnownPrompt {
@@ -25,7 +27,7 @@ const MAX_CHARS = 64 * 2 ** 20
 
 /** Remembers prompts as calls name them. `forget` is called when one changed. */
 export class Prompts {
-  readonly #services: ProxyServices
+  readonly #services: Services
   readonly #known = new LRUCache<string, KnownPrompt>({
     max: 4096,
     maxSize: MAX_CHARS,
@@ -33,7 +35,7 @@ export class Prompts {
   })
   #generation = 0
 
-  constructor(services: ProxyServices) {
+  constructor(services: Services) {
     this.#services = services
   }
 

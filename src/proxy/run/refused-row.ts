@@ -1,10 +1,12 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {Call, RouteInfo} from '../call/call.ts'
 import {redactsRequests} from '../guardrails/unread.ts'
-import {note} from '../records/settle.ts'
-import type {ProxyServices} from '../services.ts'
+import {note, type SettleServices} from '../records/settle.ts'
+import type {Uses} from '../services.ts'
 import {resolveGuardrails, type TargetGuardrails} from '../targets/guardrails.ts'
 import type {Target} from '../targets/target.ts'
+
+type Services = SettleServices & Uses<'guardrails'>
 
 interface RefusedAt {
   readonly target: Target | null
@@ -17,12 +19,7 @@ interface RefusedAt {
  * Writes the row of a refused call. A body that no guardrail has judged is not kept where one that redacts is attached:
  * at the target, or where none was found by the defaults of organisation, workspace and key.
  */
-export function noteRefusal(
-  call: Call,
-  fault: Refusal,
-  {target, route, tries}: RefusedAt,
-  services: ProxyServices,
-): void {
+export function noteRefusal(call: Call, fault: Refusal, {target, route, tries}: RefusedAt, services: Services): void {
   const write = () => note(call, target, fault, services, route, tries)
   const {guardrails} = services
   if (!guardrails || !holdsUnjudged(call)) return write()
@@ -43,10 +40,7 @@ function holdsUnjudged({guardrails, body, has_user_of_body}: Call): boolean {
 }
 
 /** What would have run whatever the config says; unknown where that names some of its own, or they cannot be read. */
-async function defaultsOf(
-  {incoming, caller}: Call,
-  services: ProxyServices,
-): Promise<TargetGuardrails | null | 'unknown'> {
+async function defaultsOf({incoming, caller}: Call, services: Services): Promise<TargetGuardrails | null | 'unknown'> {
   if (NAMES_HOOKS.test(incoming.own.values.config ?? '')) return 'unknown'
   try {
     return await resolveGuardrails({}, 'config', caller, services)

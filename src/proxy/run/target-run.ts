@@ -7,17 +7,23 @@ import type {CallRegistry} from '../call/registry.ts'
 import type {Reservation} from '../call/reservation.ts'
 import type {CallState, StateName, StateOwner} from '../call/state.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
-import type {Admission, EntityLimit, ProxyServices} from '../services.ts'
+import type {SettleServices} from '../records/settle.ts'
+import type {Admission, EntityLimit, Uses} from '../services.ts'
 import type {PlanCache, ResolvedPlan} from '../targets/plan-cache.ts'
-import type {Target} from '../targets/target.ts'
-import type {UpstreamRequest} from '../upstream/build-request.ts'
+import type {Target, TargetServices} from '../targets/target.ts'
+import type {BuildServices, UpstreamRequest} from '../upstream/build-request.ts'
 import type {CacheParticipant} from './cache.ts'
 import type {EngineRoutes} from './engine-routes.ts'
 import type {StagedRun} from './pipeline.ts'
 
+type Services = BuildServices &
+  SettleServices &
+  TargetServices &
+  Uses<'cache' | 'circuits' | 'cors' | 'findPolicies' | 'random' | 'seal' | 'sticky'>
+
 /** What all calls share. */
 export interface Plane {
-  readonly services: ProxyServices
+  readonly services: Services
   readonly plans: PlanCache
   readonly registry: CallRegistry
   readonly routes: EngineRoutes
@@ -39,7 +45,7 @@ export class TargetRun implements StagedRun {
   readonly plan: ResolvedPlan
   readonly credentials: RequestCredentials
   readonly plane: Plane
-  readonly services: ProxyServices
+  readonly services: Services
   readonly host: AttemptHost & StateOwner
   readonly step: Try
   /** Of the call, before this target. */

@@ -5,7 +5,9 @@ import type {Hook} from '../../guardrails/hook.ts'
 import type {TargetSpec} from '../../routing/plan.ts'
 import {attachKeys, namesIn} from '../../schema/config-hooks.ts'
 import type {UnreadableBodies} from '../../schema/guardrails.ts'
-import type {Caller, ProxyServices} from '../services.ts'
+import type {Caller, Uses} from '../services.ts'
+
+type Services = Uses<'guardrails'>
 
 /** The guardrails of a target, ready to run on any number of calls. */
 export interface TargetGuardrails {
@@ -28,7 +30,7 @@ export async function resolveGuardrails(
   spec: TargetSpec,
   path: string,
   caller: Caller,
-  services: ProxyServices,
+  services: Services,
 ): Promise<TargetGuardrails | null> {
   const {guardrails} = services
   if (!guardrails) return null

@@ -7,8 +7,10 @@ import {compile} from '../../routing/compile.ts'
 import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import {readConfig} from '../../schema/configs.ts'
 import type {InboundRequest} from '../inbound/request.ts'
-import type {Caller, ProxyServices} from '../services.ts'
-import {resolveTarget, type Target, type TargetSelectors} from './target.ts'
+import type {Caller, Uses} from '../services.ts'
+import {resolveTarget, type Target, type TargetSelectors, type TargetServices} from './target.ts'
+
+type Services = TargetServices & Uses<'circuits' | 'findConfig' | 'settings'>
 
 /** The plan of all calls with the same config, and its targets as far as they were resolved. */
 export interface ResolvedPlan {
@@ -30,12 +32,12 @@ const PLAIN: Plan = {
 
 /** Remembers plans by what named them. `forget` is called when an integration, a provider or a config changed. */
 export class PlanCache {
-  readonly #services: ProxyServices
+  readonly #services: Services
   readonly #known = new LRUCache<string, ResolvedPlan>({max: 4096})
   readonly #versions = new LRUCache<string, string>({max: 4096})
   #generation = 0
 
-  constructor(services: ProxyServices) {
+  constructor(services: Services) {
     this.#services = services
   }
 

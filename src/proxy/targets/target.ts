@@ -8,9 +8,12 @@ import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/p
 import type {CacheRule, PlanTarget, TargetSpec} from '../../routing/plan.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {InboundRequest} from '../inbound/request.ts'
-import type {Caller, ManagedProvider, ProxyServices} from '../services.ts'
+import type {Caller, ManagedProvider, Uses} from '../services.ts'
 import {resolveGuardrails, type TargetGuardrails} from './guardrails.ts'
 import {placeOf, type TargetPlace, withoutPlace} from './place.ts'
+
+/** What a target is resolved with. */
+export type TargetServices = Uses<'destination' | 'findProvider' | 'guardrails' | 'kind' | 'option_defaults'>
 
 /** What a request says of where it goes. */
 export interface TargetSelectors {
@@ -77,7 +80,7 @@ export async function resolveTarget(
     caller,
     config_id,
     services,
-  }: {incoming: InboundRequest; caller: Caller; config_id: string | null; services: ProxyServices},
+  }: {incoming: InboundRequest; caller: Caller; config_id: string | null; services: TargetServices},
 ): Promise<Target> {
   const {target} = leaf
   const {prefix} = incoming.own
@@ -101,7 +104,7 @@ export async function resolveTarget(
     node: target,
     header_host: selectors.custom_host,
     header_options: selectors.options,
-    defaults: services.option_defaults ?? {},
+    defaults: services.option_defaults,
     is_saved: config_id !== null,
   })
   const {custom_host, options} = place
@@ -157,7 +160,7 @@ function pick({default_params, drop_params}: TargetSpec): Pick<TargetSpec, 'defa
   return {...(default_params && {default_params}), ...(drop_params?.length && {drop_params})}
 }
 
-async function findManaged(slug: string, caller: Caller, services: ProxyServices): Promise<ManagedProvider> {
+async function findManaged(slug: string, caller: Caller, services: TargetServices): Promise<ManagedProvider> {
   const managed = await services.findProvider(caller.workspace_id, slug)
   if (!managed)
     throw new Refusal('provider.unknown', {
@@ -167,7 +170,7 @@ async function findManaged(slug: string, caller: Caller, services: ProxyServices
   return managed
 }
 
-function kindOf(slug: string, services: ProxyServices): Provider {
+function kindOf(slug: string, services: TargetServices): Provider {
   const provider = services.kind(slug)
   if (!provider)
     throw new Refusal('provider.unknown', {
@@ -182,7 +185,7 @@ function destinationOf(
   {custom_host, is_callers_host}: TargetPlace,
   managed: ManagedProvider | null,
   provider: Provider,
-  services: ProxyServices,
+  services: Uses<'destination'>,
 ): Destination | null {
   if (!custom_host)
     return provider.base_url && !provider.baseUrlOf && !provider.variant
@@ -201,7 +204,7 @@ export function resolveDestination(
   provider: Provider,
   reach: EndpointRequest,
   prefix: string,
-  services: ProxyServices,
+  services: Uses<'destination'>,
 ): Destination {
   const found = baseUrl(provider, options, reach)
   if (!found) throw new Refusal('provider.no_host', {provider: provider.slug, prefix})
@@ -228,7 +231,7 @@ const NO_SCOPES: readonly string[] = []
 async function scopesOf(
   {slug, managed}: ProviderName,
   {workspace_id}: Caller,
-  services: ProxyServices,
+  services: TargetServices,
 ): Promise<readonly string[]> {
   const kind = managed ? (await services.findProvider(workspace_id, slug))?.kind : slug
   return (kind === undefined ? undefined : services.kind(kind)?.model_scopes) ?? NO_SCOPES

@@ -23,7 +23,7 @@ import {oneModelId, queryOf} from '../call/operation.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {linkedPath} from '../targets/followed-plan.ts'
 import {atModel} from '../targets/model-place.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
@@ -31,10 +31,13 @@ import {bodyOf, changesOf, withPurpose} from './body/leaving-body.ts'
 import {meteringOf, NOT_METERED} from './body/metering.ts'
 import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, checkOwnIdentity, type PendingAuth} from './credentials.ts'
-import {MultiRequest, type OperationContext, plainId} from './multi-request.ts'
+import {MultiRequest, type MultiRequestServices, type OperationContext, plainId} from './multi-request.ts'
 import {ownModel, ownModels} from './own-models.ts'
 import {promptCounter} from './prompt-counter.ts'
 import {JSON_TYPE, type RequestTranslation, translateRequest, written} from './translate.ts'
+
+/** What an upstream request is built with. */
+export type BuildServices = MultiRequestServices & Uses<'prices'>
 
 /** What leaves for the provider. */
 export interface UpstreamRequest {
@@ -69,7 +72,7 @@ const ORIGIN_HERE = 'http://127.0.0.1'
 export function dispatcherOf(
   {operation: errand, provider, destination}: UpstreamRequest,
   {caller}: Call,
-  services: ProxyServices,
+  services: Uses<'dispatcher'>,
 ): Pick<Dispatcher, 'dispatch'> {
   return errand ?? provider.transport?.() ?? services.dispatcher(destination!, caller.workspace_id)
 }
@@ -100,7 +103,7 @@ export function buildUpstreamRequest(
   call: Call,
   target: Target,
   credentials: RequestCredentials,
-  services: ProxyServices,
+  services: BuildServices,
 ): UpstreamRequest {
   try {
     return made(call, target, credentials, services)
@@ -109,7 +112,7 @@ export function buildUpstreamRequest(
   }
 }
 
-function made(call: Call, found: Target, credentials: RequestCredentials, services: ProxyServices): UpstreamRequest {
+function made(call: Call, found: Target, credentials: RequestCredentials, services: BuildServices): UpstreamRequest {
   const {incoming, body, endpoint, is_passthrough} = call
   const {route} = incoming
   const model = askedModel(call, found)
@@ -199,7 +202,7 @@ function listing(
   call: Call,
   target: Target,
   provider: Provider,
-  services: ProxyServices,
+  services: BuildServices,
 ): ProviderOperation | undefined {
   const lister = call.endpoint === 'listModels' ? modelListerOf(provider) : null
   return lister ? ownModels(lister, {call, target}, services) : undefined
@@ -210,7 +213,7 @@ function oneModel(
   call: Call,
   target: Target,
   provider: Provider,
-  services: ProxyServices,
+  services: BuildServices,
 ): ProviderOperation | undefined {
   const id = oneModelId(call, provider)
   const lister = id === null ? null : modelListerOf(provider)
@@ -218,7 +221,7 @@ function oneModel(
 }
 
 /** What leaves by an errand is its own to say; here is the place that it begins at. */
-function errandOf(errand: ProviderOperation, of: OperationContext, services: ProxyServices): UpstreamRequest {
+function errandOf(errand: ProviderOperation, of: OperationContext, services: BuildServices): UpstreamRequest {
   const {incoming} = of.call
   const {target, provider, model} = of
   const reach: EndpointRequest = {
@@ -255,7 +258,7 @@ const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set([
   'getBatchOutput',
 ])
 
-function outputOf(of: OperationContext, services: ProxyServices): MultiRequest | null {
+function outputOf(of: OperationContext, services: BuildServices): MultiRequest | null {
   const {endpoint, is_passthrough, operation} = of.call
   const own = operation?.operation.batches
   const tells = is_passthrough ? own && own.role !== 'begins' : TELLS_OF_BATCHES.has(endpoint)
@@ -273,7 +276,7 @@ function noOutput(): never {
 export async function withCredentials(
   out: UpstreamRequest,
   {options}: Target,
-  services: ProxyServices,
+  services: Uses<'logins'>,
 ): Promise<UpstreamRequest> {
   const {login: needed, provider, destination, method, path, headers, body} = out
   if (!needed) return out
@@ -291,7 +294,7 @@ export async function withCredentials(
 
 /** The headers of a login for a request without a body; null where the key goes as it is. */
 export async function authHeaders(
-  services: ProxyServices,
+  services: BuildServices,
   target: Target,
   {path, headers}: {readonly path: string; readonly headers: OutgoingHeaders},
   key: string | null,
@@ -317,7 +320,7 @@ function headersOf(
   provider: Provider,
   credentials: RequestCredentials,
   {is_read, is_translated}: {readonly is_read: boolean; readonly is_translated: boolean},
-  services: ProxyServices,
+  services: BuildServices,
 ): OutgoingHeaders {
   const {incoming, is_passthrough, body} = call
   const headers: OutgoingHeaders = {

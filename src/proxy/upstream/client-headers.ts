@@ -4,8 +4,10 @@ import {holdsOwnKey} from '../../identity/keys.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {HOP_BY_HOP, isOwn, isOwnCookie, NEVER_FORWARDED} from '../../schema/headers.ts'
 import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
+
+type Services = Uses<'settings'>
 
 // What of a client's request leaves for a provider, by whatever way: unified routes, pass-through, errands, sessions.
 // Of what is ours, its keys and cookies, nothing does, whatever it stands in.
@@ -118,7 +120,7 @@ export function withoutOwn(
   sent: OutgoingHeaders,
   kept: Readonly<OutgoingHeaders>,
   keys: Keys,
-  services: ProxyServices,
+  services: Services,
 ): void {
   for (const name in sent) {
     const value = sent[name]
@@ -134,7 +136,7 @@ export function withoutOwnLogin(
   sent: OutgoingHeaders,
   {managed, key, headers}: Target,
   keys: Keys,
-  services: ProxyServices,
+  services: Services,
 ): void {
   if (key !== null && managed?.key === key) return
   const known = knownTo(keys, services)
@@ -143,7 +145,7 @@ export function withoutOwnLogin(
 }
 
 /** The query without the members that hold a key of ours; the same text where none does. */
-export function leavingQuery(query: string, keys: Keys, services: ProxyServices): string {
+export function leavingQuery(query: string, keys: Keys, services: Services): string {
   if (query.length < MIN_LENGTH) return query
   const members = query.slice(1).split('&')
   const left = members.filter(member => !holds(decoded(member), keys, services))
@@ -164,18 +166,18 @@ export function headersForChecks({headers, own}: InboundRequest): Record<string,
 }
 
 /** Whether a text holds a key of ours: one that is known, or one that is formed as ours are. */
-export function holds(text: string, keys: Keys, services: ProxyServices): boolean {
+export function holds(text: string, keys: Keys, services: Services): boolean {
   return holdsOwnKey(text, knownTo(keys, services))
 }
 
 /** Shorter texts hold no key. */
 const MIN_LENGTH = 32
 
-function knownTo({service_key}: Keys, {settings}: ProxyServices): readonly (string | undefined)[] {
+function knownTo({service_key}: Keys, {settings}: Services): readonly (string | undefined)[] {
   return [service_key, settings?.bootstrap_admin_key, settings?.bootstrap_workspace_key]
 }
 
-function cookiesOf(header: string, keys: Keys, services: ProxyServices): string {
+function cookiesOf(header: string, keys: Keys, services: Services): string {
   const pairs = header.split(';').map(pair => pair.trim())
   return pairs
     .filter(pair => pair !== '' && !isOwnCookie(pair.split('=', 1)[0]!.trim()) && !holds(decoded(pair), keys, services))

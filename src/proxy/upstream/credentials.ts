@@ -7,8 +7,10 @@ import {UnsupportedInput} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
+
+type Services = Uses<'logins'>
 
 /** A login that is yet to be made for a request. */
 export interface PendingAuth {
@@ -78,7 +80,7 @@ export async function authorized(
   {login, key}: PendingAuth,
   request: LoginRequest,
   {provider, options}: Pick<Target, 'provider' | 'options'>,
-  services: ProxyServices,
+  services: Services,
 ): Promise<OutgoingHeaders> {
   try {
     return await login.authorize(request, key, options, services.logins)

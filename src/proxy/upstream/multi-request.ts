@@ -24,11 +24,14 @@ import {queryOf} from '../call/operation.ts'
 import {wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import {messageOf} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {modelFor, splitModel} from '../targets/target.ts'
 import {leavingQuery} from './client-headers.ts'
-import {SubRequests, type UpstreamOf} from './sub-requests.ts'
+import {type SubRequestServices, SubRequests, type UpstreamOf} from './sub-requests.ts'
 import {isStrict, JSON_TYPE} from './translate.ts'
+
+/** What an operation of several requests is made with. */
+export type MultiRequestServices = SubRequestServices & Uses<'fileStore'>
 
 export interface OperationContext extends UpstreamOf {
   readonly model: string | null
@@ -42,11 +45,11 @@ export class MultiRequest {
   readonly #errand: ProviderOperation
   readonly #of: OperationContext
   readonly #upstream: SubRequests
-  readonly #services: ProxyServices
+  readonly #services: MultiRequestServices
   readonly #given_up = new AbortController()
   #request: AsyncIterableIterator<Buffer> | null = null
 
-  constructor(errand: ProviderOperation, of: OperationContext, services: ProxyServices) {
+  constructor(errand: ProviderOperation, of: OperationContext, services: MultiRequestServices) {
     this.#errand = errand
     this.#of = of
     this.#services = services

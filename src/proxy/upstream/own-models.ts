@@ -6,14 +6,16 @@ import {hasOwnPages, type ModelEntry, modelList, oneModel, shapeFor} from '../..
 import type {OperationInput, ProviderOperation, Upstream} from '../../providers/operation.ts'
 import type {Call} from '../call/call.ts'
 import {refusedBy} from '../call/model-access.ts'
-import type {OfferedModel, ProxyServices} from '../services.ts'
+import type {OfferedModel, Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
+
+type Services = Uses<'prices'>
 
 /** The list of the one provider that a call names, held against the lists of models, in the words of the client. */
 export function ownModels(
   lister: ModelLister,
   {call, target}: {call: Call; target: Target},
-  services: ProxyServices,
+  services: Services,
 ): ProviderOperation {
   return async (input, upstream) => {
     const shape = shapeOf(call)
@@ -29,7 +31,7 @@ async function allowedModels(
   {call, target}: {call: Call; target: Target},
   input: OperationInput,
   upstream: Upstream,
-  services: ProxyServices,
+  services: Services,
 ): Promise<readonly ModelEntry[]> {
   const {provider, managed} = target
   const {at_ms} = call.incoming
@@ -47,7 +49,7 @@ async function allowedModels(
 export function ownModel(
   lister: ModelLister,
   {call, target, id}: {call: Call; target: Target; id: string},
-  services: ProxyServices,
+  services: Services,
 ): ProviderOperation {
   return async (input, upstream) => {
     const entries = await allowedModels(
@@ -71,7 +73,7 @@ function shapeOf({incoming: {headers, own}}: Call) {
  * What a model costs, as lists tell it: by the integration's price, else the model's, else that of the model which it
  * is made of.
  */
-export function pricingOf(kind: string, {slug, base, price}: OfferedModel, at_ms: number, {prices}: ProxyServices) {
+export function pricingOf(kind: string, {slug, base, price}: OfferedModel, at_ms: number, {prices}: Services) {
   const found: Price | undefined =
     price ?? prices.find(kind, slug, at_ms) ?? (base === undefined ? undefined : prices.find(kind, base, at_ms))
   return found && pricePerToken(found, at_ms)

@@ -1,9 +1,8 @@
 import {type CountedEndpoint, countPrompt} from '../../providers/engines/prompt-counters.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {type JsonBody, LONG_BODY_BYTES, wholeOf} from '../inbound/body.ts'
-import type {ProxyServices} from '../services.ts'
 import type {OperationContext} from './multi-request.ts'
-import {SubRequests} from './sub-requests.ts'
+import {type SubRequestServices, SubRequests} from './sub-requests.ts'
 import type {RequestTranslation} from './translate.ts'
 
 const COUNTED: ReadonlySet<EndpointName> = new Set(['messages', 'chatComplete', 'complete'] satisfies CountedEndpoint[])
@@ -15,7 +14,7 @@ const COUNTED: ReadonlySet<EndpointName> = new Set(['messages', 'chatComplete', 
 export function promptCounter(
   of: OperationContext,
   words: RequestTranslation | null,
-  services: ProxyServices,
+  services: SubRequestServices,
 ): ((within_ms: number) => Promise<number | null>) | null {
   const {call, provider, model} = of
   const {endpoint, body, is_passthrough} = call

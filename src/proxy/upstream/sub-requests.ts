@@ -11,11 +11,16 @@ import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/p
 import {InvalidResponse, type Json} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
-import type {ProxyServices} from '../services.ts'
+import type {Uses} from '../services.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {addClientHeaders, handOn, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized} from './credentials.ts'
 import {JSON_TYPE, writtenText} from './translate.ts'
+
+/** What one request beside a call is made with. */
+export type SubRequestServices = Uses<
+  'destination' | 'dispatcher' | 'ignored' | 'log' | 'logins' | 'settings' | 'version'
+>
 
 export interface UpstreamOf {
   readonly call: Call
@@ -40,13 +45,13 @@ const MAX_FAULT_BYTES = 64 << 10
 export class SubRequests implements Upstream {
   readonly #of: UpstreamOf
   readonly #signal: AbortSignal
-  readonly #services: ProxyServices
+  readonly #services: SubRequestServices
   /** The place that was called last, without its query. */
   url: string | null = null
   /** Called with each piece of a body that leaves. */
   onMoved: (piece: Buffer) => void = () => undefined
 
-  constructor(of: UpstreamOf, signal: AbortSignal, services: ProxyServices) {
+  constructor(of: UpstreamOf, signal: AbortSignal, services: SubRequestServices) {
     this.#of = of
     this.#signal = signal
     this.#services = services

@@ -15,17 +15,19 @@ import {isProtective, unreadHooks, withUnread} from '../../guardrails/unread.ts'
 import {readJson} from '../../inbound/body.ts'
 import {GuardrailDenial} from '../../inbound/denial.ts'
 import {asRefusal} from '../../inbound/error-response.ts'
-import type {ProxyServices} from '../../services.ts'
+import type {Uses} from '../../services.ts'
 import type {Target} from '../../targets/target.ts'
 import {eventIn, text, typeOf} from '../events.ts'
 import type {Pass} from '../pipe.ts'
-import {innerCall, type SessionInfo} from '../records.ts'
+import {innerCall, type SessionInfo, type SessionRecordServices} from '../records.ts'
 import {type Message, MessageFrames} from './message-frames.ts'
 import {checkEventModels, mayNameModel} from './models.ts'
 
+type Services = SessionRecordServices & Uses<'guardrails'>
+
 export interface ClientLaneParts {
   readonly facts: SessionInfo
-  readonly services: ProxyServices
+  readonly services: Services
   /** Takes a message that may leave: `put` in its place, where guardrails changed it. */
   go(type: string | null, message: Omit<Message, 'wire'>, pass: Pass, put: Buffer): void
   /** Tells the client that an event of its does not leave, and why; then `done`. */

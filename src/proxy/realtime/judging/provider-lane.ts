@@ -15,15 +15,17 @@ import {guardAnswer} from '../../guardrails/evaluate.ts'
 import type {QueuedEvent} from '../../guardrails/stream-rewriter.ts'
 import {withUnread} from '../../guardrails/unread.ts'
 import {GuardrailDenial} from '../../inbound/denial.ts'
-import type {ProxyServices} from '../../services.ts'
+import type {Uses} from '../../services.ts'
 import type {TargetGuardrails} from '../../targets/guardrails.ts'
 import {eventIn, text, typeOf} from '../events.ts'
 import type {Pass} from '../pipe.ts'
-import {innerCall, type SessionInfo} from '../records.ts'
+import {innerCall, type SessionInfo, type SessionRecordServices} from '../records.ts'
 import {type EventPlace, placeOf} from './answer-ids.ts'
 import {JudgedAnswer, type OutputHooks, outputHooks} from './judged-answer.ts'
 import {wordless} from './kept.ts'
 import {MessageFrames} from './message-frames.ts'
+
+type Services = SessionRecordServices & Uses<'guardrails'>
 
 /** What the records keep of an answer when it is over. */
 export interface AnswerVerdict {
@@ -35,7 +37,7 @@ export interface AnswerVerdict {
 export interface ProviderLaneParts {
   readonly facts: SessionInfo
   readonly guards: TargetGuardrails
-  readonly services: ProxyServices
+  readonly services: Services
   /** Records an event as it may be kept; then `done`. */
   account(type: string | null, payload: Buffer | null, verdict: AnswerVerdict | null, done: () => void): void
   /** Sends to the client. */

@@ -1,18 +1,20 @@
 import {type EndedResponse, endedResponse, underWay} from '../../../providers/openai/background.ts'
 import {usageOfKind} from '../../../providers/service-tiers.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
-import type {ProxyServices} from '../../services.ts'
+import type {Uses} from '../../services.ts'
 import {upstreamUrl} from '../../upstream/build-request.ts'
 import {plainId} from '../../upstream/multi-request.ts'
 import {costOf, priceOf} from '../price.ts'
 import {isOfOthers} from '../usage.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 
+type Services = Uses<'prices'>
+
 /**
  * What a good answer tells of a response that is made in the background; null where it tells of none. By pass-through
  * too, where it is known by what it is. One that ended and does not say what it used may say so later.
  */
-export function toldOfResponses(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
+export function toldOfResponses(answered: CompletedAttempt, services: Services): DeferredWork | null {
   const {call, plain, result} = answered
   const {method, route} = call.incoming
   if (!call.is_passthrough && call.endpoint !== 'createModelResponse' && call.endpoint !== 'getModelResponse')
@@ -46,7 +48,7 @@ function cameTo(
   {target, request, result}: CompletedAttempt,
   {charge: {intent}}: Deferred,
   {id, usage: reported, model}: EndedResponse,
-  services: ProxyServices,
+  services: Services,
 ): DeferredUsage {
   const at_ms = Date.parse(intent.admitted_at)
   const usage = usageOfKind(target.provider.slug, reported)

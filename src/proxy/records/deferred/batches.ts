@@ -4,7 +4,7 @@ import {chargedBatchDialect} from '../../../providers/vendor-batches/index.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {ENDPOINTS} from '../../../schema/endpoints.ts'
 import {UNIT} from '../../../schema/usage.ts'
-import type {ProxyServices} from '../../services.ts'
+import type {Uses} from '../../services.ts'
 import {idIn, plainId} from '../../upstream/multi-request.ts'
 import {priceOf, withUnknown} from '../price.ts'
 import {type BatchTerms, type BatchUsage, usageOfBatch, usageOfRows} from './batch-usage.ts'
@@ -12,13 +12,15 @@ import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {unmetered, whyUnreadable} from './unreadable.ts'
 import {cameToOf} from './vendor-batches.ts'
 
+type Services = Uses<'prices'>
+
 type Batch = Readonly<Record<string, unknown>> & {readonly id: string}
 
 const MAX_READ_MS = 600_000
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
 
 /** What a good answer tells of batches; null where it tells of none. */
-export function toldOfBatches(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
+export function toldOfBatches(answered: CompletedAttempt, services: Services): DeferredWork | null {
   const {call, request, plain} = answered
   const batches = call.operation?.operation.batches
   if (batches?.role === 'begins' || (call.endpoint === 'createBatch' && !call.is_passthrough)) {
@@ -39,7 +41,7 @@ async function cameTo(
   answered: CompletedAttempt,
   work: Deferred,
   batch: Batch,
-  services: ProxyServices,
+  services: Services,
 ): Promise<DeferredUsage | null> {
   const {target, request} = answered
   const {charge} = work

@@ -8,11 +8,13 @@ import {ChargedWork} from '../../../charge/work.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {NOTHING_SPENT, type Spent} from '../../../schema/spent.ts'
 import {keptMetadata} from '../../call/call.ts'
-import type {ProxyServices} from '../../services.ts'
+import type {Uses} from '../../services.ts'
 import {leftInBackground, toldOfResponses} from './background-responses.ts'
 import {toldOfBatches} from './batches.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {givesResults, toldOfVendorBatches} from './vendor-batches.ts'
+
+type Services = Uses<'after' | 'deferred' | 'limits' | 'log' | 'metrics' | 'now' | 'prices' | 'recorder'>
 
 /** An answer waits for so long until what it tells of is charged; reading on goes on behind it. */
 const MAX_WAIT_MS = 60_000
@@ -23,7 +25,7 @@ const MAX_WAIT_MS = 60_000
  * the client can know (core rule 6). Null where the answer tells of no such work; never rejects: what goes wrong is
  * tried again with the next such answer.
  */
-export function chargeDeferred(answered: CompletedAttempt, services: ProxyServices): Promise<void> | null {
+export function chargeDeferred(answered: CompletedAttempt, services: Services): Promise<void> | null {
   const {call, result} = answered
   const is_told = result.outcome === 'ok' || givesResults(answered) || leftInBackground(result.source) !== null
   if (!is_told || (result.statuses.provider ?? 500) >= 300) return null
@@ -40,7 +42,7 @@ export function chargeDeferred(answered: CompletedAttempt, services: ProxyServic
   return Promise.race([noted, late]).finally(() => stop())
 }
 
-export function toldOf(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
+export function toldOf(answered: CompletedAttempt, services: Services): DeferredWork | null {
   return (
     toldOfVendorBatches(answered, services) ?? toldOfBatches(answered, services) ?? toldOfResponses(answered, services)
   )
@@ -49,7 +51,7 @@ export function toldOf(answered: CompletedAttempt, services: ProxyServices): Def
 async function remember(
   {call, intent}: CompletedAttempt,
   {id, endpoint, words}: NonNullable<DeferredWork['begun']>,
-  services: ProxyServices,
+  services: Services,
 ): Promise<void> {
   const charge = {
     intent: {...intent, hold_nanousd: 0},
@@ -69,7 +71,7 @@ async function remember(
 export async function chargeTold(
   intent: CompletedAttempt['intent'],
   ended: DeferredWork['ended'],
-  services: ProxyServices,
+  services: Services,
 ): Promise<void> {
   const {under_way} = services.deferred
   if (ended.size === 0) return
@@ -87,7 +89,7 @@ export async function chargeTold(
 async function chargeOne(
   work: Deferred,
   cameTo: (work: Deferred) => Promise<DeferredUsage | null>,
-  services: ProxyServices,
+  services: Services,
 ): Promise<void> {
   const {call_id, charge, has_entry} = work
   const now = () => isoTime(services.now())
@@ -113,7 +115,7 @@ function settled(
   {call_id, charge}: Deferred,
   came: DeferredUsage,
   took_ms: number,
-  services: ProxyServices,
+  services: Services,
 ): Promise<Spent> {
   const {charged, usage} = came
   // what the request calls its model need not be what ran

@@ -5,11 +5,16 @@ import type {PlanTarget} from '../../../routing/plan.ts'
 import type {AskAgain, Deferred} from '../../../schema/deferred.ts'
 import {imagine} from '../../call/offline-call.ts'
 import {enterTarget} from '../../call/operation.ts'
-import type {ProxyServices} from '../../services.ts'
+import type {Uses} from '../../services.ts'
 import {atModel} from '../../targets/model-place.ts'
-import {checkManaged, resolveTarget} from '../../targets/target.ts'
+import {checkManaged, resolveTarget, type TargetServices} from '../../targets/target.ts'
 import {buildUpstreamRequest, dispatcherOf, dispatchOf, withCredentials} from '../../upstream/build-request.ts'
+import type {MultiRequestServices} from '../../upstream/multi-request.ts'
 import {chargeTold, toldOf} from './charge.ts'
+
+type Services = MultiRequestServices &
+  TargetServices &
+  Uses<'administered' | 'after' | 'deferred' | 'limits' | 'masked' | 'metrics' | 'now' | 'prices' | 'recorder'>
 
 const LEAF: PlanTarget = {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}}
 /** A provider is waited for so long. */
@@ -20,7 +25,7 @@ const MAX_WAIT_MS = 60_000
  * integration that it was made by; what it tells to have ended is charged as by any answer. Nothing of the asking is
  * recorded, as it costs nothing.
  */
-export function openAsking(services: ProxyServices): AskAgain {
+export function openAsking(services: Services): AskAgain {
   return async (work, lost) => {
     const path = pathOf(work)
     const {workspace_id, organisation_id, provider_slug, integration_id} = work.charge.intent

@@ -6,15 +6,17 @@ import {batchDialect, batchesInReply} from '../../../providers/vendor-batches/in
 import {usageOfRow} from '../../../providers/vendor-batches/row-usage.ts'
 import type {Deferred} from '../../../schema/deferred.ts'
 import {UNIT} from '../../../schema/usage.ts'
-import type {ProxyServices} from '../../services.ts'
+import type {Uses} from '../../services.ts'
 import {hopPrices, priceOf, withUnknown} from '../price.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {UnreadRows, unmetered, whyUnreadable} from './unreadable.ts'
 
+type Services = Uses<'prices'>
+
 const MAX_READ_MS = 600_000
 
 /** What a good answer tells of batches by a vendor's own path; null where it tells of none. */
-export function toldOfVendorBatches(answered: CompletedAttempt, services: ProxyServices): DeferredWork | null {
+export function toldOfVendorBatches(answered: CompletedAttempt, services: Services): DeferredWork | null {
   const {call, plain} = answered
   const batches = call.operation?.operation.batches
   const dialect = batchDialect(batches?.words)
@@ -53,7 +55,7 @@ export async function cameToOf(
   {target, request}: CompletedAttempt,
   {id, charge}: Deferred,
   dialect: BatchDialect,
-  services: ProxyServices,
+  services: Services,
 ): Promise<DeferredUsage | null> {
   const upstream = request.output!.upstream(AbortSignal.timeout(MAX_READ_MS))
   const seen = {bytes: 0}

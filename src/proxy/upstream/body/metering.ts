@@ -3,7 +3,9 @@ import {withUsage} from '../../../providers/openai/meter.ts'
 import type {Provider} from '../../../providers/provider.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
 import type {Call} from '../../call/call.ts'
-import type {ProxyServices} from '../../services.ts'
+import type {Uses} from '../../services.ts'
+
+type Services = Uses<'settings'>
 
 const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
 
@@ -25,7 +27,7 @@ export function meteringOf(
   {body, endpoint, admissions, target_admissions}: Call,
   provider: Provider,
   edits: Edits | null,
-  services: ProxyServices,
+  services: Services,
 ): Metering {
   const {stream_usage} = services.settings
   if (stream_usage === 'exact' || body.kind !== 'json' || !provider.stream_usage || !STREAMS_USAGE.has(endpoint))

@@ -89,6 +89,20 @@ test('a file takes the services that it uses; the whole set is for the face and 
   expect(whole.filter(file => !WHOLE_SET.some(known => file.startsWith(known)))).toEqual([])
 })
 
+/** Files of the data plane that take the time themselves. All others are given it (`Uses<'steady' | 'after'>`). */
+const OWN_TIME: Readonly<Record<string, string>> = {
+  'src/proxy/records/metrics-page.ts': 'slices of the processor time that one turn takes',
+  'src/proxy/batches/judge-rows.ts': 'slices of the processor time that one turn takes',
+  'src/proxy/explain/explain.ts': 'a pause between two answers, so that calls have their turn',
+  'src/proxy/realtime/upgrade.ts': 'the end of a socket that was refused, which belongs to no call',
+}
+
+test('the data plane is given its clock', () => {
+  const own = /\b(?:performance\.now|Date\.now|Math\.random|setTimeout|setInterval|setImmediate)\(/
+  const taking = code.filter(({file, text}) => /^src\/(?:proxy|charge|routing)\//.test(file) && own.test(text))
+  expect(taking.map(({file}) => file).sort()).toEqual(Object.keys(OWN_TIME).sort())
+})
+
 test('no set of services is pretended', () => {
   const pretended = /\bas (?:unknown as )?(?:\w+\.)?\w*Services\b/
   expect(code.filter(({text}) => pretended.test(text)).map(({file}) => file)).toEqual([])

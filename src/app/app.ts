@@ -128,17 +128,18 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     opened.push(sources)
     const {pricing} = sources
     if (role === 'server') await prepareSources(pricing, store.db)
+    const steady = options.steady ?? (() => performance.now())
     const revocations = new Revocations({
       store,
       log,
       after,
       ...revocationLimits(settings),
-      steady: options.steady ?? (() => performance.now()),
+      steady,
     })
     const plane =
       role === 'server'
         ? await openDataPlane({
-            ...{settings, directory, store, store_options, seal, pricing, log, ...clock, binding, revocations},
+            ...{settings, directory, store, store_options, seal, pricing, log, ...clock, steady, binding, revocations},
             ports: options.ports,
           })
         : undefined

@@ -1,7 +1,7 @@
 import {join} from 'node:path'
 import {Registry} from 'prom-client'
 import {OPERATIONS} from '../admin/registry.ts'
-import {after} from '../base/after.ts'
+import {after, soon} from '../base/after.ts'
 import {readBaseUrl} from '../base/egress/base-url.ts'
 import {credentialFetch} from '../base/egress/credentials.ts'
 import {systemLookup} from '../base/egress/lookup.ts'
@@ -80,6 +80,8 @@ export interface DataPlaneParts {
   readonly now: () => number
   /** The clock of the machine, by which others judge signatures and tokens. */
   readonly wall: () => number
+  /** A clock that nobody sets, for durations; milliseconds. */
+  readonly steady: () => number
   readonly binding: object | undefined
   readonly revocations: Revocations
   /** Wraps what the data plane stands on: tests answer late, as another machine would. */
@@ -96,6 +98,7 @@ export async function openDataPlane({
   log,
   now,
   wall,
+  steady,
   binding,
   revocations,
   ports = services => services,
@@ -227,6 +230,8 @@ export async function openDataPlane({
     circuits,
     random: Math.random,
     after,
+    soon,
+    steady,
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),
     now,

@@ -76,6 +76,7 @@ function servicesOf({settings, store, seal, now, prices, log}: ExplainingParts):
     masked: new Set(settings.organisation_headers_to_mask),
     ignored: new Set(settings.custom_headers_to_ignore),
     now,
+    steady: () => 0, // no duration is taken
     log,
     // saved guardrails are not run here, and are not looked up
     guardrails: null,

@@ -6,3 +6,9 @@ export const after: After = (ms, run) => {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)
 }
+
+/** Runs something at the end of this turn of the event loop; what it gives calls that off. */
+export function soon(run: () => void): () => void {
+  const immediate = setImmediate(run)
+  return () => clearImmediate(immediate)
+}

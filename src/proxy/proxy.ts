@@ -1,5 +1,6 @@
 import type {IncomingMessage} from 'node:http'
 import type {Duplex} from 'node:stream'
+import type {After} from '../base/after.ts'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
 import {GIVEN_UP, vouchFor} from '../base/ingress/govern.ts'
@@ -58,7 +59,7 @@ export function createProxy(services: ProxyServices): CallProxy {
   const prompts = new Prompts(services)
   const models = new ModelLists(services, plans)
   const routes = new EngineRoutes(services)
-  const registry = new CallRegistry(count => services.metrics.live(count))
+  const registry = new CallRegistry(services, count => services.metrics.live(count))
   const realtime = createRealtime({
     services,
     live: registry,
@@ -76,11 +77,11 @@ export function createProxy(services: ProxyServices): CallProxy {
       prompts.forget()
     },
     async drain(limit_ms) {
-      const until = performance.now() + limit_ms
+      const until = services.steady() + limit_ms
       if (registry.size > 0)
         services.log.info({in_progress: registry.kinds, limit_ms}, 'the shutdown waits for calls in progress')
       await registry.drain(limit_ms)
-      await within(services.guardrails?.settled(), Math.max(0, until - performance.now()))
+      await within(services.guardrails?.settled(), Math.max(0, until - services.steady()), services.after)
     },
     get live() {
       return registry.size
@@ -92,16 +93,16 @@ export function createProxy(services: ProxyServices): CallProxy {
 }
 
 /** Waits no longer than so; what is not there by then is let go. */
-async function within(work: Promise<void> | undefined, limit_ms: number): Promise<void> {
+async function within(work: Promise<void> | undefined, limit_ms: number, after: After): Promise<void> {
   if (!work) return
-  let timer: NodeJS.Timeout | undefined
+  let callOff = () => {}
   await Promise.race([
     work,
     new Promise<void>(resolve => {
-      timer = setTimeout(resolve, limit_ms)
+      callOff = after(limit_ms, resolve)
     }),
   ])
-  clearTimeout(timer)
+  callOff()
 }
 
 /** A session goes to one place: the first of its plan. */
@@ -145,7 +146,7 @@ async function proxy(
   let call: Call | undefined
   let state: CallState | undefined
   try {
-    incoming = parseRequest(request, services.now(), services.administered)
+    incoming = parseRequest(request, services.now(), services.steady(), services.administered)
     if (registry.draining) throw new Refusal('draining')
     state = new CallState(registry)
     relay.setListener(state)
@@ -314,7 +315,7 @@ function refuse(
     headers.push(...refusalHeaders(fault, {prefix, path, headers: request.headers, trace_id}))
     relay.refuse(errorResponse(fault, path, request.headers), headers, !request.complete && fault.status !== 401)
     if (call) return noteRefusal(call, fault, {target, route, tries}, services)
-    const total_ms = incoming ? performance.now() - incoming.started : 0
+    const total_ms = incoming ? services.steady() - incoming.started : 0
     services.metrics.ended(
       refusedUnknown({method: request.method ?? '', endpoint: 'proxy', status: fault.status}, total_ms),
     )

@@ -1,4 +1,5 @@
 import type {Dispatcher} from 'undici'
+import type {After} from '../base/after.ts'
 import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
@@ -268,9 +269,13 @@ export interface ProxyServices {
   /** 0 to 1, without 1. */
   random(): number
   /** Runs `run` once in `ms`; the function it gives calls that off. */
-  after(ms: number, run: () => void): () => void
+  readonly after: After
+  /** Runs `run` at the end of this turn of the event loop; the function it gives calls that off. */
+  soon(run: () => void): () => void
   /** Milliseconds since the epoch. */
   now(): number
+  /** Durations are taken with it: milliseconds since whenever, of a clock that nobody sets. */
+  steady(): number
 }
 
 /** The part of the services that a file uses: it can reach nothing else. */

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest'
+import {after} from '../../src/base/after.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import {CallRegistry} from '../../src/proxy/call/registry.ts'
 import {CallState, LIFE, type StateName, type StateOwner} from '../../src/proxy/call/state.ts'
@@ -7,7 +8,7 @@ const NAMES = Object.keys(LIFE) as StateName[]
 
 /** A call in a state, and what its owner heard there. */
 function callIn(name: StateName) {
-  const registry = new CallRegistry(() => undefined)
+  const registry = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
   const state = new CallState(registry)
   const heard: string[] = []
   const owner: StateOwner = {
@@ -59,7 +60,7 @@ test('an owner that is done hears nothing more', () => {
 })
 
 test('what still comes for a call that the drain refused is given back', async () => {
-  const registry = new CallRegistry(() => undefined)
+  const registry = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
   const state = new CallState(registry)
   const {promise, resolve} = Promise.withResolvers<string>()
   const back: string[] = []
@@ -78,7 +79,7 @@ test('what still comes for a call that the drain refused is given back', async (
 })
 
 test('what is waited for once the gateway stops is refused', async () => {
-  const registry = new CallRegistry(() => undefined)
+  const registry = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
   const state = new CallState(registry)
   registry.draining = true
   await expect(state.wait('reading_body', Promise.resolve('a body'))).rejects.toMatchObject({code: 'draining'})

@@ -3,6 +3,7 @@ import {createServer, request as httpRequest} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import type {Dispatcher} from 'undici'
 import {afterEach, expect, test} from 'vitest'
+import {after, soon} from '../../src/base/after.ts'
 import {createLog} from '../../src/base/log.ts'
 import {createSeal} from '../../src/base/seal.ts'
 import {StoreSilent} from '../../src/base/store-fault.ts'
@@ -88,7 +89,9 @@ async function plane(
     sticky: createStickyMemory(),
     circuits: createCircuits(),
     random: () => 0,
-    after: () => () => undefined,
+    after,
+    soon,
+    steady: () => performance.now(),
     findCaller: () => CALLER,
     findProvider: async () => null,
     findConfig: async () => null,

@@ -1,4 +1,5 @@
 import {expect, test, vi} from 'vitest'
+import {after} from '../../src/base/after.ts'
 import {CallRegistry, type LiveCall} from '../../src/proxy/call/registry.ts'
 
 const call = (on: Partial<LiveCall>): LiveCall => ({
@@ -13,7 +14,7 @@ const call = (on: Partial<LiveCall>): LiveCall => ({
 test('a call that was being settled when its time was over is told again, until it ends', async () => {
   vi.useFakeTimers()
   try {
-    const live = new CallRegistry(() => undefined)
+    const live = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
     let told = 0
     const one = call({abort: () => void (++told === 3 && live.delete(one))})
     live.add(one)
@@ -29,7 +30,7 @@ test('a call that was being settled when its time was over is told again, until 
 })
 
 test('what is under way is counted by its kind', () => {
-  const live = new CallRegistry(() => undefined)
+  const live = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
   const session = call({kind: 'realtime_session'})
   for (const each of [call({}), session, call({})]) live.add(each)
   expect(live.kinds).toEqual({call: 2, realtime_session: 1})
@@ -40,7 +41,7 @@ test('what is under way is counted by its kind', () => {
 test('a call that never ends keeps no process', async () => {
   vi.useFakeTimers()
   try {
-    const live = new CallRegistry(() => undefined)
+    const live = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
     live.add(call({}))
     let is_over = false
     void live.drain(1000).then(() => {

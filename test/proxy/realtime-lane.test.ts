@@ -36,11 +36,13 @@ function ears(
   return heard
 }
 
+const steady = () => performance.now()
+
 describe('a lane', () => {
   test('takes no more from the sender while the receiver is full, and forgets nothing', async () => {
     const from = new PassThrough({highWaterMark: 1 << 16})
     const {to, taken, let: take} = slow()
-    const lane = new Pipe('server', from, to, ears())
+    const lane = new Pipe('server', from, to, ears(), steady)
     lane.start(Buffer.alloc(0))
     const one = frame('server', OPCODE.binary, Buffer.alloc(10_000, 3))
     let written = 0
@@ -66,7 +68,7 @@ describe('a lane', () => {
     const to = new PassThrough()
     const passes: (() => void)[] = []
     const heard = ears({judge: (_, pass) => void passes.push(pass)})
-    new Pipe('server', from, to, heard).start(textFrame('server', 'early'))
+    new Pipe('server', from, to, heard, steady).start(textFrame('server', 'early'))
     from.end(Buffer.concat([textFrame('server', 'one'), textFrame('server', 'two')]))
     await turn()
     expect([passes.length, to.readableLength, heard.ends]).toEqual([1, 0, 0])
@@ -84,7 +86,7 @@ describe('a lane', () => {
   test('knows where a frame of our own would break one that passes in pieces', async () => {
     const from = new PassThrough()
     const to = new PassThrough()
-    const lane = new Pipe('server', from, to, ears())
+    const lane = new Pipe('server', from, to, ears(), steady)
     lane.start(Buffer.alloc(0))
     const large = frame('server', OPCODE.binary, Buffer.alloc(2 << 20))
     from.write(large.subarray(0, 1000))
@@ -100,7 +102,7 @@ describe('a lane', () => {
     const from = new PassThrough()
     const to = new PassThrough()
     const heard = ears()
-    new Pipe('client', from, to, heard).start(Buffer.alloc(0))
+    new Pipe('client', from, to, heard, steady).start(Buffer.alloc(0))
     from.end(Buffer.concat([textFrame('client', 'right'), textFrame('server', 'wrong'), textFrame('client', 'late')]))
     await turn()
     await turn()
@@ -118,7 +120,7 @@ describe('a lane', () => {
         throw fault
       },
     })
-    new Pipe('server', from, to, heard).start(textFrame('server', 'one'))
+    new Pipe('server', from, to, heard, steady).start(textFrame('server', 'one'))
     from.write(textFrame('server', 'two'))
     await turn()
     expect([heard.failures, to.readableLength]).toEqual([[fault], 0])

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest'
+import {after} from '../../src/base/after.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import type {HttpAsk} from '../../src/guardrails/http.ts'
 import {runHooks} from '../../src/guardrails/run.ts'
@@ -45,7 +46,7 @@ async function* pieces(bytes: Buffer, cuts: readonly number[]) {
   }
 }
 
-const OPTIONS = {most_bytes: 1 << 20, purpose: '', url: null, no_changes: null, judges_fields: true}
+const OPTIONS = {most_bytes: 1 << 20, purpose: '', url: null, no_changes: null, judges_fields: true, after}
 
 /** The bytes that leave, and how it ends. */
 async function pass(bytes: Buffer, cuts: readonly number[], written: readonly Record<string, unknown>[]) {
@@ -130,7 +131,7 @@ describe('fact 22: a form that is uploaded, cut at every byte', () => {
 })
 
 async function judged(lines: readonly string[], guarded: CallGuardrails, more: Partial<RowsOptions> = {}) {
-  const gate = new RowGate(guarded, {most_bytes: 1 << 20, url: null, no_changes: null, part: 'file', ...more})
+  const gate = new RowGate(guarded, {most_bytes: 1 << 20, url: null, no_changes: null, part: 'file', after, ...more})
   const left: Buffer[] = []
   for await (const bytes of gate.push(Buffer.from(lines.join('\n')))) left.push(bytes)
   for await (const bytes of gate.end()) left.push(bytes)

@@ -3,6 +3,7 @@ import {createServer} from 'node:http'
 import {createServer as createTlsServer} from 'node:https'
 import type {AddressInfo, Socket} from 'node:net'
 import {join} from 'node:path'
+import {after} from '../../src/base/after.ts'
 import {CallRegistry} from '../../src/proxy/call/registry.ts'
 import type {InboundRequest} from '../../src/proxy/inbound/request.ts'
 import {createRealtime} from '../../src/proxy/realtime/index.ts'
@@ -40,7 +41,7 @@ export async function startRealtime(
   await gateway.provider('voice', 'openai', provider.url)
   const on = change(services())
   const routings = new PlanCache(on)
-  const live = new CallRegistry(() => undefined)
+  const live = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
   const find = async (incoming: InboundRequest, caller: Caller, slug: string | null) => {
     const routing = await routings.find(incoming, caller, slug)
     return routings.target(routing, firstLeaf(routing.plan.root), incoming, caller)

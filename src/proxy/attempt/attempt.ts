@@ -42,7 +42,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   /** A response that has to show its first bytes before it is known what it is. */
   #unlabelled: UnlabelledResponse | null = null
   #controller: Dispatcher.DispatchController | undefined
-  #timer: NodeJS.Timeout | undefined
+  /** Calls off the target's own timeout; undefined where it has none. */
+  #callOffTimeout: (() => void) | undefined
   #outcome: AttemptOutcome | undefined
   /** The client is gone, and only the usage is waited for. */
   #read_on: ReadOn | null = null
@@ -97,10 +98,12 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
 
   /** All of the answer has come but its usage: that is worth a moment. */
   #readOn(): boolean {
-    const {host, request} = this.#parts
+    const {host, request, services} = this.#parts
     const {source} = this.#gate.response
     if (this.phase !== 'answering' || !source?.awaits_usage || host.is_draining) return false
-    this.#read_on ??= ReadOn.begin(request.provider.slug, host.live_calls, () => this.end(new Refusal('client.gone')))
+    this.#read_on ??= ReadOn.begin(request.provider.slug, host.live_calls, services.after, () =>
+      this.end(new Refusal('client.gone')),
+    )
     if (!this.#read_on) return false
     this.#times.paused_at = 0
     this.resume()
@@ -115,9 +118,9 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     const {call, state, target, request, services} = this.#parts
     const {request_timeout_ms} = request
     state.enter('queued', this)
-    this.#times.queued_at = performance.now()
+    this.#times.queued_at = services.steady()
     if (request_timeout_ms !== null)
-      this.#timer = setTimeout(() => this.end(timeout(target, request_timeout_ms)), request_timeout_ms)
+      this.#callOffTimeout = services.after(request_timeout_ms, () => this.end(timeout(target, request_timeout_ms)))
     try {
       dispatcherOf(request, call, services).dispatch(dispatchOf(request), this)
     } catch (fault) {
@@ -130,15 +133,15 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     // given up while it waited for a connection
     if (this.phase !== 'queued') return controller.abort(new Refusal('client.gone'))
     this.#parts.state.enter('sent', this)
-    this.#times.sent_at = performance.now()
+    this.#times.sent_at = this.#parts.services.steady()
   }
 
   onRequestSent(): void {
-    this.#times.written_at = performance.now()
+    this.#times.written_at = this.#parts.services.steady()
   }
 
   onBodySent(): void {
-    this.#times.moved_at = performance.now()
+    this.#times.moved_at = this.#parts.services.steady()
   }
 
   onResponseStart(
@@ -149,7 +152,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     if (status < 200 || this.phase !== 'sent') return
     this.#controller = controller
     this.#parts.state.enter('answering', this)
-    this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = performance.now()
+    this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = this.#parts.services.steady()
     if (this.#mask && ResponseMask.waits(status, headers)) this.#awaited = {status, headers, parts: [], length: 0}
     else if (waitsForStart(this.#parts, status, headers)) this.#unlabelled = {status, headers, parts: []}
     else this.#open({status, headers, is_event_stream: false})
@@ -158,7 +161,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.phase === 'over') return
     this.#controller = controller
-    this.#times.last_byte_at = performance.now()
+    this.#times.last_byte_at = this.#parts.services.steady()
     if (this.#read_on?.takes(chunk) === false) return this.end(new Refusal('client.gone'))
     if (this.#awaited) return this.#await(this.#awaited, chunk)
     if (!this.#unlabelled) return this.#write(chunk)
@@ -235,11 +238,11 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   }
 
   get has_timer(): boolean {
-    return this.#timer !== undefined
+    return this.#callOffTimeout !== undefined
   }
 
   stopTimer(): void {
-    clearTimeout(this.#timer)
+    this.#callOffTimeout?.()
   }
 
   pause(): void {

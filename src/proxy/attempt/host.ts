@@ -9,7 +9,7 @@ import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
 
-type Services = SettleServices & Uses<'cors' | 'dispatcher' | 'seal'>
+type Services = SettleServices & Uses<'cors' | 'dispatcher' | 'seal' | 'soon'>
 
 /**
  * What routing makes of a result. `passes`: the client gets it; else there is another try, at the same target or

@@ -1,3 +1,5 @@
+import type {After} from '../../base/after.ts'
+
 /** How long, and how far, an answer is read on for its usage. */
 const MAX_MS = 2000
 const MAX_BYTES = 64 * 1024
@@ -13,19 +15,19 @@ const reading = new Map<string, number>()
  */
 export class ReadOn {
   readonly #provider: string
-  readonly #timer: NodeJS.Timeout
+  readonly #callOff: () => void
   #left_bytes = MAX_BYTES
 
-  private constructor(provider: string, onOver: () => void) {
+  private constructor(provider: string, after: After, onOver: () => void) {
     this.#provider = provider
-    this.#timer = setTimeout(onOver, MAX_MS)
+    this.#callOff = after(MAX_MS, onOver)
     reading.set(provider, (reading.get(provider) ?? 0) + 1)
   }
 
   /** Null where too many of the provider's answers are read on already. `onOver`: it took too long. */
-  static begin(provider: string, calls: number, onOver: () => void): ReadOn | null {
+  static begin(provider: string, calls: number, after: After, onOver: () => void): ReadOn | null {
     if ((reading.get(provider) ?? 0) >= Math.max(LEAST_AT_ONCE, calls * SHARE_AT_ONCE)) return null
-    return new ReadOn(provider, onOver)
+    return new ReadOn(provider, after, onOver)
   }
 
   /** False where it is more than is read. */
@@ -35,7 +37,7 @@ export class ReadOn {
   }
 
   end(): void {
-    clearTimeout(this.#timer)
+    this.#callOff()
     const left = reading.get(this.#provider)! - 1
     if (left > 0) reading.set(this.#provider, left)
     else reading.delete(this.#provider)

@@ -53,7 +53,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   #routing_status: number | null = null
   /** Not written to the client yet. */
   #pending: Buffer[] = []
-  #flush: NodeJS.Immediate | undefined
+  /** Calls off the flush of this turn. */
+  #callOffFlush: (() => void) | undefined
   /** The provider's response has ended. */
   #has_ended = false
 
@@ -94,7 +95,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
       return
     this.#decide(stream ? clientStatus(call, status) : status)
     if (stream && this.decision?.passes)
-      setImmediate(() => call.relay.started || this.#transport.phase === 'over' || call.relay.flushHead())
+      this.#parts.services.soon(() => call.relay.started || this.#transport.phase === 'over' || call.relay.flushHead())
   }
 
   /** Bytes of the body. */
@@ -112,7 +113,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (!this.decision?.passes) return received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
     this.#pending.push(chunk)
     if (content_length === null || received_bytes < content_length)
-      this.#flush ??= setImmediate(() => this.#flushPending())
+      this.#callOffFlush ??= this.#parts.services.soon(() => this.#flushPending())
   }
 
   /** The body has ended. */
@@ -158,7 +159,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   clientReady(): void {
     if (!this.#times.paused_at) return
     this.#times.paused_at = 0
-    this.#times.last_byte_at = performance.now()
+    this.#times.last_byte_at = this.#parts.services.steady()
     if (!this.#reserved?.is_waiting) this.#transport.resume()
   }
 
@@ -191,7 +192,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
 
   /** Nothing leaves until `release`. */
   hold(): void {
-    clearImmediate(this.#flush)
+    this.#callOffFlush?.()
   }
 
   /** Ends the client's response: with its last bytes, or with what is left to say of `fault`. */
@@ -295,7 +296,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   }
 
   #flushPending() {
-    this.#flush = undefined
+    this.#callOffFlush = undefined
     const {phase} = this.#transport
     if (phase === 'settling' || phase === 'over' || this.#pending.length === 0 || !this.decision?.passes) return
     const bytes = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
@@ -306,7 +307,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   #send(bytes: Buffer) {
     const {call, host} = this.#parts
     if (call.relay.write(bytes) || call.relay.gone || host.cache?.is_followed) return
-    this.#times.paused_at = performance.now()
+    this.#times.paused_at = this.#parts.services.steady()
     this.#transport.pause()
   }
 }

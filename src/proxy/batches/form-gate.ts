@@ -1,3 +1,4 @@
+import type {After} from '../../base/after.ts'
 import {Refusal} from '../../base/errors.ts'
 import {type FormToken, formTokens} from '../../base/form-tokens.ts'
 import type {PartHead} from '../../base/multipart.ts'
@@ -36,6 +37,7 @@ export interface FormGateOptions {
   readonly no_changes: string | null
   /** False where its fields were judged before. */
   readonly judges_fields: boolean
+  readonly after: After
 }
 
 /** The purpose of files whose rows are requests. */
@@ -209,9 +211,9 @@ export class FormGate {
   }
 
   #gate(guarded: CallGuardrails) {
-    const {most_bytes, url, no_changes} = this.#options
+    const {most_bytes, url, no_changes, after} = this.#options
     this.#has_rows = true
-    this.#rows = new RowGate(guarded, {most_bytes, url, no_changes, part: this.#name})
+    this.#rows = new RowGate(guarded, {most_bytes, url, no_changes, part: this.#name, after})
   }
 
   #passUnjudged(guarded: CallGuardrails) {

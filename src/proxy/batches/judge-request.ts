@@ -11,7 +11,7 @@ import type {MultiRequestServices} from '../upstream/multi-request.ts'
 import {FormGate, type FormGateOptions, OF_BATCHES} from './form-gate.ts'
 import {type BatchCall, judgeStoredRows, namesStoredRows} from './stored-rows.ts'
 
-type Services = MultiRequestServices & Uses<'guardrails' | 'judged'>
+type Services = MultiRequestServices & Uses<'after' | 'guardrails' | 'judged'>
 
 /**
  * Judges a request as it came in, the rows of batches with it: those of a file that is uploaded as they pass, those of
@@ -89,13 +89,17 @@ async function judgeForm(
   return gate.has_changed ? readAs(Buffer.concat(chunks), content_type, call.incoming.route.endpoint) : left
 }
 
-function optionsOf({incoming, request_encoding}: Call, {settings}: Services): Omit<FormGateOptions, 'judges_fields'> {
+function optionsOf(
+  {incoming, request_encoding}: Call,
+  {settings, after}: Services,
+): Omit<FormGateOptions, 'judges_fields'> {
   const promises_length = incoming.headers['content-length'] !== undefined && request_encoding === null
   return {
     most_bytes: settings.guardrail_max_body_mb * 2 ** 20,
     purpose: incoming.own.values['file-purpose'] ?? '',
     url: incoming.own.values['provider-batch-endpoint'] ?? null,
     no_changes: promises_length ? CHUNKED : null,
+    after,
   }
 }
 

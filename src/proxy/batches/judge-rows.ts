@@ -1,3 +1,4 @@
+import type {After} from '../../base/after.ts'
 import {Refusal} from '../../base/errors.ts'
 import type {PhaseOutcome} from '../../guardrails/run.ts'
 import type {HookResult} from '../../schema/guardrails.ts'
@@ -22,6 +23,7 @@ export interface RowsOptions {
   /** What the file is called where a line of it cannot be read. */
   readonly part: string
   readonly deadline_ms?: number
+  readonly after: After
 }
 
 /**
@@ -116,10 +118,11 @@ export class RowGate {
   #leftOf(line: RawLine): Promise<Buffer> {
     if (line.kind === 'blank') return Promise.resolve(line.raw)
     if (line.kind === 'long') return this.#unread(line)
-    const {deadline_ms = ROW_DEADLINE_MS} = this.#options
+    const {deadline_ms = ROW_DEADLINE_MS, after} = this.#options
     return within(
       this.#judge(line),
       deadline_ms,
+      after,
       () => new Refusal('rows.late', {line: line.number, limit_ms: deadline_ms}),
     )
   }
@@ -178,14 +181,14 @@ function together(outcomes: readonly PhaseOutcome[], late: readonly HookResult[]
   return [...all.values()]
 }
 
-async function within<T>(work: Promise<T>, limit_ms: number, late: () => Refusal): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
+async function within<T>(work: Promise<T>, limit_ms: number, after: After, late: () => Refusal): Promise<T> {
+  let callOff = () => {}
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), limit_ms)
+    callOff = after(limit_ms, () => reject(late()))
   })
   try {
     return await Promise.race([work, over])
   } finally {
-    clearTimeout(timer)
+    callOff()
   }
 }

@@ -14,7 +14,7 @@ import {MultiRequest, type MultiRequestServices, plainId} from '../upstream/mult
 import {SubRequests} from '../upstream/sub-requests.ts'
 import {RowGate} from './judge-rows.ts'
 
-type Services = MultiRequestServices & Uses<'judged'>
+type Services = MultiRequestServices & Uses<'after' | 'judged'>
 
 /** A call at a target that has guardrails. */
 export interface BatchCall {
@@ -106,8 +106,16 @@ async function judgeFile(
   const {call} = of
   const most_bytes = services.settings.guardrail_max_body_mb * 2 ** 20
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(new Refusal('rows.late', {line: 1, limit_ms: DEADLINE_MS})), DEADLINE_MS)
-  const gate = new RowGate(guarded, {most_bytes, url, no_changes: NOT_STORED, part: id.slice(0, 64)})
+  const callOff = services.after(DEADLINE_MS, () =>
+    over.abort(new Refusal('rows.late', {line: 1, limit_ms: DEADLINE_MS})),
+  )
+  const gate = new RowGate(guarded, {
+    most_bytes,
+    url,
+    no_changes: NOT_STORED,
+    part: id.slice(0, 64),
+    after: services.after,
+  })
   try {
     let length = 0
     for await (const chunk of contentOf(of, id, over.signal, services)) {
@@ -128,7 +136,7 @@ async function judgeFile(
     }
     throw fault
   } finally {
-    clearTimeout(timer)
+    callOff()
     over.abort(new Refusal('client.gone'))
   }
 }

@@ -21,7 +21,7 @@ import type {Target} from '../targets/target.ts'
 import type {CallGuardrails} from './call-guardrails.ts'
 import type {Reservation} from './reservation.ts'
 
-type Services = Uses<'masked' | 'settings'>
+type Services = Uses<'masked' | 'settings' | 'steady'>
 
 /**
  * One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own
@@ -129,7 +129,7 @@ export function openCall(
     has_user_of_body: false,
     is_unjudged: false,
     keeps_bodies: incoming.own.values.debug !== 'false',
-    auth_ms: performance.now() - incoming.started,
+    auth_ms: services.steady() - incoming.started,
     body: {kind: 'none'},
     request_encoding: null,
     admissions: [],

@@ -10,7 +10,7 @@ import type {Caller, Uses} from '../services.ts'
 import {type Call, nameUser, openCall} from './call.ts'
 import {CallFacts} from './routing-facts.ts'
 
-type Services = Uses<'administered' | 'masked' | 'settings'>
+type Services = Uses<'administered' | 'masked' | 'settings' | 'steady'>
 
 /** A call that is not made, as far as it says where it would go and what would leave. */
 export interface ImaginedCall {
@@ -45,7 +45,7 @@ export function imagine(
     sent_headers.set('x-gateway-config', config)
   }
   const request = {method, url: path, headers: Object.fromEntries(sent_headers)} as unknown as IncomingMessage
-  const incoming = parseRequest(request, at_ms, services.administered)
+  const incoming = parseRequest(request, at_ms, 0, services.administered)
   const opened = openCall('call', incoming, wholeCaller(caller), NOBODY, services)
   const call: Call = {...opened, id: ID, log_id: ID, keeps_bodies: false, auth_ms: 0, body: bodyOf(incoming, bytes)}
   nameUser(call)

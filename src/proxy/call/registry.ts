@@ -1,3 +1,4 @@
+import type {After} from '../../base/after.ts'
 import type {CallKind} from '../../schema/principal.ts'
 
 /** A call under way, as the clock and the shutdown see it. */
@@ -15,6 +16,12 @@ export interface LiveCall {
   abort(): void
 }
 
+/** The clock of durations, and timers. */
+export interface RegistryClock {
+  steady(): number
+  readonly after: After
+}
+
 const SWEEP_MS = 100
 /** How long calls that are ended have to be settled, and to tell their clients. */
 const ENDING_MS = 250
@@ -30,14 +37,16 @@ export class CallRegistry {
   readonly #places: (LiveCall | undefined)[] = []
   readonly #free: number[] = []
   readonly #counted: (count: number) => void
-  #sweep: NodeJS.Timeout | undefined
+  readonly #clock: RegistryClock
+  #callOff: (() => void) | undefined
   #empty: (() => void) | undefined
   /** Those that are left are ended. */
   #is_ending = false
   size = 0
   draining = false
 
-  constructor(counted: (count: number) => void) {
+  constructor(clock: RegistryClock, counted: (count: number) => void) {
+    this.#clock = clock
     this.#counted = counted
   }
 
@@ -45,7 +54,7 @@ export class CallRegistry {
     call.slot = this.#free.pop() ?? this.#places.length
     this.#places[call.slot] = call
     this.#counted(++this.size)
-    this.#sweep ??= setInterval(() => this.#check(), SWEEP_MS).unref()
+    if (!this.#callOff) this.#sweepSoon()
   }
 
   delete(call: LiveCall): void {
@@ -71,25 +80,33 @@ export class CallRegistry {
     this.draining = true
     for (const call of [...this.#places]) call?.stop()
     if (this.size > 0) {
-      let timer: NodeJS.Timeout | undefined
+      const {after} = this.#clock
+      let callOff = () => {}
       await new Promise<void>(resolve => {
         this.#empty = resolve
-        timer = setTimeout(() => {
+        callOff = after(limit_ms, () => {
           this.#is_ending = true
           this.#abortAll()
-          timer = setTimeout(resolve, ENDING_MS)
-        }, limit_ms)
+          callOff = after(ENDING_MS, resolve)
+        })
       })
-      clearTimeout(timer)
+      callOff()
     }
     this.#stop()
   }
 
+  #sweepSoon() {
+    this.#callOff = this.#clock.after(SWEEP_MS, () => {
+      this.#callOff = undefined
+      this.#check()
+      if (this.size > 0 && !this.#callOff) this.#sweepSoon()
+    })
+  }
+
   #check() {
-    const now = performance.now()
+    const now = this.#clock.steady()
     for (const call of this.#places) call?.check(now)
     if (this.#is_ending) this.#abortAll() // one that was being settled heard nothing of it
-    if (this.size === 0) this.#stop()
   }
 
   #abortAll() {
@@ -97,7 +114,7 @@ export class CallRegistry {
   }
 
   #stop() {
-    clearInterval(this.#sweep)
-    this.#sweep = undefined
+    this.#callOff?.()
+    this.#callOff = undefined
   }
 }

@@ -24,7 +24,7 @@ import {explainTarget, type OpenedLeaf, openLeaf} from './target.ts'
 
 type Services = BuildServices &
   TargetServices &
-  Uses<'administered' | 'circuits' | 'findConfig' | 'findPartial' | 'findPrompt' | 'masked' | 'now'>
+  Uses<'administered' | 'circuits' | 'findConfig' | 'findPartial' | 'findPrompt' | 'masked' | 'now' | 'steady'>
 
 /** Tells what would become of calls, and makes none. */
 export interface Explainer {

@@ -154,7 +154,7 @@ function incomingOf(
   services: Services,
 ): InboundRequest {
   const headers = {'x-gateway-config': config, ...(provider !== null && {'x-gateway-provider': provider})}
-  return parseRequest({method, url, headers} as unknown as IncomingMessage, created_at_ms, services.administered)
+  return parseRequest({method, url, headers} as unknown as IncomingMessage, created_at_ms, 0, services.administered)
 }
 
 function readsParams(node: PlanNode): boolean {

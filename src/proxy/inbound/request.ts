@@ -38,10 +38,14 @@ export interface RequestCredentials {
   readonly key_hash?: string
 }
 
-/** Reads the request line and our headers; refuses a path or method that is not served. `now_ms` is the wall clock. */
+/**
+ * Reads the request line and our headers; refuses a path or method that is not served. `now_ms` is the wall clock,
+ * `started` when it came by the clock of durations.
+ */
 export function parseRequest(
   request: ClientRequest,
   now_ms: number,
+  started: number,
   administered: (path: string) => readonly string[],
 ): InboundRequest {
   const {headers} = request
@@ -56,7 +60,7 @@ export function parseRequest(
     route: route(method, url, isOfAnthropicClient(request) ? never : administered),
     trace: readTrace(headers, own, `${method} ${url}`, now_ms),
     at_ms: now_ms,
-    started: performance.now(),
+    started,
   }
 }
 

@@ -34,7 +34,7 @@ export async function open(
   let call: Call | undefined
   let target: Target | undefined
   try {
-    const incoming = parseRequest(request, services.now(), services.administered)
+    const incoming = parseRequest(request, services.now(), services.steady(), services.administered)
     if (incoming.route.endpoint?.name !== 'realtime')
       throw new Refusal('route.unknown', {path: `/v1${incoming.route.path}`})
     const fault = upgradeFault(request.headers)
@@ -55,7 +55,7 @@ export async function open(
     checkNamed(target, call, target.model ?? model)
     await evaluateRequest(target.guards, call, target, services)
     call.target_admissions.push(...(await admitTarget(target, model, call, services)))
-    call.plan_ms = performance.now() - incoming.started - call.auth_ms
+    call.plan_ms = services.steady() - incoming.started - call.auth_ms
     const opens = opening(target, offer, services)
     const login = await parts.login?.(target, opens, keyFor(target, offer.credentials))
     connect(door, offer, call, target, login ? {...opens, headers: {...opens.headers, ...login}} : opens, parts)
@@ -84,6 +84,6 @@ function refuse({relay, request}: UpgradeHandshake, fault: Refusal, {incoming, c
   if (fault.code === 'header.invalid') headers.push('sec-websocket-version', '13')
   relay.refuse(errorResponse(fault, PATH), headers, true)
   if (call) return note(call, target, fault, services)
-  const total_ms = incoming ? performance.now() - incoming.started : 0
+  const total_ms = incoming ? services.steady() - incoming.started : 0
   services.metrics.ended(refusedUnknown({method: 'GET', endpoint: 'realtime', status: fault.status}, total_ms))
 }

@@ -29,13 +29,14 @@ export class Pipe {
   readonly #from: Readable
   readonly #to: Writable
   readonly #ears: PipeListener
+  readonly #steady: () => number
   #is_held = false
   #is_stopped = false
   #has_ended = false
   /** When the receiver became full, on the clock of durations; 0 while it takes bytes. */
   full_since = 0
   /** When bytes came last. */
-  heard_at = performance.now()
+  heard_at: number
   received_bytes = 0
   /** Frames of ours that wait until they may go between the sender's. */
   #own: {readonly bytes: Buffer; readonly written: () => void}[] = []
@@ -44,11 +45,20 @@ export class Pipe {
   is_mid_message = false
 
   /** `most_bytes`: a larger message passes unread. */
-  constructor(sender: 'client' | 'server', from: Readable, to: Writable, ears: PipeListener, most_bytes?: number) {
+  constructor(
+    sender: 'client' | 'server',
+    from: Readable,
+    to: Writable,
+    ears: PipeListener,
+    steady: () => number,
+    most_bytes?: number,
+  ) {
     this.#reader = new FrameReader(sender, most_bytes)
     this.#from = from
     this.#to = to
     this.#ears = ears
+    this.#steady = steady
+    this.heard_at = steady()
   }
 
   /** Begins with bytes that came early. */
@@ -86,7 +96,7 @@ export class Pipe {
 
   #take(chunk: Buffer) {
     if (this.#is_stopped) return
-    this.heard_at = performance.now()
+    this.heard_at = this.#steady()
     this.received_bytes += chunk.length
     this.#reader.add(chunk)
     this.#run()
@@ -131,7 +141,7 @@ export class Pipe {
   }
 
   #write(bytes: Buffer) {
-    if (!this.#to.write(bytes)) this.full_since = performance.now()
+    if (!this.#to.write(bytes)) this.full_since = this.#steady()
   }
 
   #writeOwn() {

@@ -14,7 +14,9 @@ import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
 /** What a session and its turns are recorded with. */
-export type SessionRecordServices = Uses<'log' | 'masked' | 'metrics' | 'now' | 'prices' | 'recorder' | 'settings'>
+export type SessionRecordServices = Uses<
+  'log' | 'masked' | 'metrics' | 'now' | 'prices' | 'recorder' | 'settings' | 'steady'
+>
 
 /** A session as its records know it. */
 export interface SessionInfo {
@@ -61,7 +63,7 @@ export function innerCall({call}: SessionInfo, services: SessionRecordServices):
     incoming: {
       ...call.incoming,
       at_ms,
-      started: performance.now(),
+      started: services.steady(),
       trace: {...trace, span_id: newSpanId(), parent_span_id: trace.span_id, span_name: null},
     },
     body: {kind: 'none'},
@@ -158,7 +160,7 @@ function rowOf(
   const {hooks} = end
   const results = () => hooks && loggedResults(hooks.results(), [])
   return {
-    log: logRowOf(call, facts, end, end.shown_status, results()),
+    log: logRowOf(call, facts, end, end.shown_status, results(), services.steady()),
     bodies: bodies(call, end, services),
     hooks: hooks?.late ? {late: hooks.late, results: () => results() ?? undefined} : null,
   }
@@ -170,10 +172,10 @@ function logRowOf(
   end: TurnEnd,
   response_status: number,
   hook_results: HookResults | null | undefined,
+  now: number,
 ): LogRecord {
   const {started} = call.incoming
   const {queued_at, sent_at, first_byte_at} = end.times
-  const now = performance.now()
   return logOf(
     call,
     {...DIRECT_ROUTE, option_path: target.option_path, warning: target.warning},

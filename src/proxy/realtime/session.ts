@@ -128,6 +128,7 @@ export class RealtimeSession implements LiveCall {
         failed: fault => this.#failed(fault),
         ended: () => this.#clientLeft(),
       },
+      services.steady,
       this.#events ? most_bytes : undefined,
     )
     this.#fromProvider = new Pipe(
@@ -140,6 +141,7 @@ export class RealtimeSession implements LiveCall {
         failed: fault => this.#failed(fault),
         ended: () => this.#finish(() => this.#providerLeft()),
       },
+      services.steady,
       this.#answers ? most_bytes : undefined,
     )
   }
@@ -197,7 +199,7 @@ export class RealtimeSession implements LiveCall {
       this.#client_closing = readClose(ended.payload)
       if (this.#phase === 'open') {
         this.#phase = 'closing'
-        this.#until = performance.now() + CLOSE_MS
+        this.#until = this.#parts.services.steady() + CLOSE_MS
       }
       return pass()
     }
@@ -363,7 +365,7 @@ export class RealtimeSession implements LiveCall {
   #leave(to_client: Buffer | null, to_provider: Buffer | null) {
     const {client, provider} = this.#parts
     this.#phase = 'ending'
-    this.#until = performance.now() + (this.#is_stopping ? STOP_MS : LINGER_MS)
+    this.#until = this.#parts.services.steady() + (this.#is_stopping ? STOP_MS : LINGER_MS)
     client.once('close', () => this.#closed())
     provider.once('close', () => this.#closed())
     leave(client, to_client, this.#fromProvider.is_mid_frame || this.#client_gone)

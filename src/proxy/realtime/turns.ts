@@ -149,7 +149,7 @@ export class Turns {
 
   /** A piece of an answer came. */
   heard(): void {
-    for (const turn of this.#running.values()) turn.first_byte_at ||= performance.now()
+    for (const turn of this.#running.values()) turn.first_byte_at ||= this.#parts.services.steady()
   }
 
   /** `response.done`: settles the turn, then `done`. */
@@ -296,7 +296,7 @@ export class Turns {
       if (refused === null) this.counter_keys = work.intent.counter_keys
       work.begin(fault => {
         if (!fault)
-          return done({call, work, is_asked, event_id, opened_at: performance.now(), sent, first_byte_at: 0}, refused)
+          return done({call, work, is_asked, event_id, opened_at: services.steady(), sent, first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
         call.reservation?.settle(NOTHING_SPENT)
         services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')

@@ -8,7 +8,7 @@ import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {SessionRequest} from './upstream-request.ts'
 
-type Services = Uses<'dispatcher'>
+type Services = Uses<'dispatcher' | 'steady'>
 
 /** How a provider answered: with a connection, or with a status and a body of its own. */
 export type Dialled =
@@ -48,6 +48,7 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   readonly #body: Buffer[] = []
   #body_bytes = 0
   #has_begun = false
+  #steady: () => number = () => 0
   #given_up: Refusal | undefined
   #is_over = false
 
@@ -69,7 +70,8 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   begin(services: Services, workspace_id: string): void {
     this.#has_begun = true
     if (this.#given_up) return this.#fail(this.#given_up)
-    this.times.queued_at = performance.now()
+    this.#steady = services.steady
+    this.times.queued_at = services.steady()
     try {
       const {path, headers} = this.#opening
       const destination = this.#target.destination!
@@ -106,7 +108,7 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#is_over) return controller.abort(new Refusal('client.gone'))
-    this.times.sent_at = performance.now()
+    this.times.sent_at = this.#steady()
   }
 
   onRequestUpgrade(
@@ -117,7 +119,7 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   ): void {
     socket.on('error', () => undefined) // 'close' follows
     if (this.#is_over) return void socket.destroy()
-    this.times.answered_at = performance.now()
+    this.times.answered_at = this.#steady()
     const reply_headers = plain(headers)
     const protocol = reply_headers['sec-websocket-protocol'] ?? null
     const fault = this.#faultIn(status, reply_headers, protocol)
@@ -133,7 +135,7 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
   ): void {
     if (status < 200) return
     this.#controller = controller
-    this.times.answered_at = performance.now()
+    this.times.answered_at = this.#steady()
     this.#status = status
     this.#headers = plain(headers)
   }

@@ -36,6 +36,7 @@ export type SettleServices = Uses<
   | 'recorder'
   | 'seen'
   | 'settings'
+  | 'steady'
 >
 
 /** The intent of the next attempt, with the least it can come to cost: its prompt. */
@@ -112,7 +113,7 @@ function write(settling: Settling, left: LeftCall, services: SettleServices, don
     covers: has_left ? undefined : earlierTries(settling),
   }
   const row: WorkRow = {
-    log: rowOf(settling, performance.now()),
+    log: rowOf(settling, services.steady()),
     has_row,
     bodies: has_row
       ? bodiesOf(call, {headers: result.headers, ...loggedBody(call.endpoint, result, plain, services)}, services)
@@ -144,15 +145,13 @@ function noteObject({call, target, request, result}: Settling, plain: Buffer, {s
  * written whole, and then given up by us, or the connection broke after so long that the model was at work. Of the
  * tries at one target the first alone is charged.
  */
-function isUnanswered({call, target, request, result}: Settling, {settings}: SettleServices): boolean {
+function isUnanswered({call, target, request, result}: Settling, {settings, steady}: SettleServices): boolean {
   const {statuses, fault, times} = result
   if (statuses.provider !== null || !fault || times.written_at === 0 || !settings.charge_unanswered) return false
   if (!speaks(call) || call.unanswered_at === target) return false
   // Nobody bills an engine of the house: what it counts of a call that was left is kept, and nothing is guessed for it.
   if (target.provider.is_engine) return request.countPrompt !== null && isLeft(result)
-  return (
-    GIVEN_UP.has(fault.code) || (fault.code === 'upstream.broken' && performance.now() - times.written_at >= AT_WORK_MS)
-  )
+  return GIVEN_UP.has(fault.code) || (fault.code === 'upstream.broken' && steady() - times.written_at >= AT_WORK_MS)
 }
 
 /** Ends that come from our side. */
@@ -229,7 +228,7 @@ interface Noted {
 }
 
 function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: Noted, services: SettleServices): void {
-  const last_byte_ms = performance.now() - call.incoming.started
+  const last_byte_ms = services.steady() - call.incoming.started
   const model = 'model' in call.body ? call.body.model : null
   const log = logOf(call, route, {
     response_status: fields.status,

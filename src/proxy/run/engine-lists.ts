@@ -7,7 +7,7 @@ import type {Caller, ProviderModels, Uses} from '../services.ts'
 import {checkManaged, resolveTarget, type TargetServices} from '../targets/target.ts'
 import {type SubRequestServices, SubRequests} from '../upstream/sub-requests.ts'
 
-type Services = SubRequestServices & TargetServices & Uses<'administered' | 'after' | 'masked' | 'now'>
+type Services = SubRequestServices & TargetServices & Uses<'administered' | 'after' | 'masked' | 'now' | 'steady'>
 
 const KEPT_MS = 60_000
 /** An engine that was silent is called again soon: it may just have been started. */

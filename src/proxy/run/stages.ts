@@ -182,7 +182,7 @@ function reserve(run: TargetRun): MaybePromise<StageResult> {
 
 function send(run: TargetRun): StageResult {
   const {call, state, target, request, host, services, cache} = run
-  if (call.attempts === 0) call.plan_ms = performance.now() - call.incoming.started - call.auth_ms
+  if (call.attempts === 0) call.plan_ms = services.steady() - call.incoming.started - call.auth_ms
   const attempt = new Attempt({call, state, target, request, host, services})
   cache?.setAbandon(() => attempt.end(new Refusal('client.gone')))
   attempt.begin()

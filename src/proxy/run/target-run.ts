@@ -19,7 +19,7 @@ import type {StagedRun} from './pipeline.ts'
 type Services = BuildServices &
   SettleServices &
   TargetServices &
-  Uses<'cache' | 'circuits' | 'cors' | 'findPolicies' | 'random' | 'seal' | 'sticky'>
+  Uses<'cache' | 'circuits' | 'cors' | 'findPolicies' | 'random' | 'seal' | 'soon' | 'sticky'>
 
 /** What all calls share. */
 export interface Plane {

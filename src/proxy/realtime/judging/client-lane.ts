@@ -128,7 +128,7 @@ export class ClientLane {
     const heard = (put: Buffer | null) =>
       this.#go(type, put ? {...message, payload: put} : message, pass, put ? frame('client', OPCODE.text, put) : wire)
     if (!(judged instanceof Promise)) return heard(judged)
-    this.waits_since = performance.now()
+    this.waits_since = this.#parts.services.steady()
     judged
       .finally(() => {
         this.waits_since = 0

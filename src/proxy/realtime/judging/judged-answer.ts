@@ -58,6 +58,7 @@ export class JudgedAnswer {
   readonly #hooks: OutputHooks
   readonly #ears: AnswerListener
   #cleared: ReadonlyMap<string, number> | 'all' = new Map()
+  readonly #steady: () => number
   #judged_chars = 0
   #has_news = false
   #is_waiting = false
@@ -70,7 +71,8 @@ export class JudgedAnswer {
   waits_since = 0
   late: Promise<void> | undefined
 
-  constructor(guarded: CallGuardrails, hooks: OutputHooks, ears: AnswerListener) {
+  constructor(guarded: CallGuardrails, hooks: OutputHooks, ears: AnswerListener, steady: () => number) {
+    this.#steady = steady
     this.guarded = guarded
     this.#hooks = hooks
     this.#ears = ears
@@ -143,7 +145,7 @@ export class JudgedAnswer {
     const answer = is_whole ? this.#text.whole() : this.#text.soFar(step_chars)
     this.#is_waiting = true
     this.#has_news = false
-    this.waits_since = performance.now()
+    this.waits_since = this.#steady()
     const heard = (outcome: PhaseOutcome) => {
       this.#settle()
       if (this.fault) return

@@ -211,10 +211,12 @@ export class ProviderLane {
     const guarded = guardAnswer({...guards, output: hooks.all}, call, {...facts.target, params: {}}, services)
     const answer: Answer = {
       place: is_alone ? {...place, kind: 'other', is_last: true} : place,
-      judged: new JudgedAnswer(guarded, hooks, {
-        heard: () => this.#pump(),
-        refused: fault => this.#refused(answer, fault),
-      }),
+      judged: new JudgedAnswer(
+        guarded,
+        hooks,
+        {heard: () => this.#pump(), refused: fault => this.#refused(answer, fault)},
+        services.steady,
+      ),
       items: new Set(),
       skipped: [],
       count: 0,

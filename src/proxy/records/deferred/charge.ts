@@ -14,7 +14,7 @@ import {toldOfBatches} from './batches.ts'
 import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 import {givesResults, toldOfVendorBatches} from './vendor-batches.ts'
 
-type Services = Uses<'after' | 'deferred' | 'limits' | 'log' | 'metrics' | 'now' | 'prices' | 'recorder'>
+type Services = Uses<'after' | 'deferred' | 'limits' | 'log' | 'metrics' | 'now' | 'prices' | 'recorder' | 'steady'>
 
 /** An answer waits for so long until what it tells of is charged; reading on goes on behind it. */
 const MAX_WAIT_MS = 60_000
@@ -98,10 +98,10 @@ async function chargeOne(
     if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_SPENT)
     return
   }
-  const started = performance.now()
+  const started = services.steady()
   const came = await cameTo(work)
   if (came) {
-    const actual = await settled(work, came, performance.now() - started, services)
+    const actual = await settled(work, came, services.steady() - started, services)
     // the ledger has it from here on: what comes between is to be shorter than the reconciler's `settles_ms`
     if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, actual)
   } else if (await services.deferred.settle(call_id, now())) await services.limits.recover(charge.intent, NOTHING_SPENT)

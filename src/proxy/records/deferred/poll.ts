@@ -14,7 +14,9 @@ import {chargeTold, toldOf} from './charge.ts'
 
 type Services = MultiRequestServices &
   TargetServices &
-  Uses<'administered' | 'after' | 'deferred' | 'limits' | 'masked' | 'metrics' | 'now' | 'prices' | 'recorder'>
+  Uses<
+    'administered' | 'after' | 'deferred' | 'limits' | 'masked' | 'metrics' | 'now' | 'prices' | 'recorder' | 'steady'
+  >
 
 const LEAF: PlanTarget = {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}}
 /** A provider is waited for so long. */

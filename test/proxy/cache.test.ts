@@ -319,6 +319,21 @@ test('with debug off nothing is kept of a call, and a form is never answered fro
   expect([status(await edit()), status(await edit())]).toEqual(['DISABLED', 'DISABLED'])
 })
 
+test('of a stream that a retry brought all is kept, and nothing of what failed before it', async () => {
+  const config = {provider: '@mock', retry: {attempts: 1, on_status_codes: [503]}, cache: {mode: 'simple'}}
+  const headers = {'x-gateway-config': JSON.stringify(config)}
+  let calls = 0
+  provider.answer((request, response) => {
+    if (++calls > 1) return answerEach(request, response)
+    response.statusCode = 503
+    response.setHeader('content-type', 'application/json').end('{"error":{"message":"busy"}}')
+  })
+  const text = await streamed(await ask('Hello', {stream: true}, headers))
+  expect(text).toMatch(/^answer \d+$/)
+  const kept = await ask('Hello', {}, headers)
+  expect([calls, status(kept), await contentOf(kept)]).toEqual([2, 'HIT', text])
+})
+
 test('an error is not kept', async () => {
   provider.answer((_, response) => response.writeHead(500).end('{"error":{"message":"no"}}'))
   expect((await ask()).status).toBe(500)

@@ -44,6 +44,7 @@ export class AttemptRecorder {
 
   open(response: OpenResponse): void {
     this.#response = response
+    this.#parts.host.cache?.restart()
     const {status, stream, is_rewritten, headers, encoding} = response
     if (!stream && !is_rewritten && status < 300) this.copy.readOn(headers['content-type'], encoding)
   }

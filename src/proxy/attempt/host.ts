@@ -21,6 +21,8 @@ export type RoutingDecision =
 
 /** Where a response goes beside its client: the cache, and the callers that follow this call. */
 export interface ResponseSink {
+  /** An answer begins: nothing of an attempt before it is part of it. */
+  restart(): void
   /** Others wait for this response: it is read at the provider's pace. */
   readonly is_followed: boolean
   /** The next bytes of a stream, as a client reads them. */

@@ -27,7 +27,8 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   readonly #call: Call
   readonly #now: () => number
   readonly #lookup: CacheLookup
-  readonly #assembler: Assembler | null
+  /** Of the answer that is under way. */
+  #assembler: Assembler | null = null
   readonly #result = Promise.withResolvers<CacheEntry | null>()
   #abandon: (() => void) | undefined
   #seen_bytes = 0
@@ -41,8 +42,6 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     this.status = status
     this.#call = call
     this.#now = services.now
-    const {endpoint, body} = call
-    this.#assembler = body.kind === 'json' && body.stream && isStreamed(endpoint) ? createAssembler(endpoint) : null
     this.#lookup = begin(this)
     const {outcome} = this.#lookup
     if (outcome !== 'pending') this.#result.resolve(outcome === 'miss' ? null : outcome)
@@ -78,6 +77,13 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   /** Others wait for this answer: it is read at the provider's pace. */
   get is_followed(): boolean {
     return this.#lookup.followed
+  }
+
+  /** An answer begins: nothing of an attempt before it is part of it. */
+  restart(): void {
+    const {endpoint, body} = this.#call
+    this.#assembler = body.kind === 'json' && body.stream && isStreamed(endpoint) ? createAssembler(endpoint) : null
+    this.#seen_bytes = 0
   }
 
   /** The next bytes of a stream, as a client reads them. */

@@ -1,4 +1,4 @@
-import {StoreSilent} from '../src/base/store-fault.ts'
+import {StoreSilentFault} from '../src/base/store-fault.ts'
 
 /** How a command ends (decisions: CLI). */
 export const EXIT = {
@@ -73,7 +73,7 @@ const SYSTEM: Readonly<Record<string, string>> = {
 export function faultOf(error: unknown): CommandFault {
   if (error instanceof CommandFault) return error
   const code = error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? '') : ''
-  if (error instanceof StoreSilent) {
+  if (error instanceof StoreSilentFault) {
     const {cure = 'Try again when it does.'} = error
     return new CommandFault(error.message, {exit: EXIT.failure, code: 'store_silent', next: cure, cause: error})
   }

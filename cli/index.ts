@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], world: Environment = process
     await program.parseAsync([...argv], {from: 'user'})
     return EXIT.ok
   } catch (error) {
-    if (error instanceof Stop) return error.exit
+    if (error instanceof ExitFault) return error.exit
     const fault = faultOf(error)
     printFault(world, fault, argv.includes('--json'))
     return fault.exit
@@ -32,7 +32,7 @@ async function settingsFlags(argv: readonly string[]) {
 }
 
 /** Help or the version was printed: nothing is left to do. */
-class Stop extends Error {
+class ExitFault extends Error {
   readonly exit: number
 
   constructor(exit: number) {
@@ -62,10 +62,10 @@ function prepare(command: Command, world: Environment) {
   for (const each of command.commands) prepare(each, world)
 }
 
-function ended(error: CommanderError, command: Command): Stop | CommandFault {
-  if (error.exitCode === 0) return new Stop(EXIT.ok)
+function ended(error: CommanderError, command: Command): ExitFault | CommandFault {
+  if (error.exitCode === 0) return new ExitFault(EXIT.ok)
   // A group without a command: its help went to stderr.
-  if (error.code === 'commander.help') return new Stop(EXIT.usage)
+  if (error.code === 'commander.help') return new ExitFault(EXIT.usage)
   return usageFault(sentence(error), `See: ${pathOf(command)} --help`)
 }
 

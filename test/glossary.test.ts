@@ -3,11 +3,12 @@ import {basename, join, resolve} from 'node:path'
 import {expect, test} from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
-const files = ['src', 'cli'].flatMap(folder =>
+const filesOf = (folder: string) =>
   readdirSync(resolve(root, folder), {encoding: 'utf8', recursive: true})
     .filter(file => file.endsWith('.ts'))
-    .map(file => join(folder, file)),
-)
+    .map(file => join(folder, file))
+const textOf = (file: string) => readFileSync(resolve(root, file), 'utf8')
+const files = ['src', 'cli'].flatMap(filesOf)
 
 /** Names that were given up for the terms of the glossary (docs/architecture.md). */
 const RETIRED_TYPES = new Set(
@@ -29,11 +30,7 @@ const RETIRED_FILES = new Set(
 const ONE_MEANING = ['Admission', 'EntityLimit', 'LedgerUsage', 'Limits', 'Prices']
 
 const exported = files.flatMap(file =>
-  [
-    ...readFileSync(resolve(root, file), 'utf8').matchAll(
-      /^export (?:abstract )?(?:class|interface|type) ([A-Z]\w*)/gm,
-    ),
-  ].map(match => ({
+  [...textOf(file).matchAll(/^export (?:abstract )?(?:class|interface|type) ([A-Z]\w*)/gm)].map(match => ({
     file,
     name: match[1]!,
   })),
@@ -56,6 +53,50 @@ test('an exported type has a name of its own', () => {
   expect(shared.toSorted()).toEqual(ONE_MEANING)
 })
 
+const BUILT_IN = /^(?:Syntax|Range|Type)?Error$/
+/** Classes that extend another, with the names that they give themselves. */
+const classes = ['src', 'cli', 'bin'].flatMap(filesOf).flatMap(file =>
+  textOf(file)
+    .split(/^(?=(?:export )?(?:abstract )?class )/m)
+    .map(text => ({file, text, head: /^(?:export )?(?:abstract )?class (\w+)(?:<.*?>)? extends (\w+)/.exec(text)}))
+    .filter(({head}) => head !== null)
+    .map(({file, text, head}) => ({
+      file,
+      name: head![1]!,
+      parent: head![2]!,
+      given: /(?:this\.|override (?:readonly )?)name = '(\w+)'/.exec(text.split(/^\}$|\{\}$/m, 1)[0]!)?.[1],
+    })),
+)
+
+test('an error is a fault by its name, apart from the refusals that clients read', () => {
+  const errors = classes.filter(({name}) => isError(name))
+  expect(errors.length).toBeGreaterThan(35)
+  expect(errors.filter(({name}) => !name.endsWith('Fault') && !isRefusal(name))).toEqual([])
+  expect(errors.filter(({name, given}) => given !== undefined && given !== name)).toEqual([])
+})
+
+test('what a comment says is thrown exists', () => {
+  const names = new Set(classes.map(({name}) => name))
+  const thrown = ['src', 'cli', 'bin', 'test'].flatMap(filesOf).flatMap(file => {
+    const text = textOf(file).replace(/\n\s*(?:\*|\/\/) /g, ' ')
+    return [...text.matchAll(/\bThrows (?:an? )?`?([A-Z]\w+)/g)].map(match => ({file, name: match[1]!}))
+  })
+  expect(thrown.length).toBeGreaterThan(30)
+  expect(thrown.filter(({name}) => !names.has(name) && !BUILT_IN.test(name))).toEqual([])
+})
+
+function parentOf(name: string): string | undefined {
+  return classes.find(each => each.name === name)?.parent
+}
+
+function isError(name: string | undefined): boolean {
+  return name !== undefined && (BUILT_IN.test(name) || isError(parentOf(name)))
+}
+
+function isRefusal(name: string | undefined): boolean {
+  return name === 'Refusal' || (name !== undefined && isRefusal(parentOf(name)))
+}
+
 /**
  * Verbs that stood for many things: what a request holds, what a provider sent, who was called. A few of them are
  * right, in sentences for people.
@@ -64,6 +105,6 @@ const VAGUE_VERBS = /\b(?:said|asked|told)\b/gi
 const MAX_VAGUE_VERBS = 200
 
 test('said, asked and told are rare: values have the names of what they are', () => {
-  const counts = files.map(file => readFileSync(resolve(root, file), 'utf8').match(VAGUE_VERBS)?.length ?? 0)
+  const counts = files.map(file => textOf(file).match(VAGUE_VERBS)?.length ?? 0)
   expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThan(MAX_VAGUE_VERBS)
 })

@@ -1,10 +1,10 @@
 import {setImmediate as turn} from 'node:timers/promises'
 import {expect, test} from 'vitest'
 import {Revocations} from '../src/app/revocations.ts'
-import {StoreSilent} from '../src/base/store-fault.ts'
+import {StoreSilentFault} from '../src/base/store-fault.ts'
 import {Timers} from './support/timers.ts'
 
-const silent = () => Promise.reject(new StoreSilent('PostgreSQL', 'no answer came'))
+const silent = () => Promise.reject(new StoreSilentFault('PostgreSQL', 'no answer came'))
 
 /** Revocations over a store that answers with `version`, or as `answer` says. */
 function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {

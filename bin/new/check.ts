@@ -1,5 +1,5 @@
 import {BUILT_IN} from '../../src/guardrails/registry.ts'
-import {type Draft, Unfit} from './draft.ts'
+import {type Draft, DraftFault} from './draft.ts'
 import {camel, slugIn, title} from './names.ts'
 import {template} from './template.ts'
 
@@ -13,7 +13,7 @@ export function writeCheck(name: string, draft: Draft): readonly string[] {
   const slug = slugIn(name)
   const id = camel(slug)
   const known = BUILT_IN.find(`default.${id}`)
-  if (known) throw new Unfit(`The check ${known.id} exists already.`)
+  if (known) throw new DraftFault(`The check ${known.id} exists already.`)
   const file = `src/guardrails/checks/${slug}.ts`
   draft.add(file, template('check.ts', {camel: id, title: title(slug)}))
   draft.addImport(REGISTRY, `import {${id}} from './checks/${slug}.ts'`)

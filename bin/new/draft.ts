@@ -2,7 +2,7 @@ import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {dirname, join} from 'node:path'
 
 /** The request cannot be met. The message is a sentence for the person who asked. */
-export class Unfit extends Error {}
+export class DraftFault extends Error {}
 
 /** Files to be written, and lines to be put into those that are there. Nothing is on the disk before `save`. */
 export class Draft {
@@ -25,13 +25,13 @@ export class Draft {
   read(path: string): string {
     const known = this.#files.get(path)?.text
     if (known !== undefined) return known
-    if (!existsSync(join(this.#root, path))) throw new Unfit(`${path} is missing: bin/new has to be changed.`)
+    if (!existsSync(join(this.#root, path))) throw new DraftFault(`${path} is missing: bin/new has to be changed.`)
     return readFileSync(join(this.#root, path), 'utf8')
   }
 
   /** A file that is not there yet. */
   add(path: string, text: string): void {
-    if (this.has(path)) throw new Unfit(`${path} exists already. Nothing was written.`)
+    if (this.has(path)) throw new DraftFault(`${path} exists already. Nothing was written.`)
     this.#files.set(path, {text, is_new: true})
   }
 
@@ -85,6 +85,6 @@ function placeOf(path: string, text: string, mark: RegExp): number {
   return at
 }
 
-function lost(path: string, mark: RegExp): Unfit {
-  return new Unfit(`${path} has no place that matches ${mark}: bin/new has to be changed.`)
+function lost(path: string, mark: RegExp): DraftFault {
+  return new DraftFault(`${path} has no place that matches ${mark}: bin/new has to be changed.`)
 }

@@ -1,4 +1,4 @@
-import {Unfit} from './draft.ts'
+import {DraftFault} from './draft.ts'
 
 const SLUG = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 
@@ -7,7 +7,7 @@ export function slugIn(name: string): string {
   if (SLUG.test(name)) return name
   const like = dashed(name)
   const example = SLUG.test(like) ? `, for example ${like}` : ''
-  throw new Unfit(`${JSON.stringify(name)} is not a slug: use small letters, digits and dashes${example}.`)
+  throw new DraftFault(`${JSON.stringify(name)} is not a slug: use small letters, digits and dashes${example}.`)
 }
 
 /** `starts-with` and `starts_with` as `startsWith`. */

@@ -1,5 +1,5 @@
 import {PERFORMED_BY} from '../../cli/operations.ts'
-import {type Draft, Unfit} from './draft.ts'
+import {type Draft, DraftFault} from './draft.ts'
 import {camel, dashed, singular} from './names.ts'
 
 const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/
@@ -28,8 +28,8 @@ export interface Shape {
 
 export function shapeOf(id: string, draft: Draft): Shape {
   if (!ID.test(id))
-    throw new Unfit(`${JSON.stringify(id)} is not an operation id: use noun.verb, for example widgets.list.`)
-  if (Object.hasOwn(PERFORMED_BY, id)) throw new Unfit(`The operation ${id} exists already.`)
+    throw new DraftFault(`${JSON.stringify(id)} is not an operation id: use noun.verb, for example widgets.list.`)
+  if (Object.hasOwn(PERFORMED_BY, id)) throw new DraftFault(`The operation ${id} exists already.`)
   const [noun, verb] = id.split('.') as [string, string]
   const isTaken = ['src/admin', 'src/schema'].some(folder => draft.has(`${folder}/${dashed(noun)}.ts`))
   const param = OF_ONE.has(verb) ? camel(`${singular(noun)}_id`) : undefined

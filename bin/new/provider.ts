@@ -1,5 +1,5 @@
 import {find} from '../../src/providers/registry.ts'
-import {type Draft, Unfit} from './draft.ts'
+import {type Draft, DraftFault} from './draft.ts'
 import {camel, slugIn, title} from './names.ts'
 import {answer, CASE, caseFile, EVENTS, FAULT_CASE, type Hole} from './provider-fixtures.ts'
 import {template} from './template.ts'
@@ -16,7 +16,7 @@ const HOST = 'https://fill-in.example/v1'
 /** A provider, whose wire is OpenAI's or its own; gives what is left to do. */
 export function writeProvider(name: string, {own_wire}: {readonly own_wire: boolean}, draft: Draft): readonly string[] {
   const slug = slugIn(name)
-  if (find(slug)) throw new Unfit(`The provider ${slug} exists already.`)
+  if (find(slug)) throw new DraftFault(`The provider ${slug} exists already.`)
   const steps = own_wire ? withDialect(slug, draft) : compatible(slug, draft)
   draft.replace(REGISTRY_TEST, /`(?=\.split\(\/\\s\+\/\)\n\ntest\()/, () => ` ${slug}\``)
   draft.replace(

@@ -1,6 +1,6 @@
 import {parseArgs} from 'node:util'
 import {writeCheck} from './check.ts'
-import {Draft, Unfit} from './draft.ts'
+import {Draft, DraftFault} from './draft.ts'
 import {writeOperation} from './operation.ts'
 import {writeProvider} from './provider.ts'
 
@@ -34,7 +34,7 @@ export function runNew(words: readonly string[], root: string): Done {
     const next = steps.map((step, at) => `  ${at + 1}. ${step}`).join('\n')
     return {code: 0, output: `${files}\n\nNext:\n${next}`, written: draft.changes.map(({path}) => path)}
   } catch (error) {
-    if (error instanceof Unfit) return {code: 1, output: `gateway: ${error.message}`, written: []}
+    if (error instanceof DraftFault) return {code: 1, output: `gateway: ${error.message}`, written: []}
     throw error
   }
 }

@@ -106,7 +106,7 @@ async function listOf(session: CommandSession, {prices, provider = []}: CreateOp
 
 /** How many prices the list has; one that no gateway would take is not signed. */
 async function checkedList(list: unknown): Promise<number> {
-  const [{PriceListBody}, {readPriceList}, {PricingConfigError}, {explain}] = await Promise.all([
+  const [{PriceListBody}, {readPriceList}, {PricingConfigFault}, {explain}] = await Promise.all([
     import('../../src/schema/price-lists.ts'),
     import('../../src/pricing/list.ts'),
     import('../../src/pricing/config.ts'),
@@ -117,7 +117,7 @@ async function checkedList(list: unknown): Promise<number> {
   try {
     return readPriceList(parsed.data, 'bundle').prices.length
   } catch (error) {
-    if (!(error instanceof PricingConfigError)) throw error
+    if (!(error instanceof PricingConfigFault)) throw error
     throw usageFault(`${error.message}.`)
   }
 }

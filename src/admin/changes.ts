@@ -69,7 +69,7 @@ export class Shown {
 }
 
 /** Thrown to take a transaction back once it is known what it would have done. */
-export class DryRun extends Error {
+export class DryRunFault extends Error {
   readonly shown: Shown
   constructor(shown: Shown) {
     super()

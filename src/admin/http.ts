@@ -14,10 +14,10 @@ import {FLAGS, type FlagName} from '../settings/flags.ts'
 import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
 import {isTaken} from '../store/rows.ts'
-import {isTooLong} from '../store/too-long.ts'
+import {isStatementTimeout} from '../store/statement-timeout.ts'
 import {auditRow} from './audit.ts'
 import {ANONYMOUS, callerByHeaders, inWorkspace, needsWorkspace} from './caller.ts'
-import {askedOf, changesText, DryRun, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
+import {askedOf, changesText, DryRunFault, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
 import {onlyJson} from './json-bodies.ts'
 import {KeptReply} from './kept-reply.ts'
 import {type AnyOperation, Download, type OperationCall} from './operation.ts'
@@ -189,7 +189,7 @@ async function write({operation, view}: Served, request: FastifyRequest, service
       const {result, done} = view
         ? await watched(view, call as never, handle, () => effects.resource_id)
         : {result: await handle(), done: undefined}
-      if (view_request.dry_run) throw new DryRun(shown(done, true))
+      if (view_request.dry_run) throw new DryRunFault(shown(done, true))
       if (operation.audit && settings.audit_logs_enabled)
         await insertAuditLog(db, record(operation, request, call, effects, services, done && changesText(done)))
       return {result: view_request.changes && done?.may_see ? shown(done, false) : result, after: effects.after}
@@ -197,7 +197,7 @@ async function write({operation, view}: Served, request: FastifyRequest, service
     for (const work of after) await work()
     return result
   } catch (error) {
-    if (error instanceof DryRun) return error.shown
+    if (error instanceof DryRunFault) return error.shown
     if (!isTaken(error)) throw error
     throw new Refusal(
       'row.exists',
@@ -362,7 +362,7 @@ function refusalOf(error: FastifyError, request: FastifyRequest, services: Admin
       expected: 'application/json',
     })
   }
-  if (isTooLong(error)) return new Refusal('read.too_long', {}, {cause: error})
+  if (isStatementTimeout(error)) return new Refusal('read.too_long', {}, {cause: error})
   const store = storeRefusal(error)
   if (store) return store
   if (error.code?.startsWith('FST_ERR_CTP'))

@@ -1,7 +1,7 @@
 import type {After} from '../base/after.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Log} from '../base/log.ts'
-import {StoreSilent} from '../base/store-fault.ts'
+import {StoreSilentFault} from '../base/store-fault.ts'
 import type {Store} from '../store/database.ts'
 
 export interface RevocationsOptions {
@@ -130,7 +130,7 @@ export class Revocations {
   /** The first that fails may have met a connection that was cut; the next has another. */
   #failed(fault: unknown): void {
     if (this.#failures < 2 || this.#silence !== null) return
-    this.#silence = fault instanceof StoreSilent ? fault.reason : 'it cannot say what was revoked'
+    this.#silence = fault instanceof StoreSilentFault ? fault.reason : 'it cannot say what was revoked'
     this.#options.log.warn(
       {fault},
       'the database does not answer; callers that are known go on for CALLER_CACHE_MAX_STALE_S',

@@ -25,10 +25,10 @@ export interface AwsEvent {
 }
 
 /** Bytes that are no event stream, or were damaged on their way. Nothing after them can be read. */
-export class BadFrame extends Error {
+export class FrameFault extends Error {
   constructor(reason: string) {
     super(`The event stream is damaged: ${reason}.`)
-    this.name = 'BadFrame'
+    this.name = 'FrameFault'
   }
 }
 
@@ -41,7 +41,7 @@ const MAX_HEADERS_BYTES = 128 * 1024
  * Cuts an AWS event stream into its messages, however the stream is cut into chunks. Source: Amazon event stream
  * encoding (big-endian: total length, headers' length, CRC-32 of these eight bytes; headers; payload; CRC-32 of all
  * before it). Of a message that spans chunks its bytes are kept; a length beyond `most_bytes` is refused before
- * anything is kept for it. Throws `BadFrame`, and again at each call after.
+ * anything is kept for it. Throws `FrameFault`, and again at each call after.
  */
 export class AwsEventStream {
   readonly #on_message: (message: AwsMessage) => void
@@ -49,7 +49,7 @@ export class AwsEventStream {
   readonly #carry = new ChunkBuffer()
   /** Length of the open message; 0 until its prelude is read. */
   #total = 0
-  #broken: BadFrame | null = null
+  #broken: FrameFault | null = null
 
   constructor(on_message: (message: AwsMessage) => void, most_bytes = MAX_MESSAGE_BYTES) {
     this.#on_message = on_message
@@ -71,7 +71,7 @@ export class AwsEventStream {
     try {
       this.#take(chunk)
     } catch (error) {
-      if (error instanceof BadFrame) this.#broken = error
+      if (error instanceof FrameFault) this.#broken = error
       throw error
     }
   }
@@ -115,12 +115,12 @@ export class AwsEventStream {
 
   #readPrelude(prelude: Buffer): number {
     if (crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8))
-      throw new BadFrame('the checksum of a prelude is wrong')
+      throw new FrameFault('the checksum of a prelude is wrong')
     const total = prelude.readUInt32BE(0)
     const headers = prelude.readUInt32BE(4)
-    if (total > this.#most_bytes) throw new BadFrame(`a message of ${total} bytes is longer than ${this.#most_bytes}`)
+    if (total > this.#most_bytes) throw new FrameFault(`a message of ${total} bytes is longer than ${this.#most_bytes}`)
     if (headers > MAX_HEADERS_BYTES || total < MIN_MESSAGE_BYTES + headers)
-      throw new BadFrame('the lengths of a message disagree')
+      throw new FrameFault('the lengths of a message disagree')
     return total
   }
 }
@@ -162,7 +162,7 @@ function parsed(payload: Buffer): unknown {
 function readMessage(bytes: Buffer): AwsMessage {
   const end = bytes.length - CRC_BYTES
   if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end))
-    throw new BadFrame('the checksum of a message is wrong')
+    throw new FrameFault('the checksum of a message is wrong')
   const payload_at = PRELUDE_BYTES + bytes.readUInt32BE(4)
   return {headers: readHeaders(bytes.subarray(PRELUDE_BYTES, payload_at)), payload: bytes.subarray(payload_at, end)}
 }
@@ -171,7 +171,7 @@ function readHeaders(bytes: Buffer): ReadonlyMap<string, AwsHeader> {
   const headers = new Map<string, AwsHeader>()
   let at = 0
   const take = (length: number): Buffer => {
-    if (at + length > bytes.length) throw new BadFrame('a header is cut off')
+    if (at + length > bytes.length) throw new FrameFault('a header is cut off')
     at += length
     return bytes.subarray(at - length, at)
   }
@@ -207,6 +207,6 @@ function readValue(type: number, take: (length: number) => Buffer): AwsHeader {
         .toString('hex')
         .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
     default:
-      throw new BadFrame(`a header has the unknown type ${type}`)
+      throw new FrameFault(`a header has the unknown type ${type}`)
   }
 }

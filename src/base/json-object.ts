@@ -23,7 +23,7 @@ export function list(value: unknown): readonly unknown[] {
 }
 
 /** JSON that is nested deeper than anything of ours walks. */
-export class TooDeep extends SyntaxError {
+export class TooDeepFault extends SyntaxError {
   constructor() {
     super(`it is nested deeper than the ${MAX_JSON_DEPTH} levels that are read`)
   }
@@ -31,7 +31,7 @@ export class TooDeep extends SyntaxError {
 
 /** `JSON.parse` for what others wrote: whatever walks its value may do so by calling itself. Throws a `SyntaxError`. */
 export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) throw new TooDeep()
+  if (isTooDeep(text)) throw new TooDeepFault()
   return JSON.parse(text)
 }
 

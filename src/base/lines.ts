@@ -2,12 +2,12 @@ const LF = 10
 const CR = 13
 
 /** A line is longer than what is held of one. */
-export class LineTooLong extends Error {
+export class LineTooLongFault extends Error {
   readonly line: number
 
   constructor(line: number, most_bytes: number) {
     super(`line ${line} is longer than ${most_bytes} bytes`)
-    this.name = 'LineTooLong'
+    this.name = 'LineTooLongFault'
     this.line = line
   }
 }
@@ -38,14 +38,14 @@ export async function* linesOf(source: AsyncIterable<Uint8Array>, most_bytes: nu
     const chunk = Buffer.from(part.buffer, part.byteOffset, part.byteLength)
     let start = 0
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
-      if (open_bytes + end - start > most_bytes) throw new LineTooLong(number, most_bytes)
+      if (open_bytes + end - start > most_bytes) throw new LineTooLongFault(number, most_bytes)
       const found = line(chunk.subarray(start, end))
       start = end + 1
       if (found) yield found
       number++
     }
     open_bytes += chunk.length - start
-    if (open_bytes > most_bytes) throw new LineTooLong(number, most_bytes)
+    if (open_bytes > most_bytes) throw new LineTooLongFault(number, most_bytes)
     if (start < chunk.length) open.push(chunk.subarray(start))
   }
   const last = line(Buffer.alloc(0))

@@ -6,7 +6,7 @@ export type StoreName = 'PostgreSQL' | 'Redis' | 'the ledger'
  * A store does not answer: it is out of reach, cut the connection, or sent nothing within the deadline. Nothing is
  * known of what it did with the statement, so nobody sends that again. Any other error of a store is an answer.
  */
-export class StoreSilent extends Error {
+export class StoreSilentFault extends Error {
   readonly store: StoreName
   /** For people, to follow a colon: `no answer came within 5000 ms`. */
   readonly reason: string
@@ -15,7 +15,7 @@ export class StoreSilent extends Error {
 
   constructor(store: StoreName, reason: string, {cure, ...options}: ErrorOptions & {readonly cure?: string} = {}) {
     super(`${store[0]!.toUpperCase()}${store.slice(1)} does not answer: ${reason}.`, options)
-    this.name = 'StoreSilent'
+    this.name = 'StoreSilentFault'
     this.store = store
     this.reason = reason
     this.cure = cure
@@ -26,19 +26,19 @@ export class StoreSilent extends Error {
  * A store answers and can write nothing now: no room, or a file system that may only be read. What was to be written
  * was not.
  */
-export class StoreUnwritable extends Error {
+export class StoreUnwritableFault extends Error {
   readonly reason: string
 
   constructor(reason: string, options?: ErrorOptions) {
     super(`The database cannot be written now: ${reason}.`, options)
-    this.name = 'StoreUnwritable'
+    this.name = 'StoreUnwritableFault'
     this.reason = reason
   }
 }
 
 /** What a client reads of a store that does not answer, or cannot be written; undefined for any other fault. */
 export function storeRefusal(fault: unknown): Refusal | undefined {
-  if (fault instanceof StoreSilent) {
+  if (fault instanceof StoreSilentFault) {
     if (fault.store === 'the ledger') return new Refusal('ledger.behind', {reason: fault.reason}, {cause: fault})
     return new Refusal('store.silent', {}, {cause: fault})
   }
@@ -58,7 +58,7 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
 
 /** Why a database cannot be written, where `fault` is of that kind; from another thread it is plain data. */
 export function unwritableReason(fault: unknown): string | undefined {
-  if (fault instanceof StoreUnwritable) return fault.reason
+  if (fault instanceof StoreUnwritableFault) return fault.reason
   const code = typeof fault === 'object' && fault !== null && 'code' in fault ? String(fault.code) : ''
   // SQLite's codes name the case behind an underscore: SQLITE_IOERR_WRITE
   return UNWRITABLE[code] ?? UNWRITABLE[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '']

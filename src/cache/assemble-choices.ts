@@ -1,7 +1,7 @@
 import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
 import {type JsonRecord, without} from './exact-json.ts'
-import {Inexact, mergeDelta, put} from './merge.ts'
+import {InexactFault, mergeDelta, put} from './merge.ts'
 import {isFailure, MAX_MEMBERS} from './rules.ts'
 
 interface Choice {
@@ -28,12 +28,12 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
         is_done = true
         return
       }
-      if (is_done) throw new Inexact('something follows the end')
+      if (is_done) throw new InexactFault('something follows the end')
       const {choices: deltas} = chunk
       members += mergeTop(top, chunk)
-      if (members > MAX_MEMBERS) throw new Inexact('the chunks have too many members')
+      if (members > MAX_MEMBERS) throw new InexactFault('the chunks have too many members')
       if (deltas === undefined || deltas === null) return
-      if (!Array.isArray(deltas)) throw new Inexact('choices is no list')
+      if (!Array.isArray(deltas)) throw new InexactFault('choices is no list')
       for (const [place, choice] of deltas.entries()) takeChoice(choice, place)
     },
     answer() {
@@ -53,11 +53,11 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
   }
 
   function takeChoice(choice: unknown, place: number) {
-    if (!isObject(choice)) throw new Inexact('a choice is no object')
-    if (isWide(choice) || isWide(choice.delta)) throw new Inexact('a choice has too many members')
+    if (!isObject(choice)) throw new InexactFault('a choice is no object')
+    if (isWide(choice) || isWide(choice.delta)) throw new InexactFault('a choice has too many members')
     const {index = place, logprobs, ...rest} = choice
     if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0 || index >= MAX_CHOICES) {
-      throw new Inexact('a choice has no index')
+      throw new InexactFault('a choice has no index')
     }
     let known = choices.get(index)
     if (!known) {
@@ -67,7 +67,7 @@ export function createChoices(object: string, part: 'delta' | 'text'): Assembly 
     if (part === 'text') {
       if ('text' in rest) mergeDelta(known.fields, {text: rest.text})
     } else if (rest.delta !== undefined && rest.delta !== null) {
-      if (!isObject(rest.delta)) throw new Inexact('a delta is no object')
+      if (!isObject(rest.delta)) throw new InexactFault('a delta is no object')
       takeDelta(known, rest.delta)
     }
     if ('logprobs' in choice) mergeDelta(known.about, {logprobs})
@@ -99,9 +99,10 @@ function takeDelta(choice: Choice, delta: JsonRecord) {
   }
   for (const block of content_blocks) {
     if (!isObject(block) || !isObject(block.delta) || typeof block.index !== 'number')
-      throw new Inexact('a content block is not told')
+      throw new InexactFault('a content block is not told')
     const {index, delta} = block
-    if (!(index in choice.blocks) && index !== choice.blocks.length) throw new Inexact('a content block is missing')
+    if (!(index in choice.blocks) && index !== choice.blocks.length)
+      throw new InexactFault('a content block is missing')
     const had = choice.blocks[index] ?? {}
     choice.blocks[index] = had
     mergeDelta(had, delta)

@@ -1,7 +1,7 @@
 import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
 import {type JsonRecord, parseExactly, without} from './exact-json.ts'
-import {Inexact, put} from './merge.ts'
+import {InexactFault, put} from './merge.ts'
 
 interface Block {
   readonly block: JsonRecord
@@ -18,18 +18,19 @@ export function createMessage(): Assembly {
   return {
     take(event) {
       if (event === 'done') return
-      if (is_over) throw new Inexact('something follows the end')
+      if (is_over) throw new InexactFault('something follows the end')
       switch (event.type) {
         case 'ping':
           return
         case 'message_start':
-          if (message || !isObject(event.message)) throw new Inexact('message_start')
+          if (message || !isObject(event.message)) throw new InexactFault('message_start')
           message = {...event.message}
           if (Array.isArray(message.content) && message.content.length > 0)
-            throw new Inexact('a message that begins with content')
+            throw new InexactFault('a message that begins with content')
           return
         case 'content_block_start':
-          if (event.index !== blocks.length || !isObject(event.content_block)) throw new Inexact('content_block_start')
+          if (event.index !== blocks.length || !isObject(event.content_block))
+            throw new InexactFault('content_block_start')
           blocks.push({block: {...event.content_block}, json: '', is_open: true})
           return
         case 'content_block_delta':
@@ -39,7 +40,7 @@ export function createMessage(): Assembly {
           close(opened(event))
           return
         case 'message_delta':
-          if (!message || !isObject(event.delta)) throw new Inexact('message_delta')
+          if (!message || !isObject(event.delta)) throw new InexactFault('message_delta')
           lay(message, event.delta)
           lay(message, without(event, 'type', 'delta', 'usage'))
           if (isObject(event.usage)) message.usage = {...(isObject(message.usage) ? message.usage : {}), ...event.usage}
@@ -48,7 +49,7 @@ export function createMessage(): Assembly {
           is_over = true
           return
         default:
-          throw new Inexact(`an event ${String(event.type)} that we do not know`)
+          throw new InexactFault(`an event ${String(event.type)} that we do not know`)
       }
     },
     answer() {
@@ -59,7 +60,7 @@ export function createMessage(): Assembly {
 
   function opened({index}: JsonRecord): Block {
     const known = typeof index === 'number' ? blocks[index] : undefined
-    if (!known?.is_open) throw new Inexact('no such content block is open')
+    if (!known?.is_open) throw new InexactFault('no such content block is open')
     return known
   }
 }
@@ -76,7 +77,7 @@ function takeDelta(open: Block, delta: unknown) {
     block[key] = text(block[key] ?? '') + text(fields[key])
   } else if (type === 'signature_delta') {
     only(fields, 'signature')
-    if (block.signature) throw new Inexact('a second signature')
+    if (block.signature) throw new InexactFault('a second signature')
     block.signature = text(fields.signature)
   } else if (type === 'input_json_delta') {
     only(fields, 'partial_json')
@@ -85,7 +86,7 @@ function takeDelta(open: Block, delta: unknown) {
     only(fields, 'citation')
     block.citations = [...(Array.isArray(block.citations) ? block.citations : []), fields.citation]
   } else {
-    throw new Inexact(`a delta ${String(type)} that we do not know`)
+    throw new InexactFault(`a delta ${String(type)} that we do not know`)
   }
 }
 
@@ -93,17 +94,17 @@ function close(open: Block) {
   open.is_open = false
   if (open.json === '') return
   const input = parseExactly(open.json)
-  if (input === undefined) throw new Inexact('the input of a tool is not JSON')
+  if (input === undefined) throw new InexactFault('the input of a tool is not JSON')
   open.block.input = input
 }
 
 /** A delta that says more than its type is known for is no delta that we can keep. */
 function only(delta: JsonRecord, key: string) {
-  if (Object.keys(delta).some(name => name !== key)) throw new Inexact('a delta with more than its text')
+  if (Object.keys(delta).some(name => name !== key)) throw new InexactFault('a delta with more than its text')
 }
 
 function text(value: unknown): string {
-  if (typeof value !== 'string') throw new Inexact('a text that is none')
+  if (typeof value !== 'string') throw new InexactFault('a text that is none')
   return value
 }
 

@@ -1,7 +1,7 @@
 import {isObject} from '../base/json-object.ts'
 import type {Assembly} from './assembly.ts'
 import type {JsonRecord} from './exact-json.ts'
-import {Inexact} from './merge.ts'
+import {InexactFault} from './merge.ts'
 
 /**
  * The events of a response: its last one holds all of it. Source:
@@ -13,13 +13,13 @@ export function createResponse(): Assembly {
   return {
     take(event) {
       if (event === 'done') return
-      if (response) throw new Inexact('something follows the end')
+      if (response) throw new InexactFault('something follows the end')
       if (event.type === 'response.output_item.done') items++
       if (event.type !== 'response.completed' && event.type !== 'response.incomplete') return
-      if (!isObject(event.response)) throw new Inexact('a response that is none')
+      if (!isObject(event.response)) throw new InexactFault('a response that is none')
       // Some servers end with a response that leaves out what was streamed.
       if (!Array.isArray(event.response.output) || event.response.output.length < items)
-        throw new Inexact('an output that is not whole')
+        throw new InexactFault('an output that is not whole')
       response = event.response
     },
     answer: () => response,

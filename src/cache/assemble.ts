@@ -7,7 +7,7 @@ import {createMessage} from './assemble-messages.ts'
 import {createResponse} from './assemble-responses.ts'
 import type {Assembly} from './assembly.ts'
 import {type JsonRecord, parseExactly} from './exact-json.ts'
-import {Inexact} from './merge.ts'
+import {InexactFault} from './merge.ts'
 import {MAX_MEMBERS, type StreamedEndpoint} from './rules.ts'
 
 export interface Assembler {
@@ -43,10 +43,10 @@ export function createAssembler(endpoint: StreamedEndpoint, most_bytes = MAX_STR
     raw => {
       if (!hopeful) return
       try {
-        if (raw === null) throw new Inexact('an event is too long')
+        if (raw === null) throw new InexactFault('an event is too long')
         for (const event of eventsIn(raw)) assembly.take(event)
       } catch (fault) {
-        if (!(fault instanceof Inexact)) throw fault
+        if (!(fault instanceof InexactFault)) throw fault
         hopeful = false
       }
     },
@@ -85,7 +85,7 @@ function eventsIn(raw: Buffer): (JsonRecord | 'done')[] {
   // Some providers end events with a single line end, so that several come as one.
   return data.map(line => {
     const each = eventIn(line, event)
-    if (each === undefined) throw new Inexact('an event is not JSON')
+    if (each === undefined) throw new InexactFault('an event is not JSON')
     return each
   })
 }
@@ -96,11 +96,11 @@ const LONG_EVENT_CHARS = 16 << 10
 function eventIn(text: string, event: string | null): JsonRecord | 'done' | undefined {
   if (text.trim() === '[DONE]') return 'done'
   if (text.length > LONG_EVENT_CHARS && keyFault(text, MAX_JSON_DEPTH, MAX_MEMBERS)?.kind === 'wide')
-    throw new Inexact('an event has too many members')
+    throw new InexactFault('an event has too many members')
   const json = parseExactly(text)
   if (!isObject(json)) return undefined
   const type = json.type ?? event
   if (type === 'error' || type === 'response.failed' || (json.error !== undefined && json.error !== null))
-    throw new Inexact('an error')
+    throw new InexactFault('an error')
   return json
 }

@@ -1,6 +1,6 @@
 import type {JsonRecord} from './exact-json.ts'
 
-/** Puts the events of one endpoint together. Throws `Inexact` where that would be guessing. */
+/** Puts the events of one endpoint together. Throws `InexactFault` where that would be guessing. */
 export interface Assembly {
   /** One event: its data as JSON, `done` for `[DONE]`. */
   take(event: JsonRecord | 'done'): void

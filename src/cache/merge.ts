@@ -3,7 +3,7 @@ import {isObject} from '../base/json-object.ts'
 import type {JsonRecord} from './exact-json.ts'
 
 /** A stream that cannot be put together without guessing. */
-export class Inexact extends Error {}
+export class InexactFault extends Error {}
 
 /** Members that arrive in pieces of text. */
 const TEXTS: ReadonlySet<string> = new Set([
@@ -37,7 +37,7 @@ const LISTS: ReadonlySet<string> = new Set([
 
 /**
  * Adds `delta` to what came before it, in place. Texts grow, lists whose items have an `index` are added to item by
- * item, objects member by member; what is none of these may come again only as it was. Throws `Inexact` where two
+ * item, objects member by member; what is none of these may come again only as it was. Throws `InexactFault` where two
  * readings are possible.
  */
 export function mergeDelta(before: JsonRecord, delta: JsonRecord): void {
@@ -62,11 +62,11 @@ function merged(key: string, had: unknown, value: unknown): unknown {
     if (TEXTS.has(key)) return had + value
     if (had === '' || value === '') return had + value
     // A piece of a text that we do not know of may look like the piece before it.
-    if (value !== had || !STEADY.has(key)) throw new Inexact(`${key} comes in several texts`)
+    if (value !== had || !STEADY.has(key)) throw new InexactFault(`${key} comes in several texts`)
   }
   if (isObject(value) && isObject(had)) return mergedObject(had, value)
   if (isDeepStrictEqual(had, value)) return had
-  throw new Inexact(`${key} changes within the stream`)
+  throw new InexactFault(`${key} changes within the stream`)
 }
 
 function mergedObject(had: JsonRecord, value: JsonRecord): JsonRecord {
@@ -83,7 +83,7 @@ function mergedList(key: string, had: unknown, value: readonly unknown[]): unkno
     return list
   }
   if (had === null) return [...value]
-  if (!Array.isArray(had)) throw new Inexact(`${key} changes within the stream`)
+  if (!Array.isArray(had)) throw new InexactFault(`${key} changes within the stream`)
   if (LISTS.has(key)) {
     // in place: copied by each event, a long list would cost the square of its length
     for (const item of value) had.push(item)
@@ -91,15 +91,15 @@ function mergedList(key: string, had: unknown, value: readonly unknown[]): unkno
   }
   if (value.length === 0 || isDeepStrictEqual(had, value)) return had
   if (had.length === 0) return [...value]
-  throw new Inexact(`${key} comes in several lists`)
+  throw new InexactFault(`${key} comes in several lists`)
 }
 
 /** Items are distinguished by their index. They begin in order. */
 function mergeItem(list: unknown[], given: JsonRecord & {readonly index: number}, keeps_index: boolean): void {
   const {index, ...rest} = given
-  if (index > list.length) throw new Inexact('an item of a list is missing')
+  if (index > list.length) throw new InexactFault('an item of a list is missing')
   const had = index === list.length ? {} : list[index]
-  if (!isObject(had)) throw new Inexact('a list changes within the stream')
+  if (!isObject(had)) throw new InexactFault('a list changes within the stream')
   mergeDelta(had, keeps_index ? given : rest)
   list[index] = had
 }

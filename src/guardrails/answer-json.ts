@@ -1,6 +1,6 @@
 import type {Refusal} from '../base/errors.ts'
 import {findingKeyFault, keyFault, WIDEST_OF_ANSWERS} from '../base/json-keys.ts'
-import {parsed, TooDeep} from '../base/json-object.ts'
+import {parsed, TooDeepFault} from '../base/json-object.ts'
 import {isTooDeep} from '../base/json-shape.ts'
 import {isObject, type JsonObject, type JsonValue} from './json.ts'
 import {readingJson} from './json-text.ts'
@@ -21,7 +21,7 @@ export async function readAnswerJson(
   const is_long = bytes.length > LONG_ANSWER_BYTES
   const json = is_long ? ((await inTimeSlices(readingJson(text))) as JsonValue | undefined) : parsed(text)
   if (json === undefined && isTooDeep(text))
-    throw unreadable(`${new TooDeep().message}, so that guardrails cannot judge it`)
+    throw unreadable(`${new TooDeepFault().message}, so that guardrails cannot judge it`)
   if (!isObject(json)) throw unreadable('it is not a JSON object, so that guardrails cannot judge it')
   const fault = is_long
     ? await inTimeSlices(findingKeyFault(text, DEEPEST, WIDEST_OF_ANSWERS))

@@ -1,4 +1,4 @@
-import {parseJson, TooDeep} from '../base/json-object.ts'
+import {parseJson, TooDeepFault} from '../base/json-object.ts'
 import {MAX_JSON_DEPTH} from '../base/json-shape.ts'
 import type {JsonValue} from './json.ts'
 import type {SlicedWork} from './time-slices.ts'
@@ -117,7 +117,7 @@ function* parsingLong(text: string): SlicedWork<JsonValue> {
     const first = sign()
     if (first === '"') return string()
     if (first !== '[' && first !== '{') return scalar()
-    if (open.length === MAX_JSON_DEPTH) throw new TooDeep()
+    if (open.length === MAX_JSON_DEPTH) throw new TooDeepFault()
     at++
     if (sign() === (first === '[' ? ']' : '}')) {
       at++

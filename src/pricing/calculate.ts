@@ -10,12 +10,12 @@ export type Formula =
   | {readonly value: string | number}
 
 /** Says what is wrong with a formula, and where: `operands[1].value`. */
-export class FormulaError extends Error {
+export class FormulaFault extends Error {
   readonly path: string
 
   constructor(path: string, message: string) {
     super(message)
-    this.name = 'FormulaError'
+    this.name = 'FormulaFault'
     this.path = path
   }
 }
@@ -40,25 +40,25 @@ const MAX_DEPTH = 16
 const MAX_OPERANDS = 64
 
 /**
- * `value` as a formula, or a FormulaError that names the part that is none. Bounded in depth, so that a hostile one is
+ * `value` as a formula, or a FormulaFault that names the part that is none. Bounded in depth, so that a hostile one is
  * no danger.
  */
 export function readFormula(value: unknown, path = '', depth = 0): Formula {
-  if (depth > MAX_DEPTH) throw new FormulaError(path, `is nested deeper than ${MAX_DEPTH}`)
+  if (depth > MAX_DEPTH) throw new FormulaFault(path, `is nested deeper than ${MAX_DEPTH}`)
   if (typeof value !== 'object' || value === null)
-    throw new FormulaError(path, 'expected {operation, operands} or {value}')
+    throw new FormulaFault(path, 'expected {operation, operands} or {value}')
   const {operation, operands, value: held, ...rest} = value as Readonly<Record<string, unknown>>
   const [strange] = Object.keys(rest)
-  if (strange !== undefined) throw new FormulaError(join(path, strange), 'is not a key of a formula')
+  if (strange !== undefined) throw new FormulaFault(join(path, strange), 'is not a key of a formula')
   if (typeof held === 'string' || typeof held === 'number') {
     if (operation !== undefined || operands !== undefined)
-      throw new FormulaError(path, 'has both a value and an operation')
+      throw new FormulaFault(path, 'has both a value and an operation')
     return {value: held}
   }
   if (operation !== 'sum' && operation !== 'multiply')
-    throw new FormulaError(join(path, 'operation'), 'expected sum or multiply')
+    throw new FormulaFault(join(path, 'operation'), 'expected sum or multiply')
   if (!Array.isArray(operands) || operands.length === 0 || operands.length > MAX_OPERANDS) {
-    throw new FormulaError(join(path, 'operands'), `expected 1 to ${MAX_OPERANDS} operands`)
+    throw new FormulaFault(join(path, 'operands'), `expected 1 to ${MAX_OPERANDS} operands`)
   }
   return {
     operation,
@@ -87,7 +87,7 @@ export function ratesOfFormula(
   for (const {numerator, denominator, variable, priced} of expand(formula, rates, '')) {
     if (!priced || !variable) {
       if (numerator === 0n) continue
-      throw new FormulaError('', 'a term is not a token count times a rate')
+      throw new FormulaFault('', 'a term is not a token count times a rate')
     }
     const sum = sums.get(variable) ?? {numerator: 0n, denominator: 1n}
     sums.set(variable, {
@@ -98,9 +98,9 @@ export function ratesOfFormula(
   return new Map(
     [...sums].map(([variable, {numerator, denominator}]) => {
       if (numerator % denominator !== 0n)
-        throw new FormulaError('', `the price of ${variable} is finer than a pico-dollar`)
+        throw new FormulaFault('', `the price of ${variable} is finer than a pico-dollar`)
       const pico = numerator / denominator
-      if (pico > BigInt(Number.MAX_SAFE_INTEGER)) throw new FormulaError('', `the price of ${variable} is too large`)
+      if (pico > BigInt(Number.MAX_SAFE_INTEGER)) throw new FormulaFault('', `the price of ${variable} is too large`)
       return [variable, Number(pico)]
     }),
   )
@@ -124,8 +124,8 @@ function product(left: readonly Term[], right: readonly Term[], path: string): r
   return left.flatMap(one =>
     right.map(other => {
       if (one.variable && other.variable)
-        throw new FormulaError(path, `multiplies ${one.variable} by ${other.variable}`)
-      if (one.priced && other.priced) throw new FormulaError(path, 'multiplies two rates')
+        throw new FormulaFault(path, `multiplies ${one.variable} by ${other.variable}`)
+      if (one.priced && other.priced) throw new FormulaFault(path, 'multiplies two rates')
       return {
         numerator: one.numerator * other.numerator,
         denominator: one.denominator * other.denominator,
@@ -136,8 +136,8 @@ function product(left: readonly Term[], right: readonly Term[], path: string): r
   )
 }
 
-function tooLong(path: string): FormulaError {
-  return new FormulaError(path, `comes to more than ${MAX_TERMS} terms`)
+function tooLong(path: string): FormulaFault {
+  return new FormulaFault(path, `comes to more than ${MAX_TERMS} terms`)
 }
 
 function leaf(value: string | number, rates: Readonly<Record<string, number>>, path: string): Term {
@@ -155,7 +155,7 @@ function leaf(value: string | number, rates: Readonly<Record<string, number>>, p
   }
   const number = scaleDecimal(text, 0)
   if (!number)
-    throw new FormulaError(
+    throw new FormulaFault(
       path,
       `is ${JSON.stringify(value)}; expected a number, rates.<key>, or one of ${VARIABLES.join(', ')}`,
     )

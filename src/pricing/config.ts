@@ -1,17 +1,17 @@
 import {z} from 'zod'
 import {imageUnit, UNIT} from '../schema/usage.ts'
-import {type Formula, FormulaError, ratesOfFormula, readFormula, type Variable} from './calculate.ts'
+import {type Formula, FormulaFault, ratesOfFormula, readFormula, type Variable} from './calculate.ts'
 import {toPico} from './decimal.ts'
 import {type Price, type PricePeriod, type RateName, SPEECH, type Terms, type UnitRate} from './price.ts'
 
 /** A pricing config that cannot be used. `path` leads to the field: `pay_as_you_go.request_token.price`. */
-export class PricingConfigError extends Error {
+export class PricingConfigFault extends Error {
   readonly path: string
   readonly reason: string
 
   constructor(path: string, reason: string) {
     super(path === '' ? reason : `${path}: ${reason}`)
-    this.name = 'PricingConfigError'
+    this.name = 'PricingConfigFault'
     this.path = path
     this.reason = reason
   }
@@ -107,7 +107,7 @@ export interface ConfigOptions {
 
 /**
  * The price that the pricing config `value` describes, exactly: cents become whole pico-dollars or are refused. Throws
- * a PricingConfigError that names the first field that is wrong.
+ * a PricingConfigFault that names the first field that is wrong.
  */
 export function readPricingConfig(value: unknown, options: ConfigOptions): Price {
   const config = parse(value)
@@ -148,7 +148,7 @@ function parse(value: unknown): Config {
   const parsed = pricing_config.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]!
-  throw new PricingConfigError(issue.path.map(String).join('.'), issue.message)
+  throw new PricingConfigFault(issue.path.map(String).join('.'), issue.message)
 }
 
 function toTerms(paid: PayAsYouGo, path: string, formulas: Calculate | null): Terms {
@@ -193,13 +193,13 @@ function ratesFrom(
   return Object.fromEntries(rates.filter(([, pico]) => pico > 0))
 }
 
-/** `work` done, its FormulaError reported as one of the whole config. */
+/** `work` done, its FormulaFault reported as one of the whole config. */
 function at<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof FormulaError)) throw error
-    throw new PricingConfigError(error.path === '' ? path : `${path}.${error.path}`, error.message)
+    if (!(error instanceof FormulaFault)) throw error
+    throw new PricingConfigFault(error.path === '' ? path : `${path}.${error.path}`, error.message)
   }
 }
 
@@ -210,6 +210,6 @@ function withUnits(terms: Terms, units: Readonly<Record<string, UnitRate>> | und
 function cents(value: number, path: string): number {
   const pico = toPico(value, 'cents')
   if (pico === undefined)
-    throw new PricingConfigError(path, `is ${value} cents; expected at most ten decimals and no more than 900000`)
+    throw new PricingConfigFault(path, `is ${value} cents; expected at most ten decimals and no more than 900000`)
   return pico
 }

@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {isObject} from '../base/json-object.ts'
-import {PricingConfigError, readCalculate, readPricingConfig} from './config.ts'
+import {PricingConfigFault, readCalculate, readPricingConfig} from './config.ts'
 import {type Price, type PricePeriod, RATE_NAMES, type RateName} from './price.ts'
 
 /** The prices of one provider: its models by lower-case id, and its `default` where that is worth something. */
@@ -42,11 +42,11 @@ const catalogue_row = z.union([
 
 /**
  * The rows of a provider as prices. A row is `{"pricing_config": {...}}` (docs/pricing.md, Use your own price files) or
- * a row of the catalogue. Throws a PricingConfigError that leads to the field:
+ * a row of the catalogue. Throws a PricingConfigFault that leads to the field:
  * `gpt-4o.pricing_config.pay_as_you_go.request_token.price`.
  */
 export function readPriceFile(rows: unknown, provider: string, source: string): PriceFile {
-  if (!isObject(rows)) throw new PricingConfigError('', 'expected an object of models')
+  if (!isObject(rows)) throw new PricingConfigFault('', 'expected an object of models')
   const base = Object.hasOwn(rows, DEFAULT) ? rows[DEFAULT] : undefined
   const calculate = base === undefined ? null : within(DEFAULT, () => readCalculate(configOf(DEFAULT, base)))
   const models = new Map<string, Price>()
@@ -70,7 +70,7 @@ function readRow(row: unknown, options: RowOptions): Price {
   const parsed = catalogue_row.safeParse(row)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
-    throw new PricingConfigError([model, ...issue.path.map(String)].join('.'), issue.message)
+    throw new PricingConfigFault([model, ...issue.path.map(String)].join('.'), issue.message)
   }
   const {source: _, aliases = [], dated, geographies: multipliers, ...pricing} = parsed.data
   // Zod leaves undefined members where optional ones are absent only in types.
@@ -88,7 +88,7 @@ function readRow(row: unknown, options: RowOptions): Price {
 
 function configOf(model: string, row: unknown): unknown {
   if (!isObject(row) || !isObject(row.pricing_config))
-    throw new PricingConfigError(model, 'expected {"pricing_config": {...}}')
+    throw new PricingConfigFault(model, 'expected {"pricing_config": {...}}')
   return row.pricing_config
 }
 
@@ -96,8 +96,8 @@ function within<T>(model: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof PricingConfigError) || error.path === model) throw error
-    throw new PricingConfigError(`${model}.pricing_config${error.path === '' ? '' : `.${error.path}`}`, error.reason)
+    if (!(error instanceof PricingConfigFault) || error.path === model) throw error
+    throw new PricingConfigFault(`${model}.pricing_config${error.path === '' ? '' : `.${error.path}`}`, error.reason)
   }
 }
 

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto'
 import type {Catalogue} from './catalogue.ts'
-import {PricingConfigError} from './config.ts'
+import {PricingConfigFault} from './config.ts'
 import {DEFAULT, readPriceFile} from './file.ts'
 import type {KeptPrice} from './kept.ts'
 import type {Price} from './price.ts'
@@ -23,7 +23,7 @@ export interface ReadList {
 }
 
 /**
- * Reads every price of a list. Throws a PricingConfigError with the path: `providers.openai.gpt-4o.pricing_config...`.
+ * Reads every price of a list. Throws a PricingConfigFault with the path: `providers.openai.gpt-4o.pricing_config...`.
  */
 export function readPriceList({providers}: Pick<PriceList, 'providers'>, source: string): ReadList {
   const prices = Object.entries(providers).flatMap(([provider, rows]) => {
@@ -42,8 +42,8 @@ function at<T>(provider: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof PricingConfigError)) throw error
-    throw new PricingConfigError(`providers.${provider}${error.path ? `.${error.path}` : ''}`, error.reason)
+    if (!(error instanceof PricingConfigFault)) throw error
+    throw new PricingConfigFault(`providers.${provider}${error.path ? `.${error.path}` : ''}`, error.reason)
   }
 }
 

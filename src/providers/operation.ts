@@ -9,7 +9,7 @@ import type {Json, ProviderFault, Translation, TranslationContext} from './trans
  * An endpoint that takes calls of the provider's own kind, one or several: files, batches, fine-tuning. It is told what
  * the client asked, calls the provider through a port, and gives what the client is answered. A call that fails
  * (`UpstreamFault`) need not be caught: the client is told of it in OpenAI's words, with the provider's status. Throws
- * `Untranslatable` for what the provider cannot take.
+ * `UnsupportedInputFault` for what the provider cannot take.
  */
 export type ProviderOperation = (input: OperationInput, upstream: Upstream) => Promise<OperationResult>
 
@@ -59,8 +59,8 @@ export interface OperationInput {
   /** Refuses a model that may not be called. That of `context` was checked already. */
   allow(model: string): void
   /**
-   * The words for one endpoint of one model; null where the provider takes OpenAI's. Throws `Untranslatable` where the
-   * endpoint is not had.
+   * The words for one endpoint of one model; null where the provider takes OpenAI's. Throws `UnsupportedInputFault`
+   * where the endpoint is not had.
    */
   words(endpoint: EndpointName, model: string): Translation | null
 }
@@ -100,7 +100,7 @@ export interface UpstreamReply {
   readonly headers: Readonly<Record<string, string>>
   /** As it comes, no faster than it is taken. */
   readonly body: AsyncIterable<Buffer>
-  /** The whole of it, up to 8 MB; `BadReply` for more, and for what is no JSON object. */
+  /** The whole of it, up to 8 MB; `InvalidResponseFault` for more, and for what is no JSON object. */
   bytes(): Promise<Buffer>
   json(): Promise<Json>
   drop(): void

@@ -1,6 +1,6 @@
 import type {ConfigTarget} from '../schema/configs.ts'
 import {OPTIONS, type OptionName} from './option-table.ts'
-import {UnsupportedInput} from './translation.ts'
+import {UnsupportedInputFault} from './translation.ts'
 
 /**
  * What an integration, a config or a request's headers say of a provider's place and login: option → value. Nothing in
@@ -9,18 +9,18 @@ import {UnsupportedInput} from './translation.ts'
 export type Options = Readonly<Record<string, string>>
 
 /** A base URL or a login needs an option that is not set. */
-export class MissingOption extends UnsupportedInput {
+export class MissingOptionFault extends UnsupportedInputFault {
   constructor(option: string, why = 'is needed to call this provider') {
     super(option, why)
-    this.name = 'MissingOption'
+    this.name = 'MissingOptionFault'
   }
 }
 
 /** An option is not of the form that it takes: in a host or a path it could lead elsewhere. */
-export class WrongOption extends UnsupportedInput {
+export class WrongOptionFault extends UnsupportedInputFault {
   constructor(option: string, expected: string) {
     super(option, `expected ${expected}`)
-    this.name = 'WrongOption'
+    this.name = 'WrongOptionFault'
   }
 }
 
@@ -47,27 +47,28 @@ export const GRAMMARS = {
   json: [/^[\s\S]{1,262144}$/, 'JSON'],
 } as const satisfies Readonly<Record<string, readonly [RegExp, string]>>
 
-/** The value of an option, checked for its form; undefined where it is not set. Throws `WrongOption`. */
+/** The value of an option, checked for its form; undefined where it is not set. Throws `WrongOptionFault`. */
 export function optionIn(options: Options, name: OptionName): string | undefined {
   const value = Object.hasOwn(options, name) ? options[name] : undefined
   if (typeof value !== 'string' || value === '') return undefined
   const [form, expected] = GRAMMARS[OPTIONS[name].takes]
   if (!form.test(value) || (IN_HOSTS.has(OPTIONS[name].takes) && /^xn--/i.test(value)))
-    throw new WrongOption(name, expected)
+    throw new WrongOptionFault(name, expected)
   return value
 }
 
 /**
- * Throws `WrongOption` for the first option that is not of the form it takes: dialects write some of them into paths.
+ * Throws `WrongOptionFault` for the first option that is not of the form it takes: dialects write some of them into
+ * paths.
  */
 export function checkOptions(options: Options): void {
   for (const name of Object.keys(options)) if (isOption(name)) optionIn(options, name)
 }
 
-/** The same for what cannot be done without. Throws `MissingOption` too. */
+/** The same for what cannot be done without. Throws `MissingOptionFault` too. */
 export function optionNeeded(options: Options, name: OptionName, why?: string): string {
   const value = optionIn(options, name)
-  if (value === undefined) throw new MissingOption(name, why)
+  if (value === undefined) throw new MissingOptionFault(name, why)
   return value
 }
 

@@ -74,7 +74,7 @@ export interface Provider {
   /** Answers in this process instead of over the network; the same dispatcher at each call. */
   readonly transport?: () => Dispatcher
 
-  /** The base URL that options say; wins over `base_url`. Throws `MissingOption` and `WrongOption`. */
+  /** The base URL that options say; wins over `base_url`. Throws `MissingOptionFault` and `WrongOptionFault`. */
   readonly baseUrlOf?: (options: Options, reach?: EndpointRequest) => string
   /** `place` as people write it: `https://{azure_resource_name}.openai.azure.com/openai`. */
   readonly base_url_template?: string

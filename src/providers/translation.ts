@@ -82,11 +82,11 @@ export interface ProviderFault {
 
 /** One endpoint in a provider's words. */
 export interface Translation {
-  /** Throws `Untranslatable` for what the provider has no words for and that must not be dropped silently. */
+  /** Throws `UnsupportedInputFault` for what the provider has no words for and that must not be dropped silently. */
   request(request: Json, context: TranslationContext): Translated
   /**
-   * A 2xx answer. Throws `BadReply` for what is not the provider's shape: never half an object. `request` is what the
-   * client sent, `header_usage` what the headers count: it stands in where the answer has no counts.
+   * A 2xx answer. Throws `InvalidResponseFault` for what is not the provider's shape: never half an object. `request`
+   * is what the client sent, `header_usage` what the headers count: it stands in where the answer has no counts.
    */
   reply(response: unknown, context: TranslationContext, request: Json, header_usage?: Usage | null): TranslatedResponse
   readonly stream?: {
@@ -115,7 +115,7 @@ export interface Dialect {
  * so that it may talk to any provider that has chat.
  */
 export interface ClientDialect {
-  /** Throws `Untranslatable`. */
+  /** Throws `UnsupportedInputFault`. */
   toChat(request: Json, context: TranslationContext): Json
   /** A whole chat completion in the client's words. */
   fromChat(completion: Json, context: TranslationContext, request: Json): Json
@@ -142,20 +142,20 @@ export interface ClientStream {
  * The request holds what the provider has no counterpart for. `field` is its path in the body
  * (`messages[2].content[0].type`).
  */
-export class UnsupportedInput extends Error {
+export class UnsupportedInputFault extends Error {
   readonly field: string
 
   constructor(field: string, reason: string) {
     super(`${field}: ${reason}`)
-    this.name = 'Untranslatable'
+    this.name = 'UnsupportedInputFault'
     this.field = field
   }
 }
 
 /** A 2xx answer that is not what its provider documents. */
-export class InvalidResponse extends Error {
+export class InvalidResponseFault extends Error {
   constructor(reason: string) {
     super(reason)
-    this.name = 'BadReply'
+    this.name = 'InvalidResponseFault'
   }
 }

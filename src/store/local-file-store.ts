@@ -5,10 +5,10 @@ import {newTimeId} from '../base/ids.ts'
 import type {FileStore, StoredFile} from '../schema/file-store.ts'
 
 /** A shelf holds as much as it may. */
-export class FileStoreFull extends Error {
+export class FileStoreFullFault extends Error {
   constructor(reason: string) {
     super(reason)
-    this.name = 'ShelfFull'
+    this.name = 'FileStoreFullFault'
   }
 }
 
@@ -42,8 +42,8 @@ export class LocalFileStore implements FileStore {
       let bytes = 0
       for await (const piece of content) {
         bytes += piece.length
-        if (bytes > MAX_FILE_BYTES) throw new FileStoreFull(`a file may have ${MAX_FILE_BYTES >> 20} MB at most`)
-        if (held + bytes > MAX_BYTES) throw new FileStoreFull('no more files are kept here now: delete some')
+        if (bytes > MAX_FILE_BYTES) throw new FileStoreFullFault(`a file may have ${MAX_FILE_BYTES >> 20} MB at most`)
+        if (held + bytes > MAX_BYTES) throw new FileStoreFullFault('no more files are kept here now: delete some')
         await file.writeFile(piece)
       }
       await file.sync()

@@ -1,7 +1,7 @@
 import type {Worker} from 'node:worker_threads'
 import type {After} from '../base/after.ts'
 import type {Log} from '../base/log.ts'
-import {StoreSilent, unwritableReason} from '../base/store-fault.ts'
+import {StoreSilentFault, unwritableReason} from '../base/store-fault.ts'
 import type {Mark} from '../store/journal/index.ts'
 import type {BodyQueue} from './bodies.ts'
 import {isBefore} from './flusher.ts'
@@ -103,7 +103,7 @@ export class FlusherLink {
 
   /**
    * Resolves when everything before `mark` and every body handed over is written; at once when the link is closed.
-   * Rejects (StoreSilent) after `most_ms`: what was recorded stands in the journal, and is written as soon as the
+   * Rejects (StoreSilentFault) after `most_ms`: what was recorded stands in the journal, and is written as soon as the
    * database lets it.
    */
   flush(mark: Mark, most_ms = Number.POSITIVE_INFINITY): Promise<void> {
@@ -122,7 +122,7 @@ export class FlusherLink {
       const late = () => {
         this.#waiting = this.#waiting.filter(each => each !== wait)
         reject(
-          new StoreSilent('the ledger', unwritableReason(this.#hindered) ?? 'its database takes nothing now', {
+          new StoreSilentFault('the ledger', unwritableReason(this.#hindered) ?? 'its database takes nothing now', {
             cause: this.#hindered,
           }),
         )

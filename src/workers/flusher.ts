@@ -14,7 +14,7 @@ import {
   type JournalWarning,
   type Mark,
   readJournal,
-  SegmentMissing,
+  SegmentMissingFault,
 } from '../store/journal/index.ts'
 import {JournalSlice} from './journal-slice.ts'
 import {JournalWalk} from './journal-walk.ts'
@@ -178,7 +178,7 @@ export class Flusher {
       this.#missing = 0
       return applied
     } catch (fault) {
-      if (fault instanceof SegmentMissing) this.#missing++
+      if (fault instanceof SegmentMissingFault) this.#missing++
       throw fault
     } finally {
       walk.close()

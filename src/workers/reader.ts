@@ -5,7 +5,7 @@ import {startWorker} from '../base/runtime.ts'
 import type {Db} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import {remoteSqlite} from '../store/dialect/remote.ts'
-import {TooLong} from '../store/too-long.ts'
+import {StatementTimeoutFault} from '../store/statement-timeout.ts'
 import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-messages.ts'
 
 /** Where reads that take time are made. */
@@ -68,7 +68,7 @@ export class ReaderClient {
   ask(order: ReaderOrder): Promise<readonly unknown[]> {
     const {after, most_ms} = this.#options
     if (this.#closed) return Promise.reject(new Error('The reader is closed.'))
-    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(new TooLong(most_ms))
+    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(new StatementTimeoutFault(most_ms))
     return new Promise((done, failed) => {
       const request: PendingOrder = {order, done, failed, cancel: after(most_ms, () => this.#giveUp(request))}
       this.#waiting.push(request)
@@ -125,7 +125,7 @@ export class ReaderClient {
   }
 
   #giveUp(request: PendingOrder): void {
-    request.failed(new TooLong(this.#options.most_ms))
+    request.failed(new StatementTimeoutFault(this.#options.most_ms))
     if (request === this.#under_way) void this.#worker?.terminate()
     else this.#waiting = this.#waiting.filter(each => each !== request)
   }

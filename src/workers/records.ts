@@ -62,8 +62,8 @@ export interface Records {
   readonly recovered: readonly Settlement[]
   status(): RecordsStatus
   /**
-   * Resolves when everything recorded before is in the database. Rejects (StoreSilent) when that cannot be written for
-   * too long.
+   * Resolves when everything recorded before is in the database. Rejects (StoreSilentFault) when that cannot be written
+   * for too long.
    */
   flushed(most_ms?: number): Promise<void>
   /** Deletes bodies, rows and sums that are past their time, for one turn; true when all of them are gone. */

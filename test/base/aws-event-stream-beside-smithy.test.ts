@@ -1,7 +1,7 @@
 import {EventStreamCodec} from '@smithy/eventstream-codec'
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {AwsEventStream, type AwsHeader, BadFrame} from '../../src/base/aws-event-stream.ts'
+import {AwsEventStream, type AwsHeader, FrameFault} from '../../src/base/aws-event-stream.ts'
 import {seed} from '../support/ring.ts'
 
 const codec = new EventStreamCodec(
@@ -43,7 +43,7 @@ function read(bytes: Buffer, piece = bytes.length): Read[] | null {
   try {
     for (let at = 0; at < bytes.length; at += piece) stream.push(bytes.subarray(at, at + piece))
   } catch (fault) {
-    if (fault instanceof BadFrame) return null
+    if (fault instanceof FrameFault) return null
     throw fault
   }
   return stream.is_open ? null : found

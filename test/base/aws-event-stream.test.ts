@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {AwsEventStream, type AwsHeader, BadFrame, readEvent} from '../../src/base/aws-event-stream.ts'
+import {AwsEventStream, type AwsHeader, FrameFault, readEvent} from '../../src/base/aws-event-stream.ts'
 import {checksum, eventFrame, frame, sized} from '../providers/bedrock/frames.ts'
 
 interface Read {
@@ -95,15 +95,15 @@ test('one flipped bit anywhere is noticed, wherever the stream is cut', () => {
   for (let bit = 0; bit < bytes.length * 8; bit++) {
     const damaged = Buffer.from(bytes)
     damaged[bit >> 3]! ^= 1 << (bit & 7)
-    expect(() => read([damaged]), `bit ${bit}`).toThrow(BadFrame)
-    expect(() => read([...damaged].map(byte => Buffer.from([byte]))), `bit ${bit}, byte by byte`).toThrow(BadFrame)
+    expect(() => read([damaged]), `bit ${bit}`).toThrow(FrameFault)
+    expect(() => read([...damaged].map(byte => Buffer.from([byte]))), `bit ${bit}, byte by byte`).toThrow(FrameFault)
   }
 })
 
 test('nothing is read after damage', () => {
   const stream = new AwsEventStream(() => expect.unreachable())
-  expect(() => stream.push(Buffer.alloc(12))).toThrow(BadFrame)
-  expect(() => stream.push(eventFrame('ping', {}))).toThrow(BadFrame)
+  expect(() => stream.push(Buffer.alloc(12))).toThrow(FrameFault)
+  expect(() => stream.push(eventFrame('ping', {}))).toThrow(FrameFault)
 })
 
 test('a message longer than the bound is refused at its prelude, before its bytes are kept', () => {
@@ -130,7 +130,7 @@ test.each([
   head.writeUInt32BE(16 + headers.length, 0)
   head.writeUInt32BE(headers.length, 4)
   const start = Buffer.concat([head, crc(head), headers])
-  expect(() => read([Buffer.concat([start, crc(start)])])).toThrow(BadFrame)
+  expect(() => read([Buffer.concat([start, crc(start)])])).toThrow(FrameFault)
 })
 
 test('an open message shows that the stream was cut off', () => {

@@ -1,7 +1,7 @@
 import {readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {describe, expect, test} from 'vitest'
-import {isObject, list, object, parsed, parsedObject, parseJson, TooDeep} from '../../src/base/json-object.ts'
+import {isObject, list, object, parsed, parsedObject, parseJson, TooDeepFault} from '../../src/base/json-object.ts'
 
 const ROOT = new URL('../..', import.meta.url).pathname
 
@@ -62,7 +62,7 @@ test('what is nested too deep is no JSON to anybody, wherever brackets stand in 
     expect(parsed(deep(256, open, close, within))).toBeDefined()
     for (const levels of [257, 10_000]) {
       expect(parsed(deep(levels, open, close, within))).toBeUndefined()
-      expect(() => parseJson(deep(levels, open, close, within))).toThrow(TooDeep)
+      expect(() => parseJson(deep(levels, open, close, within))).toThrow(TooDeepFault)
     }
   }
   const texts = JSON.stringify({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {LineTooLong, linesOf} from '../../src/base/lines.ts'
+import {LineTooLongFault, linesOf} from '../../src/base/lines.ts'
 
 async function* cutAt(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
   const at = [...new Set([0, ...cuts.map(cut => cut % (bytes.length + 1)), bytes.length])].sort(
@@ -46,6 +46,6 @@ test('a byte order mark is no part of the first line', async () => {
 
 test('a line that is too long is refused by its number, ended or not', async () => {
   for (const text of ['short\nthis one is too long\nshort', 'short\nthis one is too long'])
-    await expect(read(cutAt(Buffer.from(text), [3, 9, 12]), 10)).rejects.toThrow(new LineTooLong(2, 10))
+    await expect(read(cutAt(Buffer.from(text), [3, 9, 12]), 10)).rejects.toThrow(new LineTooLongFault(2, 10))
   expect(await read(cutAt(Buffer.from('0123456789\n0123456789'), [4, 15]), 10)).toHaveLength(2)
 })

@@ -9,7 +9,7 @@ import {machine, reportOf, writePage} from './report.ts'
 import {routingCost} from './routing.ts'
 import {compareSubjects, soakOurs} from './side-by-side.ts'
 import {starts} from './starts.ts'
-import {Missing} from './subjects/subject.ts'
+import {MissingFault} from './subjects/subject.ts'
 import {checks, type Measured} from './targets.ts'
 import {translationCost} from './translate.ts'
 
@@ -41,10 +41,9 @@ async function bench(options: Options): Promise<void> {
   mkdirSync(FOLDER, {recursive: true})
   const skipped: string[] = []
   const skip = (what: string, fault: unknown) => {
-    if (!(fault instanceof Missing)) process.exitCode = 1
-    skipped.push(
-      `${what}: ${fault instanceof Missing ? fault.message : `failed, ${fault instanceof Error ? fault.message : fault}`}`,
-    )
+    if (!(fault instanceof MissingFault)) process.exitCode = 1
+    const message = fault instanceof Error ? fault.message : fault
+    skipped.push(`${what}: ${fault instanceof MissingFault ? message : `failed, ${message}`}`)
     tell(`left out: ${skipped.at(-1)}`)
   }
   const part = async <T>(name: Part, work: () => Promise<T>): Promise<T | undefined> => {

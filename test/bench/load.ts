@@ -3,7 +3,7 @@ import {join} from 'node:path'
 import {setTimeout as sleep} from 'node:timers/promises'
 import {cpuUs, rssMb, run} from './processes.ts'
 import type {Scenario} from './scenarios.ts'
-import {Missing, type Subject} from './subjects/subject.ts'
+import {MissingFault, type Subject} from './subjects/subject.ts'
 
 /** What one client program saw. */
 interface Seen {
@@ -93,7 +93,7 @@ export async function drive(
       ]
     : wrk(subject, file, clients, seconds)
   const said = await run(words, {processors}).catch((fault: NodeJS.ErrnoException) => {
-    throw fault.code === 'ENOENT' ? new Missing(`${words[0]} is not installed`) : fault
+    throw fault.code === 'ENOENT' ? new MissingFault(`${words[0]} is not installed`) : fault
   })
   return JSON.parse(said.trim().split('\n').at(-1)!) as Seen
 }

@@ -2,7 +2,7 @@ import {existsSync, statSync} from 'node:fs'
 import {run} from './processes.ts'
 import {median} from './rounds.ts'
 import {EXECUTABLE, gatewayCommand, serve} from './subjects/gateway.ts'
-import {Missing} from './subjects/subject.ts'
+import {MissingFault} from './subjects/subject.ts'
 
 /** How quick a gateway is there. Medians; null where there is nothing to measure. */
 export interface Starts {
@@ -19,7 +19,7 @@ const SERVES = 5
 /** Times `gateway version` and `gateway serve` on an existing data directory. */
 export async function starts(is_binary: boolean, data_dir: string): Promise<Starts> {
   const command = gatewayCommand(is_binary)
-  if (!existsSync(data_dir)) throw new Missing('there is no data directory yet')
+  if (!existsSync(data_dir)) throw new MissingFault('there is no data directory yet')
   const version_ms: number[] = []
   for (let round = 0; round < VERSIONS; round++) {
     const began = performance.now()

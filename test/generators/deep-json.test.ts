@@ -3,10 +3,10 @@ import {expect, test} from 'vitest'
 import {Refusal} from '../../src/base/errors.ts'
 import {parsed} from '../../src/base/json-object.ts'
 import {TemplateFault} from '../../src/base/mustache/parse.ts'
-import {Inexact} from '../../src/cache/merge.ts'
-import {FormulaError} from '../../src/pricing/calculate.ts'
-import {PricingConfigError} from '../../src/pricing/config.ts'
-import {InvalidResponse, UnsupportedInput} from '../../src/providers/translation.ts'
+import {InexactFault} from '../../src/cache/merge.ts'
+import {FormulaFault} from '../../src/pricing/calculate.ts'
+import {PricingConfigFault} from '../../src/pricing/config.ts'
+import {InvalidResponseFault, UnsupportedInputFault} from '../../src/providers/translation.ts'
 import {pace} from '../support/pace.ts'
 import {forRing, generated} from '../support/ring.ts'
 import {READERS, type Reader} from './deep-json/readers.ts'
@@ -20,11 +20,11 @@ import {quickest, SHAPES, type Shape} from './deep-json/shapes.ts'
 const FAULTS = [
   Refusal,
   TemplateFault,
-  Inexact,
-  FormulaError,
-  PricingConfigError,
-  InvalidResponse,
-  UnsupportedInput,
+  InexactFault,
+  FormulaFault,
+  PricingConfigFault,
+  InvalidResponseFault,
+  UnsupportedInputFault,
   SyntaxError,
 ]
 /** Places of each reader that each shape is tried at. */

@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest'
-import {StoreSilent} from '../../src/base/store-fault.ts'
+import {StoreSilentFault} from '../../src/base/store-fault.ts'
 import type {LineState} from '../support/line.ts'
 import {forRing, generated} from '../support/ring.ts'
 import {
@@ -91,7 +91,7 @@ describe.runIf(database_url)('PostgreSQL', () => {
       await world.line.become(state, slow_ms)
       isAnswer(await world.call(warm.key))
       await timed(world.gateway.close())
-      expect(await timed(world.start())).toBeInstanceOf(StoreSilent)
+      expect(await timed(world.start())).toBeInstanceOf(StoreSilentFault)
       await world.line.become('open')
       world.replace(await world.start())
       expect(await world.logged()).toBe(world.answered)

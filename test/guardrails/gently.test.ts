@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {TooDeep} from '../../src/base/json-object.ts'
+import {TooDeepFault} from '../../src/base/json-object.ts'
 import {MAX_JSON_DEPTH} from '../../src/base/json-shape.ts'
 import type {JsonValue} from '../../src/guardrails/json.ts'
 import {jsonText, parsing} from '../../src/guardrails/json-text.ts'
@@ -132,8 +132,8 @@ describe('JSON read in pieces is that of JSON.parse', () => {
     for (; value.length; depth++) value = value[0] as readonly unknown[]
     expect(depth).toBe(MAX_JSON_DEPTH)
     for (const levels of [MAX_JSON_DEPTH + 1, 100_000]) {
-      expect(() => atOnce(parsing(deep(levels)))).toThrow(TooDeep)
-      expect(() => atOnce(parsing(deep(levels).trim()))).toThrow(TooDeep)
+      expect(() => atOnce(parsing(deep(levels)))).toThrow(TooDeepFault)
+      expect(() => atOnce(parsing(deep(levels).trim()))).toThrow(TooDeepFault)
     }
   })
 })

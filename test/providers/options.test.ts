@@ -12,7 +12,7 @@ import {
   optionsOfConfig,
   optionsOfSettings,
   readOptions,
-  WrongOption,
+  WrongOptionFault,
 } from '../../src/providers/options.ts'
 import {find} from '../../src/providers/registry.ts'
 import {readConfig} from '../../src/schema/configs.ts'
@@ -160,7 +160,7 @@ test('an option is read in its own form alone', () => {
     'aws_region: expected letters, digits and inner hyphens, 63 at most',
   )
   expect(() => optionNeeded({aws_region: ''}, 'aws_region')).toThrow('aws_region: is needed to call this provider')
-  expect(() => checkOptions({anthropic_beta: 'a\r\nx: y'})).toThrow(WrongOption)
+  expect(() => checkOptions({anthropic_beta: 'a\r\nx: y'})).toThrow(WrongOptionFault)
   checkOptions({unknown: '\r\n', anthropic_beta: 'a,b'})
 })
 

@@ -6,7 +6,7 @@ import {afterEach, expect, test} from 'vitest'
 import {after, soon} from '../../src/base/after.ts'
 import {createLog} from '../../src/base/log.ts'
 import {createSeal} from '../../src/base/seal.ts'
-import {StoreSilent} from '../../src/base/store-fault.ts'
+import {StoreSilentFault} from '../../src/base/store-fault.ts'
 import {openLogins} from '../../src/providers/auth/login.ts'
 import {find} from '../../src/providers/registry.ts'
 import {SeenObjects} from '../../src/proxy/lookups/seen-objects.ts'
@@ -184,7 +184,7 @@ test('a fault of our own behind the hijack is answered, told in a fixed sentence
 })
 
 test('a store that does not answer is no fault of our own: 503, and when to come again', async () => {
-  const {call} = await plane({findCaller: () => Promise.reject(new StoreSilent('PostgreSQL', 'no answer came'))})
+  const {call} = await plane({findCaller: () => Promise.reject(new StoreSilentFault('PostgreSQL', 'no answer came'))})
   const reply = await call()
   expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '2'])
   expect(await reply.json()).toMatchObject({

@@ -7,7 +7,7 @@ import {
   decodeRecord,
   encodeSettlement,
   type FlushTarget,
-  MarkMoved,
+  MarkMovedFault,
   openTarget,
 } from '../../src/store/flush/index.ts'
 import type {Mark} from '../../src/store/journal/index.ts'
@@ -172,7 +172,7 @@ describe.each(KINDS)('a flush into %s', kind => {
     const database = await open(kind)
     const records = [decodeRecord(Buffer.from(encodeSettlement(settlement())))]
     const slice = {from: {segment: 4, position: 64}, end: () => ({segment: 4, position: 99}), records}
-    await expect(database.target.apply(slice)).rejects.toThrow(MarkMoved)
+    await expect(database.target.apply(slice)).rejects.toThrow(MarkMovedFault)
     expect(await entriesOf(database)).toEqual([])
     expect(await database.target.readMark()).toEqual(START)
   })
@@ -425,7 +425,7 @@ describe.each(KINDS)('the hash chain on %s', kind => {
     const restored = await openTarget(targetOf(database), WRITER, 2)
     opened.push(restored)
     await applier(restored)(settlement())
-    await expect(database.target.readMark()).rejects.toThrow(MarkMoved)
+    await expect(database.target.readMark()).rejects.toThrow(MarkMovedFault)
     expect(await verifyLedger(database.store)).toMatchObject({entries: 1201, writers: 1, breaks: []})
   })
 

@@ -1,5 +1,5 @@
 import {expect, onTestFinished, test} from 'vitest'
-import {StoreSilent, storeRefusal} from '../../src/base/store-fault.ts'
+import {StoreSilentFault, storeRefusal} from '../../src/base/store-fault.ts'
 import {openPostgres, type Patience, type PostgresOptions} from '../../src/store/dialect/postgres.ts'
 import {silentPostgres} from '../support/silent-postgres.ts'
 
@@ -27,8 +27,8 @@ const read = (store: Awaited<ReturnType<typeof openPostgres>>) => store.db.selec
 test('a statement that nobody answers is given up at its deadline, and its connection with it', async () => {
   const {server, store} = await opened()
   const {fault, took_ms} = await timed(read(store))
-  expect(fault).toBeInstanceOf(StoreSilent)
-  expect((fault as StoreSilent).reason).toBe(`no answer came within ${DEADLINE_MS} ms`)
+  expect(fault).toBeInstanceOf(StoreSilentFault)
+  expect((fault as StoreSilentFault).reason).toBe(`no answer came within ${DEADLINE_MS} ms`)
   expect(took_ms).toBeLessThan(10 * DEADLINE_MS)
   await expect.poll(() => server.sockets.size).toBe(0)
   expect(store.givenUp()).toBe(1)
@@ -46,7 +46,7 @@ test('whoever waits for a connection that is busy waits no longer either', async
   const {store} = await opened({pool_size: 1})
   const all = await Promise.all(Array.from({length: 4}, () => timed(read(store))))
   for (const {fault, took_ms} of all) {
-    expect(fault).toBeInstanceOf(StoreSilent)
+    expect(fault).toBeInstanceOf(StoreSilentFault)
     expect(took_ms).toBeLessThan(10 * DEADLINE_MS)
   }
 })
@@ -56,7 +56,7 @@ test('a transaction and what empties caches wait no longer', async () => {
   const none = async () => undefined
   for (const work of [() => store.write(none), () => store.migrate(none), () => store.dataVersion()]) {
     const {fault, took_ms} = await timed(work())
-    expect(fault).toBeInstanceOf(StoreSilent)
+    expect(fault).toBeInstanceOf(StoreSilentFault)
     expect(took_ms).toBeLessThan(10 * DEADLINE_MS)
   }
 })
@@ -65,7 +65,7 @@ test('lists wait longer, but for the begin of a transaction', async () => {
   const {store} = await opened({list_timeout_ms: 4 * DEADLINE_MS}, 'lists')
   expect((await timed(read(store))).took_ms).toBeGreaterThan(3 * DEADLINE_MS)
   const begun = await timed(store.write(async () => undefined))
-  expect((begun.fault as StoreSilent).reason).toBe(`no answer came within ${DEADLINE_MS} ms`)
+  expect((begun.fault as StoreSilentFault).reason).toBe(`no answer came within ${DEADLINE_MS} ms`)
 })
 
 test('a pool whose connections are dead is closed in time', async () => {
@@ -83,12 +83,12 @@ test('no server at all is told in words, without its address', async () => {
     pool_size: 1,
   })
   const {fault} = await timed(read(store))
-  expect(fault).toBeInstanceOf(StoreSilent)
+  expect(fault).toBeInstanceOf(StoreSilentFault)
   expect((fault as Error).message).toBe('PostgreSQL does not answer: nothing listens at its address.')
 })
 
 test('a store that is silent, and one that cannot be written, are 503 and say when to come again; any other error is none of both', () => {
-  const silent = storeRefusal(new StoreSilent('PostgreSQL', 'no answer came within 5 ms'))!
+  const silent = storeRefusal(new StoreSilentFault('PostgreSQL', 'no answer came within 5 ms'))!
   expect([silent.status, silent.code, silent.retry_after_s]).toEqual([503, 'store.silent', 2])
   const full = storeRefusal(Object.assign(new Error('database or disk is full'), {code: 'SQLITE_FULL'}))!
   expect([full.status, full.message]).toEqual([

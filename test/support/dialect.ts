@@ -6,13 +6,13 @@ import {readFields, SseFramer} from '../../src/base/sse.ts'
 import {
   type Dialect,
   type Framing,
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamEvent,
   type StreamTranslator,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../../src/providers/translation.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
 import {TOKEN_CLASSES, type Usage} from '../../src/schema/usage.ts'
@@ -33,7 +33,7 @@ export interface Case {
   readonly refused?: string
   /** The client's body for `reply.json`. */
   readonly answer?: Json
-  /** Words of the `BadReply` that `reply.json` gets. */
+  /** Words of the `InvalidResponseFault` that `reply.json` gets. */
   readonly bad_reply?: string
   /** Usage but for zeros. */
   readonly usage?: Json | null
@@ -110,8 +110,8 @@ function testCase(dialect: Dialect, translation: Translation, said: Case) {
   if (refused) {
     test(`${said.name}: refused`, () => {
       const error = caught(() => translation.request(said.asked, context))
-      expect(error).toBeInstanceOf(UnsupportedInput)
-      expect((error as UnsupportedInput).field).toBe(refused)
+      expect(error).toBeInstanceOf(UnsupportedInputFault)
+      expect((error as UnsupportedInputFault).field).toBe(refused)
     })
   }
   if (answer) {
@@ -124,7 +124,7 @@ function testCase(dialect: Dialect, translation: Translation, said: Case) {
   if (bad_reply !== undefined) {
     test(`${said.name}: no answer at all`, () => {
       const error = caught(() => translation.reply(said.reply, context, said.asked))
-      expect(error).toBeInstanceOf(InvalidResponse)
+      expect(error).toBeInstanceOf(InvalidResponseFault)
       expect((error as Error).message).toContain(bad_reply)
     })
   }
@@ -194,7 +194,7 @@ export function testHostile(
     test(`${dialect.name} ${endpoint}: hostile requests are translated or refused`, () => {
       for (const asked of HOSTILE) {
         const error = caught(() => translation.request(asked, context))
-        if (error) expect(error).toBeInstanceOf(UnsupportedInput)
+        if (error) expect(error).toBeInstanceOf(UnsupportedInputFault)
       }
       expect(({} as Record<string, unknown>).polluted).toBeUndefined()
     })
@@ -202,7 +202,7 @@ export function testHostile(
       for (const said of NO_ANSWERS) {
         expect(
           caught(() => translation.reply(said, context, {documents: ['a'], input: 'a', prompt: 'a'})),
-        ).toBeInstanceOf(InvalidResponse)
+        ).toBeInstanceOf(InvalidResponseFault)
       }
     })
     if (!translation.stream) continue
@@ -510,8 +510,8 @@ export function pieces(text: string, cuts: readonly number[]): readonly string[]
 }
 
 /**
- * Answers with a member changed give a whole answer or a `BadReply`, and streams with changed events are followed or
- * fail.
+ * Answers with a member changed give a whole answer or an `InvalidResponseFault`, and streams with changed events are
+ * followed or fail.
  */
 function testChanged(dialect: Dialect, translation: Translation, cases: readonly Case[]) {
   const replies = cases.filter(({answer}) => answer)
@@ -527,7 +527,7 @@ function testChanged(dialect: Dialect, translation: Translation, cases: readonly
             const error = caught(() =>
               expectWhole(translation.reply(withChange(reply as Json, at, value), context, asked).body),
             )
-            if (error && !(error instanceof InvalidResponse)) throw error
+            if (error && !(error instanceof InvalidResponseFault)) throw error
           },
         ),
         {numRuns: 300},

@@ -89,7 +89,7 @@ test('whoever waits for the database waits no longer than told, hears what hinde
   const fault = {name: 'SqliteError', message: 'database is locked', code: 'SQLITE_BUSY'}
   thread.emit('message', {news: 'report', report: {level: 'error', text: 'It is tried again.', fault}})
   tick(200)
-  await expect(short).rejects.toMatchObject({name: 'StoreSilent', reason: 'another process holds it'})
+  await expect(short).rejects.toMatchObject({name: 'StoreSilentFault', reason: 'another process holds it'})
   expect(is_done).toBe(false)
   thread.flushes(10)
   await long

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {expect, onTestFinished, test} from 'vitest'
 import {readRows} from '../../src/store/bodies/index.ts'
-import {type FlushRecord, type FlushTarget, MarkMoved, type Slice} from '../../src/store/flush/index.ts'
+import {type FlushRecord, type FlushTarget, MarkMovedFault, type Slice} from '../../src/store/flush/index.ts'
 import {type Journal, openJournal} from '../../src/store/journal/index.ts'
 import {Flusher, type FlusherReport} from '../../src/workers/flusher.ts'
 import {packedBodies} from '../support/bodies.ts'
@@ -44,7 +44,7 @@ function memoryTarget() {
       const failure = next()
       if (failure?.heard) throw failure.fault
       if (from.segment !== memory.mark.segment || from.position !== memory.mark.position)
-        throw new MarkMoved('w', from, memory.mark)
+        throw new MarkMovedFault('w', from, memory.mark)
       if (records.some(record => memory.refuses(record))) throw rowFault()
       memory.slices.push(records.length)
       for (const {entry, row} of records) {
@@ -170,7 +170,7 @@ test('a mark that another hand moved stops the flush with a report, until it is 
   memory.mark = {segment: 9, position: 9}
   const flush = flusher.flush(record(journal, 'b'))
   while (reports.length === 0) await new Promise(resolve => setImmediate(resolve))
-  expect(reports[0]).toMatchObject({level: 'error', fault: expect.any(MarkMoved)})
+  expect(reports[0]).toMatchObject({level: 'error', fault: expect.any(MarkMovedFault)})
   expect(memory.calls).toEqual(['a'])
   memory.mark = right
   await flush

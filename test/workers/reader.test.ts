@@ -1,7 +1,7 @@
 import {EventEmitter} from 'node:events'
 import {sql} from 'kysely'
 import {describe, expect, test} from 'vitest'
-import {TooLong} from '../../src/store/too-long.ts'
+import {StatementTimeoutFault} from '../../src/store/statement-timeout.ts'
 import {openReads, ReaderClient} from '../../src/workers/reader.ts'
 import type {ReaderOrder, ReaderTold} from '../../src/workers/reader-messages.ts'
 import {insertLog} from '../support/logs.ts'
@@ -62,7 +62,7 @@ test('one statement is under way at a time; one that takes too long is given up 
   const [slow, next] = [reader.ask(order('slow')), reader.ask(order('next'))]
   expect(threads[0]!.orders.map(each => each.sql)).toEqual(['slow'])
   timers[0]!()
-  await expect(slow).rejects.toBeInstanceOf(TooLong)
+  await expect(slow).rejects.toBeInstanceOf(StatementTimeoutFault)
   expect([threads[0]!.ended, threads.length]).toEqual([true, 2])
   expect(threads[1]!.orders.map(each => each.sql)).toEqual(['next'])
   threads[1]!.emit('message', {rows: [1]})
@@ -73,7 +73,7 @@ test('a statement that waits too long is given up alone; a thread that dies fail
   const {threads, timers, reader} = fakeThreads()
   const [first, waiting, third] = [reader.ask(order('first')), reader.ask(order('waiting')), reader.ask(order('third'))]
   timers[1]!()
-  await expect(waiting).rejects.toBeInstanceOf(TooLong)
+  await expect(waiting).rejects.toBeInstanceOf(StatementTimeoutFault)
   threads[0]!.emit('exit')
   await expect(first).rejects.toThrow('ended')
   threads[1]!.emit('message', {fault: {message: 'no such table', code: 'SQLITE_ERROR'}})

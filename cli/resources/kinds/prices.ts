@@ -1,4 +1,4 @@
-import {PricingConfigError, readPricingConfig} from '../../../src/pricing/config.ts'
+import {PricingConfigFault, readPricingConfig} from '../../../src/pricing/config.ts'
 import {toPublicPricing} from '../../../src/pricing/view.ts'
 import {find} from '../../../src/providers/registry.ts'
 import {unchecked} from '../../client.ts'
@@ -63,7 +63,7 @@ export const price: ResourceKind = {
       readPricingConfig(spec.pricing_config, {provider, model, source: 'set'})
       return []
     } catch (error) {
-      if (!(error instanceof PricingConfigError)) throw error
+      if (!(error instanceof PricingConfigFault)) throw error
       return [`pricing_config${error.path ? `.${error.path}` : ''}: ${error.reason}`]
     }
   },

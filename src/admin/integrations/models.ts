@@ -1,5 +1,5 @@
 import {z} from 'zod'
-import {PricingConfigError, readPricingConfig} from '../../pricing/config.ts'
+import {PricingConfigFault, readPricingConfig} from '../../pricing/config.ts'
 import {ModelsList, ModelsRemoval, ModelsUpdate} from '../../schema/integrations.ts'
 import {Handle} from '../../schema/names.ts'
 import {Empty} from '../../schema/paging.ts'
@@ -95,7 +95,7 @@ function checkPrice(provider: string, {slug, pricing_config}: Given, field: stri
   try {
     readPricingConfig(pricing_config, {provider, model: slug, source: 'custom'})
   } catch (error) {
-    if (!(error instanceof PricingConfigError)) throw error
+    if (!(error instanceof PricingConfigFault)) throw error
     throw invalid(error.path ? `${field}.${error.path}` : field, error.reason)
   }
 }

@@ -1,6 +1,6 @@
 import type {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
-import {PricingConfigError} from '../../pricing/config.ts'
+import {PricingConfigFault} from '../../pricing/config.ts'
 import {
   changesOf,
   keptText,
@@ -33,7 +33,7 @@ export function readList(list: Pick<PriceList, 'providers'>, source: string, fie
   try {
     return readPriceList(list, source)
   } catch (error) {
-    if (!(error instanceof PricingConfigError)) throw error
+    if (!(error instanceof PricingConfigFault)) throw error
     throw invalid(error.path ? `${field}.${error.path}` : field, error.reason)
   }
 }

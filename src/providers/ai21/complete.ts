@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
-import {InvalidResponse, type Translation, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Translation, UnsupportedInputFault} from '../translation.ts'
 import {arrayIn, modelPath, mostTokens, objectIn, pick, stopsIn, stringIn, usageOf, word} from '../unified/read.ts'
 import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'
 import {FINISH, SETTINGS} from './jurassic.ts'
@@ -11,14 +11,14 @@ import {FINISH, SETTINGS} from './jurassic.ts'
  */
 export const complete: Translation = {
   request(request, context) {
-    if (context.is_stream) throw new UnsupportedInput('stream', 'the model does not stream')
+    if (context.is_stream) throw new UnsupportedInputFault('stream', 'the model does not stream')
     const settings = {...pick(request, SETTINGS), maxTokens: mostTokens(request), stopSequences: stopsIn(request)}
     return {path: `/${modelPath(context)}/complete`, body: {prompt: textPrompt(request), ...settings}}
   },
   reply(response, context) {
     const {id, prompt, completions} = objectIn(response)
     const made = arrayIn(completions, 'completions')
-    if (made.length === 0) throw new InvalidResponse('completions: expected some')
+    if (made.length === 0) throw new InvalidResponseFault('completions: expected some')
     let output = 0
     const choices = made.map((one, at) => {
       const {data, finishReason: ended} = object(one)

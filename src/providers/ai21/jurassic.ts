@@ -1,12 +1,12 @@
 import {object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type Translated,
   type TranslatedResponse,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {
@@ -35,9 +35,9 @@ export const SETTINGS =
   'temperature top_p>topP n>numResults minTokens top_k>topKReturn topKReturn presencePenalty countPenalty frequencyPenalty'
 
 export function jurassicRequest(request: Json, context: TranslationContext): Translated {
-  if (context.is_stream) throw new UnsupportedInput('stream', 'the model does not stream')
+  if (context.is_stream) throw new UnsupportedInputFault('stream', 'the model does not stream')
   const messages = messagesIn(request).map(({role, raw, field}) => {
-    if (role === 'tool') throw new UnsupportedInput(`${field}.role`, 'the model takes no tools')
+    if (role === 'tool') throw new UnsupportedInputFault(`${field}.role`, 'the model takes no tools')
     return {role, text: textIn(raw.content, `${field}.content`)}
   })
   return {
@@ -58,7 +58,7 @@ export function jurassicRequest(request: Json, context: TranslationContext): Tra
 export function jurassicReply(response: unknown, context: TranslationContext): TranslatedResponse {
   const {id, outputs} = objectIn(response)
   const made = arrayIn(outputs, 'outputs')
-  if (made.length === 0) throw new InvalidResponse('outputs: expected some')
+  if (made.length === 0) throw new InvalidResponseFault('outputs: expected some')
   const choices = made.map((output, at) => {
     const {text, finishReason: ended} = object(output)
     const message = messageOut([{type: 'text', text: stringIn(text, 'outputs.text')}], [], context.strict)

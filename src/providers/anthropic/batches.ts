@@ -5,7 +5,7 @@ import {type BatchFacts, batchObject, metadataIn, needed, seconds, whole} from '
 import {listed} from '../jobs/pages.ts'
 import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, wordsOfRow} from '../jobs/rows.ts'
 import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 
 const CUSTOM_ID = /^[\w-]{1,64}$/
 
@@ -17,9 +17,10 @@ export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
   async createBatch(input, {ask}) {
     const {body, shelf} = input
     if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
-      throw new UnsupportedInput('endpoint', 'Anthropic runs batches of /v1/chat/completions alone')
+      throw new UnsupportedInputFault('endpoint', 'Anthropic runs batches of /v1/chat/completions alone')
     const file = await shelf.find(needed(body, 'input_file_id', 'expected the id of a file'))
-    if (!file) throw new UnsupportedInput('input_file_id', 'no file that was uploaded here for a batch has this id')
+    if (!file)
+      throw new UnsupportedInputFault('input_file_id', 'no file that was uploaded here for a batch has this id')
     const headers = {'content-type': 'application/json'}
     const reply = await ask({
       method: 'POST',
@@ -48,11 +49,11 @@ export const batches: Partial<Record<EndpointName, ProviderOperation>> = {
 /** `{custom_id, params}`, as a message batch has its requests. */
 export function batchInput(row: BatchRow, input: OperationInput): Json {
   if (row.endpoint !== 'chatComplete')
-    throw new UnsupportedInput('url', 'Anthropic runs batches of /v1/chat/completions alone')
+    throw new UnsupportedInputFault('url', 'Anthropic runs batches of /v1/chat/completions alone')
   if (row.model === '')
-    throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
+    throw new UnsupportedInputFault('body.model', 'expected the name of a model, here or as the header provider-model')
   if (!CUSTOM_ID.test(row.custom_id))
-    throw new UnsupportedInput('custom_id', 'Anthropic takes letters, digits, _ and -, 64 at most')
+    throw new UnsupportedInputFault('custom_id', 'Anthropic takes letters, digits, _ and -, 64 at most')
   return {custom_id: row.custom_id, params: wordsOfRow(row, input)}
 }
 
@@ -75,7 +76,7 @@ export async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Js
 
 export function batchOf(batch: Json): BatchFacts {
   const {id, processing_status: status, cancel_initiated_at, results_url} = batch
-  if (typeof id !== 'string') throw new InvalidResponse('expected the id of a batch')
+  if (typeof id !== 'string') throw new InvalidResponseFault('expected the id of a batch')
   const {processing, succeeded, errored, canceled, expired} = object(batch.request_counts)
   const [completed, failed] = [whole(succeeded), whole(errored) + whole(canceled) + whole(expired)]
   const is_cancelled = typeof cancel_initiated_at === 'string' && whole(canceled) > 0
@@ -133,6 +134,6 @@ async function* requestsOf(rows: AsyncIterable<Buffer>, {allow}: OperationInput)
 }
 
 function pathOf(id: string): string {
-  if (!/^\w{1,128}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a batch')
+  if (!/^\w{1,128}$/.test(id)) throw new UnsupportedInputFault('id', 'expected the id of a batch')
   return `/messages/batches/${id}`
 }

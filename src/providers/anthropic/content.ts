@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 
 /** What one side says before the other speaks again. */
 export interface ConversationTurn {
@@ -19,11 +19,11 @@ const THINKING: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']
 export function blocksOf(content: unknown, at: string, read: ReadPart): Json[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return isBlank(content) ? [] : [{type: 'text', text: content}]
-  if (!Array.isArray(content)) throw new UnsupportedInput(at, 'expected a string or an array of parts')
+  if (!Array.isArray(content)) throw new UnsupportedInputFault(at, 'expected a string or an array of parts')
   const blocks: Json[] = []
   content.forEach((part: unknown, index) => {
     const place = `${at}[${index}]`
-    if (!isObject(part)) throw new UnsupportedInput(place, 'expected an object with a type')
+    if (!isObject(part)) throw new UnsupportedInputFault(place, 'expected an object with a type')
     const block = read(part, place)
     if (block) blocks.push(block)
   })
@@ -36,8 +36,8 @@ export function cached(block: Json, part: Json): Json {
 }
 
 export const textPart: ReadPart = (part, at) => {
-  if (part.type !== 'text') throw new UnsupportedInput(`${at}.type`, 'expected text')
-  if (typeof part.text !== 'string') throw new UnsupportedInput(`${at}.text`, 'expected a string')
+  if (part.type !== 'text') throw new UnsupportedInputFault(`${at}.type`, 'expected text')
+  if (typeof part.text !== 'string') throw new UnsupportedInputFault(`${at}.text`, 'expected a string')
   return isBlank(part.text) ? null : cached({type: 'text', text: part.text}, part)
 }
 
@@ -46,7 +46,7 @@ export const userPart: ReadPart = (part, at) => {
   if (part.type === 'image_url') return cached(imageBlock(part.image_url, `${at}.image_url`), part)
   if (part.type === 'file') return cached(described(fileBlock(object(part.file), `${at}.file`), part), part)
   if (OWN_INPUT.has(part.type)) return part
-  throw new UnsupportedInput(`${at}.type`, 'expected text, image_url or file; this provider takes no other parts')
+  throw new UnsupportedInputFault(`${at}.type`, 'expected text, image_url or file; this provider takes no other parts')
 }
 
 /**
@@ -57,10 +57,10 @@ export function assistantBlocks(message: Json, at: string, strict: boolean): Jso
   const ownPart: ReadPart = (part, place) => {
     if (part.type === 'text' && part.citations === undefined) return textPart(part, place)
     if (part.type === 'refusal') {
-      if (typeof part.refusal !== 'string') throw new UnsupportedInput(`${place}.refusal`, 'expected a string')
+      if (typeof part.refusal !== 'string') throw new UnsupportedInputFault(`${place}.refusal`, 'expected a string')
       return isBlank(part.refusal) ? null : {type: 'text', text: part.refusal}
     }
-    if (typeof part.type !== 'string') throw new UnsupportedInput(`${place}.type`, 'expected the type of a block')
+    if (typeof part.type !== 'string') throw new UnsupportedInputFault(`${place}.type`, 'expected the type of a block')
     if (strict) return part.type === 'text' ? textPart(part, place) : null
     // Another provider's thinking has no signature, and Anthropic refuses it without one.
     return part.type === 'thinking' && (typeof part.signature !== 'string' || part.signature === '') ? null : part
@@ -82,7 +82,7 @@ export function assistantBlocks(message: Json, at: string, strict: boolean): Jso
 
 function imageBlock(image: unknown, at: string): Json {
   const url = typeof image === 'string' ? image : object(image).url
-  if (typeof url !== 'string') throw new UnsupportedInput(`${at}.url`, 'expected an https URL or a data URI')
+  if (typeof url !== 'string') throw new UnsupportedInputFault(`${at}.url`, 'expected an https URL or a data URI')
   if (!url.startsWith('data:')) return urlBlock(url, `${at}.url`)
   const {media_type, data} = dataUri(url, `${at}.url`)
   return base64Block(media_type, data, `${at}.url`)
@@ -95,7 +95,8 @@ function fileBlock(file: Json, at: string): Json {
   if (typeof file_id === 'string' && file_id !== '')
     return {type: 'document', source: {type: 'file', file_id}, ...title}
   if (typeof file_url === 'string') return {...urlBlock(file_url, `${at}.file_url`), type: 'document', ...title}
-  if (typeof file_data !== 'string' || file_data === '') throw new UnsupportedInput(at, 'expected file_data or file_id')
+  if (typeof file_data !== 'string' || file_data === '')
+    throw new UnsupportedInputFault(at, 'expected file_data or file_id')
   if (!file_data.startsWith('data:'))
     return {type: 'document', source: {type: 'base64', media_type: PDF, data: file_data}, ...title}
   const {media_type, data} = dataUri(file_data, `${at}.file_data`)
@@ -119,7 +120,7 @@ function described(block: Json, part: Json): Json {
 function base64Block(media_type: string, data: string, at: string): Json {
   if (media_type === PDF) return {type: 'document', source: {type: 'base64', media_type, data}}
   if (!media_type.startsWith('image/'))
-    throw new UnsupportedInput(at, 'expected a picture, a PDF or text; this provider takes no other files')
+    throw new UnsupportedInputFault(at, 'expected a picture, a PDF or text; this provider takes no other files')
   return {
     type: 'image',
     source: {type: 'base64', media_type: media_type === 'image/jpg' ? 'image/jpeg' : media_type, data},
@@ -127,10 +128,10 @@ function base64Block(media_type: string, data: string, at: string): Json {
 }
 
 function urlBlock(url: string, at: string): Json {
-  if (!URL.canParse(url)) throw new UnsupportedInput(at, 'expected an https URL or a data URI')
+  if (!URL.canParse(url)) throw new UnsupportedInputFault(at, 'expected an https URL or a data URI')
   const {protocol, pathname} = new URL(url)
   if (protocol !== 'https:' && protocol !== 'http:')
-    throw new UnsupportedInput(at, 'expected an https URL or a data URI')
+    throw new UnsupportedInputFault(at, 'expected an https URL or a data URI')
   return {type: pathname.toLowerCase().endsWith('.pdf') ? 'document' : 'image', source: {type: 'url', url}}
 }
 
@@ -139,7 +140,7 @@ function dataUri(uri: string, at: string): {readonly media_type: string; readonl
   const comma = uri.indexOf(',')
   const [media_type, ...rest] = uri.slice('data:'.length, Math.max(0, comma)).split(';')
   if (comma < 0 || !media_type || rest.at(-1)?.trim() !== 'base64')
-    throw new UnsupportedInput(at, 'expected data:<media type>;base64,<data>')
+    throw new UnsupportedInputFault(at, 'expected data:<media type>;base64,<data>')
   return {media_type: media_type.trim().toLowerCase(), data: uri.slice(comma + 1)}
 }
 

@@ -7,7 +7,7 @@ import {fileObject, seconds, whole} from '../jobs/objects.ts'
 import {listed} from '../jobs/pages.ts'
 import {openUpload} from '../jobs/upload.ts'
 import type {OperationInput, ProviderOperation} from '../operation.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 import {batchAt, batchInput, batchOf, isBatch, resultsOf} from './batches.ts'
 
 const BETA = 'files-api-2025-04-14'
@@ -82,7 +82,7 @@ function beta({context}: OperationInput): Record<string, string> {
 
 function fileOf(file: Json, purpose = 'user_data'): Json {
   const {id, filename, size_bytes, created_at} = file
-  if (typeof id !== 'string') throw new InvalidResponse('expected the id of a file')
+  if (typeof id !== 'string') throw new InvalidResponseFault('expected the id of a file')
   return fileObject({
     id,
     bytes: whole(size_bytes),
@@ -97,6 +97,6 @@ function shelved({id, bytes, created_at, file_name, purpose}: StoredFile): Json 
 }
 
 function pathOf(id: string): string {
-  if (!/^\w{1,128}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a file')
+  if (!/^\w{1,128}$/.test(id)) throw new UnsupportedInputFault('id', 'expected the id of a file')
   return `/files/${id}`
 }

@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {assistantBlocks, blocksOf, type ConversationTurn, cached, textPart, userPart} from './content.ts'
 import {toolId, toolUses} from './tools.ts'
 
@@ -14,28 +14,28 @@ export function conversation(
 ): {readonly system: Json[]; readonly turns: ConversationTurn[]} {
   const {messages} = request
   if (!Array.isArray(messages) || messages.length === 0)
-    throw new UnsupportedInput('messages', 'expected an array with at least one message')
+    throw new UnsupportedInputFault('messages', 'expected an array with at least one message')
   const system: Json[] = []
   const turns: ConversationTurn[] = []
   messages.forEach((message: unknown, index) => {
     const at = `messages[${index}]`
-    if (!isObject(message)) throw new UnsupportedInput(at, 'expected an object with a role')
+    if (!isObject(message)) throw new UnsupportedInputFault(at, 'expected an object with a role')
     const {role} = message
     if (role === 'system' || role === 'developer')
       append(system, marked(blocksOf(message.content, `${at}.content`, textPart), message))
     else if (role === 'user') say(turns, 'user', marked(blocksOf(message.content, `${at}.content`, userPart), message))
     else if (role === 'assistant') say(turns, 'assistant', assistant(message, at, strict))
     else if (role === 'tool') say(turns, 'user', [toolResult(message, at)])
-    else throw new UnsupportedInput(`${at}.role`, 'expected system, developer, user, assistant or tool')
+    else throw new UnsupportedInputFault(`${at}.role`, 'expected system, developer, user, assistant or tool')
   })
   if (turns.length === 0)
-    throw new UnsupportedInput('messages', 'this provider needs a message of the user that says something')
+    throw new UnsupportedInputFault('messages', 'this provider needs a message of the user that says something')
   return {system, turns}
 }
 
 function assistant(message: Json, at: string, strict: boolean): readonly Json[] {
   if (message.function_call !== undefined && message.function_call !== null) {
-    throw new UnsupportedInput(`${at}.function_call`, 'say it with tool_calls')
+    throw new UnsupportedInputFault(`${at}.function_call`, 'say it with tool_calls')
   }
   const blocks = marked(assistantBlocks(message, at, strict), message)
   const uses = toolUses(message, at)
@@ -47,7 +47,7 @@ function assistant(message: Json, at: string, strict: boolean): readonly Json[] 
 
 function toolResult(message: Json, at: string): Json {
   if (typeof message.tool_call_id !== 'string' || message.tool_call_id === '') {
-    throw new UnsupportedInput(`${at}.tool_call_id`, 'expected the id of a tool call')
+    throw new UnsupportedInputFault(`${at}.tool_call_id`, 'expected the id of a tool call')
   }
   const {content} = message
   const result = typeof content === 'string' ? content : blocksOf(content, `${at}.content`, userPart)

@@ -2,7 +2,7 @@ import {isObject, object, parsed} from '../../base/json-object.ts'
 import {cameAs} from '../as-came.ts'
 import {begunUsage, type RawObject} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamEvent,
   type StreamTranslator,
@@ -41,7 +41,7 @@ export function messagesAt(place: AnthropicHost, path?: (context: TranslationCon
       return path ? {...translated, path: path(context)} : translated
     },
     reply(response) {
-      if (!isObject(response) || response.type !== 'message') throw new InvalidResponse('expected a message')
+      if (!isObject(response) || response.type !== 'message') throw new InvalidResponseFault('expected a message')
       const billed = billedUsage(object(response.usage), refusalsIn(response))
       return {body: response, ...billed, model: typeof response.model === 'string' ? response.model : null}
     },

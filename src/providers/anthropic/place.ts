@@ -1,6 +1,6 @@
 import {uriPart} from '../../base/uri-part.ts'
 import type {Json, Translated, TranslationContext} from '../translation.ts'
-import {UnsupportedInput} from '../translation.ts'
+import {UnsupportedInputFault} from '../translation.ts'
 
 /** Where Messages are served: Anthropic's API, Vertex AI, Bedrock's InvokeModel. */
 export type AnthropicHost = 'api' | 'vertex' | 'bedrock'
@@ -25,7 +25,7 @@ export function placed(messages: Json, request: Json, context: TranslationContex
     const version = context.options.anthropic_version ?? request.anthropic_version
     if (version === undefined || version === null) return {path: '/messages', headers: beta_header, body: messages}
     if (typeof version !== 'string' || !WORD.test(version)) {
-      throw new UnsupportedInput('anthropic_version', 'expected a date such as 2023-06-01')
+      throw new UnsupportedInputFault('anthropic_version', 'expected a date such as 2023-06-01')
     }
     return {path: '/messages', headers: {...beta_header, 'anthropic-version': version}, body: messages}
   }
@@ -48,7 +48,7 @@ export function placed(messages: Json, request: Json, context: TranslationContex
 
 /** A model as one part of a path, which it can neither leave nor leave empty. */
 function segment(model: string): string {
-  if (/^\.{0,2}$/.test(model)) throw new UnsupportedInput('model', 'expected the name of a model')
+  if (/^\.{0,2}$/.test(model)) throw new UnsupportedInputFault('model', 'expected the name of a model')
   return uriPart(model, 'The model')
 }
 
@@ -71,6 +71,6 @@ function checked(word: unknown): string {
   return word
 }
 
-function wrong(): UnsupportedInput {
-  return new UnsupportedInput('anthropic_beta', `expected at most ${MAX_BETAS} names such as files-api-2025-04-14`)
+function wrong(): UnsupportedInputFault {
+  return new UnsupportedInputFault('anthropic_beta', `expected at most ${MAX_BETAS} names such as files-api-2025-04-14`)
 }

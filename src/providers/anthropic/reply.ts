@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {refusalsIn} from './refusals.ts'
 import {billedUsage, usageOf} from './usage.ts'
 
@@ -21,10 +21,11 @@ export const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
  * its signature, citations, searches).
  */
 export function readReply(response: unknown, context: TranslationContext): TranslatedResponse {
-  if (!isObject(response)) throw new InvalidResponse('the answer is no JSON object')
-  if (response.type === 'error') throw new InvalidResponse(`an error with a status of success: ${messageOf(response)}`)
+  if (!isObject(response)) throw new InvalidResponseFault('the answer is no JSON object')
+  if (response.type === 'error')
+    throw new InvalidResponseFault(`an error with a status of success: ${messageOf(response)}`)
   if (response.type !== 'message' || !Array.isArray(response.content))
-    throw new InvalidResponse('the answer is no message with content')
+    throw new InvalidResponseFault('the answer is no message with content')
   const blocks = response.content.map(blockIn)
   const text = blocks.filter(({type}) => type === 'text').map(block => block.text as string)
   const tool_calls = blocks.filter(({type}) => type === 'tool_use').map(toolCall)
@@ -56,17 +57,18 @@ export function refusalIn({stop_reason, stop_details}: Json): string | null {
 }
 
 function blockIn(block: unknown): Json {
-  if (!isObject(block) || typeof block.type !== 'string') throw new InvalidResponse('a block of the answer has no type')
+  if (!isObject(block) || typeof block.type !== 'string')
+    throw new InvalidResponseFault('a block of the answer has no type')
   if (block.type === 'text' && typeof block.text !== 'string')
-    throw new InvalidResponse('a text block of the answer has no text')
+    throw new InvalidResponseFault('a text block of the answer has no text')
   return block
 }
 
 function toolCall({id, name, input}: Json): Json {
   if (typeof id !== 'string' || typeof name !== 'string')
-    throw new InvalidResponse('a tool_use block of the answer has no id or no name')
+    throw new InvalidResponseFault('a tool_use block of the answer has no id or no name')
   if (input !== undefined && input !== null && !isObject(input))
-    throw new InvalidResponse('the input of a tool_use block is no object')
+    throw new InvalidResponseFault('the input of a tool_use block is no object')
   return {id, type: 'function', function: {name, arguments: written(input ?? {})}}
 }
 
@@ -76,7 +78,7 @@ export function written(input: Json): string {
     return JSON.stringify(input)
   } catch {
     // Nested so deep that the stack is too short for it.
-    throw new InvalidResponse('the input of a tool_use block cannot be written out')
+    throw new InvalidResponseFault('the input of a tool_use block cannot be written out')
   }
 }
 

@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {conversation} from './messages.ts'
 import type {AnthropicHost} from './place.ts'
 import {defaultMaxTokens, thinkingOf} from './thinking.ts'
@@ -65,13 +65,13 @@ export function messagesRequest(request: Json, context: TranslationContext, plac
 function refuse(request: Json) {
   const {n, modalities} = request
   if (n !== undefined && n !== null && n !== 1)
-    throw new UnsupportedInput('n', 'this provider gives one choice for each request')
+    throw new UnsupportedInputFault('n', 'this provider gives one choice for each request')
   if (Array.isArray(modalities) && modalities.some(one => one !== 'text')) {
-    throw new UnsupportedInput('modalities', 'this provider answers in text only')
+    throw new UnsupportedInputFault('modalities', 'this provider answers in text only')
   }
   for (const field of ['functions', 'function_call']) {
     if (request[field] !== undefined && request[field] !== null)
-      throw new UnsupportedInput(field, 'say it with tools and tool_choice')
+      throw new UnsupportedInputFault(field, 'say it with tools and tool_choice')
   }
 }
 
@@ -80,7 +80,7 @@ function maxTokens(request: Json): number | null {
     const value = request[field]
     if (value === undefined || value === null) continue
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-      throw new UnsupportedInput(field, 'expected a whole number of tokens')
+      throw new UnsupportedInputFault(field, 'expected a whole number of tokens')
     }
     return value
   }
@@ -98,7 +98,7 @@ function sampling(request: Json): Json {
 function fraction(request: Json, field: string): number | null {
   const value = request[field]
   if (value === undefined || value === null) return null
-  if (typeof value !== 'number' || Number.isNaN(value)) throw new UnsupportedInput(field, 'expected a number')
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new UnsupportedInputFault(field, 'expected a number')
   return Math.min(1, Math.max(0, value))
 }
 
@@ -106,7 +106,7 @@ function stops({stop}: Json): Json {
   if (stop === undefined || stop === null) return {}
   const stop_sequences = typeof stop === 'string' ? [stop] : stop
   if (!Array.isArray(stop_sequences) || !stop_sequences.every(each => typeof each === 'string')) {
-    throw new UnsupportedInput('stop', 'expected a string or an array of strings')
+    throw new UnsupportedInputFault('stop', 'expected a string or an array of strings')
   }
   return stop_sequences.length > 0 ? {stop_sequences} : {}
 }
@@ -138,8 +138,8 @@ function formatOf(response_format: unknown): Json | 'json_object' | null {
   if (type === 'text') return null
   if (type === 'json_object') return 'json_object'
   if (type !== 'json_schema')
-    throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
+    throw new UnsupportedInputFault('response_format.type', 'expected text, json_object or json_schema')
   const {schema} = object(json_schema)
-  if (!isObject(schema)) throw new UnsupportedInput('response_format.json_schema.schema', 'expected a JSON schema')
+  if (!isObject(schema)) throw new UnsupportedInputFault('response_format.json_schema.schema', 'expected a JSON schema')
   return {type: 'json_schema', schema}
 }

@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import type {ConversationTurn} from './content.ts'
 
 /** What an effort may think, in tokens. `minimal` is the least that Anthropic takes. */
@@ -53,14 +53,14 @@ export function thinkingOf(
 ): Thinking {
   const wished = request.reasoning_effort
   if (wished !== undefined && wished !== null && !isEffort(wished)) {
-    throw new UnsupportedInput('reasoning_effort', 'expected none, minimal, low, medium, high, xhigh or max')
+    throw new UnsupportedInputFault('reasoning_effort', 'expected none, minimal, low, medium, high, xhigh or max')
   }
   const version = claudeVersion(model)
   const has_effort = version === null || version >= FIRST_ADAPTIVE
   const effort = isEffort(wished) && wished !== 'none' && has_effort ? effortIn(wished, version) : null
   if (request.thinking !== undefined && request.thinking !== null) {
     if (!isObject(request.thinking))
-      throw new UnsupportedInput('thinking', 'expected an object such as {"type": "adaptive"}')
+      throw new UnsupportedInputFault('thinking', 'expected an object such as {"type": "adaptive"}')
     const {budget_tokens} = request.thinking
     return {
       ...NONE,

@@ -1,6 +1,6 @@
 import {isObject, object, parseJson} from '../../base/json-object.ts'
 import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {cached} from './content.ts'
 import {hasStrictTools} from './thinking.ts'
 
@@ -14,7 +14,7 @@ export interface Tools {
 /** `tools`, `tool_choice` and `parallel_tool_calls` in Anthropic's words. */
 export function toolsOf(request: Json, context: TranslationContext): Tools {
   const definitions = request.tools ?? []
-  if (!Array.isArray(definitions)) throw new UnsupportedInput('tools', 'expected an array of tools')
+  if (!Array.isArray(definitions)) throw new UnsupportedInputFault('tools', 'expected an array of tools')
   const tools = definitions.map((tool: unknown, index) => toolOf(tool, `tools[${index}]`, context))
   const {choice, names} = choiceOf(request.tool_choice)
   const allowed = names ? tools.filter(({name}) => names.has(name)) : tools
@@ -30,14 +30,16 @@ export function toolsOf(request: Json, context: TranslationContext): Tools {
 /** The calls an assistant's message made, as `tool_use` blocks. */
 export function toolUses(message: Json, at: string): readonly Json[] {
   const calls = message.tool_calls ?? []
-  if (!Array.isArray(calls)) throw new UnsupportedInput(`${at}.tool_calls`, 'expected an array of tool calls')
+  if (!Array.isArray(calls)) throw new UnsupportedInputFault(`${at}.tool_calls`, 'expected an array of tool calls')
   return calls.map((call: unknown, index) => {
     const place = `${at}.tool_calls[${index}]`
     const {id, type, function: made} = object(call)
-    if (type !== undefined && type !== 'function') throw new UnsupportedInput(`${place}.type`, 'expected function')
-    if (typeof id !== 'string' || id === '') throw new UnsupportedInput(`${place}.id`, 'expected the id of the call')
+    if (type !== undefined && type !== 'function') throw new UnsupportedInputFault(`${place}.type`, 'expected function')
+    if (typeof id !== 'string' || id === '')
+      throw new UnsupportedInputFault(`${place}.id`, 'expected the id of the call')
     const {name, arguments: given} = object(made)
-    if (typeof name !== 'string') throw new UnsupportedInput(`${place}.function.name`, 'expected the name of a tool')
+    if (typeof name !== 'string')
+      throw new UnsupportedInputFault(`${place}.function.name`, 'expected the name of a tool')
     return cached(
       {type: 'tool_use', id: toolId(id), name, input: argumentsIn(given, `${place}.function.arguments`)},
       object(call),
@@ -54,10 +56,11 @@ export function toolId(id: string): string {
 }
 
 function toolOf(tool: unknown, at: string, context: TranslationContext): Json {
-  if (!isObject(tool) || typeof tool.type !== 'string') throw new UnsupportedInput(at, 'expected an object with a type')
+  if (!isObject(tool) || typeof tool.type !== 'string')
+    throw new UnsupportedInputFault(at, 'expected an object with a type')
   if (tool.type === 'function') return functionTool(tool, at, context)
   if (tool.type === 'custom' && isObject(tool.custom))
-    throw new UnsupportedInput(`${at}.type`, 'this provider has no free-form tools')
+    throw new UnsupportedInputFault(`${at}.type`, 'this provider has no free-form tools')
   const named = Object.hasOwn(tool, tool.type) ? tool[tool.type] : undefined
   // {type: 'web_search', web_search: {name: 'web_search_20250305', ...}}: one of Anthropic's own, its version where the
   // name is (reference).
@@ -66,14 +69,14 @@ function toolOf(tool: unknown, at: string, context: TranslationContext): Json {
     return cached({...options, type: name, name: tool.type}, tool)
   }
   if (typeof tool.name === 'string' || tool.type === 'mcp_toolset') return tool
-  throw new UnsupportedInput(`${at}.type`, 'expected function, or a tool of the provider with its name')
+  throw new UnsupportedInputFault(`${at}.type`, 'expected function, or a tool of the provider with its name')
 }
 
 function functionTool(tool: Json, at: string, context: TranslationContext): Json {
   const {name, description, parameters, strict, cache_control} = object(tool.function)
-  if (typeof name !== 'string') throw new UnsupportedInput(`${at}.function.name`, 'expected the name of a tool')
+  if (typeof name !== 'string') throw new UnsupportedInputFault(`${at}.function.name`, 'expected the name of a tool')
   if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
-    throw new UnsupportedInput(`${at}.function.parameters`, 'expected a JSON schema')
+    throw new UnsupportedInputFault(`${at}.function.parameters`, 'expected a JSON schema')
   }
   return {
     name,
@@ -93,7 +96,7 @@ function choiceOf(tool_choice: unknown): {readonly choice: Json | null; readonly
   if (type === 'function' && typeof name === 'string') return {choice: {type: 'tool', name}}
   const {mode, tools} = object(allowed_tools)
   if (type !== 'allowed_tools' || !Array.isArray(tools)) {
-    throw new UnsupportedInput('tool_choice', 'expected none, auto, required, or an object that names a function')
+    throw new UnsupportedInputFault('tool_choice', 'expected none, auto, required, or an object that names a function')
   }
   const names = new Set(tools.map(tool => object(object(tool).function).name ?? object(tool).name))
   return {choice: {type: mode === 'required' ? 'any' : 'auto'}, names}
@@ -109,5 +112,5 @@ function argumentsIn(given: unknown, at: string): Json {
       // Told below, with the field it stands in.
     }
   }
-  throw new UnsupportedInput(at, `expected a JSON object in a string, nested at most ${MAX_JSON_DEPTH} deep`)
+  throw new UnsupportedInputFault(at, `expected a JSON object in a string, nested at most ${MAX_JSON_DEPTH} deep`)
 }

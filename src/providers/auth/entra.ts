@@ -1,5 +1,5 @@
 import {uriPart} from '../../base/uri-part.ts'
-import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
+import {type Options, optionIn, optionNeeded, WrongOptionFault} from '../options.ts'
 import {LoginFault, type Logins, loginKey, type RequestAuth} from './login.ts'
 import {readToken} from './oauth.ts'
 
@@ -98,7 +98,7 @@ async function managed(scope: string, options: Options, {fetch, now_ms, identity
   const suffix = '/.default'
   const resource = scope.endsWith(suffix) ? scope.slice(0, -suffix.length) : scope
   if (!/^(?:https|api):\/\/[\w.:/-]+$/.test(resource))
-    throw new WrongOption('azure_entra_scope', 'a scope such as https://cognitiveservices.azure.com/.default')
+    throw new WrongOptionFault('azure_entra_scope', 'a scope such as https://cognitiveservices.azure.com/.default')
   const client_id = optionIn(options, 'azure_managed_client_id') ?? identity.azure?.managed_client_id
   const query = `&resource=${uriPart(resource)}${client_id ? `&client_id=${uriPart(client_id)}` : ''}`
   return tokens.get(loginKey('managed', resource, client_id), async () => {

@@ -1,5 +1,5 @@
 import {object, parsed} from '../../base/json-object.ts'
-import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
+import {type Options, optionIn, optionNeeded, WrongOptionFault} from '../options.ts'
 import {federatedToken} from './google-federation.ts'
 import {LoginFault, type Logins, loginKey, type RequestAuth} from './login.ts'
 import {readToken} from './oauth.ts'
@@ -34,7 +34,7 @@ export const google: RequestAuth = {
   },
 }
 
-/** The service account of a key file; what Vertex AI needs of it. Throws `WrongOption` for what is none. */
+/** The service account of a key file; what Vertex AI needs of it. Throws `WrongOptionFault` for what is none. */
 export function serviceAccount(options: Options): {
   client_email: string
   private_key: string
@@ -43,10 +43,10 @@ export function serviceAccount(options: Options): {
 } {
   const key_file = parsed(optionNeeded(options, 'vertex_service_account_json'))
   if (typeof key_file !== 'object' || key_file === null)
-    throw new WrongOption('vertex_service_account_json', 'the JSON of a service account')
+    throw new WrongOptionFault('vertex_service_account_json', 'the JSON of a service account')
   const {client_email, private_key, private_key_id, project_id} = object(key_file)
   if (typeof client_email !== 'string' || typeof private_key !== 'string')
-    throw new WrongOption(
+    throw new WrongOptionFault(
       'vertex_service_account_json',
       'the key file of a service account: client_email and private_key',
     )

@@ -29,7 +29,7 @@ export interface RequestAuth {
   usesOwnIdentity(options: Options): boolean
   /** True when the provider's key is part of it; other logins leave the key out. */
   readonly takes_key?: true
-  /** The headers to set over the request's own. Throws `LoginFault`, `MissingOption` and `WrongOption`. */
+  /** The headers to set over the request's own. Throws `LoginFault`, `MissingOptionFault` and `WrongOptionFault`. */
   authorize(request: LoginRequest, key: string | null, options: Options, on: Logins): Promise<OutgoingHeaders>
 }
 

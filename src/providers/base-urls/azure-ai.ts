@@ -1,5 +1,5 @@
 import type {OutgoingHeaders} from '../headers.ts'
-import {type Options, optionIn, optionNeeded, WrongOption} from '../options.ts'
+import {type Options, optionIn, optionNeeded, WrongOptionFault} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
 import {withParameter} from './base-url.ts'
 
@@ -18,7 +18,7 @@ export function azureAiPlace(options: Options, reach?: EndpointRequest): string 
   const region = optionNeeded(options, 'azure_region').toLowerCase()
   const type = optionIn(options, 'azure_deployment_type') ?? 'serverless'
   if (type !== 'serverless' && type !== 'managed')
-    throw new WrongOption('azure_deployment_type', 'serverless or managed')
+    throw new WrongOptionFault('azure_deployment_type', 'serverless or managed')
   return `https://${name.toLowerCase()}.${region}.${type === 'managed' ? 'inference.ml' : 'models.ai'}.azure.com/v1`
 }
 
@@ -46,7 +46,7 @@ export function azureAiPath({path, query}: EndpointRequest, options: Options): s
 export function azureAiHeaders(options: Options): OutgoingHeaders {
   const extra = optionIn(options, 'azure_extra_params')
   if (extra !== undefined && !EXTRA.has(extra))
-    throw new WrongOption('azure_extra_params', 'drop, error or pass-through')
+    throw new WrongOptionFault('azure_extra_params', 'drop, error or pass-through')
   const deployment = optionIn(options, 'azure_deployment_name') ?? optionIn(options, 'azure_deployment_id')
   return {
     ...(extra ? {'extra-parameters': extra} : {}),

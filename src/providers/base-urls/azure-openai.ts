@@ -1,7 +1,7 @@
 import {parsed} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {GRAMMARS, type Options, optionIn, WrongOption} from '../options.ts'
+import {GRAMMARS, type Options, optionIn, WrongOptionFault} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
 import {withParameter} from './base-url.ts'
 
@@ -37,7 +37,7 @@ export function azurePath({endpoint, path, query, model}: EndpointRequest, optio
   if (endpoint === 'realtime')
     return `${path}${withParameter(withoutParameter(dated, 'model'), 'deployment', deployment_id)}`
   if (!OF_A_DEPLOYMENT.has(endpoint)) return path + dated
-  if (deployment_id === '') throw new WrongOption('azure_deployment_id', 'a deployment, or a model that names one')
+  if (deployment_id === '') throw new WrongOptionFault('azure_deployment_id', 'a deployment, or a model that names one')
   return `/deployments/${uriPart(deployment_id)}${path}${dated}`
 }
 
@@ -78,21 +78,21 @@ function listed(
   const json = optionIn(options, 'azure_deployments')
   if (json === undefined) return []
   const deployments = parsed(json)
-  if (!Array.isArray(deployments)) throw new WrongOption('azure_deployments', 'a list of deployments')
+  if (!Array.isArray(deployments)) throw new WrongOptionFault('azure_deployments', 'a list of deployments')
   return deployments.filter(each => typeof each === 'object' && each !== null)
 }
 
 function segment(value: unknown): string {
   if (value === '') return ''
   const [form, expected] = GRAMMARS.segment
-  if (typeof value !== 'string' || !form.test(value)) throw new WrongOption('azure_deployment_id', expected)
+  if (typeof value !== 'string' || !form.test(value)) throw new WrongOptionFault('azure_deployment_id', expected)
   return value
 }
 
 function text(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   const [form, expected] = GRAMMARS.segment
-  if (typeof value !== 'string' || !form.test(value)) throw new WrongOption('azure_api_version', expected)
+  if (typeof value !== 'string' || !form.test(value)) throw new WrongOptionFault('azure_api_version', expected)
   return value
 }
 

@@ -1,6 +1,6 @@
 import {uriPart} from '../../base/uri-part.ts'
 import {serviceAccount} from '../auth/google.ts'
-import {GRAMMARS, MissingOption, type Options, optionIn, WrongOption} from '../options.ts'
+import {GRAMMARS, MissingOptionFault, type Options, optionIn, WrongOptionFault} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
 
 /**
@@ -59,7 +59,7 @@ export function vertexProxyPath({path, query}: EndpointRequest): string | undefi
 
 /** A model as one segment: `name@version` keeps its at sign. */
 export function vertexModel(name: string): string {
-  if (!GRAMMARS.segment[0].test(name)) throw new WrongOption('model', GRAMMARS.segment[1])
+  if (!GRAMMARS.segment[0].test(name)) throw new WrongOptionFault('model', GRAMMARS.segment[1])
   return uriPart(name, 'The model').replaceAll('%40', '@')
 }
 
@@ -72,7 +72,7 @@ function projectIn(options: Options): string {
   if (project_id !== undefined) return project_id
   const project =
     optionIn(options, 'vertex_service_account_json') === undefined ? null : serviceAccount(options).project_id
-  if (project === null) throw new MissingOption('vertex_project_id')
-  if (!GRAMMARS.segment[0].test(project)) throw new WrongOption('vertex_project_id', GRAMMARS.segment[1])
+  if (project === null) throw new MissingOptionFault('vertex_project_id')
+  if (!GRAMMARS.segment[0].test(project)) throw new WrongOptionFault('vertex_project_id', GRAMMARS.segment[1])
   return project
 }

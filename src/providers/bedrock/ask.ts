@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 
 /** A member of the request, by any of its spellings; null counts as absent. */
 export function member(
@@ -18,21 +18,21 @@ export function numberAt(request: Json, names: readonly string[], most = Infinit
   const found = member(request, ...names)
   if (found === null) return undefined
   if (typeof found.value !== 'number' || !Number.isFinite(found.value))
-    throw new UnsupportedInput(found.name, 'expected a number')
+    throw new UnsupportedInputFault(found.name, 'expected a number')
   return Math.min(found.value, most)
 }
 
 export function objectAt(request: Json, ...names: readonly string[]): Json | undefined {
   const found = member(request, ...names)
   if (found === null) return undefined
-  if (!isObject(found.value)) throw new UnsupportedInput(found.name, 'expected an object')
+  if (!isObject(found.value)) throw new UnsupportedInputFault(found.name, 'expected an object')
   return found.value
 }
 
 export function textAt(request: Json, ...names: readonly string[]): string | undefined {
   const found = member(request, ...names)
   if (found === null) return undefined
-  if (typeof found.value !== 'string') throw new UnsupportedInput(found.name, 'expected a string')
+  if (typeof found.value !== 'string') throw new UnsupportedInputFault(found.name, 'expected a string')
   return found.value
 }
 
@@ -42,7 +42,7 @@ export function stopAt(request: Json): readonly string[] | undefined {
   if (found === null) return undefined
   const words: readonly unknown[] = Array.isArray(found.value) ? found.value : [found.value]
   if (!words.every(word => typeof word === 'string'))
-    throw new UnsupportedInput('stop', 'expected a string or an array of strings')
+    throw new UnsupportedInputFault('stop', 'expected a string or an array of strings')
   const kept = words.filter(word => word !== '')
   return kept.length > 0 ? kept : undefined
 }
@@ -61,5 +61,5 @@ export function definedOrNone(members: Readonly<Record<string, unknown>>): Json 
 /** Refuses what Bedrock cannot give and the caller would miss. */
 export function refuse(request: Json, name: string, is_harmless: (value: unknown) => boolean, reason: string): void {
   const found = member(request, name)
-  if (found !== null && !is_harmless(found.value)) throw new UnsupportedInput(name, reason)
+  if (found !== null && !is_harmless(found.value)) throw new UnsupportedInputFault(name, reason)
 }

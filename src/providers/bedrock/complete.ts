@@ -2,13 +2,13 @@ import {isObject, object, parseJson} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, finishReason} from '../chat.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamTranslator,
   type TranslatedResponse,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {textChoice, textCompletion} from '../unified/texts.ts'
 import {refuse} from './ask.ts'
@@ -62,14 +62,14 @@ export const complete: Translation = {
 function promptOf({prompt}: Json): string {
   const one: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt
   if (typeof one !== 'string')
-    throw new UnsupportedInput('prompt', 'expected one text: Amazon Bedrock completes one prompt a call')
+    throw new UnsupportedInputFault('prompt', 'expected one text: Amazon Bedrock completes one prompt a call')
   return one
 }
 
 function fromFamily(family: ModelFamily, response: unknown, context: TranslationContext): TranslatedResponse {
   const pieces = isObject(response) ? family.read(response) : null
   if (!isObject(response) || pieces === null || pieces.length === 0)
-    throw new InvalidResponse("expected the model's text")
+    throw new InvalidResponseFault("expected the model's text")
   const usage = countedBy(family, response)
   const choices = pieces.map(({text, finish}, at) =>
     textChoice(at, text, finishReason(finish, family.finish, context.strict)),

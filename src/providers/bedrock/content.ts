@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {documentName, readDataUri, s3Source} from './media.ts'
 
 /** What one request's parts share: documents in it must have different names. */
@@ -14,10 +14,10 @@ export interface Naming {
 export function contentBlocks(content: unknown, field: string, naming: Naming): Json[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return isBlank(content) ? [] : [{text: content}]
-  if (!Array.isArray(content)) throw new UnsupportedInput(field, 'expected a string or an array of parts')
+  if (!Array.isArray(content)) throw new UnsupportedInputFault(field, 'expected a string or an array of parts')
   return content.flatMap((part: unknown, at) => {
     const place = `${field}[${at}]`
-    if (!isObject(part)) throw new UnsupportedInput(place, 'expected a part with a type')
+    if (!isObject(part)) throw new UnsupportedInputFault(place, 'expected a part with a type')
     const block = partBlock(part, place, naming)
     return block === null ? [] : marked([block], part)
   })
@@ -59,7 +59,7 @@ function partBlock(part: Json, field: string, naming: Naming): Json | null {
     case 'input_audio':
       return audioBlock(part, field)
     default:
-      throw new UnsupportedInput(
+      throw new UnsupportedInputFault(
         `${field}.type`,
         `Amazon Bedrock has no words for a part of type ${JSON.stringify(part.type ?? null).slice(0, 60)}`,
       )
@@ -111,7 +111,7 @@ function imageBlock(part: Json, field: string, naming: Naming): Json {
   const url = text(isObject(part.image_url) ? part.image_url.url : part.image_url, place)
   if (url.startsWith('s3://')) {
     const format = formatOf(IMAGE_ENDINGS, ending(url))
-    if (format === undefined) throw new UnsupportedInput(place, 'expected a png, jpeg, gif or webp image')
+    if (format === undefined) throw new UnsupportedInputFault(place, 'expected a png, jpeg, gif or webp image')
     return {image: {format, source: s3Source(url, place)}}
   }
   const {mime, base64} = readDataUri(url, place)
@@ -119,7 +119,7 @@ function imageBlock(part: Json, field: string, naming: Naming): Json {
     return documentBlock(mime, undefined, {bytes: base64}, place, naming)
   const format = formatOf(IMAGE_FORMATS, mime)
   if (format === undefined)
-    throw new UnsupportedInput(place, `expected a png, jpeg, gif or webp image, not ${mime || 'an unnamed type'}`)
+    throw new UnsupportedInputFault(place, `expected a png, jpeg, gif or webp image, not ${mime || 'an unnamed type'}`)
   return {image: {format, source: {bytes: base64}}}
 }
 
@@ -141,7 +141,7 @@ const DOCUMENT_ENDINGS: Readonly<Record<string, string>> = Object.fromEntries(
 /** `file`: `file_data` (a data URI, or bare base64 with `mime_type` or a file name that tells), or `file_url` in S3. */
 function fileBlock(part: Json, field: string, naming: Naming): Json {
   const file = part.file
-  if (!isObject(file)) throw new UnsupportedInput(`${field}.file`, 'expected an object with file_data')
+  if (!isObject(file)) throw new UnsupportedInputFault(`${field}.file`, 'expected an object with file_data')
   const {file_data, file_url, filename, mime_type} = file
   const name = typeof filename === 'string' ? filename : undefined
   const declared_mime = typeof mime_type === 'string' ? mime_type : ''
@@ -155,7 +155,7 @@ function fileBlock(part: Json, field: string, naming: Naming): Json {
     )
   }
   if (typeof file_data !== 'string') {
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       `${field}.file`,
       'Amazon Bedrock reads no uploaded files: expected file_data, or a file_url that begins with s3://',
     )
@@ -171,7 +171,7 @@ function fileBlock(part: Json, field: string, naming: Naming): Json {
 function documentBlock(mime: string, name: string | undefined, source: Json, field: string, naming: Naming): Json {
   const format = formatOf(DOCUMENT_FORMATS, mime) ?? formatOf(DOCUMENT_ENDINGS, ending(name ?? ''))
   if (format === undefined)
-    throw new UnsupportedInput(field, 'expected a pdf, csv, doc, docx, xls, xlsx, html, txt or md document')
+    throw new UnsupportedInputFault(field, 'expected a pdf, csv, doc, docx, xls, xlsx, html, txt or md document')
   return {document: {format, name: documentName(name, naming.used), source}}
 }
 
@@ -199,7 +199,7 @@ function videoBlock(part: Json, field: string): Json {
   const data = is_s3 ? null : readDataUri(url, place)
   const format = formatOf(VIDEO_FORMATS, data ? data.mime.replace(/^video\//, '') : ending(url))
   if (format === undefined)
-    throw new UnsupportedInput(place, 'expected an mkv, mov, mp4, webm, flv, mpeg, wmv or 3gp video')
+    throw new UnsupportedInputFault(place, 'expected an mkv, mov, mp4, webm, flv, mpeg, wmv or 3gp video')
   return {video: {format, source: data ? {bytes: data.base64} : s3Source(url, place)}}
 }
 
@@ -207,10 +207,11 @@ const AUDIO_FORMATS = new Set('mp3 opus wav aac flac mp4 ogg mkv mka m4a mpeg mp
 
 function audioBlock(part: Json, field: string): Json {
   const audio = part.input_audio
-  if (!isObject(audio)) throw new UnsupportedInput(`${field}.input_audio`, 'expected an object with data and format')
+  if (!isObject(audio))
+    throw new UnsupportedInputFault(`${field}.input_audio`, 'expected an object with data and format')
   const format = text(audio.format, `${field}.input_audio.format`)
   if (!AUDIO_FORMATS.has(format))
-    throw new UnsupportedInput(`${field}.input_audio.format`, `expected one of ${[...AUDIO_FORMATS].join(', ')}`)
+    throw new UnsupportedInputFault(`${field}.input_audio.format`, `expected one of ${[...AUDIO_FORMATS].join(', ')}`)
   return {audio: {format, source: {bytes: text(audio.data, `${field}.input_audio.data`)}}}
 }
 
@@ -224,6 +225,6 @@ function formatOf(formats: Readonly<Record<string, string>>, word: string): stri
 }
 
 function text(value: unknown, field: string): string {
-  if (typeof value !== 'string') throw new UnsupportedInput(field, 'expected a string')
+  if (typeof value !== 'string') throw new UnsupportedInputFault(field, 'expected a string')
   return value
 }

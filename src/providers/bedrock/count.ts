@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {placed} from '../anthropic/place.ts'
 import {count} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type Translation} from '../translation.ts'
+import {InvalidResponseFault, type Json, type Translation} from '../translation.ts'
 import {foundationModel, modelPath} from './model.ts'
 
 /**
@@ -28,7 +28,7 @@ export const countTokens: Translation = {
   },
   reply(response) {
     const input_tokens = isObject(response) ? count(response.inputTokens) : null
-    if (input_tokens === null || input_tokens === undefined) throw new InvalidResponse('expected inputTokens')
+    if (input_tokens === null || input_tokens === undefined) throw new InvalidResponseFault('expected inputTokens')
     return {body: {input_tokens}, usage: null, model: null}
   },
 }

@@ -3,12 +3,12 @@ import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {usageIn} from '../chat.ts'
 import {count} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type TranslatedResponse,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {defined, member, numberAt, textAt} from './ask.ts'
 import {readDataUri} from './media.ts'
@@ -36,13 +36,14 @@ export const embed: Translation = {
     const id = foundationModel(context.model) ?? ''
     if (id.startsWith('cohere.embed')) return {method: 'POST', path, body: cohereBody(request, inputs)}
     if (!id.startsWith('amazon.titan-embed')) {
-      throw new UnsupportedInput(
+      throw new UnsupportedInputFault(
         'model',
         'expected an embedding model of Amazon Titan or Cohere, by its id or an ARN that holds it',
       )
     }
     const [input] = inputs
-    if (input === undefined || inputs.length > 1) throw new UnsupportedInput('input', 'Titan embeds one input a call')
+    if (input === undefined || inputs.length > 1)
+      throw new UnsupportedInputFault('input', 'Titan embeds one input a call')
     return {
       method: 'POST',
       path,
@@ -50,7 +51,7 @@ export const embed: Translation = {
     }
   },
   reply(reply, context, request, header_usage = null) {
-    if (!isObject(reply)) throw new InvalidResponse('expected a JSON object')
+    if (!isObject(reply)) throw new InvalidResponseFault('expected a JSON object')
     const is_cohere = foundationModel(context.model)?.startsWith('cohere.') === true
     const vectors = is_cohere ? cohereVectors(reply.embeddings) : [titanVector(reply)]
     const tokens = is_cohere ? null : count(reply.inputTextTokenCount)
@@ -61,7 +62,7 @@ export const embed: Translation = {
 
 function titanBody(request: Json, input: Input, id: string): Json {
   if (input.text === undefined || input.image !== undefined)
-    throw new UnsupportedInput('input', 'this model embeds text alone')
+    throw new UnsupportedInputFault('input', 'this model embeds text alone')
   if (!id.startsWith('amazon.titan-embed-text-v2')) return {inputText: input.text}
   return defined({
     inputText: input.text,
@@ -83,7 +84,7 @@ function cohereBody(request: Json, inputs: readonly Input[]): Json {
   const format = textAt(request, 'encoding_format') ?? ''
   const is_image = inputs.some(({image}) => image !== undefined)
   if (is_image && inputs.some(({text, image_uri}) => text !== undefined || image_uri === undefined)) {
-    throw new UnsupportedInput('input', 'Cohere embeds texts, or images as data: URIs, not both in one call')
+    throw new UnsupportedInputFault('input', 'Cohere embeds texts, or images as data: URIs, not both in one call')
   }
   return defined({
     ...(is_image ? {images: inputs.map(({image_uri}) => image_uri)} : {texts: inputs.map(({text}) => text)}),
@@ -100,17 +101,17 @@ function cohereBody(request: Json, inputs: readonly Input[]): Json {
  */
 function inputsOf(request: Json): readonly Input[] {
   const list: readonly unknown[] = Array.isArray(request.input) ? request.input : [request.input]
-  if (list.length === 0) throw new UnsupportedInput('input', 'expected at least one text')
+  if (list.length === 0) throw new UnsupportedInputFault('input', 'expected at least one text')
   return list.map((input, at) => {
     const field = Array.isArray(request.input) ? `input[${at}]` : 'input'
     if (typeof input === 'string') return {text: input}
     if (!isObject(input))
-      throw new UnsupportedInput(field, 'expected a text; token numbers are not understood by Amazon Bedrock')
+      throw new UnsupportedInputFault(field, 'expected a text; token numbers are not understood by Amazon Bedrock')
     const text = typeof input.text === 'string' && input.text !== '' ? {text: input.text} : {}
     const {base64, url} = object(input.image)
     const uri = typeof base64 === 'string' ? base64 : url
     if (typeof uri !== 'string') {
-      if (text.text === undefined) throw new UnsupportedInput(field, 'expected text, or an image in base64')
+      if (text.text === undefined) throw new UnsupportedInputFault(field, 'expected text, or an image in base64')
       return text
     }
     if (!uri.startsWith('data:') && uri === base64) return {...text, image: uri}
@@ -135,10 +136,10 @@ function answer(
   context: TranslationContext,
   as_base64: boolean,
 ): TranslatedResponse {
-  if (vectors.length === 0) throw new InvalidResponse('expected embeddings')
+  if (vectors.length === 0) throw new InvalidResponseFault('expected embeddings')
   const data = vectors.map((vector, index) => {
     if (!Array.isArray(vector) || vector.length === 0 || !vector.every(each => typeof each === 'number')) {
-      throw new InvalidResponse('expected an embedding of numbers')
+      throw new InvalidResponseFault('expected an embedding of numbers')
     }
     return {object: 'embedding', index, embedding: as_base64 ? packed(vector) : vector}
   })

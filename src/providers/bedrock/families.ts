@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {mergeUsage, type Usage} from '../../schema/usage.ts'
 import type {FinishReason} from '../chat.ts'
 import {count} from '../openai/usage.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {defined, definedOrNone, numberAt, refuse, stopAt} from './ask.ts'
 import {foundationModel} from './model.ts'
 
@@ -113,7 +113,7 @@ const cohere: ModelFamily = {
 /** Source: Bedrock user guide, "AI21 Labs Jurassic-2 models". It does not stream. */
 const jurassic: ModelFamily = {
   request(prompt, request, is_stream) {
-    if (is_stream) throw new UnsupportedInput('stream', 'Jurassic-2 on Amazon Bedrock does not stream')
+    if (is_stream) throw new UnsupportedInputFault('stream', 'Jurassic-2 on Amazon Bedrock does not stream')
     const scale = (name: string) => {
       const found = numberAt(request, [name])
       return found === undefined ? undefined : {scale: found}

@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit} from '../../schema/usage.ts'
-import {InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, type Translation, UnsupportedInputFault} from '../translation.ts'
 import {defined, definedOrNone, numberAt, refuse, textAt} from './ask.ts'
 import {foundationModel, modelPath} from './model.ts'
 
@@ -21,7 +21,7 @@ const ASPECT_RATIOS: readonly (readonly [name: string, ratio: number])[] = [
 export const imageGenerate: Translation = {
   request(request, context) {
     const prompt = textAt(request, 'prompt')
-    if (prompt === undefined) throw new UnsupportedInput('prompt', 'expected a text')
+    if (prompt === undefined) throw new UnsupportedInputFault('prompt', 'expected a text')
     refuse(
       request,
       'response_format',
@@ -35,7 +35,7 @@ export const imageGenerate: Translation = {
     if (id.startsWith('stability.stable-diffusion-xl'))
       return {method: 'POST', path, body: diffusionBody(request, prompt)}
     if (id.startsWith('stability.')) return {method: 'POST', path, body: stableImageBody(request, prompt)}
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       'model',
       'expected an image model of Amazon or Stability AI, by its id or an ARN that holds it',
     )
@@ -102,7 +102,7 @@ function aspectRatio(request: Json): string | undefined {
   if (size === undefined) return undefined
   const found = ASPECT_RATIOS.find(([, ratio]) => Math.abs(size.width / size.height - ratio) < 0.01)
   if (!found)
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       'size',
       `expected one of these shapes: ${ASPECT_RATIOS.map(([name]) => name).join(', ')}`,
     )
@@ -114,7 +114,7 @@ function sizeOf(request: Json): {readonly width: number; readonly height: number
   const size = textAt(request, 'size')
   if (size === undefined || size === 'auto') return undefined
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(size) ?? []
-  if (!width || !height) throw new UnsupportedInput('size', 'expected a width and a height like 1024x1024')
+  if (!width || !height) throw new UnsupportedInputFault('size', 'expected a width and a height like 1024x1024')
   return {width: Number(width), height: Number(height)}
 }
 
@@ -123,17 +123,17 @@ function sizeOf(request: Json): {readonly width: number; readonly height: number
  * with its reason.
  */
 function picturesIn(reply: unknown): readonly string[] {
-  if (!isObject(reply)) throw new InvalidResponse('expected a JSON object')
+  if (!isObject(reply)) throw new InvalidResponseFault('expected a JSON object')
   const reasons: readonly unknown[] = Array.isArray(reply.finish_reasons) ? reply.finish_reasons : []
   const withheld = [reply.error, ...reasons].find(reason => typeof reason === 'string' && reason !== '')
-  if (withheld !== undefined) throw new InvalidResponse(`no picture was drawn: ${String(withheld).slice(0, 300)}`)
+  if (withheld !== undefined) throw new InvalidResponseFault(`no picture was drawn: ${String(withheld).slice(0, 300)}`)
   const artifacts = Array.isArray(reply.artifacts) ? reply.artifacts.map(artifactPicture) : reply.images
   if (
     !Array.isArray(artifacts) ||
     artifacts.length === 0 ||
     !artifacts.every(each => typeof each === 'string' && each !== '')
   ) {
-    throw new InvalidResponse('expected pictures in base64')
+    throw new InvalidResponseFault('expected pictures in base64')
   }
   return artifacts as readonly string[]
 }
@@ -141,7 +141,7 @@ function picturesIn(reply: unknown): readonly string[] {
 function artifactPicture(artifact: unknown): unknown {
   if (!isObject(artifact)) return null
   if (artifact.finishReason === 'SUCCESS' || artifact.finishReason === undefined) return artifact.base64
-  throw new InvalidResponse(`no picture was drawn: ${String(artifact.finishReason).slice(0, 100)}`)
+  throw new InvalidResponseFault(`no picture was drawn: ${String(artifact.finishReason).slice(0, 100)}`)
 }
 
 /** A quality or a size as it prices a picture; what was left to the provider is the default. */

@@ -1,7 +1,7 @@
 import {uriPart} from '../../base/uri-part.ts'
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {Upstream} from '../operation.ts'
-import {InvalidResponse, type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 
 /** Jobs of one kind: where one is, where all are listed, and the member of the list that holds them. */
 export interface JobKind {
@@ -32,14 +32,14 @@ export async function createdJob({one}: JobKind, body: Json, {ask}: Upstream): P
 
 /** A job's id: its ARN, percent-encoded. */
 export function idOfJob({jobArn}: Json): string {
-  if (typeof jobArn !== 'string') throw new InvalidResponse('expected a jobArn')
+  if (typeof jobArn !== 'string') throw new InvalidResponseFault('expected a jobArn')
   return uriPart(jobArn)
 }
 
 /** A job by its ARN, or by the last part of it. */
 function jobPath(kind: string, id: string): string {
   if (!/^[\w][\w.:/-]{0,1010}$/.test(id) || id.includes('..'))
-    throw new UnsupportedInput('id', 'expected the ARN of a job')
+    throw new UnsupportedInputFault('id', 'expected the ARN of a job')
   return `/${kind}/${uriPart(id)}`
 }
 
@@ -47,6 +47,6 @@ function jobPath(kind: string, id: string): string {
 export function jobName(name: string | undefined, {call_id}: TranslationContext): string {
   if (name === undefined) return `gateway-${call_id}`
   if (!/^[a-zA-Z0-9](?:-*[a-zA-Z0-9+.]){0,62}$/.test(name))
-    throw new UnsupportedInput('job_name', 'expected letters, digits and inner hyphens, 63 at most')
+    throw new UnsupportedInputFault('job_name', 'expected letters, digits and inner hyphens, 63 at most')
   return name
 }

@@ -1,4 +1,4 @@
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 
 const LONGEST_TYPE = 200
 const LONGEST_NAME = 200
@@ -9,7 +9,7 @@ const LONGEST_NAME = 200
  */
 export function readDataUri(url: string, field: string): {readonly mime: string; readonly base64: string} {
   if (!url.startsWith('data:')) {
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       field,
       'Amazon Bedrock fetches nothing from the web: expected the bytes as a base64 data: URI, or an s3:// address',
     )
@@ -17,14 +17,14 @@ export function readDataUri(url: string, field: string): {readonly mime: string;
   const comma = url.indexOf(',')
   const head = comma < 0 ? '' : url.slice(5, Math.min(comma, 5 + LONGEST_TYPE)).toLowerCase()
   if (!head.endsWith(';base64') || comma === url.length - 1)
-    throw new UnsupportedInput(field, 'expected a data: URI in base64')
+    throw new UnsupportedInputFault(field, 'expected a data: URI in base64')
   return {mime: head.split(';', 1)[0]!, base64: url.slice(comma + 1)}
 }
 
 /** An object in S3; Bedrock reads it with the rights of whoever calls. */
 export function s3Source(url: string, field: string): Json {
   if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/./.test(url) || url.length > 1100) {
-    throw new UnsupportedInput(field, 'expected an address like s3://bucket/key')
+    throw new UnsupportedInputFault(field, 'expected an address like s3://bucket/key')
   }
   return {s3Location: {uri: url}}
 }

@@ -1,5 +1,5 @@
 import {uriPart} from '../../base/uri-part.ts'
-import {type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 
 /**
  * Places that a cross-region inference profile names before the vendor (Bedrock user guide, "Supported inference
@@ -36,7 +36,7 @@ export function modelPath(context: TranslationContext, operation: string): strin
   const {model} = context
   // The characters of ids and ARNs; what could be read as a way to another path is none of them.
   if (model.length > 2048 || !/^[\w][\w.:/-]*$/.test(model) || model.includes('..')) {
-    throw new UnsupportedInput('model', 'expected the id or the ARN of an Amazon Bedrock model')
+    throw new UnsupportedInputFault('model', 'expected the id or the ARN of an Amazon Bedrock model')
   }
   return `/model/${uriPart(model, 'The model')}/${operation}`
 }

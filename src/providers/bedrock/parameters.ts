@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {claudeVersion, FIRST_ADAPTIVE} from '../anthropic/thinking.ts'
 import {effortOf} from '../messages/thinking.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {defined, definedOrNone, member, numberAt, objectAt, refuse, stopAt, textAt} from './ask.ts'
 import {foundationModel, vendor} from './model.ts'
 
@@ -142,7 +142,7 @@ function outputConfig(request: Json): Json | undefined {
   if (format === undefined || format.type === 'text') return undefined
   const described = format.json_schema
   if (format.type !== 'json_schema' || !isObject(described) || !isObject(described.schema)) {
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       'response_format',
       'Amazon Bedrock promises JSON by a schema alone: expected type "json_schema" with json_schema.schema',
     )

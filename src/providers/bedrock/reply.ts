@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {defined as kept} from './ask.ts'
 import {readUsage} from './usage.ts'
 
@@ -25,11 +25,11 @@ interface Heard {
 
 /** A Converse answer as a chat completion. */
 export function converseReply(response: unknown, context: TranslationContext): TranslatedResponse {
-  if (!isObject(response)) throw new InvalidResponse('expected a JSON object')
+  if (!isObject(response)) throw new InvalidResponseFault('expected a JSON object')
   const message = isObject(response.output) ? response.output.message : undefined
   if (!isObject(message) || !Array.isArray(message.content))
-    throw new InvalidResponse(`expected output.message.content${reasonIn(response)}`)
-  if (typeof response.stopReason !== 'string') throw new InvalidResponse('expected stopReason')
+    throw new InvalidResponseFault(`expected output.message.content${reasonIn(response)}`)
+  if (typeof response.stopReason !== 'string') throw new InvalidResponseFault('expected stopReason')
   const heard: Heard = {texts: [], calls: [], blocks: []}
   for (const block of message.content) hear(block, heard)
   const {texts, calls, blocks} = heard
@@ -51,7 +51,7 @@ export function converseReply(response: unknown, context: TranslationContext): T
 }
 
 function hear(block: unknown, heard: Heard): void {
-  if (!isObject(block)) throw new InvalidResponse('expected content blocks that are objects')
+  if (!isObject(block)) throw new InvalidResponseFault('expected content blocks that are objects')
   if (block.text !== undefined) {
     const text = words(block.text, 'a text')
     heard.texts.push(text)
@@ -73,7 +73,7 @@ function hear(block: unknown, heard: Heard): void {
 }
 
 function thinkingPart(reasoning: unknown): Json {
-  if (!isObject(reasoning)) throw new InvalidResponse('expected reasoningContent to be an object')
+  if (!isObject(reasoning)) throw new InvalidResponseFault('expected reasoningContent to be an object')
   if (reasoning.redactedContent !== undefined)
     return {type: 'redacted_thinking', data: words(reasoning.redactedContent, 'redacted thinking')}
   const {text, signature} = isObject(reasoning.reasoningText) ? reasoning.reasoningText : {}
@@ -82,7 +82,7 @@ function thinkingPart(reasoning: unknown): Json {
 }
 
 function words(value: unknown, what: string): string {
-  if (typeof value !== 'string') throw new InvalidResponse(`expected ${what} to be a string`)
+  if (typeof value !== 'string') throw new InvalidResponseFault(`expected ${what} to be a string`)
   return value
 }
 

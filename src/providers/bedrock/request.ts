@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type Translated, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {defined} from './ask.ts'
 import {contentBlocks, marked, type Naming} from './content.ts'
 import {modelPath, vendor} from './model.ts'
@@ -14,13 +14,13 @@ interface Turn {
 /** OpenAI chat as a Converse request. Source: Bedrock API reference, Converse and ConverseStream. */
 export function converseRequest(request: Json, context: TranslationContext): Translated {
   const {messages} = request
-  if (!Array.isArray(messages)) throw new UnsupportedInput('messages', 'expected an array')
+  if (!Array.isArray(messages)) throw new UnsupportedInputFault('messages', 'expected an array')
   const system: Json[] = []
   const turns: Turn[] = []
   const naming: Naming = {used: new Set()}
   messages.forEach((message: unknown, at) => {
     const field = `messages[${at}]`
-    if (!isObject(message)) throw new UnsupportedInput(field, 'expected a message with a role')
+    if (!isObject(message)) throw new UnsupportedInputFault(field, 'expected a message with a role')
     if (message.role === 'system' || message.role === 'developer') system.push(...systemBlocks(message, field, naming))
     else add(turns, turnOf(message, field, naming, context))
   })
@@ -37,7 +37,7 @@ export function converseRequest(request: Json, context: TranslationContext): Tra
 function systemBlocks(message: Json, field: string, naming: Naming): Json[] {
   const blocks = marked(contentBlocks(message.content, `${field}.content`, naming), message)
   if (blocks.every(block => 'text' in block || 'cachePoint' in block)) return blocks
-  throw new UnsupportedInput(
+  throw new UnsupportedInputFault(
     `${field}.content`,
     `a message of role ${JSON.stringify(message.role)} holds text alone at Amazon Bedrock`,
   )
@@ -52,7 +52,7 @@ function turnOf(message: Json, field: string, naming: Naming, context: Translati
     case 'assistant':
       return {role: 'assistant', content: assistantBlocks(message, field, naming, context)}
     default:
-      throw new UnsupportedInput(`${field}.role`, 'expected "system", "developer", "user", "assistant" or "tool"')
+      throw new UnsupportedInputFault(`${field}.role`, 'expected "system", "developer", "user", "assistant" or "tool"')
   }
 }
 

@@ -1,11 +1,11 @@
 import {isObject} from '../../base/json-object.ts'
 import {emptyUsage, UNIT} from '../../schema/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {definedOrNone, numberAt, textAt} from './ask.ts'
 
@@ -19,7 +19,7 @@ const DOCUMENTS_A_SEARCH = 100
 export const rerank: Translation = {
   request(request, context) {
     const query = textAt(request, 'query')
-    if (query === undefined) throw new UnsupportedInput('query', 'expected a text')
+    if (query === undefined) throw new UnsupportedInputFault('query', 'expected a text')
     const most_tokens = numberAt(request, ['max_tokens_per_doc'])
     const modelConfiguration = {
       modelArn: modelArn(context),
@@ -40,7 +40,7 @@ export const rerank: Translation = {
     return {method: 'POST', path: '/rerank', body}
   },
   reply(reply, context, request) {
-    if (!isObject(reply) || !Array.isArray(reply.results)) throw new InvalidResponse('expected results')
+    if (!isObject(reply) || !Array.isArray(reply.results)) throw new InvalidResponseFault('expected results')
     const documents = documentsOf(request)
     const results = reply.results.map((result: unknown) => {
       const {index, relevanceScore} = isObject(result) ? result : {}
@@ -50,7 +50,7 @@ export const rerank: Translation = {
         index < 0 ||
         typeof relevanceScore !== 'number'
       ) {
-        throw new InvalidResponse('expected results with an index and a relevanceScore')
+        throw new InvalidResponseFault('expected results with an index and a relevanceScore')
       }
       const document = documents[index]
       const shown = request.return_documents === true && document !== undefined
@@ -69,13 +69,13 @@ export const rerank: Translation = {
 }
 
 function documentsOf({documents}: Json): readonly unknown[] {
-  if (!Array.isArray(documents)) throw new UnsupportedInput('documents', 'expected an array')
+  if (!Array.isArray(documents)) throw new UnsupportedInputFault('documents', 'expected an array')
   return documents
 }
 
 function source(document: unknown, field: string): Json {
   if (typeof document === 'string') return {type: 'TEXT', textDocument: {text: document}}
-  if (!isObject(document)) throw new UnsupportedInput(field, 'expected a text or an object')
+  if (!isObject(document)) throw new UnsupportedInputFault(field, 'expected a text or an object')
   if (typeof document.text === 'string' && Object.keys(document).length === 1)
     return {type: 'TEXT', textDocument: {text: document.text}}
   return {type: 'JSON', jsonDocument: document}
@@ -85,7 +85,7 @@ function modelArn({model, options}: TranslationContext): string {
   if (/^arn:[\w-]+:bedrock:[\w-]*:\d*:[\w.:/-]+$/.test(model) && model.length <= 2048) return model
   const region = options.aws_region ?? ''
   if (!/^[\w.:-]{1,256}$/.test(model) || !/^[a-z0-9-]{1,63}$/.test(region)) {
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       'model',
       "expected the model's whole ARN (arn:aws:bedrock:{region}::foundation-model/{id})",
     )

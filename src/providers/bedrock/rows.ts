@@ -3,7 +3,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import {answeredRow, type BatchRow, failedRow, wordsOfRow} from '../jobs/rows.ts'
 import {messagesOf} from '../jobs/upload.ts'
 import type {OperationInput} from '../operation.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {textIn} from '../unified/read.ts'
 import {familyOf} from './families.ts'
 import {foundationModel, vendor} from './model.ts'
@@ -30,7 +30,7 @@ export function endpointOfJob(invocation: unknown, model: string): 'chatComplete
 /** `{recordId, modelInput}` (Bedrock user guide, "Format and upload your batch inference data"). */
 export function batchInput(row: BatchRow, input: OperationInput): Json {
   if (row.model === '')
-    throw new UnsupportedInput('body.model', 'expected the id of a model, here or as the header provider-model')
+    throw new UnsupportedInputFault('body.model', 'expected the id of a model, here or as the header provider-model')
   return {recordId: row.custom_id, modelInput: wordsOfRow(row, input)}
 }
 
@@ -60,7 +60,7 @@ export function batchOutput(row: Json, number: number, model: string, input: Ope
 export function tuneInput(row: Json, {context}: OperationInput): Json {
   const {model} = context
   if (model === '')
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       'model',
       'say the model to be tuned as the header provider-model: rows are written for it',
     )
@@ -76,10 +76,10 @@ export function tuneInput(row: Json, {context}: OperationInput): Json {
     .join('\n')
   const turns = texts.filter(({role}) => role === 'user' || role === 'assistant')
   if (turns.length + texts.filter(({role}) => role === 'system' || role === 'developer').length !== texts.length)
-    throw new UnsupportedInput('messages', 'expected system, user and assistant messages alone')
+    throw new UnsupportedInputFault('messages', 'expected system, user and assistant messages alone')
   if (family === 'anthropic')
     return {...(system ? {system} : {}), messages: turns.map(({role, text}) => ({role, content: text}))}
   if (turns.length !== 2 || turns[0]!.role !== 'user' || turns[1]!.role !== 'assistant')
-    throw new UnsupportedInput('messages', `${model} is tuned on one question and one answer a row`)
+    throw new UnsupportedInputFault('messages', `${model} is tuned on one question and one answer a row`)
   return {prompt: system ? `${system}\n\n${turns[0]!.text}` : turns[0]!.text, completion: turns[1]!.text}
 }

@@ -5,7 +5,7 @@ import type {ObjectStore, ObjectUri, StoredObject} from '../jobs/store.ts'
 import {elementsOf, escaped, textOf} from '../jobs/xml.ts'
 import type {Upstream, UpstreamReply} from '../operation.ts'
 import {type Options, optionIn} from '../options.ts'
-import {InvalidResponse} from '../translation.ts'
+import {InvalidResponseFault} from '../translation.ts'
 
 /**
  * The least that S3 takes of a part but the last is 5 MB, the most parts 10,000 (S3 user guide, "Multipart upload
@@ -66,7 +66,7 @@ async function putParts(
     'utf8',
   )
   const upload = textOf(begun, 'UploadId')
-  if (upload === null) throw new InvalidResponse('expected an UploadId')
+  if (upload === null) throw new InvalidResponseFault('expected an UploadId')
   const id = `uploadId=${encoded(upload)}`
   try {
     const tags: string[] = []
@@ -96,7 +96,8 @@ async function putParts(
     })
     // S3 may tell of an error behind a good status.
     const text = (await ended.bytes()).toString('utf8')
-    if (/<Error>/.test(text)) throw new InvalidResponse(textOf(text, 'Message') ?? 'the upload could not be completed')
+    if (/<Error>/.test(text))
+      throw new InvalidResponseFault(textOf(text, 'Message') ?? 'the upload could not be completed')
     return bytes
   } catch (fault) {
     await ask({side: S3, method: 'DELETE', path: `${path}?${id}`, tidies: true}).then(dropped, () => undefined)

@@ -4,7 +4,7 @@ import {tuneErrands} from '../jobs/cloud.ts'
 import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt} from '../jobs/objects.ts'
 import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
 import type {OperationInput} from '../operation.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {files} from './files.ts'
 import {bedrockJobs, createdJob, idOfJob, type JobKind, jobName} from './jobs.ts'
 import {vendor} from './model.ts'
@@ -66,7 +66,7 @@ export const tuning = tuneErrands({
 function hyperParameters({body, context}: OperationInput): Json {
   const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
   if (learning_rate_multiplier !== undefined && vendor(context.model) !== 'anthropic')
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       'hyperparameters.learning_rate_multiplier',
       'this model takes a rate: send hyperparameters.learningRate',
     )

@@ -17,7 +17,13 @@ import {count} from '../openai/usage.ts'
 import type {Options} from '../options.ts'
 import type {Provider} from '../provider.ts'
 import {vertexRerank} from '../rerankers/vertex.ts'
-import {type Dialect, InvalidResponse, type Json, type Translation, type TranslationContext} from '../translation.ts'
+import {
+  type Dialect,
+  InvalidResponseFault,
+  type Json,
+  type Translation,
+  type TranslationContext,
+} from '../translation.ts'
 import {vertexErrands} from '../vertex/file-operations.ts'
 import {type More, nativeRow} from './row.ts'
 
@@ -49,7 +55,7 @@ const claude = nativeRow(SLUG, NAME, null, {
       },
       reply(response) {
         if (!isObject(response) || count(response.input_tokens) === null)
-          throw new InvalidResponse('expected input_tokens')
+          throw new InvalidResponseFault('expected input_tokens')
         return {body: response, usage: null, model: null}
       },
     },

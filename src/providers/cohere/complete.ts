@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamTranslator,
   type Translation,
@@ -35,7 +35,7 @@ export const complete: Translation = {
   reply(response, context) {
     const {id, generations, meta} = objectIn(response)
     const made = arrayIn(generations, 'generations')
-    if (made.length === 0) throw new InvalidResponse('generations: expected some')
+    if (made.length === 0) throw new InvalidResponseFault('generations: expected some')
     const choices = made.map((generation, at) => {
       const {text, finish_reason} = object(generation)
       return textChoice(at, stringIn(text, 'generations.text'), finishReason(finish_reason, FINISH, context.strict))
@@ -48,7 +48,7 @@ export const complete: Translation = {
 
 function openStream(context: TranslationContext, request: Json): StreamTranslator {
   return textStream(context, request, ({data}) => {
-    if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+    if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
     if (data.is_finished !== true)
       return typeof data.text === 'string' ? {text: data.text, index: indexIn(data)} : {error: anyError(data)}
     if (data.event_type === 'stream-error' || data.err) return {error: {message: data.err, type: data.finish_reason}}

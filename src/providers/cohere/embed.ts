@@ -6,7 +6,7 @@ import {
   type Translated,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {embeddingList, textsIn} from '../unified/embeddings.ts'
 import {arrayIn, objectIn, pick} from '../unified/read.ts'
@@ -61,7 +61,7 @@ function typeIn(body: Json): string {
   const {embedding_types: several, encoding_format: one} = body
   const type: unknown = Array.isArray(several) ? (several.length === 1 ? several[0] : null) : (one ?? 'float')
   if (typeof type === 'string' && TYPES.has(type)) return type
-  throw new UnsupportedInput(
+  throw new UnsupportedInputFault(
     Array.isArray(several) ? 'embedding_types' : 'encoding_format',
     `expected one of ${[...TYPES].join(', ')}`,
   )
@@ -85,6 +85,6 @@ function imagesIn({input}: Json): readonly string[] | undefined {
   })
   if (images.length === 0) return undefined
   if (images.length < all.length)
-    throw new UnsupportedInput('input', 'the provider embeds texts or images; expected all of one kind')
+    throw new UnsupportedInputFault('input', 'the provider embeds texts or images; expected all of one kind')
   return images
 }

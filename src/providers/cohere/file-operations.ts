@@ -16,7 +16,7 @@ import {listed} from '../jobs/pages.ts'
 import {type BatchRow, endpointOf, PATHS} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
 import type {OperationInput, ProviderOperations, Upstream} from '../operation.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 
 const STATUSES: Readonly<Record<string, BatchStatus>> = {
@@ -39,7 +39,7 @@ export const cohereErrands: ProviderOperations = {
       const query = new URLSearchParams({name: file_name.slice(0, 100), type: 'embed-input', keep_fields: 'custom_id'})
       const {headers, body} = formOf([{name: 'data', file_name: jsonl(file_name), content_type, content}])
       const {id} = await (await ask({method: 'POST', path: `/v1/datasets?${query}`, headers, body})).json()
-      if (typeof id !== 'string') throw new InvalidResponse('expected the id of a dataset')
+      if (typeof id !== 'string') throw new InvalidResponseFault('expected the id of a dataset')
       const facts = {id, bytes: 0, created_at: input.context.created_s, filename: file_name, purpose: 'batch'}
       return {json: fileObject({...facts, status: 'uploaded'})}
     },
@@ -61,14 +61,15 @@ export const cohereErrands: ProviderOperations = {
       const parts = itemsIn((await datasetOf(id, upstream)).dataset_parts).flatMap(({url}) =>
         typeof url === 'string' ? [url] : [],
       )
-      if (parts.length === 0) throw new UnsupportedInput('id', 'the file has no content yet: Cohere still reads it')
+      if (parts.length === 0)
+        throw new UnsupportedInputFault('id', 'the file has no content yet: Cohere still reads it')
       return {content: all(parts, upstream), content_type: 'application/octet-stream'}
     },
     async createBatch({body, context}, upstream) {
       if (endpointOf(body.endpoint, 'endpoint') !== 'embed')
-        throw new UnsupportedInput('endpoint', 'Cohere runs batches of /v1/embeddings alone')
+        throw new UnsupportedInputFault('endpoint', 'Cohere runs batches of /v1/embeddings alone')
       if (context.model === '')
-        throw new UnsupportedInput('model', 'expected the name of a model: Cohere runs one for all rows')
+        throw new UnsupportedInputFault('model', 'expected the name of a model: Cohere runs one for all rows')
       const job = {
         model: context.model,
         dataset_id: segment(needed(body, 'input_file_id', 'expected the id of a file')),
@@ -76,7 +77,7 @@ export const cohereErrands: ProviderOperations = {
         name: textAt(body, 'job_name') ?? `gateway-${context.call_id}`,
       }
       const {job_id} = await (await upstream.ask({method: 'POST', path: '/v1/embed-jobs', body: job})).json()
-      if (typeof job_id !== 'string') throw new InvalidResponse('expected the id of a job')
+      if (typeof job_id !== 'string') throw new InvalidResponseFault('expected the id of a job')
       return {json: batchObject(batchOf(await jobAt(job_id, upstream)))}
     },
     retrieveBatch: async ({id}, upstream) => ({json: batchObject(batchOf(await jobAt(id, upstream)))}),
@@ -96,9 +97,9 @@ export const cohereErrands: ProviderOperations = {
 /** One text a row; its id is kept beside it. */
 function embedRow({custom_id, endpoint, body, model}: BatchRow, {allow}: OperationInput): Json {
   allow(model)
-  if (endpoint !== 'embed') throw new UnsupportedInput('url', 'Cohere runs batches of /v1/embeddings alone')
+  if (endpoint !== 'embed') throw new UnsupportedInputFault('url', 'Cohere runs batches of /v1/embeddings alone')
   const text = Array.isArray(body.input) && body.input.length === 1 ? body.input[0] : body.input
-  if (typeof text !== 'string') throw new UnsupportedInput('body.input', 'expected one text a row')
+  if (typeof text !== 'string') throw new UnsupportedInputFault('body.input', 'expected one text a row')
   return {text, custom_id}
 }
 
@@ -116,7 +117,7 @@ async function jobAt(id: string, {ask}: Upstream): Promise<Json> {
 
 function fileOf(dataset: Json): Json {
   const {id, name, created_at, dataset_type, validation_status, validation_error, dataset_parts} = dataset
-  if (typeof id !== 'string') throw new InvalidResponse('expected the id of a dataset')
+  if (typeof id !== 'string') throw new InvalidResponseFault('expected the id of a dataset')
   const is_failed = validation_status === 'failed'
   return fileObject({
     id,
@@ -135,7 +136,7 @@ function fileOf(dataset: Json): Json {
 
 function batchOf(job: Json): BatchFacts {
   const {job_id, status, input_dataset_id, output_dataset_id, model, created_at} = job
-  if (typeof job_id !== 'string') throw new InvalidResponse('expected the id of a job')
+  if (typeof job_id !== 'string') throw new InvalidResponseFault('expected the id of a job')
   return {
     id: job_id,
     status: known(STATUSES, status, 'in_progress'),
@@ -153,6 +154,6 @@ function jsonl(name: string): string {
 }
 
 function segment(id: string): string {
-  if (!/^[\w-]{1,128}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a file or a job')
+  if (!/^[\w-]{1,128}$/.test(id)) throw new UnsupportedInputFault('id', 'expected the id of a file or a job')
   return id
 }

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from '../unified/fault.ts'
 import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
 import {arrayIn, objectIn, stringIn, usageOf, word} from '../unified/read.ts'
@@ -24,7 +24,7 @@ export const FINISH: Readonly<Record<string, FinishReason>> = {
 export function chatReply(response: unknown, context: TranslationContext): TranslatedResponse {
   const reply = objectIn(response)
   if (!isObject(reply.message))
-    throw new InvalidResponse(faultOf(context, anyError(reply), 'message: expected an object').message)
+    throw new InvalidResponseFault(faultOf(context, anyError(reply), 'message: expected an object').message)
   const {content, tool_plan, tool_calls, citations} = reply.message
   const pieces = (content === null || content === undefined ? [] : arrayIn(content, 'message.content')).flatMap(pieceIn)
   const calls = (Array.isArray(tool_calls) ? tool_calls : []).map((call, at) =>

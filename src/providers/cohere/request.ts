@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import type {Json, Translated, TranslationContext} from '../translation.ts'
-import {UnsupportedInput} from '../translation.ts'
+import {UnsupportedInputFault} from '../translation.ts'
 import {
   type ChatMessage,
   imageIn,
@@ -102,7 +102,7 @@ function format(request: Json): Json | undefined {
   if (type === 'text') return undefined
   if (type === 'json_schema') return {type: 'json_object', json_schema: object(json_schema).schema ?? json_schema}
   if (type === 'json_object') return {type, json_schema: json_schema ?? schema}
-  throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
+  throw new UnsupportedInputFault('response_format.type', 'expected text, json_object or json_schema')
 }
 
 /** Tokens to think with, by effort. */

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {laterReport} from '../../schema/usage.ts'
 import {finishReason} from '../chat.ts'
-import {InvalidResponse, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type StreamTranslator, type TranslationContext} from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {stringIn, word} from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
@@ -33,7 +33,7 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
     return {
       event({data}) {
         if (data === '[DONE]') return
-        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
         const message = object(object(data.delta).message)
         const content = object(message.content)
         const call = object(message.tool_calls)
@@ -59,7 +59,7 @@ export function openStream(context: TranslationContext, request: Json): StreamTr
             return
           case 'tool-call-start': {
             const {name, arguments: given} = object(call.function)
-            if (typeof name !== 'string' || name === '') throw new InvalidResponse('a tool call has no name')
+            if (typeof name !== 'string' || name === '') throw new InvalidResponseFault('a tool call has no name')
             const id = word(call.id) ?? `call_${context.call_id}_${calls.size}`
             calls.set(data.index, write.call({id, name, arguments: word(given) ?? ''}))
             return

@@ -4,7 +4,7 @@ import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
   type Dialect,
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamTranslator,
   type TranslatedResponse,
@@ -35,7 +35,7 @@ function reply(response: unknown, context: TranslationContext): TranslatedRespon
   const usage = isObject(used) ? readUsage(used, 'chatComplete') : null
   const given = choices.map((choice: unknown, at) => {
     const {message, finish_reason: own} = object(choice)
-    if (!isObject(message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
+    if (!isObject(message)) throw new InvalidResponseFault(`choices[${at}].message: expected an object`)
     const {pieces, calls} = readMessage(message, `call_${context.call_id}_${at}`)
     return choiceOut(at, messageOut(pieces, calls, context.strict), ended(own ?? finish_reason, calls.length, context))
   })
@@ -52,7 +52,7 @@ function readMessage(
   id: string,
 ): {readonly pieces: readonly MessagePiece[]; readonly calls: readonly FunctionCall[]} {
   if (!Array.isArray(content_list) || content_list.length === 0) {
-    if (typeof content !== 'string') throw new InvalidResponse('message.content: expected a string')
+    if (typeof content !== 'string') throw new InvalidResponseFault('message.content: expected a string')
     return {pieces: [{type: 'text', text: content}], calls: []}
   }
   const pieces: MessagePiece[] = []
@@ -93,14 +93,14 @@ function open(context: TranslationContext, request: Json): StreamTranslator {
       const thinking = object(delta.thinking).thinking ?? object(delta.reasoning).summary
       if (typeof thinking === 'string') return write.thought(thinking)
       const value = content ?? text ?? ''
-      if (typeof value !== 'string') throw new InvalidResponse('content: expected a string')
+      if (typeof value !== 'string') throw new InvalidResponseFault('content: expected a string')
       write.text(value)
     }
 
     return {
       event({data}) {
         if (data === '[DONE]') return
-        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
         if (!Array.isArray(data.choices)) return fail(anyError(data), statusIn(data.code))
         write.named(word(data.id), word(data.model))
         write.begin()

@@ -1,5 +1,5 @@
 import {object} from '../../base/json-object.ts'
-import {type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type Translated, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {
   type ChatMessage,
   imageIn,
@@ -95,7 +95,7 @@ function partOut(part: ReturnType<typeof partsIn>[number]): Json {
   const {url, detail} = imageIn(part)
   const head = /^data:(image\/[a-z0-9.+-]{1,32});base64,/i.exec(url.slice(0, 64))
   if (!head)
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       `${part.field}.image_url.url`,
       'the provider fetches no pictures; expected a data URI in base64',
     )

@@ -1,6 +1,6 @@
 import {countTokens, messagesClient} from '../messages/index.ts'
 import type {ProviderOperation} from '../operation.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {countPrompt, type PromptCounter} from './prompt-counters.ts'
 
 /** A client waits for the count; an engine at work may be slow to give it. */
@@ -40,7 +40,7 @@ function chatOf(body: Json, context: TranslationContext): Json | null {
   try {
     return messagesClient.toChat(body, context)
   } catch (fault) {
-    if (fault instanceof UnsupportedInput) return null
+    if (fault instanceof UnsupportedInputFault) return null
     throw fault
   }
 }

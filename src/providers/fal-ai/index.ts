@@ -1,5 +1,5 @@
 import {object} from '../../base/json-object.ts'
-import {type Dialect, InvalidResponse, type Translation} from '../translation.ts'
+import {type Dialect, InvalidResponseFault, type Translation} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {fromBase64, imageList, manyIn, type Picture, promptIn, sizeIn} from '../unified/images.ts'
 import {arrayIn, modelPath, objectIn, pick} from '../unified/read.ts'
@@ -30,7 +30,7 @@ const imageGenerate: Translation = {
 
 function picture(image: unknown): Picture {
   const {url} = object(image)
-  if (typeof url !== 'string' || url === '') throw new InvalidResponse('images: expected a url')
+  if (typeof url !== 'string' || url === '') throw new InvalidResponseFault('images: expected a url')
   return url.startsWith('data:') ? fromBase64(url)! : {url}
 }
 

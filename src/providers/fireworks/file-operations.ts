@@ -17,7 +17,7 @@ import {listed} from '../jobs/pages.ts'
 import {openUpload, plainName} from '../jobs/upload.ts'
 import {type OperationInput, type ProviderOperations, type Upstream, UpstreamFault} from '../operation.ts'
 import {optionNeeded} from '../options.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 
 const STATUSES: Readonly<Record<string, TuneStatus>> = {
@@ -83,10 +83,10 @@ export const fireworksErrands: ProviderOperations = {
     },
     async createFinetune(input, {ask}) {
       const {body, context} = input
-      if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model')
+      if (context.model === '') throw new UnsupportedInputFault('model', 'expected the name of a model')
       const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
       if (learning_rate_multiplier !== undefined)
-        throw new UnsupportedInput(
+        throw new UnsupportedInputFault(
           'hyperparameters.learning_rate_multiplier',
           'Fireworks takes a rate: send hyperparameters.learningRate',
         )
@@ -143,12 +143,12 @@ async function fill(
     for await (const piece of content) {
       bytes += piece.length
       if (length === undefined && bytes > MAX_FORM_BYTES)
-        throw new UnsupportedInput(
+        throw new UnsupportedInputFault(
           'file',
           'say its length as the header file-upload-size: Fireworks must know it for files over 150 MB',
         )
       if (length !== undefined && bytes > length)
-        throw new UnsupportedInput('file', 'it is longer than the header file-upload-size says')
+        throw new UnsupportedInputFault('file', 'it is longer than the header file-upload-size says')
       yield piece
     }
   }
@@ -179,7 +179,7 @@ async function* all(urls: readonly string[], ask: Upstream['ask']): AsyncGenerat
       yield* (await ask({method: 'GET', path: url, signed: true})).body
     } catch (fault) {
       throw fault instanceof UpstreamFault
-        ? new InvalidResponse(`the file's own place answered ${fault.status}`)
+        ? new InvalidResponseFault(`the file's own place answered ${fault.status}`)
         : fault
     }
   }
@@ -187,7 +187,7 @@ async function* all(urls: readonly string[], ask: Upstream['ask']): AsyncGenerat
 
 function urlsIn({filenameToSignedUrls: signed_urls}: Json): readonly string[] {
   const urls = Object.values(object(signed_urls)).filter(url => typeof url === 'string')
-  if (urls.length === 0) throw new InvalidResponse('expected a signed URL')
+  if (urls.length === 0) throw new InvalidResponseFault('expected a signed URL')
   return urls
 }
 
@@ -198,7 +198,8 @@ async function jobOf(input: OperationInput, {ask}: Upstream): Promise<Json> {
 /** A resource's name, of an id or a name that a client sends. */
 function resource({context}: OperationInput, kind: string, reference: string): string {
   const id = reference.split('/').at(-1)!
-  if (!/^[\w-][\w.-]{0,127}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a file, a job or a model')
+  if (!/^[\w-][\w.-]{0,127}$/.test(id))
+    throw new UnsupportedInputFault('id', 'expected the id of a file, a job or a model')
   return `accounts/${optionNeeded(context.options, 'fireworks_account_id')}/${kind}/${id}`
 }
 
@@ -216,7 +217,7 @@ function nextIn({nextPageToken: next}: Json): string | null {
 }
 
 function nameIn(value: unknown): string {
-  if (typeof value !== 'string') throw new InvalidResponse('expected a name')
+  if (typeof value !== 'string') throw new InvalidResponseFault('expected a name')
   return value.split('/').at(-1)!
 }
 

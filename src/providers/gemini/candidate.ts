@@ -1,6 +1,6 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {type FinishReason, finishReason} from '../chat.ts'
-import {InvalidResponse, type Json, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslationContext} from '../translation.ts'
 import {isPartial, PartialCall} from './partial-call.ts'
 import {present, word} from './read.ts'
 
@@ -52,17 +52,17 @@ export class CandidateReader {
     return this.#text_bytes
   }
 
-  /** The next piece of `content`; null when it says nothing. Throws `BadReply` for what is no content. */
+  /** The next piece of `content`; null when it says nothing. Throws `InvalidResponseFault` for what is no content. */
   delta(content: unknown): Json | null {
     if (content === undefined || content === null) return null
-    if (!isObject(content)) throw new InvalidResponse('content of a candidate is no object')
+    if (!isObject(content)) throw new InvalidResponseFault('content of a candidate is no object')
     const {parts} = content
     if (parts !== undefined && parts !== null && !Array.isArray(parts))
-      throw new InvalidResponse('parts of a candidate are no list')
+      throw new InvalidResponseFault('parts of a candidate are no list')
     let text = ''
     const collected: DeltaParts = {tool_calls: [], content_blocks: [], images: [], audio: []}
     for (const part of list(parts)) {
-      if (!isObject(part)) throw new InvalidResponse('a part of a candidate is no object')
+      if (!isObject(part)) throw new InvalidResponseFault('a part of a candidate is no object')
       text += this.#part(part, collected)
     }
     const {tool_calls, content_blocks, images, audio} = collected
@@ -99,7 +99,7 @@ export class CandidateReader {
     } else if (isObject(codeExecutionResult)) {
       this.#block('code_execution_result', codeExecutionResult, null, collected)
     } else if (text !== undefined && text !== null) {
-      if (typeof text !== 'string') throw new InvalidResponse('the text of a part is no text')
+      if (typeof text !== 'string') throw new InvalidResponseFault('the text of a part is no text')
       this.#text_bytes += Buffer.byteLength(text)
       const is_thought = part.thought === true
       if (text !== '' || signature) this.#block(is_thought ? 'thinking' : 'text', text, signature, collected)
@@ -141,9 +141,9 @@ export class CandidateReader {
 
   #call(function_call: unknown, signature: string | null): Json {
     const {name, args, id} = object(function_call)
-    if (typeof name !== 'string' || name === '') throw new InvalidResponse('a function call has no name')
+    if (typeof name !== 'string' || name === '') throw new InvalidResponseFault('a function call has no name')
     if (args !== undefined && args !== null && !isObject(args))
-      throw new InvalidResponse('the arguments of a function call are no object')
+      throw new InvalidResponseFault('the arguments of a function call are no object')
     const index = this.#calls++
     const written = writtenOut(args ?? {})
     this.#text_bytes += Buffer.byteLength(written)
@@ -163,7 +163,7 @@ export class CandidateReader {
   #media(inline_data: unknown, signature: string | null, {images, audio}: DeltaParts) {
     const {mimeType, data} = object(inline_data)
     if (typeof data !== 'string' || typeof mimeType !== 'string')
-      throw new InvalidResponse('inline data has no type or no bytes')
+      throw new InvalidResponseFault('inline data has no type or no bytes')
     if (mimeType.startsWith('audio/')) {
       audio.push(data)
       return
@@ -184,7 +184,8 @@ function writtenOut(args: Json): string {
   try {
     return JSON.stringify(args)
   } catch (cause) {
-    if (cause instanceof RangeError) throw new InvalidResponse('the arguments of a function call are nested too deep')
+    if (cause instanceof RangeError)
+      throw new InvalidResponseFault('the arguments of a function call are nested too deep')
     throw cause
   }
 }

@@ -1,5 +1,5 @@
 import {isObject, list} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {callPart, partsOf, resultPart} from './parts.ts'
 import {word} from './read.ts'
 
@@ -25,22 +25,22 @@ interface Turn {
  */
 export function contentsOf(messages: unknown, manner: Manner): Json {
   const given_messages = list(messages)
-  if (given_messages.length === 0) throw new UnsupportedInput('messages', 'expected at least one message')
+  if (given_messages.length === 0) throw new UnsupportedInputFault('messages', 'expected at least one message')
   const system: Json[] = []
   const turns: Turn[] = []
   const names = new Map<string, string>()
   for (const [at, each] of given_messages.entries()) {
     const field = `messages[${at}]`
-    if (!isObject(each)) throw new UnsupportedInput(field, 'expected an object')
+    if (!isObject(each)) throw new UnsupportedInputFault(field, 'expected an object')
     const {role} = each
     if (role === 'system' || role === 'developer') push(system, partsOf(each.content, `${field}.content`))
     else if (role === 'user') add(turns, 'user', partsOf(each.content, `${field}.content`))
     else if (role === 'assistant') add(turns, 'model', answerParts(each, field, names, manner))
     else if (role === 'tool' || role === 'function') add(turns, 'user', [result(each, field, names, manner)], true)
-    else throw new UnsupportedInput(`${field}.role`, 'expected system, developer, user, assistant or tool')
+    else throw new UnsupportedInputFault(`${field}.role`, 'expected system, developer, user, assistant or tool')
   }
   if (turns.length === 0) add(turns, 'user', system.splice(0))
-  if (turns.length === 0) throw new UnsupportedInput('messages', 'expected a message with content')
+  if (turns.length === 0) throw new UnsupportedInputFault('messages', 'expected a message with content')
   return {
     ...(system.length > 0 ? {systemInstruction: {parts: system}} : {}),
     contents: turns.map(({role, parts}) => ({role, parts})),
@@ -87,6 +87,7 @@ function answerParts(
 function result(message: Json, field: string, names: ReadonlyMap<string, string>, {sends_ids}: Manner): Json {
   const id = word(message.tool_call_id)
   const name = (id ? names.get(id) : null) ?? word(message.name)
-  if (!name) throw new UnsupportedInput(`${field}.tool_call_id`, 'expected the id of a tool call in an earlier message')
+  if (!name)
+    throw new UnsupportedInputFault(`${field}.tool_call_id`, 'expected the id of a tool call in an earlier message')
   return resultPart(message.content, name, sends_ids ? id : null, `${field}.content`)
 }

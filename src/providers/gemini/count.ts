@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import {messagesToChat} from '../messages/request.ts'
 import {count} from '../openai/usage.ts'
-import {InvalidResponse, type Translation} from '../translation.ts'
+import {InvalidResponseFault, type Translation} from '../translation.ts'
 import {type GeminiHost, modelOf} from './place.ts'
 import {present} from './read.ts'
 import {generateBody} from './request.ts'
@@ -25,7 +25,7 @@ export function countTokens(place: GeminiHost): Translation {
     },
     reply(response) {
       const input_tokens = isObject(response) ? count(response.totalTokens) : null
-      if (input_tokens === null || input_tokens === undefined) throw new InvalidResponse('expected totalTokens')
+      if (input_tokens === null || input_tokens === undefined) throw new InvalidResponseFault('expected totalTokens')
       return {body: {input_tokens}, usage: null, model: null}
     },
   }

@@ -2,13 +2,13 @@ import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type Translated,
   type TranslatedResponse,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {type GeminiHost, modelOf} from './place.ts'
 import {present, word} from './read.ts'
@@ -78,7 +78,7 @@ function settings(request: Json): {taskType: unknown; title: unknown; dimensions
 function textsOf(input: unknown): readonly string[] {
   const texts = Array.isArray(input) ? input : [input]
   if (texts.length > 0 && texts.every(each => typeof each === 'string' && each !== '')) return texts
-  throw new UnsupportedInput('input', 'expected a text or a list of texts; Gemini takes no tokens')
+  throw new UnsupportedInputFault('input', 'expected a text or a list of texts; Gemini takes no tokens')
 }
 
 /** One vector for each text of the request, in order; anything else is no answer. */
@@ -89,7 +89,7 @@ function answer(
   request: Json,
 ): TranslatedResponse {
   const texts = Array.isArray(request.input) ? request.input.length : 1
-  if (vectors.length !== texts) throw new InvalidResponse(`it has ${vectors.length} embeddings for ${texts} texts`)
+  if (vectors.length !== texts) throw new InvalidResponseFault(`it has ${vectors.length} embeddings for ${texts} texts`)
   const as_base64 = request.encoding_format === 'base64'
   const data = vectors.map((vector, index) => ({
     object: 'embedding',
@@ -113,7 +113,7 @@ function answer(
 
 function numbers(vector: unknown): readonly number[] {
   if (Array.isArray(vector) && vector.length > 0 && vector.every(Number.isFinite)) return vector
-  throw new InvalidResponse('an embedding is no list of numbers')
+  throw new InvalidResponseFault('an embedding is no list of numbers')
 }
 
 /** 32-bit floats, little-endian, as OpenAI packs them. */

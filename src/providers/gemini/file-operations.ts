@@ -18,7 +18,7 @@ import {listed} from '../jobs/pages.ts'
 import {answeredRow, type BatchRow, changedRows, endpointOf, failedRow, PATHS, wordsOfRow} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
 import type {OperationInput, ProviderOperations, Upstream} from '../operation.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 import {fault} from './errors.ts'
 import {word} from './read.ts'
 
@@ -65,9 +65,9 @@ export const geminiErrands: ProviderOperations = {
     retrieveFileContent: (input, upstream) => contentOf(segment(input.id, 'files'), input, upstream),
     async createBatch({body, context}, {ask}) {
       if (endpointOf(body.endpoint, 'endpoint') !== 'chatComplete')
-        throw new UnsupportedInput('endpoint', 'Gemini runs batches of /v1/chat/completions alone here')
+        throw new UnsupportedInputFault('endpoint', 'Gemini runs batches of /v1/chat/completions alone here')
       if (context.model === '')
-        throw new UnsupportedInput('model', 'expected the name of a model: Gemini runs one for all rows')
+        throw new UnsupportedInputFault('model', 'expected the name of a model: Gemini runs one for all rows')
       const input = segment(needed(body, 'input_file_id', 'expected the id of a file'), 'files')
       const path = `/v1beta/models/${uriPart(context.model.replace(/^models\//, ''), 'The model')}:batchGenerateContent`
       const displayName = textAt(body, 'job_name') ?? `gateway-${context.call_id}`
@@ -92,7 +92,7 @@ export const geminiErrands: ProviderOperations = {
       }),
     async getBatchOutput(input, upstream) {
       const {output_file_id: file, status} = batchOf(await batchAt(input, upstream))
-      if (!file) throw new UnsupportedInput('id', `the batch has no output: it is ${status}`)
+      if (!file) throw new UnsupportedInputFault('id', `the batch has no output: it is ${status}`)
       return contentOf(file, input, upstream)
     },
   },
@@ -102,9 +102,9 @@ export const geminiErrands: ProviderOperations = {
 /** `{key, request}` (ai.google.dev/gemini-api/docs/batch-api, "Input file"). */
 function batchInput(row: BatchRow, input: OperationInput): Json {
   if (row.endpoint !== 'chatComplete')
-    throw new UnsupportedInput('url', 'Gemini runs batches of /v1/chat/completions alone here')
+    throw new UnsupportedInputFault('url', 'Gemini runs batches of /v1/chat/completions alone here')
   if (row.model === '')
-    throw new UnsupportedInput('body.model', 'expected the name of a model, here or as the header provider-model')
+    throw new UnsupportedInputFault('body.model', 'expected the name of a model, here or as the header provider-model')
   return {key: row.custom_id, request: wordsOfRow(row, input)}
 }
 
@@ -137,7 +137,7 @@ async function batchAt({id}: OperationInput, {ask}: Upstream): Promise<Json> {
 function batchOf(operation: Json): BatchFacts {
   const batch = object(operation.metadata)
   const name = word(operation.name) ?? word(batch.name)
-  if (name === null) throw new InvalidResponse('expected the name of a batch')
+  if (name === null) throw new InvalidResponseFault('expected the name of a batch')
   const {requestCount, successfulRequestCount, failedRequestCount} = object(batch.batchStats)
   const output = word(object(operation.response).responsesFile) ?? word(object(batch.output).responsesFile)
   const input = word(object(batch.inputConfig).fileName)
@@ -158,7 +158,7 @@ function batchOf(operation: Json): BatchFacts {
 
 function fileOf(file: Json, purpose?: string): Json {
   const name = word(file.name)
-  if (name === null) throw new InvalidResponse('expected the name of a file')
+  if (name === null) throw new InvalidResponseFault('expected the name of a file')
   const id = name.replace(/^files\//, '')
   return fileObject({
     id,
@@ -176,6 +176,6 @@ function page(token: string | null, size: number): URLSearchParams {
 
 function segment(id: string, kind: string): string {
   const name = id.replace(`${kind}/`, '')
-  if (!/^[\w-]{1,128}$/.test(name)) throw new UnsupportedInput('id', 'expected the id of a file or a batch')
+  if (!/^[\w-]{1,128}$/.test(name)) throw new UnsupportedInputFault('id', 'expected the id of a file or a batch')
   return name
 }

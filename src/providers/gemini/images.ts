@@ -1,13 +1,13 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, totals, type Usage} from '../../schema/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type Translated,
   type TranslatedResponse,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {type GeminiHost, generationOf, modelOf} from './place.ts'
 import {present, word} from './read.ts'
@@ -29,7 +29,7 @@ export function imageGeneration(place: GeminiHost): Translation {
     request(request, context): Translated {
       const model = modelOf(request, context)
       const prompt = word(request.prompt)
-      if (!prompt) throw new UnsupportedInput('prompt', 'expected a text')
+      if (!prompt) throw new UnsupportedInputFault('prompt', 'expected a text')
       return isImagen(model)
         ? {path: place.path(context, model, 'predict'), body: imagenBody(request, prompt)}
         : {path: place.path(context, model, 'generateContent'), body: geminiBody(request, prompt, model)}
@@ -63,7 +63,7 @@ function imagenBody(request: Json, prompt: string): Json {
 
 function geminiBody(request: Json, prompt: string, model: string): Json {
   if (typeof request.n === 'number' && request.n > 1)
-    throw new UnsupportedInput('n', `${model} makes one picture at a time`)
+    throw new UnsupportedInputFault('n', `${model} makes one picture at a time`)
   const imageConfig = present({
     aspectRatio: word(request.aspect_ratio) ?? aspectRatio(request.size, GEMINI_RATIOS),
     imageSize: (generationOf(model) ?? 0) >= 3 ? (word(request.image_size) ?? resolution(request.size)) : null,
@@ -80,7 +80,7 @@ function geminiBody(request: Json, prompt: string, model: string): Json {
 function formatOf({output_format}: Json): string | null {
   if (output_format === undefined || output_format === null) return null
   if (output_format === 'png' || output_format === 'jpeg') return `image/${output_format}`
-  throw new UnsupportedInput('output_format', 'expected png or jpeg')
+  throw new UnsupportedInputFault('output_format', 'expected png or jpeg')
 }
 
 const IMAGEN_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
@@ -90,7 +90,7 @@ const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', 
 function sizeOf(size: unknown): readonly [number, number] | null {
   if (size === undefined || size === null || size === 'auto') return null
   const found = typeof size === 'string' ? /^([1-9]\d{1,4})x([1-9]\d{1,4})$/.exec(size) : null
-  if (!found) throw new UnsupportedInput('size', 'expected auto or width x height in pixels, such as 1024x1024')
+  if (!found) throw new UnsupportedInputFault('size', 'expected auto or width x height in pixels, such as 1024x1024')
   return [Number(found[1]), Number(found[2])]
 }
 
@@ -152,7 +152,7 @@ function answer(
   context: TranslationContext,
   request: Json,
 ): TranslatedResponse {
-  if (pictures.length === 0) throw new InvalidResponse(`there is no picture in it${reason ? ` (${reason})` : ''}`)
+  if (pictures.length === 0) throw new InvalidResponseFault(`there is no picture in it${reason ? ` (${reason})` : ''}`)
   const as_url = request.response_format === 'url'
   const data = pictures.map(({type, data}) => (as_url ? {url: `data:${type};base64,${data}`} : {b64_json: data}))
   const {prompt_tokens: input_tokens, completion_tokens: output_tokens, total_tokens} = totals(usage ?? {})

@@ -1,4 +1,4 @@
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 
 /** By the end of a name (cloud.google.com/vertex-ai/generative-ai/docs/multimodal, supported types). */
 const TYPES: Readonly<Record<string, string>> = {
@@ -49,14 +49,14 @@ export function mediaPart(
 ): Json {
   if (url.startsWith('data:')) return inlinePart(url, field)
   if (!/^(?:https?|gs):\/\/[^\s]/i.test(url.slice(0, 16)))
-    throw new UnsupportedInput(field, 'expected a data:, https: or gs: address')
+    throw new UnsupportedInputFault(field, 'expected a data:, https: or gs: address')
   return {fileData: {mimeType: type ?? typeOfName(url) ?? usual, fileUri: url}}
 }
 
 /** Source: RFC 2397. */
 function inlinePart(url: string, field: string): Json {
   const comma = url.slice(0, MAX_HEAD).indexOf(',')
-  if (comma < 0) throw new UnsupportedInput(field, 'expected a data URI: data:image/png;base64,...')
+  if (comma < 0) throw new UnsupportedInputFault(field, 'expected a data URI: data:image/png;base64,...')
   const [mimeType, ...parameters] = url.slice('data:'.length, comma).split(';')
   const data = url.slice(comma + 1)
   if (parameters.includes('base64')) return {inlineData: {mimeType: mimeType || 'text/plain', data}}
@@ -65,6 +65,6 @@ function inlinePart(url: string, field: string): Json {
       inlineData: {mimeType: mimeType || 'text/plain', data: Buffer.from(decodeURIComponent(data)).toString('base64')},
     }
   } catch {
-    throw new UnsupportedInput(field, 'expected a data URI in base64 or percent-encoded')
+    throw new UnsupportedInputFault(field, 'expected a data URI in base64 or percent-encoded')
   }
 }

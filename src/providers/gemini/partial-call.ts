@@ -1,5 +1,5 @@
 import {isObject, list, object} from '../../base/json-object.ts'
-import {InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponseFault, type Json} from '../translation.ts'
 import {word} from './read.ts'
 
 const MAX_DEPTH = 64
@@ -24,7 +24,7 @@ export class PartialCall {
 
   constructor(call: unknown, signature: string | null) {
     const {name, id} = object(call)
-    if (typeof name !== 'string' || name === '') throw new InvalidResponse('a function call has no name')
+    if (typeof name !== 'string' || name === '') throw new InvalidResponseFault('a function call has no name')
     this.name = name
     this.id = word(id)
     this.signature = signature
@@ -34,7 +34,7 @@ export class PartialCall {
     return this.#args
   }
 
-  /** Takes the next piece. Throws `BadReply` for one that has no place. */
+  /** Takes the next piece. Throws `InvalidResponseFault` for one that has no place. */
   add(fragment: unknown) {
     const {args, partialArgs} = object(fragment)
     if (isObject(args)) Object.assign(this.#args, args)
@@ -55,7 +55,7 @@ export class PartialCall {
     const {stringValue, numberValue, boolValue, nullValue} = piece
     if (typeof stringValue === 'string') {
       this.#chars += stringValue.length
-      if (this.#chars > MAX_CHARS) throw new InvalidResponse('the arguments of a function call are too long')
+      if (this.#chars > MAX_CHARS) throw new InvalidResponseFault('the arguments of a function call are too long')
       const before = valueAt(holder, last)
       set(holder, last, typeof before === 'string' ? before + stringValue : stringValue)
     } else if (typeof numberValue === 'number' || typeof boolValue === 'boolean')
@@ -72,15 +72,15 @@ export function isPartial(call: unknown): boolean {
 
 function stepsIn(path: unknown): (string | number)[] {
   const steps: (string | number)[] = []
-  if (typeof path !== 'string' || path[0] !== '$') throw new InvalidResponse('a piece of arguments has no place')
+  if (typeof path !== 'string' || path[0] !== '$') throw new InvalidResponseFault('a piece of arguments has no place')
   STEP.lastIndex = 1
   while (STEP.lastIndex < path.length) {
     const step = STEP.exec(path)
-    if (!step || steps.length === MAX_DEPTH) throw new InvalidResponse('a piece of arguments has no place')
+    if (!step || steps.length === MAX_DEPTH) throw new InvalidResponseFault('a piece of arguments has no place')
     const [, name, single, double, index] = step
     steps.push(index === undefined ? (name ?? (single ?? double)!.replace(/\\(.)/g, '$1')) : Number(index))
   }
-  if (steps.length === 0) throw new InvalidResponse('a piece of arguments has no place')
+  if (steps.length === 0) throw new InvalidResponseFault('a piece of arguments has no place')
   return steps
 }
 
@@ -90,7 +90,7 @@ function isHolder(value: unknown): value is Holder {
 
 function valueAt(holder: Holder, step: string | number): unknown {
   if (Array.isArray(holder) !== (typeof step === 'number'))
-    throw new InvalidResponse('a piece of arguments has another place than the pieces before')
+    throw new InvalidResponseFault('a piece of arguments has another place than the pieces before')
   return Object.hasOwn(holder, step) ? holder[step as keyof Holder] : undefined
 }
 
@@ -98,7 +98,7 @@ function valueAt(holder: Holder, step: string | number): unknown {
 function set<T>(holder: Holder, step: string | number, value: T): T {
   if (!Array.isArray(holder)) holder[step as string] = value
   else if (typeof step !== 'number' || step > holder.length || step >= MAX_ITEMS)
-    throw new InvalidResponse('a piece of arguments has no place')
+    throw new InvalidResponseFault('a piece of arguments has no place')
   else holder[step] = value
   return value
 }

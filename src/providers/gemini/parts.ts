@@ -1,6 +1,6 @@
 import {isObject, object, parseJson} from '../../base/json-object.ts'
 import {isTooDeep} from '../../base/json-shape.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {mediaPart, typeOfName} from './media.ts'
 import {present, word} from './read.ts'
 
@@ -17,7 +17,7 @@ const UNCHECKED = 'skip_thought_signature_validator'
 export function partsOf(content: unknown, field: string): Json[] {
   if (content === null || content === undefined || content === '') return []
   if (typeof content === 'string') return [{text: content}]
-  if (!Array.isArray(content)) throw new UnsupportedInput(field, 'expected a text or a list of content parts')
+  if (!Array.isArray(content)) throw new UnsupportedInputFault(field, 'expected a text or a list of content parts')
   return content.map((part: unknown, at) => partOf(part, `${field}[${at}]`)).filter(part => part !== null)
 }
 
@@ -38,7 +38,7 @@ function partOf(value: unknown, field: string): Json | null {
   if (type === 'executable_code' && isObject(part.executable_code)) return {executableCode: part.executable_code}
   if (type === 'code_execution_result' && isObject(part.code_execution_result))
     return {codeExecutionResult: part.code_execution_result}
-  throw new UnsupportedInput(
+  throw new UnsupportedInputFault(
     `${field}.type`,
     'expected text, image_url, video_url, input_audio, file, refusal or thinking',
   )
@@ -46,7 +46,7 @@ function partOf(value: unknown, field: string): Json | null {
 
 function textPart(text: unknown, field: string, {signature}: Json, more: Json = {}): Json | null {
   if (text !== undefined && text !== null && typeof text !== 'string')
-    throw new UnsupportedInput(field, 'expected a text')
+    throw new UnsupportedInputFault(field, 'expected a text')
   const thoughtSignature = word(signature)
   if (!text && !thoughtSignature) return null
   return {text: text ?? '', ...more, ...(thoughtSignature ? {thoughtSignature} : {})}
@@ -54,17 +54,17 @@ function textPart(text: unknown, field: string, {signature}: Json, more: Json = 
 
 function addressed(source: unknown, usual: string, field: string, {signature}: Json): Json {
   const url = typeof source === 'string' ? source : object(source).url
-  if (typeof url !== 'string') throw new UnsupportedInput(`${field}.url`, 'expected an address')
+  if (typeof url !== 'string') throw new UnsupportedInputFault(`${field}.url`, 'expected an address')
   const part = mediaPart(url, {type: word(object(source).mime_type), usual}, `${field}.url`)
   return word(signature) ? {...part, thoughtSignature: signature} : part
 }
 
 function audioPart({data, format}: Json, field: string): Json {
-  if (typeof data !== 'string') throw new UnsupportedInput(`${field}.data`, 'expected audio in base64')
+  if (typeof data !== 'string') throw new UnsupportedInputFault(`${field}.data`, 'expected audio in base64')
   if (data.startsWith('data:')) return mediaPart(data, {usual: 'audio/wav'}, `${field}.data`)
   const name = word(format) ?? 'wav'
   if (!/^[\w.+-]{1,32}$/.test(name))
-    throw new UnsupportedInput(`${field}.format`, 'expected the name of an audio format')
+    throw new UnsupportedInputFault(`${field}.format`, 'expected the name of an audio format')
   return {inlineData: {mimeType: `audio/${name}`, data}}
 }
 
@@ -76,7 +76,7 @@ function filePart({file_data, file_url, file_id, filename, mime_type}: Json, fie
     return {inlineData: {mimeType: type ?? usual, data: file_data}}
   }
   const url = word(file_url) ?? word(file_id)
-  if (!url) throw new UnsupportedInput(field, 'expected file_data, file_url or file_id')
+  if (!url) throw new UnsupportedInputFault(field, 'expected file_data, file_url or file_id')
   // A file of the Files API, named as it names them.
   if (/^files\/[\w-]+$/.test(url)) {
     return {fileData: present({mimeType: type, fileUri: `https://generativelanguage.googleapis.com/v1beta/${url}`})}
@@ -102,10 +102,10 @@ export interface Called {
 export function callPart(tool_call: unknown, field: string, sends_id: boolean, needs_signature: boolean): Called {
   const call = object(tool_call)
   if (call.type !== undefined && call.type !== 'function')
-    throw new UnsupportedInput(`${field}.type`, 'expected function')
+    throw new UnsupportedInputFault(`${field}.type`, 'expected function')
   const {name, arguments: written, thought_signature} = object(call.function)
   if (typeof name !== 'string' || name === '')
-    throw new UnsupportedInput(`${field}.function.name`, 'expected the name of the function')
+    throw new UnsupportedInputFault(`${field}.function.name`, 'expected the name of the function')
   const id = word(call.id)
   const signature =
     word(object(object(call.extra_content).google).thought_signature) ??
@@ -132,7 +132,7 @@ function argumentsOf(written: unknown, field: string): Json {
       // Refused below, in words that name the field.
     }
   }
-  throw new UnsupportedInput(field, `expected a JSON object as text, nested no deeper than ${MAX_DEPTH}`)
+  throw new UnsupportedInputFault(field, `expected a JSON object as text, nested no deeper than ${MAX_DEPTH}`)
 }
 
 /** The result of a tool: its texts as `output`, pictures and files beside it. */

@@ -1,13 +1,13 @@
 import {uriPart} from '../../base/uri-part.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {word} from './read.ts'
 
 /** Where Gemini is served: the words are the same but for a few, the paths are not. */
 export interface GeminiHost {
   readonly is_vertex: boolean
   /**
-   * Below the base URL: `…/models/{model}:{action}`. Throws `Untranslatable` for a place that cannot be written in a
-   * path.
+   * Below the base URL: `…/models/{model}:{action}`. Throws `UnsupportedInputFault` for a place that cannot be written
+   * in a path.
    */
   path(context: TranslationContext, model: string, action: string): string
 }
@@ -35,8 +35,9 @@ export const VERTEX: GeminiHost = {
   path({options}, model, action) {
     const segment = (name: string, usual?: string) => {
       const value = (Object.hasOwn(options, name) ? word(options[name]) : null) ?? usual
-      if (value === undefined) throw new UnsupportedInput(name, 'is needed to call Vertex AI')
-      if (!SEGMENT.test(value)) throw new UnsupportedInput(name, 'expected letters, digits, dots, colons and dashes')
+      if (value === undefined) throw new UnsupportedInputFault(name, 'is needed to call Vertex AI')
+      if (!SEGMENT.test(value))
+        throw new UnsupportedInputFault(name, 'expected letters, digits, dots, colons and dashes')
       return uriPart(value)
     }
     const project = segment('vertex_project_id')
@@ -53,7 +54,7 @@ export const VERTEX: GeminiHost = {
 export function modelOf(request: Json, context: TranslationContext): string {
   const name = context.model || word(request.model)
   const model = name?.replace(/^(?:publishers\/google\/)?models\//, '').replace(/^google[./]/, '')
-  if (!model) throw new UnsupportedInput('model', 'expected the name of a model')
+  if (!model) throw new UnsupportedInputFault('model', 'expected the name of a model')
   return model
 }
 

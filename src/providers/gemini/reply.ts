@@ -1,6 +1,6 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {completion} from '../chat.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {CandidateReader, extrasOf, logprobsOf} from './candidate.ts'
 import {errorIn, faultOf} from './errors.ts'
 import {word} from './read.ts'
@@ -13,7 +13,7 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   const reason = blockReason(reply)
   const candidates = list(reply.candidates)
   if (candidates.length === 0 && !reason)
-    throw new InvalidResponse('it has neither candidates nor a reason why the prompt was blocked')
+    throw new InvalidResponseFault('it has neither candidates nor a reason why the prompt was blocked')
   const choices =
     candidates.length > 0
       ? candidates.map((each, at) => choiceOf(each, at, context))
@@ -26,13 +26,13 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   return {body: completion(context, {id: word(reply.responseId), model, choices, usage}), usage, model}
 }
 
-/** `said` as an object without an error; else `BadReply`. */
+/** `said` as an object without an error; else `InvalidResponseFault`. */
 export function replied(response: unknown, context: TranslationContext): Json {
   const error = errorIn(response)
-  if (error) throw new InvalidResponse(`it is an error in spite of its status: ${faultOf(error, context).message}`)
-  if (!isObject(response)) throw new InvalidResponse('it is no JSON object')
+  if (error) throw new InvalidResponseFault(`it is an error in spite of its status: ${faultOf(error, context).message}`)
+  if (!isObject(response)) throw new InvalidResponseFault('it is no JSON object')
   if (response.candidates !== undefined && !Array.isArray(response.candidates))
-    throw new InvalidResponse('candidates are no list')
+    throw new InvalidResponseFault('candidates are no list')
   return response
 }
 
@@ -41,9 +41,9 @@ export function blockReason(reply: Json): string | null {
   return word(object(reply.promptFeedback).blockReason)
 }
 
-/** A candidate that says something of itself; else `BadReply`. */
+/** A candidate that says something of itself; else `InvalidResponseFault`. */
 export function candidateOf(candidate: unknown): Json {
-  if (!isObject(candidate)) throw new InvalidResponse('a candidate is no object')
+  if (!isObject(candidate)) throw new InvalidResponseFault('a candidate is no object')
   return candidate
 }
 
@@ -55,7 +55,7 @@ export function indexOf({index}: Json, at: number): number {
 function choiceOf(value: unknown, at: number, context: TranslationContext): Json {
   const candidate = candidateOf(value)
   if (candidate.content === undefined && candidate.finishReason === undefined)
-    throw new InvalidResponse('a candidate is empty')
+    throw new InvalidResponseFault('a candidate is empty')
   const index = indexOf(candidate, at)
   const reader = new CandidateReader(context, index)
   const delta = reader.delta(candidate.content) ?? {}

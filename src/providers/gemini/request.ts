@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type Translated, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {contentsOf} from './contents.ts'
 import {type GeminiHost, generationOf, modelOf} from './place.ts'
 import {present, word} from './read.ts'
@@ -63,7 +63,7 @@ function format(response_format: unknown): Json {
   if (response_format === undefined || response_format === null || type === 'text') return {}
   if (type === 'json_object') return {responseMimeType: 'application/json'}
   if (type !== 'json_schema')
-    throw new UnsupportedInput('response_format.type', 'expected text, json_object or json_schema')
+    throw new UnsupportedInputFault('response_format.type', 'expected text, json_object or json_schema')
   const {schema} = object(json_schema)
   return {
     responseMimeType: 'application/json',
@@ -77,7 +77,7 @@ function modalities(value: unknown): readonly string[] | null {
   if (value === undefined || value === null) return null
   const names = Array.isArray(value) ? value.map(name => (typeof name === 'string' ? name.toUpperCase() : '')) : ['']
   if (!names.every(name => name === 'TEXT' || name === 'IMAGE' || name === 'AUDIO')) {
-    throw new UnsupportedInput('modalities', 'expected a list of text, image and audio')
+    throw new UnsupportedInputFault('modalities', 'expected a list of text, image and audio')
   }
   // Text alone is what every model answers with.
   return names.every(name => name === 'TEXT') ? null : names
@@ -90,6 +90,6 @@ function speech(audio: unknown): Json | null {
   if (!isObject(audio)) return null
   const {voice, format} = audio
   if (format !== undefined && format !== null && format !== 'pcm16')
-    throw new UnsupportedInput('audio.format', 'expected pcm16')
+    throw new UnsupportedInputFault('audio.format', 'expected pcm16')
   return word(voice) ? {voiceConfig: {prebuiltVoiceConfig: {voiceName: voice}}} : null
 }

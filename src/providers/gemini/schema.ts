@@ -1,5 +1,5 @@
 import {isObject, list, object} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {word} from './read.ts'
 
 /**
@@ -39,20 +39,20 @@ interface Walk {
 /**
  * A JSON schema in Gemini's subset of OpenAPI 3.0: keywords it does not know are left out, references are resolved in
  * place, `type: [x, null]` becomes `nullable`, `const` an `enum`, `oneOf` an `anyOf`. A reference inside of what it
- * refers to is cut to a schema of the same type without members. Throws `Untranslatable` for what is no schema, for a
- * reference to nowhere, and for a schema too large.
+ * refers to is cut to a schema of the same type without members. Throws `UnsupportedInputFault` for what is no schema,
+ * for a reference to nowhere, and for a schema too large.
  */
 export function cleanSchema(schema: unknown, field: string): Json {
-  if (!isObject(schema)) throw new UnsupportedInput(field, 'expected a JSON schema')
+  if (!isObject(schema)) throw new UnsupportedInputFault(field, 'expected a JSON schema')
   return clean(schema, {root: schema, field, nodes: 0}, 0, [])
 }
 
 /** `refs`: the references that led here. */
 function clean(schema: unknown, walk: Walk, depth: number, refs: readonly string[]): Json {
   if (typeof schema === 'boolean') return {}
-  if (!isObject(schema)) throw new UnsupportedInput(walk.field, 'expected a JSON schema wherever one stands')
-  if (depth > MAX_DEPTH) throw new UnsupportedInput(walk.field, `is nested deeper than ${MAX_DEPTH}`)
-  if (++walk.nodes > MAX_NODES) throw new UnsupportedInput(walk.field, `comes to more than ${MAX_NODES} schemas`)
+  if (!isObject(schema)) throw new UnsupportedInputFault(walk.field, 'expected a JSON schema wherever one stands')
+  if (depth > MAX_DEPTH) throw new UnsupportedInputFault(walk.field, `is nested deeper than ${MAX_DEPTH}`)
+  if (++walk.nodes > MAX_NODES) throw new UnsupportedInputFault(walk.field, `comes to more than ${MAX_NODES} schemas`)
   const down = (part: unknown) => clean(part, walk, depth + 1, refs)
   if (typeof schema.$ref === 'string') return referred(schema, schema.$ref, walk, depth, refs)
   if (Array.isArray(schema.allOf)) {
@@ -134,7 +134,7 @@ function chosen(schema: Json, choices: readonly unknown[], down: (part: unknown)
 function referred(schema: Json, ref: string, walk: Walk, depth: number, refs: readonly string[]): Json {
   const target = resolve(walk.root, ref)
   if (target === undefined)
-    throw new UnsupportedInput(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)
+    throw new UnsupportedInputFault(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)
   const beside = typeof schema.description === 'string' ? {description: schema.description} : {}
   if (refs.includes(ref)) return {type: (isObject(target) && word(target.type)) || 'object', ...beside}
   return {...clean(target, walk, depth + 1, [...refs, ref]), ...beside}

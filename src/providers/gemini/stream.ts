@@ -3,7 +3,7 @@ import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, usageChunk} from '../chat.ts'
 import {mergeRawUsage} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type ProviderFault,
   type StreamEvent,
@@ -85,7 +85,7 @@ export class GeminiStream implements StreamTranslator {
     try {
       return this.#read(replied(data, this.#context))
     } catch (error) {
-      if (!(error instanceof InvalidResponse)) throw error
+      if (!(error instanceof InvalidResponseFault)) throw error
       const message = `Invalid response received from ${this.#context.provider}: ${error.message}`
       this.#failed = {message, type: null, param: null, code: null, status: null}
       return []

@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {generationOf} from './place.ts'
 import {present} from './read.ts'
 
@@ -35,7 +35,7 @@ export function thinkingConfig(request: Json, model: string, strict: boolean): J
     const {type, budget_tokens} = object(request.thinking)
     if (type === 'disabled') return amountOf('none', model, takes_level)
     if (type !== 'enabled' && type !== 'adaptive')
-      throw new UnsupportedInput('thinking.type', 'expected enabled, adaptive or disabled')
+      throw new UnsupportedInputFault('thinking.type', 'expected enabled, adaptive or disabled')
     if (typeof budget_tokens !== 'number') return {includeThoughts: true, ...amount}
     const effort = budget_tokens <= 4096 ? 'low' : budget_tokens <= 16_384 ? 'medium' : 'high'
     return {
@@ -50,7 +50,7 @@ export function thinkingConfig(request: Json, model: string, strict: boolean): J
 function amountOf(effort: unknown, model: string, takes_level: boolean): Json | null {
   if (effort === undefined || effort === null) return null
   if (typeof effort !== 'string' || !Object.hasOwn(BUDGETS, effort)) {
-    throw new UnsupportedInput('reasoning_effort', `expected one of ${Object.keys(BUDGETS).join(', ')}`)
+    throw new UnsupportedInputFault('reasoning_effort', `expected one of ${Object.keys(BUDGETS).join(', ')}`)
   }
   return takes_level ? {thinkingLevel: levelOf(effort, model)} : {thinkingBudget: BUDGETS[effort]!}
 }

@@ -1,5 +1,5 @@
 import {isObject, list, object} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {present, word} from './read.ts'
 import {cleanSchema} from './schema.ts'
 
@@ -31,7 +31,8 @@ const BY_TYPE: Readonly<Record<string, string>> = {
  * settings.
  */
 export function toolsIn(request: Json): Json {
-  if (list(request.functions).length > 0) throw new UnsupportedInput('functions', 'is not known to Gemini; use tools')
+  if (list(request.functions).length > 0)
+    throw new UnsupportedInputFault('functions', 'is not known to Gemini; use tools')
   const functionDeclarations: Json[] = []
   const googles: Json[] = []
   for (const [at, tool] of list(request.tools).entries()) {
@@ -42,7 +43,7 @@ export function toolsIn(request: Json): Json {
       googles.push({[google]: object(type === 'function' ? object(definition).parameters : object(tool)[String(type)])})
     else if (type === 'function') functionDeclarations.push(declaration(definition, `${field}.function`))
     else
-      throw new UnsupportedInput(
+      throw new UnsupportedInputFault(
         `${field}.type`,
         `expected function or a tool of Google's (${Object.values(GOOGLES).filter(once).join(', ')})`,
       )
@@ -64,7 +65,7 @@ function googles_own(type: unknown, definition: unknown): string | null {
 
 function declaration(definition: unknown, field: string): Json {
   const {name, description, parameters} = object(definition)
-  if (!word(name)) throw new UnsupportedInput(`${field}.name`, 'expected the name of the function')
+  if (!word(name)) throw new UnsupportedInputFault(`${field}.name`, 'expected the name of the function')
   const schema = isObject(parameters) ? cleanSchema(parameters, `${field}.parameters`) : null
   // An object without members is refused where it stands for the parameters.
   const has_members = schema !== null && (schema.type !== 'object' || Object.keys(object(schema.properties)).length > 0)
@@ -89,7 +90,7 @@ function choice(tool_choice: unknown): Json {
     if (names.length > 0 && names.every(each => each !== null))
       return mode(object(allowed_tools).mode === 'required' ? 'ANY' : 'VALIDATED', names)
   }
-  throw new UnsupportedInput(
+  throw new UnsupportedInputFault(
     'tool_choice',
     'expected none, auto, required, a function by name, or allowed_tools with functions',
   )

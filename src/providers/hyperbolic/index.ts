@@ -1,5 +1,5 @@
 import {object} from '../../base/json-object.ts'
-import {type Dialect, InvalidResponse, type Translation} from '../translation.ts'
+import {type Dialect, InvalidResponseFault, type Translation} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {fromBase64, imageList, manyIn, promptIn, sizeIn} from '../unified/images.ts'
 import {arrayIn, objectIn, pick} from '../unified/read.ts'
@@ -20,7 +20,7 @@ const imageGenerate: Translation = {
     const {images} = objectIn(response)
     const pictures = arrayIn(images, 'images').map(image => {
       const picture = fromBase64(object(image).image)
-      if (!picture) throw new InvalidResponse('images: expected base64')
+      if (!picture) throw new InvalidResponseFault('images: expected base64')
       return picture
     })
     return imageList(context, request, pictures)

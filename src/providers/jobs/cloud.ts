@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {type BatchFacts, batchObject, metadataIn, needed, type TuneFacts, textAt, tuneObject} from './objects.ts'
 import {listed, type ProviderPage} from './pages.ts'
 import {endpointOf} from './rows.ts'
@@ -25,7 +25,7 @@ interface Cloud<Facts> {
 }
 
 export interface CloudBatches extends Cloud<BatchFacts> {
-  /** Throws `Untranslatable` for an endpoint whose calls are not run in batches. */
+  /** Throws `UnsupportedInputFault` for an endpoint whose calls are not run in batches. */
   check?(endpoint: EndpointName): void
   create(request: OperationInput, upstream: Upstream, input: ObjectUri, endpoint: EndpointName): Promise<BatchFacts>
   /** Where the output of a job is written, and the words its rows are in; null while there is none. */
@@ -57,7 +57,7 @@ export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, 
       const input = placeIn(needed(body, 'input_file_id', 'expected the id of a file'), files, request, 'input_file_id')
       const endpoint = endpointOf(body.endpoint, 'endpoint')
       cloud.check?.(endpoint)
-      if (context.model === '') throw new UnsupportedInput('model', cloud.without_model)
+      if (context.model === '') throw new UnsupportedInputFault('model', cloud.without_model)
       const made = await cloud.create(request, upstream, input, endpoint)
       return {json: batchObject({...made, metadata: metadataIn(body)})}
     },
@@ -73,7 +73,7 @@ export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, 
     async getBatchOutput(input, upstream) {
       const job = await jobs(input, upstream).get(input.id)
       const written = cloud.output(job)
-      if (!written) throw new UnsupportedInput('id', `the batch has no output: it is ${cloud.state(job)}`)
+      if (!written) throw new UnsupportedInputFault('id', `the batch has no output: it is ${cloud.state(job)}`)
       const place = placeIn(idOf(files.scheme, written), files, input)
       const content = await cloud.read(place, input, upstream)
       return {content: contentOf(place, content, files, input), content_type: 'application/octet-stream'}
@@ -87,7 +87,7 @@ export function tuneErrands(cloud: CloudTuning): Partial<Record<EndpointName, Pr
   return {
     async createFinetune(input, upstream) {
       const {body, context} = input
-      if (context.model === '') throw new UnsupportedInput('model', cloud.without_model)
+      if (context.model === '') throw new UnsupportedInputFault('model', cloud.without_model)
       const training = placeIn(
         needed(body, 'training_file', 'expected the id of a file'),
         files,

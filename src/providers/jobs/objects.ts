@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 
 /** OpenAI's objects of files, batches and fine-tuning (OpenAI API reference), whole: clients read every member. */
 
@@ -141,14 +141,14 @@ export function hyperparametersIn({hyperparameters, method}: Json): Json {
 /** A text that cannot be done without. */
 export function needed(body: Json, name: string, why = 'expected a string'): string {
   const value = textAt(body, name)
-  if (value === undefined) throw new UnsupportedInput(name, why)
+  if (value === undefined) throw new UnsupportedInputFault(name, why)
   return value
 }
 
 export function textAt(body: Json, name: string): string | undefined {
   const value = Object.hasOwn(body, name) ? body[name] : undefined
   if (value === undefined || value === null || value === '') return undefined
-  if (typeof value !== 'string') throw new UnsupportedInput(name, 'expected a string')
+  if (typeof value !== 'string') throw new UnsupportedInputFault(name, 'expected a string')
   return value
 }
 
@@ -182,9 +182,9 @@ export function metadataIn({metadata}: Json): Json | null {
 /** Of `provider_options`, the members that a job may take from a client; the rest is refused. */
 export function optionsFrom({provider_options: options}: Json, names: readonly string[]): Json {
   if (options === undefined || options === null) return {}
-  if (!isObject(options)) throw new UnsupportedInput('provider_options', 'expected an object')
+  if (!isObject(options)) throw new UnsupportedInputFault('provider_options', 'expected an object')
   for (const name of Object.keys(options))
     if (!names.includes(name))
-      throw new UnsupportedInput(`provider_options.${name}`, `expected one of ${names.join(', ')}`)
+      throw new UnsupportedInputFault(`provider_options.${name}`, `expected one of ${names.join(', ')}`)
   return options
 }

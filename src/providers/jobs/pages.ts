@@ -1,5 +1,5 @@
 import type {OperationInput} from '../operation.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 
 /** One page of a provider's list; `next` is where it goes on, null at its end. */
 export interface ProviderPage<Item> {
@@ -35,7 +35,7 @@ export async function listed(
     token = next
     if (token === null) break
   }
-  if (!is_behind) throw new UnsupportedInput('after', 'no object of this list has this id')
+  if (!is_behind) throw new UnsupportedInputFault('after', 'no object of this list has this id')
   const has_more = data.length > limit || token !== null
   const kept = data.slice(0, limit)
   return {json: {object: 'list', data: kept, first_id: kept[0]?.id ?? null, last_id: kept.at(-1)?.id ?? null, has_more}}
@@ -44,6 +44,6 @@ export async function listed(
 function limitIn(query: URLSearchParams, most: number): number {
   const limit = query.get('limit')
   if (limit === null) return USUAL
-  if (!/^[1-9]\d{0,4}$/.test(limit)) throw new UnsupportedInput('limit', 'expected a number of at least 1')
+  if (!/^[1-9]\d{0,4}$/.test(limit)) throw new UnsupportedInputFault('limit', 'expected a number of at least 1')
   return Math.min(Number(limit), most)
 }

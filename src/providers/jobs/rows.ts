@@ -2,7 +2,7 @@ import {isObject, parsedObject} from '../../base/json-object.ts'
 import {linesOf} from '../../base/lines.ts'
 import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
 import type {OperationInput} from '../operation.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 
 /** A row may hold pictures. */
 export const MAX_ROW_BYTES = 32 << 20
@@ -27,7 +27,7 @@ export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, con
   if (!translation) return model === '' ? body : {model, ...body}
   const translated = translation.request(body, {...context, model}).body
   if (!isObject(translated))
-    throw new UnsupportedInput('url', 'rows of this endpoint cannot be written for the provider')
+    throw new UnsupportedInputFault('url', 'rows of this endpoint cannot be written for the provider')
   const {stream, ...rest} = translated
   return stream === false ? rest : translated
 }
@@ -50,7 +50,7 @@ export function answeredRow(
       response: {status_code: 200, request_id: `${context.call_id}-${number}`, body},
     })
   } catch (fault) {
-    if (!(fault instanceof InvalidResponse) && !(fault instanceof UnsupportedInput)) throw fault
+    if (!(fault instanceof InvalidResponseFault) && !(fault instanceof UnsupportedInputFault)) throw fault
     return failedRow(number, custom_id, {
       code: 'bad_reply',
       message: `Invalid response received from ${context.provider}: ${fault.message}`,
@@ -79,9 +79,11 @@ export function batchRowIn(row: Json, {context, file_headers}: OperationInput): 
   if (!isObject(row.body) || (row.url === undefined && row.method === undefined && file_headers.rows === undefined))
     return null
   const {custom_id, url} = row
-  if (typeof custom_id !== 'string' || custom_id === '') throw new UnsupportedInput('custom_id', 'expected a string')
+  if (typeof custom_id !== 'string' || custom_id === '')
+    throw new UnsupportedInputFault('custom_id', 'expected a string')
   const {model, stream: _stream, stream_options: _options, ...body} = row.body
-  if (model !== undefined && typeof model !== 'string') throw new UnsupportedInput('body.model', 'expected a string')
+  if (model !== undefined && typeof model !== 'string')
+    throw new UnsupportedInputFault('body.model', 'expected a string')
   return {custom_id, endpoint: endpointOf(url ?? file_headers.rows), model: context.model || bare(model ?? ''), body}
 }
 
@@ -90,7 +92,7 @@ export function endpointOf(url: unknown, field = 'url'): EndpointName {
   const path = typeof url === 'string' ? url.replace(/^\/v1(?=\/)/, '') : null
   const found = ENDPOINTS.find(each => each.method === 'POST' && each.path === path)
   if (found && OF_BATCHES.has(found.name)) return found.name
-  throw new UnsupportedInput(field, 'expected /v1/chat/completions, /v1/completions or /v1/embeddings')
+  throw new UnsupportedInputFault(field, 'expected /v1/chat/completions, /v1/completions or /v1/embeddings')
 }
 
 const OF_BATCHES: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete', 'embed'])
@@ -125,7 +127,7 @@ export async function* changedRows(
 
 function objectOf(bytes: Buffer): Json {
   const parsed = parsedObject(bytes.toString())
-  if (!parsed) throw new UnsupportedInput('row', 'expected a JSON object')
+  if (!parsed) throw new UnsupportedInputFault('row', 'expected a JSON object')
   return parsed
 }
 
@@ -133,8 +135,8 @@ function atLine<Made>(number: number, make: () => Made): Made {
   try {
     return make()
   } catch (fault) {
-    if (fault instanceof UnsupportedInput) throw new UnsupportedInput(`line ${number}`, fault.message)
-    if (fault instanceof RangeError) throw new UnsupportedInput(`line ${number}`, 'it is nested too deep')
+    if (fault instanceof UnsupportedInputFault) throw new UnsupportedInputFault(`line ${number}`, fault.message)
+    if (fault instanceof RangeError) throw new UnsupportedInputFault(`line ${number}`, 'it is nested too deep')
     throw fault
   }
 }

@@ -1,8 +1,8 @@
 import {uriPart} from '../../base/uri-part.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {OperationInput, ProviderOperation, Upstream} from '../operation.ts'
-import {MissingOption} from '../options.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {MissingOptionFault} from '../options.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {fileObject} from './objects.ts'
 import {listed, type ProviderPage} from './pages.ts'
 import {changedRows} from './rows.ts'
@@ -35,7 +35,7 @@ export interface ObjectStore {
 export interface StoreWords {
   readonly scheme: 's3' | 'gs'
   open(input: OperationInput, upstream: Upstream): ObjectStore
-  /** The bucket that files go to. Throws `MissingOption`. */
+  /** The bucket that files go to. Throws `MissingOptionFault`. */
   bucket(input: OperationInput): string
   /** The key that the options name for an upload. */
   key?(input: OperationInput): string | undefined
@@ -117,12 +117,14 @@ export function placeIn(
 ): ObjectUri {
   const text = decoded(id)
   const found = new RegExp(`^${scheme}://([^/]+)/(.+)$`).exec(text)
-  if (!found) throw new UnsupportedInput(field, `expected the id of a file: ${scheme}://BUCKET/KEY, percent-encoded`)
+  if (!found)
+    throw new UnsupportedInputFault(field, `expected the id of a file: ${scheme}://BUCKET/KEY, percent-encoded`)
   const mark = found[2]!.lastIndexOf(MODEL_MARK)
   const key = mark < 0 ? found[2]! : found[2]!.slice(0, mark)
   const model = mark < 0 ? null : found[2]!.slice(mark + MODEL_MARK.length)
   const own = bound(input, bucket)
-  if (own !== undefined && own !== found[1]) throw new UnsupportedInput(field, `expected a file in the bucket ${own}`)
+  if (own !== undefined && own !== found[1])
+    throw new UnsupportedInputFault(field, `expected a file in the bucket ${own}`)
   return checked({bucket: found[1]!, key, model})
 }
 
@@ -157,21 +159,21 @@ function bound(input: OperationInput, bucket: StoreWords['bucket']): string | un
   try {
     return bucket(input)
   } catch (fault) {
-    if (fault instanceof MissingOption) return undefined // none is named: the id says it
+    if (fault instanceof MissingOptionFault) return undefined // none is named: the id says it
     throw fault
   }
 }
 
 function checked(place: ObjectUri): ObjectUri {
   if (!BUCKET.test(place.bucket) || place.bucket.includes('..'))
-    throw new UnsupportedInput('bucket', 'expected the name of a bucket')
+    throw new UnsupportedInputFault('bucket', 'expected the name of a bucket')
   // What could be read as a way to another object is no name of one.
   if (
     place.key.split('/').some(part => part === '.' || part === '..') ||
     /[\0-\x1f\x7f\\]/.test(place.key) ||
     place.key.length > 1024
   )
-    throw new UnsupportedInput(
+    throw new UnsupportedInputFault(
       'key',
       'expected the key of an object: no . or .. between slashes, no backslash, 1024 characters at most',
     )

@@ -1,7 +1,7 @@
 import {isObject} from '../../base/json-object.ts'
 import type {FormPart} from '../../base/multipart-stream.ts'
 import type {OperationInput} from '../operation.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {headerText} from './form.ts'
 import {type BatchRow, batchRowIn, changedRows} from './rows.ts'
 
@@ -32,12 +32,12 @@ const USUAL_PURPOSE = 'user_data'
  * `purpose` before the file or behind it: where it is not known in time, a name ending in `.jsonl` stands for rows.
  */
 export async function openUpload(input: OperationInput, words: RowWords): Promise<Upload> {
-  if (!input.form) throw new UnsupportedInput('file', 'expected a form (multipart/form-data) with a file')
+  if (!input.form) throw new UnsupportedInputFault('file', 'expected a form (multipart/form-data) with a file')
   const parts = input.form[Symbol.asyncIterator]()
   let purpose = input.file_headers.purpose
   for (;;) {
     const {done, value: part} = await parts.next()
-    if (done) throw new UnsupportedInput('file', 'the form has no file')
+    if (done) throw new UnsupportedInputFault('file', 'the form has no file')
     if (part.file_name === null && part.name === 'purpose') purpose ??= await field(part)
     if (part.file_name !== null && part.name === 'file') return await opened(part, parts, purpose, input, words)
   }
@@ -56,7 +56,7 @@ async function opened(
   const content = followed(has_rows ? rowsOf(part, form, input, words) : part.content, parts, form, has_rows)
   // What the first rows are, and of a short file what stands behind it, is known before it is given a place.
   const first = await beginning(content)
-  if (has_rows && first.length === 0) throw new UnsupportedInput('file', 'it is empty')
+  if (has_rows && first.length === 0) throw new UnsupportedInputFault('file', 'it is empty')
   return {
     file_name,
     content: chained(first, content),
@@ -87,7 +87,7 @@ async function* followed(
     if (part.file_name !== null || part.name !== 'purpose' || form.purpose !== undefined) continue
     form.purpose = await field(part)
     if (!has_rows && OF_ROWS.has(form.purpose))
-      throw new UnsupportedInput(
+      throw new UnsupportedInputFault(
         'purpose',
         'it stands behind the file in the form: send it before, or as the header file-purpose',
       )
@@ -116,7 +116,7 @@ async function field({content, name}: FormPart): Promise<string> {
   for await (const piece of content) {
     pieces.push(piece)
     length += piece.length
-    if (length > MAX_FIELD_BYTES) throw new UnsupportedInput(name, `it is longer than ${MAX_FIELD_BYTES} bytes`)
+    if (length > MAX_FIELD_BYTES) throw new UnsupportedInputFault(name, `it is longer than ${MAX_FIELD_BYTES} bytes`)
   }
   return Buffer.concat(pieces).toString('utf8')
 }
@@ -132,6 +132,6 @@ export function plainName(name: string): string {
 export function messagesOf(row: Json): readonly Json[] {
   const {messages} = row
   if (!Array.isArray(messages) || !messages.every(isObject))
-    throw new UnsupportedInput('messages', 'expected a list of messages')
+    throw new UnsupportedInputFault('messages', 'expected a list of messages')
   return messages
 }

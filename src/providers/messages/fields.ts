@@ -1,19 +1,19 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 
 /** `value` as an object; refused, naming `field`, when it is none. */
 export function objectAt(value: unknown, field: string): Json {
-  if (!isObject(value)) throw new UnsupportedInput(field, 'expected an object')
+  if (!isObject(value)) throw new UnsupportedInputFault(field, 'expected an object')
   return value
 }
 
 export function stringAt(value: unknown, field: string): string {
-  if (typeof value !== 'string') throw new UnsupportedInput(field, 'expected a string')
+  if (typeof value !== 'string') throw new UnsupportedInputFault(field, 'expected a string')
   return value
 }
 
 export function arrayAt(value: unknown, field: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new UnsupportedInput(field, 'expected an array')
+  if (!Array.isArray(value)) throw new UnsupportedInputFault(field, 'expected an array')
   return value
 }
 

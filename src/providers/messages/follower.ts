@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {rawUsageIn} from '../openai/reply.ts'
 import {mergeRawUsage, type RawObject, readUsage} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
 import {type CallFragment, type Fragment, fragmentsIn, string} from './fragments.ts'
 import {JsonEnd} from './json-end.ts'
 
@@ -76,13 +76,13 @@ export class ChatFollower {
     return steps
   }
 
-  /** What is still unsaid. Throws `BadReply` for a call without a name. */
+  /** What is still unsaid. Throws `InvalidResponseFault` for a call without a name. */
   end(): readonly BlockStep[] {
     const steps: BlockStep[] = []
     if (this.#open) this.#close(this.#open, steps)
     for (const entry of this.#waiting) {
       if (entry.kind === 'call' && !entry.name)
-        throw new InvalidResponse(`${this.#context.provider} called a tool without naming it`)
+        throw new InvalidResponseFault(`${this.#context.provider} called a tool without naming it`)
       this.#begin(entry, steps)
       this.#close(entry, steps)
     }
@@ -194,13 +194,14 @@ export class ChatFollower {
   }
 }
 
-/** The follower of a whole chat completion, and its steps. Throws `BadReply` for what has no message. */
+/** The follower of a whole chat completion, and its steps. Throws `InvalidResponseFault` for what has no message. */
 export function followWhole(
   completion: Json,
   context: TranslationContext,
 ): {readonly follower: ChatFollower; readonly steps: readonly BlockStep[]} {
   const choice = object(Array.isArray(completion.choices) ? completion.choices[0] : undefined)
-  if (!isObject(choice.message)) throw new InvalidResponse(`${context.provider} answered without choices[0].message`)
+  if (!isObject(choice.message))
+    throw new InvalidResponseFault(`${context.provider} answered without choices[0].message`)
   const follower = new ChatFollower(context)
   const chunk = {
     ...completion,

@@ -1,4 +1,4 @@
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {arrayAt, objectAt, stringAt} from './fields.ts'
 import {CALL_EXTRAS} from './fragments.ts'
 import {contentOf, noWord, partsOf} from './parts.ts'
@@ -7,7 +7,7 @@ import {type ToolResult, toolMessages} from './tool-results.ts'
 /** `system` and `messages` of a Messages request as chat messages, in their order. */
 export function chatMessages(request: Json, context: TranslationContext): readonly Json[] {
   const messages = arrayAt(request.messages, 'messages')
-  if (messages.length === 0) throw new UnsupportedInput('messages', 'expected at least one message')
+  if (messages.length === 0) throw new UnsupportedInputFault('messages', 'expected at least one message')
   const system = request.system === undefined || request.system === null ? [] : systemMessage(request.system, 'system')
   return [...system, ...messages.flatMap((message, at) => messageOf(message, `messages[${at}]`, context))]
 }
@@ -15,7 +15,8 @@ export function chatMessages(request: Json, context: TranslationContext): readon
 function messageOf(value: unknown, field: string, context: TranslationContext): readonly Json[] {
   const {role, content} = objectAt(value, field)
   if (role === 'system') return systemMessage(content, `${field}.content`)
-  if (role !== 'user' && role !== 'assistant') throw new UnsupportedInput(`${field}.role`, 'expected user or assistant')
+  if (role !== 'user' && role !== 'assistant')
+    throw new UnsupportedInputFault(`${field}.role`, 'expected user or assistant')
   if (typeof content === 'string') return [{role, content}]
   const blocks = arrayAt(content, `${field}.content`).map((block, at) => objectAt(block, `${field}.content[${at}]`))
   return role === 'user'
@@ -28,7 +29,7 @@ function systemMessage(system: unknown, field: string): readonly Json[] {
   if (typeof system === 'string') return system ? [{role: 'system', content: system}] : []
   const parts = arrayAt(system, field).map((block, at) => {
     const {type, text, cache_control} = objectAt(block, `${field}[${at}]`)
-    if (type !== 'text') throw new UnsupportedInput(`${field}[${at}].type`, 'expected text')
+    if (type !== 'text') throw new UnsupportedInputFault(`${field}[${at}].type`, 'expected text')
     return {type, text: stringAt(text, `${field}[${at}].text`), ...(cache_control ? {cache_control} : {})}
   })
   return parts.some(({text}) => text) ? [{role: 'system', content: contentOf(parts)}] : []

@@ -1,6 +1,6 @@
 import {isObject, list, parsed} from '../../base/json-object.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
-import {InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponseFault, type Json} from '../translation.ts'
 import {messageError} from './error.ts'
 
 // Files in the words of Anthropic's clients (platform.claude.com/docs, Files API), for kinds whose files are OpenAI's.
@@ -17,12 +17,12 @@ export function hasOwnShape(endpoint: EndpointName): boolean {
   return REPLIES[endpoint] !== undefined
 }
 
-/** A good reply of an endpoint in these words; throws `InvalidResponse` for what is no object of OpenAI's. */
+/** A good reply of an endpoint in these words; throws `InvalidResponseFault` for what is no object of OpenAI's. */
 export function shapedReply(endpoint: EndpointName, bytes: Buffer): Buffer {
   const shape = REPLIES[endpoint]
   if (!shape) return bytes
   const reply = parsed(bytes.toString('utf8'))
-  if (!isObject(reply)) throw new InvalidResponse('expected an object')
+  if (!isObject(reply)) throw new InvalidResponseFault('expected an object')
   return written(shape(reply))
 }
 
@@ -64,7 +64,7 @@ function filesOf({data, has_more}: Json): Json {
 }
 
 function fileOf({id, filename, bytes, created_at, purpose}: Json): Json {
-  if (typeof id !== 'string') throw new InvalidResponse('expected the id of a file')
+  if (typeof id !== 'string') throw new InvalidResponseFault('expected the id of a file')
   const name = typeof filename === 'string' ? filename : ''
   return {
     id,

@@ -1,10 +1,10 @@
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {arrayAt, given, objectAt, stringAt} from './fields.ts'
 
 /**
  * A block that may stand in a user's message or a tool's result, as parts of a chat message. `cache_control` stays on
- * them, for dialects that know it (`withoutOwnMembers` takes it off for the others). Throws `Untranslatable` for what
- * chat has no part for.
+ * them, for dialects that know it (`withoutOwnMembers` takes it off for the others). Throws `UnsupportedInputFault` for
+ * what chat has no part for.
  */
 export function partsOf(block: unknown, field: string, context: TranslationContext): readonly Json[] {
   const parsed = objectAt(block, field)
@@ -22,9 +22,12 @@ export function textPart(text: string): Json {
 }
 
 /** What stands for `type` is a word of one provider's own. */
-export function noWord(type: unknown, field: string, {provider}: TranslationContext): UnsupportedInput {
+export function noWord(type: unknown, field: string, {provider}: TranslationContext): UnsupportedInputFault {
   const shown = typeof type === 'string' ? type.slice(0, 64) : typeof type
-  return new UnsupportedInput(field, `${shown} cannot be said to ${provider}, which is asked through chat completions`)
+  return new UnsupportedInputFault(
+    field,
+    `${shown} cannot be said to ${provider}, which is asked through chat completions`,
+  )
 }
 
 /** Parts as chat's content: one text that carries nothing else is a string, which every server reads. */

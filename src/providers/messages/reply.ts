@@ -1,5 +1,5 @@
 import {parsedObject} from '../../base/json-object.ts'
-import {InvalidResponse, type Json, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslationContext} from '../translation.ts'
 import {finishOf} from './finish.ts'
 import {type ChatFollower, followWhole, type Opening} from './follower.ts'
 import {messageUsage} from './usage.ts'
@@ -7,7 +7,9 @@ import {messageUsage} from './usage.ts'
 /** Stop reasons of Anthropic's that OpenAI has no word for: kept where the provider's own ones are shown. */
 const OWN: ReadonlySet<string> = new Set(['stop_sequence', 'pause_turn', 'refusal', 'model_context_window_exceeded'])
 
-/** A chat completion as a message object (docs.anthropic.com, Messages). Throws `BadReply` for what is none. */
+/**
+ * A chat completion as a message object (docs.anthropic.com, Messages). Throws `InvalidResponseFault` for what is none.
+ */
 export function toMessage(completion: Json, context: TranslationContext): Json {
   const {follower, steps} = followWhole(completion, context)
   const is_cut = finishOf(follower.finish_reason) === 'length'
@@ -65,5 +67,5 @@ function inputOf(text: string, is_cut: boolean, {provider}: TranslationContext):
   const input = parsedObject(text)
   if (input) return input
   if (is_cut) return {}
-  throw new InvalidResponse(`${provider} called a tool with arguments that are no JSON object`)
+  throw new InvalidResponseFault(`${provider} called a tool with arguments that are no JSON object`)
 }

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {arrayAt, given, objectAt, stringAt} from './fields.ts'
 import {chatMessages} from './history.ts'
 import {noWord} from './parts.ts'
@@ -68,7 +68,7 @@ function choiceOf(choice: unknown): Json {
   if (type === 'tool')
     return {tool_choice: {type: 'function', function: {name: stringAt(name, 'tool_choice.name')}}, ...parallel}
   if (typeof type === 'string' && Object.hasOwn(CHOICES, type)) return {tool_choice: CHOICES[type], ...parallel}
-  throw new UnsupportedInput('tool_choice.type', 'expected auto, any, none or tool')
+  throw new UnsupportedInputFault('tool_choice.type', 'expected auto, any, none or tool')
 }
 
 /**
@@ -85,11 +85,11 @@ function userOf(metadata: unknown): string | null {
 function formatOf(format: unknown, field: string): Json | null {
   if (format === undefined || format === null) return null
   const {type, schema} = objectAt(format, field)
-  if (type !== 'json_schema') throw new UnsupportedInput(`${field}.type`, 'expected json_schema')
+  if (type !== 'json_schema') throw new UnsupportedInputFault(`${field}.type`, 'expected json_schema')
   return {type: 'json_schema', json_schema: {name: 'output', schema: objectAt(schema, `${field}.schema`), strict: true}}
 }
 
 function effortOf(effort: unknown): unknown {
   if (effort === undefined || effort === null || EFFORTS.has(effort)) return effort
-  throw new UnsupportedInput('output_config.effort', `expected one of ${[...EFFORTS].join(', ')}`)
+  throw new UnsupportedInputFault('output_config.effort', `expected one of ${[...EFFORTS].join(', ')}`)
 }

@@ -1,7 +1,7 @@
 import type {Usage} from '../../schema/usage.ts'
 import {
   type ClientStream,
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type ProviderFault,
   type TranslationContext,
@@ -51,7 +51,7 @@ class MessageStream implements ClientStream {
     try {
       last = this.#begun() + this.#textOf(this.#follower.end())
     } catch (error) {
-      if (!(error instanceof InvalidResponse)) throw error
+      if (!(error instanceof InvalidResponseFault)) throw error
       return this.fault({message: error.message, type: null, param: null, code: null})
     }
     this.#is_over = true

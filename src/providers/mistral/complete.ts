@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamTranslator,
   type Translated,
@@ -26,7 +26,7 @@ export const complete: Translation = {
     const usage = isObject(used) ? readUsage(used, 'complete') : null
     const given = choices.map((choice: unknown, at) => {
       const {index, message, finish_reason} = object(choice)
-      if (!isObject(message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
+      if (!isObject(message)) throw new InvalidResponseFault(`choices[${at}].message: expected an object`)
       return textChoice(indexIn(index) ?? at, textOf(message.content), reason(finish_reason, context))
     })
     return {
@@ -56,7 +56,7 @@ export function fillRequest(request: Json, context: TranslationContext): Transla
 function openStream(context: TranslationContext, request: Json): StreamTranslator {
   return textStream(context, request, ({data}) => {
     if (data === '[DONE]') return {is_end: true}
-    if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+    if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
     if (!Array.isArray(data.choices)) return {error: anyError(data), status: statusIn(data.status)}
     const {index, delta, finish_reason} = object(data.choices[0])
     return {

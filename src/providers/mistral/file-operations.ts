@@ -20,7 +20,7 @@ import {listed, type ProviderPage} from '../jobs/pages.ts'
 import {answeredRow, changedRows, endpointOf, wordsOfRow} from '../jobs/rows.ts'
 import {openUpload} from '../jobs/upload.ts'
 import type {ProviderOperations} from '../operation.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 import {mistral} from './index.ts'
 
 const BATCH_STATUSES: Readonly<Record<string, BatchStatus>> = {
@@ -64,7 +64,7 @@ export const mistralErrands: ProviderOperations = {
     async createBatch(input, {ask}) {
       const {body, context} = input
       if (context.model === '')
-        throw new UnsupportedInput('model', 'expected the name of a model: Mistral runs one for all rows')
+        throw new UnsupportedInputFault('model', 'expected the name of a model: Mistral runs one for all rows')
       endpointOf(body.endpoint, 'endpoint')
       const job = {
         input_files: [needed(body, 'input_file_id', 'expected the id of a file')],
@@ -87,7 +87,8 @@ export const mistralErrands: ProviderOperations = {
       const job = await (await ask({method: 'GET', path: `/batch/jobs/${segment(input.id)}`})).json()
       const {output_file, error_file, model, status} = job
       const file = typeof output_file === 'string' ? output_file : error_file
-      if (typeof file !== 'string') throw new UnsupportedInput('id', `the batch has no output: it is ${String(status)}`)
+      if (typeof file !== 'string')
+        throw new UnsupportedInputFault('id', `the batch has no output: it is ${String(status)}`)
       const endpoint = endpointOf(job.endpoint, 'endpoint')
       const {body} = await ask({method: 'GET', path: `/files/${segment(file)}/content`})
       const content = changedRows(body, (row, number) => {
@@ -103,11 +104,11 @@ export const mistralErrands: ProviderOperations = {
       return {content, content_type: 'application/octet-stream'}
     },
     async createFinetune({body, context}, {ask}) {
-      if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model')
+      if (context.model === '') throw new UnsupportedInputFault('model', 'expected the name of a model')
       const {n_epochs, batch_size, learning_rate_multiplier, ...own} = hyperparametersIn(body)
       for (const [name, value] of Object.entries({batch_size, learning_rate_multiplier}))
         if (value !== undefined)
-          throw new UnsupportedInput(
+          throw new UnsupportedInputFault(
             `hyperparameters.${name}`,
             'Mistral takes epochs, learning_rate and training_steps',
           )
@@ -158,13 +159,13 @@ function withoutModel({model: _model, ...body}: Json): Json {
 }
 
 function segment(id: string): string {
-  if (!/^[\w-]{1,128}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a job or a file')
+  if (!/^[\w-]{1,128}$/.test(id)) throw new UnsupportedInputFault('id', 'expected the id of a job or a file')
   return id
 }
 
 function batchOf(job: Json): BatchFacts {
   const {id, status, model, input_files, errors} = job
-  if (typeof id !== 'string') throw new InvalidResponse('expected the id of a job')
+  if (typeof id !== 'string') throw new InvalidResponseFault('expected the id of a job')
   const {message} = object(itemsIn(errors)[0])
   const file = (value: unknown) => (typeof value === 'string' ? value : null)
   return {
@@ -190,7 +191,7 @@ function batchOf(job: Json): BatchFacts {
 
 function tuneOf(job: Json): TuneFacts {
   const {id, status, model, training_files, validation_files, fine_tuned_model, trained_tokens} = job
-  if (typeof id !== 'string') throw new InvalidResponse('expected the id of a job')
+  if (typeof id !== 'string') throw new InvalidResponseFault('expected the id of a job')
   const first = (files: unknown) => (Array.isArray(files) && typeof files[0] === 'string' ? files[0] : null)
   const {epochs} = object(job.hyperparameters)
   const state = known(TUNE_STATUSES, status, 'running')

@@ -1,7 +1,7 @@
 import {isObject, list, object, parsed} from '../../base/json-object.ts'
 import {seconds} from '../jobs/objects.ts'
 import type {OperationInput, Upstream, UpstreamReply} from '../operation.ts'
-import {InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponseFault, type Json} from '../translation.ts'
 
 /** A model as its provider lists it; what the provider does not say is absent. */
 export interface ListedModel {
@@ -46,14 +46,14 @@ export async function everyPage(
 /** What a provider answered, whatever JSON it is: Together sends a bare list. */
 export async function jsonOf(reply: UpstreamReply): Promise<unknown> {
   const value = parsed((await reply.bytes()).toString())
-  if (value === undefined) throw new InvalidResponse('expected JSON')
+  if (value === undefined) throw new InvalidResponseFault('expected JSON')
   return value
 }
 
 /** The rows of a list: the answer itself, or the member that holds them. */
 export function rowsIn(value: unknown, ...members: readonly string[]): readonly Json[] {
   const rows = Array.isArray(value) ? value : members.map(member => object(value)[member]).find(Array.isArray)
-  if (rows === undefined) throw new InvalidResponse('expected a list of models')
+  if (rows === undefined) throw new InvalidResponseFault('expected a list of models')
   return list(rows).filter(isObject)
 }
 

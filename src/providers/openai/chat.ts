@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamEvent,
   type StreamTranslator,
@@ -19,7 +19,7 @@ import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 export const openaiChat: Translation = {
   request: (request, {model}) => ({path: '/chat/completions', body: model ? {...request, model} : request}),
   reply(response) {
-    if (!isObject(response) || !Array.isArray(response.choices)) throw new InvalidResponse('it holds no choices')
+    if (!isObject(response) || !Array.isArray(response.choices)) throw new InvalidResponseFault('it holds no choices')
     const raw_usage = rawUsageIn(response)
     return {body: response, usage: raw_usage && readUsage(raw_usage, 'chatComplete'), model: modelIn(response)}
   },

@@ -1,6 +1,6 @@
 import {uriPart} from '../../base/uri-part.ts'
 import type {ProviderOperations} from '../operation.ts'
-import {UnsupportedInput} from '../translation.ts'
+import {UnsupportedInputFault} from '../translation.ts'
 import {plainFault} from './fault.ts'
 
 /** What a provider of OpenAI's words has not itself: the output of a batch by the batch's id (docs/files.md, Rows). */
@@ -13,7 +13,7 @@ export const openaiErrands: ProviderOperations = {
       const {output_file_id: output, error_file_id: errors, status} = batch
       const file = typeof output === 'string' && output !== '' ? output : errors
       if (typeof file !== 'string' || file === '')
-        throw new UnsupportedInput('id', `the batch has no output: it is ${String(status)}`)
+        throw new UnsupportedInputFault('id', `the batch has no output: it is ${String(status)}`)
       const path = `/files/${uriPart(file)}/content`
       const {body} = await ask({method: 'GET', endpoint: 'retrieveFileContent', path})
       return {content: body, content_type: 'application/octet-stream'}

@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {laterReport, type Usage} from '../../schema/usage.ts'
 import {
   type Dialect,
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamTranslator,
   type TranslationContext,
@@ -39,7 +39,7 @@ function open(context: TranslationContext, request: Json): StreamTranslator {
       // Arguments go on under the same id, or under none; a new id or a name begins a call.
       if (last && (word(id) === null ? word(name) === null : id === last.id))
         return write.more(last.position, text, choice)
-      if (typeof name !== 'string' || name === '') throw new InvalidResponse('a tool call has no name')
+      if (typeof name !== 'string' || name === '') throw new InvalidResponseFault('a tool call has no name')
       const own = word(id) ?? `call_${context.call_id}_${calls}`
       calls++
       open_calls.set(choice, {id: word(id), position: write.call({id: own, name, arguments: text}, choice)})
@@ -48,7 +48,7 @@ function open(context: TranslationContext, request: Json): StreamTranslator {
     return {
       event({data}) {
         if (data === '[DONE]') return
-        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
         usage = laterReport(usage, readTokens(data.usage))
         const choice = indexIn(data.index) ?? 0
         if (data.code !== undefined || data.error !== undefined) return fail(anyError(data), statusIn(data.status))

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from '../unified/fault.ts'
 import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
 import {indexIn} from '../unified/near-openai.ts'
@@ -31,14 +31,14 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   const {modelId, chatResponse} = object(response)
   const {choices, usage: used} = object(chatResponse)
   if (!Array.isArray(choices) || choices.length === 0) {
-    throw new InvalidResponse(
+    throw new InvalidResponseFault(
       faultOf(context, anyError(object(response)), 'chatResponse.choices: expected some').message,
     )
   }
   const usage = readTokens(used) ?? readTokens(object(choices[0]).usage)
   const given = choices.map((choice: unknown, at) => {
     const {index, message, finishReason: reason} = object(choice)
-    if (!isObject(message)) throw new InvalidResponse(`chatResponse.choices[${at}].message: expected an object`)
+    if (!isObject(message)) throw new InvalidResponseFault(`chatResponse.choices[${at}].message: expected an object`)
     const calls = Array.isArray(message.toolCalls) ? message.toolCalls : []
     const made = calls.map((call, place) => saidCall(call, `call_${context.call_id}_${at}_${place}`))
     return choiceOut(indexIn(index) ?? at, messageOut(piecesIn(message), made, context.strict), ended(reason, context))
@@ -50,7 +50,7 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
 export function piecesIn({content, reasoningContent}: Json): readonly MessagePiece[] {
   const thought = word(reasoningContent)
   const parts = content === null || content === undefined ? [] : content
-  if (!Array.isArray(parts)) throw new InvalidResponse('message.content: expected an array')
+  if (!Array.isArray(parts)) throw new InvalidResponseFault('message.content: expected an array')
   const texts = parts.flatMap((part): readonly MessagePiece[] => {
     const {type, text} = object(part)
     return type === 'TEXT' && typeof text === 'string' ? [{type: 'text', text}] : []

@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
-import {type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type Translated, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {
   type ChatMessage,
   imageIn,
@@ -28,7 +28,7 @@ const SETTINGS =
 export function chatRequest(request: Json, context: TranslationContext): Translated {
   const {oracle_compartment_id, oracle_serving_mode, oracle_api_version} = context.options
   if (!oracle_compartment_id)
-    throw new UnsupportedInput('oracle_compartment_id', 'expected the compartment that pays for the call')
+    throw new UnsupportedInputFault('oracle_compartment_id', 'expected the compartment that pays for the call')
   const is_dedicated = oracle_serving_mode === 'DEDICATED'
   const tools = toolsIn(request)
   const effort = request.reasoning_effort

@@ -1,5 +1,11 @@
 import {uriPart} from '../../base/uri-part.ts'
-import {type Dialect, type Json, type Translated, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {
+  type Dialect,
+  type Json,
+  type Translated,
+  type TranslationContext,
+  UnsupportedInputFault,
+} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {nearReply} from '../unified/near-openai.ts'
 import {normaliseStream} from '../unified/near-openai-stream.ts'
@@ -20,7 +26,7 @@ function request(input: Json, context: TranslationContext): Translated {
 
 function segment(value: unknown, field: string): string {
   if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') return uriPart(value)
-  throw new UnsupportedInput(
+  throw new UnsupportedInputFault(
     field,
     field === 'user' ? 'expected the tenant that serves the model' : 'expected the name of a model',
   )

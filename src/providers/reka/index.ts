@@ -3,13 +3,13 @@ import {laterReport, type Usage} from '../../schema/usage.ts'
 import {completion, type FinishReason, finishReason} from '../chat.ts'
 import {
   type Dialect,
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamTranslator,
   type Translated,
   type TranslatedResponse,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {anyError, faultOf, readFault} from '../unified/fault.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
@@ -43,7 +43,7 @@ export const reka: Dialect = {
 function request(input: Json, context: TranslationContext): Translated {
   oneChoice(input)
   if (Array.isArray(input.tools) && input.tools.length > 0)
-    throw new UnsupportedInput('tools', 'the provider takes no tools')
+    throw new UnsupportedInputFault('tools', 'the provider takes no tools')
   const body = {
     model: context.model,
     messages: turns(messagesIn(input)),
@@ -59,7 +59,7 @@ function request(input: Json, context: TranslationContext): Translated {
 function turns(messages: readonly ChatMessage[]): readonly Json[] {
   const all: {role: string; content: Json[]}[] = []
   for (const {role, raw, field} of messages) {
-    if (role === 'tool') throw new UnsupportedInput(`${field}.role`, 'the provider takes no tools')
+    if (role === 'tool') throw new UnsupportedInputFault(`${field}.role`, 'the provider takes no tools')
     const theirs = role === 'system' ? 'user' : role
     const content = partsOf(raw.content, `${field}.content`)
     const last = all.at(-1)
@@ -91,7 +91,7 @@ function reply(response: unknown, context: TranslationContext): TranslatedRespon
   const [first] = Array.isArray(responses) ? responses : []
   const {message, finish_reason} = object(first)
   if (!isObject(message))
-    throw new InvalidResponse(faultOf(context, anyError(object(response)), 'responses: expected some').message)
+    throw new InvalidResponseFault(faultOf(context, anyError(object(response)), 'responses: expected some').message)
   const usage = readTokens(used)
   const choice = choiceOut(
     0,
@@ -117,7 +117,7 @@ function open(context: TranslationContext, input: Json): StreamTranslator {
     return {
       event({data}) {
         if (data === '[DONE]') return
-        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
         const [first] = Array.isArray(data.responses) ? data.responses : []
         if (!isObject(first)) return fail(anyError(data))
         write.named(word(data.id), word(data.model))
@@ -126,7 +126,7 @@ function open(context: TranslationContext, input: Json): StreamTranslator {
         const text = textOf(object(first.chunk).content ?? '')
         if (text !== '') {
           if (heard !== '') is_whole ??= text.startsWith(heard)
-          if (is_whole && !text.startsWith(heard)) throw new InvalidResponse('a chunk took back what another said')
+          if (is_whole && !text.startsWith(heard)) throw new InvalidResponseFault('a chunk took back what another said')
           write.text(is_whole ? text.slice(heard.length) : text)
           heard = is_whole ? text : heard + text
         }
@@ -158,6 +158,6 @@ function readTokens(usage: unknown): Usage | null {
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
-  if (!Array.isArray(content)) throw new InvalidResponse('content: expected a string or an array')
+  if (!Array.isArray(content)) throw new InvalidResponseFault('content: expected a string or an array')
   return content.map(part => (typeof object(part).text === 'string' ? object(part).text : '')).join('')
 }

@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Dialect, type Json, type Translation, UnsupportedInput} from '../translation.ts'
+import {type Dialect, type Json, type Translation, UnsupportedInputFault} from '../translation.ts'
 import {EMBED_WORDS, encodingIn, listedReply} from '../unified/embeddings.ts'
 import {readFault} from '../unified/fault.ts'
 import {others, pick} from '../unified/read.ts'
@@ -27,9 +27,9 @@ const embed: Translation = {
 function inputsIn({input}: Json): readonly unknown[] {
   const all: unknown = typeof input === 'string' ? [input] : input
   if (!Array.isArray(all) || all.length === 0)
-    throw new UnsupportedInput('input', 'expected a string or an array of strings')
+    throw new UnsupportedInputFault('input', 'expected a string or an array of strings')
   all.forEach((one: unknown, at) => {
-    if (typeof one !== 'string' && !isObject(one)) throw new UnsupportedInput(`input[${at}]`, 'expected a string')
+    if (typeof one !== 'string' && !isObject(one)) throw new UnsupportedInputFault(`input[${at}]`, 'expected a string')
   })
   return all
 }

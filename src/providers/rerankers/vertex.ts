@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {vertexRanking} from '../base-urls/vertex.ts'
 import type {Options} from '../options.ts'
-import {InvalidResponse, type Json, type Translation, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, type Translation, UnsupportedInputFault} from '../translation.ts'
 import {objectIn} from '../unified/read.ts'
 import {documentsIn, queryIn, rerankList, rerankUsage, topIn} from '../unified/rerank.ts'
 
@@ -17,7 +17,7 @@ export const vertexRerank: Translation = {
   request(request, context) {
     const records = documentsIn(request).map(({text, raw}, at) => ({id: String(at), ...titleOf(raw), content: text}))
     if (records.length > MAX_RECORDS)
-      throw new UnsupportedInput('documents', `expected at most ${MAX_RECORDS} documents`)
+      throw new UnsupportedInputFault('documents', `expected at most ${MAX_RECORDS} documents`)
     const topN = topIn(request)
     const body = {
       ...(context.model ? {model: context.model} : {}),
@@ -31,7 +31,7 @@ export const vertexRerank: Translation = {
   reply(response, context, request) {
     const {records} = objectIn(response)
     // Nothing is left out of an empty list: protobuf's JSON says no member for it.
-    if (records !== undefined && !Array.isArray(records)) throw new InvalidResponse('expected records')
+    if (records !== undefined && !Array.isArray(records)) throw new InvalidResponseFault('expected records')
     const results = (records ?? []).map((record: unknown) => {
       const {id, score} = object(record)
       return {index: typeof id === 'string' && /^\d{1,3}$/.test(id) ? Number(id) : null, score: score ?? 0}

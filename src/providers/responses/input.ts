@@ -3,7 +3,7 @@ import {contentText, string} from '../messages/fragments.ts'
 import {chatCall} from '../messages/history.ts'
 import {contentOf, noWord, textPart} from '../messages/parts.ts'
 import {type ToolResult, toolMessages} from '../messages/tool-results.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {partsIn} from './content.ts'
 import {openThought} from './thoughts.ts'
 
@@ -26,7 +26,9 @@ interface Turn {
   has_thinking: boolean
 }
 
-/** `instructions` and `input` of a Responses request as chat messages, in their order. Throws `Untranslatable`. */
+/**
+ * `instructions` and `input` of a Responses request as chat messages, in their order. Throws `UnsupportedInputFault`.
+ */
 export function chatMessages(request: Json, context: TranslationContext): readonly Json[] {
   const {instructions, input} = request
   const messages: Json[] = []
@@ -35,7 +37,7 @@ export function chatMessages(request: Json, context: TranslationContext): readon
   }
   if (typeof input === 'string') return [...messages, {role: 'user', content: input}]
   const items = arrayAt(input, 'input')
-  if (items.length === 0) throw new UnsupportedInput('input', 'expected a text or at least one item')
+  if (items.length === 0) throw new UnsupportedInputFault('input', 'expected a text or at least one item')
   const conversation = new Conversation(messages, context)
   items.forEach((item, at) => {
     conversation.add(objectAt(item, `input[${at}]`), `input[${at}]`)
@@ -61,7 +63,7 @@ class Conversation {
     else if (type === 'function_call_output') this.#output(item, field)
     else if (type === 'reasoning') this.#reasoning(item, field)
     else if (type === 'item_reference')
-      throw new UnsupportedInput(`${field}.type`, 'items are not kept here; send them whole (`store`: false)')
+      throw new UnsupportedInputFault(`${field}.type`, 'items are not kept here; send them whole (`store`: false)')
     else throw noWord(type, `${field}.type`, this.#context)
   }
 
@@ -74,7 +76,7 @@ class Conversation {
   #message(item: Json, field: string) {
     const {role} = item
     if (typeof role !== 'string' || !Object.hasOwn(ROLES, role)) {
-      throw new UnsupportedInput(`${field}.role`, `expected one of ${Object.keys(ROLES).join(', ')}`)
+      throw new UnsupportedInputFault(`${field}.role`, `expected one of ${Object.keys(ROLES).join(', ')}`)
     }
     const parts = partsIn(item.content, `${field}.content`, this.#context)
     if (role === 'assistant') return this.#assistant(parts)

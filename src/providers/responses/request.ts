@@ -1,6 +1,6 @@
 import {arrayAt, given, objectAt, stringAt} from '../messages/fields.ts'
 import {noWord} from '../messages/parts.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {chatMessages} from './input.ts'
 
 /** Members that only a service that keeps answers, or runs tools itself, can do. */
@@ -22,7 +22,7 @@ export function responsesToChat(request: Json, context: TranslationContext): Jso
   for (const [name, reason] of Object.entries(REFUSED)) {
     const value = request[name]
     if (value !== undefined && value !== null && value !== false && value !== 0)
-      throw new UnsupportedInput(name, reason)
+      throw new UnsupportedInputFault(name, reason)
   }
   const text = optional(request.text, 'text')
   const reasoning = optional(request.reasoning, 'reasoning')
@@ -49,7 +49,7 @@ function formatOf(value: unknown): Json | null {
   if (type === undefined || type === 'text') return null
   if (type === 'json_object') return {type}
   if (type !== 'json_schema')
-    throw new UnsupportedInput('text.format.type', 'expected text, json_object or json_schema')
+    throw new UnsupportedInputFault('text.format.type', 'expected text, json_object or json_schema')
   const json_schema = {
     name: stringAt(name, 'text.format.name'),
     description,
@@ -86,12 +86,12 @@ function chosen(
   if (choice === undefined || choice === null) return {tools, tool_choice: null}
   if (CHOICES.has(choice)) return {tools, tool_choice: choice}
   if (typeof choice === 'string')
-    throw new UnsupportedInput('tool_choice', 'expected auto, none, required or an object')
+    throw new UnsupportedInputFault('tool_choice', 'expected auto, none, required or an object')
   const {type, name, mode, tools: allowed} = objectAt(choice, 'tool_choice')
   if (type === 'function') return {tools, tool_choice: {type, function: {name: stringAt(name, 'tool_choice.name')}}}
   if (type !== 'allowed_tools') throw noWord(type, 'tool_choice.type', context)
   if (mode !== 'auto' && mode !== 'required')
-    throw new UnsupportedInput('tool_choice.mode', 'expected auto or required')
+    throw new UnsupportedInputFault('tool_choice.mode', 'expected auto or required')
   const names = new Set(
     arrayAt(allowed, 'tool_choice.tools').map((tool, at) => allowedName(tool, `tool_choice.tools[${at}]`, context)),
   )

@@ -1,7 +1,7 @@
 import {type BlockStep, ChatFollower} from '../messages/follower.ts'
 import {
   type ClientStream,
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type ProviderFault,
   type TranslationContext,
@@ -45,7 +45,7 @@ class ResponseStream implements ClientStream {
     try {
       last = this.#begun() + this.#textOf(this.#follower.end(), true)
     } catch (error) {
-      if (!(error instanceof InvalidResponse)) throw error
+      if (!(error instanceof InvalidResponseFault)) throw error
       return this.fault({message: error.message, type: null, param: null, code: null})
     }
     this.#is_over = true

@@ -1,4 +1,4 @@
-import {type Dialect, InvalidResponse, type Translation} from '../translation.ts'
+import {type Dialect, InvalidResponseFault, type Translation} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {fromBase64, imageList, manyIn, promptIn, sizeIn} from '../unified/images.ts'
 import {modelPath, objectIn, pick} from '../unified/read.ts'
@@ -29,7 +29,7 @@ const imageGenerate: Translation = {
       return imageList(context, request, [{b64_json: Buffer.from(response).toString('base64')}])
     const {image} = objectIn(response)
     const pictures = (Array.isArray(image) ? image : [image]).flatMap(one => fromBase64(one) ?? [])
-    if (pictures.length === 0) throw new InvalidResponse('image: expected a picture')
+    if (pictures.length === 0) throw new InvalidResponseFault('image: expected a picture')
     return imageList(context, request, pictures)
   },
 }

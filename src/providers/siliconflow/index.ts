@@ -1,5 +1,5 @@
 import {object} from '../../base/json-object.ts'
-import {type Dialect, InvalidResponse, type Translation} from '../translation.ts'
+import {type Dialect, InvalidResponseFault, type Translation} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 import {imageList, manyIn, type Picture, promptIn, sizeIn} from '../unified/images.ts'
 import {arrayIn, objectIn, pick, word} from '../unified/read.ts'
@@ -49,7 +49,7 @@ const imageGenerate: Translation = {
     const {images} = objectIn(response)
     const pictures = arrayIn(images, 'images').map((image): Picture => {
       const url = word(object(image).url)
-      if (!url) throw new InvalidResponse('images: expected a url')
+      if (!url) throw new InvalidResponseFault('images: expected a url')
       return {url}
     })
     return imageList(context, request, pictures)

@@ -2,13 +2,13 @@ import {createHash} from 'node:crypto'
 import {isObject} from '../../base/json-object.ts'
 import {
   type Dialect,
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type Translated,
   type TranslatedResponse,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {type RawError, readFault} from '../unified/fault.ts'
 import {fromBase64, imageList, manyIn, promptIn, sizeIn} from '../unified/images.ts'
@@ -52,10 +52,10 @@ function jsonRequest(request: Json, context: TranslationContext): Translated {
 
 function jsonReply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse {
   const {artifacts} = objectIn(response)
-  if (!Array.isArray(artifacts) || artifacts.length === 0) throw new InvalidResponse('artifacts: expected some')
+  if (!Array.isArray(artifacts) || artifacts.length === 0) throw new InvalidResponseFault('artifacts: expected some')
   const pictures = artifacts.map((artifact, at) => {
     const picture = isObject(artifact) && artifact.finishReason !== 'ERROR' ? fromBase64(artifact) : null
-    if (!picture) throw new InvalidResponse(`artifacts[${at}]: expected a picture`)
+    if (!picture) throw new InvalidResponseFault(`artifacts[${at}]: expected a picture`)
     return picture
   })
   return imageList(context, request, pictures)
@@ -85,7 +85,7 @@ function formReply(response: unknown, context: TranslationContext, request: Json
   const {image, finish_reason} = objectIn(response)
   const picture = fromBase64(image)
   if (!picture)
-    throw new InvalidResponse(
+    throw new InvalidResponseFault(
       `image: expected a picture${typeof finish_reason === 'string' ? `, not ${finish_reason.slice(0, 64)}` : ''}`,
     )
   return imageList(context, request, [picture])
@@ -101,7 +101,7 @@ function ratioIn(request: Json): string | undefined {
     const [wide, high] = ratio.split(':').map(Number)
     return size.width * high! === size.height * wide!
   })
-  if (!found) throw new UnsupportedInput('size', `expected a size whose sides are as one of ${RATIOS.join(', ')}`)
+  if (!found) throw new UnsupportedInputFault('size', `expected a size whose sides are as one of ${RATIOS.join(', ')}`)
   return found
 }
 

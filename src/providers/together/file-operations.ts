@@ -19,7 +19,7 @@ import {
 import {listed} from '../jobs/pages.ts'
 import {openUpload} from '../jobs/upload.ts'
 import type {ProviderOperations, UpstreamReply} from '../operation.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 import {readFault} from '../unified/fault.ts'
 
 const BATCH_STATUSES: Readonly<Record<string, BatchStatus>> = {
@@ -100,15 +100,15 @@ export const togetherErrands: ProviderOperations = {
       const {output_file_id: file, status} = batchOf(
         await (await ask({method: 'GET', path: `/batches/${segment(id)}`})).json(),
       )
-      if (!file) throw new UnsupportedInput('id', `the batch has no output: it is ${status}`)
+      if (!file) throw new UnsupportedInputFault('id', `the batch has no output: it is ${status}`)
       const {body} = await ask({method: 'GET', path: `/files/${segment(file)}/content`})
       return {content: body, content_type: 'application/octet-stream'}
     },
     async createFinetune({body, context}, {ask}) {
-      if (context.model === '') throw new UnsupportedInput('model', 'expected the name of a model')
+      if (context.model === '') throw new UnsupportedInputFault('model', 'expected the name of a model')
       const {learning_rate_multiplier, ...hyperparameters} = hyperparametersIn(body)
       if (learning_rate_multiplier !== undefined)
-        throw new UnsupportedInput(
+        throw new UnsupportedInputFault(
           'hyperparameters.learning_rate_multiplier',
           'Together takes a rate: send hyperparameters.learning_rate',
         )
@@ -143,12 +143,12 @@ async function itemsOf(reply: UpstreamReply): Promise<readonly Json[]> {
     const parsed: unknown = parseJson((await reply.bytes()).toString())
     return itemsIn(Array.isArray(parsed) ? parsed : object(parsed).data)
   } catch (fault) {
-    throw fault instanceof SyntaxError ? new InvalidResponse('expected a list') : fault
+    throw fault instanceof SyntaxError ? new InvalidResponseFault('expected a list') : fault
   }
 }
 
 function segment(id: string): string {
-  if (!/^[\w-]{1,128}$/.test(id)) throw new UnsupportedInput('id', 'expected the id of a file or a job')
+  if (!/^[\w-]{1,128}$/.test(id)) throw new UnsupportedInputFault('id', 'expected the id of a file or a job')
   return id
 }
 
@@ -158,7 +158,7 @@ function text(value: unknown): string | null {
 
 function fileOf(file: Json): Json {
   const id = text(file.id)
-  if (id === null) throw new InvalidResponse('expected the id of a file')
+  if (id === null) throw new InvalidResponseFault('expected the id of a file')
   const purpose = text(file.purpose) ?? 'user_data'
   return fileObject({
     id,
@@ -174,7 +174,7 @@ function fileOf(file: Json): Json {
 function batchOf(response: Json): BatchFacts {
   const job = isObject(response.job) ? response.job : response
   const id = text(job.id)
-  if (id === null) throw new InvalidResponse('expected the id of a batch')
+  if (id === null) throw new InvalidResponseFault('expected the id of a batch')
   const status = known(BATCH_STATUSES, text(job.status)?.toUpperCase(), 'in_progress')
   return {
     id,
@@ -193,7 +193,7 @@ function batchOf(response: Json): BatchFacts {
 
 function tuneOf(job: Json): TuneFacts {
   const id = text(job.id)
-  if (id === null) throw new InvalidResponse('expected the id of a job')
+  if (id === null) throw new InvalidResponseFault('expected the id of a job')
   const {n_epochs, batch_size, token_count} = job
   const status = known(TUNE_STATUSES, job.status, 'running')
   const is_over = status === 'succeeded' || status === 'failed' || status === 'cancelled'

@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import {type Dialect, InvalidResponse, type Translation} from '../translation.ts'
+import {type Dialect, InvalidResponseFault, type Translation} from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {mostTokens, objectIn, oneChoice, pick, stopsIn, stringIn, word} from '../unified/read.ts'
 import {textStream} from '../unified/text-stream.ts'
@@ -37,7 +37,7 @@ const complete: Translation = {
     // The end of the connection is the only end there is: each piece may be the last.
     open: (context, request) =>
       textStream(context, request, ({data}) => {
-        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
         if (data.text_output === undefined) return {error: anyError(data)}
         return {model: word(data.model_name), text: stringIn(data.text_output, 'text_output'), is_end: true}
       }),

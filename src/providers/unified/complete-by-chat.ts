@@ -4,7 +4,7 @@ import {
   type StreamTranslator,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {textChoice, textPrompt} from './texts.ts'
 
@@ -37,7 +37,7 @@ function asChat({prompt, ...rest}: Json): Json {
     name => rest[name] !== undefined && rest[name] !== null && rest[name] !== false && rest[name] !== 1,
   )
   if (found)
-    throw new UnsupportedInput(found, 'this provider completes a text by way of chat, which has no word for it')
+    throw new UnsupportedInputFault(found, 'this provider completes a text by way of chat, which has no word for it')
   return {...rest, logprobs: undefined, messages: [{role: 'user', content: textPrompt({prompt})}]}
 }
 

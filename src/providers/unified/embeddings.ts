@@ -3,11 +3,11 @@ import {totals, type Usage} from '../../schema/usage.ts'
 import {changed, changedEach, changeOf} from '../as-came.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type TranslatedResponse,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {arrayIn, objectIn, word} from './read.ts'
 
@@ -16,11 +16,11 @@ export function textsIn(request: Json): readonly string[] {
   const {input} = request
   const all: unknown = typeof input === 'string' ? [input] : input
   if (!Array.isArray(all) || all.length === 0)
-    throw new UnsupportedInput('input', 'expected a string or an array of strings')
+    throw new UnsupportedInputFault('input', 'expected a string or an array of strings')
   return all.map((one: unknown, at) => {
     if (typeof one === 'string') return one
     if (isObject(one) && typeof one.text === 'string') return one.text
-    throw new UnsupportedInput(`input[${at}]`, 'expected a string')
+    throw new UnsupportedInputFault(`input[${at}]`, 'expected a string')
   })
 }
 
@@ -32,7 +32,7 @@ export function encodingIn(request: Json): 'float' | 'base64' {
   const {encoding_format: encoding} = request
   if (encoding === undefined || encoding === null || encoding === 'float') return 'float'
   if (encoding === 'base64') return 'base64'
-  throw new UnsupportedInput('encoding_format', 'expected float or base64')
+  throw new UnsupportedInputFault('encoding_format', 'expected float or base64')
 }
 
 /** The vectors of a list as OpenAI's: entries with an embedding, in the order of their index. */
@@ -57,7 +57,7 @@ export function embedUsage(usage: unknown): Usage | null {
 /**
  * The answer of a provider that lists its embeddings as OpenAI does: as it came, its own members too (Mistral's `id`,
  * which its SDK requires). Vectors are encoded where the client wants it, entries are put in the order of their index,
- * and what a client must find and is missing is added. Throws `BadReply`.
+ * and what a client must find and is missing is added. Throws `InvalidResponseFault`.
  */
 export function listedReply(response: unknown, context: TranslationContext, request: Json): TranslatedResponse {
   const reply = objectIn(response)
@@ -91,14 +91,15 @@ export function listedReply(response: unknown, context: TranslationContext, requ
 }
 
 /**
- * OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws `BadReply`.
+ * OpenAI's list of embeddings. `vectors` are checked: numbers, or text that the provider encoded. Throws
+ * `InvalidResponseFault`.
  */
 export function embeddingList(
   context: TranslationContext,
   embeddings: {readonly vectors: readonly unknown[]; readonly usage: Usage | null; readonly model?: string | null},
   encoding: 'float' | 'base64',
 ): TranslatedResponse {
-  if (embeddings.vectors.length === 0) throw new InvalidResponse('expected embeddings')
+  if (embeddings.vectors.length === 0) throw new InvalidResponseFault('expected embeddings')
   const data = embeddings.vectors.map((vector, index) => ({
     object: 'embedding',
     index,
@@ -116,7 +117,7 @@ export function embeddingList(
 function written(vector: unknown, at: number, encoding: 'float' | 'base64'): unknown {
   if (typeof vector === 'string' && vector !== '') return vector
   if (!Array.isArray(vector) || vector.length === 0 || vector.some(value => typeof value !== 'number')) {
-    throw new InvalidResponse(`embedding ${at}: expected numbers`)
+    throw new InvalidResponseFault(`embedding ${at}: expected numbers`)
   }
   if (encoding === 'float') return vector
   // Little-endian floats of 32 bits, as OpenAI's SDKs read them.

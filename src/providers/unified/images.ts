@@ -2,11 +2,11 @@ import {object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, type Usage} from '../../schema/usage.ts'
 import {count} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type TranslatedResponse,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 
 /** A picture as a provider gives it. */
@@ -15,7 +15,7 @@ export type Picture = {readonly url: string} | {readonly b64_json: string}
 /** The prompt. */
 export function promptIn(request: Json, field = 'prompt'): string {
   const prompt = request[field]
-  if (typeof prompt !== 'string' || prompt === '') throw new UnsupportedInput(field, 'expected a text')
+  if (typeof prompt !== 'string' || prompt === '') throw new UnsupportedInputFault(field, 'expected a text')
   return prompt
 }
 
@@ -24,13 +24,13 @@ export function sizeIn(request: Json): {readonly width: number; readonly height:
   const {size} = request
   if (size === undefined || size === null || size === 'auto') return undefined
   const found = typeof size === 'string' ? /^(\d{1,5})x(\d{1,5})$/.exec(size) : null
-  if (!found) throw new UnsupportedInput('size', 'expected a size as 1024x1024')
+  if (!found) throw new UnsupportedInputFault('size', 'expected a size as 1024x1024')
   return {width: Number(found[1]), height: Number(found[2])}
 }
 
-/** OpenAI's list of pictures, charged by the picture. Throws `BadReply` when there is none. */
+/** OpenAI's list of pictures, charged by the picture. Throws `InvalidResponseFault` when there is none. */
 export function imageList(context: TranslationContext, request: Json, data: readonly Picture[]): TranslatedResponse {
-  if (data.length === 0) throw new InvalidResponse('expected pictures')
+  if (data.length === 0) throw new InvalidResponseFault('expected pictures')
   return {
     body: {created: context.created_s, data, provider: context.provider},
     usage: pictures(request, data.length),
@@ -52,7 +52,7 @@ function unitWord(value: unknown): string | undefined {
 export function manyIn(request: Json): number {
   const {n} = request
   if (n === undefined || n === null) return 1
-  if (!count(n)) throw new UnsupportedInput('n', 'expected a number above 0')
+  if (!count(n)) throw new UnsupportedInputFault('n', 'expected a number above 0')
   return n as number
 }
 

@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {changed, changedEach} from '../as-came.ts'
-import {InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponseFault, type Json} from '../translation.ts'
 import {indexIn} from './near-openai.ts'
 import {word} from './read.ts'
 import {mayBeNull} from './stream.ts'
@@ -36,7 +36,7 @@ export class NearCalls {
     this.#id = id
   }
 
-  /** The calls of a delta. Throws `BadReply`. */
+  /** The calls of a delta. Throws `InvalidResponseFault`. */
   of(tool_calls: unknown): CallsHeard {
     if (!Array.isArray(tool_calls)) return {tool_calls: tool_calls === null ? null : undefined, text_bytes: 0}
     let text_bytes = 0
@@ -49,7 +49,7 @@ export class NearCalls {
       const before = this.#known.get(number)
       // A second id under one number is a second call: some engines number every call 0.
       const is_more = before !== undefined && (given_id === null || given_id === before.id || !word(name))
-      if (!is_more && !word(name)) throw new InvalidResponse('a tool call has no name')
+      if (!is_more && !word(name)) throw new InvalidResponseFault('a tool call has no name')
       const open = is_more ? before : this.#begin(number, given_id)
       const ready = readyOf(open, text)
       text_bytes += Buffer.byteLength(text) + (is_more ? 0 : Buffer.byteLength(word(name)!))

@@ -4,7 +4,7 @@ import {cameAs, changed, changedEach, changeOf} from '../as-came.ts'
 import {asksUsage, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamEvent,
   type StreamTranslator,
@@ -57,11 +57,11 @@ class NearStream implements StreamTranslator {
     if (data === '[DONE]') this.#is_done = true
     else
       try {
-        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
         if (!Array.isArray(data.choices)) this.#other(data)
         else return this.#chunk(data, data.choices, text)
       } catch (error) {
-        if (!(error instanceof InvalidResponse)) throw error
+        if (!(error instanceof InvalidResponseFault)) throw error
         this.#fail({}, null, `its stream is not what it documents: ${error.message}`)
       }
     return NONE

@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {changed, changedEach, changeOf} from '../as-came.ts'
 import {envelope, type FinishReason, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from './fault.ts'
 import {blocksOf, type MessagePiece} from './message.ts'
 import {word} from './read.ts'
@@ -36,7 +36,7 @@ export function nearReply(response: unknown, context: TranslationContext, {finis
   const reasons = {...OPENAI_FINISH, ...finish}
   const choices = changedEach(reply.choices, (value, at) => {
     const choice = object(value)
-    if (!isObject(choice.message)) throw new InvalidResponse(`choices[${at}].message: expected an object`)
+    if (!isObject(choice.message)) throw new InvalidResponseFault(`choices[${at}].message: expected an object`)
     return changed(choice, {
       index: indexIn(choice.index) ?? at,
       message: messageIn(choice.message, `call_${context.call_id}_${at}`, context.strict),
@@ -79,9 +79,9 @@ export function missingIn(reply: Json, context: TranslationContext, object: Para
 const NOTHING: Json = {}
 
 /** The failure of an answer that is none: its own words, where it says that it failed. */
-export function notAnswer(response: unknown, context: TranslationContext): InvalidResponse {
-  if (!isObject(response)) return new InvalidResponse('expected a JSON object')
-  return new InvalidResponse(faultOf(context, anyError(response), 'choices: expected some').message)
+export function notAnswer(response: unknown, context: TranslationContext): InvalidResponseFault {
+  if (!isObject(response)) return new InvalidResponseFault('expected a JSON object')
+  return new InvalidResponseFault(faultOf(context, anyError(response), 'choices: expected some').message)
 }
 
 /**
@@ -113,12 +113,12 @@ function thoughtOf(thinking: unknown): string {
 function partsIn(content: unknown): readonly unknown[] {
   if (content === null || content === undefined || content === '') return []
   if (typeof content === 'string') return [{type: 'text', text: content}]
-  if (!Array.isArray(content)) throw new InvalidResponse('content: expected a string or an array')
+  if (!Array.isArray(content)) throw new InvalidResponseFault('content: expected a string or an array')
   return content
 }
 
 function textIn(text: unknown): string {
-  if (typeof text !== 'string') throw new InvalidResponse('content.text: expected a string')
+  if (typeof text !== 'string') throw new InvalidResponseFault('content.text: expected a string')
   return text
 }
 
@@ -133,7 +133,7 @@ export function thoughtIn({reasoning_content: thinking}: Json): readonly Message
  */
 function nearCalls(tool_calls: unknown, id: string): unknown {
   if (tool_calls === null || tool_calls === undefined) return tool_calls
-  if (!Array.isArray(tool_calls)) throw new InvalidResponse('tool_calls: expected an array')
+  if (!Array.isArray(tool_calls)) throw new InvalidResponseFault('tool_calls: expected an array')
   return changedEach(tool_calls, (value, at) => {
     const call = object(value)
     const plain = saidCall(value, `${id}_${at}`)

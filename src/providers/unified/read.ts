@@ -2,7 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import {count, isImpossible} from '../openai/usage.ts'
-import {InvalidResponse, type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 
 /** Readers for the client's request in OpenAI's dialect: nothing in a body is trusted before it is checked. */
 
@@ -15,13 +15,13 @@ export interface ChatMessage {
 
 /** The messages, `developer` as `system`: no provider but OpenAI knows it. */
 export function messagesIn(request: Json): readonly ChatMessage[] {
-  if (!Array.isArray(request.messages)) throw new UnsupportedInput('messages', 'expected an array of messages')
+  if (!Array.isArray(request.messages)) throw new UnsupportedInputFault('messages', 'expected an array of messages')
   return request.messages.map((message: unknown, at) => {
     const field = `messages[${at}]`
-    if (!isObject(message)) throw new UnsupportedInput(field, 'expected an object')
+    if (!isObject(message)) throw new UnsupportedInputFault(field, 'expected an object')
     const role = message.role === 'developer' ? 'system' : message.role === 'function' ? 'tool' : message.role
     if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
-      throw new UnsupportedInput(`${field}.role`, 'expected system, developer, user, assistant or tool')
+      throw new UnsupportedInputFault(`${field}.role`, 'expected system, developer, user, assistant or tool')
     }
     return {role, raw: message, field}
   })
@@ -41,15 +41,15 @@ export interface Part {
 export function partsIn(content: unknown, field: string): readonly Part[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return content === '' ? [] : [text(content, field)]
-  if (!Array.isArray(content)) throw new UnsupportedInput(field, 'expected a string or an array of parts')
+  if (!Array.isArray(content)) throw new UnsupportedInputFault(field, 'expected a string or an array of parts')
   return content.map((part: unknown, at) => {
     const place = `${field}[${at}]`
     if (typeof part === 'string') return text(part, place)
     if (!isObject(part) || typeof part.type !== 'string')
-      throw new UnsupportedInput(place, 'expected a part with a type')
+      throw new UnsupportedInputFault(place, 'expected a part with a type')
     if (part.type === 'refusal') return text(String(part.refusal ?? ''), place)
     if (!TEXTS.has(part.type)) return {type: part.type, raw: part, field: place}
-    if (typeof part.text !== 'string') throw new UnsupportedInput(`${place}.text`, 'expected a string')
+    if (typeof part.text !== 'string') throw new UnsupportedInputFault(`${place}.text`, 'expected a string')
     return {type: 'text', raw: part, field: place}
   })
 }
@@ -79,8 +79,8 @@ export function isThought({type}: Part): boolean {
 }
 
 /** The refusal of a part that a provider has no words for. */
-export function unsupportedPart({type, field}: Part): UnsupportedInput {
-  return new UnsupportedInput(`${field}.type`, `the provider takes no ${type} parts here`)
+export function unsupportedPart({type, field}: Part): UnsupportedInputFault {
+  return new UnsupportedInputFault(`${field}.type`, `the provider takes no ${type} parts here`)
 }
 
 /**
@@ -99,7 +99,7 @@ export function thoughtsIn({raw, field}: ChatMessage): readonly string[] {
 export function imageIn({raw, field}: Part): {readonly url: string; readonly detail?: unknown} {
   const image = typeof raw.image_url === 'string' ? {url: raw.image_url} : object(raw.image_url)
   const {url, detail} = image as Json
-  if (typeof url !== 'string' || url === '') throw new UnsupportedInput(`${field}.image_url.url`, 'expected a URL')
+  if (typeof url !== 'string' || url === '') throw new UnsupportedInputFault(`${field}.image_url.url`, 'expected a URL')
   return detail === undefined ? {url} : {url, detail}
 }
 
@@ -128,7 +128,7 @@ export function stopsIn(request: Json, field = 'stop'): readonly string[] | unde
   if (stop === undefined || stop === null) return undefined
   const all: unknown = typeof stop === 'string' ? [stop] : stop
   if (!Array.isArray(all) || all.some(one => typeof one !== 'string'))
-    throw new UnsupportedInput(field, 'expected a string or an array of strings')
+    throw new UnsupportedInputFault(field, 'expected a string or an array of strings')
   return all
 }
 
@@ -141,7 +141,7 @@ export function mostTokens(request: Json): unknown {
 export function oneChoice(request: Json, field = 'n') {
   const many = request[field]
   if (many !== undefined && many !== null && many !== 1)
-    throw new UnsupportedInput(field, 'the provider gives one choice; expected 1')
+    throw new UnsupportedInputFault(field, 'the provider gives one choice; expected 1')
 }
 
 /**
@@ -151,24 +151,24 @@ export function oneChoice(request: Json, field = 'n') {
 export function modelPath({model, provider}: TranslationContext): string {
   const segments = model.split('/')
   if (segments.some(segment => segment === '' || segment === '.' || segment === '..')) {
-    throw new UnsupportedInput('model', `expected the name of a model of ${provider}`)
+    throw new UnsupportedInputFault('model', `expected the name of a model of ${provider}`)
   }
   return segments.map(segment => uriPart(segment, 'The model').replaceAll('%40', '@')).join('/')
 }
 
 /** A provider's answer, which must be a JSON object. */
 export function objectIn(value: unknown, what = 'a JSON object'): Json {
-  if (!isObject(value)) throw new InvalidResponse(`expected ${what}`)
+  if (!isObject(value)) throw new InvalidResponseFault(`expected ${what}`)
   return value
 }
 
 export function arrayIn(value: unknown, field: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw new InvalidResponse(`${field}: expected an array`)
+  if (!Array.isArray(value)) throw new InvalidResponseFault(`${field}: expected an array`)
   return value
 }
 
 export function stringIn(value: unknown, field: string): string {
-  if (typeof value !== 'string') throw new InvalidResponse(`${field}: expected a string`)
+  if (typeof value !== 'string') throw new InvalidResponseFault(`${field}: expected a string`)
   return value
 }
 

@@ -3,11 +3,11 @@ import {emptyUsage, UNIT, type Usage} from '../../schema/usage.ts'
 import {changed, changedEach, changeOf} from '../as-came.ts'
 import {count} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type TranslatedResponse,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../translation.ts'
 import {objectIn, others, word} from './read.ts'
 
@@ -21,17 +21,18 @@ export interface Document {
 export function documentsIn(request: Json): readonly Document[] {
   const {documents, rank_fields} = request
   if (!Array.isArray(documents) || documents.length === 0)
-    throw new UnsupportedInput('documents', 'expected an array of documents')
+    throw new UnsupportedInputFault('documents', 'expected an array of documents')
   const fields = Array.isArray(rank_fields) ? rank_fields.filter(field => typeof field === 'string') : null
   return documents.map((document: unknown, at) => {
     if (typeof document === 'string') return {text: document, raw: document}
     if (!isObject(document))
-      throw new UnsupportedInput(`documents[${at}]`, 'expected a string or an object with a text')
+      throw new UnsupportedInputFault(`documents[${at}]`, 'expected a string or an object with a text')
     const names = (fields ?? (typeof document.text === 'string' ? ['text'] : Object.keys(document))).filter(name =>
       Object.hasOwn(document, name),
     )
     const [only] = names
-    if (names.length === 0) throw new UnsupportedInput(`documents[${at}]`, 'has none of the fields to be ranked by')
+    if (names.length === 0)
+      throw new UnsupportedInputFault(`documents[${at}]`, 'has none of the fields to be ranked by')
     if (names.length === 1 && typeof document[only!] === 'string')
       return {text: document[only!] as string, raw: document}
     return {text: names.map(name => `${name}: ${plain(document[name])}`).join('\n'), raw: document}
@@ -44,7 +45,8 @@ function plain(value: unknown): string {
 
 /** The query. */
 export function queryIn(request: Json): string {
-  if (typeof request.query !== 'string' || request.query === '') throw new UnsupportedInput('query', 'expected a text')
+  if (typeof request.query !== 'string' || request.query === '')
+    throw new UnsupportedInputFault('query', 'expected a text')
   return request.query
 }
 
@@ -119,7 +121,10 @@ export interface Ranked {
   readonly score: unknown
 }
 
-/** The unified answer. Documents come back as the client sent them, where it requested them. Throws `BadReply`. */
+/**
+ * The unified answer. Documents come back as the client sent them, where it requested them. Throws
+ * `InvalidResponseFault`.
+ */
 export function rerankList(
   context: TranslationContext,
   request: Json,
@@ -135,7 +140,7 @@ export function rerankList(
   const results = ranking.results.map(({index, score}, at) => {
     const document = typeof index === 'number' ? documents[index] : undefined
     if (!document || typeof score !== 'number')
-      throw new InvalidResponse(`results[${at}]: expected an index of a document and its score`)
+      throw new InvalidResponseFault(`results[${at}]: expected an index of a document and its score`)
     const given =
       request.return_documents === true ? {document: isObject(document.raw) ? document.raw : {text: document.text}} : {}
     return {index, relevance_score: score, ...given}
@@ -169,6 +174,6 @@ export function rerankUsage(counts: {readonly search_units?: unknown; readonly t
 
 /** Entries of a list of results, each as `{index, score}` from the members named so. */
 export function rankedIn(list: unknown, score = 'relevance_score'): readonly Ranked[] {
-  if (!Array.isArray(list)) throw new InvalidResponse('expected results')
+  if (!Array.isArray(list)) throw new InvalidResponseFault('expected results')
   return list.map(entry => ({index: object(entry).index, score: object(entry)[score]}))
 }

@@ -1,7 +1,7 @@
 import type {Usage} from '../../schema/usage.ts'
 import {asksUsage, chunk, usageChunk} from '../chat.ts'
 import type {Json, ProviderFault, StreamEvent, StreamTranslator, TranslationContext} from '../translation.ts'
-import {InvalidResponse} from '../translation.ts'
+import {InvalidResponseFault} from '../translation.ts'
 import {faultOf, type RawError} from './fault.ts'
 import type {FunctionCall} from './tools.ts'
 
@@ -106,7 +106,7 @@ export function chatWriter(context: TranslationContext): ChatWriter {
     },
     more(position, given, choice = 0) {
       const call = spoken(choice).calls[position]
-      if (!call) throw new InvalidResponse('arguments came for a call that was never begun')
+      if (!call) throw new InvalidResponseFault('arguments came for a call that was never begun')
       if (given === '') return
       text_bytes += Buffer.byteLength(given)
       const so_far = call.held + given
@@ -151,7 +151,7 @@ export function mayBeNull(text: string): boolean {
 
 /** What a dialect's own reader does with the events of a chat stream. */
 export interface StreamReader {
-  /** Throws `BadReply` for what is not the provider's shape; the stream then fails with it. */
+  /** Throws `InvalidResponseFault` for what is not the provider's shape; the stream then fails with it. */
   event(event: StreamEvent): void
   /**
    * The connection's end, for providers that say no other: what is written still goes out, of a stream that is whole.
@@ -186,7 +186,7 @@ export function chatStream(
       try {
         reader.event(event)
       } catch (error) {
-        if (!(error instanceof InvalidResponse)) throw error
+        if (!(error instanceof InvalidResponseFault)) throw error
         failed = {...faultOf(context, {}, `its stream is not what it documents: ${error.message}`), status: null}
       }
       return write.take()

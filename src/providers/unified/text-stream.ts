@@ -1,7 +1,7 @@
 import {laterReport, type Usage} from '../../schema/usage.ts'
 import {asksUsage} from '../chat.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type ProviderFault,
   type StreamEvent,
@@ -28,7 +28,10 @@ export interface TextEvent {
   readonly status?: number | null
 }
 
-/** A text completion's stream from what `read` makes of each event; null is nothing. `read` may throw `BadReply`. */
+/**
+ * A text completion's stream from what `read` makes of each event; null is nothing. `read` may throw
+ * `InvalidResponseFault`.
+ */
 export function textStream(
   context: TranslationContext,
   request: Json,
@@ -75,7 +78,7 @@ export function textStream(
         const text_event = read(event)
         return text_event ? apply(text_event) : []
       } catch (error) {
-        if (!(error instanceof InvalidResponse)) throw error
+        if (!(error instanceof InvalidResponseFault)) throw error
         failed = {...faultOf(context, {}, `its stream is not what it documents: ${error.message}`), status: null}
         return []
       }

@@ -1,13 +1,14 @@
 import type {Usage} from '../../schema/usage.ts'
 import {envelope, type Named, usageIn} from '../chat.ts'
 import type {Json, TranslationContext} from '../translation.ts'
-import {UnsupportedInput} from '../translation.ts'
+import {UnsupportedInputFault} from '../translation.ts'
 
 /** The prompt of a text completion: one text. */
 export function textPrompt(request: Json): string {
   const {prompt} = request
   const one: unknown = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt
-  if (typeof one !== 'string') throw new UnsupportedInput('prompt', 'the provider takes one prompt; expected a string')
+  if (typeof one !== 'string')
+    throw new UnsupportedInputFault('prompt', 'the provider takes one prompt; expected a string')
   return one
 }
 

@@ -1,5 +1,5 @@
 import {isObject, object, parseJson} from '../../base/json-object.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 import type {ChatMessage} from './read.ts'
 
 /** A function the model may call. */
@@ -18,14 +18,14 @@ export type ToolChoice = 'auto' | 'none' | 'required' | {readonly name: string}
 /** The functions a client offers. Refuses tools of other types, which run at OpenAI. */
 export function toolsIn(request: Json): readonly Tool[] {
   const tools = request.tools ?? []
-  if (!Array.isArray(tools)) throw new UnsupportedInput('tools', 'expected an array of tools')
+  if (!Array.isArray(tools)) throw new UnsupportedInputFault('tools', 'expected an array of tools')
   return tools.map((tool: unknown, at) => {
     const {type, function: described} = object(tool)
     if (type !== 'function')
-      throw new UnsupportedInput(`tools[${at}].type`, 'the provider takes functions alone; expected function')
+      throw new UnsupportedInputFault(`tools[${at}].type`, 'the provider takes functions alone; expected function')
     const {name, description, parameters, strict} = object(described)
     if (typeof name !== 'string' || name === '')
-      throw new UnsupportedInput(`tools[${at}].function.name`, 'expected a name')
+      throw new UnsupportedInputFault(`tools[${at}].function.name`, 'expected a name')
     return {
       name,
       description: typeof description === 'string' ? description : undefined,
@@ -49,7 +49,7 @@ export function choiceIn(request: Json): ToolChoice | undefined {
     if (typeof name === 'string' && name !== '') return {name}
   }
   if (type === 'allowed_tools') return object(allowed_tools).mode === 'required' ? 'required' : 'auto'
-  throw new UnsupportedInput('tool_choice', 'expected auto, none, required or a function')
+  throw new UnsupportedInputFault('tool_choice', 'expected auto, none, required or a function')
 }
 
 /**
@@ -80,14 +80,14 @@ export interface FunctionCall {
 /** The calls an assistant's message made. */
 export function callsIn({raw, field}: ChatMessage): readonly FunctionCall[] {
   const calls = raw.tool_calls ?? []
-  if (!Array.isArray(calls)) throw new UnsupportedInput(`${field}.tool_calls`, 'expected an array')
+  if (!Array.isArray(calls)) throw new UnsupportedInputFault(`${field}.tool_calls`, 'expected an array')
   return calls.map((call: unknown, at) => {
     const {id, function: called} = object(call)
     const {name, arguments: given} = object(called)
     const place = `${field}.tool_calls[${at}]`
-    if (typeof id !== 'string' || id === '') throw new UnsupportedInput(`${place}.id`, 'expected an id')
+    if (typeof id !== 'string' || id === '') throw new UnsupportedInputFault(`${place}.id`, 'expected an id')
     if (typeof name !== 'string' || name === '')
-      throw new UnsupportedInput(`${place}.function.name`, 'expected a function')
+      throw new UnsupportedInputFault(`${place}.function.name`, 'expected a function')
     return {
       id,
       name,
@@ -100,7 +100,7 @@ export function callsIn({raw, field}: ChatMessage): readonly FunctionCall[] {
 export function answeredIn({raw, field}: ChatMessage): string {
   const id = raw.tool_call_id
   if (typeof id !== 'string' || id === '')
-    throw new UnsupportedInput(`${field}.tool_call_id`, 'expected the id of the call')
+    throw new UnsupportedInputFault(`${field}.tool_call_id`, 'expected the id of the call')
   return id
 }
 
@@ -112,18 +112,18 @@ export function argumentsIn(call: FunctionCall, field: string): Json {
   } catch {
     parsed = null
   }
-  if (!isObject(parsed)) throw new UnsupportedInput(`${field}.function.arguments`, 'expected a JSON object')
+  if (!isObject(parsed)) throw new UnsupportedInputFault(`${field}.function.arguments`, 'expected a JSON object')
   return parsed
 }
 
 /**
  * A call as a provider says it, flat or under `function`, its arguments text or an object; `id` where it has none.
- * Throws `BadReply`.
+ * Throws `InvalidResponseFault`.
  */
 export function saidCall(value: unknown, id: string): FunctionCall {
   const call = object(value)
   const inner = isObject(call.function) ? call.function : call
-  if (typeof inner.name !== 'string' || inner.name === '') throw new InvalidResponse('a tool call has no name')
+  if (typeof inner.name !== 'string' || inner.name === '') throw new InvalidResponseFault('a tool call has no name')
   return {
     id: typeof call.id === 'string' && call.id !== '' && call.id !== 'null' ? call.id : id,
     name: inner.name,

@@ -1,7 +1,7 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import type {Json} from '../translation.ts'
-import {type BatchDialect, UnreadableResults, type VendorBatch} from './dialect.ts'
+import {type BatchDialect, UnreadableResultsFault, type VendorBatch} from './dialect.ts'
 import {objectIn, rowsIn} from './read-rows.ts'
 import {amount, idAfter} from './words.ts'
 
@@ -13,7 +13,7 @@ export const anthropicBatches: BatchDialect = {
   requestsIn: ({requests}) => list(requests).map(each => object(each).params),
   async resultsOf(id, {upstream, seen}) {
     const batch = await objectIn(await upstream.ask({method: 'GET', endpoint: 'proxy', path: pathOf(id)}), seen)
-    if (batch.processing_status !== 'ended') throw new UnreadableResults('the batch is shown as not ended')
+    if (batch.processing_status !== 'ended') throw new UnreadableResultsFault('the batch is shown as not ended')
     const reply = await upstream.ask({method: 'GET', endpoint: 'proxy', path: `${pathOf(id)}/results`})
     return {rows: rowsIn(reply, seen), model: null, succeeded: amount(object(batch.request_counts).succeeded)}
   },

@@ -6,7 +6,7 @@ import {s3Store} from '../bedrock/s3.ts'
 import type {Json} from '../translation.ts'
 import {outputs as vertexOutputs, outputPlace as vertexPlace} from '../vertex/batches.ts'
 import {numberOf} from '../vertex/jobs.ts'
-import {type BatchDialect, UnreadableResults, type VendorBatch} from './dialect.ts'
+import {type BatchDialect, UnreadableResultsFault, type VendorBatch} from './dialect.ts'
 import {listedRows, objectIn, rowsIn} from './read-rows.ts'
 import {amount, idAfter, idOf, plainText} from './words.ts'
 
@@ -61,7 +61,7 @@ export const vertexBatches: BatchDialect = {
     }
     if (place) return {rows: rowsIn({...PLAIN, body: vertexOutputs(place, upstream)}, seen), ...facts}
     if (idOf(object(job.outputInfo).bigqueryOutputTable) !== null)
-      throw new UnreadableResults('the results are in a table of BigQuery')
+      throw new UnreadableResultsFault('the results are in a table of BigQuery')
     return {rows: none(job.state), ...facts}
   },
   answerIn({response, prediction, status, error}) {
@@ -73,7 +73,7 @@ export const vertexBatches: BatchDialect = {
 }
 
 function none(state: unknown): AsyncIterable<unknown> {
-  if (!NEVER_RAN.has(state)) throw new UnreadableResults('the job does not say where its results are')
+  if (!NEVER_RAN.has(state)) throw new UnreadableResultsFault('the job does not say where its results are')
   return listedRows([])
 }
 

@@ -42,15 +42,15 @@ export interface BatchDialect {
   readonly is_unified?: true
   /** The requests in the body that begins a batch; empty where they are in a file. */
   requestsIn(body: Json): readonly unknown[]
-  /** Throws `UnreadableResults` for what can never be read, `UpstreamFault` for a status that is no answer. */
+  /** Throws `UnreadableResultsFault` for what can never be read, `UpstreamFault` for a status that is no answer. */
   resultsOf(id: string, reads: ResultReads): Promise<BatchResults>
   answerIn(row: Json): RowAnswer
 }
 
 /** Results that cannot be read, now or later: `message` says why. */
-export class UnreadableResults extends Error {
+export class UnreadableResultsFault extends Error {
   constructor(why: string) {
     super(why)
-    this.name = 'UnreadableResults'
+    this.name = 'UnreadableResultsFault'
   }
 }

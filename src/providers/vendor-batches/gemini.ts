@@ -1,7 +1,7 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import type {Json} from '../translation.ts'
-import {type BatchDialect, UnreadableResults, type VendorBatch} from './dialect.ts'
+import {type BatchDialect, UnreadableResultsFault, type VendorBatch} from './dialect.ts'
 import {listedRows, objectIn, rowsIn} from './read-rows.ts'
 import {amount, idAfter, idOf} from './words.ts'
 
@@ -36,7 +36,8 @@ export const geminiBatches: BatchDialect = {
     const file = outputs.map(({responsesFile}) => idOf(responsesFile)).find(name => name !== null)
     if (file === undefined) return {rows: listedRows([]), ...facts}
     const name = file.replace(/^files\//, '')
-    if (!/^[\w-]{1,128}$/.test(name)) throw new UnreadableResults('the name of the results’ file is no name of a file')
+    if (!/^[\w-]{1,128}$/.test(name))
+      throw new UnreadableResultsFault('the name of the results’ file is no name of a file')
     const reply = await upstream.ask({method: 'GET', path: `/download/v1beta/files/${name}:download?alt=media`})
     return {rows: rowsIn(reply, seen), ...facts}
   },

@@ -1,6 +1,6 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
-import {type BatchDialect, UnreadableResults, type VendorBatch} from './dialect.ts'
+import {type BatchDialect, UnreadableResultsFault, type VendorBatch} from './dialect.ts'
 import {listedRows, objectIn, rowsIn} from './read-rows.ts'
 import {amount, idAfter, idOf} from './words.ts'
 
@@ -17,7 +17,7 @@ export const mistralBatches: BatchDialect = {
     const facts = {model: idOf(job.model), succeeded: amount(job.succeeded_requests)}
     const file = idOf(job.output_file)
     if (file === null) return {rows: listedRows(list(job.outputs)), ...facts}
-    if (!/^[\w-]{1,128}$/.test(file)) throw new UnreadableResults('the id of the output file is no id of a file')
+    if (!/^[\w-]{1,128}$/.test(file)) throw new UnreadableResultsFault('the id of the output file is no id of a file')
     const reply = await upstream.ask({method: 'GET', endpoint: 'proxy', path: `/files/${file}/content`})
     return {rows: rowsIn(reply, seen), ...facts}
   },

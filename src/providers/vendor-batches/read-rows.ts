@@ -4,7 +4,7 @@ import {linesOf} from '../../base/lines.ts'
 import {MAX_ROW_BYTES} from '../jobs/rows.ts'
 import type {UpstreamReply} from '../operation.ts'
 import type {Json} from '../translation.ts'
-import {UnreadableResults} from './dialect.ts'
+import {UnreadableResultsFault} from './dialect.ts'
 
 /** No vendor takes a batch of more requests than some hundred thousand. */
 const MAX_RESULTS_BYTES = 2 ** 31
@@ -23,9 +23,9 @@ export async function objectIn(reply: UpstreamReply, seen: Seen): Promise<Json> 
   const skim = new JsonSkim()
   for await (const chunk of counted(reply.body, seen)) skim.push(Buffer.from(chunk))
   const bytes = skim.bytes()
-  if (!bytes) throw new UnreadableResults('the reply is too long, or has no end')
+  if (!bytes) throw new UnreadableResultsFault('the reply is too long, or has no end')
   const value = parsed(bytes.toString())
-  if (!isObject(value)) throw new UnreadableResults('the reply is no JSON object')
+  if (!isObject(value)) throw new UnreadableResultsFault('the reply is no JSON object')
   return value
 }
 
@@ -37,7 +37,7 @@ async function* counted(source: AsyncIterable<Uint8Array>, seen: Seen): AsyncGen
   for await (const chunk of source) {
     seen.bytes += chunk.length
     if (seen.bytes > MAX_RESULTS_BYTES)
-      throw new UnreadableResults(`the results are longer than ${MAX_RESULTS_BYTES} bytes`)
+      throw new UnreadableResultsFault(`the results are longer than ${MAX_RESULTS_BYTES} bytes`)
     yield chunk
   }
 }
@@ -45,5 +45,6 @@ async function* counted(source: AsyncIterable<Uint8Array>, seen: Seen): AsyncGen
 /** Nothing but plain bytes was asked for. */
 function checkPlain({headers}: Pick<UpstreamReply, 'headers'>) {
   const encoding = headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') throw new UnreadableResults('the reply is encoded, though it was asked for as it is')
+  if (encoding !== 'identity')
+    throw new UnreadableResultsFault('the reply is encoded, though it was asked for as it is')
 }

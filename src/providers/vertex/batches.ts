@@ -6,7 +6,7 @@ import {type BatchFacts, type BatchStatus, known, optionsFrom, seconds, textAt, 
 import {PATHS} from '../jobs/rows.ts'
 import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
 import type {OperationInput, Upstream} from '../operation.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../translation.ts'
 import {files} from './files.ts'
 import {gcsStore} from './gcs.ts'
 import {Jobs, modelOf, modelResource, numberOf} from './jobs.ts'
@@ -35,7 +35,7 @@ export const batches = batchErrands({
   facts: batchOf,
   check(endpoint) {
     if (endpoint !== 'chatComplete')
-      throw new UnsupportedInput('endpoint', 'Vertex AI runs batches of /v1/chat/completions alone here')
+      throw new UnsupportedInputFault('endpoint', 'Vertex AI runs batches of /v1/chat/completions alone here')
   },
   async create(request, upstream, input) {
     const {body, context} = request
@@ -71,7 +71,7 @@ function outputUri(input: OperationInput, {bucket}: ObjectUri): string {
 
 function batchOf(job: Json): BatchFacts {
   const id = numberOf(job.name)
-  if (id === null) throw new InvalidResponse('expected the name of a job')
+  if (id === null) throw new InvalidResponseFault('expected the name of a job')
   const {uris} = object(object(job.inputConfig).gcsSource)
   const input = Array.isArray(uris) ? word(uris[0]) : null
   const place = outputPlace(job)

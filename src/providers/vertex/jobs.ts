@@ -3,7 +3,7 @@ import {word} from '../gemini/read.ts'
 import {type CloudJobs, jobsIn} from '../jobs/cloud.ts'
 import type {ProviderPage} from '../jobs/pages.ts'
 import type {OperationInput, Upstream} from '../operation.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 
 /**
  * Jobs of one kind: `batchPredictionJobs`, `tuningJobs` (Vertex AI API reference). Ids are the numbers their names end
@@ -44,7 +44,7 @@ export class Jobs implements CloudJobs {
 
   #path(id: string): string {
     const number = id.split('/').at(-1)!
-    if (!/^\w{1,64}$/.test(number)) throw new UnsupportedInput('id', 'expected the number of a job')
+    if (!/^\w{1,64}$/.test(number)) throw new UnsupportedInputFault('id', 'expected the number of a job')
     return `${this.#parent()}/${number}`
   }
 }
@@ -61,7 +61,7 @@ export function modelResource(model: string): string {
     publisher: 'google',
     name: model.replace(/^(?:publishers\/google\/)?models\/|^google[./]/, ''),
   }
-  if (publisher === 'endpoints') throw new UnsupportedInput('model', 'a batch is for a model, not for an endpoint')
+  if (publisher === 'endpoints') throw new UnsupportedInputFault('model', 'a batch is for a model, not for an endpoint')
   return `publishers/${publisher}/models/${decodeURIComponent(vertexModel(name))}`
 }
 

@@ -3,7 +3,7 @@ import {vertexPublisher} from '../base-urls/vertex.ts'
 import {word} from '../gemini/read.ts'
 import {answeredRow, type BatchRow, failedRow, wordsOfRow} from '../jobs/rows.ts'
 import type {OperationInput} from '../operation.ts'
-import {type Json, UnsupportedInput} from '../translation.ts'
+import {type Json, UnsupportedInputFault} from '../translation.ts'
 
 /** A label's value (Vertex AI, "Add labels to API calls"). */
 const PLAIN = /^[a-z0-9_-]{1,63}$/
@@ -19,7 +19,7 @@ const MAX_PIECES = 16
 export function batchInput(row: BatchRow, input: OperationInput): Json {
   const {custom_id, endpoint, model} = row
   if (endpoint !== 'chatComplete')
-    throw new UnsupportedInput('url', 'Vertex AI runs batches of /v1/chat/completions alone here')
+    throw new UnsupportedInputFault('url', 'Vertex AI runs batches of /v1/chat/completions alone here')
   const request = wordsOfRow(row, input)
   const publisher = vertexPublisher(model)?.publisher
   if (publisher === 'anthropic') return {custom_id, request}
@@ -57,7 +57,7 @@ export function labelsOf(custom_id: string): Record<string, string> {
   const hex = Buffer.from(custom_id).toString('hex')
   const pieces = hex.match(new RegExp(`.{1,${HEX_LENGTH}}`, 'g')) ?? []
   if (pieces.length > MAX_PIECES)
-    throw new UnsupportedInput('custom_id', `expected ${(MAX_PIECES * HEX_LENGTH) / 2} bytes at most`)
+    throw new UnsupportedInputFault('custom_id', `expected ${(MAX_PIECES * HEX_LENGTH) / 2} bytes at most`)
   return Object.fromEntries(pieces.map((piece, at) => [`${LABEL_HEX}${at}`, piece]))
 }
 

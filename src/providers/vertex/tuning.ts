@@ -4,7 +4,7 @@ import {word} from '../gemini/read.ts'
 import {tuneErrands} from '../jobs/cloud.ts'
 import {hyperparametersIn, known, seconds, type TuneFacts, type TuneStatus, textAt, whole} from '../jobs/objects.ts'
 import {uriOf} from '../jobs/store.ts'
-import {InvalidResponse, type Json} from '../translation.ts'
+import {InvalidResponseFault, type Json} from '../translation.ts'
 import {files} from './files.ts'
 import {Jobs, numberOf} from './jobs.ts'
 
@@ -49,7 +49,7 @@ export const tuning = tuneErrands({
 
 function factsOf(job: Json): TuneFacts {
   const id = numberOf(job.name)
-  if (id === null) throw new InvalidResponse('expected the name of a job')
+  if (id === null) throw new InvalidResponseFault('expected the name of a job')
   const spec = object(job.supervisedTuningSpec)
   const {epochCount, learningRateMultiplier} = object(spec.hyperParameters)
   const {totalBillableTokenCount} = object(object(job.tuningDataStats).supervisedTuningDataStats)

@@ -4,7 +4,7 @@ import {cameWithin} from '../as-came.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamTranslator,
   type Translated,
@@ -98,13 +98,13 @@ export function chatReply(reply: unknown, context: TranslationContext): Translat
   return {body: completion(context, {choices: [choice], usage}), usage, model: null}
 }
 
-/** What stands under `result`; Cloudflare says whether the call went well beside it. Throws `BadReply`. */
+/** What stands under `result`; Cloudflare says whether the call went well beside it. Throws `InvalidResponseFault`. */
 export function resultIn(reply: unknown): Json {
   const {success, result, errors} = object(reply)
   if (success === false || !isObject(result)) {
     const [first] = Array.isArray(errors) ? errors : []
     const {message} = anyError(object(first))
-    throw new InvalidResponse(typeof message === 'string' ? message : 'result: expected an object')
+    throw new InvalidResponseFault(typeof message === 'string' ? message : 'result: expected an object')
   }
   return result
 }
@@ -114,7 +114,7 @@ export function spokenIn(response: unknown): string {
   if (typeof response === 'string') return response
   if (isObject(response) || Array.isArray(response)) return JSON.stringify(response)
   if (typeof response === 'number' || typeof response === 'boolean') return String(response)
-  throw new InvalidResponse('response: expected a string')
+  throw new InvalidResponseFault('response: expected a string')
 }
 
 /** A stream: pieces of a `response` until `[DONE]`, or chunks as OpenAI's, as its first event says. */
@@ -176,7 +176,7 @@ function ownStream(context: TranslationContext, request: Json): StreamTranslator
           is_done = true
           return
         }
-        if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+        if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
         plain(data)
       },
       get finished() {

@@ -1,4 +1,4 @@
-import {InvalidResponse, type Translation} from '../translation.ts'
+import {InvalidResponseFault, type Translation} from '../translation.ts'
 import {fromBase64, imageList, promptIn, sizeIn} from '../unified/images.ts'
 import {modelPath, oneChoice, pick} from '../unified/read.ts'
 import {resultIn} from './chat.ts'
@@ -25,7 +25,7 @@ export const image: Translation = {
     if (reply instanceof Uint8Array)
       return imageList(context, request, [{b64_json: Buffer.from(reply).toString('base64')}])
     const picture = fromBase64(resultIn(reply).image)
-    if (!picture) throw new InvalidResponse('result.image: expected a picture')
+    if (!picture) throw new InvalidResponseFault('result.image: expected a picture')
     return imageList(context, request, [picture])
   },
 }

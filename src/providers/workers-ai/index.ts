@@ -3,7 +3,7 @@ import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
 import {
   type Dialect,
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamTranslator,
   type Translated,
@@ -42,7 +42,7 @@ const complete: Translation = {
 function openTexts(context: TranslationContext, request: Json): StreamTranslator {
   return textStream(context, request, ({data}) => {
     if (data === '[DONE]') return {finish: 'stop'}
-    if (!isObject(data)) throw new InvalidResponse('expected a JSON object')
+    if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
     if (data.response === undefined && data.usage === undefined) return {error: find(data)}
     const usage = isObject(data.usage) ? readUsage(data.usage, 'complete') : null
     return {text: spokenIn(data.response ?? ''), usage}

@@ -1,7 +1,7 @@
 import {Refusal} from '../../base/errors.ts'
 import {shapedError, shapedReply} from '../../providers/messages/index.ts'
 import {readReply} from '../../providers/openai/observe.ts'
-import {InvalidResponse} from '../../providers/translation.ts'
+import {InvalidResponseFault} from '../../providers/translation.ts'
 import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
 import {usageInHeaders} from '../../providers/vendor-operations/header-usage.ts'
 import {asRefusal} from '../inbound/error-response.ts'
@@ -71,7 +71,7 @@ export function rewriteResponse(
     try {
       return status < 300 ? shapedReply(call.endpoint, came) : shapedError(status, came, slug)
     } catch (cause) {
-      if (!(cause instanceof InvalidResponse)) throw cause
+      if (!(cause instanceof InvalidResponseFault)) throw cause
       throw new Refusal('upstream.bad_reply', {provider: slug, reason: cause.message}, {cause})
     }
   }

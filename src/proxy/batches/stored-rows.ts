@@ -127,7 +127,7 @@ async function judgeFile(
     for await (const _ of gate.end()) if (over.signal.aborted) return false
     return gate.is_whole
   } catch (fault) {
-    if (fault instanceof Unfetched) {
+    if (fault instanceof UnfetchedFault) {
       services.log.info(
         {fault: fault.cause, trace_id: call.incoming.trace.trace_id},
         'the file of a batch could not be fetched to be judged',
@@ -142,10 +142,10 @@ async function judgeFile(
 }
 
 /** The provider did not give a file. */
-class Unfetched extends Error {
+class UnfetchedFault extends Error {
   constructor(cause: unknown) {
     super('a file could not be fetched', {cause})
-    this.name = 'Unfetched'
+    this.name = 'UnfetchedFault'
   }
 }
 
@@ -154,11 +154,11 @@ async function* contentOf(of: BatchCall, id: string, signal: AbortSignal, servic
   try {
     chunks = (await openContent(of, id, signal, services))[Symbol.asyncIterator]()
   } catch (fault) {
-    throw new Unfetched(fault)
+    throw new UnfetchedFault(fault)
   }
   try {
     for (;;) {
-      const next = await chunks.next().catch((fault: unknown) => Promise.reject(new Unfetched(fault)))
+      const next = await chunks.next().catch((fault: unknown) => Promise.reject(new UnfetchedFault(fault)))
       if (next.done) return
       yield next.value
     }

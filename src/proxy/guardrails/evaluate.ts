@@ -9,7 +9,7 @@ import type {FormOfRows} from './request-strings.ts'
 type Services = Uses<'guardrails' | 'settings'>
 
 /**
- * Judges a call as it came in; gives the body that goes out in its place, or null where it stays. Throws `Denied`.
+ * Judges a call as it came in; gives the body that goes out instead, or null where it stays. Throws `GuardrailDenial`.
  * `form`: what is judged in place of a body that passes.
  */
 export async function evaluateRequest(

@@ -98,7 +98,7 @@ export class GuardedVisit implements CallGuardrails {
     return (this.guards.unreadable_bodies ?? this.#all.settings.unreadable_bodies) === 'deny'
   }
 
-  /** Judges the request; gives the body that goes out in its place, or null where it stays. Throws `Denied`. */
+  /** Judges the request; gives the body that goes out instead, or null where it stays. Throws `GuardrailDenial`. */
   async judgeInput(form: FormOfRows | null): Promise<Body | null> {
     const {endpoint} = this
     if (form) this.#rows = new RowResults()

@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import {newSocketKey} from '../../base/websocket/index.ts'
 import {loginOf, pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
-import {UnsupportedInput} from '../../providers/translation.ts'
+import {UnsupportedInputFault} from '../../providers/translation.ts'
 import type {Uses} from '../services.ts'
 import {splitModel, type Target} from '../targets/target.ts'
 import {addClientHeaders, holds, leavingQuery, withoutOwn, withoutOwnLogin} from '../upstream/client-headers.ts'
@@ -76,7 +76,7 @@ function placeOf({provider, options}: Target, request: string, model: string | n
     const reach = {endpoint: 'realtime', path, query, model: model ?? '', is_stream: true} as const
     return pathFor(provider, reach, options)
   } catch (fault) {
-    if (fault instanceof UnsupportedInput)
+    if (fault instanceof UnsupportedInputFault)
       throw new Refusal('body.untranslatable', {provider: provider.slug, reason: fault.message})
     throw fault
   }

@@ -1,5 +1,5 @@
 import {object, parsedObject} from '../../base/json-object.ts'
-import {LineTooLong, linesOf} from '../../base/lines.ts'
+import {LineTooLongFault, linesOf} from '../../base/lines.ts'
 import {FormFault, readParts} from '../../base/multipart-stream.ts'
 import {MAX_ROW_BYTES} from '../../providers/jobs/rows.ts'
 import type {Call} from '../call/call.ts'
@@ -32,7 +32,7 @@ export async function modelsOfRows({body, incoming, caller}: Call, target: Targe
       }
     }
   } catch (fault) {
-    if (fault instanceof FormFault || fault instanceof LineTooLong) return null
+    if (fault instanceof FormFault || fault instanceof LineTooLongFault) return null
     throw fault
   }
   if (purpose !== 'batch' || !is_read) return null

@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {Edits} from '../../base/json.ts'
 import {isShort, MAX_MODEL_BYTES} from '../../base/stored-text.ts'
 import {baseUrl} from '../../providers/base-urls/base-url.ts'
-import {type Options, optionIn, optionsFor, WrongOption} from '../../providers/options.ts'
+import {type Options, optionIn, optionsFor, WrongOptionFault} from '../../providers/options.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import type {CacheRule, PlanTarget, TargetSpec} from '../../routing/plan.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
@@ -152,7 +152,7 @@ function checkedOptions({slug}: Provider, options: Options) {
   try {
     for (const name of optionsFor(slug)) optionIn(options, name)
   } catch (fault) {
-    throw fault instanceof WrongOption ? asUntranslatable(fault, slug) : fault
+    throw fault instanceof WrongOptionFault ? asUntranslatable(fault, slug) : fault
   }
 }
 

@@ -15,7 +15,7 @@ import {supports} from '../../providers/clients.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
 import type {ProviderOperation} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
-import {UnsupportedInput} from '../../providers/translation.ts'
+import {UnsupportedInputFault} from '../../providers/translation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Call} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
@@ -108,7 +108,7 @@ export function buildUpstreamRequest(
   try {
     return made(call, target, credentials, services)
   } catch (fault) {
-    throw fault instanceof UnsupportedInput ? asUntranslatable(fault, target.provider.slug) : fault
+    throw fault instanceof UnsupportedInputFault ? asUntranslatable(fault, target.provider.slug) : fault
   }
 }
 
@@ -269,7 +269,7 @@ function outputOf(of: OperationContext, services: BuildServices): MultiRequest |
 
 /** Of a provider whose batches are not those of the unified routes. */
 function noOutput(): never {
-  throw new UnsupportedInput('id', 'the provider gives no output of a batch by its id')
+  throw new UnsupportedInputFault('id', 'the provider gives no output of a batch by its id')
 }
 
 /** The same with the headers that its login makes: a token, or a signature of it all. */

@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import type {LoginRequest, RequestAuth} from '../../providers/auth/login.ts'
 import {loginOf, needsKey} from '../../providers/base-urls/base-url.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
-import {UnsupportedInput} from '../../providers/translation.ts'
+import {UnsupportedInputFault} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
@@ -85,7 +85,7 @@ export async function authorized(
   try {
     return await login.authorize(request, key, options, services.logins)
   } catch (fault) {
-    if (fault instanceof UnsupportedInput) throw asUntranslatable(fault, provider.slug)
+    if (fault instanceof UnsupportedInputFault) throw asUntranslatable(fault, provider.slug)
     const reason = reasonOf(fault)
     if (reason === null) throw fault instanceof Error ? refusalOf(fault, provider.slug) : fault
     throw new Refusal('provider.login_failed', {provider: provider.slug, reason}, {cause: fault})

@@ -1,5 +1,5 @@
 import {AwsEventStream, readEvent} from '../../base/aws-event-stream.ts'
-import {parseJson, TooDeep} from '../../base/json-object.ts'
+import {parseJson, TooDeepFault} from '../../base/json-object.ts'
 import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
 import {JsonValueFramer} from '../../base/json-values.ts'
 import {readFields, SseFramer} from '../../base/sse.ts'
@@ -18,7 +18,7 @@ export interface Framer {
 
 /**
  * `emit` gets each event, or a text: why what came is no event. Lines of JSON are read as an array's elements are.
- * Throws `BadFrame`.
+ * Throws `FrameFault`.
  */
 export function framerOf(framing: Framing | 'lines', emit: (event: StreamEvent | string) => void): Framer {
   if (framing === 'sse') {
@@ -74,6 +74,6 @@ function eventOf(name: string | null, text: string): StreamEvent | string {
   try {
     return {name, data: parseJson(text), text}
   } catch (fault) {
-    return fault instanceof TooDeep ? TOO_DEEP : NOT_JSON
+    return fault instanceof TooDeepFault ? TOO_DEEP : NOT_JSON
   }
 }

@@ -1,6 +1,6 @@
 import type {Dispatcher} from 'undici'
 import {Refusal} from '../../base/errors.ts'
-import {LineTooLong} from '../../base/lines.ts'
+import {LineTooLongFault} from '../../base/lines.ts'
 import {LocalExchange, type LocalResponse} from '../../base/local-exchange.ts'
 import {FormFault, readParts} from '../../base/multipart-stream.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
@@ -11,11 +11,11 @@ import {type OperationInput, type ProviderOperation, type Upstream, UpstreamFaul
 import {optionIn} from '../../providers/options.ts'
 import type {Provider} from '../../providers/provider.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../../providers/translation.ts'
 import {applyParams} from '../../routing/params.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
@@ -87,7 +87,7 @@ export class MultiRequest {
     const request = {...this.#operationInput(this.#context()), id, body: NOTHING, form: null}
     const result = await this.#errand(request, new SubRequests(this.#of, signal, this.#services))
     if ('content' in result) return result.content
-    throw new InvalidResponse('expected content')
+    throw new InvalidResponseFault('expected content')
   }
 
   async #answer(): Promise<LocalResponse> {
@@ -194,7 +194,7 @@ export class MultiRequest {
     const words = translationFor(provider, endpoint)
     if (words) return words.translation
     if (supports(provider, endpoint)) return null
-    throw new UnsupportedInput('url', `the provider has no such endpoint (${endpoint})`)
+    throw new UnsupportedInputFault('url', `the provider has no such endpoint (${endpoint})`)
   }
 }
 
@@ -250,14 +250,14 @@ function jsonAnswer(status: number, json: Json): LocalResponse {
 }
 
 function refusalIn(fault: unknown, provider: string): unknown {
-  if (fault instanceof UnsupportedInput) return asUntranslatable(fault, provider)
-  if (fault instanceof InvalidResponse)
+  if (fault instanceof UnsupportedInputFault) return asUntranslatable(fault, provider)
+  if (fault instanceof InvalidResponseFault)
     return new Refusal('upstream.bad_reply', {provider, reason: fault.message.replace(/\.$/, '')}, {cause: fault})
   if (fault instanceof FormFault)
     return new Refusal('body.invalid', {issues: `The form cannot be read: ${fault.message}.`}, {cause: fault})
-  if (fault instanceof Error && fault.name === 'ShelfFull')
+  if (fault instanceof Error && fault.name === 'FileStoreFullFault')
     return new Refusal('body.invalid', {issues: `The file cannot be kept: ${fault.message}.`}, {cause: fault})
-  if (fault instanceof LineTooLong)
+  if (fault instanceof LineTooLongFault)
     return new Refusal('body.invalid', {issues: `The file cannot be read: ${fault.message}.`}, {cause: fault})
   return fault
 }

@@ -8,7 +8,7 @@ import {maskedUrl} from '../../base/masked-url.ts'
 import {baseFor, pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import {type ProviderRequest, type Upstream, UpstreamFault, type UpstreamReply} from '../../providers/operation.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
-import {InvalidResponse, type Json} from '../../providers/translation.ts'
+import {InvalidResponseFault, type Json} from '../../providers/translation.ts'
 import type {Call} from '../call/call.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
 import type {Uses} from '../services.ts'
@@ -102,7 +102,7 @@ export class SubRequests implements Upstream {
   }
 
   #signed(text: string): Place {
-    if (!URL.canParse(text)) throw new InvalidResponse('expected a URL')
+    if (!URL.canParse(text)) throw new InvalidResponseFault('expected a URL')
     const {origin, pathname, search} = new URL(text)
     return {destination: this.#services.destination(origin, 'caller'), path: joinPath('', pathname + search)}
   }
@@ -186,17 +186,17 @@ class Reply implements UpstreamReply {
 
   async bytes(): Promise<Buffer> {
     const bytes = await upTo(this.#reply.body, MAX_WHOLE_BYTES + 1)
-    if (bytes.length > MAX_WHOLE_BYTES) throw new InvalidResponse('it is too long')
+    if (bytes.length > MAX_WHOLE_BYTES) throw new InvalidResponseFault('it is too long')
     const encoding = this.headers['content-encoding']
     if (encoding === undefined) return bytes
     const plain = await decodedBody(bytes, encoding)
-    if (!plain) throw new InvalidResponse(`it is encoded as ${encoding}, which cannot be read`)
+    if (!plain) throw new InvalidResponseFault(`it is encoded as ${encoding}, which cannot be read`)
     return Buffer.from(plain)
   }
 
   async json(): Promise<Json> {
     const parsed = parsedObject((await this.bytes()).toString())
-    if (!parsed) throw new InvalidResponse('expected a JSON object')
+    if (!parsed) throw new InvalidResponseFault('expected a JSON object')
     return parsed
   }
 

@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
-import {isObject, parsed as jsonIn, parseJson, TooDeep} from '../../base/json-object.ts'
+import {isObject, parsed as jsonIn, parseJson, TooDeepFault} from '../../base/json-object.ts'
 import {cameAs, writtenAsCame} from '../../providers/as-came.ts'
 import {errorBody, usageIn} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
@@ -8,12 +8,12 @@ import {withLimitMembers} from '../../providers/limit-members.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type Translated,
   type TranslatedResponse,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../../providers/translation.ts'
 import {errorAsCame} from '../../providers/unified/fault.ts'
 import {applyParams} from '../../routing/params.ts'
@@ -90,7 +90,7 @@ export function translateRequest(
       held,
     }
   } catch (fault) {
-    if (!(fault instanceof UnsupportedInput) && !(fault instanceof RangeError)) throw fault
+    if (!(fault instanceof UnsupportedInputFault) && !(fault instanceof RangeError)) throw fault
     throw asUntranslatable(fault, provider.slug)
   }
 }
@@ -172,7 +172,11 @@ function translateReply(
       hops,
     }
   } catch (cause) {
-    if (!(cause instanceof InvalidResponse) && !(cause instanceof RangeError) && !(cause instanceof UnsupportedInput))
+    if (
+      !(cause instanceof InvalidResponseFault) &&
+      !(cause instanceof RangeError) &&
+      !(cause instanceof UnsupportedInputFault)
+    )
       throw cause
     // The sentence has its own full stop, and some providers' words have one too.
     throw new Refusal(
@@ -200,7 +204,7 @@ function isBinary(body: TranslatedResponse['body']): body is Extract<TranslatedR
 }
 
 /**
- * JSON, or the bytes where it is none: some answer with a picture. Throws `InvalidResponse` for what is nested too
+ * JSON, or the bytes where it is none: some answer with a picture. Throws `InvalidResponseFault` for what is nested too
  * deep.
  */
 function parsed(plain: Buffer): unknown {
@@ -210,7 +214,7 @@ function parsed(plain: Buffer): unknown {
     if (isObject(json)) cameAs(json, text)
     return json
   } catch (fault) {
-    if (fault instanceof TooDeep) throw new InvalidResponse(fault.message)
+    if (fault instanceof TooDeepFault) throw new InvalidResponseFault(fault.message)
     return plain
   }
 }

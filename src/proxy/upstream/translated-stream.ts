@@ -1,4 +1,4 @@
-import {BadFrame} from '../../base/aws-event-stream.ts'
+import {FrameFault} from '../../base/aws-event-stream.ts'
 import {Refusal} from '../../base/errors.ts'
 import {dataLines} from '../../base/sse.ts'
 import {writtenAsCame} from '../../providers/as-came.ts'
@@ -208,7 +208,7 @@ export class TranslatedStream implements ProviderStream {
     try {
       work()
     } catch (fault) {
-      if (fault instanceof BadFrame) this.#broken = fault.message
+      if (fault instanceof FrameFault) this.#broken = fault.message
       else {
         this.#broken = 'its stream is not what it documents'
         this.#onFault(fault)

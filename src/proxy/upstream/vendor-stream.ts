@@ -1,4 +1,4 @@
-import {BadFrame} from '../../base/aws-event-stream.ts'
+import {FrameFault} from '../../base/aws-event-stream.ts'
 import type {Refusal} from '../../base/errors.ts'
 import {VendorObserver} from '../../providers/vendor-operations/observe.ts'
 import type {VendorFraming} from '../../providers/vendor-operations/operation.ts'
@@ -135,7 +135,7 @@ export class VendorStream implements ProviderStream {
     try {
       work()
     } catch (fault) {
-      if (!(fault instanceof BadFrame)) throw fault
+      if (!(fault instanceof FrameFault)) throw fault
       this.#is_unread = true
     }
   }

@@ -131,7 +131,7 @@ async function* packBatches(
         } else if (left === 0) settled_to.set(path, end)
       }
     } catch (fault) {
-      if (!(fault instanceof UnreadablePack)) throw fault
+      if (!(fault instanceof UnreadablePackFault)) throw fault
       left++
       if (!set_aside.has(path)) onUnreadable(path)
     }
@@ -144,10 +144,10 @@ async function* packBatches(
   }
 }
 
-class UnreadablePack extends Error {}
+class UnreadablePackFault extends Error {}
 
 function unreadable(cause: unknown): never {
-  throw new UnreadablePack('', {cause})
+  throw new UnreadablePackFault('', {cause})
 }
 
 /**
@@ -162,7 +162,7 @@ async function* readPack(path: string, from: number): AsyncGenerator<{rows: LogB
       const head = await read(file, at, BATCH_HEAD_BYTES)
       if (head.length < BATCH_HEAD_BYTES) return
       const magic = head.readUInt32LE(0)
-      if (magic !== PLAIN && magic !== COMPRESSED) throw new UnreadablePack()
+      if (magic !== PLAIN && magic !== COMPRESSED) throw new UnreadablePackFault()
       const bytes = head.readUInt32LE(8)
       const kept = await read(file, at + BATCH_HEAD_BYTES, bytes)
       if (kept.length < bytes) return

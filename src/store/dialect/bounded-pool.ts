@@ -1,7 +1,7 @@
 import type {Duplex} from 'node:stream'
 import type {PostgresPool, PostgresPoolClient} from 'kysely'
 import pg from 'pg'
-import {StoreSilent} from '../../base/store-fault.ts'
+import {StoreSilentFault} from '../../base/store-fault.ts'
 import {classified, unreachable} from './postgres-faults.ts'
 
 export interface Deadlines {
@@ -32,7 +32,7 @@ const SERVER_PART = 0.9
 
 /**
  * A pool in which every wait has a deadline: for a connection, for a statement, for the end. A connection over which no
- * answer came in time is destroyed with its socket, and what it did stays unknown (`StoreSilent`).
+ * answer came in time is destroyed with its socket, and what it did stays unknown (`StoreSilentFault`).
  */
 export function boundedPool(config: pg.PoolConfig, {onLost, onMade, ...deadlines}: BoundedPoolOptions): BoundedPool {
   const {most_ms} = deadlines
@@ -82,9 +82,9 @@ export function boundedPool(config: pg.PoolConfig, {onLost, onMade, ...deadlines
     }
   }
 
-  function noConnection(error: unknown): StoreSilent {
+  function noConnection(error: unknown): StoreSilentFault {
     if (error instanceof Error && error.message === ALL_BUSY)
-      return new StoreSilent('PostgreSQL', `no connection was free within ${most_ms} ms`)
+      return new StoreSilentFault('PostgreSQL', `no connection was free within ${most_ms} ms`)
     onLost()
     return unreachable(error)
   }
@@ -142,7 +142,7 @@ export function boundedClient(options: BoundedClientOptions): Made<BoundedClient
 
     giveUp(reason: string) {
       this.#is_lost = true
-      this.connection.stream.destroy(new StoreSilent('PostgreSQL', reason))
+      this.connection.stream.destroy(new StoreSilentFault('PostgreSQL', reason))
     }
 
     override connect(...given: unknown[]): unknown {
@@ -181,7 +181,7 @@ export function boundedClient(options: BoundedClientOptions): Made<BoundedClient
       } catch (error) {
         const is_late = !for_lists && error instanceof pg.DatabaseError && error.code === QUERY_CANCELED
         const reason = `no answer came within ${limit_ms} ms`
-        throw is_late ? new StoreSilent('PostgreSQL', reason, {cause: error}) : classified(error, this.#is_lost)
+        throw is_late ? new StoreSilentFault('PostgreSQL', reason, {cause: error}) : classified(error, this.#is_lost)
       } finally {
         clearTimeout(timer)
       }

@@ -1,4 +1,4 @@
-import {StoreSilent, StoreUnwritable} from '../../base/store-fault.ts'
+import {StoreSilentFault, StoreUnwritableFault} from '../../base/store-fault.ts'
 
 /**
  * What PostgreSQL answered, or what became of the connection, in the classes that all planes tell apart: silent,
@@ -6,20 +6,20 @@ import {StoreSilent, StoreUnwritable} from '../../base/store-fault.ts'
  * that it threw is an answer.
  */
 export function classified(error: unknown, is_lost: boolean): unknown {
-  if (error instanceof StoreSilent || error instanceof StoreUnwritable) return error
+  if (error instanceof StoreSilentFault || error instanceof StoreUnwritableFault) return error
   const code = codeOf(error)
   const full = UNWRITABLE[code]
-  if (full) return new StoreUnwritable(full, {cause: error})
+  if (full) return new StoreUnwritableFault(full, {cause: error})
   const reason = SILENT.find(([pattern]) => pattern.test(code))?.[1]
-  if (reason ?? is_lost) return new StoreSilent('PostgreSQL', reason ?? silenceOf(error), {cause: error})
+  if (reason ?? is_lost) return new StoreSilentFault('PostgreSQL', reason ?? silenceOf(error), {cause: error})
   return error
 }
 
 /** Why no connection could be had, whatever it was: without one nothing was done. */
-export function unreachable(error: unknown): StoreSilent {
-  return error instanceof StoreSilent
+export function unreachable(error: unknown): StoreSilentFault {
+  return error instanceof StoreSilentFault
     ? error
-    : new StoreSilent('PostgreSQL', silenceOf(error), {cause: error, cure: cureOf(error)})
+    : new StoreSilentFault('PostgreSQL', silenceOf(error), {cause: error, cure: cureOf(error)})
 }
 
 /** Codes of PostgreSQL (manual, appendix A) that say "not now" in place of an answer. */

@@ -7,7 +7,7 @@ export {CHAIN_START, link} from './chain.ts'
 export {encodeSettlement} from './encode.ts'
 export {ENTRY_COLUMNS} from './lines.ts'
 export {decodeRecord, type FlushRecord, isEntry, nameOf} from './record.ts'
-export {type FlushTarget, isRowFault, MarkMoved, type SetAsideRecord, type Slice} from './target.ts'
+export {type FlushTarget, isRowFault, MarkMovedFault, type SetAsideRecord, type Slice} from './target.ts'
 
 /** The database that a writer flushes into. But for `binding` it can be handed to another thread. */
 export type TargetOptions =

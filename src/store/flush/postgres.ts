@@ -28,7 +28,7 @@ import {
   earlierAttempts,
   type FlushTarget,
   isRowFault,
-  MarkMoved,
+  MarkMovedFault,
   type Slice,
   spentOver,
 } from './target.ts'
@@ -76,7 +76,7 @@ export async function openPostgresTarget(
     db,
     async readMark() {
       const found = await readMark(db)
-      if (!found) throw new MarkMoved(writer, {segment: 0, position: 0}, undefined)
+      if (!found) throw new MarkMovedFault(writer, {segment: 0, position: 0}, undefined)
       return {segment: found.segment, position: found.position}
     },
     async apply({from, records: each, end, asides}: Slice) {
@@ -86,7 +86,7 @@ export async function openPostgresTarget(
       await db.transaction().execute(async transaction => {
         const found = await readMark(transaction, ' for update')
         if (found?.segment !== from.segment || found.position !== from.position)
-          throw new MarkMoved(writer, from, found)
+          throw new MarkMovedFault(writer, from, found)
         const {chain, inserted} = await insertEntries(transaction, records, writer, found.chain)
         await insertLogs(transaction, records, inserted)
         if (aside.length > 0)

@@ -29,7 +29,7 @@ import {
   earlierAttempts,
   type FlushTarget,
   isRowFault,
-  MarkMoved,
+  MarkMovedFault,
   type Slice,
   spentOver,
 } from './target.ts'
@@ -105,7 +105,8 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   const apply = ({from, records, end, asides}: Slice, are_new: boolean) =>
     transaction(() => {
       const found = mark.get(writer, epoch) as (Mark & {chain: string}) | undefined
-      if (found?.segment !== from.segment || found.position !== from.position) throw new MarkMoved(writer, from, found)
+      if (found?.segment !== from.segment || found.position !== from.position)
+        throw new MarkMovedFault(writer, from, found)
       let {chain} = found
       const sums = {
         entries: new HourlySums(),
@@ -156,7 +157,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
     db: new Kysely<Database>({dialect: new SqliteDialect({database: raw})}),
     async readMark() {
       const found = mark.get(writer, epoch) as Mark | undefined
-      if (!found) throw new MarkMoved(writer, {segment: 0, position: 0}, undefined)
+      if (!found) throw new MarkMovedFault(writer, {segment: 0, position: 0}, undefined)
       return {segment: found.segment, position: found.position}
     },
     async apply(slice) {

@@ -43,7 +43,7 @@ export interface FlushTarget {
   /**
    * Applies a slice and moves the mark from `from` to its end, in one transaction (core rule 2). An entry that is there
    * already, and a log row that is, stay as they are and count once; a row whose entry is there already is not added,
-   * as another row has its content. Throws MarkMoved when the mark does not stand at `from`: nothing was applied.
+   * as another row has its content. Throws MarkMovedFault when the mark does not stand at `from`: nothing was applied.
    */
   apply(slice: Slice): Promise<void>
   /** Keeps bodies of log rows, once each; gives how many could not be, for good, and tells why. */
@@ -59,14 +59,14 @@ export interface FlushTarget {
  * The mark is not where this process left it: another one writes under the same writer id, or a commit was not heard
  * of.
  */
-export class MarkMoved extends Error {
+export class MarkMovedFault extends Error {
   constructor(writer: string, expected: Mark, found: Mark | undefined) {
     const placeName = (mark: Mark | undefined) => (mark ? `${mark.segment}/${mark.position}` : 'nowhere')
     super(
       `The journal of writer ${writer} is applied up to ${placeName(expected)}, but its mark in the database stands at ${placeName(found)}. ` +
         'Two processes seem to use copies of one data directory: each needs its own run/writer-id.',
     )
-    this.name = 'MarkMoved'
+    this.name = 'MarkMovedFault'
   }
 }
 

@@ -1,4 +1,4 @@
-import {JournalError} from './errors.ts'
+import {JournalFault} from './errors.ts'
 import {encodeHead, HEAD_BYTES, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, type RecordKind} from './format.ts'
 
 const USUAL_BYTES = 2 * 1024 * 1024
@@ -58,7 +58,7 @@ export class Batch {
 }
 
 const tooLarge = () =>
-  new JournalError(
+  new JournalFault(
     'too_large',
     `a record's id has at most ${MAX_ID_BYTES} bytes, its payload at most ${MAX_PAYLOAD_BYTES}`,
   )

@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import {JournalError} from './errors.ts'
+import {JournalFault} from './errors.ts'
 import {HEAD_BYTES, HEADER_BYTES, type Mark, segmentName} from './format.ts'
 import type {GroupSync} from './group-sync.ts'
 import {restoreSegment} from './restore.ts'
@@ -120,7 +120,7 @@ export class Space {
     for (const spare of this.#spares) void discardSpare(files, spare) // theirs are gone as well
     this.#count([])
     // the next one's room comes first: what is written behind the seal of a copy would be read by nobody
-    if (!this.#reserveNow(0) || !this.advance(0)) throw new JournalError('full', 'no room can be reserved')
+    if (!this.#reserveNow(0) || !this.advance(0)) throw new JournalFault('full', 'no room can be reserved')
     return true
   }
 

@@ -3,12 +3,12 @@
  * `too_large`, `duplicate`: the caller's record. `closed`: the journal was closed. Of `full` and `fault` a call is
  * refused with `journal.full`.
  */
-export class JournalError extends Error {
+export class JournalFault extends Error {
   readonly reason: 'full' | 'fault' | 'too_large' | 'duplicate' | 'closed'
 
-  constructor(reason: JournalError['reason'], message: string, options?: ErrorOptions) {
+  constructor(reason: JournalFault['reason'], message: string, options?: ErrorOptions) {
     super(message, options)
-    this.name = 'JournalError'
+    this.name = 'JournalFault'
     this.reason = reason
   }
 }

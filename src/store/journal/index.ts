@@ -1,4 +1,4 @@
-export {JournalError} from './errors.ts'
+export {JournalFault} from './errors.ts'
 export {type Files, nodeFiles, type ReadableFiles} from './files.ts'
 export {type JournalOwner, KINDS, type Mark, type RecordKind} from './format.ts'
 export type {AppendCallback, Journal, JournalStatus, OpenIntent} from './journal.ts'
@@ -12,6 +12,6 @@ export {
   type Recovery,
   readJournal,
   recover,
-  SegmentMissing,
+  SegmentMissingFault,
 } from './reader.ts'
 export type {JournalEvent, JournalSettings} from './settings.ts'

@@ -2,7 +2,7 @@ import {join} from 'node:path'
 import {IdMap} from '../../base/id-map.ts'
 import {Batch} from './batch.ts'
 import {Space} from './disk-space.ts'
-import {JournalError} from './errors.ts'
+import {JournalFault} from './errors.ts'
 import {type Mark, type RecordKind, segmentName} from './format.ts'
 import {GroupSync} from './group-sync.ts'
 import type {JournalSettings} from './settings.ts'
@@ -19,7 +19,7 @@ export interface OpenIntent {
  * Called once for each record, in the order of the appends, at the end of the turn and never inside the append: without
  * an error the record is written and outlives kill -9.
  */
-export type AppendCallback = (error?: JournalError) => void
+export type AppendCallback = (error?: JournalFault) => void
 
 export interface JournalStatus {
   /** Whether an intent would be taken now. */
@@ -41,7 +41,7 @@ interface Waiting {
   readonly kind: RecordKind
   readonly intent: TrackedIntent | undefined
   readonly done: AppendCallback | undefined
-  error: JournalError | undefined
+  error: JournalFault | undefined
 }
 
 const WRITE_AT_ONCE_BYTES = 1024 * 1024
@@ -97,14 +97,14 @@ export class Journal {
 
   /** An attempt is about to leave. Taken only while every open intent, this one too, has room for its settlement. */
   appendIntent(id: string, payload: Buffer | string, done: AppendCallback): void {
-    if (this.#is_lost) this.#wait({kind: 'intent', intent: undefined, done, error: new JournalError('fault', LOST)})
+    if (this.#is_lost) this.#wait({kind: 'intent', intent: undefined, done, error: new JournalFault('fault', LOST)})
     else if (!this.#open.has(id)) this.#put('intent', id, payload, done, {id, payload, segment: 0})
     else
       this.#wait({
         kind: 'intent',
         intent: undefined,
         done,
-        error: new JournalError('duplicate', `the intent ${id} is open already`),
+        error: new JournalFault('duplicate', `the intent ${id} is open already`),
       })
   }
 
@@ -227,12 +227,12 @@ export class Journal {
   ): Waiting {
     const record: Waiting = {kind, intent, done, error: undefined}
     try {
-      if (this.#closed) throw new JournalError('closed', 'the journal is closed')
+      if (this.#closed) throw new JournalFault('closed', 'the journal is closed')
       const size = this.#batch.stage(kind, id, payload)
       if (!this.#place(size, this.#slotsAfter(record, size)))
-        throw new JournalError('full', 'the journal has no room for the record')
+        throw new JournalFault('full', 'the journal has no room for the record')
     } catch (error) {
-      if (!(error instanceof JournalError)) throw error
+      if (!(error instanceof JournalFault)) throw error
       record.error = error
       return this.#wait(record)
     }
@@ -277,9 +277,9 @@ export class Journal {
     return record
   }
 
-  #write(): JournalError | undefined {
+  #write(): JournalFault | undefined {
     const {current} = this.#space
-    if (!current) return new JournalError('full', 'the journal has no segment to write to')
+    if (!current) return new JournalFault('full', 'the journal has no segment to write to')
     const {bytes, buffer} = this.#batch
     let written = 0
     let cause: unknown
@@ -296,7 +296,7 @@ export class Journal {
     this.#space.abandon(bytes)
     const text = `The disk took ${written} of ${bytes} bytes; the journal goes on in a new segment.`
     this.#settings.report({code: 'write_failed', segment: current.number, text, cause})
-    return new JournalError('fault', `the disk took ${written} of ${bytes} bytes`, {cause})
+    return new JournalFault('fault', `the disk took ${written} of ${bytes} bytes`, {cause})
   }
 
   #conclude(): void {
@@ -312,7 +312,7 @@ export class Journal {
    * The batch was not written: its intents never were, its settlements are still to come. Backwards, for one may hold
    * both of a call.
    */
-  #undo(error: JournalError): void {
+  #undo(error: JournalFault): void {
     for (let at = this.#waiting.length - 1; at >= this.#unwritten; at--) {
       const record = this.#waiting[at]!
       if (record.error) continue

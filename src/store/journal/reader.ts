@@ -38,8 +38,9 @@ export interface ReadJournal extends JournalOwner {
   /** Where the writer stands; without it, all there is (when no writer runs). */
   readonly up_to?: Mark
   /**
-   * A segment up to there that is not there, or has no header, is a SegmentMissing, and not gone past with a warning.
-   * Not true: only the one being written is waited for, for as long as it takes, as its writer has what it holds.
+   * A segment up to there that is not there, or has no header, is a SegmentMissingFault, and not gone past with a
+   * warning. Not true: only the one being written is waited for, for as long as it takes, as its writer has what it
+   * holds.
    */
   readonly waits?: boolean
   /** A kind of record to go past, whatever it holds. */
@@ -51,10 +52,10 @@ export interface ReadJournal extends JournalOwner {
 }
 
 /** A segment that the writer filled is not there: removed from outside, or on its way back. */
-export class SegmentMissing extends Error {
+export class SegmentMissingFault extends Error {
   constructor(segment: number) {
     super(`Journal segment ${segment} is not there: it was removed while the gateway runs.`)
-    this.name = 'SegmentMissing'
+    this.name = 'SegmentMissingFault'
   }
 }
 
@@ -184,7 +185,7 @@ function checkAllThere(segments: readonly ListedSegment[], from: Mark, up_to: Ma
   const there = new Set(segments.flatMap(({number, header}) => (header ? number : [])))
   const first = from.segment === up_to.segment ? from.segment : from.segment + 1
   for (let number = Math.max(1, first); number <= up_to.segment; number++)
-    if (!there.has(number)) throw new SegmentMissing(number)
+    if (!there.has(number)) throw new SegmentMissingFault(number)
 }
 
 function* inSegment(segment: number, reading: ReturnType<typeof readSegment>): Generator<JournalRecord, SegmentEnd> {

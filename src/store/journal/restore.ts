@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import {JournalError} from './errors.ts'
+import {JournalFault} from './errors.ts'
 import {segmentName} from './format.ts'
 import {type Segment, type SegmentDirectory, sparePath} from './segment.ts'
 
@@ -19,7 +19,7 @@ export function restoreSegment(place: SegmentDirectory, lost: Segment, end: numb
     for (let at = 0; at < end; ) {
       const read = files.readSync(lost.fd, bytes, 0, Math.min(bytes.length, end - at), at)
       if (read <= 0 || files.writeSync(fd, bytes, 0, read, at) !== read)
-        throw new JournalError('fault', 'the copy was cut short')
+        throw new JournalFault('fault', 'the copy was cut short')
       at += read
     }
     files.renameSync(path, join(folder, segmentName(lost.number)))

@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import {JournalError} from './errors.ts'
+import {JournalFault} from './errors.ts'
 import type {Files} from './files.ts'
 import {encodeHead, encodeHeader, HEAD_BYTES, HEADER_BYTES, type SegmentHeader, segmentName} from './format.ts'
 
@@ -83,7 +83,7 @@ export async function discardSpare(files: Files, {fd, path}: PreallocatedSegment
 export function beginSegment(place: SegmentDirectory, spare: PreallocatedSegment, header: SegmentHeader): Segment {
   const {files} = place
   if (files.writeSync(spare.fd, encodeHeader(header), 0, HEADER_BYTES, 0) !== HEADER_BYTES)
-    throw new JournalError('fault', 'the header of a segment was cut short')
+    throw new JournalFault('fault', 'the header of a segment was cut short')
   files.renameSync(spare.path, join(place.folder, segmentName(header.segment)))
   return {fd: spare.fd, number: header.segment, bytes: spare.bytes, offset: HEADER_BYTES}
 }
@@ -118,7 +118,7 @@ export function sparePath(
 ): string {
   const free_bytes = files.freeBytes(folder)
   if (free_bytes < bytes + headroom_bytes)
-    throw new JournalError(
+    throw new JournalFault(
       'full',
       `the disk has ${free_bytes} bytes free; a segment takes ${bytes} and leaves ${headroom_bytes}`,
     )
@@ -127,6 +127,6 @@ export function sparePath(
 
 /** A write of no bytes would loop for ever. */
 function checked(written: number): number {
-  if (written <= 0) throw new JournalError('fault', 'the disk took no bytes')
+  if (written <= 0) throw new JournalFault('fault', 'the disk took no bytes')
   return written
 }

@@ -4,7 +4,7 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import {freePort, type Program, start} from '../processes.ts'
 import {type Provider, startProvider} from './provider.ts'
-import {Missing, type Subject, type Surroundings} from './subject.ts'
+import {MissingFault, type Subject, type Surroundings} from './subject.ts'
 
 const root = join(import.meta.dirname, '../../..')
 export const EXECUTABLE = join(root, 'dist/gateway')
@@ -16,7 +16,7 @@ const STOP_PATIENCE_MS = 40_000
 
 /** The command that is our gateway: the sources, or the executable. */
 export function gatewayCommand(is_binary: boolean): readonly [string, ...string[]] {
-  if (is_binary && !existsSync(EXECUTABLE)) throw new Missing('dist/gateway is not built (npm run build)')
+  if (is_binary && !existsSync(EXECUTABLE)) throw new MissingFault('dist/gateway is not built (npm run build)')
   return is_binary ? [EXECUTABLE] : [process.execPath, join(root, 'bin/gateway.ts')]
 }
 

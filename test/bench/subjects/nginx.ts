@@ -1,12 +1,12 @@
 import {writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {freePort, listens, run, start} from '../processes.ts'
-import {Missing, type Subject, type Surroundings} from './subject.ts'
+import {MissingFault, type Subject, type Surroundings} from './subject.ts'
 
 /** nginx as a plain reverse proxy with one worker: what moving the bytes costs, and nothing else. */
 export async function startNginx({folder, upstream, processors}: Surroundings): Promise<Subject> {
   await run(['nginx', '-v']).catch(() => {
-    throw new Missing('nginx is not installed')
+    throw new MissingFault('nginx is not installed')
   })
   const port = await freePort()
   const file = join(folder, 'nginx.conf')

@@ -1,7 +1,7 @@
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {freePort, listens, run, start} from '../processes.ts'
-import {Missing, type Subject, type Surroundings} from './subject.ts'
+import {MissingFault, type Subject, type Surroundings} from './subject.ts'
 
 const NAME = '@portkey-ai/gateway'
 /** With later versions of hono this one answers no streams. */
@@ -54,6 +54,6 @@ async function install(home: string): Promise<void> {
   await run(['npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
     folder: home,
   }).catch(fault => {
-    throw new Missing(`${NAME} could not be installed: ${fault instanceof Error ? fault.message : fault}`)
+    throw new MissingFault(`${NAME} could not be installed: ${fault instanceof Error ? fault.message : fault}`)
   })
 }

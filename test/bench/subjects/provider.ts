@@ -1,7 +1,7 @@
 import {existsSync, statSync} from 'node:fs'
 import {join} from 'node:path'
 import {freePort, listens, run, start} from '../processes.ts'
-import {Missing, type Subject, type Surroundings} from './subject.ts'
+import {MissingFault, type Subject, type Surroundings} from './subject.ts'
 
 /** The provider, which is a subject too: what is added is the difference to it. */
 export interface Provider extends Subject {
@@ -19,7 +19,7 @@ export async function startProvider({
   const binary = join(folder, 'provider')
   if (!existsSync(binary) || statSync(binary).mtimeMs < statSync(source).mtimeMs) {
     await run(['cc', '-O2', '-o', binary, source]).catch((fault: NodeJS.ErrnoException) => {
-      throw fault.code === 'ENOENT' ? new Missing('no C compiler is installed (cc)') : fault
+      throw fault.code === 'ENOENT' ? new MissingFault('no C compiler is installed (cc)') : fault
     })
   }
   const port = await freePort()

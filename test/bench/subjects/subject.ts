@@ -22,4 +22,4 @@ export interface Surroundings {
 }
 
 /** A subject is not measured because this machine lacks something; `message` says what. */
-export class Missing extends Error {}
+export class MissingFault extends Error {}

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest'
 import {anthropic} from '../../../src/providers/anthropic/index.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 
 const {request, reply, stream} = anthropic.endpoints.complete!
 const context: TranslationContext = {
@@ -38,7 +38,7 @@ test('a prompt is what the user says', () => {
     {best_of: 3},
     {n: 2},
   ])
-    expect(() => request({...asked, ...more}, context)).toThrow(UnsupportedInput)
+    expect(() => request({...asked, ...more}, context)).toThrow(UnsupportedInputFault)
 })
 
 const said = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import type {Json, StreamEvent} from '../../../src/providers/translation.ts'
-import {InvalidResponse, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {CONTEXT, chatOn, eventsIn, fixtures, open} from './fixtures.ts'
 
 const chat = chatOn()
@@ -27,7 +27,7 @@ test.each<[string, unknown]>([
   ['a call without an id', message({content: [{type: 'tool_use', name: 'f', input: {}}]})], ['a call without a name', message({content: [{type: 'tool_use', id: 'x', input: {}}]})],
   ['a call with a list', message({content: [{type: 'tool_use', id: 'x', name: 'f', input: [1]}]})], ['a call too deep to write', message({content: [{type: 'tool_use', id: 'x', name: 'f', input: nested(200_000)}]})],
 ])('a reply that is %s is no answer', (_, said) => {
-  expect(() => chat.reply(said, CONTEXT, {})).toThrow(InvalidResponse)
+  expect(() => chat.reply(said, CONTEXT, {})).toThrow(InvalidResponseFault)
 })
 
 test('a reply with strange members beside its content is an answer without them', () => {
@@ -81,7 +81,7 @@ test('any JSON is an answer or a bad reply, and nothing else', () => {
           choices: [{finish_reason: expect.any(String), message: {role: 'assistant'}}],
         })
       } catch (error) {
-        expect(error).toBeInstanceOf(InvalidResponse)
+        expect(error).toBeInstanceOf(InvalidResponseFault)
       }
     }),
   )
@@ -239,7 +239,7 @@ describe('a request', () => {
         CONTEXT,
       )
     for (const given of [deep('[', ']', 500_000), deep('{"b":', '}', 500_000), '['.repeat(1_000_000)]) {
-      expect(() => asking(given)).toThrow(UnsupportedInput)
+      expect(() => asking(given)).toThrow(UnsupportedInputFault)
     }
     expect(() => asking(deep('[', ']', 200))).not.toThrow()
     expect(() => asking(JSON.stringify({a: '[{"'.repeat(5000)}))).not.toThrow()
@@ -312,8 +312,8 @@ describe('a request', () => {
             max_tokens: expect.any(Number),
           })
         } catch (error) {
-          expect(error).toBeInstanceOf(UnsupportedInput)
-          expect((error as UnsupportedInput).field).not.toBe('')
+          expect(error).toBeInstanceOf(UnsupportedInputFault)
+          expect((error as UnsupportedInputFault).field).not.toBe('')
         }
       }),
       {numRuns: 300},

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {messagesAt} from '../../../src/providers/anthropic/native.ts'
 import {nativeMessages} from '../../../src/providers/messages/native.ts'
-import {InvalidResponse, type Json, type TranslationContext} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, type Json, type TranslationContext} from '../../../src/providers/translation.ts'
 
 const context: TranslationContext = {
   provider: 'bedrock',
@@ -55,7 +55,8 @@ test('an answer is the client’s as it is, its usage in classes', () => {
     output_text_tokens: 3,
   })
   expect(model).toBe('claude-sonnet-4-20250514')
-  for (const wrong of [null, 'a', {}, {type: 'error'}]) expect(() => reply(wrong, context, {})).toThrow(InvalidResponse)
+  for (const wrong of [null, 'a', {}, {type: 'error'}])
+    expect(() => reply(wrong, context, {})).toThrow(InvalidResponseFault)
 })
 
 const chunk = (said: Json) => ({name: 'chunk', data: {bytes: Buffer.from(JSON.stringify(said)).toString('base64')}})

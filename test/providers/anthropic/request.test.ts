@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {claudeVersion, defaultMaxTokens} from '../../../src/providers/anthropic/thinking.ts'
-import {type Json, type TranslationContext, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {type Json, type TranslationContext, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {CONTEXT, chatOn} from './fixtures.ts'
 
 const messages = [{role: 'user', content: 'Hello'}]
@@ -14,7 +14,7 @@ function complaint(asked: Json): string {
   try {
     body(asked)
   } catch (error) {
-    if (error instanceof UnsupportedInput) return error.message
+    if (error instanceof UnsupportedInputFault) return error.message
     throw error
   }
   return 'translated'

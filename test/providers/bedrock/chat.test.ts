@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {chunkSaid, contextOf, counted, fixtures, follow, framed} from './fixtures.ts'
 
 const chat = bedrock.endpoints.chatComplete!
@@ -125,7 +125,7 @@ describe('malformed answers are refused whole', () => {
     ['a signature that is no text', content({reasoningContent: {reasoningText: {text: '', signature: {}}}})],
     ['thinking that is a word', content({reasoningContent: 'x'})],
   ])('%s', (_, said) => {
-    expect(() => chat.reply(said, contextOf(), {})).toThrow(InvalidResponse)
+    expect(() => chat.reply(said, contextOf(), {})).toThrow(InvalidResponseFault)
   })
 
   test('a block of a kind that is not known is left out', () => {
@@ -257,13 +257,15 @@ describe('what Bedrock has no words for is refused by its place', () => {
     ['a stop that is a number', 'stop', {...user(), stop: [1]}],
     ['thinking that is a word', 'thinking', {...user(), thinking: 'yes'}],
   ])('%s', (_, field, asked) => {
-    expect(() => chat.request(asked, contextOf())).toThrow(expect.objectContaining({name: 'Untranslatable', field}))
+    expect(() => chat.request(asked, contextOf())).toThrow(
+      expect.objectContaining({name: 'UnsupportedInputFault', field}),
+    )
   })
 
   test.each(['', '..', '../converse', 'a/../b', 'a b', 'a?b', 'a#b', '/a', 'a%2e', 'é', `a${'b'.repeat(2048)}`])(
     'the model %j',
     model => {
-      expect(() => chat.request({messages: []}, contextOf({model}))).toThrow(UnsupportedInput)
+      expect(() => chat.request({messages: []}, contextOf({model}))).toThrow(UnsupportedInputFault)
     },
   )
 

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {contextOf, counted, follow, framed} from './fixtures.ts'
 
 const complete = bedrock.endpoints.complete!
@@ -148,7 +148,7 @@ describe.each(families)('$model', ({model, asked, sent, reply, usage, parts, fin
   test.each([null, [], 'x', {}, {message: 'overloaded'}, {results: [null]}, {outputs: 5}, {generations: [{text: 1}]}])(
     'an answer of %j is refused',
     said => {
-      expect(() => complete.reply(said, contextOf({model}), body)).toThrow(InvalidResponse)
+      expect(() => complete.reply(said, contextOf({model}), body)).toThrow(InvalidResponseFault)
     },
   )
 
@@ -239,12 +239,12 @@ test.each<[string, string, Json]>([
   ['two completions', 'meta.llama3-8b-instruct-v1:0', {prompt: 'a', n: 2}],
   ['stop words of Llama', 'meta.llama3-8b-instruct-v1:0', {prompt: 'a', stop: ['b']}],
 ])('%s cannot be asked', (_, model, asked) => {
-  expect(() => complete.request(asked, contextOf({model}))).toThrow(UnsupportedInput)
+  expect(() => complete.request(asked, contextOf({model}))).toThrow(UnsupportedInputFault)
 })
 
 test('Jurassic-2 does not stream', () => {
   expect(() => complete.request({prompt: 'a'}, contextOf({model: 'ai21.j2-ultra-v1', is_stream: true}))).toThrow(
-    UnsupportedInput,
+    UnsupportedInputFault,
   )
 })
 

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
 import {
-  InvalidResponse,
+  InvalidResponseFault,
   type Json,
   type StreamEvent,
   type Translation,
   type TranslationContext,
-  UnsupportedInput,
+  UnsupportedInputFault,
 } from '../../../src/providers/translation.ts'
 import {contextOf, fixtures} from './fixtures.ts'
 
@@ -81,7 +81,7 @@ test('whatever is asked, it is translated to what can be written, or refused by 
   fc.assert(
     fc.property(fc.constantFrom(...endpoints), spoiled(ASKED), context, ([, translation], asked, where) => {
       fc.pre(typeof asked === 'object' && asked !== null && !Array.isArray(asked))
-      const sent = outcome(() => translation.request(asked as Json, where), UnsupportedInput)
+      const sent = outcome(() => translation.request(asked as Json, where), UnsupportedInputFault)
       if (sent === null) return
       expect(sent.path).toMatch(
         /^\/(model\/[\w.%-]+\/(converse|converse-stream|count-tokens|invoke|invoke-with-response-stream)|rerank)$/,
@@ -95,7 +95,7 @@ test('whatever is asked, it is translated to what can be written, or refused by 
 test('whatever is answered, it is a whole answer or refused', () => {
   fc.assert(
     fc.property(fc.constantFrom(...endpoints), spoiled(REPLIES), context, ([name, translation], reply, where) => {
-      const answer = outcome(() => translation.reply(reply, where, ASKED.at(-1)!), InvalidResponse)
+      const answer = outcome(() => translation.reply(reply, where, ASKED.at(-1)!), InvalidResponseFault)
       if (answer === null) return
       const body = answer.body as Json
       const list = body.choices ?? body.data ?? body.results

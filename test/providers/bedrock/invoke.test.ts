@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {bedrock} from '../../../src/providers/bedrock/index.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {contextOf, counted} from './fixtures.ts'
 
 const embed = bedrock.endpoints.embed!
@@ -85,7 +85,7 @@ describe('embeddings', () => {
     [COHERE, {embeddings: [[1], null]}],
     [COHERE, {embeddings: 'x'}],
   ])('%s: an answer of %j is refused', (model, reply) => {
-    expect(() => embed.reply(reply, contextOf({model}), {})).toThrow(InvalidResponse)
+    expect(() => embed.reply(reply, contextOf({model}), {})).toThrow(InvalidResponseFault)
   })
 
   test.each<[string, Json]>([
@@ -100,7 +100,7 @@ describe('embeddings', () => {
     ['anthropic.claude-3-haiku-20240307-v1:0', {input: 'a'}],
     ['arn:aws:bedrock:us-east-1:111122223333:application-inference-profile/abc', {input: 'a'}],
   ])('%s cannot be asked for %j', (model, asked) => {
-    expect(() => embed.request(asked, contextOf({model}))).toThrow(UnsupportedInput)
+    expect(() => embed.request(asked, contextOf({model}))).toThrow(UnsupportedInputFault)
   })
 })
 
@@ -176,7 +176,7 @@ describe('pictures', () => {
     ['a filtered artifact', {artifacts: [{base64: 'AA==', finishReason: 'CONTENT_FILTERED'}]}],
     ['an artifact of null', {artifacts: [null]}],
   ])('an answer with %s is refused', (_, reply) => {
-    expect(() => imageGenerate.reply(reply, contextOf(), {})).toThrow(InvalidResponse)
+    expect(() => imageGenerate.reply(reply, contextOf(), {})).toThrow(InvalidResponseFault)
   })
 
   test.each<[string, Json]>([
@@ -188,7 +188,7 @@ describe('pictures', () => {
     ['stability.sd3-large-v1:0', {prompt: 'a', size: '1000x300'}],
     ['meta.llama3-8b-instruct-v1:0', {prompt: 'a'}],
   ])('%s cannot be asked for %j', (model, asked) => {
-    expect(() => imageGenerate.request(asked, contextOf({model}))).toThrow(UnsupportedInput)
+    expect(() => imageGenerate.request(asked, contextOf({model}))).toThrow(UnsupportedInputFault)
   })
 })
 
@@ -269,7 +269,7 @@ describe('reranking', () => {
     {results: [{index: 0}]},
     {results: [{index: 0, relevanceScore: 'x'}]},
   ])('an answer of %j is refused', reply => {
-    expect(() => rerank.reply(reply, contextOf(), asked)).toThrow(InvalidResponse)
+    expect(() => rerank.reply(reply, contextOf(), asked)).toThrow(InvalidResponseFault)
   })
 
   test.each<[string, Json]>([
@@ -279,6 +279,6 @@ describe('reranking', () => {
     ['cohere.rerank-v3-5:0', asked],
     ['arn:aws:s3:::bucket', asked],
   ])('%s cannot be asked for %j', (model, body) => {
-    expect(() => rerank.request(body, contextOf({model}))).toThrow(UnsupportedInput)
+    expect(() => rerank.request(body, contextOf({model}))).toThrow(UnsupportedInputFault)
   })
 })

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest'
 import {gemini, geminiOnVertex} from '../../../src/providers/gemini/index.ts'
-import {InvalidResponse} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault} from '../../../src/providers/translation.ts'
 import {casesOf, contextOf, counted} from './fixtures.ts'
 
 test.each(casesOf('embed'))('$name', ({asked, context, dialect, sent, said, answer}) => {
@@ -30,5 +30,5 @@ test.each([
   [geminiOnVertex(), {predictions: [{embeddings: {values: [1]}}, {}]}],
   [geminiOnVertex(), {predictions: 'x'}],
 ])('no half answer comes of what is none', (dialect, said) => {
-  expect(() => dialect.endpoints.embed!.reply(said, contextOf(), {input: ['a', 'b']})).toThrow(InvalidResponse)
+  expect(() => dialect.endpoints.embed!.reply(said, contextOf(), {input: ['a', 'b']})).toThrow(InvalidResponseFault)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {InvalidResponse, type Json} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, type Json} from '../../../src/providers/translation.ts'
 import {CASES, chatOf, contextOf, followed, parsedEvent} from './fixtures.ts'
 
 const asked = {messages: [{role: 'user', content: 'Hi'}]}
@@ -79,7 +79,7 @@ test.each([
     {candidates: [{content: {parts: [{functionCall: {name: 'f', args: {a: deep(100_000)}}}]}}]},
   ],
 ])('%s is no answer, and no chunk either', (_, said) => {
-  expect(() => reply(said)).toThrow(InvalidResponse)
+  expect(() => reply(said)).toThrow(InvalidResponseFault)
   const translator = chat.stream.open(contextOf({is_stream: true}), asked)
   const told = [...translator.event({name: null, data: said}), ...translator.end()]
   expect(translator.finished).toBe(false)
@@ -164,7 +164,7 @@ test('a reply with anything replaced in it by anything is no answer or a whole o
       try {
         choices(reply(said, strict)).forEach(isWhole)
       } catch (error) {
-        if (!(error instanceof InvalidResponse)) throw error
+        if (!(error instanceof InvalidResponseFault)) throw error
       }
       const event = parsedEvent(null, JSON.stringify(said))
       const translator = chat.stream.open(contextOf({is_stream: true, strict}), asked)

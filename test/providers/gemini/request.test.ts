@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {gemini, geminiOnVertex} from '../../../src/providers/gemini/index.ts'
-import {type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {type Json, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {chatOf, contextOf} from './fixtures.ts'
 
 const user = {role: 'user', content: 'Hi'}
@@ -10,11 +10,11 @@ function asks(more: Json, model = 'gemini-2.5-flash', strict = true): Json {
   return chatOf().request({model, messages: [user], ...more}, contextOf({model, strict})).body as Json
 }
 
-function refusal(asked: Json, dialect = gemini, options: Record<string, string> = {}): UnsupportedInput {
+function refusal(asked: Json, dialect = gemini, options: Record<string, string> = {}): UnsupportedInputFault {
   try {
     chatOf(dialect).request(asked, contextOf({options}))
   } catch (error) {
-    if (error instanceof UnsupportedInput) return error
+    if (error instanceof UnsupportedInputFault) return error
     throw error
   }
   throw new Error('it was translated')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {cleanSchema} from '../../../src/providers/gemini/schema.ts'
-import {type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {type Json, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 
 const clean = (schema: unknown) => cleanSchema(schema, 'schema')
 const text = {type: 'string'}
@@ -152,7 +152,7 @@ test('any JSON at all is cleaned or refused, and what is cleaned has only words 
       try {
         check(clean(schema))
       } catch (error) {
-        if (!(error instanceof UnsupportedInput)) throw error
+        if (!(error instanceof UnsupportedInputFault)) throw error
       }
     }),
     {numRuns: 500},

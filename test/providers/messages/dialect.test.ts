@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {messagesClient, withoutOwnMembers} from '../../../src/providers/messages/index.ts'
-import {InvalidResponse, type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, type Json, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {assembleMessage, eventsIn} from './assemble.ts'
 import {chunksOf, completionOf, context, fixtures} from './fixtures.ts'
 
@@ -66,7 +66,7 @@ describe('a call', () => {
     const stream = messagesClient.openStream(context, {})
     const text = stream.chunk(delta({tool_calls: [call]})) + stream.end()
     expect(eventsIn(text).map(({type}) => type)).toEqual(['message_start', 'error'])
-    expect(() => whole({tool_calls: [call]}, 'tool_calls')).toThrow(InvalidResponse)
+    expect(() => whole({tool_calls: [call]}, 'tool_calls')).toThrow(InvalidResponseFault)
   })
 
   test.each(['{"a":', '[1]', '"a"', 'null'])('with the arguments %s is refused, unless the limit cut it', input => {
@@ -184,7 +184,7 @@ test.each<[field: string, asked: Json]>([
   ['metadata.user_id', {messages: [{role: 'user', content: 'a'}], metadata: {user_id: 7}}],
 ])('%s is named when it cannot be said', (field, asked) => {
   const refused = refusalOf(() => messagesClient.toChat(asked, context))
-  expect(refused).toMatchObject({name: 'Untranslatable', field})
+  expect(refused).toMatchObject({name: 'UnsupportedInputFault', field})
 })
 
 test('a tool of Anthropic’s own is named in the refusal', () => {
@@ -202,7 +202,7 @@ test('an end user’s long name goes as its digest', () => {
 test.each<unknown>([{}, {choices: []}, {choices: [{}]}, {choices: [{message: 'hi'}]}, {choices: {0: {message: {}}}}])(
   'the answer %j is no message',
   completion => {
-    expect(() => messagesClient.fromChat(completion as Json, context, {})).toThrow(InvalidResponse)
+    expect(() => messagesClient.fromChat(completion as Json, context, {})).toThrow(InvalidResponseFault)
   },
 )
 
@@ -264,11 +264,11 @@ function textOf(chunks: readonly Json[]): string {
   return chunks.map(chunk => stream.chunk(chunk)).join('') + stream.end()
 }
 
-function refusalOf(act: () => unknown): UnsupportedInput {
+function refusalOf(act: () => unknown): UnsupportedInputFault {
   try {
     act()
   } catch (error) {
-    if (error instanceof UnsupportedInput) return error
+    if (error instanceof UnsupportedInputFault) return error
   }
   throw new Error('nothing was refused')
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {countTokens, messagesClient} from '../../../src/providers/messages/index.ts'
 import type {Json} from '../../../src/providers/translation.ts'
-import {UnsupportedInput} from '../../../src/providers/translation.ts'
+import {UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {assembleMessage} from './assemble.ts'
 import {completionOf, context} from './fixtures.ts'
 
@@ -75,7 +75,7 @@ test('what is no request is refused by name, never a crash', () => {
       try {
         messagesClient.toChat(asked, context)
       } catch (error) {
-        expect(error).toBeInstanceOf(UnsupportedInput)
+        expect(error).toBeInstanceOf(UnsupportedInputFault)
       }
       expect(Number.isSafeInteger(countTokens(asked).input_tokens)).toBe(true)
     }),

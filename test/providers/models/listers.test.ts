@@ -2,7 +2,7 @@ import {expect, test} from 'vitest'
 import {knowsOwnModels, modelListerOf} from '../../../src/providers/models/index.ts'
 import {type ProviderRequest, UpstreamFault, type UpstreamReply} from '../../../src/providers/operation.ts'
 import {DEMO, find, list} from '../../../src/providers/registry.ts'
-import {InvalidResponse} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault} from '../../../src/providers/translation.ts'
 
 const context = {
   provider: 'x',
@@ -144,7 +144,7 @@ test('Anthropic’s is, page after page', async () => {
 })
 
 test('what is no list is a broken reply, and one without an end is cut', async () => {
-  await expect(listed('openai', {'/models': {error: 'x'}})).rejects.toThrow(InvalidResponse)
+  await expect(listed('openai', {'/models': {error: 'x'}})).rejects.toThrow(InvalidResponseFault)
   const {asked} = await listed('google', {'': {models: [], nextPageToken: 'on'}})
   expect(asked.length).toBeLessThanOrEqual(20)
 })

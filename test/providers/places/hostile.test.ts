@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {baseUrl, pathFor, usualHeaders, variantOf} from '../../../src/providers/base-urls/base-url.ts'
 import {OPTIONS, type OptionName} from '../../../src/providers/option-table.ts'
-import {MissingOption, type Options, optionsFor, WrongOption} from '../../../src/providers/options.ts'
+import {MissingOptionFault, type Options, optionsFor, WrongOptionFault} from '../../../src/providers/options.ts'
 import type {Provider} from '../../../src/providers/provider.ts'
 import {list} from '../../../src/providers/registry.ts'
-import {UnsupportedInput} from '../../../src/providers/translation.ts'
+import {UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {sent} from '../catalog/ask.ts'
 
 /** For each provider whose place options say: options that make one, and the host and path they make. */
@@ -80,7 +80,7 @@ describe.each(CASES)('%s %s', (slug, option) => {
     const usual = address(await whole(slug, PLACED[slug]!))
     const said = await whole(slug, {...PLACED[slug], [option]: attempt}).catch((fault: unknown) => fault)
     if (said instanceof Error) {
-      expect(said).toBeInstanceOf(UnsupportedInput)
+      expect(said).toBeInstanceOf(UnsupportedInputFault)
       return
     }
     // What is not refused is one word of the path or one line of a header, and the host is as it was.
@@ -104,7 +104,7 @@ test('whatever an option says, the host stays below the provider’s domain and 
       const usual = new URL(await whole(slug, PLACED[slug]!))
       const said = await whole(slug, {...PLACED[slug], [option]: attempt}).catch((fault: unknown) => fault)
       if (said instanceof Error) {
-        expect(said).toBeInstanceOf(UnsupportedInput)
+        expect(said).toBeInstanceOf(UnsupportedInputFault)
         return
       }
       const url = new URL(said as string)
@@ -146,7 +146,7 @@ test.each([
     ['azure-ai', 'azure_foundry_url'],
     ['huggingface', 'huggingface_base_url'],
   ] as const)
-    expect(() => baseUrl(row(slug), {[option]: url})).toThrow(WrongOption)
+    expect(() => baseUrl(row(slug), {[option]: url})).toThrow(WrongOptionFault)
 })
 
 test('a base URL that an option names is told apart, to be judged as a custom host is', () => {
@@ -161,7 +161,7 @@ test('a base URL that an option names is told apart, to be judged as a custom ho
 test.each(['evil.com/x', '..amazonaws.com', 'amazonaws.com:443', 'a@b.c', 'localhost'])(
   '%j is no domain of AWS',
   aws_endpoint_domain => {
-    expect(() => baseUrl(row('bedrock'), {aws_endpoint_domain})).toThrow(WrongOption)
+    expect(() => baseUrl(row('bedrock'), {aws_endpoint_domain})).toThrow(WrongOptionFault)
   },
 )
 
@@ -173,7 +173,7 @@ test('what a place needs is asked for by its name', () => {
       usualHeaders(provider, options)
       return null
     } catch (fault) {
-      return fault instanceof MissingOption ? fault.field : String(fault)
+      return fault instanceof MissingOptionFault ? fault.field : String(fault)
     }
   }
   expect(Object.keys(PLACED).map(slug => [slug, missing(slug)])).toEqual([
@@ -201,7 +201,7 @@ test.each(['../x', 'a/b', 'a?b', '..', 'a b', 'a%2fb', 'a#b'])(
         body: {model, messages: [{role: 'user', content: 'Hi'}], max_tokens: 1},
         options: PLACED['vertex-ai']!,
       }
-      await expect(sent('vertex-ai', asked)).rejects.toBeInstanceOf(UnsupportedInput)
+      await expect(sent('vertex-ai', asked)).rejects.toBeInstanceOf(UnsupportedInputFault)
     }
   },
 )

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest'
 import {azureAiRerank} from '../../../src/providers/rerankers/azure-ai.ts'
 import {vertexRerank} from '../../../src/providers/rerankers/vertex.ts'
-import {InvalidResponse, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 
 const context = {
   provider: 'vertex-ai',
@@ -53,11 +53,13 @@ describe('ranking by Discovery Engine', () => {
   })
 
   test('refuses more records than it takes, and answers that are none', () => {
-    expect(() => vertexRerank.request({...asked, documents: Array(201).fill('a')}, context)).toThrow(UnsupportedInput)
+    expect(() => vertexRerank.request({...asked, documents: Array(201).fill('a')}, context)).toThrow(
+      UnsupportedInputFault,
+    )
     for (const id of ['2', '-1', 'x', 1]) {
-      expect(() => vertexRerank.reply({records: [{id, score: 0.5}]}, context, asked)).toThrow(InvalidResponse)
+      expect(() => vertexRerank.reply({records: [{id, score: 0.5}]}, context, asked)).toThrow(InvalidResponseFault)
     }
-    expect(() => vertexRerank.reply({records: 'none'}, context, asked)).toThrow(InvalidResponse)
+    expect(() => vertexRerank.reply({records: 'none'}, context, asked)).toThrow(InvalidResponseFault)
     expect(vertexRerank.reply({}, context, asked).body).toMatchObject({results: []})
   })
 })

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {responsesClient} from '../../../src/providers/responses/index.ts'
-import {InvalidResponse, type Json} from '../../../src/providers/translation.ts'
+import {InvalidResponseFault, type Json} from '../../../src/providers/translation.ts'
 import {eventsIn} from '../messages/assemble.ts'
 import {chunksOf, completionOf, context, fixtures} from '../messages/fixtures.ts'
 import {assembleResponse} from './assemble.ts'
@@ -148,7 +148,9 @@ test.each<[field: string, asked: Json]>([
   ['text.format.type', {input: 'a', text: {format: {type: 'grammar'}}}],
   ['text.format.schema', {input: 'a', text: {format: {type: 'json_schema', name: 'a'}}}],
 ])('%s is named when it cannot be said', (field, asked) => {
-  expect(() => responsesClient.toChat(asked, context)).toThrow(expect.objectContaining({name: 'Untranslatable', field}))
+  expect(() => responsesClient.toChat(asked, context)).toThrow(
+    expect.objectContaining({name: 'UnsupportedInputFault', field}),
+  )
 })
 
 test('a built-in tool is named in the refusal', () => {
@@ -160,7 +162,7 @@ test('a built-in tool is named in the refusal', () => {
 test.each<unknown>([{}, {choices: []}, {choices: [{}]}, {choices: [{message: 'hi'}]}])(
   'the answer %j is no response',
   completion => {
-    expect(() => responsesClient.fromChat(completion as Json, context, {})).toThrow(InvalidResponse)
+    expect(() => responsesClient.fromChat(completion as Json, context, {})).toThrow(InvalidResponseFault)
   },
 )
 

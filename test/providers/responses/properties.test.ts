@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
 import {responsesClient} from '../../../src/providers/responses/index.ts'
-import {type Json, UnsupportedInput} from '../../../src/providers/translation.ts'
+import {type Json, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {completionOf, context} from '../messages/fixtures.ts'
 import {assembleResponse} from './assemble.ts'
 
@@ -84,7 +84,7 @@ test('what is no request is refused by name, never a crash', () => {
         try {
           responsesClient.toChat({input: each, tools, text: tools, reasoning: asked_input, tool_choice: tools}, context)
         } catch (error) {
-          expect(error).toBeInstanceOf(UnsupportedInput)
+          expect(error).toBeInstanceOf(UnsupportedInputFault)
         }
       }
     }),

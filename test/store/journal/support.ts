@@ -5,8 +5,8 @@ import {onTestFinished} from 'vitest'
 import {
   type Files,
   type Journal,
-  type JournalError,
   type JournalEvent,
+  type JournalFault,
   type JournalRecord,
   nodeFiles,
   type OpenJournal,
@@ -134,8 +134,8 @@ export async function testJournal(settings: Partial<OpenJournal> = {}) {
 
 /** The appends of `journal` as promises of their error; undefined when written. */
 export function asking(journal: Journal) {
-  const promise = (append: (done: (error?: JournalError) => void) => void) =>
-    new Promise<JournalError | undefined>(resolve => append(resolve))
+  const promise = (append: (done: (error?: JournalFault) => void) => void) =>
+    new Promise<JournalFault | undefined>(resolve => append(resolve))
   return {
     intent: (id: string, payload = id) => promise(done => journal.appendIntent(id, payload, done)),
     settle: (id: string, payload = id) => promise(done => journal.appendSettlement(id, payload, done)),

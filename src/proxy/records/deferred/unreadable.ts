@@ -1,9 +1,9 @@
-import {LineTooLong} from '../../../base/lines.ts'
+import {LineTooLongFault} from '../../../base/lines.ts'
 import {NOTHING_OWED} from '../../../charge/charged.ts'
 import {UpstreamFault} from '../../../providers/operation.ts'
-import {MissingOption} from '../../../providers/options.ts'
-import {InvalidResponse, UnsupportedInput} from '../../../providers/translation.ts'
-import {UnreadableResults} from '../../../providers/vendor-batches/dialect.ts'
+import {MissingOptionFault} from '../../../providers/options.ts'
+import {InvalidResponseFault, UnsupportedInputFault} from '../../../providers/translation.ts'
+import {UnreadableResultsFault} from '../../../providers/vendor-batches/dialect.ts'
 import {emptyUsage} from '../../../schema/usage.ts'
 import type {DeferredUsage} from './types.ts'
 
@@ -16,8 +16,12 @@ const PASSING: ReadonlySet<number> = new Set([401, 407, 408, 409, 425, 429])
 
 /** Why results can never be read; throws the fault where they may be read later. */
 export function whyUnreadable(fault: unknown): string {
-  if (fault instanceof UnreadableResults || fault instanceof LineTooLong) return fault.message
-  if (fault instanceof InvalidResponse || fault instanceof UnsupportedInput || fault instanceof MissingOption)
+  if (fault instanceof UnreadableResultsFault || fault instanceof LineTooLongFault) return fault.message
+  if (
+    fault instanceof InvalidResponseFault ||
+    fault instanceof UnsupportedInputFault ||
+    fault instanceof MissingOptionFault
+  )
     return fault.message
   if (fault instanceof UpstreamFault && fault.status < 500 && !PASSING.has(fault.status))
     return `the provider answered ${fault.status} when they were read`

@@ -66,19 +66,19 @@ describe('slow clients', () => {
         const client = await dial(portOf(gateway.url))
         client.write(says)
         const has_time = /nobody|nothing/.test(name) // for the rest of a request that was answered
-        const isDone = () => hears.test(client.heard()) && (has_time || client.isOver())
+        const isDone = () => hears.test(client.received()) && (has_time || client.isOver())
         while (!isDone() && performance.now() - started < 15_000) await new Promise(resolve => setTimeout(resolve, 10))
         return {
           name,
           waited: has_time || performance.now() - started >= LIMIT_MS,
           is_done: isDone(),
-          heard: client.heard(),
+          received: client.received(),
           hears,
         }
       }),
     )
     for (const {hears, ...client} of told)
-      expect(client).toEqual({...client, waited: true, is_done: true, heard: expect.stringMatching(hears)})
+      expect(client).toEqual({...client, waited: true, is_done: true, received: expect.stringMatching(hears)})
   })
 
   test('a body that passes to the provider as it comes: both are told, and the log says 408', async () => {
@@ -98,7 +98,7 @@ describe('slow clients', () => {
         'Content-Type: application/octet-stream\r\nContent-Length: 999\r\n\r\nabc',
     )
     await expect
-      .poll(client.heard)
+      .poll(client.received)
       .toMatch(/^HTTP\/1\.1 408 [\s\S]*connection: close[\s\S]*CLIENT_BODY_IDLE_TIMEOUT_MS/i)
     await expect.poll(client.isOver).toBe(true)
     await expect.poll(() => is_cut).toBe(true)
@@ -161,10 +161,10 @@ describe('an offer to speak HTTP/2', () => {
     client.write(head)
     await new Promise(resolve => setTimeout(resolve, 20))
     client.write(CHAT)
-    await expect.poll(client.heard).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*You said: Hello/)
+    await expect.poll(client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*You said: Hello/)
     client.write(`GET /v1/health HTTP/1.1\r\nContent-Length: 0\r\nHost: h\r\n${OFFER}\r\n`)
-    await expect.poll(client.heard).toMatch(/HTTP\/1\.1 200 OK\r\n[\s\S]*HTTP\/1\.1 200 OK\r\n[\s\S]*is up/)
-    expect(client.heard()).not.toContain(' 101 ')
+    await expect.poll(client.received).toMatch(/HTTP\/1\.1 200 OK\r\n[\s\S]*HTTP\/1\.1 200 OK\r\n[\s\S]*is up/)
+    expect(client.received()).not.toContain(' 101 ')
   })
 
   test.each([
@@ -176,13 +176,13 @@ describe('an offer to speak HTTP/2', () => {
     client.write(
       `POST ${path} HTTP/1.1\r\nHost: h\r\n${OFFER}${KEYS}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     )
-    await expect.poll(client.heard).toMatch(hears)
+    await expect.poll(client.received).toMatch(hears)
   })
 
   test('does not travel on to a provider', async () => {
-    let heard: NodeJS.Dict<string | string[]> = {}
+    let received: NodeJS.Dict<string | string[]> = {}
     const provider = createServer((request, response) => {
-      heard = request.headers
+      received = request.headers
       response.end('{}')
     })
     await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
@@ -193,9 +193,9 @@ describe('an offer to speak HTTP/2', () => {
       `POST /v1/proxy/odd HTTP/1.1\r\nHost: h\r\n${OFFER.replace('Settings\r\n', 'Settings, X-Hop\r\nX-Hop: 1\r\nX-Stays: 1\r\n')}x-gateway-api-key: ${WORKSPACE_KEY}\r\n` +
         'x-gateway-provider: @hears\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi',
     )
-    await expect.poll(client.heard).toContain('HTTP/1.1 200')
-    expect(heard).toMatchObject({'x-stays': '1'})
-    expect(Object.keys(heard).filter(name => /upgrade|http2-settings|x-hop/.test(name))).toEqual([])
+    await expect.poll(client.received).toContain('HTTP/1.1 200')
+    expect(received).toMatchObject({'x-stays': '1'})
+    expect(Object.keys(received).filter(name => /upgrade|http2-settings|x-hop/.test(name))).toEqual([])
   })
 
   test.skipIf(!speaksHttp2())('of curl --http2 is served', async () => {

@@ -79,8 +79,8 @@ function asks(model: string) {
 const MUCH = Array.from({length: 400}, () => 'x'.repeat(64 << 10))
 
 async function unendingProvider() {
-  const provider = await fakeProvider((heard, response) => {
-    const {model} = JSON.parse(heard.body.toString()) as {model: string}
+  const provider = await fakeProvider((received, response) => {
+    const {model} = JSON.parse(received.body.toString()) as {model: string}
     if (model === 'silent') return
     response.writeHead(200, {'content-type': 'text/event-stream'})
     for (const event of chatEvents(model, model === 'much' ? {words: MUCH} : {}).slice(0, -2)) response.write(event)
@@ -101,7 +101,7 @@ test.skipIf(RING === 'own')('whatever is open, SIGTERM ends the process in its t
     const gateway = await serve({DRAIN_TIMEOUT_MS: String(DRAIN_MS), TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
     const port = Number(new URL(gateway.url).port)
     const lasting = mix.filter(name => LASTS.includes(name)).length
-    const asked = provider.heard.length + lasting
+    const asked = provider.received.length + lasting
     const clients: RawClient[] = []
     for (const name of mix) {
       const client = await dial(port)
@@ -110,9 +110,9 @@ test.skipIf(RING === 'own')('whatever is open, SIGTERM ends the process in its t
       clients.push(client)
     }
     const waits = (client: RawClient, name: string) =>
-      /^an? (answer|page)/.test(name) && !client.socket.isPaused() && client.heard() === ''
+      /^an? (answer|page)/.test(name) && !client.socket.isPaused() && client.received() === ''
     await expect.poll(() => clients.filter((client, place) => waits(client, mix[place]!)).length).toBe(0)
-    await expect.poll(() => provider.heard.length).toBe(asked)
+    await expect.poll(() => provider.received.length).toBe(asked)
     const ended = await gateway.stop()
     expect({mix, ...ended}).toMatchObject({code: 0, signal: null})
     if (lasting > 0) expect(ended.took_ms, mix.join(', ')).toBeGreaterThan(DRAIN_MS - 1)

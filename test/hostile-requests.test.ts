@@ -19,14 +19,14 @@ async function answer(text: string): Promise<string> {
   client.write(text)
   for (let waited = 0; !client.isOver() && waited < 5000; waited += 10)
     await new Promise(resolve => setTimeout(resolve, 10))
-  return client.heard()
+  return client.received()
 }
 
 const request = (line: string, headers = '', body = '') =>
   `${line} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n${headers}${body && `Content-Length: ${body.length}\r\n`}\r\n${body}`
 
 const JSON_TYPE = 'Content-Type: application/json\r\n'
-const statusOf = (heard: string) => Number(heard.slice(9, 12))
+const statusOf = (received: string) => Number(received.slice(9, 12))
 
 describe('content types that are none', () => {
   const types = ['a/b/c', '', 'xxx', ';', 'application/json, text/html', '\u00e4/\u00f6', 'a'.repeat(5000)]
@@ -70,18 +70,18 @@ describe('what is refused has our envelope and an id', () => {
     'a path of the administration that cannot be decoded': [request('GET /configs/%ff'), 400, /\/configs\/%ff/],
   }
   test.each(Object.entries(cases))('%s', async (_, [text, status, says]) => {
-    const heard = await answer(text)
-    const [head = '', body = ''] = heard.split('\r\n\r\n')
-    expect([statusOf(heard), ID.test(`${head}\r`), heard]).toEqual([status, true, expect.stringMatching(says)])
+    const received = await answer(text)
+    const [head = '', body = ''] = received.split('\r\n\r\n')
+    expect([statusOf(received), ID.test(`${head}\r`), received]).toEqual([status, true, expect.stringMatching(says)])
     const {message, error} = JSON.parse(body) as {message?: string; error?: {message: string}}
     expect(message ?? error!.message).toMatch(/\.$/)
   })
 })
 
 test('a URI that is valid though it is no UTF-8 reaches the provider', async () => {
-  const heard = await answer(request('GET /v1/proxy/%ff', KEY))
-  expect([statusOf(heard), ID.test(heard)]).toEqual([404, true])
-  expect(heard).not.toContain('valid url component')
+  const received = await answer(request('GET /v1/proxy/%ff', KEY))
+  expect([statusOf(received), ID.test(received)]).toEqual([404, true])
+  expect(received).not.toContain('valid url component')
 })
 
 describe('a refusal at a path of a vendor is in the words of that vendor', () => {
@@ -97,9 +97,9 @@ describe('a refusal at a path of a vendor is in the words of that vendor', () =>
     '/v1/messages': [{type: 'error', error: {type: 'authentication_error', message: MESSAGE}}, 'request-id: '],
   }
   test.each(Object.entries(cases))('%s', async (path, [body, header = 'content-type']) => {
-    const heard = await answer(request(`POST ${path}`, JSON_TYPE, CHAT))
-    const [head = '', text = ''] = heard.split('\r\n\r\n')
-    expect([statusOf(heard), head.toLowerCase()]).toEqual([401, expect.stringContaining(header.toLowerCase())])
+    const received = await answer(request(`POST ${path}`, JSON_TYPE, CHAT))
+    const [head = '', text = ''] = received.split('\r\n\r\n')
+    expect([statusOf(received), head.toLowerCase()]).toEqual([401, expect.stringContaining(header.toLowerCase())])
     expect(JSON.parse(text)).toEqual(body)
   })
 })
@@ -113,8 +113,8 @@ describe('request lines', () => {
     'with the base said twice': 'POST /v1/v1/chat/completions',
   }
   test.each(Object.entries(forms))('%s: served', async (_, line) => {
-    const heard = await answer(request(line, KEY + JSON_TYPE, CHAT))
-    expect([statusOf(heard), heard.includes('"chat.completion"')]).toEqual([200, true])
+    const received = await answer(request(line, KEY + JSON_TYPE, CHAT))
+    expect([statusOf(received), received.includes('"chat.completion"')]).toEqual([200, true])
   })
 
   test('absolute, at the root', async () => {
@@ -123,8 +123,8 @@ describe('request lines', () => {
   })
 
   test('the host of an absolute line is the host', async () => {
-    const heard = await answer(request('GET http://other.example/v1/openapi.json'))
-    expect(statusOf(heard)).toBe(200)
+    const received = await answer(request('GET http://other.example/v1/openapi.json'))
+    expect(statusOf(received)).toBe(200)
   })
 
   test.each(ENDPOINTS.filter(({later}) => !later))(
@@ -216,13 +216,13 @@ describe('a header of ours that has no effect as it was sent', () => {
   })
 
   test('one that has its effect is not named', async () => {
-    const heard = await answer(
+    const received = await answer(
       request(
         'POST /v1/chat/completions',
         `${KEY}${JSON_TYPE}x-gateway-metadata: {"team":"a"}\r\nx-gateway-cache-force-refresh: TRUE\r\n`,
         CHAT,
       ),
     )
-    expect([statusOf(heard), heard.includes('config-warning')]).toEqual([200, false])
+    expect([statusOf(received), received.includes('config-warning')]).toEqual([200, false])
   })
 })

@@ -72,7 +72,7 @@ describe.each(KINDS)('a log store, on %s', kind => {
         response: {body: {object: 'chat.completion'}},
       })
       expect(object.toString()).not.toContain(WORKSPACE_KEY)
-      const got = () => twin.heard.filter(({method}) => method === 'GET').length
+      const got = () => twin.received.filter(({method}) => method === 'GET').length
       await expect
         .poll(async () => ((await gateway.admin('GET', `/logs/${id}`)) as {_id: string})._id && got(), SOON)
         .toBe(1)

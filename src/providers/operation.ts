@@ -13,7 +13,7 @@ import type {Json, ProviderFault, Translation, TranslationContext} from './trans
  */
 export type ProviderOperation = (input: OperationInput, upstream: Upstream) => Promise<OperationResult>
 
-/** The errands of one provider. */
+/** The operations of one provider. */
 export interface ProviderOperations {
   readonly endpoints: Readonly<Partial<Record<EndpointName, ProviderOperation>>>
   /** Places beside the provider's own, by name. */
@@ -117,7 +117,7 @@ export type OperationResult =
   | {readonly json: Json}
   | {readonly content: AsyncIterable<Buffer>; readonly content_type: string}
 
-/** The provider answered a call with a status that ends the errand. */
+/** The provider answered a call with a status that ends the operation. */
 export class UpstreamFault extends Error {
   readonly status: number
   readonly body: Buffer

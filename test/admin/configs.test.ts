@@ -3,7 +3,7 @@ import {configs} from '../../src/admin/configs.ts'
 import {findConfigForCall, openConfig} from '../../src/store/configs.ts'
 import {updateWorkspace} from '../../src/store/workspaces.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
-import {contentsOf} from '../support/canary.ts'
+import {contentsOf} from '../support/database-contents.ts'
 import {KINDS} from '../support/stores.ts'
 
 const absent = refusal('AB08', 'No config is known by this id.')

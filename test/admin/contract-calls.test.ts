@@ -91,7 +91,7 @@ describe.each(KINDS)('calls of the contract on %s', kind => {
     const text = {variables: {}, ...TEXT_PARAMETERS, prompt: 'Hello'}
     const replies = [await call(prompts.chat!, chat), await call(prompts.text!, text)]
     expect(replies.map(({status}) => status)).toEqual([fact.status, fact.status])
-    const sent = provider.heard.flatMap(({body}) => Object.keys(JSON.parse(body.toString()) as object))
+    const sent = provider.received.flatMap(({body}) => Object.keys(JSON.parse(body.toString()) as object))
     const {key} = await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {
       ...{name: 'Lesser', workspace_id: await workspaceId(), scopes: ['prompts.render']},
     })

@@ -199,8 +199,8 @@ describe.each(KINDS)('replay on %s', kind => {
         .map(index => id(index, row))
     const once = pro.filter(index => index % 10 !== 8)
     const rest = twice.filter(index => index % 3 !== 0)
-    const told = await replay(PRO)
-    expect(told).toEqual({
+    const response = await replay(PRO)
+    expect(response).toEqual({
       object: 'replay',
       calls: 270,
       changed: once.length + both.length + rest.length,
@@ -213,11 +213,11 @@ describe.each(KINDS)('replay on %s', kind => {
       ],
       next: null,
     })
-    expect(await replay(PRO)).toEqual(told)
+    expect(await replay(PRO)).toEqual(response)
     const some = await pages(PRO, 7)
     expect(some.length).toBeGreaterThan(40)
     for (const name of ['calls', 'changed', 'left_out'] as const)
-      expect(some.reduce((sum, page) => sum + page[name], 0)).toBe(told[name])
+      expect(some.reduce((sum, page) => sum + page[name], 0)).toBe(response[name])
   })
 
   test('a target that failed fails again, and the next one is asked; what the log has not seen answers', async () => {
@@ -269,11 +269,11 @@ describe.each(KINDS)('replay on %s', kind => {
         {provider: '@b', weight: 1},
       ],
     })
-    const told = await replay(balanced())
-    expect(told).toEqual(await replay(balanced()))
-    expect(told.moves).toMatchObject([{to: '@b/gpt-4o-mini', by_lot: told.changed}])
-    expect(told.changed).toBeGreaterThan(60)
-    expect(told.changed).toBeLessThan(140)
+    const response = await replay(balanced())
+    expect(response).toEqual(await replay(balanced()))
+    expect(response.moves).toMatchObject([{to: '@b/gpt-4o-mini', by_lot: response.changed}])
+    expect(response.changed).toBeGreaterThan(60)
+    expect(response.changed).toBeLessThan(140)
     const {changed} = await replay(balanced({sticky: {enabled: true, hash_fields: ['metadata._user']}}))
     expect(changed % 20).toBe(0)
   })

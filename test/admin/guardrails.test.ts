@@ -7,7 +7,7 @@ import {organisationDefaultGuardrails} from '../../src/admin/organisation-defaul
 import {workspaces} from '../../src/admin/workspaces.ts'
 import {findDefaultGuardrails, findGuardrails, insertGuardrail} from '../../src/store/guardrails.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
-import {contentsOf} from '../support/canary.ts'
+import {contentsOf} from '../support/database-contents.ts'
 import {KINDS} from '../support/stores.ts'
 
 const absent = refusal('AB08', 'No guardrail is known by this id.')

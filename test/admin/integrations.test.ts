@@ -8,7 +8,7 @@ import {openCredentials} from '../../src/store/integrations.ts'
 import {findProviderForCall} from '../../src/store/providers.ts'
 import {revisions} from '../../src/store/revisions.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
-import {contentsOf} from '../support/canary.ts'
+import {contentsOf} from '../support/database-contents.ts'
 import {KINDS} from '../support/stores.ts'
 
 const operations = [...integrations, ...integrationAccess, ...integrationModels, ...providers]

@@ -285,7 +285,7 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
           const name = `${kind} ${left.join(' ')}`
           const key = made.get(name) ?? (await admin.seedKey(at, {kind, scopes: left, ...more})).key
           made.set(name, key)
-          const told = new Set<string>()
+          const response = new Set<string>()
           for (const place of [
             own,
             {...nowhere(), workspace: own.workspace},
@@ -295,9 +295,9 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
             const {params = {}, query = {}, body} = ASKED[id]!(place)
             const {method, path} = requestOf(operation, {params, query})
             const {status, text} = await admin.send(key, method, path, body)
-            told.add(`${status} ${text}`)
+            response.add(`${status} ${text}`)
           }
-          expect([...told], `a ${kind} key: ${id}`).toEqual([expect.stringMatching(/^403 .*"AB03"/)])
+          expect([...response], `a ${kind} key: ${id}`).toEqual([expect.stringMatching(/^403 .*"AB03"/)])
         }
       }
       generated('operations without their scope', asked)

@@ -11,7 +11,7 @@ import {type CapabilityDetails, UNSYNCED} from '../../src/schema/mcp-integration
 import {openConfigurations, putMcpCapabilities, putMcpMetadata} from '../../src/store/mcp-integrations.ts'
 import type {CapabilityType} from '../../src/store/tables/registry.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
-import {contentsOf} from '../support/canary.ts'
+import {contentsOf} from '../support/database-contents.ts'
 import {seedUser} from '../support/people.ts'
 import {KINDS} from '../support/stores.ts'
 

@@ -3,7 +3,7 @@ import {mcpIntegrations} from '../../src/admin/mcp/integrations.ts'
 import {secretReferences} from '../../src/admin/secret-references.ts'
 import {openLogin} from '../../src/store/secret-references.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
-import {contentsOf} from '../support/canary.ts'
+import {contentsOf} from '../support/database-contents.ts'
 import {KINDS} from '../support/stores.ts'
 
 const absent = refusal('AB08', 'No secret reference is known by this id.')

@@ -5,7 +5,7 @@ import {virtualKeys} from '../../src/admin/virtual-keys.ts'
 import {openCredentials} from '../../src/store/integrations.ts'
 import {findProviderForCall} from '../../src/store/providers.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
-import {contentsOf} from '../support/canary.ts'
+import {contentsOf} from '../support/database-contents.ts'
 import {KINDS} from '../support/stores.ts'
 
 const absent = refusal('AB08', 'No virtual key is known by this id.')

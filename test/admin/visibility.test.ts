@@ -150,14 +150,14 @@ describe.each(KINDS)('what others did, on %s', kind => {
       key: 'sk-0123456789',
       usage_limits: {type: 'cost', credit_limit: 10},
     })
-    const told = async (token: string) => {
+    const response = async (token: string) => {
       const {body} = await admin.send(token, 'GET', '/v1/limits')
       return [...new Set(body.data.map(({entity}: {entity: string}) => entity))]
     }
-    expect(await told(member.token)).toEqual(['key', 'provider', 'policy'])
+    expect(await response(member.token)).toEqual(['key', 'provider', 'policy'])
     await set({providers: {membersViewProviders: false}})
-    expect(await told(member.token)).toEqual(['key', 'policy'])
+    expect(await response(member.token)).toEqual(['key', 'policy'])
     const {key} = await admin.seedKey({organisation_id, workspace_id}, {scopes: ['workspaces.read']})
-    expect(await told(key)).toEqual([])
+    expect(await response(key)).toEqual([])
   })
 })

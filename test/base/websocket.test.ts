@@ -116,14 +116,14 @@ describe('the reader of frames', () => {
         fc.array(fc.nat(3000), {maxLength: 12}),
         (side, messages, cuts) => {
           const wire = Buffer.concat(messages.map(({text, lengths}) => fragmented(side, text, lengths)))
-          const heard = read(
+          const received = read(
             side,
             wire,
             cuts.filter(cut => cut < wire.length),
           )
-          expect(heard.fault).toBeNull()
-          expect(heard.bytes.equals(wire)).toBe(true)
-          const texts = heard.ended.flatMap(each => (each.kind === 'message' ? [each.payload!.toString()] : []))
+          expect(received.fault).toBeNull()
+          expect(received.bytes.equals(wire)).toBe(true)
+          const texts = received.ended.flatMap(each => (each.kind === 'message' ? [each.payload!.toString()] : []))
           expect(texts).toEqual(messages.map(({text}) => Buffer.from(text).toString()))
         },
       ),
@@ -136,10 +136,12 @@ describe('the reader of frames', () => {
       fragmented('client', 'y'.repeat(900), [400, 400]),
       textFrame('client', 'small'),
     ])
-    const heard = read('client', wire, everyByte(wire), 500)
-    expect(heard.bytes.equals(wire)).toBe(true)
+    const received = read('client', wire, everyByte(wire), 500)
+    expect(received.bytes.equals(wire)).toBe(true)
     expect(
-      heard.ended.map(each => (each.kind === 'message' ? [each.bytes, each.payload?.toString() ?? null] : each.kind)),
+      received.ended.map(each =>
+        each.kind === 'message' ? [each.bytes, each.payload?.toString() ?? null] : each.kind,
+      ),
     ).toEqual([[5000, null], 'ping', 'ping', [900, null], [5, 'small']])
   })
 
@@ -233,8 +235,8 @@ describe('the reader of frames', () => {
         fc.constantFrom<WebSocketSide>('client', 'server'),
         fc.uint8Array({maxLength: 400}),
         (side, bytes) => {
-          const heard = read(side, Buffer.from(bytes), [])
-          expect(Buffer.from(bytes).subarray(0, heard.bytes.length).equals(heard.bytes)).toBe(true)
+          const received = read(side, Buffer.from(bytes), [])
+          expect(Buffer.from(bytes).subarray(0, received.bytes.length).equals(received.bytes)).toBe(true)
         },
       ),
     )

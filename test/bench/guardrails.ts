@@ -2,7 +2,7 @@ import {pathToFileURL} from 'node:url'
 import {CHECKS} from '../../src/guardrails/registry.ts'
 import {runHooks} from '../../src/guardrails/run.ts'
 import {CROWDED, HOSTILE, hostileWorld, PARAMETERS, REDACTIONS} from '../guardrails/hostile.ts'
-import {hooks, said, type World, world} from '../guardrails/support.ts'
+import {type CheckSetup, hooks, said, world} from '../guardrails/support.ts'
 import {everyString} from './every-string.ts'
 import {windowDelays} from './windows.ts'
 
@@ -57,7 +57,7 @@ interface Blocked {
  */
 async function longestBlock(
   guardrail: Record<string, unknown>,
-  of: World,
+  of: CheckSetup,
 ): Promise<{blocked_ms: number; took_ms: number}> {
   const made = world(of)
   const hook = hooks(of.side ?? 'input', [guardrail])
@@ -92,7 +92,7 @@ function nextTurn(): Promise<void> {
 /** The worst text of each check. */
 async function blocks(): Promise<readonly Blocked[]> {
   const worst = new Map<string, Blocked>()
-  const measure = async (id: string, parameters: Record<string, unknown>, of: World, on: string) => {
+  const measure = async (id: string, parameters: Record<string, unknown>, of: CheckSetup, on: string) => {
     const times = [await longestBlock({[id]: parameters}, of)]
     // A block that is the machine's own, such as a collection of what the check before left, does not come twice.
     if (times[0]!.blocked_ms > MAX_BLOCKED_MS / 4) times.push(await longestBlock({[id]: parameters}, of))

@@ -57,10 +57,10 @@ export async function realtimeShare({
   const {origin, program} = await serve(gatewayCommand(is_binary), data_dir, {processors})
   try {
     await provide(origin, provider.origin)
-    const heard = {bytes: 0}
+    const received = {bytes: 0}
     const clients: Duplex[] = []
     while (clients.length < sessions) {
-      const some = Array.from({length: Math.min(AT_ONCE, sessions - clients.length)}, () => open(origin, heard))
+      const some = Array.from({length: Math.min(AT_ONCE, sessions - clients.length)}, () => open(origin, received))
       clients.push(...(await Promise.all(some)))
     }
     await sleep(1000)
@@ -81,9 +81,10 @@ export async function realtimeShare({
     const cpu_us = cpuUs(program.pid) - cpu_before
     const took_us = (performance.now() - began) * 1000
     const rss_mb = rssMb(program.pid)
-    for (let tries = 0; tries < 50 && (provider.bytes() < sent.up || heard.bytes < sent.down); tries++) await sleep(100)
-    if (provider.bytes() !== sent.up || heard.bytes !== sent.down)
-      throw new Error(`of ${sent.up} and ${sent.down} bytes ${provider.bytes()} and ${heard.bytes} arrived`)
+    for (let tries = 0; tries < 50 && (provider.bytes() < sent.up || received.bytes < sent.down); tries++)
+      await sleep(100)
+    if (provider.bytes() !== sent.up || received.bytes !== sent.down)
+      throw new Error(`of ${sent.up} and ${sent.down} bytes ${provider.bytes()} and ${received.bytes} arrived`)
     for (const client of clients) client.destroy()
     return {sessions, seconds, messages: sent.messages, cpu_percent: (cpu_us / took_us) * 100, rss_mb}
   } finally {
@@ -129,7 +130,7 @@ async function startProvider() {
   }
 }
 
-function open(origin: string, heard: {bytes: number}): Promise<Duplex> {
+function open(origin: string, received: {bytes: number}): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const asked = request(`${origin}/v1/realtime?model=gpt-realtime`, {
       agent: false,
@@ -146,7 +147,7 @@ function open(origin: string, heard: {bytes: number}): Promise<Duplex> {
     asked.on('upgrade', (_, socket) => {
       socket.on('error', () => undefined)
       socket.on('data', (chunk: Buffer) => {
-        heard.bytes += chunk.length
+        received.bytes += chunk.length
       })
       resolve(socket)
     })

@@ -7,13 +7,13 @@ import {
   MESSAGE_REST,
   MESSAGE_START,
   newTrace,
-  type Routed,
+  type RoutingSetup,
   startRouting,
 } from '../support/routing.ts'
 import {scraped} from '../support/scrape.ts'
 
 /** What ledger, log and /metrics hold of one end is the same. */
-let routed: Routed
+let routed: RoutingSetup
 beforeAll(async () => {
   routed = await startRouting({PROMETHEUS_INCLUDE_MODEL_LABEL: 'true'})
 })
@@ -26,10 +26,10 @@ test.each([
   ['a retry', {...CLAUDE, retry: {attempts: 1}}],
   ['a fallback', {strategy: {mode: 'fallback'}, targets: [CLAUDE, CLAUDE]}],
 ])('what an attempt cost that %s follows is in /metrics too, and the call counts once', async (_, config) => {
-  let heard = 0
+  let received = 0
   routed.claude.answer((_, response) => {
     response.writeHead(200, {'content-type': 'text/event-stream'})
-    response.end(++heard === 1 ? MESSAGE_START + ANTHROPIC_OVERLOAD : MESSAGE_START + MESSAGE_REST.join(''))
+    response.end(++received === 1 ? MESSAGE_START + ANTHROPIC_OVERLOAD : MESSAGE_START + MESSAGE_REST.join(''))
   })
   const read = () =>
     Promise.all(

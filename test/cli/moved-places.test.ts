@@ -57,8 +57,8 @@ test('an integration of a file moves with the secrets that its references lead t
     env: {GATEWAY_URL: gateway.url, GATEWAY_API_KEY: ADMIN_KEY},
   })
   await gateway.chat({model: 'm', messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-provider': '@moving'})
-  expect(one.heard).toEqual([])
-  expect(two.heard[0]!.headers).toMatchObject({authorization: `Bearer ${SECRETS.KEY}`, 'x-secret': SECRETS.HEADER})
+  expect(one.received).toEqual([])
+  expect(two.received[0]!.headers).toMatchObject({authorization: `Bearer ${SECRETS.KEY}`, 'x-secret': SECRETS.HEADER})
   expect(await apply(SECRETS, 'integration', spec(two))).toMatchObject({
     stdout: expect.stringContaining('nothing differs'),
   })

@@ -154,8 +154,8 @@ describe('limits status', () => {
     let sleeps = 0
     const around = {
       transport,
-      onListening: (heard: (name: string) => void) => {
-        raise = heard
+      onListening: (received: (name: string) => void) => {
+        raise = received
       },
       onSleep: () => {
         if (++sleeps === 3) raise('SIGINT')

@@ -125,7 +125,7 @@ test('a prompt is run by a gateway at a URL, and its answer shown', async () => 
       stdin: '{"temperature": 0}',
     })
   const told = await there(routed.prompt, '--var', 'text=hello', '--file', '-')
-  expect([told.code, JSON.parse(routed.a.heard[0]!.body.toString())]).toMatchObject([
+  expect([told.code, JSON.parse(routed.a.received[0]!.body.toString())]).toMatchObject([
     0,
     {messages: [{content: 'hello'}], temperature: 0, stream: false},
   ])

@@ -84,17 +84,17 @@ export function worldOf(around: Surroundings): {world: Environment; said(): Omit
     sources: async argv => ({argv, env}),
     now: typeof now_ms === 'number' ? () => now_ms : now_ms,
     sleep: async () => onSleep?.(),
-    onHangup(heard) {
-      hangups.add(heard)
-      return () => void hangups.delete(heard)
+    onHangup(received) {
+      hangups.add(received)
+      return () => void hangups.delete(received)
     },
     hasTerminal: () => terminal !== undefined,
-    onSignal(heard) {
-      handlers.add(heard)
+    onSignal(received) {
+      handlers.add(received)
       onListening?.(name => {
         for (const each of name === 'SIGHUP' ? hangups : handlers) each(name)
       })
-      return () => void handlers.delete(heard)
+      return () => void handlers.delete(received)
     },
     exit: code => void exits.push(code),
     ...(transport && {transport}),

@@ -153,11 +153,11 @@ function casesOf(row: Row, place: number): readonly Case[] {
 function wrong(
   {fault, falls_back, client}: Case,
   row: Row,
-  {status, text: told, is_asked_twice}: Heard,
+  {status, text: response, is_asked_twice}: Heard,
   whole: string,
 ): string | null {
   const {last} = CLIENTS[client]
-  const text = told.replaceAll('"error":null', '')
+  const text = response.replaceAll('"error":null', '')
   const is_whole = status === 200 && text.includes(last) && !/"error"|event: error|response\.failed/.test(text)
   const its_own = is_whole && said(text) === said(whole) && !is_asked_twice
   const the_others = is_whole && said(text) === 'from the other' && is_asked_twice
@@ -184,10 +184,10 @@ describe.each(ROWS.map((row, at) => [row.name, row, at] as const))('%s', (_, row
     const failed: string[] = []
     const traces: (readonly [trace_id: string, name: string])[] = []
     for (const one of casesOf(row, at)) {
-      const heard = await ask(row, one.client, one.fault.stream, one)
-      const fault = wrong(one, row, heard, whole.get(one.client)!)
+      const received = await ask(row, one.client, one.fault.stream, one)
+      const fault = wrong(one, row, received, whole.get(one.client)!)
       if (fault) failed.push(fault)
-      else if (one.fault.when !== 'none') traces.push([heard.trace_id, `${one.fault.name} as ${one.client}`])
+      else if (one.fault.when !== 'none') traces.push([received.trace_id, `${one.fault.name} as ${one.client}`])
     }
     await gateway.app.flushed()
     for (const [trace_id, name] of traces) {

@@ -5,7 +5,7 @@ import {LEFT_ALONE} from '../../src/guardrails/left-alone.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type Answer, type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 import {forRing, generated} from '../support/ring.ts'
-import {keyOf, type Leaf, leavesOf, withLeaf} from './every-string/leaves.ts'
+import {type BodyString, keyOf, leavesOf, withLeaf} from './every-string/leaves.ts'
 import {REQUESTS} from './every-string/requests.ts'
 
 // The same as `copies.test.ts` in the requests of each dialect: where a redaction is attached, an address in any string
@@ -59,13 +59,13 @@ const quotingLater: Answer = (_, response) => {
   )
 }
 
-interface End {
+interface EndCase {
   readonly answer: Answer
   readonly config?: object
   readonly stream?: true
 }
 const DENIES = {input_guardrails: [{'default.contains': {words: ['zebra', 'EMAIL'], operator: 'none'}, deny: true}]}
-const ENDS: Readonly<Record<string, End>> = {
+const ENDS: Readonly<Record<string, EndCase>> = {
   answered: {answer: good},
   'denied by another check': {answer: good, config: DENIES},
   'refused for its config': {answer: good, config: {nope: 1}},
@@ -75,7 +75,7 @@ const ENDS: Readonly<Record<string, End>> = {
 const ALL = Object.keys(ENDS).flatMap(end => (Object.keys(PATHS) as Dialect[]).map(dialect => [end, dialect] as const))
 
 /** Strings that guardrails see: the others have a form that an address lacks, or are the place of nothing. */
-function chosen(dialect: Dialect): readonly Leaf[] {
+function chosen(dialect: Dialect): readonly BodyString[] {
   const leaves = leavesOf(REQUESTS[dialect]!).filter(
     leaf => leaf.within || !LEFT_ALONE.some(({keys, form}) => keys.includes(keyOf(leaf)) && form.test(CANARY)),
   )
@@ -89,7 +89,7 @@ test.each(ALL)('of a call that was %s nothing rests in clear: %s', async (end, d
   provider.answer(answer)
   gateway.lines.length = 0
   const trace_id = `copies-${end.replaceAll(/\W+/g, '-')}-${dialect}`
-  const ask = async (leaf: Leaf) => {
+  const ask = async (leaf: BodyString) => {
     const body = {...withLeaf({...REQUESTS[dialect]!, stream: stream ?? false}, leaf, CANARY)}
     const reply = await gateway.call(PATHS[dialect], {
       method: 'POST',

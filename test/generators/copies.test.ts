@@ -5,7 +5,7 @@ import {LEFT_ALONE} from '../../src/guardrails/left-alone.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type Answer, type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 import {forRing, generated} from '../support/ring.ts'
-import {keyOf, type Leaf, leavesOf, withLeaf} from './every-string/leaves.ts'
+import {type BodyString, keyOf, leavesOf, withLeaf} from './every-string/leaves.ts'
 import {REQUESTS} from './every-string/requests.ts'
 
 // Where a redaction is attached, an address in a request rests nowhere in clear, whichever way the call ended: not in
@@ -58,7 +58,7 @@ const cut: Answer = (_, response) => {
 }
 const silent: Answer = () => undefined
 
-interface End {
+interface EndCase {
   readonly answer: Answer
   readonly config?: object | string
   readonly headers?: Record<string, string>
@@ -69,7 +69,7 @@ interface End {
 /** Its last text has one of these words, wherever the address stands: the call is denied for it. */
 const contains = {'default.contains': {words: ['zebra', 'EMAIL', 'now'], operator: 'none'}}
 /** Every way in which a call can end, before its guardrails ran, in them, and behind them. */
-const ENDS: Readonly<Record<string, () => End>> = {
+const ENDS: Readonly<Record<string, () => EndCase>> = {
   answered: () => ({answer: good}),
   'denied by another check': () => ({
     answer: good,
@@ -120,7 +120,7 @@ const BODY = REQUESTS.chatComplete!
 const LEAVES = leavesOf(BODY).filter(
   leaf => leaf.within || !LEFT_ALONE.some(({keys, form}) => keys.includes(keyOf(leaf)) && form.test(CANARY)),
 )
-const chosen = (): readonly Leaf[] => {
+const chosen = (): readonly BodyString[] => {
   const step = Math.max(1, Math.floor(LEAVES.length / STRINGS))
   const some = LEAVES.filter((_, at) => at % step === 0).slice(0, STRINGS)
   const user = LEAVES.filter(leaf => keyOf(leaf) === 'user' || leaf.path[0] === 'metadata')
@@ -132,7 +132,7 @@ test.each(Object.keys(ENDS))('of a call that was %s nothing rests in clear', asy
   provider.answer(answer)
   gateway.lines.length = 0
   const statuses: number[] = []
-  const ask = async (leaf: Leaf) => {
+  const ask = async (leaf: BodyString) => {
     const leaving = leaves_after_ms === undefined ? undefined : AbortSignal.timeout(leaves_after_ms)
     const sent = {...withLeaf({...BODY, stream: false}, leaf, CANARY), ...body}
     const at = {

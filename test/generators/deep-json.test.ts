@@ -38,7 +38,7 @@ const PACE = pace()
 let cases = 0
 let longest = {ms: 0, what: ''}
 
-function tried(reader: Reader, shape: Shape, place: string, nth: number): string | Hold | null {
+function tried(reader: Reader, shape: Shape, place: string, nth: number): string | SlowRead | null {
   const {json, is_long} = shape
   const places = place.split('@').length - 1
   // a long one stands at one place, null at the others
@@ -71,11 +71,11 @@ function tried(reader: Reader, shape: Shape, place: string, nth: number): string
   const own_ms = ms - (allowed_ms - most_ms)
   const is_over = ms > allowed_ms
   if (!is_over && own_ms > longest.ms && reader.most_ms <= 20) longest = {ms: own_ms, what}
-  return is_over ? new Hold(`${what}: ${ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed`) : null
+  return is_over ? new SlowRead(`${what}: ${ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed`) : null
 }
 
 /** It took too long. Other work may have taken the caches: it is tried again when the rest is done. */
-class Hold {
+class SlowRead {
   readonly what: string
   constructor(what: string) {
     this.what = what
@@ -88,19 +88,19 @@ const MAX_AGAIN = 20
 const PAUSE_MS = 1000
 
 /** What a case comes to when it is tried again, at other times: what always takes too long does so in each of them. */
-async function again(one: () => string | Hold | null): Promise<string | null> {
-  let last: string | Hold | null = null
+async function again(one: () => string | SlowRead | null): Promise<string | null> {
+  let last: string | SlowRead | null = null
   for (let turn = 0; turn < TURNS; turn++) {
     await sleep(PAUSE_MS)
     last = one()
-    if (!(last instanceof Hold)) return last
+    if (!(last instanceof SlowRead)) return last
   }
-  return last instanceof Hold ? last.what : last
+  return last instanceof SlowRead ? last.what : last
 }
 
 test('no reader is held up or broken', {timeout: forRing({own: 60_000, ci: 120_000, full: 900_000})}, async () => {
   const failed: string[] = []
-  const held: (() => string | Hold | null)[] = []
+  const held: (() => string | SlowRead | null)[] = []
   READERS.forEach((reader, at) => {
     SHAPES.forEach((shape, which) => {
       if ((at * 3 + which) % (shape.is_long ? EVERY_LONG : EVERY) !== 0) return
@@ -109,7 +109,7 @@ test('no reader is held up or broken', {timeout: forRing({own: 60_000, ci: 120_0
         const nth = cases++
         const one = () => tried(reader, shape, places[(at + which + turn * 3) % places.length]!, nth)
         const fault = one()
-        if (fault instanceof Hold) held.push(one)
+        if (fault instanceof SlowRead) held.push(one)
         else if (fault) failed.push(fault)
       }
     })

@@ -11,8 +11,8 @@ import type {EndpointName} from '../../src/schema/endpoints.ts'
 import type {Side} from '../../src/schema/guardrails.ts'
 import {json} from '../support/provider.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
-import {type Routed, startRouting} from '../support/routing.ts'
-import {keyOf, type Leaf, leavesOf, withLeaf} from './every-string/leaves.ts'
+import {type RoutingSetup, startRouting} from '../support/routing.ts'
+import {type BodyString, keyOf, leavesOf, withLeaf} from './every-string/leaves.ts'
 import {bytesOf, pass, understood} from './every-string/pass.ts'
 import {REPLIES} from './every-string/replies.ts'
 import {REQUESTS} from './every-string/requests.ts'
@@ -54,7 +54,7 @@ async function judged(endpoint: EndpointName, side: Side, body: object, check: o
 }
 
 /** True for a string that may stay as it is: its key is on the list, and it has the form that is listed. */
-function isListed(leaf: Leaf, canary: Canary): boolean {
+function isListed(leaf: BodyString, canary: Canary): boolean {
   if (leaf.within) return false
   const key = keyOf(leaf)
   return LEFT_ALONE.some(({keys, form}) => keys.includes(key) && form.test(canary.text))
@@ -106,7 +106,7 @@ function tokenless(value: unknown): unknown {
 }
 
 /** What a response repeats of its request is redacted, and judged as part of the request alone. */
-function isEcho(endpoint: EndpointName, side: Side, {path}: Leaf): boolean {
+function isEcho(endpoint: EndpointName, side: Side, {path}: BodyString): boolean {
   return endpoint === 'createModelResponse' && side === 'output' && path[0] !== 'output'
 }
 
@@ -194,12 +194,12 @@ function shapeOf(event: Event): string {
 }
 
 /** Words by which a stream is read at all: with another in their place it is another stream. */
-function isShape({path}: Leaf): boolean {
+function isShape({path}: BodyString): boolean {
   return ['type', 'object', 'role', 'stop_reason', 'finish_reason', 'status'].includes(String(path.at(-1)))
 }
 
 /** A piece, or a text that is told again when its pieces are over. */
-function isPiece(leaf: Leaf, names: ReadonlyMap<string, string>, event: Event): boolean {
+function isPiece(leaf: BodyString, names: ReadonlyMap<string, string>, event: Event): boolean {
   if (/delta|\.done$|completed$/.test(String(event.type)) && !/annotation|citation/.test(leaf.name)) return true
   const key = String(leaf.path.at(-1))
   return (
@@ -245,9 +245,9 @@ async function wrongIn(
   // it does not leave.
   const fits = stream_mode !== 'window' || longest.length <= stream_window_chars / 2
   if (redacted.fault && fits) return `redacted, it is cut off: ${redacted.fault.message}`
-  const heard = understood(redacted.text)
-  if (heard.includes(text))
-    return `redacted, it leaves: ${heard.slice(Math.max(0, heard.indexOf(text) - 300), heard.indexOf(text) + 60)}`
+  const received = understood(redacted.text)
+  if (received.includes(text))
+    return `redacted, it leaves: ${received.slice(Math.max(0, received.indexOf(text) - 300), received.indexOf(text) + 60)}`
   if (isEchoed(bytes)) return undefined
   const denied = await pass(endpoint, [hookOf(denies, how)], bytes, cuts)
   if (denied.fault?.code !== 'guardrail.denied') return 'it is not denied'
@@ -261,7 +261,7 @@ function isEchoed(bytes: Buffer): boolean {
 }
 
 describe('through a gateway', () => {
-  let routed: Routed
+  let routed: RoutingSetup
   beforeAll(async () => {
     routed = await startRouting()
   })
@@ -298,9 +298,9 @@ describe('through a gateway', () => {
       const reply = REPLIES[endpoint === 'promptComplete' ? 'chatComplete' : endpoint]
       if (reply) upstream.answer((_heard, response) => json(response, crowded(reply)))
       await routed.ask({...config, input_guardrails: redact}, asked)
-      expect(upstream.heard.length).toBe(1)
-      expect(upstream.heard[0]!.body.toString()).not.toContain('canary.')
-      expect(upstream.heard[0]!.body.toString()).toContain('EMAIL_1')
+      expect(upstream.received.length).toBe(1)
+      expect(upstream.received[0]!.body.toString()).not.toContain('canary.')
+      expect(upstream.received[0]!.body.toString()).toContain('EMAIL_1')
       if (!reply) return
       const told = await routed.ask({...config, output_guardrails: redact}, {...asked, body: REQUESTS[endpoint]!})
       expect(told.status).toBe(200)

@@ -77,8 +77,8 @@ test('what came before an error leaves, at whatever turn the stream ends while a
     unsavedHook([REDACTS] as never, {deny: true, stream_mode: 'window', stream_window_chars: 60} as never)!,
   ]
   for (const wire of WIRES.filter(({provider, is_sse}) => provider !== null && is_sse)) {
-    const told = wire.told([...words, 'The end.']).filter(({text, is_end}) => !is_end && text !== 'The end.')
-    const chunks = [...told.map(({bytes}) => bytes), wire.error]
+    const response = wire.told([...words, 'The end.']).filter(({text, is_end}) => !is_end && text !== 'The end.')
+    const chunks = [...response.map(({bytes}) => bytes), wire.error]
     for (let turns = 0; turns < 40; turns++) {
       // three numbers a chunk: whether turns pass behind it, whether one of the event loop does, as behind all but the
       // last, how many others
@@ -123,8 +123,8 @@ async function tried({wire, mode, verdict, delay, ending, style, cut}: Case, of:
   const random = numbers(of)
   const words = wordsOf(verdict, random)
   const all = wire.told(words)
-  const {told, last} = endedBy(ending, all, wire, mode, random)
-  const chunks = cutBy(cut, styled(style, told, wire, ending), random)
+  const {told: response, last} = endedBy(ending, all, wire, mode, random)
+  const chunks = cutBy(cut, styled(style, response, wire, ending), random)
   const checks = [{id: 'default.contains', parameters: {words: [FORBIDDEN], operator: 'none'}}, REDACTS]
   const hook = unsavedHook(
     checks as never,
@@ -133,8 +133,8 @@ async function tried({wire, mode, verdict, delay, ending, style, cut}: Case, of:
   const broken_verdict = verdict === 'broken' ? 1 + Math.floor(random() * 3) : 0
   const played = await play({wire, hooks: [hook], chunks, last, delay, broken_verdict, random})
   if (played.misdeeds.length) return played.misdeeds.join('; ')
-  const said = told.map(({text}) => text).join('')
-  return wrongIn(played, {wire, mode, ending, said, has_all: told.length >= all.length, broken_verdict})
+  const said = response.map(({text}) => text).join('')
+  return wrongIn(played, {wire, mode, ending, said, has_all: response.length >= all.length, broken_verdict})
 }
 
 interface Expected {
@@ -149,45 +149,45 @@ interface Expected {
 
 function wrongIn({bytes, fault, had_left, was_settled, verdicts}: Played, of: Expected): string | undefined {
   const {wire, mode, ending, said, has_all, broken_verdict} = of
-  const heard = understood(wire.endpoint, bytes)
+  const received = understood(wire.endpoint, bytes)
   const want = mode === 'after' ? said : redacted(said)
   const tell = (wrong: string) =>
-    `${wrong}; fault ${fault}; read ${JSON.stringify(heard)}, wanted ${JSON.stringify(want)}`
-  if (mode !== 'after' && heard.text.includes(FORBIDDEN)) return tell('what is forbidden has left')
-  if (mode !== 'after' && heard.text.match(PHONE)) return tell('what is redacted has left')
-  if (!want.startsWith(heard.text)) return tell('the text is another')
-  if (heard.ends > 1) return tell('it is told whole more than once')
-  if (fault !== null && heard.ends > 0) return tell('it is told whole, and then broken')
-  if (heard.again.some(text => text !== (mode === 'after' ? text : want))) return tell('it is told again otherwise')
+    `${wrong}; fault ${fault}; read ${JSON.stringify(received)}, wanted ${JSON.stringify(want)}`
+  if (mode !== 'after' && received.text.includes(FORBIDDEN)) return tell('what is forbidden has left')
+  if (mode !== 'after' && received.text.match(PHONE)) return tell('what is redacted has left')
+  if (!want.startsWith(received.text)) return tell('the text is another')
+  if (received.ends > 1) return tell('it is told whole more than once')
+  if (fault !== null && received.ends > 0) return tell('it is told whole, and then broken')
+  if (received.again.some(text => text !== (mode === 'after' ? text : want))) return tell('it is told again otherwise')
   if (ending === 'gone') return undefined
   const is_denied = mode !== 'after' && said.includes(FORBIDDEN)
   const is_broken = mode !== 'after' && broken_verdict > 0 && broken_verdict <= verdicts
   // a provider in the client's own words may break off behind its end as it likes
-  const is_said = ending === 'reset' && (heard.ends > 0 || (has_all && wire.provider === null))
+  const is_said = ending === 'reset' && (received.ends > 0 || (has_all && wire.provider === null))
   const is_unfinished = ['truncated', 'torn', 'error', 'reset'].includes(ending) && !was_settled && !is_said
   if (is_unfinished) {
-    if (heard.ends > 0 && ending !== 'error') return tell('an answer without its end is told whole')
+    if (received.ends > 0 && ending !== 'error') return tell('an answer without its end is told whole')
     // what came before it broke is told where a part of it has left; else an error is all there is
-    const is_told = heard.text === want && fault !== 'guardrail.denied'
+    const is_told = received.text === want && fault !== 'guardrail.denied'
     const is_refused =
       fault !== null &&
-      (!had_left || is_denied || is_broken || ((ending === 'error' || ending === 'torn') && heard.text === ''))
+      (!had_left || is_denied || is_broken || ((ending === 'error' || ending === 'torn') && received.text === ''))
     if (!is_told && !is_refused) return tell('what came before the break is lost')
     if (!is_refused && is_denied) return tell('it is not denied')
     const may_be_silent =
       wire.provider === null &&
-      (ending === 'truncated' || (ending === 'error' && heard.errors === 1) || mode === 'after')
+      (ending === 'truncated' || (ending === 'error' && received.errors === 1) || mode === 'after')
     if (fault === null && !may_be_silent && !has_all) return tell('the break is not told')
     return undefined
   }
   if (is_denied && !is_broken) return fault === 'guardrail.denied' ? undefined : tell('it is not denied')
   if (is_broken) return fault !== null ? undefined : tell('a verdict is missing, and nobody is told')
   if (fault !== null) return tell('it is cut off')
-  if (heard.text !== want) return tell('text is lost')
-  if (!heard.has_reason) return tell('why it ended is lost')
-  if (heard.ends !== (ending === 'no [DONE]' && wire.provider === null && hasDone(wire) ? 0 : 1))
+  if (received.text !== want) return tell('text is lost')
+  if (!received.has_reason) return tell('why it ended is lost')
+  if (received.ends !== (ending === 'no [DONE]' && wire.provider === null && hasDone(wire) ? 0 : 1))
     return tell('its end is lost')
-  if (wire.name === 'chat' && (heard.calls !== ARGUMENTS || heard.thought !== THOUGHT))
+  if (wire.name === 'chat' && (received.calls !== ARGUMENTS || received.thought !== THOUGHT))
     return tell('what stands beside the text is lost')
   return undefined
 }
@@ -242,10 +242,10 @@ function endedBy(
     case 'truncated':
       return {told: some(), last: 'ends'}
     case 'torn': {
-      const told = some()
-      const next = all[told.length]!.bytes
+      const response = some()
+      const next = all[response.length]!.bytes
       const at = Math.max(next.indexOf('data: ') + 8, Math.floor(next.length * (0.3 + random() * 0.4)))
-      return {told: [...told, bytesOf(next.subarray(0, at))], last: 'ends'}
+      return {told: [...response, bytesOf(next.subarray(0, at))], last: 'ends'}
     }
     case 'error':
       return {told: [...some(), bytesOf(wire.error)], last: 'ends'}
@@ -268,11 +268,11 @@ function endedBy(
 /** The bytes of each event, in another spelling of the same. */
 function styled(
   style: Case['style'],
-  told: readonly Told[],
+  response: readonly Told[],
   {is_sse}: Wire,
   ending: Case['ending'],
 ): readonly Buffer[] {
-  const events = told.map(({bytes}) => bytes)
+  const events = response.map(({bytes}) => bytes)
   if (!is_sse) return events
   const eol = style === 'CRLF' ? '\r\n' : style === 'CR' ? '\r' : '\n'
   const texts = events.map(bytes => bytes.toString())

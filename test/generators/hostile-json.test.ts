@@ -73,14 +73,14 @@ test('a body that is nested too deep is 400 that says so, on every unified route
     }
   }
   expect(failed).toEqual([])
-  expect(provider.heard).toEqual([])
+  expect(provider.received).toEqual([])
 })
 
 test('what is as deep as may be passes', async () => {
   const body = `{"model":"m","messages":[{"role":"user","content":"hi"}],"metadata":${deep(MAX_JSON_DEPTH - 1)}}`
   const place = {'x-gateway-provider': 'openai', 'x-gateway-custom-host': provider.url}
   expect((await send('POST', '/v1/chat/completions', body, place)).status).toBe(200)
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 
 test('every operation that reads a body says so too', async () => {
@@ -118,10 +118,10 @@ test.each([
       const more: Record<string, string> = header.endsWith('-config')
         ? {}
         : {'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url}
-      const {status, text: told} = await send('POST', '/v1/chat/completions', body, {...more, [header]: text})
-      expect(status, `${header} ${levels} ${told.slice(0, 200)}`).toBeLessThan(500)
+      const {status, text: response} = await send('POST', '/v1/chat/completions', body, {...more, [header]: text})
+      expect(status, `${header} ${levels} ${response.slice(0, 200)}`).toBeLessThan(500)
       if (/config$|metadata$/.test(header) && text.startsWith('{') && levels < 2500)
-        expect([status, told]).toEqual([400, expect.stringMatching(TOO_DEEP)])
+        expect([status, response]).toEqual([400, expect.stringMatching(TOO_DEEP)])
     }
   }
 })
@@ -157,9 +157,9 @@ test('the keys of an object’s own workings are 400 AB01, anywhere in a config,
           'x-gateway-config': text,
         }),
       ]
-      for (const [which, {status, text: told}] of replies.entries())
-        if (status !== 400 || !told.includes('AB01') || !told.includes(key))
-          failed.push(`${key} ${at} ${which}: ${status} ${told.slice(0, 200)}`)
+      for (const [which, {status, text: response}] of replies.entries())
+        if (status !== 400 || !response.includes('AB01') || !response.includes(key))
+          failed.push(`${key} ${at} ${which}: ${status} ${response.slice(0, 200)}`)
     }
     const others: readonly (readonly [method: string, path: string, body: string])[] = [
       [

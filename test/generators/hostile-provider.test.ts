@@ -9,7 +9,7 @@ import {CASES, type HostileProvider, hostileProvider, WAITING} from '../support/
 import {pace} from '../support/pace.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
 import {type Answer, hostileClient} from './hostile-provider/client.ts'
-import {watchHolds} from './hostile-provider/holds.ts'
+import {watchHolds} from './hostile-provider/event-loop.ts'
 import {type HostileRoute, KINDS, type ProviderKind, ROUTES, secretOf} from './hostile-provider/routes.ts'
 
 /**
@@ -160,7 +160,7 @@ test('a hostile provider costs nobody but its own caller anything', {
 }, async () => {
   const faults: string[] = []
   const asked = new Map<string, HostileCall>()
-  const told = ({name, route}: HostileCall, fault: string) => {
+  const response = ({name, route}: HostileCall, fault: string) => {
     const is_known = KNOWN.some(([of, at, words]) => of === name && route.name.includes(at) && words.test(fault))
     if (!is_known) faults.push(`${name}, ${route.name}: ${fault}`)
   }
@@ -170,7 +170,7 @@ test('a hostile provider costs nobody but its own caller anything', {
     const answer = await ask(call)
     const longest_ms = watch.longest_ms()
     asked.set(answer.trace_id, call)
-    for (const fault of wrongIn(call.name, answer)) told(call, fault)
+    for (const fault of wrongIn(call.name, answer)) response(call, fault)
     return longest_ms
   }
 
@@ -188,7 +188,7 @@ test('a hostile provider costs nobody but its own caller anything', {
     if (least_ms > MOST_KNOWN * allowed_ms)
       faults.push(`${call.name}, ${call.route.name}: held the event loop ${least_ms.toFixed(1)} ms`)
     else if (least_ms > allowed_ms)
-      told(call, `held the event loop ${least_ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed`)
+      response(call, `held the event loop ${least_ms.toFixed(1)} ms, of which ${allowed_ms.toFixed(1)} are allowed`)
   }
   watch.close()
 
@@ -199,13 +199,13 @@ test('a hostile provider costs nobody but its own caller anything', {
   let shown = 0
   for (const [trace_id, call] of asked) {
     const rows = logged.get(trace_id) ?? []
-    if (rows.length === 0) told(call, 'no row of the log has its trace id')
+    if (rows.length === 0) response(call, 'no row of the log has its trace id')
     // what was said is read one by one, which takes long: of all that may hold a secret, and of some others
     const is_shown = call.name.startsWith('echo-') || shown++ % SHOWN_EVERY === 0
     const bodies = is_shown ? await Promise.all(rows.map(({id}) => gateway.admin('GET', `/logs/${String(id)}`))) : []
     const text = JSON.stringify([rows, bodies])
     const secret = SECRETS.find(secret => text.includes(secret))
-    if (secret) told(call, `the log tells ${secret}`)
+    if (secret) response(call, `the log tells ${secret}`)
   }
   for (const line of gateway.lines) {
     if (SECRETS.some(secret => line.includes(secret))) faults.push(`the process log tells a secret: ${line}`)
@@ -216,8 +216,8 @@ test('a hostile provider costs nobody but its own caller anything', {
 
   const played = await provider.close()
   // a route that never leads there would be right whatever it does
-  const heard = new Set(played.keys())
-  for (const {name} of calls) if (!heard.has(name)) faults.push(`${name} was never played`)
+  const received = new Set(played.keys())
+  for (const {name} of calls) if (!received.has(name)) faults.push(`${name} was never played`)
 
   const store = await openStore({kind: 'sqlite', folder, role: 'operator'})
   const {breaks, set_aside} = await verifyLedger(store)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
-import {heard, type Told} from '../base/egress/http1/told.ts'
+import {received, type Told} from '../base/egress/http1/dispatched.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
 import {sent} from './http/requests.ts'
 import {type CameOf, waysIn} from './http/ways-in.ts'
@@ -14,8 +14,12 @@ const LONG_MS = 600_000
  * one is under way, and drops that answer when the later is malformed. Ours come one after the other. Where nothing is
  * ahead both do the same; whether the end is told besides, with 400, is a matter of turns.
  */
-function withoutLastWord({told, heard, is_closed}: CameOf): CameOf {
-  return {told, heard: heard.replace(/HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n\r\n$/, ''), is_closed}
+function withoutLastWord({told: response, received, is_closed}: CameOf): CameOf {
+  return {
+    told: response,
+    received: received.replace(/HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n\r\n$/, ''),
+    is_closed,
+  }
 }
 
 test('however requests are bent and cut, our way in makes of them what node:http does', {
@@ -44,9 +48,9 @@ test('however replies are bent and cut, callers are told what undici tells, but 
       const {ours, theirs} = await besideUndici(of)
       if (ours.end === 'whole' && theirs.end === 'whole') {
         counts.whole++
-        expect(heard(ours)).toEqual(heard(theirs))
+        expect(received(ours)).toEqual(received(theirs))
       } else if (ours.end !== 'whole') {
-        expect(['upstream.broken', 'upstream.bad_reply', 'upstream.cut']).toContain(heard(ours).end)
+        expect(['upstream.broken', 'upstream.bad_reply', 'upstream.cut']).toContain(received(ours).end)
         if (theirs.end !== 'whole') return void counts.refused++
         counts.stricter++
         expect(differenceOf(STRICTER, of, ours)).toBeDefined()
@@ -66,7 +70,7 @@ test('however replies are bent and cut, callers are told what undici tells, but 
   generated('HTTP, the way out', EACH_WAY)
 })
 
-const withoutNews = (told: Told) => ({...heard(told), heads: heard(told).heads.slice(-1)})
+const withoutNews = (response: Told) => ({...received(response), heads: received(response).heads.slice(-1)})
 
 const same = (one: CameOf, other: CameOf) =>
-  one.heard === other.heard && one.is_closed === other.is_closed && one.told.join('\n') === other.told.join('\n')
+  one.received === other.received && one.is_closed === other.is_closed && one.told.join('\n') === other.told.join('\n')

@@ -2,18 +2,18 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest'
 import {LIFE, type StateName} from '../../src/proxy/call/state.ts'
 import {forRing, generated} from '../support/ring.ts'
-import {ask, type Cell, hold, until, type Way} from './life-of-call/cells.ts'
+import {ask, type Cell, hold, type ServerKind, until} from './life-of-call/cells.ts'
 import {Client} from './life-of-call/client.ts'
 import {ACTS, COMES_TO, type Event, fillDisk} from './life-of-call/events.ts'
 import {STATES, type State} from './life-of-call/states.ts'
-import {ADMIN_KEY, type World, worldApart, worldHere} from './life-of-call/worlds.ts'
+import {ADMIN_KEY, type GatewaySetup, worldApart, worldHere} from './life-of-call/worlds.ts'
 
 const LIMIT_MS = 600
 const SHORT_MS = 600
 /** How long a second request to a provider that must not come is waited for. */
 const QUIET_MS = 150
 
-const statesBy = (event: Event, way: Way) =>
+const statesBy = (event: Event, way: ServerKind) =>
   STATES.filter(({name, hears}) => name in COMES_TO[event] && (way === 'front' || hears !== 'session'))
 
 /** What the provider had been asked before the event: by the call, or by the one that it follows. */
@@ -21,7 +21,7 @@ const askedBefore = ({hears, attempts, follows}: State) =>
   hears === 'dial' || hears === 'session' ? 0 : follows ? 1 : attempts
 
 /** Every call comes to what the table says, and leaves nothing behind: no request, no connection, no reservation. */
-async function check(event: Event, cells: readonly Cell[], world: World, is_serving = true) {
+async function check(event: Event, cells: readonly Cell[], world: GatewaySetup, is_serving = true) {
   const table = COMES_TO[event]
   for (const {client} of cells) client.read()
   await until(() => cells.every(({state, client}) => client.end === table[state.name]![0]))
@@ -55,7 +55,7 @@ const counted = (cells: readonly Cell[]) => {
 }
 
 /** In `npm test` calls come in by one way. */
-const WAYS = forRing<readonly Way[]>({own: ['http'], ci: ['front', 'http'], full: ['front', 'http']})
+const WAYS = forRing<readonly ServerKind[]>({own: ['http'], ci: ['front', 'http'], full: ['front', 'http']})
 const SHORT = {
   UPSTREAM_CONNECT_TIMEOUT_MS: String(SHORT_MS / 2),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: String(SHORT_MS),
@@ -89,8 +89,8 @@ test('each state of a call is held here, or named as one that cannot be', () => 
 })
 
 describe.each(WAYS)('a call in whatever state it is (%s)', way => {
-  let world: World
-  let hurried: World
+  let world: GatewaySetup
+  let hurried: GatewaySetup
   let unrecorded: readonly Cell[]
   const held = async (event: Event, of = world, patience_ms?: number) =>
     counted(await hold(of, event, statesBy(event, way), way, patience_ms))
@@ -160,7 +160,7 @@ describe.each(WAYS)('a call in whatever state it is (%s)', way => {
 test.runIf(forRing({own: false, ci: true, full: true}))(
   'a call whose gateway is killed is what the next start makes of it',
   async () => {
-    for (const way of forRing<readonly Way[]>({own: [], ci: ['front'], full: WAYS})) {
+    for (const way of forRing<readonly ServerKind[]>({own: [], ci: ['front'], full: WAYS})) {
       const world = await worldApart({})
       onTestFinished(() => world.close())
       const cells = counted(await hold(world, 'process killed', statesBy('process killed', way), way))
@@ -215,14 +215,14 @@ test.runIf(forRing({own: false, ci: true, full: true}))(
           }),
         )
         await sleep(50)
-        const heard = world.double.heard.length
+        const received = world.double.received.length
         const stopped = world.stop()
         await sleep(LIMIT_MS / 4)
         for (const cell of cells.flat()) ACTS.drain!(cell, world)
         took.push(await stopped)
         expect([
           await world.ended,
-          world.double.heard.length - heard,
+          world.double.received.length - received,
           crowd.filter(({closed}) => !closed).length,
         ]).toEqual([0, 0, 0])
         for (const each of cells) await check('drain', counted(each), world, false)

@@ -111,9 +111,9 @@ test('a wrong option is 400 with its name, wherever it is said', async () => {
   for (const one of casesOf()) {
     const apt = isApt(one)
     if (apt && !one.custom) continue
-    const before = provider.heard.length
+    const before = provider.received.length
     const {status, text} = await ask(one)
-    const left = provider.heard.length > before
+    const left = provider.received.length > before
     const named = text.includes(one.option) || text.includes(headerOf(one.option))
     const fits = apt ? status !== 500 : status === 400 && named && !left
     if (!fits)

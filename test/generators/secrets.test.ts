@@ -6,7 +6,7 @@ import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {HOUSES, otherValue, PEM, PLACES} from '../support/places.ts'
 import {forRing, generated} from '../support/ring.ts'
 import {type Dialled, dialler} from './secrets/dialler.ts'
-import {type Said, WAYS, type Way} from './secrets/ways.ts'
+import {type RequestCase, type Said, WAYS} from './secrets/ways.ts'
 
 /**
  * Every option that decides where a call of a provider goes or what it logs in with × every way in which a caller may
@@ -96,14 +96,14 @@ function leaks(name: string, {origin, text, headers, asked_tokens}: Dialled): st
 }
 
 /** The header is told and the call is the integration's own, as if it had not said so. */
-function misses(way: Way, said: Said, name: string, dialled: Dialled): string[] {
+function misses(way: RequestCase, said: Said, name: string, dialled: Dialled): string[] {
   const own = usual.get(name)!
   const {refusal, origin, warning, headers} = dialled
-  const told = warning?.includes(said.name.replaceAll('_', '-')) ?? false
+  const response = warning?.includes(said.name.replaceAll('_', '-')) ?? false
   const can_be_said = said.name === 'custom_host' || HEADERS.has(said.name)
   if (way.comes_to === 'unused') {
     if (refusal !== null || origin !== own.origin) return [`${refusal ?? origin}, not ${own.origin}`]
-    if (can_be_said && !told) return [`the warning is ${warning}`]
+    if (can_be_said && !response) return [`the warning is ${warning}`]
     return Object.keys(own.headers).filter(header => !(header in headers))
   }
   const is_named = refusal !== null && (refusal.includes(said.name) || refusal.startsWith('config.invalid'))

@@ -116,15 +116,15 @@ test('a text under any member of an event is judged as a whole', {
           resolve()
         }),
       )
-      const told = sent
+      const response = sent
         .split('\n')
         .filter(line => line.startsWith('data: {'))
         .map(line => JSON.parse(line.slice(6)) as {delta?: unknown; choices?: {delta?: unknown}[]})
         .map(each => textAt(each.choices?.[0]?.delta ?? each.delta, path))
         .join('')
-      expect(told).not.toContain(CARD)
+      expect(response).not.toContain(CARD)
       if (denies) expect(stream.fault).not.toBeNull()
-      else expect([stream.fault, told]).toEqual([null, text.replace(CARD, '[CARD]')])
+      else expect([stream.fault, response]).toEqual([null, text.replace(CARD, '[CARD]')])
     }),
     {numRuns: CASES, seed: seed()},
   )

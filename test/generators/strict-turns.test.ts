@@ -95,7 +95,7 @@ async function sent({client, upstream}: Session, event: object) {
 }
 
 /** Something that a client says, and what it adds to the context. */
-async function told(session: Session, random: Random) {
+async function response(session: Session, random: Random) {
   const {context, bytes_a_token} = session
   const text = random.text()
   switch (random.of(['item', 'output', 'instructions', 'tools', 'sound', 'sound', 'spoken item'])) {
@@ -137,15 +137,15 @@ const item = (of: object) => ({type: 'conversation.item.create', item: of})
 /** One turn: what was said, the answer, and what it is charged by. */
 async function turn(session: Session, random: Random, id: string): Promise<void> {
   const {client, upstream, context, most_answer} = session
-  for (let times = 1 + random.below(3); times > 0; times--) await told(session, random)
+  for (let times = 1 + random.below(3); times > 0; times--) await response(session, random)
   if (random.chance(0.6)) {
     const instructions = random.text(6)
     context.text += tokensOf(instructions)
     await sent(session, {type: 'response.create', response: {instructions}})
   }
-  const heard = client.messages.length
+  const received = client.messages.length
   upstream.say({type: 'response.created', response: {id, status: 'in_progress'}})
-  await client.until(() => client.messages.length === heard + 1)
+  await client.until(() => client.messages.length === received + 1)
   const output_tokens = 1 + random.below(most_answer)
   const audio_tokens = random.below(output_tokens + 1)
   const input_tokens = context.text + context.audio
@@ -166,7 +166,7 @@ async function turn(session: Session, random: Random, id: string): Promise<void>
       },
     },
   })
-  await client.until(() => client.messages.length === heard + 2)
+  await client.until(() => client.messages.length === received + 2)
   context.text += output_tokens - audio_tokens
   context.audio += audio_tokens
 }
@@ -184,10 +184,10 @@ test('whatever is said in a session, a turn uses no more than strict limits rese
       await expect.poll(() => counted.used !== null, {interval: 1}).toBe(true)
       const {reserved} = counted
       const used = counted.used!
-      const told = `session ${at}, turn ${nth}`
-      expect(used.tokens, told).toBeGreaterThan(0)
-      expect(used.tokens, `${told} tokens`).toBeLessThanOrEqual(reserved.tokens)
-      expect(used.cost_nanousd, `${told} cost`).toBeLessThanOrEqual(reserved.cost_nanousd)
+      const response = `session ${at}, turn ${nth}`
+      expect(used.tokens, response).toBeGreaterThan(0)
+      expect(used.tokens, `${response} tokens`).toBeLessThanOrEqual(reserved.tokens)
+      expect(used.cost_nanousd, `${response} cost`).toBeLessThanOrEqual(reserved.cost_nanousd)
       turns++
     }
     session.client.write(closeFrame('client', {code: 1000, reason: ''}))

@@ -55,7 +55,7 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
   const tried = all.filter(sampled)
   const direct = new Map<string, Drive>()
   const through = new Map<string, Drive>()
-  const here = () => tried.filter(method => direct.get(method)!.heard.length > 0)
+  const here = () => tried.filter(method => direct.get(method)!.received.length > 0)
   let rows: ReadonlyMap<string, readonly LogRow[]>
 
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
 
   test('is driven, or stands on the list with a reason, and the list names no other', () => {
     expect(Object.keys(reasons).filter(name => !driven.methods.includes(name))).toEqual([])
-    const silent = tried.filter(method => direct.get(method)!.heard.length === 0)
+    const silent = tried.filter(method => direct.get(method)!.received.length === 0)
     expect(
       silent
         .filter(method => !ELSEWHERE.test(direct.get(method)!.answer))
@@ -82,12 +82,12 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
   test('leaves as it would without the gateway, and its answer comes back as it was', () => {
     for (const method of here()) {
       if (GATEWAYS_OWN.has(method)) continue
-      const {answer, heard} = direct.get(method)!
+      const {answer, received} = direct.get(method)!
       expect({method, ...through.get(method)}).toMatchObject({
         method,
         answer,
         is_error: false,
-        heard: heard.map(each => leaving(driven, each)),
+        received: received.map(each => leaving(driven, each)),
       })
     }
   })
@@ -95,7 +95,7 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
   test('is an operation of the table, has one row, and costs what the table says', () => {
     const faults = here().flatMap(method => {
       const operation = operationOf(driven, through.get(method)!)
-      if (!operation) return [`${method}: the table lacks ${through.get(method)!.heard[0]!.line}`]
+      if (!operation) return [`${method}: the table lacks ${through.get(method)!.received[0]!.line}`]
       const mine = rows.get(`${client} ${method}`) ?? []
       const {passed} = through.get(method)!
       if (mine.length !== passed) return [`${method}: ${mine.length} rows of ${passed} requests`]
@@ -107,9 +107,9 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
   test('that costs by no known rate says so when its reply tells no usage', async () => {
     const flagged = here().filter(method => operationOf(driven, through.get(method)!)?.money === 'flagged')
     for (const method of flagged) await driveThrough(driven, method, `${client} ${method} untold`, false)
-    const told = await rowsByTrace()
+    const response = await rowsByTrace()
     for (const method of flagged) {
-      const sources = told.get(`${client} ${method} untold`)!.map(row => [method, row.cost, row.usage_source])
+      const sources = response.get(`${client} ${method} untold`)!.map(row => [method, row.cost, row.usage_source])
       expect(sources).toEqual([[method, 0, CHARGED_WHEN_ENDED[`${client} ${method}`] ? 'none' : 'unmetered']])
     }
   }, 60_000)
@@ -117,18 +117,18 @@ describe.each(DRIVEN.map(driven => [driven.client, driven] as const))('every met
 
 test('a method of Google’s that one of its APIs lacks is driven at the other', () => {
   const [google, vertex] = DRIVEN.filter(({kind}) => kind === 'google' || kind === 'vertex-ai')
-  const heard = new Set(
+  const received = new Set(
     [google!, vertex!].flatMap(each =>
-      [...asked.get(each)!].filter(([, {heard}]) => heard.length > 0).map(([name]) => name),
+      [...asked.get(each)!].filter(([, {received}]) => received.length > 0).map(([name]) => name),
     ),
   )
-  expect([...asked.get(google!)!.keys()].filter(name => !heard.has(name))).toEqual([])
+  expect([...asked.get(google!)!.keys()].filter(name => !received.has(name))).toEqual([])
 })
 
 test('paths that are of our administration too are these', () => {
   for (const driven of DRIVEN) {
-    const paths = [...asked.get(driven)!.values()].flatMap(({heard}) =>
-      heard.map(({line}) => belowVersion(line!.split(' ')[1]!)),
+    const paths = [...asked.get(driven)!.values()].flatMap(({received}) =>
+      received.map(({line}) => belowVersion(line!.split(' ')[1]!)),
     )
     const found = [...new Set(paths.filter(path => administered(path).length > 0))].toSorted()
     const known = COLLISIONS[driven.kind] ?? []
@@ -144,9 +144,9 @@ test('operations on an organisation pass through', async () => {
       .filter((_, at) => at % forRing({own: 40, ci: 7, full: 1}) === 0)
     expect(methods.length).toBeGreaterThan(2)
     for (const method of methods) {
-      const {answer, heard} = await driveDirect(driven, method)
+      const {answer, received} = await driveDirect(driven, method)
       const through = await driveThrough(driven, method, 'organisation')
-      expect({method, ...through}).toEqual({method, answer, is_error: false, heard, passed: heard.length})
+      expect({method, ...through}).toEqual({method, answer, is_error: false, received, passed: received.length})
     }
   }
 })
@@ -167,13 +167,13 @@ function driveThrough(driven: Driven, method: string, trace: string, tells_usage
   )
 }
 
-function leaving(driven: Driven, heard: Drive['heard'][number]): Drive['heard'][number] {
-  const [method, path] = heard.line!.split(' ')
-  return {...heard, line: `${method} ${driven.leaves(path!)}`}
+function leaving(driven: Driven, received: Drive['received'][number]): Drive['received'][number] {
+  const [method, path] = received.line!.split(' ')
+  return {...received, line: `${method} ${driven.leaves(path!)}`}
 }
 
-function operationOf({kind}: Driven, {heard}: Drive): VendorOperation | undefined {
-  const [method, path] = heard[0]!.line!.split(' ')
+function operationOf({kind}: Driven, {received}: Drive): VendorOperation | undefined {
+  const [method, path] = received[0]!.line!.split(' ')
   return vendorOperation(kind, method!, belowVersion(path!))?.operation
 }
 

@@ -3,7 +3,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest'
 import {type GuardedRoute, ROUTES} from '../support/guarded.ts'
 import {type Answer, type FakeProvider, fakeProvider, json} from '../support/provider.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
-import {type Routed, startRouting} from '../support/routing.ts'
+import {type RoutingSetup, startRouting} from '../support/routing.ts'
 
 // Streams that are redacted while they pass, over sockets, several at a time: each has to come whole, whenever its
 // verdicts come and however its provider ends it.
@@ -15,7 +15,7 @@ const MAX_MS = 20_000
 /** How a provider ends an answer that it has said all of. */
 const ENDINGS = ['at once', 'later', 'broken behind its end'] as const
 
-let routed: Routed
+let routed: RoutingSetup
 let service: FakeProvider
 let turn = 0
 /** Numbers that go round, so that no two streams next to each other are paced alike. */
@@ -118,9 +118,9 @@ interface Question {
  * Answers with the words that it is asked for, in chunks of any length, at any pace. What it is to do stands in the
  * question, since several ask at once.
  */
-const paced: Answer = async (heard, response, request) => {
-  const {route, words, ending} = questionIn(heard.body)
-  const bytes = await bytesOf(ROUTES.find(({name}) => name === route)!, words, heard, request)
+const paced: Answer = async (received, response, request) => {
+  const {route, words, ending} = questionIn(received.body)
+  const bytes = await bytesOf(ROUTES.find(({name}) => name === route)!, words, received, request)
   response.writeHead(200, {'content-type': 'text/event-stream'})
   for (let at = 0; at < bytes.length; ) {
     const length = 1 + some(900)
@@ -147,10 +147,10 @@ function questionIn(body: Buffer): Question {
 async function bytesOf(
   route: GuardedRoute,
   words: readonly string[],
-  ...[heard, request]: [Parameters<Answer>[0], Parameters<Answer>[2]]
+  ...[received, request]: [Parameters<Answer>[0], Parameters<Answer>[2]]
 ) {
   const parts: Buffer[] = []
   const kept = {writeHead: () => kept, write: (part: string) => parts.push(Buffer.from(part)), end: () => undefined}
-  await route.answer(words)(heard, kept as never, request)
+  await route.answer(words)(received, kept as never, request)
   return Buffer.concat(parts)
 }

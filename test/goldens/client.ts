@@ -1,7 +1,7 @@
 import {connect} from 'node:net'
 import {lines, type Message, readMessage} from './http.ts'
 
-export interface Ask {
+export interface ClientRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -18,7 +18,7 @@ export interface Asked {
   readonly begun: Promise<void>
 }
 
-export function send(port: number, {method, path, headers, body}: Ask): Asked {
+export function send(port: number, {method, path, headers, body}: ClientRequest): Asked {
   const socket = connect({port, host: '127.0.0.1', noDelay: true})
   const begun = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<Message | null>()

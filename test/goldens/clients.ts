@@ -111,7 +111,7 @@ export function openaiRows(): Readonly<Record<string, readonly Row[]>> {
   return {openai: rows}
 }
 
-interface Errand {
+interface OperationCase {
   readonly name: string
   readonly endpoint: string
   readonly id?: string
@@ -131,7 +131,7 @@ interface Errand {
   }[]
 }
 
-const ERRANDS: Readonly<Record<string, readonly [method: string, path: string]>> = {
+const OPERATIONS: Readonly<Record<string, readonly [method: string, path: string]>> = {
   uploadFile: ['POST', '/v1/files'],
   listFiles: ['GET', '/v1/files'],
   retrieveFile: ['GET', '/v1/files/ID'],
@@ -148,24 +148,24 @@ const ERRANDS: Readonly<Record<string, readonly [method: string, path: string]>>
   cancelFinetune: ['POST', '/v1/fine_tuning/jobs/ID/cancel'],
 }
 
-/** Calls that come to several calls (`errands.json`), but for those that go on to a place outside. */
-export function errandRows(): Readonly<Record<string, readonly Row[]>> {
-  const folders = readdirSync(ROOT).filter(folder => existsSync(join(ROOT, folder, 'errands.json')))
+/** Calls that come to several calls (`operations.json`), but for those that go on to a place outside. */
+export function operationRows(): Readonly<Record<string, readonly Row[]>> {
+  const folders = readdirSync(ROOT).filter(folder => existsSync(join(ROOT, folder, 'operations.json')))
   return Object.fromEntries(
     folders.map(folder => {
-      const {provider, cases} = read(folder, 'errands.json') as {provider: string; cases: readonly Errand[]}
+      const {provider, cases} = read(folder, 'operations.json') as {provider: string; cases: readonly OperationCase[]}
       const near = cases.filter(({calls = []}) => !calls.some(({path}) => path.startsWith('https:')))
-      return [`files and jobs of ${folder}`, near.map((errand, at) => errandRow(provider, errand, at))]
+      return [`files and jobs of ${folder}`, near.map((operation, at) => operationRow(provider, operation, at))]
     }),
   )
 }
 
-function errandRow(
+function operationRow(
   provider: string,
-  {name, endpoint, id = '', query, body, form, context, calls = []}: Errand,
+  {name, endpoint, id = '', query, body, form, context, calls = []}: OperationCase,
   at: number,
 ): Row {
-  const [method, path] = ERRANDS[endpoint]!
+  const [method, path] = OPERATIONS[endpoint]!
   const {'content-type': json, ...headers} = headersFor(provider, context?.options ?? {})
   return {
     name: `${at + 1} ${endpoint}: ${name}`,

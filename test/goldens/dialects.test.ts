@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, describe} from 'vitest'
 import {forRing} from '../support/ring.ts'
-import {clientRows, errandRows, openaiRows} from './clients.ts'
+import {clientRows, openaiRows, operationRows} from './clients.ts'
 import {testGoldens} from './files.ts'
 import {dialectRows} from './fixtures.ts'
 import {openScene, type Scene} from './scene.ts'
@@ -12,5 +12,5 @@ describe.runIf(forRing({own: false, ci: true, full: true}))('bytes and rows by d
   })
   afterAll(() => scene.close())
 
-  testGoldens('dialects', {...dialectRows(), ...clientRows(), ...openaiRows(), ...errandRows()}, () => scene)
+  testGoldens('dialects', {...dialectRows(), ...clientRows(), ...openaiRows(), ...operationRows()}, () => scene)
 })

@@ -16,7 +16,7 @@ export interface Reply {
 export interface RawProvider {
   readonly port: number
   /** Since the last `play`. */
-  readonly heard: Message[]
+  readonly received: Message[]
   readonly answered: Reply[]
   play(replies: readonly Reply[]): void
   /** Resolves once so many requests were heard since the last `play`. */
@@ -27,7 +27,7 @@ export interface RawProvider {
 const UNEXPECTED = whole({error: {message: 'The script has no answer for this.'}}, {status: 599})
 
 export async function rawProvider(): Promise<RawProvider> {
-  const heard: Message[] = []
+  const received: Message[] = []
   const answered: Reply[] = []
   const sockets = new Set<Socket>()
   let replies: Reply[] = []
@@ -43,10 +43,10 @@ export async function rawProvider(): Promise<RawProvider> {
       if (!message?.is_whole) return
       bytes = bytes.subarray(message.size)
       const reply = replies.shift() ?? UNEXPECTED
-      heard.push(message)
+      received.push(message)
       answered.push(reply)
-      for (const each of waiting) if (heard.length >= each.requests) each.resolve()
-      waiting = waiting.filter(each => heard.length < each.requests)
+      for (const each of waiting) if (received.length >= each.requests) each.resolve()
+      waiting = waiting.filter(each => received.length < each.requests)
       await reply.waits?.()
       if (reply.ends === 'breaks') socket.end(reply.bytes)
       else socket.write(reply.bytes)
@@ -55,15 +55,15 @@ export async function rawProvider(): Promise<RawProvider> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    heard,
+    received,
     answered,
     play(next) {
       replies = [...next]
-      heard.length = answered.length = 0
+      received.length = answered.length = 0
     },
     until: requests =>
       new Promise(resolve => {
-        if (heard.length >= requests) resolve()
+        if (received.length >= requests) resolve()
         else waiting.push({requests, resolve})
       }),
     async close() {

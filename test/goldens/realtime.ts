@@ -73,7 +73,7 @@ function session(name: string, {refuses = false} = {}): Row {
         peer ? peer.request.rawHeaders : raw,
         peer?.messages ?? [client.body],
       )
-      const heard = provider.peers.map(({request, messages}) =>
+      const received = provider.peers.map(({request, messages}) =>
         told(`${request.method} ${request.url}`, request.rawHeaders, messages),
       )
       await provider.close()
@@ -81,7 +81,7 @@ function session(name: string, {refuses = false} = {}): Row {
       return {
         asked: [{method: 'GET', path, headers, body: Buffer.alloc(0)}],
         answers: [answer],
-        providers: {voice: {heard, answered: []}},
+        providers: {voice: {received, answered: []}},
       }
     },
   }

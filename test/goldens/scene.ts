@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import Database from 'better-sqlite3'
 import {startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
-import {type Ask, type Asked, send} from './client.ts'
+import {type Asked, type ClientRequest, send} from './client.ts'
 import type {Message} from './http.ts'
 import {type RawProvider, type Reply, rawProvider} from './provider.ts'
 
@@ -22,7 +22,7 @@ export interface Row {
   readonly run?: (scene: Scene) => Promise<Heard>
 }
 
-export interface RowAsk extends Omit<Ask, 'body'> {
+export interface RowAsk extends Omit<ClientRequest, 'body'> {
   readonly body: Buffer | string | object
   /** When the client ends its connection. */
   readonly leaves: 'once heard' | 'at first bytes'
@@ -31,11 +31,11 @@ export interface RowAsk extends Omit<Ask, 'body'> {
 }
 
 export interface Heard {
-  readonly asked: readonly Ask[]
+  readonly asked: readonly ClientRequest[]
   /** What each client read; null for nothing. */
   readonly answers: readonly (Message | null)[]
   readonly providers: Readonly<
-    Record<string, {readonly heard: readonly Message[]; readonly answered: readonly Reply[]}>
+    Record<string, {readonly received: readonly Message[]; readonly answered: readonly Reply[]}>
   >
 }
 
@@ -107,7 +107,7 @@ export async function openScene(env: Record<string, string> = {}): Promise<Scene
   }
   const ask = async (row: Row): Promise<Heard> => {
     const key = await keyOf(row)
-    const asked: Ask[] = []
+    const asked: ClientRequest[] = []
     const under_way: Asked[] = []
     const all_joined = Promise.withResolvers<void>()
     const joins = row.asks.some(each => each.joins)
@@ -139,19 +139,19 @@ export async function openScene(env: Record<string, string> = {}): Promise<Scene
     b,
     names,
     async record(rows, wanted) {
-      const heard = new Map<string, Heard>()
+      const received = new Map<string, Heard>()
       for (const row of rows) {
         const {asked, answers, providers} = await within(row.name, row.run ? row.run(scene) : ask(row))
-        const kept = Object.entries(providers).map(([name, {heard, answered}]) => [
+        const kept = Object.entries(providers).map(([name, {received, answered}]) => [
           name,
-          {heard: [...heard], answered: [...answered]},
+          {received: [...received], answered: [...answered]},
         ])
-        heard.set(row.name, {asked, answers, providers: Object.fromEntries(kept)})
+        received.set(row.name, {asked, answers, providers: Object.fromEntries(kept)})
       }
       if (rows.some(({name}) => wanted(name) === null)) await new Promise(resolve => setTimeout(resolve, A_WHILE_MS))
       await gateway.app.flushed()
       const recorded = new Map<string, Recorded>()
-      for (const {name} of rows) recorded.set(name, {...heard.get(name)!, ...(await rowsOf(name, wanted(name)))})
+      for (const {name} of rows) recorded.set(name, {...received.get(name)!, ...(await rowsOf(name, wanted(name)))})
       return recorded
     },
     async close() {
@@ -185,7 +185,7 @@ function askOf(
   key: string,
   a: RawProvider,
   {method = 'POST', path = '/v1/chat/completions', headers = {}, body = ''}: Partial<RowAsk>,
-): Ask {
+): ClientRequest {
   const is_bytes = typeof body === 'string' || Buffer.isBuffer(body)
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const said = Object.entries(headers).map(([field, value]) => [field, value.replace('{a}', `127.0.0.1:${a.port}`)])

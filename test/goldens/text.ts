@@ -18,8 +18,8 @@ export function textOf(
     parts.push(`--- client ${at + 1} asks\n${method} ${path}\n${lines(said)}${bodyText(body)}`)
   }
   const bodies = asked.map(({body}, at) => [`what client ${at + 1} asks`, body] as const)
-  for (const [name, {heard, answered}] of Object.entries(providers)) {
-    for (const [at, message] of heard.entries()) {
+  for (const [name, {received, answered}] of Object.entries(providers)) {
+    for (const [at, message] of received.entries()) {
       parts.push(`--- ${name} hears\n${message.head}${bodyText(message.body, bodies)}`)
       if (answered[at]) parts.push(`--- ${name} answers\n${replyText(answered[at])}`)
     }

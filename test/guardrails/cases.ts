@@ -1,8 +1,8 @@
 import type {JsonValue} from '../../src/guardrails/json.ts'
-import type {World} from './support.ts'
+import type {CheckSetup} from './support.ts'
 
 /** One line of the tables: a check on one call. */
-export interface Case extends World {
+export interface Case extends CheckSetup {
   readonly check: string
   readonly kind: 'pass' | 'fail' | 'not' | 'edge' | 'error' | 'redaction'
   readonly name: string

@@ -1,6 +1,6 @@
 import type {Check} from '../../src/guardrails/check.ts'
 import type {JsonValue} from '../../src/guardrails/json.ts'
-import {answered, said, type World} from './support.ts'
+import {answered, type CheckSetup, said} from './support.ts'
 
 export const MB = 1024 * 1024
 export const fill = (part: string) => part.repeat(Math.ceil(MB / part.length)).slice(0, MB)
@@ -54,7 +54,7 @@ export const PARAMETERS: Readonly<Record<string, Record<string, unknown>>> = {
 }
 
 /** A call on which `check` has `text` everywhere it looks. */
-export function hostileWorld(check: Check, text: string): World & {readonly side: 'input' | 'output'} {
+export function hostileWorld(check: Check, text: string): CheckSetup & {readonly side: 'input' | 'output'} {
   const side = check.sides[0]!
   return {
     side,

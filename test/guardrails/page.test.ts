@@ -4,14 +4,14 @@ import {guardrailsPage} from '../../src/guardrails/docs-page.ts'
 import {EXAMPLES} from '../../src/guardrails/examples.ts'
 import type {JsonValue} from '../../src/guardrails/json.ts'
 import {type PhaseOutcome, runHooks} from '../../src/guardrails/run.ts'
-import {answered, ranHook, said, type World, world} from './support.ts'
+import {answered, type CheckSetup, ranHook, said, world} from './support.ts'
 
 test('docs/guardrails.md is what the checks say', async () => {
   await expect(guardrailsPage()).toMatchFileSnapshot('../../docs/guardrails.md')
 })
 
 interface Shown {
-  readonly of: World
+  readonly of: CheckSetup
   readonly verdict: boolean
   readonly is_denied?: boolean
   readonly becomes?: JsonValue

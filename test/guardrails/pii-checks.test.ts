@@ -3,11 +3,11 @@ import type {Check} from '../../src/guardrails/check.ts'
 import {pii} from '../../src/guardrails/checks/pii.ts'
 import {promptInjection} from '../../src/guardrails/checks/prompt-injection.ts'
 import {piiCases} from './cases-pii.ts'
-import {answered, said, type World, world} from './support.ts'
+import {answered, type CheckSetup, said, world} from './support.ts'
 
 const CHECKS: Readonly<Record<string, Check>> = {pii, promptInjection}
 
-async function judge(name: string, parameters: object, of: World) {
+async function judge(name: string, parameters: object, of: CheckSetup) {
   const prepared = CHECKS[name]!.ready(parameters)
   if (typeof prepared === 'string') return prepared
   const {view, context} = world(of)

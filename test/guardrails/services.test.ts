@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest'
 import type {HttpAsk} from '../../src/guardrails/http.ts'
-import {answered, checkOf, NOW_MS, run, said, type World} from './support.ts'
+import {answered, type CheckSetup, checkOf, NOW_MS, run, said} from './support.ts'
 import {ec, jwks, rsa} from './tokens.ts'
 
 const HOOK = 'https://guard.example.com/judge'
@@ -130,7 +130,7 @@ test('a URL of the answer is called without what follows #, and each once', asyn
   expect(made.asked.map(({method, url}) => [method, url])).toEqual([['HEAD', 'https://a.example/x']])
 })
 
-const jwtOf = (more: object, world: World) => run([{jwt: {jwksUri: KEYS, ...more}}], {body: HI, ...world})
+const jwtOf = (more: object, world: CheckSetup) => run([{jwt: {jwksUri: KEYS, ...more}}], {body: HI, ...world})
 const keySet = (keys: unknown[]) => ({body: JSON.stringify({keys})})
 
 test('keys are fetched once for many calls', async () => {

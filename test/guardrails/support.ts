@@ -16,7 +16,7 @@ export type Fake =
   | 'hang'
   | Error
 
-export interface World {
+export interface CheckSetup {
   side?: Side
   endpoint?: EndpointName
   body?: JsonValue
@@ -43,7 +43,7 @@ export interface Made {
   readonly read: {bytes: number}
 }
 
-export function world(of: World = {}): Made {
+export function world(of: CheckSetup = {}): Made {
   const {side = 'input', endpoint = 'chatComplete', body = null} = of
   const asked: HttpAsk[] = []
   const read = {bytes: 0}
@@ -129,7 +129,7 @@ export function hooks(
   return attached[side]
 }
 
-export async function run(guardrails: readonly unknown[], of: World): Promise<PhaseOutcome & {made: Made}> {
+export async function run(guardrails: readonly unknown[], of: CheckSetup): Promise<PhaseOutcome & {made: Made}> {
   const made = world(of)
   return {...(await runHooks(hooks(of.side ?? 'input', guardrails), made.view, made.context)), made}
 }

@@ -224,7 +224,7 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
     await blobs.remove(FOUND)
     await blobs.remove(FOUND)
     expect(twin.objects.size).toBe(0)
-    expect(twin.heard[0]?.headers['content-type']).toBe('application/json')
+    expect(twin.received[0]?.headers['content-type']).toBe('application/json')
   })
 
   test('tells of a store that refuses, without a secret', async () => {
@@ -272,7 +272,7 @@ test.each([
 test('a twin believes nobody whose body or headers changed on their way', async () => {
   const {twin, blobs} = await opened(KINDS.s3!)
   await blobs.put(FOUND, OBJECT)
-  const [sent] = twin.heard
+  const [sent] = twin.received
   expect(isSigned(sent!, S3_KEY)).toBe(true)
   expect(isSigned({...sent!, body: Buffer.from('other')}, S3_KEY)).toBe(false)
   expect(isSigned({...sent!, path: '/bucket/other'}, S3_KEY)).toBe(false)
@@ -293,7 +293,7 @@ describe('a store that fails', () => {
     twin.mood = mood
     const fault = await faultOf(blobs.put(FOUND, OBJECT))
     expect([fault.kind, fault.message]).toEqual([kind, `The log store ${twin.url}/bucket ${said}.`])
-    expect(twin.heard.map(({path}) => path)).toEqual([
+    expect(twin.received.map(({path}) => path)).toEqual([
       new URL(`/bucket/${FOUND}`, twin.url).pathname.replace('(1)', '%281%29'),
     ])
   })
@@ -351,7 +351,7 @@ describe('what S3 is told beside the object', () => {
     const {twin, blobs} = await opened(KINDS.s3!, more)
     await blobs.put(FOUND, OBJECT)
     await blobs.get(FOUND)
-    return twin.heard.map(({headers}) =>
+    return twin.received.map(({headers}) =>
       Object.fromEntries(Object.entries(headers).filter(([name]) => /server-side|lock|md5/.test(name))),
     )
   }

@@ -24,7 +24,7 @@ afterAll(async () => {
   await provider.close()
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
   provider.answer(answer)
 })
 
@@ -117,10 +117,10 @@ describe('fact 9: files and models of another kind in Anthropic’s words, for i
   test.each(Object.keys(OTHERS))('%s: an upload, with the purpose that its form lacks', async slug => {
     const uploaded = await client(slug).beta.files.upload({file: new File(['abc'], 'a.pdf', {type: 'application/pdf'})})
     expect(uploaded).toMatchObject({type: 'file', filename: 'a.pdf', size_bytes: 3, created_at: CREATED})
-    const left = provider.heard.map(({body}) => body.toString('latin1')).join('')
+    const left = provider.received.map(({body}) => body.toString('latin1')).join('')
     expect(left).toContain('abc')
     if (slug === 'gem') return
-    const {headers, body} = provider.heard.at(-1)!
+    const {headers, body} = provider.received.at(-1)!
     const form = await new Response(new Uint8Array(body), {
       headers: {'content-type': headers['content-type']!},
     }).formData()
@@ -145,7 +145,7 @@ describe('fact 9: files and models of another kind in Anthropic’s words, for i
   test('a list goes on where its client says', async () => {
     await get('oai', '/v1/files?limit=1&after_id=f_1&beta=true', version)
     await get('oai', '/v1/files?page=f_2', version)
-    expect(provider.heard.map(({path}) => path)).toEqual(['/v1/files?limit=1&after=f_1', '/v1/files?after=f_2'])
+    expect(provider.received.map(({path}) => path)).toEqual(['/v1/files?limit=1&after=f_1', '/v1/files?after=f_2'])
   })
 
   test.each([
@@ -224,7 +224,7 @@ describe('fact 9: by kind, operation and header', () => {
       : 'Name a provider whose API is Anthropic’s.'
     const kind = OTHERS[slug as keyof typeof OTHERS]
     const message = `The provider ${kind} has no ${path} in Anthropic’s words. ${remedy}`
-    expect([status, body, provider.heard]).toEqual([501, {type: 'error', error: {type: 'api_error', message}}, []])
+    expect([status, body, provider.received]).toEqual([501, {type: 'error', error: {type: 'api_error', message}}, []])
   })
 
   test.each(['/v1/messages/batches', '/v1/skills'])(

@@ -341,13 +341,13 @@ describe('fact 10: a reply in the dialect of the client is returned as it came',
       ({kind, endpoint}) => endpoint !== 'createTranscription' && !KEEPS_TO_ITS_WORDS.has(`${kind} ${endpoint}`),
     ),
   )('a request of $endpoint to $kind $model keeps members that are not known', async row => {
-    provider.heard.length = 0
+    provider.received.length = 0
     provider.answer((_heard, response) =>
       response.writeHead(200, {'content-type': 'application/json'}).end(WHOLE[row.endpoint]),
     )
     const zz_odd = {one: 1, list: [1.5, null, 'é'], deep: {a: {}}}
     for (const strict of ['true', 'false']) await called(row, {zz_odd}, {'x-gateway-strict-open-ai-compliance': strict})
-    expect(provider.heard.map(({body}) => JSON.parse(body.toString()).zz_odd)).toEqual([zz_odd, zz_odd])
+    expect(provider.received.map(({body}) => JSON.parse(body.toString()).zz_odd)).toEqual([zz_odd, zz_odd])
   })
 
   test('data over several lines are one event, line by line', async () => {

@@ -54,7 +54,7 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     }
     rows = ROWS
     output_status = 200
-    twin.heard.length = 0
+    twin.received.length = 0
     twin.answer(({method, path}, response) => {
       if (method === 'GET' && path.startsWith('/v1/batches') && path.split('?')[0] === '/v1/batches')
         return json(response, {object: 'list', data: [{...batch, id: 'batch_of_another', status: 'completed'}, batch]})
@@ -108,7 +108,7 @@ describe.each(KINDS)('a batch, on %s,', kind => {
     const shown = await ask(`/batches/${BATCH}`, {provider})
     expect([shown.status, await shown.json()]).toEqual([200, batch])
   }
-  const downloads = () => twin.heard.filter(({path}) => path.startsWith('/v1/files/')).length
+  const downloads = () => twin.received.filter(({path}) => path.startsWith('/v1/files/')).length
 
   /** What the ledger has of batches, and whether all of it holds. */
   async function charged() {

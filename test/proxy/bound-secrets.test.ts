@@ -72,7 +72,7 @@ afterAll(async () => {
   await Promise.all([own, other, authority].map(each => each.close()))
 })
 beforeEach(() => {
-  for (const each of [own, other, authority]) each.heard.length = 0
+  for (const each of [own, other, authority]) each.received.length = 0
 })
 
 const SECRETS = /HEADER-SECRET|sk-managed|ENTRA-TOKEN|ENTRA-SECRET|AKIAMANAGED|AKIAHOUSE|AWS-SECRET/
@@ -82,7 +82,7 @@ async function ask(config: object | null, headers: Record<string, string> = {}) 
   return {status: reply.status, text: await reply.text(), warning: reply.headers.get('x-gateway-config-warning')}
 }
 /** The headers that the caller's own host heard. */
-const leaked = () => other.heard.filter(({headers}) => SECRETS.test(JSON.stringify(headers)))
+const leaked = () => other.received.filter(({headers}) => SECRETS.test(JSON.stringify(headers)))
 
 test.each([
   ['by the own path', '/v1/proxy/messages', {}],
@@ -99,7 +99,7 @@ test.each([
       ...headers,
     }
     await gateway.call(path, {method: 'POST', body: JSON.stringify(sent), headers: named})
-    expect(own.heard.map(({headers}) => headers['anthropic-workspace-id'])).toEqual(['mine'])
+    expect(own.received.map(({headers}) => headers['anthropic-workspace-id'])).toEqual(['mine'])
   },
 )
 
@@ -121,20 +121,20 @@ describe('a config', () => {
     const {status, text} = await ask({provider, ...more})
     expect([status, text]).toEqual([400, expect.stringContaining(named)])
     expect(text).toContain(provider)
-    expect([own.heard, other.heard, authority.heard]).toEqual([[], [], []])
+    expect([own.received, other.received, authority.received]).toEqual([[], [], []])
   })
 
   test('says what the integration says', async () => {
     expect(
       (await ask({provider: '@oai', custom_host: `${own.url}/`, override_params: {custom_host: own.url}})).status,
     ).toBe(200)
-    expect(own.heard[0]!.headers).toMatchObject({
+    expect(own.received[0]!.headers).toMatchObject({
       authorization: 'Bearer sk-managed-0123456789',
       'x-secret': 'HEADER-SECRET',
     })
-    expect(own.heard[0]!.body.toString()).not.toContain('custom_host')
+    expect(own.received[0]!.body.toString()).not.toContain('custom_host')
     await ask({provider: '@aws', aws_region: 'us-east-1'})
-    expect(own.heard.length).toBe(2)
+    expect(own.received.length).toBe(2)
   })
 
   test('gives a child of a fallback no other host', async () => {
@@ -144,8 +144,8 @@ describe('a config', () => {
       targets: [{provider: '@oai'}, {provider: 'openai', api_key: 'mine'}],
     }
     expect((await ask(config)).status).toBe(200)
-    expect(other.heard.map(({headers}) => headers.authorization)).toEqual(['Bearer mine'])
-    expect([own.heard, leaked()]).toEqual([[], []])
+    expect(other.received.map(({headers}) => headers.authorization)).toEqual(['Bearer mine'])
+    expect([own.received, leaked()]).toEqual([[], []])
   })
 
   test('that is saved keeps its key where it says, too', async () => {
@@ -156,12 +156,12 @@ describe('a config', () => {
       config,
       workspace_id: workspace!.id,
     })
-    const told = await ask(null, {
+    const result = await ask(null, {
       'x-gateway-config': saved.slug ?? saved.data.slug,
       'x-gateway-custom-host': other.url,
     })
-    expect([told.status, told.warning]).toEqual([200, expect.stringContaining('custom-host')])
-    expect([own.heard.length, other.heard.length]).toEqual([1, 0])
+    expect([result.status, result.warning]).toEqual([200, expect.stringContaining('custom-host')])
+    expect([own.received.length, other.received.length]).toEqual([1, 0])
   })
 })
 
@@ -174,7 +174,7 @@ describe('a header', () => {
   ])('of a call to %s that says %j is not used, and told', async (provider, headers, named) => {
     const {warning} = await ask(null, {'x-gateway-provider': provider, ...headers})
     expect(warning).toContain(named)
-    expect([own.heard.length, other.heard.length]).toEqual([1, 0])
+    expect([own.received.length, other.received.length]).toEqual([1, 0])
     const [row] = await gateway.logs()
     expect(row).toMatchObject({warning: expect.stringContaining(named)})
   })
@@ -191,11 +191,11 @@ describe('a key of the caller', () => {
       await ask({provider, api_key: 'mine', ...more})
       await ask({provider, api_key: 'mine'}, {...(more.custom_host && {'x-gateway-custom-host': more.custom_host})})
     }
-    expect([leaked(), authority.heard]).toEqual([[], []])
-    expect(own.heard.filter(({headers}) => SECRETS.test(JSON.stringify(headers)))).toEqual([])
-    expect(other.heard.length).toBe(2)
-    expect(own.heard.length).toBe(2)
-    for (const {headers} of [...own.heard, ...other.heard]) expect(JSON.stringify(headers)).toContain('mine')
+    expect([leaked(), authority.received]).toEqual([[], []])
+    expect(own.received.filter(({headers}) => SECRETS.test(JSON.stringify(headers)))).toEqual([])
+    expect(other.received.length).toBe(2)
+    expect(own.received.length).toBe(2)
+    for (const {headers} of [...own.received, ...other.received]) expect(JSON.stringify(headers)).toContain('mine')
   })
 
   test('is not let into the gateway’s own identity', async () => {
@@ -204,7 +204,7 @@ describe('a key of the caller', () => {
     expect(leaked()).toEqual([])
     expect((await ask({...house, aws_auth_type: 'serviceRole'})).status).toBe(403)
     await ask({provider: '@house'})
-    expect(JSON.stringify(own.heard[0]!.headers)).toContain('AKIAHOUSE')
+    expect(JSON.stringify(own.received[0]!.headers)).toContain('AKIAHOUSE')
   })
 })
 
@@ -213,7 +213,7 @@ test('a session is opened where the integration says', async () => {
     headers: {'x-gateway-api-key': WORKSPACE_KEY, 'x-gateway-provider': '@oai', 'x-gateway-custom-host': other.url},
   })
   await new Promise(resolve => socket.addEventListener('error', resolve))
-  expect([own.heard.length, other.heard.length]).toEqual([1, 0])
+  expect([own.received.length, other.received.length]).toEqual([1, 0])
   const [row] = await gateway.logs()
   expect(row).toMatchObject({warning: expect.stringContaining('custom-host')})
 })
@@ -233,6 +233,6 @@ test('what would leave is shown as it would leave', async () => {
     )
   const moved = await explain({provider: '@oai', custom_host: other.url})
   expect(moved.targets[0]).toMatchObject({host: null, refusal: {message: expect.stringContaining('custom_host')}})
-  const told = await explain({provider: '@oai'}, {'x-gateway-custom-host': other.url})
-  expect([told.targets[0]!.host, told.warnings]).toEqual([own.url, [expect.stringContaining('custom-host')]])
+  const result = await explain({provider: '@oai'}, {'x-gateway-custom-host': other.url})
+  expect([result.targets[0]!.host, result.warnings]).toEqual([own.url, [expect.stringContaining('custom-host')]])
 })

@@ -74,7 +74,7 @@ test('what was asked before is answered from the cache, costs nothing, and is lo
   const fresh = await contentOf(third)
   expect(fresh).not.toBe(said)
   expect(await contentOf(await ask())).toBe(fresh)
-  expect(provider.heard).toHaveLength(2)
+  expect(provider.received).toHaveLength(2)
   const rows = await gateway.logs()
   expect(rows.map(({cache_status}) => cache_status)).toEqual(['HIT', 'REFRESH', 'HIT', 'MISS'])
   expect(rows.map(({cost}) => Number(cost) > 0)).toEqual([false, true, false, true])
@@ -102,7 +102,7 @@ test('a stored answer is told as a stream, and a stream is stored whole', async 
   const text = await streamed(first)
   const whole = await ask('two')
   expect([status(whole), await contentOf(whole)]).toEqual(['HIT', text])
-  expect(provider.heard).toHaveLength(2)
+  expect(provider.received).toHaveLength(2)
 })
 
 describe('a credential that the caller brings', () => {
@@ -142,8 +142,8 @@ describe('a credential that the caller brings', () => {
     ],
   ]
   /** Lets in who brings the right one, in whatever header. */
-  const letsIn = (heard: {headers: object; body: Buffer}, response: ServerResponse) => {
-    if (JSON.stringify(heard.headers).includes(right)) return answerEach(heard, response)
+  const letsIn = (received: {headers: object; body: Buffer}, response: ServerResponse) => {
+    if (JSON.stringify(received.headers).includes(right)) return answerEach(received, response)
     response
       .writeHead(401, {'content-type': 'application/json'})
       .end(JSON.stringify({error: {message: 'wrong key', type: 'invalid_request_error'}}))
@@ -167,12 +167,12 @@ describe('a credential that the caller brings', () => {
 
   test('two that ask the same at once with different ones make a call each', async () => {
     const gate = Promise.withResolvers<void>()
-    provider.answer(async (heard, response) => {
+    provider.answer(async (received, response) => {
       await gate.promise
-      letsIn(heard, response)
+      letsIn(received, response)
     })
     const asked = [right, 'sk-wrong-9876543210', right].map(key => ask('together', {}, inConfig(key)))
-    await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(2)
+    await expect.poll(() => provider.received.length, {timeout: 10_000}).toBe(2)
     gate.resolve()
     expect((await Promise.all(asked)).map(({status}) => status)).toEqual([200, 401, 200])
   })
@@ -186,9 +186,9 @@ describe('a credential that the caller brings', () => {
 
 test('a hundred that ask the same at once make one call, also when the first of them leaves', async () => {
   const gate = Promise.withResolvers<void>()
-  provider.answer(async (heard, response) => {
+  provider.answer(async (received, response) => {
     await gate.promise
-    answerEach(heard, response)
+    answerEach(received, response)
   })
   const leaving = new AbortController()
   const first = gateway
@@ -199,7 +199,7 @@ test('a hundred that ask the same at once make one call, also when the first of 
       body: JSON.stringify({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'same'}]}),
     })
     .catch(() => 'left')
-  await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+  await expect.poll(() => provider.received.length, {timeout: 10_000}).toBe(1)
   const others = Array.from({length: 99}, () => ask('same'))
   // They are served by this very process: after so many turns of its loop all of them are at the cache.
   for (let turn = 0; turn < 3000; turn++) await new Promise(resolve => setImmediate(resolve))
@@ -208,15 +208,15 @@ test('a hundred that ask the same at once make one call, also when the first of 
   gate.resolve()
   const said = await Promise.all(others.map(async other => contentOf(await other)))
   expect(new Set(said).size).toBe(1)
-  expect(provider.heard).toHaveLength(1)
+  expect(provider.received).toHaveLength(1)
 })
 
 test('when the first of many leaves and its call then fails, one of those that wait asks again, not each of them', async () => {
   const gate = Promise.withResolvers<void>()
   let calls = 0
-  provider.answer(async (heard, response) => {
+  provider.answer(async (received, response) => {
     calls++
-    if (calls > 1) return answerEach(heard, response)
+    if (calls > 1) return answerEach(received, response)
     await gate.promise
     response.writeHead(500, {'content-type': 'application/json'}).end('{"error":{"message":"no"}}')
   })
@@ -235,7 +235,7 @@ test('when the first of many leaves and its call then fails, one of those that w
       body: JSON.stringify(asked),
     })
     .catch(() => 'left')
-  await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+  await expect.poll(() => provider.received.length, {timeout: 10_000}).toBe(1)
   const others = Array.from({length: 20}, () => ask('retried', {}, {'x-gateway-config': config}))
   for (let turn = 0; turn < 1000; turn++) await new Promise(resolve => setImmediate(resolve))
   leaving.abort()
@@ -244,7 +244,7 @@ test('when the first of many leaves and its call then fails, one of those that w
   gate.resolve()
   const said = await Promise.all(others.map(async other => contentOf(await other)))
   expect(new Set(said).size).toBe(1)
-  expect(provider.heard).toHaveLength(2)
+  expect(provider.received).toHaveLength(2)
 })
 
 test.each([0, 1, 2])(
@@ -252,20 +252,20 @@ test.each([0, 1, 2])(
   async failing => {
     const gate = Promise.withResolvers<void>()
     let calls = 0
-    provider.answer(async (heard, response) => {
+    provider.answer(async (received, response) => {
       const fails = ++calls <= failing
       await gate.promise
-      if (!fails) return answerEach(heard, response)
+      if (!fails) return answerEach(received, response)
       response.writeHead(500, {'content-type': 'application/json'}).end('{"error":{"message":"no"}}')
     })
     const words = `seven, ${failing}`
     const all = Array.from({length: 7}, () => ask(words))
-    await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+    await expect.poll(() => provider.received.length, {timeout: 10_000}).toBe(1)
     for (let turn = 0; turn < 1000; turn++) await new Promise(resolve => setImmediate(resolve))
     gate.resolve()
     const statuses = (await Promise.all(all)).map(({status}) => status)
     expect(statuses.toSorted()).toEqual([...Array(7 - failing).fill(200), ...Array(failing).fill(500)])
-    expect(provider.heard).toHaveLength(failing + 1)
+    expect(provider.received).toHaveLength(failing + 1)
   },
 )
 
@@ -291,12 +291,12 @@ test('a caller that asks for a stream and then reads nothing holds up nobody who
     `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nx-gateway-api-key: ${WORKSPACE_KEY}\r\nx-gateway-config: ${CONFIG}\r\n` +
       `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
-  await expect.poll(() => provider.heard.length, {timeout: 10_000}).toBe(1)
+  await expect.poll(() => provider.received.length, {timeout: 10_000}).toBe(1)
   const other = ask('long')
   for (let turn = 0; turn < 1000; turn++) await new Promise(resolve => setImmediate(resolve))
   asked.resolve()
   expect(await contentOf(await other)).toBe(word.repeat(words))
-  expect(provider.heard).toHaveLength(1)
+  expect(provider.received).toHaveLength(1)
 })
 
 test('with debug off nothing is kept of a call, and a form is never answered from the cache', async () => {

@@ -10,53 +10,53 @@ const NAMES = Object.keys(LIFE) as StateName[]
 function callIn(name: StateName) {
   const registry = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
   const state = new CallState(registry)
-  const heard: string[] = []
+  const received: string[] = []
   const owner: StateOwner = {
-    end: fault => void heard.push(`end ${fault.code}`),
-    clientGone: () => void heard.push('client gone'),
-    clientReady: () => void heard.push('client ready'),
-    check: now => void heard.push(`check ${now}`),
+    end: fault => void received.push(`end ${fault.code}`),
+    clientGone: () => void received.push('client gone'),
+    clientReady: () => void received.push('client ready'),
+    check: now => void received.push(`check ${now}`),
   }
   if (name === 'settled') state.settle()
   else state.enter(name, owner)
-  return {registry, state, heard, owner}
+  return {registry, state, received, owner}
 }
 
 describe.each(NAMES)('a call that is %s', name => {
   const {client_gone, drain} = LIFE[name]
 
   test('hears that its client left as the table says', () => {
-    const {state, heard} = callIn(name)
+    const {state, received} = callIn(name)
     state.clientGone()
-    expect(heard).toEqual({ends: ['end client.gone'], 'owner decides': ['client gone'], 'goes on': []}[client_gone])
+    expect(received).toEqual({ends: ['end client.gone'], 'owner decides': ['client gone'], 'goes on': []}[client_gone])
   })
 
   test('hears that the gateway stops as the table says, and of the end of the drain always', () => {
-    const {state, heard} = callIn(name)
+    const {state, received} = callIn(name)
     state.stop()
-    expect(heard).toEqual({ends: ['end draining'], 'goes on': []}[drain])
-    heard.length = 0
+    expect(received).toEqual({ends: ['end draining'], 'goes on': []}[drain])
+    received.length = 0
     state.abort()
-    expect(heard).toEqual(name === 'settled' ? [] : ['end draining'])
+    expect(received).toEqual(name === 'settled' ? [] : ['end draining'])
   })
 
   test('ends once, leaves the registry, and enters nothing afterwards', () => {
-    const {registry, state, heard, owner} = callIn(name)
+    const {registry, state, received, owner} = callIn(name)
     expect([state.settle(), state.settle()]).toEqual([name !== 'settled', false])
     expect([registry.size, state.enter('queued', owner), state.name]).toEqual([0, false, 'settled'])
     state.clientGone()
     state.abort()
     state.check(1)
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
   })
 })
 
 test('an owner that is done hears nothing more', () => {
-  const {state, heard, owner} = callIn('answering')
+  const {state, received, owner} = callIn('answering')
   state.release(owner)
   state.clientReady()
   state.abort()
-  expect([heard, state.isOwnedBy(owner)]).toEqual([[], false])
+  expect([received, state.isOwnedBy(owner)]).toEqual([[], false])
 })
 
 test('what still comes for a call that the drain refused is given back', async () => {

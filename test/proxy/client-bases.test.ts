@@ -208,9 +208,9 @@ let provider: FakeProvider
 let gateway: TestGateway
 const documented = {at: '', reply: {}}
 beforeAll(async () => {
-  provider = await fakeProvider((heard: Heard, response) => {
-    if (heard.path === documented.at) return json(response, documented.reply)
-    json(response, {error: `nothing is at ${heard.path}`}, 404)
+  provider = await fakeProvider((received: Heard, response) => {
+    if (received.path === documented.at) return json(response, documented.reply)
+    json(response, {error: `nothing is at ${received.path}`}, 404)
   })
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
   const root = provider.url.replace(/\/v1$/, '')
@@ -241,7 +241,7 @@ describe('every client’s path, from each base that people give it', () => {
   )
   test.each(cases)('%s from G%s', async (_, base, client) => {
     Object.assign(documented, client)
-    provider.heard.length = 0
+    provider.received.length = 0
     const reply = await fetch(gateway.url + base + client.path, {
       method: 'POST',
       headers: {
@@ -252,7 +252,7 @@ describe('every client’s path, from each base that people give it', () => {
       body: JSON.stringify(client.body),
     })
     const text = await reply.text()
-    expect([reply.status, provider.heard.map(({path}) => path)], text).toEqual([200, [client.at]])
+    expect([reply.status, provider.received.map(({path}) => path)], text).toEqual([200, [client.at]])
     const [row] = await gateway.logs()
     expect([row!.total_units, row!.response_status_code]).toEqual([11, 200])
   })
@@ -341,9 +341,9 @@ describe('real clients, from the gateway’s address and from the same with /v1'
         documented,
         CLIENTS.find(client => client.name === name),
       )
-      provider.heard.length = 0
+      provider.received.length = 0
       expect(await call(gateway.url + base)).toBe('Hi.')
-      expect(provider.heard.map(({path}) => path)).toEqual([documented.at])
+      expect(provider.received.map(({path}) => path)).toEqual([documented.at])
     },
   )
 })
@@ -360,7 +360,7 @@ describe('boto3’s invoke_model', () => {
   const MODEL = 'anthropic.claude-sonnet-4-5-20250929-v1%3A0'
   const invoke = async (path: string, headers: Record<string, string>) => {
     Object.assign(documented, {at: `/model/${MODEL}/invoke`, reply})
-    provider.heard.length = 0
+    provider.received.length = 0
     // a Buffer, for fetch gives a text a content type of its own
     const response = await fetch(gateway.url + path, {
       method: 'POST',
@@ -370,7 +370,7 @@ describe('boto3’s invoke_model', () => {
     return [
       response.status,
       (await response.json()) as object,
-      provider.heard.map(({path: at, body: sent}) => [at, sent.toString()]),
+      provider.received.map(({path: at, body: sent}) => [at, sent.toString()]),
     ]
   }
 

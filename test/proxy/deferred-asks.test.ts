@@ -36,7 +36,7 @@ beforeEach(async () => {
     output_file_id: null,
   }
   response = {id: 'resp_1', object: 'response', status: 'queued', model: 'gpt-4o', background: true, output: []}
-  twin.heard.length = 0
+  twin.received.length = 0
   twin.answer(({path}, reply) => {
     if (path.startsWith('/v1/batches')) return json(reply, batch)
     if (path.startsWith('/v1/responses')) return json(reply, response)
@@ -61,7 +61,7 @@ async function start() {
 async function later(ms: number) {
   await gateway.close()
   ahead_ms += ms
-  twin.heard.length = 0
+  twin.received.length = 0
   await start()
 }
 const post = (path: string, body: object) =>
@@ -80,14 +80,16 @@ const runs = async () =>
   (await gateway.admin<{data: {name: string; runs: number}[]}>('GET', '/admin/workers')).data.find(
     ({name}) => name === 'deferred',
   )!.runs
-const asks = () => twin.heard.filter(({method}) => method === 'GET').map(({path}) => path)
+const asks = () => twin.received.filter(({method}) => method === 'GET').map(({path}) => path)
 
 async function goesOn() {
   await later(5 * MINUTE)
   await expect
     .poll(asks, {timeout: 15_000})
     .toEqual(expect.arrayContaining(['/v1/batches/batch_1', '/v1/responses/resp_1']))
-  expect(twin.heard.every(({headers}) => headers.authorization === 'Bearer sk-upstream-secret-0123456789')).toBe(true)
+  expect(twin.received.every(({headers}) => headers.authorization === 'Bearer sk-upstream-secret-0123456789')).toBe(
+    true,
+  )
   expect(await charged()).toEqual([])
 }
 
@@ -110,7 +112,9 @@ describe('work that nobody asks for again', () => {
     const both = ['gpt-4o createBatch 0.175', 'gpt-4o createModelResponse 0.35']
     await expect.poll(charged, {timeout: 15_000}).toEqual(both)
     expect(asks().filter(path => path === '/v1/responses/resp_1')).toHaveLength(1)
-    expect(twin.heard.every(({headers}) => headers.authorization === 'Bearer sk-upstream-secret-0123456789')).toBe(true)
+    expect(twin.received.every(({headers}) => headers.authorization === 'Bearer sk-upstream-secret-0123456789')).toBe(
+      true,
+    )
     // whoever asks now is not charged again
     for (const path of ['/batches/batch_1', '/responses/resp_1']) await (await get(path)).text()
     expect(await charged()).toEqual(both)
@@ -129,7 +133,7 @@ describe('work that nobody asks for again', () => {
     Object.assign(response, {status: 'completed', usage: {input_tokens: 1000, output_tokens: 100, total_tokens: 1100}})
     await later(20 * MINUTE)
     await expect.poll(charged, {timeout: 15_000}).toEqual(['gpt-4o createModelResponse 0.35'])
-    expect([asks(), apart.heard.map(({path}) => path)]).toEqual([[], ['/v1/responses', '/v1/responses/resp_1']])
+    expect([asks(), apart.received.map(({path}) => path)]).toEqual([[], ['/v1/responses', '/v1/responses/resp_1']])
     await apart.close()
   }, 60_000)
 })

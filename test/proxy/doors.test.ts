@@ -38,7 +38,7 @@ afterAll(async () => {
   await provider.close()
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 
 const IN = 100_000
@@ -148,7 +148,7 @@ describe('by its own path a call is costed as the unified route costs the same',
   test('doors 1: by a model in the path that names its provider', async () => {
     provider.answer((_, response) => json(response, gemini))
     expect((await ask('', '/v1beta/models/@gem/gemini-2.5-pro:generateContent', contents)).status).toBe(200)
-    expect(provider.heard[0]!.path).toBe('/v1beta/models/gemini-2.5-pro:generateContent')
+    expect(provider.received[0]!.path).toBe('/v1beta/models/gemini-2.5-pro:generateContent')
     expect(tokens((await gateway.logs())[0]!)).toEqual(['gemini-2.5-pro', IN, OUT])
   })
 })
@@ -236,7 +236,7 @@ describe('what leaves', () => {
   ])('doors 5: %s %s goes to %s', async (slug, path, leaves) => {
     provider.answer((_, response) => json(response, openai))
     expect((await ask(slug, path, {model: 'm', ...messages})).status).toBe(200)
-    expect(provider.heard[0]!.path).toBe(leaves)
+    expect(provider.received[0]!.path).toBe(leaves)
   })
 
   test.each([
@@ -251,7 +251,7 @@ describe('what leaves', () => {
     const body = method === 'POST' ? JSON.stringify({metadata: {a: 'b'}}) : null
     const headers = {'x-gateway-provider': '@oai', 'content-type': 'application/json'}
     const response = await gateway.call(`/v1${path}`, {method, ...(body && {body}), headers})
-    expect([response.status, provider.heard[0]!.path]).toEqual([200, `/v1${path}`])
+    expect([response.status, provider.received[0]!.path]).toEqual([200, `/v1${path}`])
     await response.text()
     // doors 7: what shows, changes or ends what is there costs nothing, whatever usage its reply repeats
     const [row] = await gateway.logs()
@@ -277,7 +277,7 @@ test('a strict limit of cost refuses what costs by no known rate', async () => {
   const body = {name: 'strict', workspace_id: workspace!.id, scopes: ['completions.write'], usage_limits}
   const {key} = await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', body)
   const {status, text} = await ask('oai', '/v1/vector_stores/vs_1/search', {query: 'x'}, {'x-gateway-api-key': key})
-  expect([status, provider.heard.length]).toEqual([412, 0])
+  expect([status, provider.received.length]).toEqual([412, 0])
   expect(text).toContain('openai.vector_stores.search')
 })
 
@@ -295,7 +295,7 @@ describe('keys where vendors’ clients put them', () => {
       headers: {'content-type': 'application/json', [header]: key},
     })
     expect(response.status).toBe(200)
-    expect(JSON.stringify(provider.heard)).not.toContain(key)
+    expect(JSON.stringify(provider.received)).not.toContain(key)
   })
 
   test('without a key a vendor’s own path answers 401 in the vendor’s shape', async () => {
@@ -320,7 +320,7 @@ describe('doors 24: operations that hand a credential out', () => {
   const asked = async (key?: string) => {
     provider.answer((_, response) => json(response, {value: 'ek_1'}))
     const {status} = await ask('oai', '/v1/realtime/client_secrets', session, key ? {'x-gateway-api-key': key} : {})
-    return [status, provider.heard.length]
+    return [status, provider.received.length]
   }
 
   test('pass where nothing binds the caller, and say that nothing was metered', async () => {
@@ -341,7 +341,7 @@ describe('doors 24: operations that hand a credential out', () => {
 
 test('doors 4: Gemini’s words for another kind’s model are not available yet', async () => {
   const {status, text} = await ask('', '/v1beta/models/@oai/gpt-4o:generateContent', contents)
-  expect([status, JSON.parse(text).error.status, provider.heard.length]).toEqual([501, 'UNIMPLEMENTED', 0])
+  expect([status, JSON.parse(text).error.status, provider.received.length]).toEqual([501, 'UNIMPLEMENTED', 0])
 })
 
 test('doors 3: a deployment that the integration lists is the model that it lists', async () => {
@@ -361,7 +361,7 @@ test('doors 3: a deployment that the integration lists is the model that it list
     (await ask('az', '/openai/deployments/my-dep/chat/completions?api-version=2024-10-21', {model: 'o1', ...messages}))
       .status,
   ).toBe(200)
-  expect(provider.heard[0]!.path).toBe('/openai/deployments/my-dep/chat/completions?api-version=2024-10-21')
+  expect(provider.received[0]!.path).toBe('/openai/deployments/my-dep/chat/completions?api-version=2024-10-21')
   expect(tokens((await gateway.logs())[0]!)).toEqual(['gpt-4o', IN, OUT])
 })
 
@@ -381,7 +381,7 @@ describe('doors 9: from a vendor’s own client, paths mean the vendor’s own o
   test.each(['/v1/files', '/v1/skills', '/v1/messages/batches'])('%s is Anthropic’s as it came', async path => {
     provider.answer((_, response) => json(response, files))
     expect(await get('ant', `${path}?limit=3`, version)).toEqual({status: 200, body: files})
-    expect(provider.heard.map(({path}) => path)).toEqual([`${path}?limit=3`])
+    expect(provider.received.map(({path}) => path)).toEqual([`${path}?limit=3`])
     expect((await gateway.logs())[0]).toMatchObject({cost: 0, usage_source: 'none'})
   })
 
@@ -399,7 +399,7 @@ describe('doors 9: from a vendor’s own client, paths mean the vendor’s own o
     const bytes = Buffer.from(await sent.arrayBuffer())
     const response = await gateway.call('/v1/files', {method: 'POST', body: bytes, headers})
     expect(await response.json()).toEqual(files.data[0])
-    expect(provider.heard[0]!.body.equals(bytes)).toBe(true)
+    expect(provider.received[0]!.body.equals(bytes)).toBe(true)
   })
 
   test('the next target of another kind is asked in OpenAI’s words, and answers in Anthropic’s', async () => {
@@ -417,7 +417,7 @@ describe('doors 9: from a vendor’s own client, paths mean the vendor’s own o
     '%s is 501 for a kind without Messages',
     async path => {
       expect((await get('oai', path, version)).status).toBe(501)
-      expect(provider.heard).toEqual([])
+      expect(provider.received).toEqual([])
     },
   )
 
@@ -427,7 +427,7 @@ describe('doors 9: from a vendor’s own client, paths mean the vendor’s own o
       status: 200,
       body: {files: [{name: 'files/f_1'}]},
     })
-    expect(provider.heard[0]!.path).toBe('/v1beta/files')
+    expect(provider.received[0]!.path).toBe('/v1beta/files')
   })
 
   test('a path of our administration too is Anthropic’s for its client, and ours for others', async () => {
@@ -435,7 +435,7 @@ describe('doors 9: from a vendor’s own client, paths mean the vendor’s own o
     expect((await get('ant', '/v1/deployments', version)).body).toEqual(files)
     expect((await get('ant', '/v1/deployments')).body).not.toEqual(files)
     expect((await get('ant', '/v1/proxy/deployments')).body).toEqual(files)
-    expect(provider.heard.map(({path}) => path)).toEqual(['/v1/deployments', '/v1/deployments'])
+    expect(provider.received.map(({path}) => path)).toEqual(['/v1/deployments', '/v1/deployments'])
   })
 })
 

@@ -1,9 +1,9 @@
 import {brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync} from 'node:zlib'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {json} from '../support/provider.ts'
-import {CHAT, newTrace, type Routed, startRouting} from '../support/routing.ts'
+import {CHAT, newTrace, type RoutingSetup, startRouting} from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting({MAX_JSON_PAYLOAD_SIZE_IN_MB: '4'})
@@ -45,13 +45,13 @@ async function ask(path: string, encoding: string, body: Buffer, headers: Record
 describe('a request with a content encoding', () => {
   test.each(ENCODED)('%s is decoded, and leaves plain and otherwise as it came', async (encoding, body) => {
     for (const path of ['/v1/chat/completions', '/v1/proxy/some/path']) {
-      routed.a.heard.length = 0
+      routed.a.received.length = 0
       // a retry makes the body be read on a path that passes by otherwise
       const {status, rows} = await ask(path, encoding, body, {
         'x-gateway-config': JSON.stringify({provider: '@a', retry: {attempts: 1, on_status_codes: [500]}}),
       })
-      const [heard] = routed.a.heard
-      expect([path, status, heard!.body.equals(plain), heard!.headers['content-encoding']]).toEqual([
+      const [received] = routed.a.received
+      expect([path, status, received!.body.equals(plain), received!.headers['content-encoding']]).toEqual([
         path,
         200,
         true,
@@ -69,7 +69,7 @@ describe('a request with a content encoding', () => {
       expect([status, headers.get('accept-encoding')]).toEqual([415, 'gzip, br, deflate, zstd'])
       expect(text).toContain(`The content encoding ${encoding} is not accepted here`)
     }
-    expect(routed.a.heard).toEqual([])
+    expect(routed.a.received).toEqual([])
   })
 
   test('that it does not have, or whose end is missing, is 400', async () => {
@@ -81,7 +81,7 @@ describe('a request with a content encoding', () => {
       const {status, text} = await ask('/v1/chat/completions', 'gzip', body)
       expect([status, text.includes('The request body cannot be decoded')]).toEqual([400, true])
     }
-    expect(routed.a.heard).toEqual([])
+    expect(routed.a.received).toEqual([])
   })
 
   test('that comes to more than the gateway reads is 413, however small it is when it comes', async () => {
@@ -95,21 +95,21 @@ describe('a request with a content encoding', () => {
       const {status, text} = await ask('/v1/chat/completions', encoding, body)
       expect([encoding, status, text.includes('larger than the 4 MB')]).toEqual([encoding, 413, true])
     }
-    expect(routed.a.heard).toEqual([])
+    expect(routed.a.received).toEqual([])
   })
 
   test('passes as it came, with its header, where nothing has to read it', async () => {
     const body = gzipSync(plain)
     const {status} = await ask('/v1/proxy/some/path', 'gzip', body)
-    const [heard] = routed.a.heard
-    expect([status, heard!.body.equals(body), heard!.headers['content-encoding']]).toEqual([200, true, 'gzip'])
+    const [received] = routed.a.received
+    expect([status, received!.body.equals(body), received!.headers['content-encoding']]).toEqual([200, true, 'gzip'])
   })
 
   test('passes as it came on a route of files as well', async () => {
     const body = gzipSync('--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--b--\r\n')
     const {status} = await ask('/v1/files', 'gzip', body, {'content-type': 'multipart/form-data; boundary=b'})
-    const [heard] = routed.a.heard
-    expect([status, heard!.body.equals(body), heard!.headers['content-encoding']]).toEqual([200, true, 'gzip'])
+    const [received] = routed.a.received
+    expect([status, received!.body.equals(body), received!.headers['content-encoding']]).toEqual([200, true, 'gzip'])
   })
 })
 
@@ -119,8 +119,8 @@ describe('JSON that is no object', () => {
     ['lines', 'application/x-ndjson', '{"a":1}\n{"b":2}\n'],
   ])('%s passes on a path that the gateway does not know, also where it may be sent twice', async (_, type, body) => {
     const config = {strategy: {mode: 'fallback'}, targets: [{provider: '@a'}, {provider: '@b'}]}
-    const told = await routed.ask(config, {path: '/v1/proxy/some/path', body, headers: {'content-type': type}})
-    expect([told.status, routed.a.heard[0]!.body.toString()]).toEqual([200, body])
+    const result = await routed.ask(config, {path: '/v1/proxy/some/path', body, headers: {'content-type': type}})
+    expect([result.status, routed.a.received[0]!.body.toString()]).toEqual([200, body])
   })
 })
 
@@ -131,9 +131,9 @@ test('a form is refused on routes of JSON, whatever its boundary is called', asy
       'multipart/form-data; boundary=json',
       'application/x-www-form-urlencoded',
     ]) {
-      const told = await routed.ask({provider: '@a'}, {path, body: plain.toString(), headers: {'content-type': type}})
-      expect([path, told.status]).toEqual([path, 400])
-      expect(told.text).toContain(`The content type ${type} is not accepted here; send application/json.`)
+      const result = await routed.ask({provider: '@a'}, {path, body: plain.toString(), headers: {'content-type': type}})
+      expect([path, result.status]).toEqual([path, 400])
+      expect(result.text).toContain(`The content type ${type} is not accepted here; send application/json.`)
     }
-  expect(routed.a.heard).toEqual([])
+  expect(routed.a.received).toEqual([])
 })

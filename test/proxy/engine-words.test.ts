@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 afterAll(async () => {
   await gateway.close()
@@ -84,7 +84,7 @@ describe('O4: the count of tokens of a Messages request', () => {
       provider.answer(engineAnswer(engine))
       const {reply} = await post(await engineProvider(engine), '/v1/messages/count_tokens', {messages: MESSAGES})
       expect([reply.status, await reply.json()]).toEqual([200, {input_tokens: COUNT}])
-      expect(pathsOf(provider.heard)).toEqual(['/v1/messages/count_tokens', route])
+      expect(pathsOf(provider.received)).toEqual(['/v1/messages/count_tokens', route])
     },
   )
 
@@ -122,16 +122,16 @@ describe('O4: the words of other clients', () => {
     const streamed = await post(slug, '/v1/messages', {...body, stream: true})
     expect(usageInEvents(await streamed.reply.text()).final.input_tokens).toBe(COUNT)
     expect(await rowOf(streamed.trace)).toMatchObject({usage_source: 'provider', req_units: COUNT})
-    expect(pathsOf(provider.heard)).toEqual(Array(3).fill('/v1/messages'))
-    expect(provider.heard[0]!.body.toString()).toBe('{}')
-    expect(JSON.parse(provider.heard[1]!.body.toString())).toEqual({model: 'm', ...body})
+    expect(pathsOf(provider.received)).toEqual(Array(3).fill('/v1/messages'))
+    expect(provider.received[0]!.body.toString()).toBe('{}')
+    expect(JSON.parse(provider.received[1]!.body.toString())).toEqual({model: 'm', ...body})
   })
 
   test.each(SPEAKING)('%s hears responses as the client sends them', async (_, engine) => {
     provider.answer(engineAnswer(engine))
     const {reply} = await post(await engineProvider(engine), '/v1/responses', {input: PROMPT})
     expect(await reply.json()).toMatchObject({id: 'resp_own'})
-    expect(pathsOf(provider.heard)).toEqual(['/v1/responses', '/v1/responses'])
+    expect(pathsOf(provider.received)).toEqual(['/v1/responses', '/v1/responses'])
   })
 
   const OLDER = list().filter(({may_serve}) => may_serve)
@@ -141,14 +141,14 @@ describe('O4: the words of other clients', () => {
 
   test.each(OLDER.map(({slug}) => slug))('a %s that has no such routes is spoken to in chat', async kind => {
     for (const absent of [ENGINE_MODELS.llama_cpp.absent, ENGINE_MODELS.ollama.absent, ENGINE_MODELS.vllm.absent]) {
-      provider.heard.length = 0
+      provider.received.length = 0
       provider.answer(engineAnswer({...ENGINE_MODELS.ollama, routes: [], absent}))
       const slug = await engineProvider({kind})
       const message = await post(slug, '/v1/messages', {max_tokens: 5, messages: MESSAGES})
       expect(await message.reply.json()).toMatchObject({type: 'message', usage: {output_tokens: 5}})
       const response = await post(slug, '/v1/responses', {max_output_tokens: 5, input: PROMPT})
       expect(await response.reply.json()).toMatchObject({object: 'response', usage: {output_tokens: 5}})
-      expect(pathsOf(provider.heard)).toEqual([
+      expect(pathsOf(provider.received)).toEqual([
         '/v1/messages',
         '/v1/chat/completions',
         '/v1/responses',
@@ -164,27 +164,27 @@ describe('O4: the words of other clients', () => {
     ['is overloaded', 503, ''],
   ])('one that %s is spoken to in chat', async (_, status, text) => {
     const engine = engineAnswer({...ENGINE_MODELS.ollama, routes: []})
-    provider.answer((heard, response, request) =>
-      heard.path === '/v1/messages' ? response.writeHead(status).end(text) : engine(heard, response, request),
+    provider.answer((received, response, request) =>
+      received.path === '/v1/messages' ? response.writeHead(status).end(text) : engine(received, response, request),
     )
     const {reply} = await post(await engineProvider({kind: 'lm-studio'}), '/v1/messages', {
       max_tokens: 5,
       messages: MESSAGES,
     })
-    expect([reply.status, pathsOf(provider.heard)]).toEqual([200, ['/v1/messages', '/v1/chat/completions']])
+    expect([reply.status, pathsOf(provider.received)]).toEqual([200, ['/v1/messages', '/v1/chat/completions']])
   })
 
   test('one that is silent is called in chat after a second, and asked once for all calls that wait', async () => {
     const engine = engineAnswer({...ENGINE_MODELS.ollama, routes: []})
-    provider.answer((heard, response, request) =>
-      heard.path === '/v1/messages' ? undefined : engine(heard, response, request),
+    provider.answer((received, response, request) =>
+      received.path === '/v1/messages' ? undefined : engine(received, response, request),
     )
     const slug = await engineProvider({kind: 'ollama'})
     const calls = await Promise.all(
       [1, 2, 3].map(() => post(slug, '/v1/messages', {max_tokens: 5, messages: MESSAGES})),
     )
     expect(calls.map(({reply}) => reply.status)).toEqual([200, 200, 200])
-    expect(pathsOf(provider.heard).filter(path => path === '/v1/messages')).toHaveLength(1)
+    expect(pathsOf(provider.received).filter(path => path === '/v1/messages')).toHaveLength(1)
   })
 })
 
@@ -224,11 +224,11 @@ describe('O3: what the log estimates, the client is told', () => {
     ['/v1/responses', {input: PROMPT}],
   ])('a whole answer at %s', async (path, body) => {
     const silent = engineAnswer(engine)
-    provider.answer((heard, response, request) => {
+    provider.answer((received, response, request) => {
       const {end} = response
       response.end = ((text: string) =>
         end.call(response, text.replace(/,"usage":\{[^}]*\}/, ''), 'utf8')) as typeof end
-      silent(heard, response, request)
+      silent(received, response, request)
     })
     const {reply, trace} = await post(await engineProvider(engine), path, body)
     const {usage} = (await reply.json()) as {usage: {input_tokens: number; output_tokens: number}}
@@ -240,8 +240,8 @@ describe('O3: what the log estimates, the client is told', () => {
 
   test('the usage that an engine tells wins over an estimate that is higher, too', async () => {
     const usage = {prompt_tokens: 1, completion_tokens: 1, total_tokens: 2}
-    provider.answer((heard, response, request) => {
-      if (heard.path !== '/v1/chat/completions') return engineAnswer(engine)(heard, response, request)
+    provider.answer((received, response, request) => {
+      if (received.path !== '/v1/chat/completions') return engineAnswer(engine)(received, response, request)
       const chunk = (choices: readonly unknown[], more = {}) =>
         response.write(
           `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more})}\n\n`,
@@ -283,7 +283,7 @@ describe('O2: calls that were left', () => {
     const headers = {'content-type': 'application/json', 'x-gateway-provider': `@${slug}`, 'x-gateway-trace-id': trace}
     const asked = {method: 'POST', headers, body: JSON.stringify({model: 'm', ...body}), signal: gone.signal}
     const asking = gateway.call(path, asked).then(reply => (events ? readEvents(reply, events) : undefined))
-    const is_chat = () => pathsOf(provider.heard).includes('/v1/chat/completions')
+    const is_chat = () => pathsOf(provider.received).includes('/v1/chat/completions')
     if (events) await asking
     else await expect.poll(is_chat, {interval: 5}).toBe(true)
     gone.abort()
@@ -346,16 +346,16 @@ describe('O2: calls that were left', () => {
     const engine = engineAnswer(ENGINE_MODELS.vllm)
     const [silent, other] = [await engineProvider(ENGINE_MODELS.vllm), await engineProvider(ENGINE_MODELS.vllm)]
     let chats = 0
-    provider.answer((heard, response, request) => {
-      if (heard.path === '/v1/chat/completions' && ++chats === 1) return
-      if (heard.path !== '/tokenize') engine(heard, response, request)
+    provider.answer((received, response, request) => {
+      if (received.path === '/v1/chat/completions' && ++chats === 1) return
+      if (received.path !== '/tokenize') engine(received, response, request)
     })
     const targets = [{provider: `@${silent}`, request_timeout: 100}, {provider: `@${other}`}]
     const config = JSON.stringify({strategy: {mode: 'fallback', on_status_codes: [408]}, targets})
     const headers = {'content-type': 'application/json', 'x-gateway-config': config}
     const asked = {method: 'POST', headers, body: JSON.stringify({model: 'm', messages: MESSAGES})}
     expect((await gateway.call('/v1/chat/completions', asked)).status).toBe(200)
-    expect(pathsOf(provider.heard)).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
+    expect(pathsOf(provider.received)).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
     const rows = (await gateway.logs()).slice(0, 2)
     expect(rows.map(row => [row.outcome, row.req_units])).toEqual(
       expect.arrayContaining([
@@ -367,8 +367,8 @@ describe('O2: calls that were left', () => {
 
   test('a counter that is silent holds the row two seconds at most', async () => {
     const engine = engineAnswer(ENGINE_MODELS.vllm, 5)
-    provider.answer((heard, response, request) =>
-      heard.path === '/tokenize' ? undefined : engine(heard, response, request),
+    provider.answer((received, response, request) =>
+      received.path === '/tokenize' ? undefined : engine(received, response, request),
     )
     const row = await leftAfter(
       await engineProvider(ENGINE_MODELS.vllm),

@@ -14,8 +14,8 @@ let gateway: TestGateway
 /** The one member that the engine reads. */
 let reads = 'max_tokens'
 beforeAll(async () => {
-  provider = await fakeProvider((heard: Heard, response) => {
-    const body = JSON.parse(heard.body.toString()) as Record<string, number | undefined>
+  provider = await fakeProvider((received: Heard, response) => {
+    const body = JSON.parse(received.body.toString()) as Record<string, number | undefined>
     const completion_tokens = body[reads] ?? UNBOUNDED
     const choice = {index: 0, message: {role: 'assistant', content: 'Hi.'}, finish_reason: 'length'}
     const usage = {prompt_tokens: 9, completion_tokens, total_tokens: 9 + completion_tokens}
@@ -63,25 +63,28 @@ test.each(['', '/v1'])('O6: routes of an engine’s own are reached from a custo
   for (const [at, path] of OWN_ROUTES.entries()) {
     const slug = `own-${base.slice(1)}-${at}`
     await gateway.provider(slug, 'llama-cpp', root + base)
-    provider.heard.length = 0
+    provider.received.length = 0
     const reply = await gateway.call(`/v1${path}`, {
       method: 'POST',
       headers: {'content-type': 'application/json', 'x-gateway-provider': `@${slug}`},
       body: '{}',
     })
-    expect([reply.status, provider.heard.map(heard => heard.path)], path).toEqual([200, [path]])
+    expect([reply.status, provider.received.map(received => received.path)], path).toEqual([200, [path]])
   }
 })
 
 test('O6: and OpenAI’s below it', async () => {
-  provider.heard.length = 0
+  provider.received.length = 0
   await gateway.chat({model: 'm', messages: [{role: 'user', content: 'hi'}]}, {'x-gateway-provider': '@llama-cpp'})
   await gateway.call('/v1/chat/completions/input_tokens', {
     method: 'POST',
     headers: {'content-type': 'application/json', 'x-gateway-provider': '@llama-cpp'},
     body: '{}',
   })
-  expect(provider.heard.map(heard => heard.path)).toEqual(['/v1/chat/completions', '/v1/chat/completions/input_tokens'])
+  expect(provider.received.map(received => received.path)).toEqual([
+    '/v1/chat/completions',
+    '/v1/chat/completions/input_tokens',
+  ])
 })
 
 test('O8: a price of nothing for all models of an engine is a price', async () => {

@@ -6,9 +6,9 @@ import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import type {Answers, Explanation} from '../../src/schema/explanations.ts'
 import {startGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 import {fakeProvider} from '../support/provider.ts'
-import {CHAT, type Routed, startRouting, statuses, when} from '../support/routing.ts'
+import {CHAT, type RoutingSetup, startRouting, statuses, when} from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 let workspace_id: string
 
 beforeAll(async () => {
@@ -114,22 +114,22 @@ describe('what is told comes', () => {
     ],
   ])('%s', async (_, question, failing) => {
     for (const [name, status] of Object.entries(failing)) routed[name as 'a'].answer(statuses([status]))
-    const told = await explain({...question, headers: {...OF_FETCH, ...question.headers}})
+    const response = await explain({...question, headers: {...OF_FETCH, ...question.headers}})
     const came = await routed.ask(question.config ?? null, {
       path: question.path ?? '/v1/chat/completions',
       body: (question.body ?? CHAT) as object,
       headers: question.headers ?? {},
     })
-    expect([came.status, came.path]).toEqual([told.way.end.status, told.way.end.target ?? came.path])
-    const asked = told.way.visits
-      .map(({target}) => told.targets.find(({path}) => path === target)!)
+    expect([came.status, came.path]).toEqual([response.way.end.status, response.way.end.target ?? came.path])
+    const asked = response.way.visits
+      .map(({target}) => response.targets.find(({path}) => path === target)!)
       .filter(({sends}) => sends)
     for (const {sends, path, host, managed} of asked) {
       const provider = routed[managed as 'a']
       expect(host).toBe(provider.url)
-      const heard = provider.heard.shift()!
-      const {'content-length': length, host: _host, connection: _connection, ...headers} = heard.headers
-      expect([heard.method, provider.url.replace('/v1', '') + heard.path, path]).toEqual([
+      const received = provider.received.shift()!
+      const {'content-length': length, host: _host, connection: _connection, ...headers} = received.headers
+      expect([received.method, provider.url.replace('/v1', '') + received.path, path]).toEqual([
         sends!.method,
         sends!.url,
         path,
@@ -137,12 +137,12 @@ describe('what is told comes', () => {
       expect(Object.keys(headers).sort()).toEqual(Object.keys(sends!.headers))
       for (const [name, value] of Object.entries(sends!.headers))
         if (value !== '***') expect([name, headers[name]]).toEqual([name, value])
-      if (Buffer.byteLength(heard.body) && sends!.body.bytes) expect(Number(length)).toBe(sends!.body.bytes)
-      const body = JSON.parse(heard.body.toString()) as Record<string, unknown>
+      if (Buffer.byteLength(received.body) && sends!.body.bytes) expect(Number(length)).toBe(sends!.body.bytes)
+      const body = JSON.parse(received.body.toString()) as Record<string, unknown>
       if (sends!.body.form === 'translated') expect(body).toEqual(sends!.body.translated)
       else expect(body).toEqual(withChanges(question.body ?? CHAT, sends!.body.changes))
     }
-    expect(routed.heard()).toEqual({a: 0, b: 0, c: 0, claude: 0})
+    expect(routed.received()).toEqual({a: 0, b: 0, c: 0, claude: 0})
   })
 })
 
@@ -219,16 +219,16 @@ test('all that a target inherits is told: timeouts, retries, parameters, prices;
     ],
     {on_status_codes: [500, 503]},
   )
-  const told = await explain({
+  const response = await explain({
     config: {...config, request_timeout: 5000, override_params: {temperature: 1}},
     answers: {'config.targets[0]': [503, 503, 200]},
   })
-  expect(told.branches).toEqual([
+  expect(response.branches).toEqual([
     {path: 'config', name: null, mode: 'fallback'},
     {path: 'config.targets[1]', name: null, mode: 'fallback'},
   ])
   expect(
-    told.targets.map(({path, model, request_timeout_ms, retry, params, unpriced, goes_on}) => ({
+    response.targets.map(({path, model, request_timeout_ms, retry, params, unpriced, goes_on}) => ({
       path,
       model,
       request_timeout_ms,
@@ -266,8 +266,8 @@ test('all that a target inherits is told: timeouts, retries, parameters, prices;
       goes_on: [],
     },
   ])
-  expect(told.targets[0]!.price).toMatchObject({usd_per_million_tokens: {input: 0.15, output: 0.6}})
-  expect(told.way).toMatchObject({
+  expect(response.targets[0]!.price).toMatchObject({usd_per_million_tokens: {input: 0.15, output: 0.6}})
+  expect(response.way).toMatchObject({
     visits: [
       {
         target: 'config.targets[0]',
@@ -280,7 +280,7 @@ test('all that a target inherits is told: timeouts, retries, parameters, prices;
     ],
     end: {status: 200, target: 'config.targets[0]', retry_attempt_count: 2, refusal: null},
   })
-  expect(told.failing.visits.map(({target, tries}) => [target, tries.at(-1)!.status])).toEqual([
+  expect(response.failing.visits.map(({target, tries}) => [target, tries.at(-1)!.status])).toEqual([
     ['config.targets[0]', 500],
     ['config.targets[1].targets[0]', 429],
     ['config.targets[1].targets[1]', 500],
@@ -290,13 +290,13 @@ test('all that a target inherits is told: timeouts, retries, parameters, prices;
 })
 
 test('what a target refuses is told with it, and the way goes on as it would', async () => {
-  const told = await explain({config: fallback([{provider: '@nobody'}, {provider: 'openai'}, A]), headers: {}})
-  expect(told.targets.map(({refusal}) => refusal?.code)).toEqual([
+  const response = await explain({config: fallback([{provider: '@nobody'}, {provider: 'openai'}, A]), headers: {}})
+  expect(response.targets.map(({refusal}) => refusal?.code)).toEqual([
     'provider.unknown',
     'provider.no_credentials',
     undefined,
   ])
-  expect(told.way.visits.map(({target, tries}) => [target, tries[0]!.status])).toEqual([
+  expect(response.way.visits.map(({target, tries}) => [target, tries[0]!.status])).toEqual([
     ['config.targets[0]', 400],
     ['config.targets[1]', 400],
     ['config.targets[2]', 200],
@@ -337,9 +337,9 @@ test('no secret is told, wherever it stands', async () => {
       'x-gateway-sensitive-headers': 'x-mine',
     },
   }
-  const told = await explain(question)
+  const response = await explain(question)
   const alone = await explain({...question, config: {provider: 'openai'}})
-  const targets = [...told.targets, ...alone.targets]
+  const targets = [...response.targets, ...alone.targets]
   expect(targets.every(({sends}) => sends)).toBe(true)
   const text = JSON.stringify(targets)
   for (const secret of [own, config_key, client, header, WORKSPACE_KEY]) expect(text).not.toContain(secret)
@@ -386,12 +386,12 @@ test('the key of the cache is the one under which the answer is kept', async () 
   const headers = {'x-gateway-metadata': '{"team":"blue"}'}
   const request = {headers, body: CHAT}
   const cacheOf = async (more: object = {}) => {
-    const told = await gateway.admin<Explanation>('POST', '/configs/explain', {
+    const response = await gateway.admin<Explanation>('POST', '/configs/explain', {
       config,
       request: {...request, ...more},
       workspace_id: workspaceOf,
     })
-    return told.targets[0]!.cache
+    return response.targets[0]!.cache
   }
   const workspaceOf = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data[0]!.id
   const {digest, ...cache} = await cacheOf()

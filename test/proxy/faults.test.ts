@@ -155,10 +155,10 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-type Held = Controller & {reason: Error | null}
+type TestController = Controller & {reason: Error | null}
 
 /** What undici hands to a handler, with what was done to it. */
-function controller(): Held {
+function controller(): TestController {
   const held = {
     aborted: false,
     paused: false,
@@ -169,7 +169,7 @@ function controller(): Held {
     pause: () => undefined,
     resume: () => undefined,
   }
-  return held as unknown as Held
+  return held as unknown as TestController
 }
 
 test('a fault of our own behind the hijack is answered, told in a fixed sentence, and the client does not hang', async () => {

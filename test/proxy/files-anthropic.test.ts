@@ -27,16 +27,16 @@ const metadata = {
 const missing = {type: 'error', error: {type: 'not_found_error', message: 'No such batch.'}}
 
 /** Message batches and the Files API, as Anthropic documents them. */
-function answer(heard: Heard, response: Parameters<typeof json>[0]) {
-  const path = heard.path.replace('/v1', '')
-  if (heard.headers['x-api-key'] !== 'sk-upstream-secret-0123456789')
+function answer(received: Heard, response: Parameters<typeof json>[0]) {
+  const path = received.path.replace('/v1', '')
+  if (received.headers['x-api-key'] !== 'sk-upstream-secret-0123456789')
     return json(response, {type: 'error', error: {message: 'no key'}}, 401)
-  if (heard.headers['anthropic-version'] !== '2023-06-01')
+  if (received.headers['anthropic-version'] !== '2023-06-01')
     return json(response, {type: 'error', error: {message: 'no version'}}, 400)
-  if (path.startsWith('/files') && heard.headers['anthropic-beta'] !== 'files-api-2025-04-14')
+  if (path.startsWith('/files') && received.headers['anthropic-beta'] !== 'files-api-2025-04-14')
     return json(response, {type: 'error', error: {type: 'not_found_error', message: 'no beta'}}, 404)
-  if (heard.method === 'POST' && path === '/messages/batches') {
-    const {requests} = JSON.parse(heard.body.toString())
+  if (received.method === 'POST' && path === '/messages/batches') {
+    const {requests} = JSON.parse(received.body.toString())
     batch = {
       id: batch_id,
       type: 'message_batch',
@@ -59,13 +59,13 @@ function answer(heard: Heard, response: Parameters<typeof json>[0]) {
   }
   if (path === `/messages/batches/${batch_id}/results`)
     return void response.writeHead(200, {'content-type': 'application/x-jsonl'}).end(results)
-  if (heard.method === 'POST' && path === '/files') {
-    uploaded = heard
+  if (received.method === 'POST' && path === '/files') {
+    uploaded = received
     return json(response, metadata)
   }
   if (path.startsWith('/files?'))
     return json(response, {data: uploaded ? [metadata] : [], has_more: false, last_id: FILE})
-  if (path === `/files/${FILE}` && heard.method === 'DELETE') return json(response, {id: FILE, type: 'file_deleted'})
+  if (path === `/files/${FILE}` && received.method === 'DELETE') return json(response, {id: FILE, type: 'file_deleted'})
   if (path === `/files/${FILE}` && uploaded) return json(response, metadata)
   if (path === `/files/${FILE}/content`)
     return json(
@@ -88,7 +88,7 @@ afterAll(async () => {
 beforeEach(() => {
   batch = null
   uploaded = null
-  twin.heard.length = 0
+  twin.received.length = 0
 })
 
 const client = () => openaiAt(gateway, '@claude')
@@ -105,7 +105,7 @@ test('a batch, from its file to its output', async () => {
     filename: 'rows.jsonl',
   })
   // Nothing has left yet: the rows go with the batch.
-  expect(twin.heard).toEqual([])
+  expect(twin.received).toEqual([])
   expect(await openai.files.retrieve(file.id)).toMatchObject({id: file.id, bytes: file.bytes})
 
   const created = await openai.batches.create({
@@ -124,7 +124,7 @@ test('a batch, from its file to its output', async () => {
     metadata: {run: '7'},
   })
   const asked = {model: MODEL, max_tokens: 50, system: [{type: 'text', text: 'Be brief.'}]}
-  expect(JSON.parse(twin.heard[0]!.body.toString())).toMatchObject({
+  expect(JSON.parse(twin.received[0]!.body.toString())).toMatchObject({
     requests: [
       {custom_id: 'a-1', params: {...asked, messages: [{role: 'user', content: [{type: 'text', text: 'Hello'}]}]}},
       {custom_id: 'a-2', params: {...asked, messages: [{role: 'user', content: [{type: 'text', text: 'Who?'}]}]}},

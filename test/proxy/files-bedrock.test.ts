@@ -18,16 +18,16 @@ let twin: FakeProvider
 let gateway: TestGateway
 
 /** Bedrock's control plane beside S3, as the API reference has them. */
-function answer(heard: Heard, response: Parameters<typeof json>[0]) {
-  if (heard.path.includes('partNumber=1')) on_part()
-  if (s3(objects, parts, heard, response)) return
-  if (!heard.headers.authorization?.includes('/us-east-1/bedrock/aws4_request'))
+function answer(received: Heard, response: Parameters<typeof json>[0]) {
+  if (received.path.includes('partNumber=1')) on_part()
+  if (s3(objects, parts, received, response)) return
+  if (!received.headers.authorization?.includes('/us-east-1/bedrock/aws4_request'))
     return json(response, {message: 'no signature'}, 403)
-  const [path] = heard.path.split('?', 1)
+  const [path] = received.path.split('?', 1)
   const [, kind, id, action] = path!.split('/').map(decodeURIComponent)
-  const said = () => JSON.parse(heard.body.toString())
+  const said = () => JSON.parse(received.body.toString())
   const is_tuning = kind === 'model-customization-jobs'
-  if (heard.method === 'POST' && id === undefined) {
+  if (received.method === 'POST' && id === undefined) {
     const arn = is_tuning ? TUNING : JOB
     jobs.set(arn, {jobArn: arn, ...said()})
     return json(response, {jobArn: arn}, is_tuning ? 201 : 200)
@@ -68,7 +68,7 @@ beforeEach(() => {
   objects.clear()
   parts.clear()
   jobs.clear()
-  twin.heard.length = 0
+  twin.received.length = 0
 })
 
 const client = (headers: Record<string, string> = {}) => openaiAt(gateway, '@bedrock', headers)
@@ -254,7 +254,7 @@ test('the bucket of the integration is the only one its credentials open', async
     400,
     'The provider bedrock cannot take this request. id: expected a file in the bucket my-bucket.',
   ])
-  expect(twin.heard).toEqual([])
+  expect(twin.received).toEqual([])
 })
 
 test('a long file goes in parts, and is never held whole', async () => {
@@ -287,7 +287,7 @@ test('a long file goes in parts, and is never held whole', async () => {
   const stored = objects.get(place(file.id))!
   expect(stored.length).toBe(file.bytes)
   expect(asRows(stored.toString()).map(each => each.recordId)).toEqual(Array.from({length: rows}, (_, at) => `r-${at}`))
-  const sizes = twin.heard.filter(each => each.path.includes('partNumber')).map(each => each.body.length)
+  const sizes = twin.received.filter(each => each.path.includes('partNumber')).map(each => each.body.length)
   expect(sizes).toEqual([8 << 20, 8 << 20, stored.length - (16 << 20)])
 })
 

@@ -53,12 +53,12 @@ afterAll(async () => {
 beforeEach(() => {
   objects.clear()
   parts.clear()
-  twin.heard.length = 0
+  twin.received.length = 0
 })
 
 const at = (provider: string, headers: Record<string, string> = {}) => openaiAt(gateway, `@${provider}`, headers)
-const asS3: Answer = (heard, response) => {
-  if (!s3(objects, parts, heard, response)) json(response, {message: 'not S3'}, 400)
+const asS3: Answer = (received, response) => {
+  if (!s3(objects, parts, received, response)) json(response, {message: 'not S3'}, 400)
 }
 const row = (custom_id: string, model = CLAUDE) => chatRow(custom_id, model, 'x'.repeat(90_000))
 
@@ -83,7 +83,9 @@ test('a provider of OpenAI’s words gives the output of a batch by the batch’
       {error: {message: 'No such batch.', type: 'invalid_request_error', param: 'id', code: null}, provider},
     ])
   }
-  expect(twin.heard.every(({headers}) => headers.authorization === 'Bearer sk-upstream-secret-0123456789')).toBe(true)
+  expect(twin.received.every(({headers}) => headers.authorization === 'Bearer sk-upstream-secret-0123456789')).toBe(
+    true,
+  )
 })
 
 test('at Azure OpenAI files and batches belong to the resource, and are said at their version', async () => {
@@ -101,7 +103,7 @@ test('at Azure OpenAI files and batches belong to the resource, and are said at 
   await azure.fineTuning.jobs.create({model: 'gpt-4o', training_file: 'f1'})
   const output = await gateway.call('/v1/batches/b1/output', {headers: {'x-gateway-provider': '@azure'}})
   expect(await output.text()).toBe('row\n')
-  expect(twin.heard.map(({method, path}) => `${method} ${path}`)).toEqual([
+  expect(twin.received.map(({method, path}) => `${method} ${path}`)).toEqual([
     'POST /openai/files?api-version=2024-10-21',
     'GET /openai/files?api-version=2024-10-21',
     'POST /openai/batches?api-version=2024-10-21',
@@ -110,7 +112,7 @@ test('at Azure OpenAI files and batches belong to the resource, and are said at 
     'GET /openai/batches/b1?api-version=2024-10-21',
     'GET /openai/files/f2/content?api-version=2024-10-21',
   ])
-  expect(twin.heard.every(({headers}) => headers['api-key'] === 'sk-upstream-secret-0123456789')).toBe(true)
+  expect(twin.received.every(({headers}) => headers['api-key'] === 'sk-upstream-secret-0123456789')).toBe(true)
 })
 
 test('a place that the provider signs is asked without credentials, and judged as a caller’s host', async () => {
@@ -122,14 +124,14 @@ test('a place that the provider signs is asked without credentials, and judged a
         : json(response, {filenameToSignedUrls: {a: url}})
   twin.answer(answer(`http://127.0.0.1:${twin.port}/signed?sig=1`))
   expect(await (await at('fireworks').files.content('file-1')).text()).toBe('rows')
-  const [, signed] = twin.heard
+  const [, signed] = twin.received
   expect([signed!.path, signed!.headers.authorization]).toEqual(['/signed?sig=1', undefined])
   twin.answer(answer('http://169.254.169.254/latest/meta-data'))
   const blocked = await at('fireworks')
     .files.content('file-1')
     .catch(fault => fault)
   expect([blocked.status, blocked.error.message]).toEqual([400, expect.stringContaining('metadata')])
-  expect(twin.heard).toHaveLength(3)
+  expect(twin.received).toHaveLength(3)
 })
 
 test('models that are not allowed are refused in rows, in batches and in headers', async () => {
@@ -157,12 +159,12 @@ test('models that are not allowed are refused in rows, in batches and in headers
 
 test('an upload is tried again, and at the next target, where the config says so', async () => {
   let failures = 2
-  twin.answer((heard, response, request) => {
-    if (heard.method === 'PUT' && failures-- > 0) {
+  twin.answer((received, response, request) => {
+    if (received.method === 'PUT' && failures-- > 0) {
       const body = '<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>'
       return void response.writeHead(503, {'content-type': 'application/xml'}).end(body)
     }
-    asS3(heard, response, request)
+    asS3(received, response, request)
   })
   const config = JSON.stringify({
     strategy: {mode: 'fallback'},
@@ -188,10 +190,10 @@ test('a client that leaves in the middle leaves nothing behind', async () => {
   const over = new Promise<void>(resolve => {
     taken_back = resolve
   })
-  twin.answer((heard, response, request) => {
-    if (heard.path.includes('partNumber=1')) gone.abort()
-    asS3(heard, response, request)
-    if (heard.method === 'DELETE') taken_back()
+  twin.answer((received, response, request) => {
+    if (received.path.includes('partNumber=1')) gone.abort()
+    asS3(received, response, request)
+    if (received.method === 'DELETE') taken_back()
   })
   const boundary = 'cut'
   async function* form() {
@@ -260,5 +262,5 @@ test('ids that would lead out of their bucket or job are refused before anything
           .catch(error => error)
       ).status,
     ).toBe(400)
-  expect(twin.heard).toEqual([])
+  expect(twin.received).toEqual([])
 })

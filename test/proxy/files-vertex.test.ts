@@ -13,18 +13,18 @@ let twin: FakeProvider
 let gateway: TestGateway
 
 /** Jobs of Vertex AI beside Cloud Storage, as their references have them. */
-function answer(heard: Heard, response: Parameters<typeof json>[0]) {
-  if (gcs(objects, heard, response)) return
-  const {pathname} = new URL(heard.path, 'http://vertex')
+function answer(received: Heard, response: Parameters<typeof json>[0]) {
+  if (gcs(objects, received, response)) return
+  const {pathname} = new URL(received.path, 'http://vertex')
   const [, kind, number, action] =
     /^\/v1\/projects\/my-project\/locations\/us-central1\/(\w+)(?:\/(\d+))?(?::(\w+))?$/.exec(pathname) ?? []
   if (kind === undefined)
     return json(response, {error: {code: 404, message: `no ${pathname}`, status: 'NOT_FOUND'}}, 404)
   const key = `${kind}/${number ?? NUMBER}`
-  if (heard.method === 'POST' && number === undefined) {
+  if (received.method === 'POST' && number === undefined) {
     const name = `${PARENT.slice(4)}/${key}`
     jobs.set(key, {
-      ...JSON.parse(heard.body.toString()),
+      ...JSON.parse(received.body.toString()),
       name,
       state: 'JOB_STATE_PENDING',
       createTime: '2025-01-02T03:04:05.123456Z',

@@ -1,8 +1,8 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {json} from '../support/provider.ts'
-import {newTrace, type Routed, startRouting} from '../support/routing.ts'
+import {newTrace, type RoutingSetup, startRouting} from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting()
@@ -43,7 +43,7 @@ describe('a form whose provider stands in a header', () => {
     expect(status).toBe(200)
     expect(rows).toMatchObject([{model: 'gpt-image-1'}])
     expect(entries[0]!.cost_nanousd).toBeGreaterThan(2e9)
-    expect(routed.a.heard[0]!.body.includes('name="model"\r\n\r\ngpt-image-1\r\n')).toBe(true)
+    expect(routed.a.received[0]!.body.includes('name="model"\r\n\r\ngpt-image-1\r\n')).toBe(true)
   })
 
   test('uses up a budget as JSON does', async () => {
@@ -54,13 +54,13 @@ describe('a form whose provider stands in a header', () => {
       await routed.gateway.app.flushed()
     }
     expect(statuses).toEqual([200, 412, 412])
-    expect(routed.a.heard.length).toBe(1)
+    expect(routed.a.received.length).toBe(1)
   })
 
   test('is held against a list of models', async () => {
     expect((await edit('@listed', form('gpt-image-1'))).status).toBe(412)
     expect((await edit('@listed', form())).status).toBe(412)
-    expect(routed.a.heard.length).toBe(0)
+    expect(routed.a.received.length).toBe(0)
     expect((await edit('@listed', form('dall-e-2'))).status).toBe(200)
   })
 
@@ -70,7 +70,7 @@ describe('a form whose provider stands in a header', () => {
     const other = form('dall-e-2')
     other.append('model', new Blob(['gpt-image-1']), 'model.txt')
     expect((await edit('@listed', other)).status).toBe(400)
-    expect(routed.a.heard.length).toBe(0)
+    expect(routed.a.received.length).toBe(0)
   })
 
   test('that names it in two ways is refused where a provider might read the other', async () => {

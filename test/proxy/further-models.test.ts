@@ -28,7 +28,7 @@ afterAll(async () => {
   await provider.close()
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 
 async function ask(slug: string, path: string, body: object, headers: Record<string, string> = {}) {
@@ -43,7 +43,7 @@ async function ask(slug: string, path: string, body: object, headers: Record<str
     },
   })
   await response.text()
-  return [response.status, provider.heard.length]
+  return [response.status, provider.received.length]
 }
 
 const REFUSED = [412, 0]
@@ -73,7 +73,7 @@ describe('doors 2: every model that a request names has to be allowed', () => {
       body: JSON.stringify({...small, extra: 1}).replace('"extra":1', String.raw`"fallb\u0061cks":[{"model":"large"}]`),
       headers: {'content-type': 'application/json', 'x-gateway-provider': '@ant', 'x-gateway-api-key': key},
     })
-    expect([response.status, provider.heard.length]).toEqual(REFUSED)
+    expect([response.status, provider.received.length]).toEqual(REFUSED)
   })
 
   test('nor do parameters that a config adds', async () => {

@@ -1,5 +1,5 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
-import {type Routed, startRouting} from '../support/routing.ts'
+import {type RoutingSetup, startRouting} from '../support/routing.ts'
 
 const CARD = '4012888888881881'
 const PUT = '<CREDIT_CARD_1>'
@@ -24,7 +24,7 @@ const ROUTES = [
 ] as const
 const STATUSES = [200, 201, 202, 203, 206]
 
-let routed: Routed
+let routed: RoutingSetup
 beforeAll(async () => {
   routed = await startRouting()
 })
@@ -57,15 +57,15 @@ describe('fact 20: output checks run on every good status that carries text', ()
   for (const status of STATUSES) {
     test.each(ROUTES)(
       `a ${status} of %s is redacted, and nothing else of it is changed`,
-      async (path, provider, told) => {
-        const {status: got, text} = await ask(path, provider, REDACTS, status, told(`card ${CARD}`))
+      async (path, provider, result) => {
+        const {status: got, text} = await ask(path, provider, REDACTS, status, result(`card ${CARD}`))
         expect(got).toBe(status)
-        expect(text.replace(/,"hook_results":.*$/s, '}')).toBe(told(`card ${PUT}`))
+        expect(text.replace(/,"hook_results":.*$/s, '}')).toBe(result(`card ${PUT}`))
       },
     )
 
-    test.each(ROUTES)(`a ${status} of %s is denied`, async (path, provider, told) => {
-      const {status: got, text} = await ask(path, provider, DENIES, status, told(CARD))
+    test.each(ROUTES)(`a ${status} of %s is denied`, async (path, provider, result) => {
+      const {status: got, text} = await ask(path, provider, DENIES, status, result(CARD))
       expect(got).toBe(446)
       expect(JSON.parse(text)).toMatchObject({error: {type: 'hooks_failed'}})
     })

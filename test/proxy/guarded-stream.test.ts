@@ -200,14 +200,16 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
             DONE,
           ].join('')
           const stream = Buffer.from(whole.replaceAll('\n', eol))
-          const told = await pass({hooks: [hook(mode, forbids)], chunks: cut(stream, places), settle})
+          const response = await pass({hooks: [hook(mode, forbids)], chunks: cut(stream, places), settle})
           if (text.includes(FORBIDDEN)) {
-            expect(told.fault?.code).toBe('guardrail.denied')
-            expect(text.slice(0, text.indexOf(FORBIDDEN)).startsWith(said(told.text.replaceAll('\r', '\n')))).toBe(true)
-            expect(told.text).not.toContain('[DONE]')
+            expect(response.fault?.code).toBe('guardrail.denied')
+            expect(text.slice(0, text.indexOf(FORBIDDEN)).startsWith(said(response.text.replaceAll('\r', '\n')))).toBe(
+              true,
+            )
+            expect(response.text).not.toContain('[DONE]')
           } else {
-            expect(told.text).toBe(stream.toString())
-            expect(told.kept).toBe(told.text)
+            expect(response.text).toBe(stream.toString())
+            expect(response.kept).toBe(response.text)
           }
         },
       ),
@@ -217,12 +219,12 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
 
   test('a piece of an event behind the end does not leave', async () => {
     const late = chunk({content: FORBIDDEN})
-    const told = await pass({
+    const response = await pass({
       hooks: [hook(mode, forbids)],
       chunks: bytes(chunk({content: 'good'}), finish(), DONE, late.slice(0, -4), late.slice(-4)),
       settle: true,
     })
-    expect([told.fault, said(told.text), told.text.includes(FORBIDDEN)]).toEqual([null, 'good', false])
+    expect([response.fault, said(response.text), response.text.includes(FORBIDDEN)]).toEqual([null, 'good', false])
   })
 
   test('however the stream is cut: a redaction is the one of the whole text, and what was redacted never leaves', async () => {
@@ -230,10 +232,10 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
       fc.asyncProperty(words, fc.array(fc.nat(), {maxLength: 40}), fc.boolean(), async (pieces, places, settle) => {
         const text = pieces.join('')
         const stream = Buffer.from([...pieces.map(content => chunk({content})), finish(), DONE].join(''))
-        const told = await pass({hooks: [hook(mode, redacts)], chunks: cut(stream, places), settle})
-        expect(told.fault).toBeNull()
-        expect(said(told.text)).toBe(text.replace(/\d{3}-\d{4}/g, '[PHONE]'))
-        expect(told.kept).toBe(told.text)
+        const response = await pass({hooks: [hook(mode, redacts)], chunks: cut(stream, places), settle})
+        expect(response.fault).toBeNull()
+        expect(said(response.text)).toBe(text.replace(/\d{3}-\d{4}/g, '[PHONE]'))
+        expect(response.kept).toBe(response.text)
       }),
       {numRuns: 150},
     )
@@ -241,8 +243,8 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
 
   test('the event behind a byte order mark is judged and redacted as any other', async () => {
     const events = (content: string) => [`\uFEFF${chunk({content})}`, chunk({content: 'and more'}), finish(), DONE]
-    const told = await pass({hooks: [hook(mode, redacts)], chunks: bytes(...events('call 555-1234 '))})
-    expect([told.fault, said(told.text.replace('\uFEFF', ''))]).toEqual([null, 'call [PHONE] and more'])
+    const response = await pass({hooks: [hook(mode, redacts)], chunks: bytes(...events('call 555-1234 '))})
+    expect([response.fault, said(response.text.replace('\uFEFF', ''))]).toEqual([null, 'call [PHONE] and more'])
     const bad = await pass({hooks: [hook(mode, forbids)], chunks: bytes(...events(FORBIDDEN))})
     expect([bad.fault?.code, bad.text.includes(FORBIDDEN)]).toEqual(['guardrail.denied', false])
     const good = await pass({
@@ -255,8 +257,8 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
   test('whenever the stream ends while a part of it is told anew, its end leaves behind its text', async () => {
     const events = bytes(...Array.from({length: 12}, () => chunk({content: 'call 555-1234 or stay. '})), finish(), DONE)
     for (let turns = 0; turns < 40; turns++) {
-      const told = await pass({hooks: [hook(mode, redacts)], chunks: events, turns})
-      expect([turns, said(told.text), told.text.endsWith(finish() + DONE)]).toEqual([
+      const response = await pass({hooks: [hook(mode, redacts)], chunks: events, turns})
+      expect([turns, said(response.text), response.text.endsWith(finish() + DONE)]).toEqual([
         turns,
         'call [PHONE] or stay. '.repeat(12),
         true,
@@ -276,13 +278,13 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
         gate?.()
       }
     })()
-    const told = await pass({
+    const response = await pass({
       hooks: [hook(mode, forbids)],
       chunks: bytes(...pieces.map(content => chunk({content})), finish(), DONE),
       late,
     })
     await opened
-    expect(said(told.text)).toBe(pieces.join(''))
+    expect(said(response.text)).toBe(pieces.join(''))
   })
 
   test('a stream without [DONE], with usage in the last chunk, is judged when it ends', async () => {
@@ -297,12 +299,12 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
     const late = async () => {
       throw new Error('broke')
     }
-    const told = await pass({
+    const response = await pass({
       hooks: [hook(mode, forbids)],
       chunks: bytes(chunk({content: 'hello'}), finish(), DONE),
       late,
     })
-    expect([told.fault?.code, told.text]).toEqual(['upstream.bad_reply', ''])
+    expect([response.fault?.code, response.text]).toEqual(['upstream.bad_reply', ''])
   })
 
   test.each<[string, readonly string[]]>([
@@ -329,8 +331,8 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
     ],
   ])('what is forbidden does not leave %s', async (_, events) => {
     const filler = Array.from({length: 20}, () => chunk({content: 'It goes well. '}))
-    const told = await pass({hooks: [hook(mode, forbids)], chunks: bytes(...filler, ...events), settle: true})
-    expect(told.text).not.toContain(FORBIDDEN)
+    const response = await pass({hooks: [hook(mode, forbids)], chunks: bytes(...filler, ...events), settle: true})
+    expect(response.text).not.toContain(FORBIDDEN)
   })
 
   test('what is redacted does not leave in the blocks beside the text', async () => {
@@ -344,9 +346,9 @@ describe.each(['window', 'buffer'] as const)('%s', mode => {
       finish(),
       DONE,
     ]
-    const told = await pass({hooks: [hook(mode, redacts)], chunks: bytes(...events), settle: true})
-    expect(told.text).not.toMatch(/1234/)
-    expect(told.text).toContain('[PHONE]')
+    const response = await pass({hooks: [hook(mode, redacts)], chunks: bytes(...events), settle: true})
+    expect(response.text).not.toMatch(/1234/)
+    expect(response.text).toContain('[PHONE]')
   })
 })
 
@@ -378,15 +380,15 @@ describe('messages', () => {
     ['at the end of a block', [...block(0, [...filler, FORBIDDEN]), ...block(1, filler)]],
     ['in the start of a block', [...block(0, filler), ...block(1, filler, `so ${FORBIDDEN}`)]],
   ])('what is forbidden does not leave %s', async (_, blocks) => {
-    const told = await pass({
+    const response = await pass({
       endpoint: 'messages',
       hooks: [hook('window', forbids)],
       chunks: bytes(start, ...blocks, ...end),
       settle: true,
     })
-    expect(told.fault?.code).toBe('guardrail.denied')
-    expect(told.text).not.toContain(FORBIDDEN)
-    expect(told.text).toContain('It goes well.')
+    expect(response.fault?.code).toBe('guardrail.denied')
+    expect(response.text).not.toContain(FORBIDDEN)
+    expect(response.text).toContain('It goes well.')
   })
 })
 
@@ -405,21 +407,21 @@ describe('responses', () => {
       event('response.output_item.done', {output_index: 0, item}),
       event('response.completed', {response: {id: 'x', object: 'response', status: 'completed', output: [item]}}),
     ]
-    const told = await pass({
+    const response = await pass({
       endpoint: 'createModelResponse',
       hooks: [hook('window', redacts)],
       chunks: bytes(...events),
       settle: true,
     })
-    expect(told.text).not.toContain('1234')
-    expect(told.text.match(/\[PHONE\]/g)).toHaveLength(5)
+    expect(response.text).not.toContain('1234')
+    expect(response.text.match(/\[PHONE\]/g)).toHaveLength(5)
   })
 
   test('what is forbidden does not leave in an event that tells what was not streamed', async () => {
     const filler = Array.from({length: 20}, () =>
       event('response.output_text.delta', {output_index: 0, content_index: 0, delta: 'It goes well. '}),
     )
-    const told = await pass({
+    const response = await pass({
       endpoint: 'createModelResponse',
       hooks: [hook('window', forbids)],
       chunks: bytes(
@@ -435,6 +437,6 @@ describe('responses', () => {
       ),
       settle: true,
     })
-    expect(told.text).not.toContain(FORBIDDEN)
+    expect(response.text).not.toContain(FORBIDDEN)
   })
 })

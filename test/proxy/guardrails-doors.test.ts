@@ -2,10 +2,10 @@ import {gzipSync} from 'node:zlib'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import type {HookResults} from '../../src/schema/guardrails.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
-import {newTrace, type Routed, startRouting, type Told} from '../support/routing.ts'
+import {newTrace, type RoutingSetup, startRouting, type Told} from '../support/routing.ts'
 
-let routed: Routed
-let strict: Routed
+let routed: RoutingSetup
+let strict: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting({GUARDRAIL_MAX_BODY_MB: '1'})
@@ -29,7 +29,7 @@ const field = (name: string, content: string, more = '', head = '') =>
   `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n${head}\r\n${content}\r\n`
 const end = '--b--\r\n'
 
-const logged = (told: Pick<Told, 'rows'>) => (told.rows[0] as unknown as {hook_results: HookResults}).hook_results
+const logged = (result: Pick<Told, 'rows'>) => (result.rows[0] as unknown as {hook_results: HookResults}).hook_results
 
 async function ask(
   config: object,
@@ -52,7 +52,7 @@ async function ask(
   })
   const text = await reply.text()
   const {rows, entries} = await at.recorded(trace_id)
-  return {status: reply.status, text, rows, entries, sent: at.a.heard.map(({body}) => body.toString())}
+  return {status: reply.status, text, rows, entries, sent: at.a.received.map(({body}) => body.toString())}
 }
 
 /** Each says the word once, whatever door it comes in by. */
@@ -116,22 +116,22 @@ const DOORS: readonly (readonly [string, string, string, string])[] = [
 
 describe('a check that forbids', () => {
   test.each(DOORS)('denies %s before anything leaves', async (_, path, type, body) => {
-    const told = await ask(DENY, path, type, body)
-    expect([told.status, told.sent]).toEqual([446, []])
-    expect(JSON.parse(told.text)).toMatchObject({error: {type: 'hooks_failed'}})
-    expect(logged(told).before_request_hooks[0]).toMatchObject({verdict: false, deny: true})
-    expect(told.entries).toEqual([])
+    const result = await ask(DENY, path, type, body)
+    expect([result.status, result.sent]).toEqual([446, []])
+    expect(JSON.parse(result.text)).toMatchObject({error: {type: 'hooks_failed'}})
+    expect(logged(result).before_request_hooks[0]).toMatchObject({verdict: false, deny: true})
+    expect(result.entries).toEqual([])
   })
 
   test.each(DOORS)('lets %s pass as it came where the word does not stand', async (_, path, type, body) => {
     const fine = body.replace(/f(?:o|\\+u006f|%6F)rbid(?:d|\\u0064)en/, 'permitted')
-    const told = await ask(DENY, path, type, fine)
-    expect([told.status, told.sent]).toEqual([200, [fine]])
+    const result = await ask(DENY, path, type, fine)
+    expect([result.status, result.sent]).toEqual([200, [fine]])
   })
 
   test.each(DOORS)('denies %s where its body is compressed', async (_, path, type, body) => {
-    const told = await ask(DENY, path, type, gzipSync(body), {'content-encoding': 'gzip'})
-    expect([told.status, told.sent]).toEqual([446, []])
+    const result = await ask(DENY, path, type, gzipSync(body), {'content-encoding': 'gzip'})
+    expect([result.status, result.sent]).toEqual([446, []])
   })
 
   test('lets the next target have what it does not deny, though the body was on the wire', async () => {
@@ -141,13 +141,13 @@ describe('a check that forbids', () => {
       [JSON_TYPE, '{"a":"forbidden"}'],
       ['text/plain', 'forbidden'],
     ] as const) {
-      routed.b.heard.length = 0
-      const told = await ask(config, '/v1/proxy/x', type, body)
-      expect([told.status, routed.a.heard.length, routed.b.heard.map(heard => heard.body.toString())]).toEqual([
-        200,
-        0,
-        [body],
-      ])
+      routed.b.received.length = 0
+      const result = await ask(config, '/v1/proxy/x', type, body)
+      expect([
+        result.status,
+        routed.a.received.length,
+        routed.b.received.map(received => received.body.toString()),
+      ]).toEqual([200, 0, [body]])
     }
   })
 
@@ -215,20 +215,20 @@ describe('a redaction', () => {
       field('body', '{"a": "<EMAIL_1>" }') + end,
     ],
   ])('of %s changes exactly that string', async (_, path, type, body, left) => {
-    const told = await ask(PII, path, type, body)
-    expect([told.status, told.sent]).toEqual([200, [left]])
-    expect(logged(told).before_request_hooks[0]).toMatchObject({verdict: true, transformed: true})
+    const result = await ask(PII, path, type, body)
+    expect([result.status, result.sent]).toEqual([200, [left]])
+    expect(logged(result).before_request_hooks[0]).toMatchObject({verdict: true, transformed: true})
   })
 
   test('of a form keeps the model that the config sets', async () => {
     const config = {...PII, override_params: {model: 'gpt-image-1-mini'}}
-    const told = await ask(
+    const result = await ask(
       config,
       '/v1/images/edits',
       FORM,
       field('model', 'gpt-image-1') + field('prompt', MAIL) + end,
     )
-    expect(told.sent).toEqual([field('model', 'gpt-image-1-mini') + field('prompt', '<EMAIL_1>') + end])
+    expect(result.sent).toEqual([field('model', 'gpt-image-1-mini') + field('prompt', '<EMAIL_1>') + end])
   })
 })
 
@@ -241,9 +241,9 @@ describe('a check that asks for more than strings', () => {
 
   test('is skipped with its reason, as a prefix is', async () => {
     const config = {...A, input_guardrails: hooks, input_mutators: [{addPrefix: {prefix: 'now '}, id: 'prefix'}]}
-    const told = await ask(config, '/v1/proxy/y', JSON_TYPE, '{"prompt":"a"}')
-    expect([told.status, told.sent]).toEqual([200, ['{"prompt":"a"}']])
-    const [count, needs, both, prefix] = logged(told).before_request_hooks
+    const result = await ask(config, '/v1/proxy/y', JSON_TYPE, '{"prompt":"a"}')
+    expect([result.status, result.sent]).toEqual([200, ['{"prompt":"a"}']])
+    const [count, needs, both, prefix] = logged(result).before_request_hooks
     expect([count, needs, prefix]).toEqual([
       {id: 'count', type: 'guardrail', skipped: true, reason: 'not_text'},
       {id: 'needs', type: 'guardrail', skipped: true, reason: 'not_text'},
@@ -273,8 +273,8 @@ describe('a check that asks for more than strings', () => {
         input_guardrails: [{webhook: {webhookURL: service.url, failOnError: true}, deny: true, ...more}],
       })
       expect((await ask(guard({}), '/v1/proxy/y', JSON_TYPE, '{"a":"b"}')).status).toBe(200)
-      const told = await ask(guard({every_route: true}), '/v1/proxy/y', JSON_TYPE, '{"a":"b"}')
-      expect([told.status, routed.a.heard.length]).toEqual([446, 1])
+      const result = await ask(guard({every_route: true}), '/v1/proxy/y', JSON_TYPE, '{"a":"b"}')
+      expect([result.status, routed.a.received.length]).toEqual([446, 1])
     })
   })
 })
@@ -287,13 +287,13 @@ describe('what calls itself JSON or a form, and is none', () => {
     ['JSON', FORM, '{"a":"forbidden"}'],
     ['bare line feeds', FORM, (field('a', 'forbidden') + end).replaceAll('\r', '')],
   ])('%s is refused', async (_, type, body) => {
-    const told = await ask(DENY, '/v1/proxy/x', type, body)
-    expect([told.status, told.sent]).toEqual([400, []])
+    const result = await ask(DENY, '/v1/proxy/x', type, body)
+    expect([result.status, result.sent]).toEqual([400, []])
   })
 
   test('JSON that is nested deeper than all readers read is refused', async () => {
-    const told = await ask(DENY, '/v1/proxy/x', JSON_TYPE, '['.repeat(300) + ']'.repeat(300))
-    expect([told.status, told.text.includes('nested deeper than the 256 levels')]).toEqual([400, true])
+    const result = await ask(DENY, '/v1/proxy/x', JSON_TYPE, '['.repeat(300) + ']'.repeat(300))
+    expect([result.status, result.text.includes('nested deeper than the 256 levels')]).toEqual([400, true])
   })
 })
 
@@ -337,10 +337,10 @@ describe('what cannot be read', () => {
 
   test.each(UNREAD)('%s passes, and the log says what was skipped', async (_, path, type, body, part) => {
     for (const config of [DENY, PII]) {
-      routed.a.heard.length = 0
-      const told = await ask(config, path, type, body)
-      expect([told.status, routed.a.heard[0]!.body.equals(Buffer.from(body))]).toEqual([200, true])
-      expect(logged(told).before_request_hooks.at(-1)).toMatchObject({
+      routed.a.received.length = 0
+      const result = await ask(config, path, type, body)
+      expect([result.status, routed.a.received[0]!.body.equals(Buffer.from(body))]).toEqual([200, true])
+      expect(logged(result).before_request_hooks.at(-1)).toMatchObject({
         type: 'guardrail',
         skipped: true,
         reason: 'unreadable',
@@ -353,9 +353,9 @@ describe('what cannot be read', () => {
     '%s is denied where the settings say so, while a guardrail denies or redacts',
     async (_, path, type, body, part) => {
       for (const config of [DENY, PII]) {
-        const told = await ask(config, path, type, body, {}, strict)
-        expect([told.status, told.sent]).toEqual([446, []])
-        expect(JSON.stringify(JSON.parse(told.text).hook_results)).toContain(
+        const result = await ask(config, path, type, body, {}, strict)
+        expect([result.status, result.sent]).toEqual([446, []])
+        expect(JSON.stringify(JSON.parse(result.text).hook_results)).toContain(
           `"skipped":true,"reason":"unreadable","part":"${part}"`,
         )
       }
@@ -413,13 +413,13 @@ describe('what cannot be read', () => {
       headers: {'content-type': 'application/x-ndjson', 'x-gateway-config': JSON.stringify(DENY)},
       duplex: 'half',
     } as RequestInit & {headers: Record<string, string>})
-    expect([reply.status, routed.a.heard[0]!.body.length]).toEqual([200, 30 * 100_009])
+    expect([reply.status, routed.a.received[0]!.body.length]).toEqual([200, 30 * 100_009])
     await reply.text()
   })
 
   test('without a guardrail nothing is read, and nothing is said', async () => {
-    const told = await ask(A, '/v1/proxy/x', JSON_TYPE, '{"a":')
-    expect([told.status, told.sent, logged(told)]).toEqual([200, ['{"a":'], undefined])
+    const result = await ask(A, '/v1/proxy/x', JSON_TYPE, '{"a":')
+    expect([result.status, result.sent, logged(result)]).toEqual([200, ['{"a":'], undefined])
   })
 })
 
@@ -454,21 +454,21 @@ describe('answers', () => {
   ])('%s that a check forbids is 446 in its place', async (_, path, type, body) => {
     answered(body, type)
     const form = /audio/.test(path)
-    const told = await ask(
+    const result = await ask(
       out(FORBIDS),
       path,
       form ? FORM : JSON_TYPE,
       form ? field('model', 'whisper-1') + end : '{"model":"m"}',
     )
-    expect([told.status, told.text.includes('rbidden')]).toEqual([446, true])
-    expect(JSON.parse(told.text)).toMatchObject({error: {type: 'hooks_failed'}})
-    expect(logged(told).after_request_hooks).toMatchObject([{verdict: false, deny: true}])
+    expect([result.status, result.text.includes('rbidden')]).toEqual([446, true])
+    expect(JSON.parse(result.text)).toMatchObject({error: {type: 'hooks_failed'}})
+    expect(logged(result).after_request_hooks).toMatchObject([{verdict: false, deny: true}])
   })
 
   test('are redacted where the string stands, every other byte as it came', async () => {
     answered(`{ "a" : "${MAIL}", "n": 1.0 }`)
-    const told = await ask(out(REDACTS), '/v1/proxy/x', JSON_TYPE, '{}')
-    expect(told.text.startsWith('{ "a" : "<EMAIL_1>", "n": 1.0 ')).toBe(true)
+    const result = await ask(out(REDACTS), '/v1/proxy/x', JSON_TYPE, '{}')
+    expect(result.text.startsWith('{ "a" : "<EMAIL_1>", "n": 1.0 ')).toBe(true)
     answered(`write to ${MAIL}`, 'text/plain')
     expect((await ask(out(REDACTS), '/v1/audio/transcriptions', FORM, field('model', 'm') + end)).text).toBe(
       'write to <EMAIL_1>',
@@ -493,9 +493,9 @@ describe('answers', () => {
   test('that are no text pass, and the log says so', async () => {
     for (const type of ['audio/mpeg', 'application/vnd.amazon.eventstream', 'application/octet-stream']) {
       answered('\0forbidden', type)
-      const told = await ask(out(FORBIDS), '/v1/proxy/x', JSON_TYPE, '{}')
-      expect([type, told.status, told.text]).toEqual([type, 200, '\0forbidden'])
-      expect(logged(told).after_request_hooks).toMatchObject([{skipped: true, reason: 'unreadable', part: 'body'}])
+      const result = await ask(out(FORBIDS), '/v1/proxy/x', JSON_TYPE, '{}')
+      expect([type, result.status, result.text]).toEqual([type, 200, '\0forbidden'])
+      expect(logged(result).after_request_hooks).toMatchObject([{skipped: true, reason: 'unreadable', part: 'body'}])
     }
   })
 
@@ -522,29 +522,29 @@ describe('answers', () => {
 
     test.each(['window', 'buffer'] as const)('%s: what is forbidden does not leave', async stream_mode => {
       stream(events('a fine beginning ', 'it is forbidden ', 'and goes on'))
-      const told = await ask(out(FORBIDS, {stream_mode}), path, JSON_TYPE, '{}')
-      expect(told.text).not.toContain('is forbidden')
-      expect(told.text).not.toContain('goes on')
-      expect(logged(told).after_request_hooks).toMatchObject([{verdict: false, stream_mode}])
+      const result = await ask(out(FORBIDS, {stream_mode}), path, JSON_TYPE, '{}')
+      expect(result.text).not.toContain('is forbidden')
+      expect(result.text).not.toContain('goes on')
+      expect(logged(result).after_request_hooks).toMatchObject([{verdict: false, stream_mode}])
     })
 
     test.each(['window', 'buffer'] as const)('%s: what is redacted leaves without it', async stream_mode => {
       stream(events('a fine beginning ', `write to ${MAIL} `, 'and goes on'))
-      const told = await ask(out(REDACTS, {stream_mode, deny: false}), path, JSON_TYPE, '{}')
-      expect([told.status, told.text.includes(MAIL), told.text.includes('write to <EMAIL_1>')]).toEqual([
+      const result = await ask(out(REDACTS, {stream_mode, deny: false}), path, JSON_TYPE, '{}')
+      expect([result.status, result.text.includes(MAIL), result.text.includes('write to <EMAIL_1>')]).toEqual([
         200,
         false,
         true,
       ])
-      expect(told.text).toContain('and goes on')
+      expect(result.text).toContain('and goes on')
     })
 
     test.each(['after', 'window', 'buffer'] as const)('%s: what passes comes as it was sent', async stream_mode => {
       const body = `${events('a fine beginning ', 'and goes on')}event: end\ndata: {"usage":{"total":3}}\n\n`
       stream(body)
-      const told = await ask(out(FORBIDS, {stream_mode}), path, JSON_TYPE, '{}')
-      expect([told.status, told.text]).toEqual([200, body])
-      expect(logged(told).after_request_hooks).toMatchObject([{verdict: true, stream_mode}])
+      const result = await ask(out(FORBIDS, {stream_mode}), path, JSON_TYPE, '{}')
+      expect([result.status, result.text]).toEqual([200, body])
+      expect(logged(result).after_request_hooks).toMatchObject([{verdict: true, stream_mode}])
     })
   })
 })

@@ -1,14 +1,14 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {CHAT_ROUTE} from '../support/guarded.ts'
 import {chatEvents, chatReply, type FakeProvider, fakeProvider, json} from '../support/provider.ts'
-import {events, type Routed, startRouting, type Told} from '../support/routing.ts'
+import {events, type RoutingSetup, startRouting, type Told} from '../support/routing.ts'
 
 const A = {provider: '@a'}
 const chat = (content: string, more: object = {}) => ({body: CHAT_ROUTE.ask(content, more)})
 const forbids = (word: string, more: object = {}) => ({'default.contains': {words: [word], operator: 'none'}, ...more})
 const SECRET = 'canary-81c2'
 
-let routed: Routed
+let routed: RoutingSetup
 let service: FakeProvider
 
 beforeAll(async () => {
@@ -17,23 +17,23 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   routed.reset()
-  service.heard.length = 0
+  service.received.length = 0
 })
 afterAll(async () => {
   await routed.close()
   await service.close()
 })
 
-const rowOf = async (told: Told) =>
-  JSON.stringify(await routed.gateway.admin('GET', `/logs/${(told.rows[0] as unknown as {id: string}).id}`))
+const rowOf = async (result: Told) =>
+  JSON.stringify(await routed.gateway.admin('GET', `/logs/${(result.rows[0] as unknown as {id: string}).id}`))
 
 describe('the log', () => {
   const guarded = {...A, output_guardrails: [forbids('bad', {deny: true})]}
 
   test('has nothing of an answer that could not be judged', async () => {
     routed.a.answer((_, response) => response.writeHead(200, {'content-type': 'text/html'}).end(`<p>${SECRET}</p>`))
-    const told = await routed.ask(guarded, chat('hi'))
-    expect([told.status, (await rowOf(told)).includes(SECRET)]).toEqual([502, false])
+    const result = await routed.ask(guarded, chat('hi'))
+    expect([result.status, (await rowOf(result)).includes(SECRET)]).toEqual([502, false])
   })
 
   test('has nothing of an answer that broke off before it was judged', async () => {
@@ -42,8 +42,8 @@ describe('the log', () => {
       response.write(`{"choices":[{"message":{"content":"${SECRET}`)
       setImmediate(() => response.socket?.destroy())
     })
-    const told = await routed.ask(guarded, chat('hi'))
-    expect([told.status, (await rowOf(told)).includes(SECRET)]).toEqual([502, false])
+    const result = await routed.ask(guarded, chat('hi'))
+    expect([result.status, (await rowOf(result)).includes(SECRET)]).toEqual([502, false])
   })
 })
 
@@ -51,15 +51,15 @@ describe('the cache', () => {
   const cache = {mode: 'simple'}
 
   test('keeps no stream that was judged when it was gone', async () => {
-    routed.a.answer((heard, response, request) =>
-      heard.body.includes('"stream":true')
-        ? events(chatEvents('m', {words: ['a ', 'bad ', 'one']}))(heard, response, request)
+    routed.a.answer((received, response, request) =>
+      received.body.includes('"stream":true')
+        ? events(chatEvents('m', {words: ['a ', 'bad ', 'one']}))(received, response, request)
         : json(response, chatReply('m', 'a bad one')),
     )
     const config = {...A, cache, output_guardrails: [forbids('bad', {deny: true})]}
     expect((await routed.ask(config, chat('late?', {stream: true}))).status).toBe(200)
-    const told = await routed.ask(config, chat('late?'))
-    expect([told.status, told.text.includes('a bad one')]).toEqual([446, false])
+    const result = await routed.ask(config, chat('late?'))
+    expect([result.status, result.text.includes('a bad one')]).toEqual([446, false])
   })
 
   test('keeps no stream in which something is put back', async () => {
@@ -82,8 +82,8 @@ test('a comment between two pieces of a placeholder does not part it', async () 
   const [head, tail, ...rest] = chatEvents('m', {words: ['<EM', 'AIL_1>']}) as [string, string, ...string[]]
   routed.a.answer(events([head, ': still there\n\n', tail, ': still there\n\n', ...rest]))
   const config = {...A, input_guardrails: [{'default.pii': {categories: ['email'], redact: true, reversible: true}}]}
-  const told = await routed.ask(config, chat('From ann@example.com', {stream: true}))
-  expect(CHAT_ROUTE.read(told.text)).toBe('ann@example.com')
+  const result = await routed.ask(config, chat('From ann@example.com', {stream: true}))
+  expect(CHAT_ROUTE.read(result.text)).toBe('ann@example.com')
 })
 
 test('the end of one choice does not part a placeholder in another', async () => {
@@ -100,14 +100,14 @@ test('the end of one choice does not part a placeholder in another', async () =>
     ]),
   )
   const config = {...A, input_guardrails: [{'default.pii': {categories: ['email'], redact: true, reversible: true}}]}
-  const told = await routed.ask(config, chat('From ann@example.com', {stream: true, n: 2}))
-  expect(CHAT_ROUTE.read(told.text)).toBe('hiann@example.com')
+  const result = await routed.ask(config, chat('From ann@example.com', {stream: true, n: 2}))
+  expect(CHAT_ROUTE.read(result.text)).toBe('hiann@example.com')
 })
 
 test('a denied answer’s hosts are not in the body of its 446', async () => {
   routed.a.answer((_, response) => json(response, chatReply('m', `See https://${SECRET}.invalid/x`)))
-  const told = await routed.ask({...A, output_guardrails: [{validUrls: {onlyDNS: true}, deny: true}]}, chat('hi'))
-  expect([told.status, told.text.includes(SECRET)]).toEqual([446, false])
+  const result = await routed.ask({...A, output_guardrails: [{validUrls: {onlyDNS: true}, deny: true}]}, chat('hi'))
+  expect([result.status, result.text.includes(SECRET)]).toEqual([446, false])
 })
 
 test('a drain ends a call whose guardrail hangs', async () => {
@@ -123,7 +123,7 @@ test('a drain ends a call whose guardrail hangs', async () => {
   const drained = draining.gateway.app.drain()
   expect((await asked).status).toBe(503)
   await drained
-  expect(draining.a.heard).toEqual([])
+  expect(draining.a.received).toEqual([])
   await draining.close()
 })
 
@@ -131,9 +131,9 @@ test.each([false, true])(
   'what is taken out of an answer is not put back as another person’s, streamed %s',
   async stream => {
     const words = ['Ask ', 'eve@other.example ', 'now']
-    routed.a.answer((heard, response, request) =>
+    routed.a.answer((received, response, request) =>
       stream
-        ? events(chatEvents('m', {words}))(heard, response, request)
+        ? events(chatEvents('m', {words}))(received, response, request)
         : json(response, chatReply('m', words.join(''))),
     )
     const redacts = {categories: ['email'], redact: true}
@@ -142,10 +142,10 @@ test.each([false, true])(
       input_guardrails: [{'default.pii': {...redacts, reversible: true}}],
       output_guardrails: [{'default.pii': redacts, stream_mode: 'window'}],
     }
-    const told = await routed.ask(config, chat('From ann@example.com', stream ? {stream: true} : {}))
+    const result = await routed.ask(config, chat('From ann@example.com', stream ? {stream: true} : {}))
     const content = stream
-      ? CHAT_ROUTE.read(told.text)
-      : (JSON.parse(told.text) as ReturnType<typeof chatReply>).choices[0]!.message.content
+      ? CHAT_ROUTE.read(result.text)
+      : (JSON.parse(result.text) as ReturnType<typeof chatReply>).choices[0]!.message.content
     expect(content).toBe('Ask <EMAIL_2> now')
   },
 )

@@ -10,14 +10,14 @@ import type {HookResults} from '../../src/schema/guardrails.ts'
 import {WORKSPACE_KEY} from '../support/gateway.ts'
 import {CHAT_ROUTE} from '../support/guarded.ts'
 import {chatReply, type FakeProvider, fakeProvider, json} from '../support/provider.ts'
-import {type Routed, startRouting, type Told} from '../support/routing.ts'
+import {type RoutingSetup, startRouting, type Told} from '../support/routing.ts'
 
 const A = {provider: '@a'}
 const chat = (content: string, more: object = {}) => ({body: CHAT_ROUTE.ask(content, more)})
-const logged = (told: Told, at = 0) => (told.rows[at] as unknown as {hook_results?: HookResults}).hook_results
+const logged = (result: Told, at = 0) => (result.rows[at] as unknown as {hook_results?: HookResults}).hook_results
 const forbids = (word: string, more: object = {}) => ({'default.contains': {words: [word], operator: 'none'}, ...more})
 
-let routed: Routed
+let routed: RoutingSetup
 let service: FakeProvider
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   routed.reset()
-  service.heard.length = 0
+  service.received.length = 0
 })
 afterAll(async () => {
   await routed.close()
@@ -81,7 +81,7 @@ describe('types of request', () => {
           const reply = await ask(endpoint, blocks ? {blockedTypes: [endpoint.name]} : {allowedTypes: [other.name]})
           const denied = blocks || other.name !== endpoint.name
           await reply.arrayBuffer()
-          expect([endpoint.name, reply.status === 446, routed.a.heard.length > 0]).toEqual([
+          expect([endpoint.name, reply.status === 446, routed.a.received.length > 0]).toEqual([
             endpoint.name,
             denied,
             !denied,
@@ -101,13 +101,13 @@ describe('types of request', () => {
         ((await reply.json()) as {hook_results: object}).hook_results,
       ]).toMatchObject([endpoint.name, 446, {}])
     }
-    expect(routed.a.heard).toEqual([])
+    expect(routed.a.received).toEqual([])
   })
 
   test('what passes through is one of them', async () => {
     const config = {...A, input_guardrails: [{'default.allowedRequestTypes': {blockedTypes: ['proxy']}, deny: true}]}
-    const told = await routed.ask(config, {path: '/v1/some/path', body: {x: 1}})
-    expect([told.status, routed.a.heard.length]).toEqual([446, 0])
+    const result = await routed.ask(config, {path: '/v1/some/path', body: {x: 1}})
+    expect([result.status, routed.a.received.length]).toEqual([446, 0])
   })
 
   test('a session over WebSocket is one of them', async () => {
@@ -124,17 +124,17 @@ describe('types of request', () => {
     }).end()
     const [reply] = (await once(asked, 'response')) as [{statusCode: number; resume(): void}]
     reply.resume()
-    expect([reply.statusCode, routed.a.heard.length]).toEqual([446, 0])
+    expect([reply.statusCode, routed.a.received.length]).toEqual([446, 0])
   })
 
   test('checks that ask for more than strings are skipped on a route without texts, and the log says so', async () => {
     const counts = {'default.wordCount': {minWords: 100}, deny: true}
     const config = {...A, input_guardrails: [counts], output_guardrails: [forbids('b', {deny: true})]}
-    const told = await routed.ask(config, {path: '/v1/images/generations', body: {model: 'm', prompt: 'a'}})
-    expect(told.status).toBe(200)
-    expect(told.text).not.toContain('hook_results')
+    const result = await routed.ask(config, {path: '/v1/images/generations', body: {model: 'm', prompt: 'a'}})
+    expect(result.status).toBe(200)
+    expect(result.text).not.toContain('hook_results')
     const before_request_hooks = [{skipped: true, reason: 'not_text'}]
-    expect(logged(told)).toMatchObject({before_request_hooks, after_request_hooks: [{skipped: true}]})
+    expect(logged(result)).toMatchObject({before_request_hooks, after_request_hooks: [{skipped: true}]})
   })
 })
 
@@ -143,15 +143,15 @@ describe('embeddings', () => {
 
   test('are judged and redacted on the way in alone', async () => {
     const denied = await routed.ask({...A, input_guardrails: [forbids('no', {deny: true})]}, embed('no'))
-    expect([denied.status, routed.a.heard.length]).toEqual([446, 0])
+    expect([denied.status, routed.a.received.length]).toEqual([446, 0])
     const config = {
       ...A,
       input_guardrails: [{'default.regexReplace': {rule: 'x+', redactText: '#'}}],
       output_guardrails: [forbids('embedding', {deny: true})],
     }
-    const told = await routed.ask(config, embed('axxb'))
-    expect([told.status, JSON.parse(routed.a.heard[0]!.body.toString()).input]).toEqual([200, 'a#b'])
-    expect(logged(told)?.after_request_hooks).toMatchObject([{skipped: true}])
+    const result = await routed.ask(config, embed('axxb'))
+    expect([result.status, JSON.parse(routed.a.received[0]!.body.toString()).input]).toEqual([200, 'a#b'])
+    expect(logged(result)?.after_request_hooks).toMatchObject([{skipped: true}])
   })
 })
 
@@ -162,9 +162,9 @@ describe('targets', () => {
       input_guardrails: [forbids('bad')],
       targets: [A, {provider: '@b'}],
     }
-    const told = await routed.ask(config, chat('a bad thing'))
-    expect([told.status, told.path, routed.heard()]).toMatchObject([246, 'config.targets[1]', {a: 1, b: 1}])
-    expect(told.rows.map((_, at) => logged(told, at)!.before_request_hooks)).toMatchObject([
+    const result = await routed.ask(config, chat('a bad thing'))
+    expect([result.status, result.path, routed.received()]).toMatchObject([246, 'config.targets[1]', {a: 1, b: 1}])
+    expect(result.rows.map((_, at) => logged(result, at)!.before_request_hooks)).toMatchObject([
       [{verdict: false}],
       [{verdict: false}],
     ])
@@ -172,18 +172,18 @@ describe('targets', () => {
 
   test('a second try is told by its own answer, not by what was said of the first', async () => {
     const second = CHAT_ROUTE.answer(['a fine one'])
-    routed.a.answer((heard, response, request) => {
+    routed.a.answer((received, response, request) => {
       // the first answer comes whole although a stream was asked for
-      if (routed.a.heard.length === 1) json(response, chatReply('m', 'a bad answer'))
-      else second(heard, response, request)
+      if (routed.a.received.length === 1) json(response, chatReply('m', 'a bad answer'))
+      else second(received, response, request)
     })
     const config = {
       ...A,
       retry: {attempts: 1, on_status_codes: [246]},
       output_guardrails: [forbids('bad', {stream_mode: 'after'})],
     }
-    const told = await routed.ask(config, chat('a question', {stream: true}))
-    expect([told.status, CHAT_ROUTE.read(told.text), routed.a.heard.length]).toEqual([200, 'a fine one', 2])
+    const result = await routed.ask(config, chat('a question', {stream: true}))
+    expect([result.status, CHAT_ROUTE.read(result.text), routed.a.received.length]).toEqual([200, 'a fine one', 2])
   })
 
   test('a denial is a failure that a fallback goes on from, and has its row', async () => {
@@ -191,13 +191,13 @@ describe('targets', () => {
       strategy: {mode: 'fallback'},
       targets: [{...A, input_guardrails: [forbids('bad', {deny: true})]}, {provider: '@b'}],
     }
-    const told = await routed.ask(config, chat('a bad thing'))
-    expect([told.status, told.path, routed.heard()]).toMatchObject([200, 'config.targets[1]', {a: 0, b: 1}])
-    expect(told.rows).toMatchObject([
+    const result = await routed.ask(config, chat('a bad thing'))
+    expect([result.status, result.path, routed.received()]).toMatchObject([200, 'config.targets[1]', {a: 0, b: 1}])
+    expect(result.rows).toMatchObject([
       {status: 446, option_path: 'config.targets[0]'},
       {status: 200, option_path: 'config.targets[1]'},
     ])
-    expect(told.rows[1]).not.toHaveProperty('hook_results')
+    expect(result.rows[1]).not.toHaveProperty('hook_results')
   })
 
   test('what one redacted the next one gets as it came', async () => {
@@ -210,7 +210,7 @@ describe('targets', () => {
       ],
     }
     await routed.ask(config, chat('a secret'))
-    expect([routed.a.heard[0]!.body.toString(), routed.b.heard[0]!.body.toString()]).toEqual([
+    expect([routed.a.received[0]!.body.toString(), routed.b.received[0]!.body.toString()]).toEqual([
       expect.stringContaining('a #'),
       expect.stringContaining('a secret'),
     ])
@@ -224,21 +224,21 @@ describe('targets', () => {
       retry: {attempts: 1, on_status_codes: [446]},
       output_guardrails: [forbids('bad', {deny: true})],
     }
-    const told = await routed.ask(config, chat('hi'))
-    expect([told.status, told.retries, told.text.includes('good')]).toEqual([200, '1', true])
-    expect(told.entries).toHaveLength(2)
-    expect(logged(told)).toMatchObject({after_request_hooks: [{verdict: true}]})
+    const result = await routed.ask(config, chat('hi'))
+    expect([result.status, result.retries, result.text.includes('good')]).toEqual([200, '1', true])
+    expect(result.entries).toHaveLength(2)
+    expect(logged(result)).toMatchObject({after_request_hooks: [{verdict: true}]})
   })
 
   test('a rewritten model has to be one that is allowed', async () => {
     service.answer((_, response) =>
       json(response, {verdict: true, transformedData: {request: {json: CHAT_ROUTE.ask('hi', {model: 'other'})}}}),
     )
-    const told = await routed.ask(
+    const result = await routed.ask(
       {...A, input_guardrails: [{webhook: {webhookURL: `${service.url}/judge`}}]},
       chat('hi'),
     )
-    expect([told.status, JSON.parse(routed.a.heard[0]!.body.toString()).model]).toEqual([200, 'other'])
+    expect([result.status, JSON.parse(routed.a.received[0]!.body.toString()).model]).toEqual([200, 'other'])
   })
 })
 
@@ -250,13 +250,13 @@ describe('webhooks', () => {
 
   test('are asked with the request, and their verdict counts', async () => {
     service.answer((_, response) => json(response, {verdict: false}))
-    const told = await routed.ask(config(), chat('hello there'))
-    expect([told.status, routed.a.heard.length, service.heard.length]).toEqual([446, 0, 1])
-    expect(JSON.parse(service.heard[0]!.body.toString())).toMatchObject({
+    const result = await routed.ask(config(), chat('hello there'))
+    expect([result.status, routed.a.received.length, service.received.length]).toEqual([446, 0, 1])
+    expect(JSON.parse(service.received[0]!.body.toString())).toMatchObject({
       eventType: 'beforeRequestHook',
       request: {text: 'hello there'},
     })
-    expect(service.heard[0]!.headers).not.toHaveProperty('x-gateway-api-key')
+    expect(service.received[0]!.headers).not.toHaveProperty('x-gateway-api-key')
   })
 
   test.each<[string, Parameters<FakeProvider['answer']>[0]]>([
@@ -278,14 +278,14 @@ describe('webhooks', () => {
     service.answer(answer)
     const open = await routed.ask(config({timeout: 200}), chat('hi'))
     const closed = await routed.ask(config({timeout: 200, failOnError: true}), chat('hi'))
-    expect([open.status, closed.status, routed.a.heard.length]).toEqual([200, 446, 1])
+    expect([open.status, closed.status, routed.a.received.length]).toEqual([200, 446, 1])
     expect(logged(open)).toMatchObject({
       before_request_hooks: [{verdict: true, checks: [{verdict: false, error: {name: expect.any(String)}}]}],
     })
   })
 
   test('a private address that nobody trusts is not dialled', async () => {
-    const told = await routed.ask(
+    const result = await routed.ask(
       {
         ...A,
         input_guardrails: [
@@ -294,16 +294,16 @@ describe('webhooks', () => {
       },
       chat('hi'),
     )
-    expect([told.status, service.heard.length]).toEqual([446, 0])
-    expect(told.text).not.toMatch(/127\.0\.0\.1|ECONN|private/)
+    expect([result.status, service.received.length]).toEqual([446, 0])
+    expect(result.text).not.toMatch(/127\.0\.0\.1|ECONN|private/)
   })
 })
 
 describe('what is wrong', () => {
   const refused = async (more: object) => {
-    const told = await routed.ask({...A, ...more}, chat('hi'))
-    expect(routed.a.heard).toEqual([])
-    return [told.status, (JSON.parse(told.text) as {message: string}).message]
+    const result = await routed.ask({...A, ...more}, chat('hi'))
+    expect(routed.a.received).toEqual([])
+    return [result.status, (JSON.parse(result.text) as {message: string}).message]
   }
 
   test('is said with its place, before anything leaves', async () => {
@@ -331,8 +331,8 @@ describe('what is wrong', () => {
   test('an answer that cannot be judged is refused, and nothing of it leaves', async () => {
     const config = {...A, output_guardrails: [forbids('bad', {deny: true})]}
     routed.a.answer((_, response) => response.writeHead(200, {'content-type': 'text/html'}).end('<p>something bad</p>'))
-    const told = await routed.ask(config, chat('hi'))
-    expect([told.status, told.text.includes('something')]).toEqual([502, false])
+    const result = await routed.ask(config, chat('hi'))
+    expect([result.status, result.text.includes('something')]).toEqual([502, false])
   })
 
   test.each([
@@ -345,8 +345,8 @@ describe('what is wrong', () => {
         .writeHead(200, {'content-type': 'application/json', 'content-encoding': encoding})
         .end(encode(JSON.stringify(chatReply('m', 'so bad')))),
     )
-    const told = await routed.ask(config, chat('hi'))
-    expect([routed.a.heard[0]!.headers['accept-encoding'], told.status]).toEqual(['identity', 446])
+    const result = await routed.ask(config, chat('hi'))
+    expect([routed.a.received[0]!.headers['accept-encoding'], result.status]).toEqual(['identity', 446])
     routed.a.answer((_, response) =>
       response
         .writeHead(200, {'content-type': 'application/json', 'content-encoding': encoding})
@@ -372,14 +372,14 @@ describe('errors of the provider', () => {
 
   test('stay as they are where nothing in them is forbidden', async () => {
     routed.a.answer((_, response) => json(response, failing, 503))
-    const told = await routed.ask({...A, output_guardrails: [forbids('worse', {deny: true})]}, chat('hi'))
-    expect([told.status, told.text]).toEqual([503, JSON.stringify(failing)])
+    const result = await routed.ask({...A, output_guardrails: [forbids('worse', {deny: true})]}, chat('hi'))
+    expect([result.status, result.text]).toEqual([503, JSON.stringify(failing)])
   })
 
   test('are denied where something is', async () => {
     routed.a.answer((_, response) => json(response, failing, 503))
-    const told = await routed.ask({...A, output_guardrails: [forbids('bad', {deny: true})]}, chat('hi'))
-    expect([told.status, told.text.includes('too bad')]).toEqual([446, false])
+    const result = await routed.ask({...A, output_guardrails: [forbids('bad', {deny: true})]}, chat('hi'))
+    expect([result.status, result.text.includes('too bad')]).toEqual([446, false])
   })
 })
 
@@ -391,10 +391,10 @@ describe('the cache', () => {
     const body = CHAT_ROUTE.ask('cached?')
     expect((await routed.ask({...A, cache}, {body})).status).toBe(200)
     const guarded = {...A, cache, output_guardrails: [forbids('bad', {deny: true})]}
-    const told = await routed.ask(guarded, {body})
-    expect([told.status, told.text.includes('a bad answer')]).toEqual([446, false])
+    const result = await routed.ask(guarded, {body})
+    expect([result.status, result.text.includes('a bad answer')]).toEqual([446, false])
     expect((await routed.ask(guarded, {body})).status).toBe(446)
-    expect(routed.a.heard).toHaveLength(3)
+    expect(routed.a.received).toHaveLength(3)
   })
 
   test('keeps what was redacted, and tells the results of each call’s own request', async () => {
@@ -408,10 +408,10 @@ describe('the cache', () => {
     const body = CHAT_ROUTE.ask('an odd question')
     const first = await routed.ask(config, {body})
     const second = await routed.ask(config, {body})
-    expect([first.status, second.status, routed.a.heard.length]).toEqual([246, 246, 1])
+    expect([first.status, second.status, routed.a.received.length]).toEqual([246, 246, 1])
     expect(second.headers.get('x-gateway-cache-status')).toBe('HIT')
-    const told = JSON.parse(second.text) as {hook_results: HookResults}
-    expect([CHAT_ROUTE.read(second.text), told.hook_results.after_request_hooks]).toEqual(['call [PHONE]', []])
+    const result = JSON.parse(second.text) as {hook_results: HookResults}
+    expect([CHAT_ROUTE.read(second.text), result.hook_results.after_request_hooks]).toEqual(['call [PHONE]', []])
   })
 })
 
@@ -444,7 +444,7 @@ describe('defaults', () => {
       chat('a bad thing'),
     )
     const listed = await routed.gateway.call('/v1/models')
-    const posts = routed.a.heard.filter(({method}) => method === 'POST')
+    const posts = routed.a.received.filter(({method}) => method === 'POST')
     expect([plain.status, other.status, listed.status, posts.length]).toEqual([446, 446, 200, 0])
     expect(logged(other)?.before_request_hooks).toMatchObject([
       {verdict: true},
@@ -467,17 +467,17 @@ describe('defaults that a config carries', () => {
     ]
     const root = {strategy: {mode: 'fallback'}, targets}
     const asked = await routed.ask({...root, default_input_guardrails: [each]}, chat('a bad thing'))
-    expect([asked.status, routed.a.heard.length, routed.b.heard.length]).toEqual([446, 0, 0])
+    expect([asked.status, routed.a.received.length, routed.b.received.length]).toEqual([446, 0, 0])
     for (const provider of [routed.a, routed.b])
       provider.answer((_heard, response) => json(response, chatReply('m', 'a bad thing')))
-    const told = await routed.ask({...root, default_output_guardrails: [each]}, chat('hi'))
-    expect([told.status, told.text.includes('a bad thing')]).toEqual([446, false])
+    const result = await routed.ask({...root, default_output_guardrails: [each]}, chat('hi'))
+    expect([result.status, result.text.includes('a bad thing')]).toEqual([446, false])
   })
 
   test('are refused when they say nothing that is known', async () => {
-    const told = await routed.ask({...A, default_input_guardrails: [{contain: {}}]}, chat('hi'))
-    expect([told.status, told.text]).toEqual([400, expect.stringContaining('default_input_guardrails[0]')])
-    expect(routed.a.heard).toEqual([])
+    const result = await routed.ask({...A, default_input_guardrails: [{contain: {}}]}, chat('hi'))
+    expect([result.status, result.text]).toEqual([400, expect.stringContaining('default_input_guardrails[0]')])
+    expect(routed.a.received).toEqual([])
   })
 
   test('keep kept answers apart', async () => {
@@ -513,16 +513,16 @@ describe('a secret that is redacted', () => {
         {role: 'system', content: `Never say ${CANARY}.`},
         {role: 'user', content: [{type: 'text', text: `It is ${CANARY}`}]},
       ]
-      const told = await routed.ask(config, {body: {model: 'gpt-4o-mini', messages, ...(stream ? {stream} : {})}})
-      expect(told.status).toBe(200)
+      const result = await routed.ask(config, {body: {model: 'gpt-4o-mini', messages, ...(stream ? {stream} : {})}})
+      expect(result.status).toBe(200)
       const {gateway} = routed
       await gateway.app.flushed()
-      const {id} = told.rows[0] as unknown as {id: string}
+      const {id} = result.rows[0] as unknown as {id: string}
       const seen = [
-        routed.a.heard.map(({body}) => body.toString()),
-        told.text,
-        told.rows,
-        told.entries,
+        routed.a.received.map(({body}) => body.toString()),
+        result.text,
+        result.rows,
+        result.entries,
         await gateway.admin('GET', `/logs/${id}`),
         await gateway.admin('GET', '/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z'),
         await (await fetch(`${gateway.url}/metrics`)).text(),
@@ -540,11 +540,11 @@ describe('GUARDRAILS_ENABLED=OFF', () => {
   test('lets calls pass unguarded', async () => {
     const off = await startRouting({GUARDRAILS_ENABLED: 'OFF'})
     try {
-      const told = await off.ask(
+      const result = await off.ask(
         {...A, input_guardrails: [forbids('bad', {deny: true}), 'pg-nobody']},
         chat('a bad thing'),
       )
-      expect([told.status, off.a.heard.length, told.text.includes('hook_results')]).toEqual([200, 1, false])
+      expect([result.status, off.a.received.length, result.text.includes('hook_results')]).toEqual([200, 1, false])
     } finally {
       await off.close()
     }

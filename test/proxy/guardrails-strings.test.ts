@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {json} from '../support/provider.ts'
-import {type Routed, startRouting} from '../support/routing.ts'
+import {type RoutingSetup, startRouting} from '../support/routing.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of a body has the body's own shape
 type Any = any
@@ -11,7 +11,7 @@ const SECRET = 'k9!Zq2#vL7mPx4'
 const CARD = '4242 4242 4242 4242'
 const ASKED = `Write to ${EMAIL}, the password is ${SECRET}, and charge ${CARD}.`
 
-let routed: Routed
+let routed: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting()
@@ -146,7 +146,7 @@ const REVERSIBLE = [{'default.pii': {redact: true, reversible: true}}]
 describe.each(AGENTS)('an agent on $name', agent => {
   const provider = () => routed[agent.provider]
   const config = () => ({provider: agent.provider === 'a' ? '@a' : '@claude', input_guardrails: REVERSIBLE})
-  const heard = (at: number) => provider().heard[at]!.body.toString()
+  const received = (at: number) => provider().received[at]!.body.toString()
 
   test('sends no raw value in its second turn, and the same placeholders as in the first', async () => {
     const args = {to: '<EMAIL_1>', note: ['<SECRET_1> for <CREDIT_CARD_1>'], '<EMAIL_1>': true}
@@ -158,12 +158,12 @@ describe.each(AGENTS)('an agent on $name', agent => {
 
     const result = JSON.stringify({sent_to: EMAIL, with: SECRET, charged: CARD})
     await routed.ask(config(), {path: agent.path, body: agent.second(answer, result)})
-    expect(provider().heard.length).toBe(2)
+    expect(provider().received.length).toBe(2)
     for (const raw of [EMAIL, SECRET, CARD])
-      expect([raw, heard(0).includes(raw), heard(1).includes(raw)]).toEqual([raw, false, false])
-    expect(agent.history(parsed(heard(1)))).toEqual(args)
-    expect(heard(1)).toContain('<EMAIL_1>, the password is <SECRET_1>, and charge <CREDIT_CARD_1>.')
-    expect(heard(1)).toContain(
+      expect([raw, received(0).includes(raw), received(1).includes(raw)]).toEqual([raw, false, false])
+    expect(agent.history(parsed(received(1)))).toEqual(args)
+    expect(received(1)).toContain('<EMAIL_1>, the password is <SECRET_1>, and charge <CREDIT_CARD_1>.')
+    expect(received(1)).toContain(
       JSON.stringify(JSON.stringify({sent_to: '<EMAIL_1>', with: '<SECRET_1>', charged: '<CREDIT_CARD_1>'})).slice(
         1,
         -1,
@@ -177,7 +177,7 @@ describe.each(AGENTS)('an agent on $name', agent => {
     const text = JSON.stringify(clean).replaceAll(ASKED, 'hi')
     expect((await routed.ask(denies, {path: agent.path, body: parsed(text)})).status).toBe(200)
     const told = await routed.ask(denies, {path: agent.path, body: parsed(text.replace('nobody', EMAIL))})
-    expect([told.status, provider().heard.length]).toEqual([446, 1])
+    expect([told.status, provider().received.length]).toEqual([446, 1])
     const described = parsed(JSON.stringify(agent.first()).replace(JSON.stringify(ASKED), '"hi"'))
     described.tools[0] = parsed(
       JSON.stringify(described.tools[0]).replace('"type":"string"', `"type":"string","description":"as ${EMAIL}"`),
@@ -217,7 +217,7 @@ describe('a body that two readers could read as two things', () => {
       400,
       expect.stringContaining(` ${path} more than once`),
     ])
-    expect(routed.a.heard).toEqual([])
+    expect(routed.a.received).toEqual([])
     // Where nothing judges it, it is the provider's to say.
     expect((await sent(body, {provider: '@a'})).status).toBe(200)
   })
@@ -225,7 +225,7 @@ describe('a body that two readers could read as two things', () => {
   test('is refused when it is deeper than guardrails read', async () => {
     const deep = `${'['.repeat(600)}${']'.repeat(600)}`
     const reply = await sent(`{"model":"m","messages":[{"role":"user","content":"ok"}],"x":${deep}}`, guarded)
-    expect([reply.status, routed.a.heard.length]).toEqual([400, 0])
+    expect([reply.status, routed.a.received.length]).toEqual([400, 0])
   })
 
   test('is refused as no JSON when a key of it is none, and so is an answer', async () => {
@@ -233,7 +233,7 @@ describe('a body that two readers could read as two things', () => {
       String.raw`{"model":"m","messages":[{"role":"user","content":"ok"}],"metadata":{"\q":1}}`,
       guarded,
     )
-    expect([reply.status, await reply.text(), routed.a.heard.length]).toEqual([
+    expect([reply.status, await reply.text(), routed.a.received.length]).toEqual([
       400,
       expect.stringContaining('does not parse'),
       0,

@@ -2,9 +2,9 @@ import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import type {HookResults} from '../../src/schema/guardrails.ts'
 import {dataOf, type GuardedRoute, ROUTES} from '../support/guarded.ts'
 import type {Answer} from '../support/provider.ts'
-import {type Asked, type Routed, startRouting, type Told} from '../support/routing.ts'
+import {type Asked, type RoutingSetup, startRouting, type Told} from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting()
@@ -26,7 +26,7 @@ function asked(route: GuardedRoute, text: string, stream: boolean, headers: Reco
 /** The answer up to `word`, and from there on when the gate is open. */
 const afterGate =
   (answer: Answer, word: string, gate: Promise<void>): Answer =>
-  (heard, response, request) => {
+  (received, response, request) => {
     const {write, end} = response
     let open = true
     const later: (() => void)[] = []
@@ -43,11 +43,11 @@ const afterGate =
       return true
     }) as typeof write
     response.end = (() => passing(() => end.call(response, '', 'utf8'))) as unknown as typeof end
-    return answer(heard, response, request)
+    return answer(received, response, request)
   }
 
-const logged = (told: Told, at = 0) => (told.rows[at] as unknown as {hook_results?: HookResults}).hook_results
-const heard = (route: GuardedRoute) => routed[route.provider].heard
+const logged = (result: Told, at = 0) => (result.rows[at] as unknown as {hook_results?: HookResults}).hook_results
+const received = (route: GuardedRoute) => routed[route.provider].received
 const LENIENT = {'x-gateway-strict-open-ai-compliance': 'false'}
 
 describe.each(ROUTES)('$name', route => {
@@ -57,40 +57,43 @@ describe.each(ROUTES)('$name', route => {
     beforeEach(() => routed[route.provider].answer(route.answer(WORDS)))
 
     test('a request that passes is answered as ever, and its results are told and logged', async () => {
-      const told = await routed.ask({...target, input_guardrails: says(true)}, asked(route, 'hello', stream))
-      expect([told.status, route.read(told.text), heard(route).length]).toEqual([200, WORDS.join(''), 1])
-      if (stream) expect(told.text).not.toContain('hook_results')
+      const result = await routed.ask({...target, input_guardrails: says(true)}, asked(route, 'hello', stream))
+      expect([result.status, route.read(result.text), received(route).length]).toEqual([200, WORDS.join(''), 1])
+      if (stream) expect(result.text).not.toContain('hook_results')
       else
-        expect((JSON.parse(told.text) as {hook_results: HookResults}).hook_results.before_request_hooks).toMatchObject([
-          {verdict: true},
-        ])
-      expect(logged(told)).toMatchObject({before_request_hooks: [{verdict: true, deny: true}], after_request_hooks: []})
+        expect(
+          (JSON.parse(result.text) as {hook_results: HookResults}).hook_results.before_request_hooks,
+        ).toMatchObject([{verdict: true}])
+      expect(logged(result)).toMatchObject({
+        before_request_hooks: [{verdict: true, deny: true}],
+        after_request_hooks: [],
+      })
     })
 
     test('a request that is denied is 446, reaches nobody, costs nothing and is logged', async () => {
-      const told = await routed.ask(
+      const result = await routed.ask(
         {...target, input_guardrails: says(true)},
         asked(route, `a ${FORBIDDEN} thing`, stream),
       )
-      expect([told.status, heard(route).length]).toEqual([446, 0])
-      const body = JSON.parse(told.text) as {error: {type: string}; hook_results: HookResults}
+      expect([result.status, received(route).length]).toEqual([446, 0])
+      const body = JSON.parse(result.text) as {error: {type: string}; hook_results: HookResults}
       expect(body.error.type).toBe('hooks_failed')
       expect(body.hook_results.before_request_hooks).toMatchObject([
         {verdict: false, deny: true, checks: [{id: 'default.contains'}]},
       ])
-      expect(told.rows).toMatchObject([{status: 446, cost_nanousd: 0}])
-      expect(logged(told)).toMatchObject({before_request_hooks: [{verdict: false}]})
-      expect(told.entries).toEqual([])
+      expect(result.rows).toMatchObject([{status: 446, cost_nanousd: 0}])
+      expect(logged(result)).toMatchObject({before_request_hooks: [{verdict: false}]})
+      expect(result.entries).toEqual([])
     })
 
     test('a request that fails without a denial is answered with 246', async () => {
-      const told = await routed.ask(
+      const result = await routed.ask(
         {...target, input_guardrails: says(false)},
         asked(route, `a ${FORBIDDEN} thing`, stream),
       )
-      expect([told.status, route.read(told.text), heard(route).length]).toEqual([246, WORDS.join(''), 1])
-      expect(told.rows).toMatchObject([{status: 246}])
-      expect(told.entries).toMatchObject([{outcome: 'ok', status: 200}])
+      expect([result.status, route.read(result.text), received(route).length]).toEqual([246, WORDS.join(''), 1])
+      expect(result.rows).toMatchObject([{status: 246}])
+      expect(result.entries).toMatchObject([{outcome: 'ok', status: 200}])
     })
 
     test('a request is redacted before it leaves, and in the log', async () => {
@@ -98,9 +101,9 @@ describe.each(ROUTES)('$name', route => {
         ...target,
         input_guardrails: [{'default.regexReplace': {rule: '/sec-\\d+/g', redactText: '[GONE]'}}],
       }
-      const told = await routed.ask(config, asked(route, 'my code is sec-4711, keep sec-4711', stream))
-      expect([told.status, route.read(told.text)]).toEqual([200, WORDS.join('')])
-      const sent = heard(route)[0]!.body.toString()
+      const result = await routed.ask(config, asked(route, 'my code is sec-4711, keep sec-4711', stream))
+      expect([result.status, route.read(result.text)]).toEqual([200, WORDS.join('')])
+      const sent = received(route)[0]!.body.toString()
       expect(sent).toContain('[GONE], keep [GONE]')
       expect(sent).not.toContain('sec-4711')
     })
@@ -112,9 +115,9 @@ describe.each(ROUTES)('$name', route => {
         output_guardrails: says(true, {async: true}),
       }
       routed[route.provider].answer(route.answer(BAD_WORDS))
-      const told = await routed.ask(config, asked(route, `a ${FORBIDDEN} thing`, stream))
-      expect([told.status, route.read(told.text)]).toEqual([200, BAD_WORDS.join('')])
-      const {rows} = await routed.recorded((told.rows[0] as unknown as {trace_id: string}).trace_id)
+      const result = await routed.ask(config, asked(route, `a ${FORBIDDEN} thing`, stream))
+      expect([result.status, route.read(result.text)]).toEqual([200, BAD_WORDS.join('')])
+      const {rows} = await routed.recorded((result.rows[0] as unknown as {trace_id: string}).trace_id)
       expect((rows[0] as unknown as {hook_results: HookResults}).hook_results).toMatchObject({
         before_request_hooks: [{verdict: false, async: true}],
         after_request_hooks: [{verdict: false, async: true}],
@@ -124,20 +127,20 @@ describe.each(ROUTES)('$name', route => {
 
   test('an answer that is denied is 446 in its place, counted all the same', async () => {
     routed[route.provider].answer(route.answer(BAD_WORDS))
-    const told = await routed.ask({...target, output_guardrails: says(true)}, asked(route, 'hello', false))
-    expect([told.status, heard(route).length]).toEqual([446, 1])
-    expect(told.text).not.toContain('bidden here')
-    expect(told.rows).toMatchObject([{status: 446}])
-    expect(told.entries).toMatchObject([{outcome: 'ok', status: 200, usage_source: 'provider'}])
-    expect(told.entries[0]!.cost_nanousd).toBeGreaterThan(0)
-    expect(logged(told)).toMatchObject({after_request_hooks: [{verdict: false, deny: true}]})
+    const result = await routed.ask({...target, output_guardrails: says(true)}, asked(route, 'hello', false))
+    expect([result.status, received(route).length]).toEqual([446, 1])
+    expect(result.text).not.toContain('bidden here')
+    expect(result.rows).toMatchObject([{status: 446}])
+    expect(result.entries).toMatchObject([{outcome: 'ok', status: 200, usage_source: 'provider'}])
+    expect(result.entries[0]!.cost_nanousd).toBeGreaterThan(0)
+    expect(logged(result)).toMatchObject({after_request_hooks: [{verdict: false, deny: true}]})
   })
 
   test('an answer that fails without a denial is 246 with its results', async () => {
     routed[route.provider].answer(route.answer(BAD_WORDS))
-    const told = await routed.ask({...target, output_guardrails: says(false)}, asked(route, 'hello', false))
-    expect([told.status, route.read(told.text)]).toEqual([246, BAD_WORDS.join('')])
-    expect((JSON.parse(told.text) as {hook_results: HookResults}).hook_results.after_request_hooks).toMatchObject([
+    const result = await routed.ask({...target, output_guardrails: says(false)}, asked(route, 'hello', false))
+    expect([result.status, route.read(result.text)]).toEqual([246, BAD_WORDS.join('')])
+    expect((JSON.parse(result.text) as {hook_results: HookResults}).hook_results.after_request_hooks).toMatchObject([
       {verdict: false},
     ])
   })
@@ -148,9 +151,9 @@ describe.each(ROUTES)('$name', route => {
       ...target,
       output_guardrails: [{'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}}],
     }
-    const told = await routed.ask(config, asked(route, 'hello', false))
-    expect([told.status, route.read(told.text)]).toEqual([200, 'Call [PHONE] now.'])
-    expect(told.entries).toMatchObject([{usage_source: 'provider'}])
+    const result = await routed.ask(config, asked(route, 'hello', false))
+    expect([result.status, route.read(result.text)]).toEqual([200, 'Call [PHONE] now.'])
+    expect(result.entries).toMatchObject([{usage_source: 'provider'}])
   })
 
   describe('a stream that is judged', () => {
@@ -163,19 +166,19 @@ describe.each(ROUTES)('$name', route => {
     test.each(modes)('%s: what passes comes as it was sent, to the byte', async mode => {
       routed[route.provider].answer(route.answer(WORDS))
       const plain = await routed.ask(target, asked(route, 'hello', true))
-      const told = await routed.ask(guarded(mode, true), asked(route, 'hello', true))
+      const result = await routed.ask(guarded(mode, true), asked(route, 'hello', true))
       const timeless = (text: string) => text.replace(/"(id|created)":("[^"]*"|\d+)/g, '"$1":0')
-      expect([told.status, timeless(told.text)]).toEqual([200, timeless(plain.text)])
-      const {rows} = await routed.recorded((told.rows[0] as unknown as {trace_id: string}).trace_id)
+      expect([result.status, timeless(result.text)]).toEqual([200, timeless(plain.text)])
+      const {rows} = await routed.recorded((result.rows[0] as unknown as {trace_id: string}).trace_id)
       const results = (rows[0] as unknown as {hook_results: HookResults}).hook_results
       expect(results.after_request_hooks).toMatchObject([{verdict: true, stream_mode: mode}])
     })
 
     test('after: a denial cannot take anything back; it is logged, and told where that is asked for', async () => {
       routed[route.provider].answer(route.answer(BAD_WORDS))
-      const told = await routed.ask(guarded('after', true), asked(route, 'hello', true, LENIENT))
-      expect([told.status, route.read(told.text)]).toEqual([200, BAD_WORDS.join('')])
-      expect(dataOf(told.text).at(-1)).toMatchObject({hook_results: {after_request_hooks: [{verdict: false}]}})
+      const result = await routed.ask(guarded('after', true), asked(route, 'hello', true, LENIENT))
+      expect([result.status, route.read(result.text)]).toEqual([200, BAD_WORDS.join('')])
+      expect(dataOf(result.text).at(-1)).toMatchObject({hook_results: {after_request_hooks: [{verdict: false}]}})
     })
 
     test('window: a denial cuts the stream before what is denied has left', async () => {
@@ -188,23 +191,23 @@ describe.each(ROUTES)('$name', route => {
       ]
       const gate = Promise.withResolvers<void>()
       routed[route.provider].answer(afterGate(route.answer(long), 'bidden', gate.promise))
-      const told = await routed.ask(guarded('window', true, {stream_window_chars: 100}), {
+      const result = await routed.ask(guarded('window', true, {stream_window_chars: 100}), {
         ...asked(route, 'hello', true),
         onText: text => text.includes('It begins well.') && gate.resolve(),
       })
-      expect(told.status).toBe(200)
-      expect(told.text).toContain('It begins well.')
-      expect(told.text).not.toContain('bidden')
-      expect(told.text).toContain('hooks_failed')
-      expect(told.text).not.toMatch(/\[DONE\]|message_stop|response\.completed/)
-      expect(told.entries).toHaveLength(1)
-      expect(logged(told)).toMatchObject({after_request_hooks: [{verdict: false, deny: true, stream_mode: 'window'}]})
+      expect(result.status).toBe(200)
+      expect(result.text).toContain('It begins well.')
+      expect(result.text).not.toContain('bidden')
+      expect(result.text).toContain('hooks_failed')
+      expect(result.text).not.toMatch(/\[DONE\]|message_stop|response\.completed/)
+      expect(result.entries).toHaveLength(1)
+      expect(logged(result)).toMatchObject({after_request_hooks: [{verdict: false, deny: true, stream_mode: 'window'}]})
     })
 
     test('window: a denial of the first words is 446, as if it had not been streamed', async () => {
       routed[route.provider].answer(route.answer(BAD_WORDS))
-      const told = await routed.ask(guarded('window', true), asked(route, 'hello', true))
-      expect([told.status, told.text.includes('bidden here')]).toEqual([446, false])
+      const result = await routed.ask(guarded('window', true), asked(route, 'hello', true))
+      expect([result.status, result.text.includes('bidden here')]).toEqual([446, false])
     })
 
     test('window: a check that has to see the whole denies at the end, before the answer is whole', async () => {
@@ -220,10 +223,10 @@ describe.each(ROUTES)('$name', route => {
           },
         ],
       }
-      const told = await routed.ask(config, asked(route, 'hello', true))
-      expect(told.text).toContain('The answer')
-      expect(told.text).toContain('hooks_failed')
-      expect(told.text).not.toMatch(/\[DONE\]|message_stop|response\.completed/)
+      const result = await routed.ask(config, asked(route, 'hello', true))
+      expect(result.text).toContain('The answer')
+      expect(result.text).toContain('hooks_failed')
+      expect(result.text).not.toMatch(/\[DONE\]|message_stop|response\.completed/)
     })
 
     test('window: a redaction is consistent however the text was cut', async () => {
@@ -240,23 +243,23 @@ describe.each(ROUTES)('$name', route => {
           },
         ],
       }
-      const told = await routed.ask(config, asked(route, 'hello', true))
-      expect([told.status, route.read(told.text)]).toEqual([200, text.replace(/\d{3}-\d{4}/g, '[PHONE]')])
-      expect(told.text).not.toMatch(/555-|1234|9999/)
+      const result = await routed.ask(config, asked(route, 'hello', true))
+      expect([result.status, route.read(result.text)]).toEqual([200, text.replace(/\d{3}-\d{4}/g, '[PHONE]')])
+      expect(result.text).not.toMatch(/555-|1234|9999/)
     })
 
     test('buffer: nothing leaves before a denial', async () => {
       routed[route.provider].answer(route.answer(BAD_WORDS))
-      const told = await routed.ask(guarded('buffer', true), asked(route, 'hello', true))
-      expect([told.status, told.text.includes('bidden here')]).toEqual([446, false])
-      expect(told.rows).toMatchObject([{status: 446}])
-      expect(told.entries).toMatchObject([{outcome: 'ok', status: 200}])
+      const result = await routed.ask(guarded('buffer', true), asked(route, 'hello', true))
+      expect([result.status, result.text.includes('bidden here')]).toEqual([446, false])
+      expect(result.rows).toMatchObject([{status: 446}])
+      expect(result.entries).toMatchObject([{outcome: 'ok', status: 200}])
     })
 
     test('buffer: a failure without a denial is 246', async () => {
       routed[route.provider].answer(route.answer(BAD_WORDS))
-      const told = await routed.ask(guarded('buffer', false), asked(route, 'hello', true))
-      expect([told.status, route.read(told.text)]).toEqual([246, BAD_WORDS.join('')])
+      const result = await routed.ask(guarded('buffer', false), asked(route, 'hello', true))
+      expect([result.status, route.read(result.text)]).toEqual([246, BAD_WORDS.join('')])
     })
 
     test('buffer: a redacted answer is streamed as it was left', async () => {
@@ -267,15 +270,15 @@ describe.each(ROUTES)('$name', route => {
           {'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}, stream_mode: 'buffer'},
         ],
       }
-      const told = await routed.ask(config, asked(route, 'hello', true))
-      expect([told.status, route.read(told.text)]).toEqual([200, 'Call [PHONE] now.'])
-      expect(told.text).not.toMatch(/555-|1234/)
+      const result = await routed.ask(config, asked(route, 'hello', true))
+      expect([result.status, route.read(result.text)]).toEqual([200, 'Call [PHONE] now.'])
+      expect(result.text).not.toMatch(/555-|1234/)
     })
 
     test('the results of the request are told first, where that is asked for', async () => {
       routed[route.provider].answer(route.answer(WORDS))
-      const told = await routed.ask({...target, input_guardrails: says(true)}, asked(route, 'hello', true, LENIENT))
-      expect(dataOf(told.text)[0]).toMatchObject({hook_results: {before_request_hooks: [{verdict: true}]}})
+      const result = await routed.ask({...target, input_guardrails: says(true)}, asked(route, 'hello', true, LENIENT))
+      expect(dataOf(result.text)[0]).toMatchObject({hook_results: {before_request_hooks: [{verdict: true}]}})
     })
   })
 })
@@ -292,10 +295,10 @@ describe.each(ROUTES)('what is put back, $name', route => {
     'stream: %s: the client reads the values, provider and log the placeholders',
     async stream => {
       routed[route.provider].answer(route.answer(answer))
-      const told = await routed.ask(config, asked(route, 'From ann@example.com to bob@example.org', stream))
-      expect([told.status, route.read(told.text)]).toEqual([200, said])
-      expect(heard(route)[0]!.body.toString()).toContain('From <EMAIL_1> to <EMAIL_2>')
-      const {id} = told.rows[0] as unknown as {id: string}
+      const result = await routed.ask(config, asked(route, 'From ann@example.com to bob@example.org', stream))
+      expect([result.status, route.read(result.text)]).toEqual([200, said])
+      expect(received(route)[0]!.body.toString()).toContain('From <EMAIL_1> to <EMAIL_2>')
+      const {id} = result.rows[0] as unknown as {id: string}
       const row = await routed.gateway.admin('GET', `/logs/${id}`)
       expect(JSON.stringify(row)).not.toMatch(/example\.(com|org)/)
     },
@@ -306,10 +309,10 @@ describe.each(ROUTES)('what is put back, $name', route => {
     const output_guardrails = [
       {'default.regexReplace': {rule: '/\\d{3}-\\d{4}/g', redactText: '[PHONE]'}, stream_mode, stream_window_chars: 20},
     ]
-    const told = await routed.ask(
+    const result = await routed.ask(
       {...config, output_guardrails},
       asked(route, 'From ann@example.com to bob@example.org', true),
     )
-    expect([told.status, route.read(told.text)]).toEqual([200, `${said} Call [PHONE].`])
+    expect([result.status, route.read(result.text)]).toEqual([200, `${said} Call [PHONE].`])
   })
 })

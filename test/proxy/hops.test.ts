@@ -431,7 +431,7 @@ describe('doors 13: under a strict limit, models that Anthropic runs beside the 
   const advisor = (more: object) => ({tools: [{type: 'advisor_20260301', name: 'advisor', model: OPUS, ...more}]})
 
   async function send(more: object, credit_limit: number) {
-    provider.heard.length = 0
+    provider.received.length = 0
     provider.answer((_, response) => json(response, whole({model: HAIKU, usage: used(10, 5)})))
     const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
     const usage_limits = {type: 'tokens', credit_limit, enforcement: 'strict'}
@@ -452,7 +452,7 @@ describe('doors 13: under a strict limit, models that Anthropic runs beside the 
     ['fallbacks of the vendor’s own choice', {fallbacks: 'default'}, 'name its models in a list'],
   ])('%s: refused', async (_, more, words) => {
     const {status, text} = await send(more, 100_000_000)
-    expect([status, provider.heard.length], text).toEqual([412, 0])
+    expect([status, provider.received.length], text).toEqual([412, 0])
     expect(text).toContain('has no bound')
     expect(text).toContain(words)
   })

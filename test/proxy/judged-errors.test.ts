@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest'
 import {type Answer, json} from '../support/provider.ts'
-import {newTrace, type Routed, startRouting} from '../support/routing.ts'
+import {newTrace, type RoutingSetup, startRouting} from '../support/routing.ts'
 
 // What a provider says when it fails is judged by checks of answers before a client or the log has it: it often quotes
 // what it was asked.
@@ -11,7 +11,7 @@ const REDACTS = {'default.pii': {redact: true}}
 const DENIES = {'default.regexMatch': {rule: CARD, not: true}, deny: true}
 const ERROR = {error: {message: `no account for card ${CARD}`, type: 'invalid_request_error', param: null, code: null}}
 
-let routed: Routed
+let routed: RoutingSetup
 beforeAll(async () => {
   routed = await startRouting({LOG_LEVEL: 'trace'})
 })

@@ -18,7 +18,7 @@ afterAll(async () => {
   await provider.close()
 })
 
-interface Limited {
+interface LimitCase {
   readonly headers: Record<string, string>
   /** Changes its limit, or what else its operation takes. */
   change(body: object): Promise<unknown>
@@ -27,7 +27,7 @@ interface Limited {
 let made = 0
 
 /** A new workspace with a key, an integration and a provider of its own, one of which has a budget for one call. */
-async function limited(entity: 'key' | 'workspace' | 'provider' | 'integration'): Promise<Limited> {
+async function limited(entity: 'key' | 'workspace' | 'provider' | 'integration'): Promise<LimitCase> {
   const slug = `main-${++made}`
   const workspace = await gateway.admin<{id: string}>('POST', '/admin/workspaces', {
     name: slug,
@@ -65,7 +65,7 @@ async function limited(entity: 'key' | 'workspace' | 'provider' | 'integration')
   return {headers: {'x-gateway-api-key': key, 'x-gateway-provider': `@${slug}`}, change: change[entity]}
 }
 
-const status = async ({headers}: Limited) =>
+const status = async ({headers}: LimitCase) =>
   (await gateway.chat({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'hi'}]}, headers)).status
 
 describe.each(['key', 'workspace', 'provider', 'integration'] as const)(

@@ -17,7 +17,7 @@ async function refusedWith(fault: unknown): Promise<unknown> {
     request as never,
     target as never,
     {logins: {}} as ProxyServices,
-  ).catch(told => told)
+  ).catch(response => response)
 }
 
 test.each([

@@ -7,7 +7,7 @@ import {decodedRequest} from '../../src/base/request-encoding.ts'
 import {readStrings} from '../../src/proxy/guardrails/request-strings.ts'
 import {pace, worked_ms} from '../support/pace.ts'
 import {chatReply, json} from '../support/provider.ts'
-import {type Routed, startRouting} from '../support/routing.ts'
+import {type RoutingSetup, startRouting} from '../support/routing.ts'
 
 const MB = 2 ** 20
 const PACE = pace()
@@ -91,7 +91,7 @@ describe('nested lists hold the loop for no longer than 10 ms at a time', () => 
 })
 
 describe('a body of 64 MB under a guardrail', () => {
-  let routed: Routed
+  let routed: RoutingSetup
 
   beforeAll(async () => {
     routed = await startRouting({GUARDRAIL_MAX_BODY_MB: '64'})
@@ -106,7 +106,7 @@ describe('a body of 64 MB under a guardrail', () => {
       body: new Uint8Array(LONGEST),
       headers: {'content-type': 'application/json', 'x-gateway-config': JSON.stringify(guarded())},
     })
-    expect([reply.status, routed.a.heard[0]!.body.equals(LONGEST)]).toEqual([200, true])
+    expect([reply.status, routed.a.received[0]!.body.equals(LONGEST)]).toEqual([200, true])
     await reply.text()
     // client and provider are in this thread as well
     expect(worked_ms() - began).toBeLessThan(3_000 * PACE)
@@ -121,7 +121,7 @@ describe('a body of 64 MB under a guardrail', () => {
       body: new Uint8Array(LONGEST),
       headers: {'content-type': 'application/json', 'x-gateway-config': JSON.stringify(guarded())},
     })
-    expect([reply.status, other.a.heard[0]!.body.equals(LONGEST)]).toEqual([200, true])
+    expect([reply.status, other.a.received[0]!.body.equals(LONGEST)]).toEqual([200, true])
     await reply.text()
     expect(worked_ms() - began).toBeLessThan(3_000 * PACE)
     await other.close()

@@ -7,8 +7,8 @@ let gateway: TestGateway
 let exact: TestGateway
 let provider: FakeProvider
 beforeAll(async () => {
-  provider = await fakeProvider((heard, response) => {
-    const {stream, stream_options} = JSON.parse(heard.body.toString())
+  provider = await fakeProvider((received, response) => {
+    const {stream, stream_options} = JSON.parse(received.body.toString())
     const asks = stream_options?.include_usage === true
     const chunk = (more: object) =>
       `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', model: 'gpt-4o', ...more, ...(asks && !('usage' in more) && {usage: null})})}\n\n`
@@ -40,7 +40,7 @@ const PLAIN = [
 const plain = `${PLAIN.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`
 
 async function ask(at: TestGateway, body: object, config: object = {}) {
-  provider.heard.length = 0
+  provider.received.length = 0
   const reply = await at.chat(
     {model: 'gpt-4o', messages: [{role: 'user', content: 'hi'}], ...body},
     {'x-gateway-config': JSON.stringify({provider: '@oai', ...config})},
@@ -49,7 +49,7 @@ async function ask(at: TestGateway, body: object, config: object = {}) {
   const [row] = await at.logs()
   return {
     text,
-    sent: JSON.parse(provider.heard[0]!.body.toString()).stream_options,
+    sent: JSON.parse(provider.received[0]!.body.toString()).stream_options,
     tokens: [row!.req_units, row!.res_units],
   }
 }

@@ -5,11 +5,11 @@ import {type FakeProvider, fakeProvider} from '../support/provider.ts'
 let gateway: TestGateway
 let provider: FakeProvider
 beforeAll(async () => {
-  provider = await fakeProvider((heard, response) => {
+  provider = await fakeProvider((received, response) => {
     const headers = {'content-type': 'application/json', allow: 'POST, OPTIONS', 'content-length': '11'}
     response
-      .writeHead(heard.path.includes('/gone?') ? 404 : 200, headers)
-      .end(heard.method === 'HEAD' ? undefined : '{"a": 1.00}')
+      .writeHead(received.path.includes('/gone?') ? 404 : 200, headers)
+      .end(received.method === 'HEAD' ? undefined : '{"a": 1.00}')
   })
   gateway = await startGateway({
     TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await gateway.provider('mistral', 'mistral-ai', provider.url)
 }, 60_000)
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 afterAll(async () => {
   await gateway.close()
@@ -47,7 +47,7 @@ describe('fact 6: official operations are never 405', () => {
         expect(reply.status).toBe(path.endsWith('/gone') ? 404 : 200)
         expect(reply.headers.get('allow')).toBe('POST, OPTIONS')
         expect(await reply.text()).toBe(method === 'HEAD' ? '' : '{"a": 1.00}')
-        expect(provider.heard.map(({method, path}) => [method, path])).toEqual([
+        expect(provider.received.map(({method, path}) => [method, path])).toEqual([
           [method, `/v1${path.replace('/proxy', '')}?a=b%20c`],
         ])
         const [row] = await gateway.logs()
@@ -65,7 +65,7 @@ describe('fact 6: official operations are never 405', () => {
     const [allowed, other] = [await preflight('https://page.example'), await preflight('https://other.example')]
     expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, 'https://page.example'])
     expect([other.status, other.headers.get('access-control-allow-origin')]).toEqual([204, null])
-    expect(provider.heard).toEqual([])
+    expect(provider.received).toEqual([])
   })
 
   test('a provider’s own answer to OPTIONS reaches a page of an allowed origin', async () => {
@@ -77,7 +77,7 @@ describe('fact 6: official operations are never 405', () => {
   test.each(['HEAD', 'OPTIONS'])('%s without a key is 401, and nothing leaves', async method => {
     const reply = await fetch(`${gateway.url}/v1/chat/completions`, {method, headers: {'x-gateway-provider': '@open'}})
     expect(reply.status).toBe(401)
-    expect(provider.heard).toEqual([])
+    expect(provider.received).toEqual([])
   })
 
   test('paths of the administration and routes of our own are 405 with a foreign method', async () => {

@@ -20,7 +20,7 @@ const engineOf = (...ids: string[]) => ({
   object: 'list',
   data: ids.map(id => ({id, object: 'model', created: 7, owned_by: 'me', max_model_len: 4096})),
 })
-const HEAR = (provider: FakeProvider) => provider.heard.filter(({path}) => path.startsWith('/v1/models')).length
+const HEAR = (provider: FakeProvider) => provider.received.filter(({path}) => path.startsWith('/v1/models')).length
 
 let gateway: TestGateway
 let engine: FakeProvider
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 beforeEach(() => {
   now += 61_000
-  engine.heard.length = 0
+  engine.received.length = 0
   engine.answer(({path}, response) => {
     if (path === '/v1/models') return json(response, engineOf('llama', 'qwen'))
     if (path === '/v1/own/models') return json(response, engineOf('mine'))
@@ -76,15 +76,15 @@ async function key(models: object): Promise<Record<string, string>> {
 
 describe('fact 25: models without a provider', () => {
   test('are those of integrations with a credential, and those that local engines say they have', async () => {
-    const told = await asked()
-    expect(told.status).toBe(200)
-    expect(slugsIn(told)).toEqual(['claude', 'cloud', 'demo', 'local', 'own'])
-    expect(told.ids).toEqual(
+    const result = await asked()
+    expect(result.status).toBe(200)
+    expect(slugsIn(result)).toEqual(['claude', 'cloud', 'demo', 'local', 'own'])
+    expect(result.ids).toEqual(
       expect.arrayContaining(['@local/llama', '@local/qwen', '@own/mine', '@cloud/gpt-4o', '@demo/echo']),
     )
-    expect(told.ids.filter(id => id.startsWith('@own/'))).toEqual(['@own/mine'])
-    expect(told.body.total).toBe(told.ids.length)
-    expect(told.body).not.toHaveProperty('unanswered')
+    expect(result.ids.filter(id => id.startsWith('@own/'))).toEqual(['@own/mine'])
+    expect(result.body.total).toBe(result.ids.length)
+    expect(result.body).not.toHaveProperty('unanswered')
   })
 
   test('have OpenAI’s members, and what is known besides; nothing is null', async () => {
@@ -131,10 +131,10 @@ describe('fact 25: models without a provider', () => {
   test('of an engine that is silent are not waited for, and that is told', async () => {
     engine.answer(({path}, response) => (path === '/v1/own/models' ? json(response, engineOf('mine')) : undefined))
     const begun = performance.now()
-    const told = await asked()
+    const result = await asked()
     expect(performance.now() - begun).toBeLessThan(1600) // the bench holds the figure on a machine of its own
-    expect(told.body.unanswered).toEqual(['@local'])
-    expect(told.ids).toEqual(expect.arrayContaining(['@own/mine', '@cloud/gpt-4o']))
+    expect(result.body.unanswered).toEqual(['@local'])
+    expect(result.ids).toEqual(expect.arrayContaining(['@own/mine', '@cloud/gpt-4o']))
     const again = performance.now()
     expect((await asked()).body.unanswered).toEqual(['@local'])
     expect(performance.now() - again).toBeLessThan(500)
@@ -149,14 +149,14 @@ describe('fact 25: models without a provider', () => {
   })
 
   test('are those that the lists of the key allow', async () => {
-    const told = await asked(
+    const result = await asked(
       '/v1/models',
       await key({allow: ['gpt-4o*', '@local/*'], deny: ['*-mini*', '@local/qwen']}),
     )
-    expect(told.ids).toContain('@cloud/gpt-4o')
-    expect(told.ids).toContain('@local/llama')
-    expect(told.ids.filter(id => /mini|qwen|claude|@own/.test(id))).toEqual([])
-    expect(told.ids.every(id => /^@local\/|\/gpt-4o/.test(id))).toBe(true)
+    expect(result.ids).toContain('@cloud/gpt-4o')
+    expect(result.ids).toContain('@local/llama')
+    expect(result.ids.filter(id => /mini|qwen|claude|@own/.test(id))).toEqual([])
+    expect(result.ids.every(id => /^@local\/|\/gpt-4o/.test(id))).toBe(true)
   })
 
   test('are those that integrations allow, by name or all but some', async () => {
@@ -219,10 +219,10 @@ describe('fact 25: models without a provider', () => {
 
 describe('fact 25: models of the provider that is named', () => {
   test('are its own, in OpenAI’s shape with its kind, held against the lists', async () => {
-    const told = await asked('/v1/models', {'x-gateway-provider': '@local'})
-    expect(told.body).toMatchObject({object: 'list', provider: 'vllm'})
-    expect(told.ids).toEqual(['llama', 'qwen'])
-    expect(told.rows[0]).toMatchObject({object: 'model', created: 7, owned_by: 'me', context_length: 4096})
+    const result = await asked('/v1/models', {'x-gateway-provider': '@local'})
+    expect(result.body).toMatchObject({object: 'list', provider: 'vllm'})
+    expect(result.ids).toEqual(['llama', 'qwen'])
+    expect(result.rows[0]).toMatchObject({object: 'model', created: 7, owned_by: 'me', context_length: 4096})
     const held = await asked('/v1/models', {'x-gateway-provider': '@local', ...(await key({deny: ['llama']}))})
     expect(held.ids).toEqual(['qwen'])
     await gateway.admin('PUT', '/integrations/claude/models', {
@@ -260,19 +260,19 @@ describe('fact 25: models of the provider that is named', () => {
 
   test('keep the status of its fault', async () => {
     engine.answer((_, response) => json(response, {error: {message: 'No.', type: 'x'}}, 401))
-    const told = await asked('/v1/models', {'x-gateway-provider': '@local'})
-    expect([told.status, (told.body.error as {message: string}).message]).toEqual([401, 'No.'])
+    const result = await asked('/v1/models', {'x-gateway-provider': '@local'})
+    expect([result.status, (result.body.error as {message: string}).message]).toEqual([401, 'No.'])
   })
 
   test('are the gateway’s where the kind has no list, or the call asks for them', async () => {
     await gateway.provider('voice', 'deepgram', '', {configurations: {}})
     expect((await asked('/v1/models', {'x-gateway-provider': '@voice'})).status).toBe(200)
-    const told = await asked('/v1/models', {
+    const result = await asked('/v1/models', {
       'x-gateway-provider': '@cloud',
       'x-gateway-fetch-integrated-models': 'true',
     })
-    expect(slugsIn(told)).toEqual(['cloud'])
-    expect(told.ids).toContain('@cloud/gpt-4o')
+    expect(slugsIn(result)).toEqual(['cloud'])
+    expect(result.ids).toContain('@cloud/gpt-4o')
     expect(slugsIn(await asked('/v1/models', by({provider: '@cloud', fetch_integrated_models: true})))).toEqual([
       'cloud',
     ])
@@ -283,11 +283,11 @@ describe('fact 25: models of a config with several targets', () => {
   const sets = (provider: string, model: string) => ({provider, override_params: {model}})
 
   test('are those of its targets', async () => {
-    const told = await asked(
+    const result = await asked(
       '/v1/models',
       by({strategy: {mode: 'fallback'}, targets: [{provider: '@local'}, {provider: '@own'}]}),
     )
-    expect(told.ids).toEqual(['@local/llama', '@own/mine', '@local/qwen'])
+    expect(result.ids).toEqual(['@local/llama', '@own/mine', '@local/qwen'])
     const held = await asked('/v1/models', {
       ...by({strategy: {mode: 'fallback'}, targets: [{provider: '@local'}, {provider: '@own'}]}),
       ...(await key({deny: ['mine']})),
@@ -296,11 +296,11 @@ describe('fact 25: models of a config with several targets', () => {
   })
 
   test('are the one that a target sets', async () => {
-    const told = await asked(
+    const result = await asked(
       '/v1/models',
       by({strategy: {mode: 'loadbalance'}, targets: [sets('@local', 'llama'), sets('@cloud', 'gpt-4o')]}),
     )
-    expect(told.ids).toEqual(['@cloud/gpt-4o', '@local/llama'])
+    expect(result.ids).toEqual(['@cloud/gpt-4o', '@local/llama'])
   })
 
   test('J1: are the names that its conditions know, and none that it would refuse', async () => {
@@ -325,10 +325,10 @@ describe('fact 25: models of a config with several targets', () => {
         {name: 'red', provider: '@own'},
       ],
     })
-    const told = await asked('/v1/models', by(config()))
-    expect([told.status, told.ids]).toEqual([200, expect.any(Array)])
-    expect(told.ids.toSorted()).toEqual(['cheap', 'small', 'smart', 'tiny'])
-    expect(told.rows.find(({id}) => id === 'smart')).toMatchObject({
+    const result = await asked('/v1/models', by(config()))
+    expect([result.status, result.ids]).toEqual([200, expect.any(Array)])
+    expect(result.ids.toSorted()).toEqual(['cheap', 'small', 'smart', 'tiny'])
+    expect(result.rows.find(({id}) => id === 'smart')).toMatchObject({
       owned_by: 'openai',
       slug: 'gpt-4o',
       max_output_tokens: 16_384,
@@ -339,7 +339,7 @@ describe('fact 25: models of a config with several targets', () => {
     const held = await asked('/v1/models', {...by(config()), ...(await key({allow: ['gpt-4o']}))})
     expect(held.ids).toEqual(['smart'])
     expect((await asked('/v1/models/smart', by(config()))).body).toMatchObject({id: 'smart', object: 'model'})
-    for (const id of told.ids) {
+    for (const id of result.ids) {
       const headers = {...by(config()), 'content-type': 'application/json'}
       const body = JSON.stringify({model: id, messages: [{role: 'user', content: 'x'}]})
       engine.answer(openaiLike)
@@ -349,10 +349,10 @@ describe('fact 25: models of a config with several targets', () => {
   })
 
   test('are all where the provider is left to the call', async () => {
-    const told = await asked(
+    const result = await asked(
       '/v1/models',
       by({strategy: {mode: 'fallback'}, targets: [{passthrough: true}, {provider: '@local'}]}),
     )
-    expect(slugsIn(told)).toEqual(expect.arrayContaining(['claude', 'cloud', 'local', 'own']))
+    expect(slugsIn(result)).toEqual(expect.arrayContaining(['claude', 'cloud', 'local', 'own']))
   })
 })

@@ -2,9 +2,9 @@ import {request} from 'node:http'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {asLines} from '../support/files.ts'
 import {json} from '../support/provider.ts'
-import {CHAT, type Routed, startRouting} from '../support/routing.ts'
+import {CHAT, type RoutingSetup, startRouting} from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 let workspace: string
 let keys = 0
 
@@ -58,7 +58,7 @@ describe('fact 26: the models of a key', () => {
     const refused = await chat('o1', {key})
     expect(refused).toMatchObject(REFUSED)
     expect(refused.message).toContain('The model o1 is not allowed for the API key')
-    expect(routed.heard()).toMatchObject({a: 2, b: 2})
+    expect(routed.received()).toMatchObject({a: 2, b: 2})
   })
 
   test('deny wins over allow', async () => {
@@ -67,7 +67,7 @@ describe('fact 26: the models of a key', () => {
     expect(await chat('gpt-4o-mini', {key})).toMatchObject(REFUSED)
     expect(await chat('GPT-4O-MINI', {key})).toMatchObject(REFUSED)
     expect(await chat('gpt-4o', {key, config: {provider: '@b'}})).toMatchObject(REFUSED)
-    expect(routed.heard()).toMatchObject({a: 1, b: 0})
+    expect(routed.received()).toMatchObject({a: 1, b: 0})
   })
 
   test('are held beside those of the workspace, and the refusal says whose list it was', async () => {
@@ -102,7 +102,7 @@ describe('fact 26: the models of a key', () => {
     expect(await chat('anything', {key, config: fallback})).toMatchObject({status: 200})
     const only = {strategy: {mode: 'fallback'}, targets: [sets('o1'), sets('o3', '@b')]}
     expect(await chat('anything', {key, config: only})).toMatchObject(REFUSED)
-    expect(routed.heard()).toMatchObject({a: 1, b: 1})
+    expect(routed.received()).toMatchObject({a: 1, b: 1})
   })
 
   test.each([
@@ -123,7 +123,7 @@ describe('fact 26: the models of a key', () => {
       expect(refused.status).toBe(412)
       expect(refused.message).toContain('is not allowed for the API key')
     }
-    expect(routed.heard().a).toBe(0)
+    expect(routed.received().a).toBe(0)
   })
 
   test('are held on the model in a form', async () => {

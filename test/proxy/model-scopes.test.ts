@@ -19,7 +19,7 @@ beforeAll(async () => {
   await gateway.provider('cf', 'openai', other.url)
 })
 beforeEach(() => {
-  cloudflare.heard.length = other.heard.length = 0
+  cloudflare.received.length = other.received.length = 0
 })
 afterAll(async () => {
   await gateway.close()
@@ -54,7 +54,7 @@ test.each<[string, () => Record<string, string>, string]>([
   const reply = await gateway.chat({...HI, model}, headers())
   expect(await reply.json()).toMatchObject({choices: [{message: {content: 'Hi.'}}]})
   const asked = model === 'any' ? MODEL : model.replace('@mine/', '')
-  expect(cloudflare.heard.map(({path}) => path)).toEqual([`/v1/${asked}`])
+  expect(cloudflare.received.map(({path}) => path)).toEqual([`/v1/${asked}`])
   expect((await gateway.logs())[0]).toMatchObject({ai_model: asked})
 })
 
@@ -63,6 +63,6 @@ test('elsewhere it is the slug of a provider, as ever', async () => {
     const reply = await gateway.chat({...HI, model: '@cf/gpt-4o-mini'}, headers)
     expect(reply.status).toBe(200)
   }
-  expect(other.heard.map(({body}) => JSON.parse(body.toString()).model)).toEqual(['gpt-4o-mini', 'gpt-4o-mini'])
-  expect(cloudflare.heard).toEqual([])
+  expect(other.received.map(({body}) => JSON.parse(body.toString()).model)).toEqual(['gpt-4o-mini', 'gpt-4o-mini'])
+  expect(cloudflare.received).toEqual([])
 })

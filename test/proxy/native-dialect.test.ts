@@ -19,11 +19,11 @@ afterAll(async () => {
 
 /** What reached the provider, and what the client was answered. */
 async function exchanged(kind: string, path: string, body: object, type: string, answer: string) {
-  provider.heard.length = 0
+  provider.received.length = 0
   provider.answer((_, response) => response.writeHead(200, {'content-type': type}).end(answer))
   const headers = {'content-type': 'application/json', 'x-gateway-provider': `@${kind}`}
   const reply = await gateway.call(path, {method: 'POST', headers, body: JSON.stringify(body)})
-  return {text: await reply.text(), sent: JSON.parse(provider.heard[0]!.body.toString()) as unknown}
+  return {text: await reply.text(), sent: JSON.parse(provider.received[0]!.body.toString()) as unknown}
 }
 
 const usage = {prompt_tokens: 9, total_tokens: 11, completion_tokens: 2, prompt_tokens_details: {cached_tokens: 0}}

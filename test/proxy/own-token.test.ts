@@ -16,15 +16,15 @@ afterAll(async () => {
 const BODY = JSON.stringify({model: 'm', messages: [{role: 'user', content: 'hi'}]})
 const json = {'content-type': 'application/json'}
 /** What the provider was told of who calls; null: it was not asked. */
-async function told(headers: Record<string, string>, path = '/v1/chat/completions') {
-  provider.heard.length = 0
+async function response(headers: Record<string, string>, path = '/v1/chat/completions') {
+  provider.received.length = 0
   const reply = await fetch(gateway.url + path, {method: 'POST', body: BODY, headers: {...json, ...headers}})
   await reply.text()
-  const [heard] = provider.heard
-  if (heard) expect(JSON.stringify(heard.headers)).not.toContain(WORKSPACE_KEY)
+  const [received] = provider.received
+  if (received) expect(JSON.stringify(received.headers)).not.toContain(WORKSPACE_KEY)
   return {
     status: reply.status,
-    told: heard ? (heard.headers.authorization ?? heard.headers['x-api-key'] ?? 'nothing') : null,
+    told: received ? (received.headers.authorization ?? received.headers['x-api-key'] ?? 'nothing') : null,
   }
 }
 const place = (kind = 'openai') => ({'x-gateway-provider': kind, 'x-gateway-custom-host': provider.url})
@@ -37,21 +37,21 @@ test.each(['openai', 'groq', 'anthropic', 'google', 'cohere', 'mistral-ai', 'azu
       string
     >[])
       for (const path of ['/v1/chat/completions', '/v1/proxy/chat/completions'])
-        expect((await told({...place(kind), ...own}, path)).told).toBe('nothing')
+        expect((await response({...place(kind), ...own}, path)).told).toBe('nothing')
     const both = {...place(kind), 'x-gateway-api-key': WORKSPACE_KEY, authorization: `Bearer ${WORKSPACE_KEY}`}
-    expect((await told(both)).told).toBe('nothing')
+    expect((await response(both)).told).toBe('nothing')
   },
 )
 
 test('a credential that is brought goes there', async () => {
-  expect(await told({...place(), 'x-gateway-api-key': WORKSPACE_KEY, authorization: 'Bearer sk-own'})).toEqual({
+  expect(await response({...place(), 'x-gateway-api-key': WORKSPACE_KEY, authorization: 'Bearer sk-own'})).toEqual({
     status: 200,
     told: 'Bearer sk-own',
   })
 })
 
 test('a kind’s own place still needs one', async () => {
-  expect(await told({'x-gateway-provider': 'openai', 'x-gateway-api-key': WORKSPACE_KEY})).toEqual({
+  expect(await response({'x-gateway-provider': 'openai', 'x-gateway-api-key': WORKSPACE_KEY})).toEqual({
     status: 400,
     told: null,
   })
@@ -71,12 +71,12 @@ test.each([
     'x-gateway-provider': 'openai',
     'x-gateway-api-key': WORKSPACE_KEY,
   }
-  expect(await told({...headers, authorization: 'Bearer sk-own'})).toEqual({status: 200, told: 'Bearer sk-own'})
-  expect(await told(headers)).toEqual({status: 200, told: 'nothing'})
+  expect(await response({...headers, authorization: 'Bearer sk-own'})).toEqual({status: 200, told: 'Bearer sk-own'})
+  expect(await response(headers)).toEqual({status: 200, told: 'nothing'})
 })
 
 test('a target of another kind below a strategy is not told it', async () => {
   const config = {strategy: {mode: 'fallback'}, targets: [{provider: 'openai', custom_host: provider.url}]}
   const headers = {'x-gateway-config': JSON.stringify(config), 'x-gateway-api-key': WORKSPACE_KEY}
-  expect(await told({...headers, authorization: 'Bearer sk-own'})).toEqual({status: 400, told: null})
+  expect(await response({...headers, authorization: 'Bearer sk-own'})).toEqual({status: 400, told: null})
 })

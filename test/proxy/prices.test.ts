@@ -14,8 +14,8 @@ const priced = (input: number, output: number) => ({
   pricing_config: {pay_as_you_go: {request_token: {price: input}, response_token: {price: output}}},
 })
 
-const usual: Answer = (heard, response) => {
-  const {model} = JSON.parse(heard.body.toString())
+const usual: Answer = (received, response) => {
+  const {model} = JSON.parse(received.body.toString())
   response.setHeader('content-type', 'application/json')
   response.end(JSON.stringify({id: 'c', object: 'chat.completion', model, choices: [choice], usage: USAGE}))
 }
@@ -74,9 +74,9 @@ describe('what calls are charged', () => {
   })
 
   test('is the price of the moment it was admitted, though it ends after another was installed', async () => {
-    const {promise: asked, resolve: heard} = Promise.withResolvers<() => void>()
+    const {promise: asked, resolve: received} = Promise.withResolvers<() => void>()
     provider.answer((_, response) =>
-      heard(() => {
+      received(() => {
         response.setHeader('content-type', 'application/json')
         response.end(
           JSON.stringify({id: 'c', object: 'chat.completion', model: 'gpt-4o', choices: [choice], usage: USAGE}),
@@ -173,8 +173,8 @@ describe('what calls are charged', () => {
 })
 
 test('throughput bought in advance costs nothing, where the integration says so', async () => {
-  const provider = await fakeProvider((heard, response) => {
-    const trafficType = heard.body.toString().includes('spill') ? 'ON_DEMAND' : 'PROVISIONED_THROUGHPUT'
+  const provider = await fakeProvider((received, response) => {
+    const trafficType = received.body.toString().includes('spill') ? 'ON_DEMAND' : 'PROVISIONED_THROUGHPUT'
     response.setHeader('content-type', 'application/json')
     response.end(
       JSON.stringify({

@@ -2,9 +2,9 @@ import {Portkey} from 'portkey-ai'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {WORKSPACE_KEY} from '../support/gateway.ts'
 import {chatEvents} from '../support/provider.ts'
-import {events, type Routed, startRouting} from '../support/routing.ts'
+import {events, type RoutingSetup, startRouting} from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting()
@@ -16,7 +16,7 @@ const messages = (...said: [string, string][]) => JSON.stringify(said.map(([role
 const run = (named: string, body: object = {variables: {}}, headers: Record<string, string> = {}) =>
   routed.ask(null, {path: `/v1/prompts/${named}/completions`, body, headers})
 const sent = (at = 0): Record<string, unknown> => {
-  const {path, body} = routed.a.heard[at]!
+  const {path, body} = routed.a.received[at]!
   return {path, ...(JSON.parse(body.toString()) as Record<string, unknown>)}
 }
 const change = (slug: string, body: object) =>
@@ -32,8 +32,8 @@ test('a call of a prompt is a call of its model: what the saved version says, fi
     parameters: {temperature: 0.3, max_tokens: 50},
     tools: [{type: 'function', function: {name: 'f'}}],
   })
-  const told = await run(slug, {variables: {role: 'brief', points: ['a', '"b"']}, temperature: 0, user: 'ann'})
-  expect([told.status, JSON.parse(told.text).object]).toEqual([200, 'chat.completion'])
+  const response = await run(slug, {variables: {role: 'brief', points: ['a', '"b"']}, temperature: 0, user: 'ann'})
+  expect([response.status, JSON.parse(response.text).object]).toEqual([200, 'chat.completion'])
   expect(sent()).toEqual({
     path: '/v1/chat/completions',
     messages: [
@@ -48,12 +48,12 @@ test('a call of a prompt is a call of its model: what the saved version says, fi
       user: 'ann',
     },
   })
-  expect(told.rows).toMatchObject([
+  expect(response.rows).toMatchObject([
     {status: 200, provider_slug: 'a', endpoint: 'promptComplete', prompt: {slug, version: 1}},
   ])
-  expect(told.entries).toMatchObject([{outcome: 'ok', usage_source: 'provider', endpoint: 'promptComplete'}])
-  expect(told.entries[0]!.prompt_tokens).toBeGreaterThan(0)
-  expect(told.entries[0]!.cost_nanousd).toBeGreaterThan(0)
+  expect(response.entries).toMatchObject([{outcome: 'ok', usage_source: 'provider', endpoint: 'promptComplete'}])
+  expect(response.entries[0]!.prompt_tokens).toBeGreaterThan(0)
+  expect(response.entries[0]!.cost_nanousd).toBeGreaterThan(0)
 })
 
 test('the log says which prompt in which version, and finds its calls', async () => {
@@ -77,7 +77,7 @@ test('what the call says itself is passed on as it is written', async () => {
     body,
     headers: {'content-type': 'application/json'},
   })
-  const passed = routed.a.heard[0]!.body.toString()
+  const passed = routed.a.received[0]!.body.toString()
   for (const words of [
     '"seed":9007199254740993',
     '"messages":[{"role":"user","content":"\\u00e9"}]',
@@ -89,11 +89,14 @@ test('what the call says itself is passed on as it is written', async () => {
 
 test('it streams as a chat does', async () => {
   routed.a.answer(events(chatEvents('gpt-4o-mini', {words: ['Hel', 'lo']})))
-  const told = await run(routed.prompt, {variables: {text: 'x'}, stream: true})
-  expect([told.status, told.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/event-stream')])
-  expect(told.text).toContain('data: [DONE]')
+  const response = await run(routed.prompt, {variables: {text: 'x'}, stream: true})
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringContaining('text/event-stream'),
+  ])
+  expect(response.text).toContain('data: [DONE]')
   expect(sent()).toMatchObject({stream: true})
-  expect(told.rows).toMatchObject([{is_stream: true, outcome: 'ok'}])
+  expect(response.rows).toMatchObject([{is_stream: true, outcome: 'ok'}])
 })
 
 test('the published version runs; a number, @latest and a label name another', async () => {
@@ -138,12 +141,12 @@ test('a partial that is published changes what includes it; one that is not ther
   expect(await said()).toBe('Be brief. Be kind.')
   await routed.gateway.admin('DELETE', `/prompts/partials/${rules}`)
   routed.reset()
-  const told = await run(slug)
-  expect([told.status, JSON.parse(told.text)]).toMatchObject([
+  const response = await run(slug)
+  expect([response.status, JSON.parse(response.text)]).toMatchObject([
     400,
     {status: 'failure', message: expect.stringContaining(`there is no partial ${rules}`)},
   ])
-  expect(routed.a.heard).toEqual([])
+  expect(routed.a.received).toEqual([])
 })
 
 test('a prompt of one text is a completion', async () => {
@@ -155,13 +158,13 @@ test('a prompt of one text is a completion', async () => {
 test('where it goes: headers before what is saved, a saved config in place of a provider', async () => {
   const slug = await routed.savePrompt({string: messages(['user', 'x'])})
   await run(slug, undefined, {'x-gateway-provider': '@b'})
-  expect(routed.heard()).toMatchObject({a: 0, b: 1})
+  expect(routed.received()).toMatchObject({a: 0, b: 1})
   routed.reset()
   const retried = await routed.ask(
     {strategy: {mode: 'fallback'}, targets: [{provider: '@c'}, {provider: '@b'}]},
     {path: `/v1/prompts/${slug}/completions`, body: {variables: {}}},
   )
-  expect([retried.status, routed.heard()]).toMatchObject([200, {a: 0, c: 1}])
+  expect([retried.status, routed.received()]).toMatchObject([200, {a: 0, c: 1}])
   routed.reset()
   const config = await routed.save({provider: '@b', override_params: {temperature: 1}})
   const directed = await routed.savePrompt({string: messages(['user', 'x']), virtual_key: config})
@@ -169,7 +172,7 @@ test('where it goes: headers before what is saved, a saved config in place of a 
   const by_id = await routed.savePrompt({string: messages(['user', 'x']), virtual_key: id})
   expect(await routed.gateway.admin('GET', `/prompts/${by_id}`)).toMatchObject({virtual_key: config})
   expect((await run(directed)).status).toBe(200)
-  expect([routed.heard(), JSON.parse(routed.b.heard[0]!.body.toString())]).toMatchObject([
+  expect([routed.received(), JSON.parse(routed.b.received[0]!.body.toString())]).toMatchObject([
     {a: 0, b: 1},
     {temperature: 1},
   ])
@@ -185,7 +188,7 @@ test('an answer is cached like that of a chat', async () => {
   const statuses = [await ask('1'), await ask('1'), await ask('2')].map(({headers}) =>
     headers.get('x-gateway-cache-status'),
   )
-  expect([statuses, routed.a.heard.length]).toEqual([['MISS', 'HIT', 'MISS'], 2])
+  expect([statuses, routed.a.received.length]).toEqual([['MISS', 'HIT', 'MISS'], 2])
 })
 
 test('guardrails know the call by its own name', async () => {
@@ -208,12 +211,12 @@ describe('what is refused', () => {
     ['a body that is no JSON', '{prompt}', '{', 400, /not valid JSON/],
   ])('%s', async (_, named, body, status, message) => {
     const headers = {'content-type': 'application/json'}
-    const told = await routed.ask(null, {path: `/v1/prompts/${named}/completions`, body, headers})
-    expect([told.status, JSON.parse(told.text)]).toMatchObject([
+    const response = await routed.ask(null, {path: `/v1/prompts/${named}/completions`, body, headers})
+    expect([response.status, JSON.parse(response.text)]).toMatchObject([
       status,
       {status: 'failure', message: expect.stringMatching(message)},
     ])
-    expect([routed.a.heard, told.entries]).toEqual([[], []])
+    expect([routed.a.received, response.entries]).toEqual([[], []])
   })
 
   test('a key that may render and not call, and the other way about', async () => {
@@ -248,11 +251,11 @@ test('what would become of the call is explained', async () => {
     path: `/v1/prompts/${routed.prompt}/completions`,
     body: {variables: {text: 'explained'}},
   }
-  const told = JSON.stringify(
+  const response = JSON.stringify(
     await routed.gateway.admin('POST', '/configs/explain', {request, workspace_id: workspace!.id}),
   )
-  expect(told).toContain(`"managed":"a"`)
-  expect(told).toContain(`${routed.a.url}/chat/completions`)
+  expect(response).toContain(`"managed":"a"`)
+  expect(response).toContain(`${routed.a.url}/chat/completions`)
 })
 
 test('the SDK of the reference saves, publishes, renders and calls prompts', async () => {

@@ -84,10 +84,10 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the Anthrop
       expect(message.stop_reason).toBe('tool_use')
       expect(message.content).toMatchObject([{type: 'text', text: CALLED.text}, ...calls])
       expect(message.usage).toMatchObject({input_tokens: 410, output_tokens: 88})
-      const told = results.map(([tool_use_id, content]) => ({type: 'tool_result' as const, tool_use_id, content}))
+      const response = results.map(([tool_use_id, content]) => ({type: 'tool_result' as const, tool_use_id, content}))
       const last = await client(kind).messages.create({
         ...first,
-        messages: [...first.messages, {role: 'assistant', content: message.content}, {role: 'user', content: told}],
+        messages: [...first.messages, {role: 'assistant', content: message.content}, {role: 'user', content: response}],
       })
       expect(last.content).toMatchObject([{type: 'text', text: SUMMED.text}])
       expect(twin().understood.at(-1)!.turns).toEqual([
@@ -135,7 +135,7 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the Anthrop
       const thought_back = kind === 'google' || twin().signature === null ? '' : THOUGHT.thought
       expect(turns[1]).toMatchObject({role: 'assistant', text: THOUGHT.text, thought: thought_back})
       if (kind === 'google')
-        expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
+        expect(twin().received.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
     }
   })
 
@@ -153,7 +153,7 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the Anthrop
     })
     expect(input_tokens).toBeGreaterThan(10)
     expect(more.input_tokens).toBeGreaterThan(input_tokens + 100)
-    expect(twin().heard).toEqual([])
+    expect(twin().received).toEqual([])
   })
 })
 
@@ -163,7 +163,7 @@ test('Anthropic itself counts its tokens', async () => {
   expect(await client(kind).messages.countTokens({model, messages: [{role: 'user', content: 'Hi'}]})).toMatchObject({
     input_tokens: 23,
   })
-  const {method, path, headers, body} = twins[0]!.heard.at(-1)!
+  const {method, path, headers, body} = twins[0]!.received.at(-1)!
   expect([method, path, headers['x-api-key']]).toEqual([
     'POST',
     '/v1/messages/count_tokens',
@@ -187,7 +187,7 @@ test.each([
     }
     twin.count(57)
     expect(await client(kind).messages.countTokens(asked)).toEqual({input_tokens: 57})
-    expect(twin.heard.at(-1)).toMatchObject({method: 'POST', path: expect.stringMatching(path)})
+    expect(twin.received.at(-1)).toMatchObject({method: 'POST', path: expect.stringMatching(path)})
     expect((await gateway.logs())[0]).toMatchObject({cost: 0, total_units: 0, is_success: true})
     const bad = await client(kind)
       .messages.countTokens({...asked, messages: [{role: 'user', content: [{type: 'nonsense'} as never]}]})

@@ -203,7 +203,7 @@ describe('a stream that begins with an overload', () => {
     expect(new Set(chunks.map(({id}) => id)).size).toBe(1)
     expect(new Set(chunks.map(({model}) => model))).toEqual(new Set([twins[1]!.model]))
     expect(chunks.at(-1)!.usage).toMatchObject({prompt_tokens: 31, completion_tokens: 7})
-    expect([twins[0]!.heard.length, twins[1]!.heard.length]).toEqual([1, 1])
+    expect([twins[0]!.received.length, twins[1]!.received.length]).toEqual([1, 1])
     const [last, first] = await gateway.logs()
     expect(last).toMatchObject({is_success: true, ai_model: twins[1]!.model})
     expect(first).toMatchObject({is_success: false, ai_model: twins[0]!.model})
@@ -223,7 +223,7 @@ describe('a stream that begins with an overload', () => {
     expect(content).toMatchObject([{type: 'text', text: TEXT.text}])
     expect(stop_reason).toBe('end_turn')
     expect(usage).toMatchObject({input_tokens: 31, output_tokens: 7})
-    expect([twins[0]!.heard.length, twins[1]!.heard.length]).toEqual([1, 1])
+    expect([twins[0]!.received.length, twins[1]!.received.length]).toEqual([1, 1])
   })
 
   test('is told with its own status where nothing else is left', async () => {

@@ -44,7 +44,7 @@ test.each(['/v1/proxy', '/v1'])('a text is generated below %s', async base => {
   expect(text).toBe(TEXT.text)
   expect(candidates![0]!.finishReason).toBe('STOP')
   expect(usageMetadata).toMatchObject(used)
-  expect(google.heard[0]!.headers['x-goog-api-key']).toBe(PROVIDER_KEY)
+  expect(google.received[0]!.headers['x-goog-api-key']).toBe(PROVIDER_KEY)
   expect(google.understood[0]).toMatchObject({
     system: 'Be brief.',
     turns: [{role: 'user', text: asked().contents}],

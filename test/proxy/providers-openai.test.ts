@@ -81,12 +81,12 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the OpenAI 
       const deltas: string[] = []
       stream.on('content', delta => deltas.push(delta))
       const streamed = await stream.finalChatCompletion()
-      for (const {choices, usage: told, model} of [plain, streamed]) {
+      for (const {choices, usage: response, model} of [plain, streamed]) {
         expect(model).toContain(twin().model)
         expect(choices).toHaveLength(1)
         expect(choices[0]).toMatchObject({finish_reason: 'stop', message: {role: 'assistant', content: TEXT.text}})
         expect(choices[0]!.message.tool_calls ?? []).toEqual([])
-        expect(told).toMatchObject(usage(TEXT))
+        expect(response).toMatchObject(usage(TEXT))
       }
       expect(deltas.length).toBeGreaterThan(1)
       expect(deltas.join('')).toBe(TEXT.text)
@@ -122,7 +122,7 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the OpenAI 
       const streamed = await client(kind)
         .chat.completions.stream({...first, stream_options: {include_usage: true}})
         .finalChatCompletion()
-      for (const {choices, usage: told} of [plain, streamed]) {
+      for (const {choices, usage: response} of [plain, streamed]) {
         const {message, finish_reason} = choices[0]!
         expect(finish_reason).toBe('tool_calls')
         expect(message.content).toBe(CALLED.text)
@@ -131,7 +131,7 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the OpenAI 
           return {id: call.id, name: call.function.name, arguments: JSON.parse(call.function.arguments) as unknown}
         })
         expect(calls).toEqual(ours)
-        expect(told).toMatchObject(usage(CALLED))
+        expect(response).toMatchObject(usage(CALLED))
         const messages = [
           ...first.messages,
           sentBack(message),
@@ -170,9 +170,9 @@ describe.each(TWINS.map(({kind}, at) => [kind, at] as const))('%s by the OpenAI 
       const deltas: string[] = []
       stream.on('response.output_text.delta', ({delta}) => deltas.push(delta))
       const streamed = await stream.finalResponse()
-      for (const {status, output_text, usage: told, error} of [plain, streamed]) {
+      for (const {status, output_text, usage: response, error} of [plain, streamed]) {
         expect({status, output_text, error}).toEqual({status: 'completed', output_text: TEXT.text, error: null})
-        expect(told).toMatchObject({input_tokens: 31, output_tokens: 7, total_tokens: 38})
+        expect(response).toMatchObject({input_tokens: 31, output_tokens: 7, total_tokens: 38})
       }
       expect(deltas.join('')).toBe(TEXT.text)
       const turns = [{role: 'user', text: 'Which river runs through Vienna?', thought: '', calls: [], results: []}]
@@ -244,7 +244,7 @@ describe.each(TWINS.flatMap((twin, at) => (twin.thinks ? [[twin.kind, at] as con
       const thought_back = kind === 'google' || twin().signature === null ? '' : THOUGHT.thought
       expect(twin().understood.at(-1)!.turns[1]).toMatchObject({text: THOUGHT.text, thought: thought_back})
       if (kind === 'google')
-        expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
+        expect(twin().received.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
     }
   })
 
@@ -268,6 +268,6 @@ describe.each(TWINS.flatMap((twin, at) => (twin.thinks ? [[twin.kind, at] as con
     )
     if (kind !== 'google')
       expect(twin().understood.at(-1)!.turns[1]).toMatchObject({text: THOUGHT.text, thought: THOUGHT.thought})
-    else expect(twin().heard.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
+    else expect(twin().received.at(-1)!.body.toString()).toContain(`"thoughtSignature":"${twin().signature}"`)
   })
 })

@@ -19,7 +19,7 @@ beforeAll(async () => {
   gateway = await startGateway({TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 afterAll(async () => {
   await gateway.close()
@@ -33,7 +33,7 @@ const origin = () => `http://127.0.0.1:${provider.port}`
  * Calls a provider of the catalogue at the loopback host, with the path of its own base URL, and gives what the host
  * heard.
  */
-async function heard(slug: string, asked: Asked, url: string) {
+async function received(slug: string, asked: Asked, url: string) {
   const {endpoint = 'chatComplete', options = {}, key = 'k', body = null, query = ''} = asked
   const route = ENDPOINTS.find(({name}) => name === endpoint)
   const path = endpoint === 'proxy' ? `/v1/proxy${asked.path}` : `/v1${asked.path ?? route!.path}`
@@ -57,8 +57,8 @@ async function heard(slug: string, asked: Asked, url: string) {
       ...Object.fromEntries(said),
     })
   }
-  expect(provider.heard).toHaveLength(1)
-  return provider.heard[0]!
+  expect(provider.received).toHaveLength(1)
+  return provider.received[0]!
 }
 
 /**
@@ -89,7 +89,7 @@ function call(method: string, path: string, body: unknown, headers: Record<strin
 }
 
 async function checkRow({slug, expected, ...asked}: Row) {
-  const {method, path, headers, body} = await heard(slug, asked, expected.url)
+  const {method, path, headers, body} = await received(slug, asked, expected.url)
   const {pathname, search} = new URL(expected.url)
   const own = Object.entries(headers).filter(
     ([name, value]) => !OF_THE_CONNECTION.includes(name) && !(name === 'accept' && value === '*/*'),
@@ -143,7 +143,7 @@ test.each([
   ['bedrock-mantle', 'bedrock-mantle', {body: chat}, '/v1/chat/completions'],
 ] as const)('%s hears a Signature Version 4 over the bytes that come', async (slug, service, asked, path) => {
   const base = slug === 'bedrock-mantle' ? '/v1' : ''
-  const got = await heard(slug, {...asked, key: null, options: AWS, custom_host: origin() + base}, '')
+  const got = await received(slug, {...asked, key: null, options: AWS, custom_host: origin() + base}, '')
   expect(got.path).toBe(path)
   const found =
     /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\d{8})\/eu-west-1\/([\w-]+)\/aws4_request, SignedHeaders=([\w;-]+), Signature=([\da-f]{64})$/.exec(
@@ -179,7 +179,7 @@ test('oracle hears a signature of Oracle Cloud over the bytes that come', async 
     oracle_fingerprint: '20:3b:97:13',
     oracle_private_key: String(privateKey.export({type: 'pkcs8', format: 'pem'})),
   }
-  const got = await heard(
+  const got = await received(
     'oracle',
     {body: {...chat, model: 'meta.llama-3.3-70b-instruct'}, key: null, options, custom_host: origin()},
     '',

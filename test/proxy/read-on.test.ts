@@ -1,11 +1,11 @@
 import {afterAll, afterEach, beforeAll, describe, expect, test} from 'vitest'
-import {newTrace, type Routed, startRouting} from '../support/routing.ts'
+import {newTrace, type RoutingSetup, startRouting} from '../support/routing.ts'
 
 /**
  * A client that leaves when all choices have ended, before the usage that comes behind them: the answer was whole, and
  * is charged so.
  */
-let routed: Routed
+let routed: RoutingSetup
 let key: string
 beforeAll(async () => {
   routed = await startRouting({})

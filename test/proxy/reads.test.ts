@@ -155,8 +155,8 @@ suite('a call that shows or takes away what is kept costs nothing, whatever it t
     ['POST', '/responses/resp_1/cancel', undefined],
   ])('%s %s', async (method, path, shown) => {
     kept = shown ?? kept
-    const told = [await ask(method, path), await ask(method, path)]
-    expect(told.every(text => text.includes('_tokens"'))).toBe(true)
+    const result = [await ask(method, path), await ask(method, path)]
+    expect(result.every(text => text.includes('_tokens"'))).toBe(true)
     expect(await charged()).toEqual([])
     expect((await gateway.logs()).map(({cost, total_units}) => [Number(cost), Number(total_units)])).toEqual([
       [0, 0],
@@ -292,8 +292,8 @@ suite('a response in the background', () => {
   })
 
   test('that is streamed as it is made is charged there, and not again', async () => {
-    twin.answer((heard, response) =>
-      answer(heard.method === 'POST' ? {...heard, path: '/?stream=true'} : heard, response),
+    twin.answer((received, response) =>
+      answer(received.method === 'POST' ? {...received, path: '/?stream=true'} : received, response),
     )
     kept.background = true
     await create({stream: true})

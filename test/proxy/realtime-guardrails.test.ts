@@ -55,7 +55,7 @@ interface Session {
   readonly upstream: Peer
   readonly trace: string
   /** Events that the client has. */
-  heard(): Event[]
+  received(): Event[]
   /** Events that the provider has. */
   sent(): Event[]
 }
@@ -74,7 +74,7 @@ async function session(hooks: Hooks, on = here): Promise<Session> {
     client: peer,
     upstream,
     trace: String(headers['x-gateway-trace-id'] ?? headers['x-portkey-trace-id']),
-    heard: () => read(peer),
+    received: () => read(peer),
     sent: () => read(upstream),
   }
 }
@@ -179,7 +179,7 @@ describe('fact 21: what a client sends is judged before it leaves', () => {
     guarded.client.say(event(`my card is ${CARD}.`))
     guarded.client.say(event('nothing of note'))
     await guarded.upstream.until(() => guarded.upstream.messages.length === 2)
-    const [error] = guarded.heard()
+    const [error] = guarded.received()
     expect(error).toMatchObject({
       type: 'error',
       error: {type: 'hooks_failed', code: '446', event_id: 'evt_1'},
@@ -196,7 +196,7 @@ describe('fact 21: what a client sends is judged before it leaves', () => {
     const noting = await session({input_guardrails: [LOG]})
     noting.client.say(event(`about ${SECRET}`))
     await noting.upstream.until(() => noting.upstream.messages.length === 1)
-    expect([noting.sent(), noting.heard()]).toEqual([[event(`about ${SECRET}`)], []])
+    expect([noting.sent(), noting.received()]).toEqual([[event(`about ${SECRET}`)], []])
     await close(noting)
   })
 
@@ -235,7 +235,7 @@ describe('fact 21: what a client sends is judged before it leaves', () => {
     const guarded = await session({input_guardrails: [DENY]})
     guarded.client.write(frame('client', OPCODE.text, bytes))
     await guarded.client.until(() => guarded.client.messages.length === 1)
-    expect(guarded.heard()[0]).toMatchObject({type: 'error', error: {type: 'invalid_request_error'}})
+    expect(guarded.received()[0]).toMatchObject({type: 'error', error: {type: 'invalid_request_error'}})
     expect(guarded.sent()).toEqual([])
     await close(guarded)
   })
@@ -267,7 +267,7 @@ describe('fact 19: sound over WebSocket is an unreadable part', () => {
     await allowing.upstream.until(() => allowing.upstream.messages.length === 2)
     expect(allowing.sent()[0]).toEqual(event)
     for (const each of answer('resp_1', [])) allowing.upstream.say(each)
-    await allowing.client.until(() => allowing.heard().some(each => each.type === 'response.done'))
+    await allowing.client.until(() => allowing.received().some(each => each.type === 'response.done'))
     await close(allowing)
     const turn = (await rowsOf(allowing)).find(row => String(row.cost) !== '0' && row.response_status_code === 200)
     expect(await wholeRow(turn!)).toContain('"skipped":true,"reason":"unreadable","part":"audio"')
@@ -277,16 +277,16 @@ describe('fact 19: sound over WebSocket is an unreadable part', () => {
     denying.client.say(message('text'))
     await denying.upstream.until(() => denying.upstream.messages.length === 1)
     expect(denying.sent()).toEqual([message('text')])
-    expect(denying.heard()[0]).toMatchObject({type: 'error', error: {code: '446'}})
+    expect(denying.received()[0]).toMatchObject({type: 'error', error: {code: '446'}})
     await close(denying)
   })
 
   test('sound of the model ends its response with `deny`', async () => {
     const denying = await session({output_guardrails: [window(DENY)]}, strict)
     for (const each of answer('resp_1', ['Hi'], {sound: true})) denying.upstream.say(each)
-    await denying.client.until(() => denying.heard().some(each => each.type === 'response.done'))
-    expect(denying.heard().map(each => each.type)).not.toContain('response.output_audio.delta')
-    expect(denying.heard()).toContainEqual(expect.objectContaining({type: 'error'}))
+    await denying.client.until(() => denying.received().some(each => each.type === 'response.done'))
+    expect(denying.received().map(each => each.type)).not.toContain('response.output_audio.delta')
+    expect(denying.received()).toContainEqual(expect.objectContaining({type: 'error'}))
     await close(denying)
   })
 })
@@ -363,7 +363,7 @@ async function answered(hooks: Hooks, events: readonly Event[]): Promise<Session
   opened.client.say({type: 'response.create'})
   await opened.upstream.until(() => opened.upstream.messages.length === 1)
   for (const event of events) opened.upstream.say(event)
-  await opened.client.until(() => opened.heard().some(each => each.type === 'response.done'))
+  await opened.client.until(() => opened.received().some(each => each.type === 'response.done'))
   return opened
 }
 
@@ -380,12 +380,12 @@ describe('fact 21: what a model says is judged as it comes', () => {
     ] as const)('a denial in %s ends the response, and its tokens are counted', async (_, mode) => {
       const events = answer('resp_1', pieces(`${LONG}${SECRET} ${LONG}`), {dialect, sound: true})
       const denied = await answered({output_guardrails: [mode(DENY)]}, events)
-      const heard = denied.heard()
-      expect(JSON.stringify(heard.filter(each => each.type !== 'error'))).not.toContain('falcon')
-      expect(saidBy(heard, dialect)).not.toContain('falcon')
-      const at = heard.findIndex(each => each.type === 'error')
-      expect(heard[at]).toMatchObject({error: {type: 'hooks_failed', code: '446'}})
-      expect(heard.slice(at + 1)).toEqual([
+      const received = denied.received()
+      expect(JSON.stringify(received.filter(each => each.type !== 'error'))).not.toContain('falcon')
+      expect(saidBy(received, dialect)).not.toContain('falcon')
+      const at = received.findIndex(each => each.type === 'error')
+      expect(received[at]).toMatchObject({error: {type: 'hooks_failed', code: '446'}})
+      expect(received.slice(at + 1)).toEqual([
         {
           type: 'response.done',
           event_id: null,
@@ -411,10 +411,10 @@ describe('fact 21: what a model says is judged as it comes', () => {
     ] as const)('a redaction in %s leaves nothing of what it takes out', async (_, mode) => {
       const events = answer('resp_1', pieces(`${LONG}My card is ${CARD}, thanks. ${LONG}`), {dialect})
       const redacted = await answered({output_guardrails: [mode(REDACT)]}, events)
-      const heard = redacted.heard()
-      expect(saidBy(heard, dialect)).toBe(text(`${LONG}My card is [CARD], thanks. ${LONG}`))
-      expect(JSON.stringify(heard)).not.toContain(CARD)
-      expect(heard.map(each => each.type)).toEqual(events.map(each => each.type))
+      const received = redacted.received()
+      expect(saidBy(received, dialect)).toBe(text(`${LONG}My card is [CARD], thanks. ${LONG}`))
+      expect(JSON.stringify(received)).not.toContain(CARD)
+      expect(received.map(each => each.type)).toEqual(events.map(each => each.type))
       await close(redacted)
       for (const row of await rowsOf(redacted)) expect(await wholeRow(row)).not.toContain(CARD)
     })
@@ -422,7 +422,7 @@ describe('fact 21: what a model says is judged as it comes', () => {
     test('what passes leaves as it came, and a failure without `deny` is noted', async () => {
       const events = answer('resp_1', pieces(`${LONG}${SECRET}`), {dialect, sound: true})
       const noted = await answered({output_guardrails: [window(LOG)]}, events)
-      expect(noted.heard()).toEqual(events)
+      expect(noted.received()).toEqual(events)
       await close(noted)
       const turn = (await rowsOf(noted)).find(row => row.response_status_code === 246)
       expect(await wholeRow(turn!)).toContain('"verdict":false')
@@ -436,8 +436,8 @@ describe('fact 21: what a model says is judged as it comes', () => {
         {output_guardrails: [window(REDACT)]},
         answer('resp_1', [words.slice(0, cut), words.slice(cut)]),
       )
-      expect([cut, saidBy(redacted.heard(), DIALECTS[0]!)]).toEqual([cut, 'Card [CARD] it is.'])
-      expect(JSON.stringify(redacted.heard())).not.toMatch(/4111|1111/)
+      expect([cut, saidBy(redacted.received(), DIALECTS[0]!)]).toEqual([cut, 'Card [CARD] it is.'])
+      expect(JSON.stringify(redacted.received())).not.toMatch(/4111|1111/)
       await close(redacted)
     }
   })
@@ -524,7 +524,7 @@ describe('fact 21: what happens while a verdict is awaited', () => {
     await held.upstream.until(() => held.upstream.messages.length === 1)
     for (const event of answer('resp_1', ['a word of it'])) held.upstream.say(event)
     await hook.called()
-    expect(held.heard()).toEqual([])
+    expect(held.received()).toEqual([])
     held.client.socket.destroy()
     await held.upstream.ended
     hook.let()

@@ -857,9 +857,9 @@ describe('the end', () => {
     const its = live.mock.lastCall![0]
     live.mockRestore()
     upstream.socket.removeAllListeners('data')
-    const heard = new Promise(resolve => upstream.socket.once('data', resolve))
+    const received = new Promise(resolve => upstream.socket.once('data', resolve))
     client.write(closeFrame('client', {code: 1000, reason: ''}))
-    await heard
+    await received
     its.check(performance.now() + 4000)
     expect(client.closing()).toBeNull()
     its.check(performance.now() + 6000)
@@ -1003,7 +1003,7 @@ describe('clients', () => {
       'realtime',
       `openai-insecure-api-key.${WORKSPACE_KEY}`,
     ])
-    const heard: string[] = []
+    const received: string[] = []
     const closed = new Promise<CloseEvent>(resolve => socket.addEventListener('close', resolve))
     await new Promise((resolve, reject) => {
       socket.addEventListener('open', resolve)
@@ -1012,13 +1012,13 @@ describe('clients', () => {
     expect([socket.protocol, socket.extensions]).toEqual(['realtime', ''])
     const answered = new Promise<void>(resolve =>
       socket.addEventListener('message', ({data}) => {
-        heard.push(JSON.parse(data as string).type)
-        if (heard.length === 3) resolve()
+        received.push(JSON.parse(data as string).type)
+        if (received.length === 3) resolve()
       }),
     )
     socket.send(JSON.stringify({type: 'response.create'}))
     await answered
-    expect(heard).toEqual(['response.created', 'response.output_text.delta', 'response.done'])
+    expect(received).toEqual(['response.created', 'response.output_text.delta', 'response.done'])
     socket.close(3000, 'enough')
     const {code, reason, wasClean} = await closed
     expect([code, reason, wasClean]).toEqual([3000, 'enough', true])

@@ -22,7 +22,7 @@ beforeAll(async () => {
   }
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 afterAll(async () => {
   await gateway.close()
@@ -177,7 +177,7 @@ test('a good answer reaches the client as it came; what is kept of it is masked'
   expect(await ask('openai', '/v1/chat/completions', asked, config)).toMatchObject({status: 200, text: body})
   expectNone('log', await kept())
   const again = await ask('openai', '/v1/chat/completions', asked, config)
-  expect(provider.heard).toHaveLength(1)
+  expect(provider.received).toHaveLength(1)
   expectNone('cache', again.text)
   expect(again.text).toContain('It is *****')
 

@@ -1,8 +1,8 @@
 import {afterAll, beforeAll, expect, test} from 'vitest'
 import type {Replay} from '../../src/schema/replays.ts'
-import {CHAT, type Routed, startRouting, statuses, when} from '../support/routing.ts'
+import {CHAT, type RoutingSetup, startRouting, statuses, when} from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 let workspace_id: string
 
 beforeAll(async () => {
@@ -56,15 +56,15 @@ test('under the config that they were made with, calls end where they ended; und
     'config.targets[2]',
   ])
   expect((await routed.ask({...config, strategy: {...config.strategy, default: undefined}})).status).toBe(400)
-  const told = await replay(slug)
-  expect(told).toMatchObject({
+  const response = await replay(slug)
+  expect(response).toMatchObject({
     calls: 8,
     changed: 1,
     left_out: 0,
     without_body: 0,
     moves: [{from: 'refused 400', to: '@c/gpt-4o-mini', calls: 1}],
   })
-  expect(await replay(slug)).toEqual(told)
+  expect(await replay(slug)).toEqual(response)
   const sums = ({moves}: Replay) => moves.map(({from, to, calls}) => [from, to, calls])
   expect(sums(await replay({provider: '@c'}))).toEqual([
     // without its body a call is taken to have asked for what its first target was asked

@@ -16,7 +16,7 @@ afterAll(async () => {
   await provider.close()
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 
 const RESULTS = 'https://api.anthropic.com/v1/messages/batches/msgbatch_1/results'
@@ -45,7 +45,7 @@ describe('fact 5: results_url of message batches leads to the gateway', () => {
     const rows: string[] = []
     for await (const row of await client.messages.batches.results('msgbatch_1')) rows.push(row.custom_id)
     expect(rows).toEqual(['a'])
-    expect(provider.heard.map(({path}) => path)).toEqual([
+    expect(provider.received.map(({path}) => path)).toEqual([
       '/v1/messages/batches/msgbatch_1',
       '/v1/messages/batches/msgbatch_1/results',
     ])
@@ -79,14 +79,14 @@ describe('fact 5: results_url of message batches leads to the gateway', () => {
     ['no scheme', '//evil.example/x', null],
     ['a path alone', '/v1/messages/batches/msgbatch_1/results', 'as it came'],
     ['a number', 7, 'as it came'],
-  ])('with %s', async (_, url, told) => {
+  ])('with %s', async (_, url, result) => {
     provider.answer((_, response) => json(response, batch(url)))
     const response = await gateway.call('/v1/messages/batches/msgbatch_1', {headers: version})
     const {results_url} = (await response.json()) as {results_url: unknown}
     expect(results_url).toBe(
-      told === 'ours' ? `${gateway.url}/v1/messages/batches/msgbatch_1/results` : told === null ? null : url,
+      result === 'ours' ? `${gateway.url}/v1/messages/batches/msgbatch_1/results` : result === null ? null : url,
     )
-    if (told === null)
+    if (result === null)
       expect(JSON.stringify((await gateway.logs())[0])).toContain('results_url was left out of the reply')
   })
 

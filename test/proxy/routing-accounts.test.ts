@@ -9,12 +9,12 @@ import {
   events,
   MESSAGE_START,
   newTrace,
-  type Routed,
+  type RoutingSetup,
   startRouting,
   statuses,
 } from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting({DRAIN_TIMEOUT_MS: '3000'})
@@ -31,7 +31,7 @@ const asksForWait = (wait_ms: number) => statuses([429], {'retry-after-ms': Stri
 
 let slugs = 0
 /** Another provider at the place of `@a`, with limits or an end of its own. */
-async function limited(more: object, of: Routed = routed): Promise<{provider: string}> {
+async function limited(more: object, of: RoutingSetup = routed): Promise<{provider: string}> {
   const slug = `limited-${++slugs}`
   await of.gateway.provider(slug, 'openai', of.a.url)
   await of.gateway.admin('PUT', `/providers/${slug}`, more)
@@ -44,9 +44,14 @@ describe('limits', () => {
     const first = await limited({rate_limits: [{type: 'requests', unit: 'rpd', value: 1}]})
     const config = {strategy: {mode: 'fallback', on_status_codes: [429]}, targets: [first, B]}
     expect((await routed.ask(config)).path).toBe('config.targets[0]')
-    const told = await routed.ask(config)
-    expect([told.status, told.path, routed.heard().a, told.entries.length]).toEqual([200, 'config.targets[1]', 1, 1])
-    expect(told.rows).toMatchObject([
+    const result = await routed.ask(config)
+    expect([result.status, result.path, routed.received().a, result.entries.length]).toEqual([
+      200,
+      'config.targets[1]',
+      1,
+      1,
+    ])
+    expect(result.rows).toMatchObject([
       {provider_slug: 'b', status: 200, mode: 'fallback', option_path: 'config.targets[1]'},
     ])
     const alone = await routed.ask(first)
@@ -57,8 +62,8 @@ describe('limits', () => {
   test('of a provider count a visit once, however often it is retried', async () => {
     const one = await limited({rate_limits: [{type: 'requests', unit: 'rpd', value: 1}]})
     routed.a.answer(statuses([429, 429, 200], {'retry-after-ms': '0'}))
-    const told = await routed.ask({...one, ...WAITS})
-    expect([told.status, told.retries]).toEqual([200, '2'])
+    const result = await routed.ask({...one, ...WAITS})
+    expect([result.status, result.retries]).toEqual([200, '2'])
     expect((await routed.ask(one)).status).toBe(429)
   })
 
@@ -67,8 +72,8 @@ describe('limits', () => {
     const [small, large] = [await limited(tokens(10)), await limited(tokens(30))]
     expect((await routed.ask(fallback(small, large))).path).toBe('config.targets[0]')
     routed.claude.answer(events([MESSAGE_START, ANTHROPIC_OVERLOAD]))
-    const told = await routed.ask(fallback(CLAUDE, small, large), {body: {...CHAT, stream: true}})
-    expect([told.status, told.path]).toEqual([200, 'config.targets[2]'])
+    const result = await routed.ask(fallback(CLAUDE, small, large), {body: {...CHAT, stream: true}})
+    expect([result.status, result.path]).toEqual([200, 'config.targets[2]'])
     // 17 of 30 tokens and the 26 of the stream that was dropped elsewhere
     expect((await routed.ask(fallback(small, large))).path).toBe('config.targets[1]')
     expect((await routed.ask(small)).status).toBe(412)
@@ -81,7 +86,7 @@ describe('limits', () => {
     expect((await routed.ask(config, own)).entries).toHaveLength(3)
     expect((await routed.ask(config, own)).status).toBe(200)
     expect((await routed.ask(config, own)).status).toBe(429)
-    expect(routed.heard()).toMatchObject({a: 2, b: 2, c: 2})
+    expect(routed.received()).toMatchObject({a: 2, b: 2, c: 2})
   })
 
   test('of the caller count one request when a target was passed over before it was asked', async () => {
@@ -95,17 +100,19 @@ describe('limits', () => {
     routed.claude.answer(events([MESSAGE_START, ANTHROPIC_OVERLOAD]))
     const config = fallback(CLAUDE, B)
     const own = await keyed({usage_limits: {type: 'tokens', credit_limit: 27}})
-    const told = await routed.ask(config, {
+    const result = await routed.ask(config, {
       ...own,
       body: {...CHAT, stream: true, stream_options: {include_usage: true}},
     })
-    expect([told.status, chatText(told.text).text]).toEqual([200, 'Hello you'])
-    expect(told.entries).toMatchObject([
+    expect([result.status, chatText(result.text).text]).toEqual([200, 'Hello you'])
+    expect(result.entries).toMatchObject([
       {provider_slug: 'claude', prompt_tokens: 25, delivered: 0},
       {provider_slug: 'b', prompt_tokens: 12, completion_tokens: 5, delivered: 1},
     ])
-    expect(told.entries[0]!.cost_nanousd).toBeGreaterThan(0)
-    expect(told.rows.map(({cost_nanousd}) => cost_nanousd)).toEqual(told.entries.map(({cost_nanousd}) => cost_nanousd))
+    expect(result.entries[0]!.cost_nanousd).toBeGreaterThan(0)
+    expect(result.rows.map(({cost_nanousd}) => cost_nanousd)).toEqual(
+      result.entries.map(({cost_nanousd}) => cost_nanousd),
+    )
     expect((await routed.ask(B, own)).status).toBe(412)
     // neither of the two alone is as much
     const other = await keyed({usage_limits: {type: 'tokens', credit_limit: 27}})
@@ -124,8 +131,8 @@ describe('limits', () => {
 test('a provider past its time is passed over', async () => {
   const old = await limited({expires_at: new Date(Date.now() - 60_000).toISOString()})
   expect((await routed.ask(old)).status).toBe(401)
-  const told = await routed.ask(fallback(old, B))
-  expect([told.status, told.path, routed.heard().a]).toEqual([200, 'config.targets[1]', 0])
+  const result = await routed.ask(fallback(old, B))
+  expect([result.status, result.path, routed.received().a]).toEqual([200, 'config.targets[1]', 0])
 })
 
 test('a model that is not allowed there is a 412 that falls back', async () => {
@@ -134,8 +141,8 @@ test('a model that is not allowed there is a 412 that falls back', async () => {
     models: [{slug: 'good', enabled: true}],
     allow_all_models: false,
   })
-  const told = await routed.ask(fallback({provider: '@picky'}, B))
-  expect([told.status, told.path, routed.heard().a]).toEqual([200, 'config.targets[1]', 0])
+  const result = await routed.ask(fallback({provider: '@picky'}, B))
+  expect([result.status, result.path, routed.received().a]).toEqual([200, 'config.targets[1]', 0])
 })
 
 /** A call whose client can leave. */
@@ -156,7 +163,7 @@ function leaving(config: object, body: object = CHAT) {
     .catch((fault: Error) => fault.name)
   return {trace_id, reply, leave: () => client.abort()}
 }
-const settled = (trace_id: string, of: Routed = routed) =>
+const settled = (trace_id: string, of: RoutingSetup = routed) =>
   expect.poll(async () => (await of.recorded(trace_id)).entries.length).toBe(1)
 
 describe('a client that leaves', () => {
@@ -172,7 +179,7 @@ describe('a client that leaves', () => {
     // a wait as long, begun later, is over: the other one would be
     routed.b.answer(statuses([429, 200], {'retry-after-ms': String(WAIT_MS)}))
     expect((await routed.ask({...B, ...WAITS})).retries).toBe('1')
-    expect(routed.heard()).toMatchObject({a: 1, b: 2, c: 0})
+    expect(routed.received()).toMatchObject({a: 1, b: 2, c: 0})
     const {entries, rows} = await routed.recorded(trace_id)
     expect([entries.length, rows.length]).toEqual([1, 1])
     expect(entries).toMatchObject([{status: 429, delivered: 0}])
@@ -193,7 +200,7 @@ describe('a client that leaves', () => {
     await settled(trace_id)
     await routed.ask(C)
     const {entries, rows} = await routed.recorded(trace_id)
-    expect([entries.length, rows.length, routed.heard().b]).toEqual([1, 1, 0])
+    expect([entries.length, rows.length, routed.received().b]).toEqual([1, 1, 0])
     expect(entries).toMatchObject([{outcome: 'aborted', delivered: 0}])
   })
 
@@ -210,7 +217,7 @@ describe('a client that leaves', () => {
     await closed
     await settled(trace_id)
     const {entries, rows} = await routed.recorded(trace_id)
-    expect([entries.length, rows.length, routed.heard().b]).toEqual([1, 1, 0])
+    expect([entries.length, rows.length, routed.received().b]).toEqual([1, 1, 0])
     expect(entries).toMatchObject([{outcome: 'aborted', delivered: 0}])
   })
 })
@@ -228,7 +235,7 @@ test('a drain during the wait for a retry ends it with 503, and settles the call
   await draining.gateway.app.drain()
   expect((await reply).status).toBe(503)
   const {entries, rows} = await draining.recorded(trace_id)
-  expect([entries.length, rows.map(({status}) => status), draining.heard()]).toEqual([
+  expect([entries.length, rows.map(({status}) => status), draining.received()]).toEqual([
     1,
     [503],
     {a: 1, b: 0, c: 0, claude: 0},
@@ -249,12 +256,12 @@ describe('bodies', () => {
   test('that are forms go to the next target byte for byte, with its model where it has one', async () => {
     routed.a.answer(statuses([500]))
     routed.b.answer(statuses([500]))
-    const told = await routed.ask(fallback(A, B, {...C, override_params: {model: 'whisper-2'}}), {
+    const result = await routed.ask(fallback(A, B, {...C, override_params: {model: 'whisper-2'}}), {
       path: '/v1/audio/transcriptions',
       body: form(),
     })
-    expect([told.status, told.path]).toEqual([200, 'config.targets[2]'])
-    const [a, b, c] = [routed.a, routed.b, routed.c].map(({heard}) => heard[0]!)
+    expect([result.status, result.path]).toEqual([200, 'config.targets[2]'])
+    const [a, b, c] = [routed.a, routed.b, routed.c].map(({received}) => received[0]!)
     expect(b!.body.equals(a!.body)).toBe(true)
     expect(b!.headers['content-type']).toBe(a!.headers['content-type'])
     expect(c!.body.toString('latin1')).toBe(a!.body.toString('latin1').replace('whisper-1', 'whisper-2'))
@@ -262,29 +269,37 @@ describe('bodies', () => {
 
   test('that are JSON on a path we do not know go to the next target too', async () => {
     routed.a.answer(statuses([500]))
-    const told = await routed.ask(fallback(A, B), {path: '/v1/threads', body: {x: 1}})
-    expect([told.status, told.path, routed.b.heard[0]!.body.toString()]).toEqual([200, 'config.targets[1]', '{"x":1}'])
+    const result = await routed.ask(fallback(A, B), {path: '/v1/threads', body: {x: 1}})
+    expect([result.status, result.path, routed.b.received[0]!.body.toString()]).toEqual([
+      200,
+      'config.targets[1]',
+      '{"x":1}',
+    ])
   })
 
   test('that stay on the wire go to one target only', async () => {
     routed.a.answer(statuses([500]))
-    const told = await routed.ask(fallback(A, B), {
+    const result = await routed.ask(fallback(A, B), {
       path: '/v1/upload',
       body: 'x'.repeat(100_000),
       headers: {'content-type': 'application/octet-stream'},
     })
-    expect([told.status, told.path, routed.heard()]).toEqual([500, 'config.targets[0]', {a: 1, b: 0, c: 0, claude: 0}])
-    expect(routed.a.heard[0]!.body.length).toBe(100_000)
+    expect([result.status, result.path, routed.received()]).toEqual([
+      500,
+      'config.targets[0]',
+      {a: 1, b: 0, c: 0, claude: 0},
+    ])
+    expect(routed.a.received[0]!.body.length).toBe(100_000)
   })
 
   test('that stay on the wire go past a target that cannot be asked', async () => {
     const old = await limited({expires_at: new Date(Date.now() - 60_000).toISOString()})
-    const told = await routed.ask(fallback(old, B), {
+    const result = await routed.ask(fallback(old, B), {
       path: '/v1/upload',
       body: 'x'.repeat(100_000),
       headers: {'content-type': 'application/octet-stream'},
     })
-    expect([told.status, told.path, routed.b.heard[0]!.body.length]).toEqual([200, 'config.targets[1]', 100_000])
+    expect([result.status, result.path, routed.b.received[0]!.body.length]).toEqual([200, 'config.targets[1]', 100_000])
   })
 
   test('that are not there stand in nobody’s way', async () => {
@@ -292,7 +307,7 @@ describe('bodies', () => {
     const reply = await routed.gateway.call('/v1/files', {
       headers: {'x-gateway-config': JSON.stringify(fallback(A, B))},
     })
-    expect([reply.status, routed.heard().b]).toEqual([200, 1])
+    expect([reply.status, routed.received().b]).toEqual([200, 1])
   })
 })
 
@@ -300,16 +315,16 @@ test('the ledger holds an entry for every call that a provider heard, one of eac
   let at = 0
   const draws = [0, 1, 2, 3, 4]
   for (const [name, provider] of Object.entries({a: routed.a, b: routed.b})) {
-    provider.answer((heard, response) => {
+    provider.answer((received, response) => {
       const draw = draws[(at++ * 7 + Math.floor(at / 5)) % draws.length]
       if (draw === 1) return json(response, {error: {message: 'no', type: 'server_error'}}, 500)
       if (draw === 2) return json(response, {error: {message: 'slow down'}}, 429, {'retry-after-ms': '0'})
       if (draw === 3 && name === 'a') return response.destroy() // a target with retries would wait a second for it
-      if (draw === 4 && JSON.parse(heard.body.toString()).stream)
+      if (draw === 4 && JSON.parse(received.body.toString()).stream)
         return response
           .writeHead(200, {'content-type': 'text/event-stream'})
           .end('data: {"error":{"type":"overloaded_error","message":"x"}}\n\n')
-      return openaiLike(heard, response)
+      return openaiLike(received, response)
     })
   }
   const retry = {attempts: 2, on_status_codes: [429], use_retry_after_header: true}
@@ -322,7 +337,7 @@ test('the ledger holds an entry for every call that a provider heard, one of eac
       {strategy: {mode: 'single'}, targets: [A]},
     ],
   }
-  const told = await Promise.all(
+  const result = await Promise.all(
     Array.from({length: 80}, async (_, n) => {
       const call = String(n)
       const headers = {'x-call': call, 'x-gateway-forward-headers': 'x-call'}
@@ -331,11 +346,11 @@ test('the ledger holds an entry for every call that a provider heard, one of eac
   )
   const heardOf = (call: string) => {
     const of = {a: routed.a, b: routed.b, c: routed.c}
-    return Object.entries(of).flatMap(([slug, {heard}]) =>
-      heard.filter(({headers}) => headers['x-call'] === call).map(() => slug),
+    return Object.entries(of).flatMap(([slug, {received}]) =>
+      received.filter(({headers}) => headers['x-call'] === call).map(() => slug),
     )
   }
-  for (const {call, entries, rows} of told) {
+  for (const {call, entries, rows} of result) {
     expect(entries.map(({provider_slug}) => provider_slug).sort()).toEqual(heardOf(call))
     expect(entries.map(({attempt}) => attempt)).toEqual(entries.map((_, index) => index + 1))
     expect(entries.filter(({delivered}) => delivered === 1)).toHaveLength(1)
@@ -344,8 +359,8 @@ test('the ledger holds an entry for every call that a provider heard, one of eac
       entries.reduce((sum, entry) => sum + entry.cost_nanousd, 0),
     )
   }
-  expect(told.some(({rows}) => rows.some(({retry_count}) => retry_count > 0))).toBe(true)
-  const {a, b, c} = routed.heard()
-  expect(told.reduce((sum, {entries}) => sum + entries.length, 0)).toBe(a! + b! + c!)
+  expect(result.some(({rows}) => rows.some(({retry_count}) => retry_count > 0))).toBe(true)
+  const {a, b, c} = routed.received()
+  expect(result.reduce((sum, {entries}) => sum + entries.length, 0)).toBe(a! + b! + c!)
   expect(a! + b! + c!).toBeGreaterThan(80)
 })

@@ -9,13 +9,13 @@ import {
   events,
   MESSAGE_START,
   newTrace,
-  type Routed,
+  type RoutingSetup,
   startRouting,
   statuses,
   when,
 } from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting({DRAIN_TIMEOUT_MS: '1000', TRUSTED_CUSTOM_HOSTS: '127.0.0.1'})
@@ -43,7 +43,7 @@ test('a drain ends a call whose first attempt came back after it began', async (
       resolve()
     })
   })
-  draining.b.answer((heard, response) => void setTimeout(() => openaiLike(heard, response), 1500))
+  draining.b.answer((received, response) => void setTimeout(() => openaiLike(received, response), 1500))
   const headers = {
     'x-gateway-api-key': WORKSPACE_KEY,
     'x-gateway-config': JSON.stringify(fallback(A, B)),
@@ -65,9 +65,9 @@ test('the row of a last target that was refused is written beside the row of the
   await routed.gateway.provider('old', 'openai', routed.b.url)
   await routed.gateway.admin('PUT', '/providers/old', {expires_at: new Date(Date.now() - 60_000).toISOString()})
   routed.a.answer(statuses([500]))
-  const told = await routed.ask(fallback(A, {provider: '@old'}))
-  expect([told.status, told.path]).toEqual([401, 'config.targets[1]'])
-  expect(told.rows.map(({status}) => status)).toEqual([500, 401])
+  const result = await routed.ask(fallback(A, {provider: '@old'}))
+  expect([result.status, result.path]).toEqual([401, 'config.targets[1]'])
+  expect(result.rows.map(({status}) => status)).toEqual([500, 401])
 })
 
 // a row that is noted is of attempt 0, and sums nothing
@@ -103,7 +103,7 @@ test('bytes are the client’s own where drop_params finds nothing', async () =>
     {...A, drop_params: ['messages[*].cache_control']},
     {body, headers: {'content-type': 'application/json'}},
   )
-  expect(routed.a.heard[0]!.body.toString()).toBe(body)
+  expect(routed.a.received[0]!.body.toString()).toBe(body)
 })
 
 // statusOf looks at the type alone; OpenAI's names what is short ("tokens", "requests"), and its code says what it is
@@ -113,15 +113,15 @@ test.each([
   ['a Google status', {message: 'Out of quota', status: 'RESOURCE_EXHAUSTED', code: 429}],
 ])('a rate limit told in a stream is a 429: %s', async (_, error) => {
   routed.a.answer(events([`data: ${JSON.stringify({error})}\n\n`]))
-  const told = await routed.ask(on([429], A, B), STREAMED)
-  expect(told.path).toBe('config.targets[1]')
+  const result = await routed.ask(on([429], A, B), STREAMED)
+  expect(result.path).toBe('config.targets[1]')
 })
 
 // the row tells the status of our own words for it, 502
 test('the row of a stream that was dropped for an overload says 529', async () => {
   routed.claude.answer(events([MESSAGE_START, ANTHROPIC_OVERLOAD]))
-  const told = await routed.ask(fallback(CLAUDE, B), STREAMED)
-  expect(told.rows.map(({status}) => status)).toEqual([529, 200])
+  const result = await routed.ask(fallback(CLAUDE, B), STREAMED)
+  expect(result.rows.map(({status}) => status)).toEqual([529, 200])
 })
 
 // nothing bounds what is held before the first event (core rule 20)
@@ -150,15 +150,15 @@ test('a stream that only comments is over at the deadline for the first byte', a
     const timer = setInterval(() => response.write(': still there\n\n'), 50)
     response.on('close', () => clearInterval(timer))
   })
-  const told = await hasty.ask(fallback(A, B), {...STREAMED, signal: AbortSignal.timeout(2000)})
-  expect([told.status, told.path]).toEqual([200, 'config.targets[1]'])
+  const result = await hasty.ask(fallback(A, B), {...STREAMED, signal: AbortSignal.timeout(2000)})
+  expect([result.status, result.path]).toEqual([200, 'config.targets[1]'])
 })
 
 // the catalogue's `all` takes Messages in, which OpenAI does not serve (reference: messages on any provider)
 test('a client of Messages may talk to OpenAI', async () => {
-  const told = await routed.ask(A, {path: '/v1/messages', body: {...CHAT, max_tokens: 9}})
-  expect(routed.a.heard[0]!.path).toBe('/v1/chat/completions')
-  expect(JSON.parse(told.text)).toMatchObject({type: 'message', role: 'assistant'})
+  const result = await routed.ask(A, {path: '/v1/messages', body: {...CHAT, max_tokens: 9}})
+  expect(routed.a.received[0]!.path).toBe('/v1/chat/completions')
+  expect(JSON.parse(result.text)).toMatchObject({type: 'message', role: 'assistant'})
 })
 
 // the metadata is made before the body is read, and never completed
@@ -183,7 +183,7 @@ test.each([
   ['the model, whatever the target says', {passthrough: true, provider: '@a'}, {body: {...CHAT, model: '@b/m'}}],
 ])('a target that passes through asks the provider of the request: %s', async (_, target, asked) => {
   await routed.ask(fallback(target), asked)
-  expect(routed.heard()).toMatchObject({a: 0, b: 1})
+  expect(routed.received()).toMatchObject({a: 0, b: 1})
 })
 
 // the client's token goes to every kind that a config names without a key (reference: resolution of provider per leaf)
@@ -193,7 +193,7 @@ test('the client’s own token goes to a flat config’s provider alone', async 
   expect((await routed.ask(raw('openai', routed.a.url), own)).status).toBe(200)
   routed.a.answer(statuses([500]))
   await routed.ask(fallback(raw('openai', routed.a.url), raw('groq', routed.b.url)), own)
-  expect(routed.b.heard.map(({headers}) => headers.authorization)).toEqual([])
+  expect(routed.b.received.map(({headers}) => headers.authorization)).toEqual([])
 })
 
 // behind a first attempt what was admitted is settled, and only before it given back
@@ -220,11 +220,11 @@ test('an overload behind the preamble of a Responses stream falls back', async (
     ]),
   )
   routed.b.answer(events(chatEvents('gpt-4o-mini')))
-  const told = await routed.ask(fallback(A, B), {
+  const result = await routed.ask(fallback(A, B), {
     path: '/v1/responses',
     body: {model: 'gpt-4o-mini', input: 'hi', stream: true},
   })
-  expect(told.path).toBe('config.targets[1]')
+  expect(result.path).toBe('config.targets[1]')
 })
 
 // a timeout holds for the whole answer, and until its body begins the client has none of it (decisions: wire)
@@ -232,8 +232,8 @@ test('an answer whose body does not come in time falls back while the client has
   routed.a.answer((_, response) => {
     response.writeHead(200, {'content-type': 'application/json', 'content-length': '100'}).flushHeaders()
   })
-  const told = await routed.ask(fallback({...A, request_timeout: 60}, B))
-  expect([told.status, told.path]).toEqual([200, 'config.targets[1]'])
+  const result = await routed.ask(fallback({...A, request_timeout: 60}, B))
+  expect([result.status, result.path]).toEqual([200, 'config.targets[1]'])
 })
 
 // circuits are kept by path, and nobody forgets those of a config that changes

@@ -1,8 +1,8 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {chatReply, json} from '../support/provider.ts'
-import {CHAT, type Routed, startRouting, statuses, when} from '../support/routing.ts'
+import {CHAT, type RoutingSetup, startRouting, statuses, when} from '../support/routing.ts'
 
-let routed: Routed
+let routed: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting()
@@ -11,7 +11,7 @@ beforeEach(() => routed.reset())
 afterAll(() => routed.close())
 
 const bodyOf = (name: 'a' | 'b' | 'c', at = 0) =>
-  JSON.parse(routed[name].heard[at]!.body.toString()) as Record<string, unknown>
+  JSON.parse(routed[name].received[at]!.body.toString()) as Record<string, unknown>
 const [A, B, C] = [{provider: '@a'}, {provider: '@b'}, {provider: '@c'}]
 const fallback = (...targets: object[]) => ({strategy: {mode: 'fallback'}, targets})
 
@@ -19,9 +19,9 @@ describe.each(['sent with the call', 'saved'] as const)('a config %s', how => {
   const given = async (config: object) => (how === 'saved' ? routed.save(config) : config)
 
   test('of one target goes there, and the row says so', async () => {
-    const told = await routed.ask(await given(A))
-    expect([told.status, told.path, told.retries]).toEqual([200, 'config', '0'])
-    expect(told.rows).toMatchObject([
+    const result = await routed.ask(await given(A))
+    expect([result.status, result.path, result.retries]).toEqual([200, 'config', '0'])
+    expect(result.rows).toMatchObject([
       {
         provider_slug: 'a',
         status: 200,
@@ -32,26 +32,30 @@ describe.each(['sent with the call', 'saved'] as const)('a config %s', how => {
         completion_tokens: 5,
       },
     ])
-    expect(told.entries).toMatchObject([{attempt: 1, provider_slug: 'a', outcome: 'ok', status: 200, delivered: 1}])
+    expect(result.entries).toMatchObject([{attempt: 1, provider_slug: 'a', outcome: 'ok', status: 200, delivered: 1}])
   })
 
   test('of mode single asks its first target', async () => {
-    const told = await routed.ask(await given({strategy: {mode: 'single'}, targets: [B]}))
-    expect([told.status, told.path, routed.heard()]).toEqual([200, 'config.targets[0]', {a: 0, b: 1, c: 0, claude: 0}])
-    expect(told.rows).toMatchObject([{mode: 'single', option_path: 'config.targets[0]'}])
+    const result = await routed.ask(await given({strategy: {mode: 'single'}, targets: [B]}))
+    expect([result.status, result.path, routed.received()]).toEqual([
+      200,
+      'config.targets[0]',
+      {a: 0, b: 1, c: 0, claude: 0},
+    ])
+    expect(result.rows).toMatchObject([{mode: 'single', option_path: 'config.targets[0]'}])
   })
 
   test('of mode fallback asks the next one when a target fails: a row and an entry for each', async () => {
     routed.a.answer(statuses([500]))
     routed.b.answer(statuses([404]))
-    const told = await routed.ask(await given(fallback(A, B, C)))
-    expect([told.status, told.path, told.retries]).toEqual([200, 'config.targets[2]', '0'])
-    expect(told.rows).toMatchObject([
+    const result = await routed.ask(await given(fallback(A, B, C)))
+    expect([result.status, result.path, result.retries]).toEqual([200, 'config.targets[2]', '0'])
+    expect(result.rows).toMatchObject([
       {provider_slug: 'a', status: 500, mode: 'fallback', option_path: 'config.targets[0]', cost_nanousd: 0},
       {provider_slug: 'b', status: 404, mode: 'fallback', option_path: 'config.targets[1]', cost_nanousd: 0},
       {provider_slug: 'c', status: 200, mode: 'fallback', option_path: 'config.targets[2]', prompt_tokens: 12},
     ])
-    expect(told.entries).toMatchObject([
+    expect(result.entries).toMatchObject([
       {attempt: 1, provider_slug: 'a', status: 500, delivered: 0},
       {attempt: 2, provider_slug: 'b', status: 404, delivered: 0},
       {attempt: 3, provider_slug: 'c', status: 200, delivered: 1},
@@ -71,15 +75,19 @@ describe.each(['sent with the call', 'saved'] as const)('a config %s', how => {
     for (let n = 0; n < 40; n++) paths.add((await routed.ask(config)).path)
     // the rarer one is missed 40 times in a row once in 100 000 runs
     expect([...paths].sort()).toEqual(['config.targets[1]', 'config.targets[2]'])
-    const {a, b, c} = routed.heard()
+    const {a, b, c} = routed.received()
     expect([a, b! + c!]).toEqual([0, 40])
   })
 
   test('of mode loadbalance makes no second try', async () => {
     routed.a.answer(statuses([500]))
-    const told = await routed.ask(await given({strategy: {mode: 'loadbalance'}, targets: [A, {...B, weight: 0}]}))
-    expect([told.status, told.path, routed.heard()]).toEqual([500, 'config.targets[0]', {a: 1, b: 0, c: 0, claude: 0}])
-    expect(told.rows).toMatchObject([{mode: 'loadbalance', status: 500}])
+    const result = await routed.ask(await given({strategy: {mode: 'loadbalance'}, targets: [A, {...B, weight: 0}]}))
+    expect([result.status, result.path, routed.received()]).toEqual([
+      500,
+      'config.targets[0]',
+      {a: 1, b: 0, c: 0, claude: 0},
+    ])
+    expect(result.rows).toMatchObject([{mode: 'loadbalance', status: 500}])
   })
 
   test('of mode conditional goes where metadata, parameters and path lead', async () => {
@@ -99,21 +107,21 @@ describe.each(['sent with the call', 'saved'] as const)('a config %s', how => {
       ],
     })
     const paid = {headers: {'x-gateway-metadata': '{"plan":"paid"}'}}
-    const told = [
+    const result = [
       await routed.ask(config, paid),
       await routed.ask(config, {body: {...CHAT, temperature: 1.5}}),
       await routed.ask(config, {path: '/v1/embeddings', body: {model: 'text-embedding-3-small', input: 'a'}}),
       await routed.ask(config),
       await routed.ask(config, {headers: {'x-gateway-metadata': '{"plan":"free"}'}}),
     ]
-    expect(told.map(({status, path}) => [status, path])).toEqual([
+    expect(result.map(({status, path}) => [status, path])).toEqual([
       [200, 'config.targets[0]'],
       [200, 'config.targets[1]'],
       [200, 'config.targets[1]'],
       [200, 'config.targets[2]'],
       [200, 'config.targets[2]'],
     ])
-    expect(told[0]!.rows).toMatchObject([{mode: 'conditional', option_path: 'config.targets[0]'}])
+    expect(result[0]!.rows).toMatchObject([{mode: 'conditional', option_path: 'config.targets[0]'}])
   })
 
   test('of mode conditional without a default refuses what no condition holds for, and asks nobody', async () => {
@@ -121,44 +129,44 @@ describe.each(['sent with the call', 'saved'] as const)('a config %s', how => {
       strategy: {mode: 'conditional', conditions: [when({'metadata.plan': 'paid'}, 'first')]},
       targets: [{name: 'first', ...A}],
     })
-    const told = await routed.ask(config)
-    expect([told.status, told.entries, routed.heard().a]).toEqual([400, [], 0])
-    expect(told.text).toMatch(/AB01.*no condition holds/)
-    expect(told.rows).toMatchObject([{status: 400, cost_nanousd: 0}])
+    const result = await routed.ask(config)
+    expect([result.status, result.entries, routed.received().a]).toEqual([400, [], 0])
+    expect(result.text).toMatch(/AB01.*no condition holds/)
+    expect(result.rows).toMatchObject([{status: 400, cost_nanousd: 0}])
   })
 })
 
 test('a condition that leads to no target is 400 and named', async () => {
-  const told = await routed.ask({
+  const result = await routed.ask({
     strategy: {mode: 'conditional', conditions: [when({'metadata.plan': 'paid'}, 'frist')], default: 'first'},
     targets: [{name: 'first', ...A}],
   })
-  expect([told.status, routed.heard().a]).toEqual([400, 0])
-  expect(told.text).toContain('config.strategy.conditions[0].then')
+  expect([result.status, routed.received().a]).toEqual([400, 0])
+  expect(result.text).toContain('config.strategy.conditions[0].then')
 })
 
 test('all weights 0 is 400', async () => {
-  const told = await routed.ask({strategy: {mode: 'loadbalance'}, targets: [{...A, weight: 0}]})
-  expect([told.status, routed.heard().a]).toEqual([400, 0])
-  expect(told.text).toMatch(/weight/)
+  const result = await routed.ask({strategy: {mode: 'loadbalance'}, targets: [{...A, weight: 0}]})
+  expect([result.status, routed.received().a]).toEqual([400, 0])
+  expect(result.text).toMatch(/weight/)
 })
 
 describe('the example with a provider in the overridden model', () => {
   test('asks that provider, without its slug', async () => {
-    const told = await routed.ask({retry: {attempts: 3}, override_params: {model: '@a/gpt-4o'}})
-    expect([told.status, told.path, bodyOf('a').model]).toEqual([200, 'config', 'gpt-4o'])
+    const result = await routed.ask({retry: {attempts: 3}, override_params: {model: '@a/gpt-4o'}})
+    expect([result.status, result.path, bodyOf('a').model]).toEqual([200, 'config', 'gpt-4o'])
   })
 
   test('of a target wins over the slug in the body, which is taken away', async () => {
     await routed.ask(B, {body: {...CHAT, model: '@a/gpt-4o-mini'}})
-    expect([routed.heard().a, bodyOf('b').model]).toEqual([0, 'gpt-4o-mini'])
+    expect([routed.received().a, bodyOf('b').model]).toEqual([0, 'gpt-4o-mini'])
   })
 })
 
 test('a model as @slug/a/b:c is the model a/b:c of that provider', async () => {
-  const told = await routed.ask(null, {body: {...CHAT, model: '@b/a/b:c'}})
-  expect([told.status, bodyOf('b').model]).toEqual([200, 'a/b:c'])
-  expect(told.rows).toMatchObject([{provider_slug: 'b', model: 'a/b:c'}])
+  const result = await routed.ask(null, {body: {...CHAT, model: '@b/a/b:c'}})
+  expect([result.status, bodyOf('b').model]).toEqual([200, 'a/b:c'])
+  expect(result.rows).toMatchObject([{provider_slug: 'b', model: 'a/b:c'}])
 })
 
 describe('a load balance of a fallback', () => {
@@ -203,18 +211,18 @@ describe('a load balance of a fallback', () => {
 
   test('gives way to the timeout of the header', async () => {
     routed.c.answer(silent)
-    const told = await routed.ask(nested([0, 1], [60_000, 60_000, 60_000, 0]), {
+    const result = await routed.ask(nested([0, 1], [60_000, 60_000, 60_000, 0]), {
       headers: {'x-gateway-request-timeout': '45'},
     })
-    expect([told.status, told.text]).toEqual([408, expect.stringContaining('45 ms')])
+    expect([result.status, result.text]).toEqual([408, expect.stringContaining('45 ms')])
   })
 })
 
 test('a fallback of a load balance picks once for each visit, and goes on after it', async () => {
   for (const provider of [routed.a, routed.b]) provider.answer(statuses([500]))
-  const told = await routed.ask(fallback({strategy: {mode: 'loadbalance'}, targets: [A, B]}, C))
-  const {a, b, c} = routed.heard()
-  expect([told.status, told.path, a! + b!, c]).toEqual([200, 'config.targets[1]', 1, 1])
+  const result = await routed.ask(fallback({strategy: {mode: 'loadbalance'}, targets: [A, B]}, C))
+  const {a, b, c} = routed.received()
+  expect([result.status, result.path, a! + b!, c]).toEqual([200, 'config.targets[1]', 1, 1])
 })
 
 describe('a circuit breaker', () => {
@@ -227,10 +235,10 @@ describe('a circuit breaker', () => {
     routed.a.answer(statuses([500]))
     const slug = await routed.save(broken(A, B))
     for (let n = 0; n < 2; n++) await routed.ask(slug)
-    expect(routed.heard()).toMatchObject({a: 2, b: 2})
+    expect(routed.received()).toMatchObject({a: 2, b: 2})
     const third = await routed.ask(slug)
     expect([third.status, third.path, third.rows.length]).toEqual([200, 'config.targets[1]', 1])
-    expect(routed.heard()).toMatchObject({a: 2, b: 3})
+    expect(routed.received()).toMatchObject({a: 2, b: 3})
     expect(await (await routed.gateway.call('/metrics')).text()).toMatch(
       /gateway_circuit_open\{[^}]*target="config.targets\[0]"} 1/,
     )
@@ -260,37 +268,37 @@ describe('a circuit breaker', () => {
     while ((await routed.ask(slug)).status === 502) broken++
     expect(broken).toBe(1)
     for (let n = 0; n < 5; n++) expect((await routed.ask(slug)).path).toBe('config.targets[1]')
-    expect(routed.heard().a).toBe(1)
+    expect(routed.received().a).toBe(1)
   })
 
   test('does not count a 429, nor a timeout', async () => {
-    routed.a.answer((_, response) => void (routed.a.heard.length % 2 && json(response, {}, 429)))
+    routed.a.answer((_, response) => void (routed.a.received.length % 2 && json(response, {}, 429)))
     const slug = await routed.save({...broken({...A, request_timeout: 30}, B)})
     for (let n = 0; n < 5; n++) await routed.ask(slug)
-    expect(routed.heard()).toMatchObject({a: 5, b: 5})
+    expect(routed.received()).toMatchObject({a: 5, b: 5})
   })
 
   test('has no effect in a config sent with the call, which is warned of', async () => {
     routed.a.answer(statuses([500]))
     for (let n = 0; n < 3; n++) {
-      const told = await routed.ask(broken(A, B))
-      expect(told.headers.get('x-gateway-config-warning')).toMatch(/cb_config: has no effect/)
-      expect(told.rows.map(({warning}) => warning)).toEqual([
+      const result = await routed.ask(broken(A, B))
+      expect(result.headers.get('x-gateway-config-warning')).toMatch(/cb_config: has no effect/)
+      expect(result.rows.map(({warning}) => warning)).toEqual([
         expect.stringContaining('cb_config'),
         expect.stringContaining('cb_config'),
       ])
     }
-    expect(routed.heard()).toMatchObject({a: 3, b: 3})
+    expect(routed.received()).toMatchObject({a: 3, b: 3})
   })
 })
 
 test('what has no effect is told in a header and the row, and the call goes on', async () => {
-  const told = await routed.ask({...A, weight: 2})
-  expect([told.status, told.headers.get('x-gateway-config-warning')]).toEqual([
+  const result = await routed.ask({...A, weight: 2})
+  expect([result.status, result.headers.get('x-gateway-config-warning')]).toEqual([
     200,
     expect.stringContaining('config.weight'),
   ])
-  expect(told.rows).toMatchObject([{warning: expect.stringContaining('config.weight')}])
+  expect(result.rows).toMatchObject([{warning: expect.stringContaining('config.weight')}])
   expect((await routed.ask(A)).headers.get('x-gateway-config-warning')).toBeNull()
 })
 
@@ -345,7 +353,7 @@ describe('parameters', () => {
       body,
       headers: {'content-type': 'application/json'},
     })
-    expect([routed.a.heard[0]!.body.toString(), routed.b.heard[0]!.body.toString()]).toEqual([body, body])
+    expect([routed.a.received[0]!.body.toString(), routed.b.received[0]!.body.toString()]).toEqual([body, body])
   })
 })
 
@@ -378,7 +386,7 @@ describe('a saved config', () => {
     const slug = await routed.save(A)
     expect((await routed.ask(slug)).status).toBe(200)
     await routed.gateway.admin('DELETE', `/configs/${slug}`)
-    expect([(await routed.ask(slug)).status, routed.heard().a]).toEqual([400, 1])
+    expect([(await routed.ask(slug)).status, routed.received().a]).toEqual([400, 1])
   })
 
   test('of a key that allows no other is the only one', async () => {
@@ -387,7 +395,7 @@ describe('a saved config', () => {
     const own = {headers: {'x-gateway-api-key': key}}
     expect((await routed.ask(A, own)).status).toBe(400)
     expect((await routed.ask(null, own)).status).toBe(200)
-    expect(routed.heard()).toMatchObject({a: 0, b: 1})
+    expect(routed.received()).toMatchObject({a: 0, b: 1})
   })
 })
 
@@ -406,12 +414,12 @@ test('a sticky caller stays at one target, and the others are spread', async () 
 
 test('keys may be in camelCase; what is not ours is left as it is', async () => {
   routed.a.answer(statuses([429, 200], {'retry-after-ms': '0'}))
-  const told = await routed.ask({
+  const result = await routed.ask({
     provider: '@a',
     retry: {attempts: 1, useRetryAfterHeader: true},
     overrideParams: {userTag: {someKey: 1}},
   })
-  expect([told.status, told.retries, bodyOf('a', 1)]).toEqual([200, '1', {...CHAT, userTag: {someKey: 1}}])
+  expect([result.status, result.retries, bodyOf('a', 1)]).toEqual([200, '1', {...CHAT, userTag: {someKey: 1}}])
 })
 
 test('a call costs what its tokens cost at that provider: 1000 in, 200 of them cached, and 100 out are 0.325 cents', async () => {
@@ -437,8 +445,8 @@ test('a call costs what its tokens cost at that provider: 1000 in, 200 of them c
     }),
   )
   routed.b.answer(statuses([500]))
-  const told = await routed.ask(fallback(B, {provider: '@priced', override_params: {model: 'ours'}}))
-  expect(told.rows.map(({cost_nanousd}) => cost_nanousd)).toEqual([0, 3_250_000])
+  const result = await routed.ask(fallback(B, {provider: '@priced', override_params: {model: 'ours'}}))
+  expect(result.rows.map(({cost_nanousd}) => cost_nanousd)).toEqual([0, 3_250_000])
 })
 
 /** A provider in the place of a guard: 446 denies, 246 lets pass what failed (decisions: statuses). */
@@ -462,8 +470,8 @@ describe('the statuses of guards', () => {
     ],
   ] as const)('%s', async (_, status, config, path, answered) => {
     routed.a.answer(statuses([status]))
-    const told = await routed.ask(config)
-    expect([told.path, told.status]).toEqual([path, answered])
+    const result = await routed.ask(config)
+    expect([result.path, result.status]).toEqual([path, answered])
   })
 
   test('446 is retried where it is named, and not by default', async () => {

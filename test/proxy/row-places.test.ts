@@ -38,7 +38,7 @@ afterAll(async () => {
   await Promise.all([own, other, third].map(each => each.close()))
 })
 beforeEach(() => {
-  for (const each of [own, other, third]) each.heard.length = 0
+  for (const each of [own, other, third]) each.received.length = 0
 })
 
 async function asManager(method: string, path: string, body: object) {
@@ -48,20 +48,20 @@ async function asManager(method: string, path: string, body: object) {
 }
 /** What each of the two other hosts was told. */
 async function called(slug: string, model = 'm') {
-  for (const each of [own, other, third]) each.heard.length = 0
+  for (const each of [own, other, third]) each.received.length = 0
   const reply = await gateway.chat(
     {model, messages: [{role: 'user', content: 'hi'}]},
     {'x-gateway-provider': `@${slug}`},
   )
   await reply.text()
-  const told = ({heard}: FakeProvider) =>
-    heard.map(({headers: {authorization, 'x-shared': shared, 'x-own': mine, 'x-both': both}}) => [
+  const response = ({received}: FakeProvider) =>
+    received.map(({headers: {authorization, 'x-shared': shared, 'x-own': mine, 'x-both': both}}) => [
       authorization,
       shared,
       mine,
       both,
     ])
-  return {status: reply.status, own: told(own), other: told(other), third: told(third)}
+  return {status: reply.status, own: response(own), other: response(other), third: response(third)}
 }
 const SHARED = ['Bearer sk-shared-0123456789', 'HEADER-SHARED', undefined, 'shared']
 
@@ -228,19 +228,19 @@ describe('a model’s configurations', () => {
       200,
       expect.stringContaining('custom-host'),
     ])
-    expect([other.heard.length, third.heard.length]).toEqual([1, 0])
+    expect([other.received.length, third.received.length]).toEqual([1, 0])
     const proxied = await gateway.call('/v1/proxy/chat/completions', {
       method: 'POST',
       body: JSON.stringify({model: 'placed'}),
       headers: {'x-gateway-provider': '@shared', 'content-type': 'application/json'},
     })
     await proxied.text()
-    expect([own.heard.length, other.heard.length]).toEqual([0, 2])
+    expect([own.received.length, other.received.length]).toEqual([0, 2])
     const mine = {'x-gateway-config': JSON.stringify({provider: '@shared', api_key: 'mine'})}
     expect(
       await (await gateway.chat({model: 'placed', messages: [{role: 'user', content: 'hi'}]}, mine)).text(),
     ).toContain('chatcmpl')
-    expect([other.heard.at(-1)!.headers.authorization, other.heard.at(-1)!.headers['x-shared']]).toEqual([
+    expect([other.received.at(-1)!.headers.authorization, other.received.at(-1)!.headers['x-shared']]).toEqual([
       'Bearer mine',
       undefined,
     ])

@@ -3,10 +3,10 @@ import {gzipSync} from 'node:zlib'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import type {HookResults} from '../../src/schema/guardrails.ts'
 import {json} from '../support/provider.ts'
-import {newTrace, type Routed, startRouting, type Told} from '../support/routing.ts'
+import {newTrace, type RoutingSetup, startRouting, type Told} from '../support/routing.ts'
 
-let routed: Routed
-let strict: Routed
+let routed: RoutingSetup
+let strict: RoutingSetup
 
 beforeAll(async () => {
   routed = await startRouting({GUARDRAIL_MAX_BODY_MB: '1'})
@@ -56,14 +56,14 @@ const chat = (content: string, more: object = {}) => ({
   ...more,
 })
 const row = (content: string, more: object = {}) => JSON.stringify(chat(content, more))
-const logged = (told: Pick<Told, 'rows'>) =>
-  (told.rows[0] as unknown as {hook_results: HookResults}).hook_results.before_request_hooks
+const logged = (result: Pick<Told, 'rows'>) =>
+  (result.rows[0] as unknown as {hook_results: HookResults}).hook_results.before_request_hooks
 
 interface Sent {
   readonly path?: string
   readonly type?: string
   readonly headers?: Record<string, string>
-  readonly at?: Routed
+  readonly at?: RoutingSetup
   /** Without a content length, in these pieces. */
   readonly chunks?: readonly (string | Buffer)[]
 }
@@ -101,8 +101,8 @@ async function send(
     text,
     rows,
     entries,
-    sent: at.a.heard.map(heard => heard.body.toString()),
-    paths: at.a.heard.map(heard => heard.path),
+    sent: at.a.received.map(received => received.body.toString()),
+    paths: at.a.received.map(received => received.path),
   }
 }
 
@@ -120,9 +120,9 @@ const message = (text: string) => (JSON.parse(text) as {error: {message: string}
 describe('fact 22: rows of a file that is uploaded', () => {
   test('pass as they came where nothing is found', async () => {
     const body = upload(`\ufeff${row('fine')}\r\n\n  \n${row('as well')}`)
-    const told = await send(DENY, body)
-    expect([told.status, told.sent]).toEqual([200, [body]])
-    expect(logged(told)[0]).toMatchObject({verdict: true, deny: true, rows: {judged: 2, failed: 0}})
+    const result = await send(DENY, body)
+    expect([result.status, result.sent]).toEqual([200, [body]])
+    expect(logged(result)[0]).toMatchObject({verdict: true, deny: true, rows: {judged: 2, failed: 0}})
   })
 
   test.each([
@@ -133,21 +133,21 @@ describe('fact 22: rows of a file that is uploaded', () => {
   ] as const)('are denied with their line: %s', async (_, how: Sent) => {
     const body = upload(`${row('fine')}\n${row('it is forbidden')}\n${row('fine')}\n`)
     const is_coded = how.headers !== undefined
-    const told = await send(DENY, is_coded ? gzipSync(body) : body, {...how, ...(how.chunks ? {chunks: [body]} : {})})
-    expect([told.status, message(told.text)]).toEqual([
+    const result = await send(DENY, is_coded ? gzipSync(body) : body, {...how, ...(how.chunks ? {chunks: [body]} : {})})
+    expect([result.status, message(result.text)]).toEqual([
       446,
       'The guardrails of this call failed at line 2 of the file; hook_results says which.',
     ])
-    expect(told.sent).toEqual([])
-    expect(logged(told)[0]).toMatchObject({verdict: false, rows: {failed: 1, line: 2}})
-    expect(JSON.stringify(told.rows)).not.toContain('it is forbidden')
-    expect(told.text).not.toContain('it is forbidden')
+    expect(result.sent).toEqual([])
+    expect(logged(result)[0]).toMatchObject({verdict: false, rows: {failed: 1, line: 2}})
+    expect(JSON.stringify(result.rows)).not.toContain('it is forbidden')
+    expect(result.text).not.toContain('it is forbidden')
   })
 
   test('are denied where the call has further targets', async () => {
     const config = {strategy: {mode: 'fallback'}, targets: [DENY, DENY]}
-    const told = await send(config, upload(row('forbidden')))
-    expect([told.status, told.sent]).toEqual([446, []])
+    const result = await send(config, upload(row('forbidden')))
+    expect([result.status, result.sent]).toEqual([446, []])
   })
 
   test('are judged in the words of their route: a check that asks for more than strings judges them', async () => {
@@ -202,47 +202,50 @@ describe('fact 22: rows of a file that is uploaded', () => {
     ],
     ['too deep', `${'['.repeat(5000)}${']'.repeat(5000)}`, 'is nested too deep'],
   ])('are refused with their line where they can be read in two ways: %s', async (_, line, reason) => {
-    const told = await send(DENY, upload(`${row('fine')}\n${line}\n`))
-    expect([told.status, message(told.text)]).toEqual([
+    const result = await send(DENY, upload(`${row('fine')}\n${line}\n`))
+    expect([result.status, message(result.text)]).toEqual([
       400,
       `Line 2 of the file ${reason}, so that guardrails cannot judge it as a row of a batch.`,
     ])
-    expect(told.sent).toEqual([])
+    expect(result.sent).toEqual([])
   })
 
   test('are refused where they are not UTF-8', async () => {
     const [before, after] = upload(`${row('fine')}\n${row('x')}`).split('"x"')
-    const told = await send(
+    const result = await send(
       DENY,
       Buffer.concat([Buffer.from(`${before}"`), Buffer.from([0xff, 0xfe]), Buffer.from(`"${after}`)]),
     )
-    expect([told.status, message(told.text)]).toEqual([400, expect.stringContaining('Line 2 of the file is not UTF-8')])
+    expect([result.status, message(result.text)]).toEqual([
+      400,
+      expect.stringContaining('Line 2 of the file is not UTF-8'),
+    ])
   })
 
   test('a redaction refuses a file whose length was promised, and names its line', async () => {
-    const told = await send(PII, upload(`${row('fine')}\n${row(`to ${MAIL}`)}\n`))
-    expect([told.status, message(told.text)]).toEqual([
+    const result = await send(PII, upload(`${row('fine')}\n${row(`to ${MAIL}`)}\n`))
+    expect([result.status, message(result.text)]).toEqual([
       400,
       expect.stringMatching(/^Guardrails would change line 2 of the file: .*chunked/),
     ])
-    expect(told.sent).toEqual([])
-    expect(JSON.stringify(told.rows)).not.toContain(MAIL)
+    expect(result.sent).toEqual([])
+    expect(JSON.stringify(result.rows)).not.toContain(MAIL)
   })
 
   test('a redaction in chunks leaves in the place of its row', async () => {
     const [first, last] = [row('fine'), row('fine too')]
-    const told = await send(PII, '', {chunks: [upload(`${first}\n${row(`to ${MAIL}`)}\r\n${last}`)]})
-    expect([told.status, told.sent]).toEqual([200, [upload(`${first}\n${row('to <EMAIL_1>')}\r\n${last}`)]])
-    expect(logged(told)[0]).toMatchObject({transformed: true, rows: {judged: 3, failed: 0}})
+    const result = await send(PII, '', {chunks: [upload(`${first}\n${row(`to ${MAIL}`)}\r\n${last}`)]})
+    expect([result.status, result.sent]).toEqual([200, [upload(`${first}\n${row('to <EMAIL_1>')}\r\n${last}`)]])
+    expect(logged(result)[0]).toMatchObject({transformed: true, rows: {judged: 3, failed: 0}})
   })
 
   test('a check that fails and denies nothing is told with its line', async () => {
-    const told = await send(
+    const result = await send(
       hook({'default.contains': {words: ['forbidden'], operator: 'none'}}),
       upload(`${row('fine')}\n${row('forbidden')}`),
     )
-    expect([told.status, told.sent.length]).toEqual([246, 1])
-    expect(JSON.parse(told.text)).toMatchObject({
+    expect([result.status, result.sent.length]).toEqual([246, 1])
+    expect(JSON.parse(result.text)).toMatchObject({
       hook_results: {before_request_hooks: [{verdict: false, rows: {judged: 2, failed: 1, line: 2}}]},
     })
   })
@@ -271,15 +274,15 @@ describe('fact 22: rows of a file that is uploaded', () => {
       446,
     ],
   ])('the purpose may stand %s', async (_, body, status) => {
-    const told = await send(DENY, body)
-    expect([told.status, told.sent]).toEqual([status, status === 200 ? [body] : []])
+    const result = await send(DENY, body)
+    expect([result.status, result.sent]).toEqual([status, status === 200 ? [body] : []])
   })
 
   test('a row that is longer than guardrails read passes, or is denied where the settings say so', async () => {
     const body = upload(`${row('fine')}\n${row('x '.repeat(600_000))}\n${row('fine')}`)
-    const told = await send(DENY, body)
-    expect([told.status, told.sent.length === 1 && told.sent[0] === body]).toEqual([200, true])
-    expect(logged(told)).toContainEqual({
+    const result = await send(DENY, body)
+    expect([result.status, result.sent.length === 1 && result.sent[0] === body]).toEqual([200, true])
+    expect(logged(result)).toContainEqual({
       id: expect.any(String),
       type: 'guardrail',
       skipped: true,
@@ -291,9 +294,9 @@ describe('fact 22: rows of a file that is uploaded', () => {
 
   test('a file of many rows is judged to its end', async () => {
     const rows = Array.from({length: 3_000}, (_, at) => row(`number ${at}`))
-    const told = await send(DENY, upload(rows.join('\n')))
-    expect([told.status, told.sent[0]?.length]).toEqual([200, upload(rows.join('\n')).length])
-    expect(logged(told)[0]).toMatchObject({rows: {judged: 3_000}})
+    const result = await send(DENY, upload(rows.join('\n')))
+    expect([result.status, result.sent[0]?.length]).toEqual([200, upload(rows.join('\n')).length])
+    expect(logged(result)[0]).toMatchObject({rows: {judged: 3_000}})
     rows.push(row('forbidden'))
     expect(message((await send(DENY, upload(rows.join('\n')))).text)).toContain('line 3001 ')
   })
@@ -307,8 +310,8 @@ describe('fact 22: a batch of a stored file', () => {
   test('goes on where this gateway judged the file under these guardrails', async () => {
     const {text} = await send(DENY, upload(row('fine')))
     const {id} = JSON.parse(text) as {id: string}
-    const told = await send(DENY, make(id), JSON_SENT)
-    expect([told.status, told.paths]).toEqual([200, ['/v1/files', '/v1/batches']])
+    const result = await send(DENY, make(id), JSON_SENT)
+    expect([result.status, result.paths]).toEqual([200, ['/v1/files', '/v1/batches']])
   })
 
   test.each([
@@ -324,7 +327,7 @@ describe('fact 22: a batch of a stored file', () => {
       ['/v1/files/file-x/content'],
     ])
     expect(logged(denied)[0]).toMatchObject({verdict: false, rows: {failed: 1, line: 2}})
-    routed.a.heard.length = 0
+    routed.a.received.length = 0
     const fine = await send(DENY, make(fresh), {...JSON_SENT, path})
     expect([fine.status, fine.paths]).toEqual([200, [`/v1/files/${fresh}/content`, '/v1/batches']])
     expect((await send(DENY, make(fresh), {...JSON_SENT, path})).paths.slice(2)).toEqual(['/v1/batches'])
@@ -339,8 +342,8 @@ describe('fact 22: a batch of a stored file', () => {
 
   test('of which a row would be changed is refused', async () => {
     stored['file-m'] = `${row('fine')}\n${row(MAIL)}`
-    const told = await send(PII, make('file-m'), JSON_SENT)
-    expect([told.status, message(told.text), told.paths.length]).toEqual([
+    const result = await send(PII, make('file-m'), JSON_SENT)
+    expect([result.status, message(result.text), result.paths.length]).toEqual([
       400,
       expect.stringContaining('line 2 of the file: upload the file again'),
       1,
@@ -359,9 +362,9 @@ describe('fact 22: a batch of a stored file', () => {
     ['is a blob', 'file-fine', {input_blob: 'https://blobs.example/rows'}],
   ])('is unreadable where its file %s', async (_, id, more) => {
     stored = {'file-long': `${row('fine')}\n`.repeat(10_000), 'file-fine': row('fine')}
-    const told = await send(DENY, make(id, more), JSON_SENT)
-    expect([told.status, told.paths.at(-1)]).toEqual([200, '/v1/batches'])
-    expect(logged(told)).toContainEqual(expect.objectContaining({skipped: true, reason: 'unreadable'}))
+    const result = await send(DENY, make(id, more), JSON_SENT)
+    expect([result.status, result.paths.at(-1)]).toEqual([200, '/v1/batches'])
+    expect(logged(result)).toContainEqual(expect.objectContaining({skipped: true, reason: 'unreadable'}))
     const denied = await send(DENY, make(id, more), {...JSON_SENT, at: strict})
     expect([denied.status, denied.paths.includes('/v1/batches')]).toEqual([446, false])
   })
@@ -391,8 +394,11 @@ describe('fact 22: batches whose rows are in their request', () => {
       {batch: {input_config: {requests: {requests: [{request: {contents: [{parts: [{text: 'forbidden'}]}]}}]}}}},
     ],
   ])('%s are judged string by string before any of it leaves', async (_, provider, path, body) => {
-    const told = await send({...DENY, provider: `@${provider}`}, JSON.stringify(body), {path, type: 'application/json'})
-    expect([told.status, routed.a.heard.length + routed.claude.heard.length]).toEqual([446, 0])
+    const result = await send({...DENY, provider: `@${provider}`}, JSON.stringify(body), {
+      path,
+      type: 'application/json',
+    })
+    expect([result.status, routed.a.received.length + routed.claude.received.length]).toEqual([446, 0])
     const fine = JSON.stringify(body).replace('forbidden', 'fine')
     expect((await send({...DENY, provider: `@${provider}`}, fine, {path, type: 'application/json'})).status).not.toBe(
       446,
@@ -463,11 +469,11 @@ describe('fact 22: what reaches the provider of a denied file', () => {
     const provider = await listener()
     try {
       await routed.gateway.provider('raw', 'openai', provider.url)
-      const told = await send(
+      const result = await send(
         {...DENY, provider: '@raw'},
         upload(`${row('first')}\n${row('forbidden')}\n${row('last')}`),
       )
-      expect(told.status).toBe(446)
+      expect(result.status).toBe(446)
       await until(provider.is_closed)
       expect(provider.came()).toContain('first')
       for (const text of ['forbidden', 'last', '--b--']) expect(provider.came()).not.toContain(text)

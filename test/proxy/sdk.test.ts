@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   provider.answer(openaiLike)
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 afterAll(async () => {
   await gateway.close()
@@ -37,9 +37,9 @@ describe('the unmodified OpenAI SDK', () => {
     const reply = await client().chat.completions.create({model: 'gpt-4o-mini', messages})
     expect(reply.choices[0]!.message.content).toBe('Hello from the provider')
     expect(reply.usage?.total_tokens).toBe(17)
-    const [heard] = provider.heard
-    expect(heard!.headers.authorization).toBe('Bearer sk-upstream-secret-0123456789')
-    expect(JSON.stringify(heard!.headers)).not.toContain(WORKSPACE_KEY)
+    const [received] = provider.received
+    expect(received!.headers.authorization).toBe('Bearer sk-upstream-secret-0123456789')
+    expect(JSON.stringify(received!.headers)).not.toContain(WORKSPACE_KEY)
     const [row] = await gateway.logs()
     expect(row).toMatchObject({
       ai_model: 'gpt-4o-mini',
@@ -72,7 +72,7 @@ describe('the unmodified OpenAI SDK', () => {
   test('names the provider in the model', async () => {
     const plain = new OpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0})
     await plain.chat.completions.create({model: '@loop/gpt-4o-mini', messages})
-    expect(JSON.parse(provider.heard[0]!.body.toString()).model).toBe('gpt-4o-mini')
+    expect(JSON.parse(provider.received[0]!.body.toString()).model).toBe('gpt-4o-mini')
   })
 
   test('embeds', async () => {
@@ -89,8 +89,8 @@ describe('the unmodified OpenAI SDK', () => {
     const bytes = Buffer.from('{"custom_id":"1"}\n'.repeat(20_000))
     const file = await client().files.create({file: await toFile(bytes, 'rows.jsonl'), purpose: 'batch'})
     expect(file.id).toBe('file-1')
-    expect(provider.heard[0]!.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/)
-    expect(provider.heard[0]!.body.includes(bytes)).toBe(true)
+    expect(provider.received[0]!.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/)
+    expect(provider.received[0]!.body.includes(bytes)).toBe(true)
   })
 
   test('gets speech byte for byte', async () => {
@@ -101,10 +101,10 @@ describe('the unmodified OpenAI SDK', () => {
   })
 
   test('transcribes with a model named in the form', async () => {
-    provider.answer((heard, response) =>
+    provider.answer((received, response) =>
       response
         .writeHead(200, {'content-type': 'application/json'})
-        .end(JSON.stringify({text: String(heard.body.includes('whisper-1'))})),
+        .end(JSON.stringify({text: String(received.body.includes('whisper-1'))})),
     )
     const plain = new OpenAI({apiKey: WORKSPACE_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0})
     const reply = await plain.audio.transcriptions.create({
@@ -112,7 +112,7 @@ describe('the unmodified OpenAI SDK', () => {
       file: await toFile(Buffer.from('RIFF'), 'a.wav'),
     })
     expect(reply.text).toBe('true')
-    expect(provider.heard[0]!.body.includes('@loop')).toBe(false)
+    expect(provider.received[0]!.body.includes('@loop')).toBe(false)
   })
 
   test('makes images', async () => {

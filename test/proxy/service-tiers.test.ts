@@ -31,11 +31,11 @@ async function chat(slug: string, request: object, reply: object, headers: Recor
 }
 
 describe('doors 12: a call is charged as it was served', () => {
-  const openai = (asked: object, told: object) =>
+  const openai = (asked: object, result: object) =>
     chat(
       'openai',
       {model: 'gpt-4o-mini', ...asked},
-      {id: 'c', object: 'chat.completion', model: 'gpt-4o-mini', choices: [choice], usage, ...told},
+      {id: 'c', object: 'chat.completion', model: 'gpt-4o-mini', choices: [choice], usage, ...result},
     )
 
   test.each([
@@ -48,8 +48,8 @@ describe('doors 12: a call is charged as it was served', () => {
     [{service_tier: 'flex'}, {}, null],
     [{service_tier: 'auto'}, {}, null],
     [{}, {}, null],
-  ])('asked %j and told %j: standard price, mode_unpriced %s', async (asked, told, mode_unpriced) => {
-    expect(await openai(asked, told)).toMatchObject({mode_unpriced, unpriced: false, cost: 0.021})
+  ])('asked %j and told %j: standard price, mode_unpriced %s', async (asked, result, mode_unpriced) => {
+    expect(await openai(asked, result)).toMatchObject({mode_unpriced, unpriced: false, cost: 0.021})
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
     if (mode_unpriced) expect(metrics).toContain(`mode="${mode_unpriced.replaceAll('"', '\\"')}"`)
   })
@@ -65,16 +65,21 @@ describe('doors 12: a call is charged as it was served', () => {
 describe('doors 15: tiers of Gemini', () => {
   const candidates = [{content: {role: 'model', parts: [{text: 'Noon.'}]}, finishReason: 'STOP', index: 0}]
   const metadata = {promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100}
-  const gemini = (asked: object, told: object = {}, headers = {}) =>
-    chat('gemini', {model: 'gemini-2.5-flash', ...asked}, {candidates, usageMetadata: {...metadata, ...told}}, headers)
+  const gemini = (asked: object, result: object = {}, headers = {}) =>
+    chat(
+      'gemini',
+      {model: 'gemini-2.5-flash', ...asked},
+      {candidates, usageMetadata: {...metadata, ...result}},
+      headers,
+    )
 
   test.each([{service_tier: 'flex'}, {serviceTier: 'flex'}])('%j of a chat is sent on', async asked => {
     await gemini(asked)
-    expect(JSON.parse(provider.heard.at(-1)!.body.toString())).toMatchObject({serviceTier: 'flex'})
+    expect(JSON.parse(provider.received.at(-1)!.body.toString())).toMatchObject({serviceTier: 'flex'})
   })
 
   test('words of OpenAI that Gemini does not have are not sent on', async () => {
-    const sent = () => JSON.parse(provider.heard.at(-1)!.body.toString()) as {serviceTier?: string}
+    const sent = () => JSON.parse(provider.received.at(-1)!.body.toString()) as {serviceTier?: string}
     await gemini({service_tier: 'auto'})
     expect(sent()).not.toHaveProperty('serviceTier')
     await gemini({service_tier: 'default'})

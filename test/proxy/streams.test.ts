@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   provider.answer(openaiLike)
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 afterAll(async () => {
   await gateway.close()
@@ -129,7 +129,7 @@ test('metered: usage is asked for, counted, and taken out of what the client see
   const metering = await startGateway({STREAM_USAGE: 'metered'})
   await metering.provider('loop', 'openai', provider.url)
   const text = await (await metering.chat(asked(), AT_LOOP)).text()
-  expect(JSON.parse(provider.heard[0]!.body.toString()).stream_options).toEqual({include_usage: true})
+  expect(JSON.parse(provider.received[0]!.body.toString()).stream_options).toEqual({include_usage: true})
   expect(text).toBe(events.filter(event => !event.includes('"usage"')).join(''))
   expect((await metering.logs())[0]).toMatchObject({total_units: 17})
   const own = await (await metering.chat(asked({stream_options: {include_usage: true}}), AT_LOOP)).text()

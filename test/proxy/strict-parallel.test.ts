@@ -31,7 +31,7 @@ function recording(counters: Counters): Counters {
   const take =
     (work: Counters['reserve'] | Counters['extend']) => (id: string, claims: readonly Claim[], deadline_ms: number) => {
       const from = ++record.moment
-      const told = (reserved: Awaited<ReturnType<typeof work>>) => {
+      const result = (reserved: Awaited<ReturnType<typeof work>>) => {
         const to = ++record.moment
         for (const {key, amount, limit, type} of claims) {
           if (type === 'cost' && (reserved.outcome === 'taken' || reserved.outcome === 'refused'))
@@ -40,7 +40,7 @@ function recording(counters: Counters): Counters {
         return reserved
       }
       const reserved = work(id, claims, deadline_ms)
-      return reserved instanceof Promise ? reserved.then(told) : told(reserved)
+      return reserved instanceof Promise ? reserved.then(result) : result(reserved)
     }
   const settle: Counters['settle'] = (id, actual) => {
     const event: Recorded = {
@@ -53,13 +53,13 @@ function recording(counters: Counters): Counters {
       from: ++record.moment,
       to: 0,
     }
-    const told = (known: boolean) => {
+    const result = (known: boolean) => {
       event.to = ++record.moment
       events.push(event)
       return known
     }
     const known = counters.settle(id, actual)
-    return known instanceof Promise ? known.then(told) : told(known)
+    return known instanceof Promise ? known.then(result) : result(known)
   }
   return {
     ...counters,

@@ -71,7 +71,7 @@ const USED_PROMPT = o200k('hi').length + 7
 const promptOf = (body: object) => promptTokens(Buffer.from(JSON.stringify(body)), 'openai', 'gpt-4o-mini').text
 
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 
 describe('a prompt under a strict limit', () => {
@@ -193,7 +193,7 @@ describe('what a request can cost is held, and what has no bound is refused', ()
       const {status, text} = await send('/v1/responses', body, tokens(1_000_000), native)
       expect([status, JSON.parse(text).error.type]).toEqual([412, 'usage_unbounded_error'])
       expect(JSON.parse(text).error.message).toContain(words)
-      expect(provider.heard).toHaveLength(0)
+      expect(provider.received).toHaveLength(0)
       const loose = {usage_limits: {type: 'tokens', credit_limit: 1_000_000}}
       expect((await send('/v1/responses', body, loose, native)).status).toBe(200)
     },
@@ -220,7 +220,7 @@ describe('what a request can cost is held, and what has no bound is refused', ()
     const {status, text} = await send('/v1/chat/completions', ask({max_tokens: 10, ...more}), tokens(1_000_000))
     expect([status, JSON.parse(text).error.type]).toEqual([412, 'usage_unbounded_error'])
     expect(JSON.parse(text).error.message).toContain(words)
-    expect(provider.heard).toHaveLength(0)
+    expect(provider.received).toHaveLength(0)
   })
 
   test.each(['my-compound', 'compounds', 'gpt-4o:onlineish', 'research-1'])('the model %s does not', async model => {
@@ -427,7 +427,7 @@ test('every route holds: embeddings their input, speech its characters, pass-thr
   expect(await send('/v1/images/generations', {model: 'dall-e-3', prompt: 'a fox'})).toBe(412)
   expect(await send('/v1/proxy/chat/completions', ask())).toBe(412)
   expect(await send('/v1/proxy/files')).toBe(200)
-  expect(provider.heard.map(({path}) => path)).toEqual(['/v1/files'])
+  expect(provider.received.map(({path}) => path)).toEqual(['/v1/files'])
 })
 
 test('a call whose provider cannot be reached gives all of it back', async () => {

@@ -1,12 +1,12 @@
 import {createServer} from 'node:net'
 import {afterAll, afterEach, beforeAll, describe, expect, test} from 'vitest'
-import {type Asked, newTrace, type Routed, startRouting} from '../support/routing.ts'
+import {type Asked, newTrace, type RoutingSetup, startRouting} from '../support/routing.ts'
 
 /**
  * A request that the provider had whole, and that got no answer, may be charged by it: so is the prompt here, once a
  * target.
  */
-let routed: Routed
+let routed: RoutingSetup
 beforeAll(async () => {
   routed = await startRouting({})
   await routed.gateway.provider('engine', 'ollama', routed.a.url)
@@ -19,16 +19,16 @@ const CHAT = {model: 'gpt-4o', max_tokens: 500, messages: [{role: 'user', conten
 const silent = () => routed.a.answer(() => undefined)
 /** A client that leaves as soon as the provider has heard it. Gives its row of the log. */
 async function left(config: object, asked: Asked) {
-  const heard = routed.a.heard.length
-  return leftWhen(() => expect.poll(() => routed.a.heard.length, {interval: 5}).toBe(heard + 1), config, asked)
+  const received = routed.a.received.length
+  return leftWhen(() => expect.poll(() => routed.a.received.length, {interval: 5}).toBe(received + 1), config, asked)
 }
 
-async function leftWhen(heard: () => Promise<unknown>, config: object, asked: Asked) {
+async function leftWhen(received: () => Promise<unknown>, config: object, asked: Asked) {
   const gone = new AbortController()
   const trace = newTrace()
   const headers = {'x-gateway-trace-id': trace}
   const asking = routed.ask(config, {...asked, headers, signal: gone.signal}).catch(() => undefined)
-  await heard()
+  await received()
   gone.abort()
   await asking
   const row = async () => (await routed.gateway.logs()).find(({trace_id}) => trace_id === trace)
@@ -74,13 +74,13 @@ describe('a client that leaves before an answer begins', () => {
   })
 
   test('a request that was not sent whole costs nothing', async () => {
-    const {promise: heard, resolve} = Promise.withResolvers<unknown>()
+    const {promise: received, resolve} = Promise.withResolvers<unknown>()
     const deaf = createServer({pauseOnConnect: true}, resolve)
     await new Promise<void>(done => deaf.listen(0, '127.0.0.1', done))
     const {port} = deaf.address() as {port: number}
     await routed.gateway.provider('deaf', 'openai', `http://127.0.0.1:${port}`)
     const body = {...CHAT, messages: [{role: 'user', content: 'word '.repeat(6_000_000)}]}
-    const row = await leftWhen(() => heard, {provider: '@deaf'}, {body})
+    const row = await leftWhen(() => received, {provider: '@deaf'}, {body})
     deaf.close()
     expect([row.unanswered, row.req_units, row.cost]).toEqual([false, 0, 0])
   })
@@ -95,9 +95,9 @@ describe('other ends without an answer', () => {
       {provider: '@a', retry},
       {provider: '@b', retry},
     ]
-    const told = await routed.ask({strategy: {mode: 'fallback'}, request_timeout: 100, targets}, {body: CHAT})
-    expect(told.status).toBe(408)
-    const charged = told.entries.map(entry => [
+    const result = await routed.ask({strategy: {mode: 'fallback'}, request_timeout: 100, targets}, {body: CHAT})
+    expect(result.status).toBe(408)
+    const charged = result.entries.map(entry => [
       entry.provider_slug,
       entry.outcome,
       entry.usage_source,
@@ -109,7 +109,7 @@ describe('other ends without an answer', () => {
         [slug, 'timeout', 'none', false],
       ]),
     )
-    expect(told.rows.map(({prompt_tokens}) => prompt_tokens > 790 && prompt_tokens < 1100)).toEqual([true, true])
+    expect(result.rows.map(({prompt_tokens}) => prompt_tokens > 790 && prompt_tokens < 1100)).toEqual([true, true])
   })
 
   test.each([
@@ -120,15 +120,15 @@ describe('other ends without an answer', () => {
     ],
   ])('%s costs nothing', async (_, answer) => {
     routed.a.answer(answer as never)
-    const told = await routed.ask({provider: '@a'}, {body: CHAT})
-    expect(told.entries.map(({usage_source, cost_nanousd}) => [usage_source, cost_nanousd])).toEqual([['none', 0]])
+    const result = await routed.ask({provider: '@a'}, {body: CHAT})
+    expect(result.entries.map(({usage_source, cost_nanousd}) => [usage_source, cost_nanousd])).toEqual([['none', 0]])
   })
 })
 
 test('CHARGE_UNANSWERED=OFF charges none of it', async () => {
   const other = await startRouting({CHARGE_UNANSWERED: 'OFF'})
   other.a.answer(() => undefined)
-  const told = await other.ask({provider: '@a', request_timeout: 100}, {body: CHAT})
-  expect(told.entries.map(({usage_source, cost_nanousd}) => [usage_source, cost_nanousd])).toEqual([['none', 0]])
+  const result = await other.ask({provider: '@a', request_timeout: 100}, {body: CHAT})
+  expect(result.entries.map(({usage_source, cost_nanousd}) => [usage_source, cost_nanousd])).toEqual([['none', 0]])
   await other.close()
 })

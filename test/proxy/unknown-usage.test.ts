@@ -27,7 +27,7 @@ afterAll(async () => {
   await provider.close()
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 
 const at = (slug: string) => ({'x-gateway-provider': `@${slug}`, 'content-type': 'application/json'})
@@ -40,7 +40,7 @@ const post = (slug: string, path: string, body: object) =>
 const chat = (usage: object) => ({id: 'c', object: 'chat.completion', model: 'gpt-4o-mini', choices: [choice], usage})
 const tokens = {prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100}
 
-interface Door {
+interface EndpointCase {
   readonly slug: string
   readonly path: string
   readonly body: object
@@ -48,7 +48,7 @@ interface Door {
   readonly reply: (more: object) => object | string
 }
 
-const DOORS: Readonly<Record<string, Door>> = {
+const DOORS: Readonly<Record<string, EndpointCase>> = {
   'OpenAI chat': {
     slug: 'openai',
     path: '/v1/chat/completions',
@@ -121,7 +121,7 @@ function gemini(more: object) {
   }
 }
 
-async function called({slug, path, body, reply}: Door, more: object) {
+async function called({slug, path, body, reply}: EndpointCase, more: object) {
   provider.answer((_, response) => {
     const said = reply(more)
     if (typeof said === 'string') response.writeHead(200, {'content-type': 'text/event-stream'}).end(said)
@@ -231,7 +231,7 @@ test('doors 11: a row covers what the retries before it did not know', async () 
 
 describe('what a total has beyond the sum of its parts', () => {
   const total = {prompt_tokens: 4, completion_tokens: 8, total_tokens: 387}
-  const told = (slug: string, model: string, usage: object) =>
+  const result = (slug: string, model: string, usage: object) =>
     called({...DOORS['OpenAI chat']!, slug, body: {model, messages}, reply: () => ({...chat({}), model, usage})}, {})
 
   test.each([
@@ -254,16 +254,16 @@ describe('what a total has beyond the sum of its parts', () => {
   })
 
   test('is flagged at all others, and charged as nothing: it may be sound that was heard', async () => {
-    const row = await told('openai', 'gpt-4o-mini', total)
+    const row = await result('openai', 'gpt-4o-mini', total)
     expect(row).toMatchObject({usage_unknown: ['total_tokens'], unpriced: true})
     expect(row.usage).toEqual({input_uncached_tokens: 4, output_text_tokens: 8})
   })
 
   test('is sound that is sold by the second at Mistral, where the seconds are told', async () => {
-    const row = await told('mistral', 'voxtral-mini-latest', {...total, prompt_audio_seconds: 30})
+    const row = await result('mistral', 'voxtral-mini-latest', {...total, prompt_audio_seconds: 30})
     expect(row.usage).toEqual({input_uncached_tokens: 4, output_text_tokens: 8, units: {audio_seconds: 30}})
     expect(row.usage_unknown).toEqual([])
-    expect(await told('mistral', 'mistral-small-latest', total)).toMatchObject({
+    expect(await result('mistral', 'mistral-small-latest', total)).toMatchObject({
       usage_unknown: ['total_tokens'],
       unpriced: true,
     })
@@ -271,13 +271,13 @@ describe('what a total has beyond the sum of its parts', () => {
 
   test('is the reasoning that a report names, whoever writes it', async () => {
     const named = {...total, completion_tokens_details: {reasoning_tokens: 375}}
-    expect(await told('openai', 'gpt-4o-mini', named)).toMatchObject({
+    expect(await result('openai', 'gpt-4o-mini', named)).toMatchObject({
       usage: {output_reasoning_tokens: 375},
       usage_unknown: [],
       unpriced: false,
     })
     const less = {...total, completion_tokens_details: {reasoning_tokens: 5}}
-    expect((await told('openai', 'gpt-4o-mini', less)).usage_unknown).toEqual(['total_tokens'])
+    expect((await result('openai', 'gpt-4o-mini', less)).usage_unknown).toEqual(['total_tokens'])
   })
 
   test.each([

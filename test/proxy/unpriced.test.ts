@@ -16,7 +16,7 @@ afterAll(async () => {
   await provider.close()
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 
 const searched = {
@@ -89,7 +89,7 @@ describe('a unit without a price beside tokens that have one', () => {
     const {error} = (await refused.json()) as {error: {type: string; message: string}}
     expect(error.type).toBe('model_not_priced_error')
     expect(error.message).toContain('may use code_execution of gpt-4o-mini at openai, which has no price')
-    expect(provider.heard).toHaveLength(0)
+    expect(provider.received).toHaveLength(0)
     for (const tools of [[{type: 'web_search', max_uses: 1}], [{type: 'function', name: 'code_interpreter'}], []])
       expect((await responses({tools, max_output_tokens: 100}, key)).status).toBe(200)
   })
@@ -197,7 +197,7 @@ describe('doors 17: what has no price is listed', () => {
   test('a strict limit of cost refuses a mode without a rate before it leaves', async () => {
     const key = await strictKey()
     await chat('gpt-4o-mini', {})
-    provider.heard.length = 0
+    provider.received.length = 0
     const asked = (more: object) => responses({max_output_tokens: 100, ...more}, key)
     for (const service_tier of ['priority', 'fast', 'ultrafast', 'scale']) {
       const refused = await asked({service_tier})
@@ -208,7 +208,7 @@ describe('doors 17: what has no price is listed', () => {
         `the mode ${service_tier === 'fast' ? 'priority' : service_tier} of gpt-4o-mini at openai`,
       )
     }
-    expect(provider.heard).toHaveLength(0)
+    expect(provider.received).toHaveLength(0)
     for (const service_tier of ['auto', 'default', 'flex', null]) expect((await asked({service_tier})).status).toBe(200)
   })
 })

@@ -65,7 +65,7 @@ describe('a stream whose encoding cannot be read goes on unread: it has begun, a
 test('what a translator throws breaks its stream alone, and is told to the log', async () => {
   const fault = new TypeError("Cannot read properties of undefined (reading 'parts')")
   for (const encoding of ['gzip', null]) {
-    const told: unknown[] = []
+    const response: unknown[] = []
     const translator = {
       usage: null,
       model: null,
@@ -84,9 +84,9 @@ test('what a translator throws breaks its stream alone, and is told to the log',
       chat_request: {},
       client_request: {},
     } as unknown as RequestTranslation
-    const stream = new TranslatedStream('chatComplete', translating, {encoding, onFault: one => told.push(one)})
+    const stream = new TranslatedStream('chatComplete', translating, {encoding, onFault: one => response.push(one)})
     await through(stream, [encoding ? gzipSync(WHOLE) : WHOLE])
     expect(stream.fault?.message).toContain('its stream is not what it documents')
-    expect(told).toEqual([fault])
+    expect(response).toEqual([fault])
   }
 })

@@ -21,7 +21,7 @@ afterAll(async () => {
   await provider.close()
 })
 beforeEach(() => {
-  provider.heard.length = 0
+  provider.received.length = 0
   provider.answer(google())
 })
 
@@ -93,7 +93,7 @@ describe('fact 5: the address of an upload leads to the gateway', () => {
     })
     const file = await client.files.upload({file: new Blob(['hello']), config: {mimeType: 'text/plain'}})
     expect(file).toMatchObject({name: 'files/f_1', uri: FILE.uri})
-    const [first, second] = provider.heard
+    const [first, second] = provider.received
     expect([first!.path.replace('/v1/', '/v1beta/'), second!.method, second!.path]).toEqual([
       '/upload/v1beta/files',
       'POST',
@@ -104,7 +104,7 @@ describe('fact 5: the address of an upload leads to the gateway', () => {
       'x-goog-api-key': 'sk-upstream-secret-0123456789',
       'x-goog-upload-command': 'upload, finalize',
     })
-    expect(JSON.stringify(provider.heard)).not.toContain(WORKSPACE_KEY)
+    expect(JSON.stringify(provider.received)).not.toContain(WORKSPACE_KEY)
   })
 
   test('each call has a row, which says it and keeps no address', async () => {
@@ -135,7 +135,7 @@ describe('fact 5: the address of an upload leads to the gateway', () => {
     const first = await fetch(address!, {method: 'POST', headers: {'x-goog-upload-command': 'upload'}, body: 'a'})
     expect([first.status, await first.text()]).toEqual([200, ''])
     expect((await send(address!, {'x-goog-upload-offset': '1'}, 'b')).status).toBe(200)
-    expect(provider.heard.map(({body}) => body.toString())).toEqual(['{"file":{}}', 'a', 'b'])
+    expect(provider.received.map(({body}) => body.toString())).toEqual(['{"file":{}}', 'a', 'b'])
   })
 
   test('headers that choose a provider change nothing of where it leads', async () => {
@@ -146,15 +146,15 @@ describe('fact 5: the address of an upload leads to the gateway', () => {
       'x-gateway-virtual-key': 'x',
     }
     expect((await send(address!, {...elsewhere, authorization: `Bearer ${WORKSPACE_KEY}`})).status).toBe(200)
-    expect(provider.heard.at(-1)!.path).toBe('/upload/v1beta/files?upload_id=id-of-the-upload')
+    expect(provider.received.at(-1)!.path).toBe('/upload/v1beta/files?upload_id=id-of-the-upload')
   })
 })
 
 describe('fact 5: an address that is not to be used is refused, and nothing leaves', () => {
   const refused = async (address: string, headers: Record<string, string> = {}) => {
-    provider.heard.length = 0
+    provider.received.length = 0
     const {status, body} = await send(address, headers)
-    expect(provider.heard).toEqual([])
+    expect(provider.received).toEqual([])
     return [status, body.error!.message] as const
   }
 
@@ -224,8 +224,8 @@ describe('fact 5: a provider’s answer chooses no place', () => {
     ['more than an address may hold', () => `${origin}/upload/v1beta/files?upload_id=${'x'.repeat(6000)}`],
   ])('an address with %s is left out, and the row says so', async (_, address) => {
     provider.answer(google(address()))
-    const {status, address: told, headers} = await begin()
-    expect([status, told, headers.get('x-goog-upload-control-url')]).toEqual([200, null, null])
+    const {status, address: result, headers} = await begin()
+    expect([status, result, headers.get('x-goog-upload-control-url')]).toEqual([200, null, null])
     expect(JSON.stringify((await gateway.logs())[0])).toContain('x-goog-upload-url was left out of the reply')
   })
 
@@ -239,7 +239,7 @@ describe('fact 5: a provider’s answer chooses no place', () => {
     const {address} = await begin({'x-gateway-provider': '@tenant'})
     provider.answer((_, response) => json(response, {file: FILE}))
     expect((await send(address!)).status).toBe(200)
-    expect(provider.heard.at(-1)!.path).toBe('/tenant-a/upload?id=1')
+    expect(provider.received.at(-1)!.path).toBe('/tenant-a/upload?id=1')
   })
 
   test('the address of an older upload, told as a location, leads to the gateway too', async () => {
@@ -257,13 +257,13 @@ describe('fact 5: what covers a call covers the bytes of its upload', () => {
 
   test('bytes that guardrails cannot read are refused where such bodies are (19)', async () => {
     const {address} = await begin(config(DENY))
-    provider.heard.length = 0
+    provider.received.length = 0
     const {status} = await send(
       address!,
       {...config(DENY), 'content-type': 'image/png'},
       new Uint8Array([0x89, 0x50, 0, 1]),
     )
-    expect([status, provider.heard.length]).toEqual([446, 0])
+    expect([status, provider.received.length]).toEqual([446, 0])
   })
 
   test.each([
@@ -271,9 +271,9 @@ describe('fact 5: what covers a call covers the bytes of its upload', () => {
     ['a text', 200, 1],
   ])('bytes that are a text are judged: %s', async (text, ...expected) => {
     const {address} = await begin(config(DENY))
-    provider.heard.length = 0
+    provider.received.length = 0
     const {status} = await send(address!, {...config(DENY), 'content-type': 'text/plain'}, text)
-    expect([status, provider.heard.length]).toEqual(expected)
+    expect([status, provider.received.length]).toEqual(expected)
   })
 
   test('a config of a header comes again with the bytes', async () => {
@@ -308,7 +308,7 @@ describe('fact 5: what covers a call covers the bytes of its upload', () => {
     const {address} = await begin({'x-gateway-provider': '@gem', 'x-gateway-api-key': key})
     const big = new Uint8Array(3 << 20).fill(7)
     expect((await send(address!, {}, big)).status).toBe(200)
-    expect(provider.heard.at(-1)!.body.equals(big)).toBe(true)
+    expect(provider.received.at(-1)!.body.equals(big)).toBe(true)
   })
 })
 

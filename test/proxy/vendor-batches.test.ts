@@ -44,7 +44,7 @@ describe.each(KINDS)('fact 8: batches by a vendor’s own path, on %s,', kind =>
   })
   afterAll(() => twin.close())
   beforeEach(async () => {
-    twin.heard.length = 0
+    twin.received.length = 0
     ahead_ms = 0
     folder = mkdtempSync(join(tmpdir(), 'gateway-vendor-batches-'))
     database = kind === 'postgres' ? await testStore('postgres') : null
@@ -253,14 +253,14 @@ describe.each(KINDS)('fact 8: batches by a vendor’s own path, on %s,', kind =>
         })
         const headers = {'x-gateway-api-key': key}
         expect((await create(['tested', 'tested'], headers)).status).toBe(200)
-        const sent = twin.heard.length
+        const sent = twin.received.length
         const refused = await create(vendor.one_model ? ['other'] : ['tested', 'other', 'tested'], headers)
         expect([refused.status, await refused.text()]).toEqual([412, expect.stringContaining('other')])
         if (vendor.takes_decoy) {
           const body = {model: 'tested', ...vendor.request(['other'])}
           expect((await ask('POST', vendor.create, {body, headers})).status).toBe(412)
         }
-        expect(twin.heard).toHaveLength(sent)
+        expect(twin.received).toHaveLength(sent)
       })
 
     test('count against the limits of who made them', async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   provider.answer(openaiLike)
-  provider.heard.length = 0
+  provider.received.length = 0
   provider.sent.length = 0
 })
 afterAll(async () => {
@@ -88,7 +88,7 @@ describe('bytes', () => {
     const reply = await post(chat(), {'accept-encoding': 'gzip, br'})
     expect(hash(reply.body)).toBe(hash(body))
     expect(reply.headers['content-encoding']).toBe(encoding)
-    expect(provider.heard[0]!.headers['accept-encoding']).toBe('gzip, br')
+    expect(provider.received[0]!.headers['accept-encoding']).toBe('gzip, br')
     expect((await gateway.logs())[0]).toMatchObject({total_units: 17})
   })
 
@@ -119,12 +119,12 @@ describe('bytes', () => {
     const body =
       '{ "model":"gpt-4o-mini", "seed": 12345678901234567890, "temperature":1.0, "messages":[{"role":"user","content":"\\u00e9"}] }'
     await raw('/v1/chat/completions', {headers: {'content-type': 'application/json', ...AT_LOOP}, body})
-    expect(provider.heard[0]!.body.toString()).toBe(body)
+    expect(provider.received[0]!.body.toString()).toBe(body)
     await raw('/v1/chat/completions', {
       headers: {'content-type': 'application/json'},
       body: body.replace('gpt-4o-mini', '@loop/a/b:c'),
     })
-    expect(provider.heard[1]!.body.toString()).toBe(body.replace('gpt-4o-mini', 'a/b:c'))
+    expect(provider.received[1]!.body.toString()).toBe(body.replace('gpt-4o-mini', 'a/b:c'))
   })
 })
 
@@ -162,7 +162,7 @@ describe('headers', () => {
       'x-gateway-forward-headers': 'x-forwarded-id, metadata-flavor',
       'metadata-flavor': 'Google',
     })
-    const {headers} = provider.heard[0]!
+    const {headers} = provider.received[0]!
     expect(headers['x-forwarded-id']).toBe('2')
     expect([headers['x-mine'], headers.cookie, headers['metadata-flavor'], headers['x-gateway-api-key']]).toEqual([
       undefined,
@@ -184,15 +184,15 @@ describe('headers', () => {
       },
     })
     expect(response.status).toBe(200)
-    const [heard] = provider.heard
-    expect([heard!.method, heard!.path, heard!.body.toString(), heard!.headers['x-mine']]).toEqual([
+    const [received] = provider.received
+    expect([received!.method, received!.path, received!.body.toString(), received!.headers['x-mine']]).toEqual([
       'PUT',
       '/v1/any/thing?x=1&y=%2F',
       'raw bytes',
       '1',
     ])
-    expect(heard!.headers.authorization).toBe('Bearer sk-upstream-secret-0123456789')
-    expect(Object.keys(heard!.headers).filter(name => /^x-(gateway|portkey)/.test(name))).toEqual([])
+    expect(received!.headers.authorization).toBe('Bearer sk-upstream-secret-0123456789')
+    expect(Object.keys(received!.headers).filter(name => /^x-(gateway|portkey)/.test(name))).toEqual([])
   })
 })
 
@@ -204,19 +204,19 @@ describe('any other path', () => {
       body: method === 'GET' ? '' : '{"a":1}',
     })
     expect(reply.status).toBe(200)
-    expect([provider.heard[0]!.method, provider.heard[0]!.path]).toEqual([method, '/v1/threads/t1/messages'])
+    expect([provider.received[0]!.method, provider.received[0]!.path]).toEqual([method, '/v1/threads/t1/messages'])
   })
 
   test('of the same name as one of ours is reached below /proxy', async () => {
     await raw('/v1/proxy/configs?a=b', {method: 'GET', headers: AT_LOOP})
-    expect(provider.heard[0]!.path).toBe('/v1/configs?a=b')
+    expect(provider.received[0]!.path).toBe('/v1/configs?a=b')
   })
 
   test('takes a body of any size without holding it', async () => {
     const body = Buffer.alloc(5 << 20, 7)
     const reply = await raw('/v1/upload', {headers: {...AT_LOOP, 'content-type': 'application/octet-stream'}, body})
     expect(reply.status).toBe(200)
-    expect(hash(provider.heard[0]!.body)).toBe(hash(body))
+    expect(hash(provider.received[0]!.body)).toBe(hash(body))
   })
 })
 
@@ -229,7 +229,7 @@ describe('the four ways to name a provider', () => {
       'x-gateway-custom-host': provider.url,
     })
     expect(reply.status).toBe(200)
-    expect(provider.heard[0]!.headers.authorization).toBe('Bearer sk-of-the-client')
+    expect(provider.received[0]!.headers.authorization).toBe('Bearer sk-of-the-client')
     const config = {
       provider: 'openai',
       api_key: 'sk-in-config',
@@ -237,8 +237,8 @@ describe('the four ways to name a provider', () => {
       override_params: {model: 'other', temperature: 0},
     }
     await trusting.chat(chat(), {'x-gateway-config': JSON.stringify(config)})
-    expect(provider.heard[1]!.headers.authorization).toBe('Bearer sk-in-config')
-    expect(JSON.parse(provider.heard[1]!.body.toString())).toMatchObject({model: 'other', temperature: 0})
+    expect(provider.received[1]!.headers.authorization).toBe('Bearer sk-in-config')
+    expect(JSON.parse(provider.received[1]!.body.toString())).toMatchObject({model: 'other', temperature: 0})
     expect(JSON.stringify(await trusting.logs())).not.toContain('sk-in-config')
     expect(trusting.lines.join('')).not.toContain('sk-of-the-client')
     await trusting.close()
@@ -255,7 +255,7 @@ describe('the four ways to name a provider', () => {
     })
     const reply = await gateway.chat(chat(), {'x-gateway-config': data.slug})
     expect(reply.status).toBe(200)
-    expect(JSON.parse(provider.heard.at(-1)!.body.toString()).top_p).toBe(0.5)
+    expect(JSON.parse(provider.received.at(-1)!.body.toString()).top_p).toBe(0.5)
   })
 })
 
@@ -314,7 +314,7 @@ describe('what is wrong is said, and logged', () => {
     async (_, headers, body, status, message) => {
       const reply = await refused(headers, body)
       expect([reply.status, reply.body.error.message]).toEqual([status, expect.stringMatching(message)])
-      expect(provider.heard).toEqual([])
+      expect(provider.received).toEqual([])
       if (status !== 401) expect((await gateway.logs())[0]).toMatchObject({response_status_code: status, cost: 0})
     },
   )

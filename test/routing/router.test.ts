@@ -534,7 +534,7 @@ const result: fc.Arbitrary<TryResult> = fc.record({
 })
 
 class NoWay extends Error {}
-interface World {
+interface RouterSetup {
   readonly go: string
   readonly is_saved: boolean
   readonly open: ReadonlySet<string>
@@ -547,7 +547,7 @@ interface World {
 async function interpret(
   node: PlanNode,
   mode: string,
-  world: World,
+  world: RouterSetup,
 ): Promise<{result: TryResult; path: string; count: number}> {
   if (node.kind === 'leaf') {
     const {attempts, on_status_codes, use_retry_after_header} = node.target.retry ?? {
@@ -632,10 +632,10 @@ test('the machine asks what a plain interpreter of the rules asks: the same leav
       )
 
       let now = 0
-      const heard: unknown[] = []
+      const received: unknown[] = []
       const circuits: Circuits = {
         isOpen: ({path}) => open.has(path),
-        record: ({path}, _, {status}, asked_ms, now_ms) => heard.push(['seen', path, status, asked_ms, now_ms]),
+        record: ({path}, _, {status}, asked_ms, now_ms) => received.push(['seen', path, status, asked_ms, now_ms]),
         list: () => [],
         forget: () => undefined,
       }
@@ -647,19 +647,21 @@ test('the machine asks what a plain interpreter of the rules asks: the same leav
         expect(was_last).toBe(false)
         was_last = step.is_last
         now += step.wait_ms
-        heard.push([now, step.target.path, step.wait_ms, step.retry, step.mode])
+        received.push([now, step.target.path, step.wait_ms, step.retry, step.mode])
         modes.add(step.mode)
         now += 7
         step = way.next(answers())
       }
-      heard.push(step.kind === 'return' ? [step.option_path, step.retry_attempt_count] : `${step.reason} ${step.path}`)
-      most = Math.max(most, heard.length)
+      received.push(
+        step.kind === 'return' ? [step.option_path, step.retry_attempt_count] : `${step.reason} ${step.path}`,
+      )
+      most = Math.max(most, received.length)
 
       let clock = 0
       let began = 0
       const told: unknown[] = []
       const answersAgain = cycle(results)
-      const world: World = {
+      const world: RouterSetup = {
         go,
         is_saved,
         open,
@@ -680,7 +682,7 @@ test('the machine asks what a plain interpreter of the rules asks: the same leav
           told.push(fault.message)
         },
       )
-      expect(heard).toEqual(told)
+      expect(received).toEqual(told)
     }),
     {numRuns: 5000},
   )

@@ -326,22 +326,22 @@ export function joined(chunks: readonly Json[]): Readonly<Record<string, Heard>>
     for (const choice of chunk.choices as readonly Record<string, unknown>[]) {
       const key = String(choice.index)
       choices[key] ??= {content: '', finish_reason: null, tool_calls: [], content_blocks: []}
-      const heard = choices[key]
-      heard.finish_reason ??= choice.finish_reason
-      heard.content += (choice.text as string | undefined) ?? ''
+      const received = choices[key]
+      received.finish_reason ??= choice.finish_reason
+      received.content += (choice.text as string | undefined) ?? ''
       const delta = (choice.delta ?? {}) as Record<string, unknown>
-      heard.content += (delta.content as string | undefined) ?? ''
+      received.content += (delta.content as string | undefined) ?? ''
       for (const call of (delta.tool_calls ?? []) as {
         index: number
         id?: string
         function: {name?: string; arguments?: string}
       }[]) {
-        heard.tool_calls[call.index] ??= {id: call.id, name: call.function.name, arguments: ''}
-        heard.tool_calls[call.index]!.arguments += call.function.arguments ?? ''
+        received.tool_calls[call.index] ??= {id: call.id, name: call.function.name, arguments: ''}
+        received.tool_calls[call.index]!.arguments += call.function.arguments ?? ''
       }
       for (const block of (delta.content_blocks ?? []) as {index: number; delta: Record<string, string>}[]) {
-        heard.content_blocks[block.index] ??= {}
-        const known = heard.content_blocks[block.index]!
+        received.content_blocks[block.index] ??= {}
+        const known = received.content_blocks[block.index]!
         for (const [kind, text] of Object.entries(block.delta)) known[kind] = (known[kind] ?? '') + text
       }
     }
@@ -485,14 +485,14 @@ export function messageOf({role, text, thought, images, calls, answers}: Turn): 
 }
 
 /** A chat's only choice, whole or streamed, as a turn. */
-export function turnOf(heard: Heard): Turn {
-  const thought = heard.content_blocks.map(({thinking = ''}) => thinking).join('')
+export function turnOf(received: Heard): Turn {
+  const thought = received.content_blocks.map(({thinking = ''}) => thinking).join('')
   return {
     role: 'assistant',
-    text: heard.content,
+    text: received.content,
     thought: thought || undefined,
     images: [],
-    calls: heard.tool_calls.map(({id, name, arguments: text}) => ({
+    calls: received.tool_calls.map(({id, name, arguments: text}) => ({
       id: String(id),
       name: String(name),
       arguments: text,
@@ -552,8 +552,8 @@ function testChanged(dialect: Dialect, translation: Translation, cases: readonly
         const translator = stream.open(contextOf(dialect.name, {stream: true}, {strict}), {})
         const given = [...data.flatMap(one => translator.event({name: null, data: one})), ...translator.end()]
         expect(translator.finished && translator.failed !== null).toBe(false)
-        for (const heard of Object.values(joined(given))) {
-          for (const call of heard.tool_calls) expect(call.name).toEqual(expect.stringMatching(/./))
+        for (const received of Object.values(joined(given))) {
+          for (const call of received.tool_calls) expect(call.name).toEqual(expect.stringMatching(/./))
         }
       }),
       {numRuns: 500},

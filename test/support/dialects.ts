@@ -38,7 +38,7 @@ export interface Twin extends TwinWords {
   readonly understood: Understood[]
   /** What was wrong with requests. */
   readonly faults: string[]
-  readonly heard: FakeProvider['heard']
+  readonly received: FakeProvider['received']
   /** Follows a script from now on; null: answers. */
   play(script: Script | null): void
   /** Counts so many tokens for whoever asks where tokens are counted there. */
@@ -102,19 +102,20 @@ export async function startTwin(first: TwinWords): Promise<Twin> {
   const faults: string[] = []
   let script: Script | null = null
   let counted: number | null = null
-  const answer: Answer = (heard, response) => {
-    if (counted !== null && COUNTS.test(heard.path))
+  const answer: Answer = (received, response) => {
+    if (counted !== null && COUNTS.test(received.path))
       return json(response, {input_tokens: counted, inputTokens: counted, totalTokens: counted})
     const {beside} = first
-    const words = beside && [true, false].some(each => beside.path(each) === heard.path) ? beside : first
-    const is_stream = heard.path === words.path(true) && (heard.path !== words.path(false) || isStreamed(heard.body))
+    const words = beside && [true, false].some(each => beside.path(each) === received.path) ? beside : first
+    const is_stream =
+      received.path === words.path(true) && (received.path !== words.path(false) || isStreamed(received.body))
     let said: Said
     try {
-      checkRequest(words, heard, is_stream)
-      understood.push(words.read(JSON.parse(heard.body.toString()) as Json, is_stream))
+      checkRequest(words, received, is_stream)
+      understood.push(words.read(JSON.parse(received.body.toString()) as Json, is_stream))
       said = answerTo(understood.at(-1)!)
     } catch (fault) {
-      const message = `${heard.method} ${heard.path}: ${(fault as Error).message}`
+      const message = `${received.method} ${received.path}: ${(fault as Error).message}`
       faults.push(message)
       return json(response, words.error(400, message), 400)
     }
@@ -137,7 +138,7 @@ export async function startTwin(first: TwinWords): Promise<Twin> {
     url: server.url.replace('/v1', first.base),
     understood,
     faults,
-    heard: server.heard,
+    received: server.received,
     play(next) {
       script = next
     },
@@ -145,7 +146,7 @@ export async function startTwin(first: TwinWords): Promise<Twin> {
       counted = input_tokens
     },
     forget() {
-      understood.length = server.heard.length = 0
+      understood.length = server.received.length = 0
       return faults.splice(0)
     },
     close: () => server.close(),
@@ -178,7 +179,7 @@ function isStreamed(body: Buffer): boolean {
   return (JSON.parse(body.toString()) as Json).stream === true
 }
 
-function checkRequest(words: TwinWords, {method, path, headers}: FakeProvider['heard'][number], is_stream: boolean) {
+function checkRequest(words: TwinWords, {method, path, headers}: FakeProvider['received'][number], is_stream: boolean) {
   const want = {
     method: 'POST',
     path: words.path(is_stream),

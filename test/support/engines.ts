@@ -60,9 +60,9 @@ export const ENGINE_MODELS = {
  * stream.
  */
 export function engineAnswer(engine: EngineModel, hold: number | null = null): Answer {
-  return (heard, response) => {
-    const path = heard.path.split('?', 1)[0]!
-    const asked = (heard.body.length ? JSON.parse(heard.body.toString()) : {}) as Asked
+  return (received, response) => {
+    const path = received.path.split('?', 1)[0]!
+    const asked = (received.body.length ? JSON.parse(received.body.toString()) : {}) as Asked
     if (path === '/v1/chat/completions') return chat(engine, asked, response, hold)
     if (!engine.routes.includes(path)) return engine.absent(response)
     if (path === '/v1/responses')
@@ -76,8 +76,8 @@ export function engineAnswer(engine: EngineModel, hold: number | null = null): A
 }
 
 /** What was sent there, by path. */
-export function pathsOf(heard: readonly Heard[]): readonly string[] {
-  return heard.map(({path}) => path)
+export function pathsOf(received: readonly Heard[]): readonly string[] {
+  return received.map(({path}) => path)
 }
 
 /** One token a word, and the template. */

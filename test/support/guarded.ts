@@ -18,8 +18,8 @@ const isStream = (body: Buffer) => (JSON.parse(body.toString()) as {stream?: boo
 /** Answers plainly, or with the events when a stream is asked for. */
 const either =
   (plain: () => unknown, streamed: () => readonly string[]): Answer =>
-  (heard, response, request) => {
-    if (isStream(heard.body)) events(streamed())(heard, response, request)
+  (received, response, request) => {
+    if (isStream(received.body)) events(streamed())(received, response, request)
     else json(response, plain())
   }
 

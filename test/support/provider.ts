@@ -9,13 +9,13 @@ export interface Heard {
   readonly body: Buffer
 }
 
-export type Answer = (heard: Heard, response: ServerResponse, request: IncomingMessage) => unknown
+export type Answer = (received: Heard, response: ServerResponse, request: IncomingMessage) => unknown
 
 /** A provider on loopback that keeps what it heard, and the bytes of every body it sent. */
 export interface FakeProvider {
   readonly url: string
   readonly port: number
-  readonly heard: Heard[]
+  readonly received: Heard[]
   /** SHA-256 of the body bytes of each answer, in order. */
   readonly sent: string[]
   /** Answers from now on with `answer`. */
@@ -25,7 +25,7 @@ export interface FakeProvider {
 
 export async function fakeProvider(first: Answer = openaiLike): Promise<FakeProvider> {
   let answer = first
-  const heard: Heard[] = []
+  const received: Heard[] = []
   const sent: string[] = []
   const server = createServer((request, response) => {
     const parts: Buffer[] = []
@@ -33,7 +33,7 @@ export async function fakeProvider(first: Answer = openaiLike): Promise<FakeProv
     request.on('error', () => undefined)
     request.on('end', () => {
       const one = {method: request.method!, path: request.url!, headers: request.headers, body: Buffer.concat(parts)}
-      heard.push(one)
+      received.push(one)
       const hash = createHash('sha256')
       const {write, end} = response
       response.write = ((chunk: Buffer | string) => {
@@ -54,7 +54,7 @@ export async function fakeProvider(first: Answer = openaiLike): Promise<FakeProv
   return {
     url: `http://127.0.0.1:${port}/v1`,
     port,
-    heard,
+    received,
     sent,
     answer(next) {
       answer = next
@@ -139,5 +139,5 @@ export function openaiLike({path, body, headers}: Heard, response: ServerRespons
   else if (route === '/images/generations') json(response, {created: 1, data: [{b64_json: 'aGk='}]})
   else if (route === '/models')
     json(response, {object: 'list', data: [{id: 'm', object: 'model', created: 1, owned_by: 'x'}]})
-  else json(response, {path: route, heard: body.length}, 200)
+  else json(response, {path: route, received: body.length}, 200)
 }

@@ -4,7 +4,7 @@ import {onTestFinished} from 'vitest'
 /** A client that says the bytes it is told to, and keeps what it hears. */
 export interface RawClient {
   readonly socket: Socket
-  heard(): string
+  received(): string
   isOver(): boolean
   write(text: string): void
 }
@@ -15,11 +15,11 @@ export function dial(port: number): Promise<RawClient> {
 
 /** A client of a socket, when it is `connected` or closed. */
 export async function rawClient(socket: Socket, connected = 'connect'): Promise<RawClient> {
-  let heard = ''
+  let received = ''
   let is_over = false
   socket.setEncoding('latin1')
   socket.on('data', text => {
-    heard += text
+    received += text
   })
   socket.on('error', () => undefined)
   socket.on('close', () => {
@@ -27,5 +27,5 @@ export async function rawClient(socket: Socket, connected = 'connect'): Promise<
   })
   onTestFinished(() => void socket.destroy())
   await new Promise(resolve => socket.once(connected, resolve).once('close', resolve))
-  return {socket, heard: () => heard, isOver: () => is_over, write: text => void socket.write(text, 'latin1')}
+  return {socket, received: () => received, isOver: () => is_over, write: text => void socket.write(text, 'latin1')}
 }

@@ -53,7 +53,7 @@ export interface Asked {
 }
 
 /** A gateway over fake providers `@a`, `@b`, `@c` (OpenAI's words) and `@claude` (Anthropic's). */
-export interface Routed {
+export interface RoutingSetup {
   readonly gateway: TestGateway
   readonly a: FakeProvider
   readonly b: FakeProvider
@@ -71,7 +71,7 @@ export interface Routed {
   /** A key of its own, with its limits. */
   key(more: object): Promise<string>
   /** Paths that each provider heard, by its name. */
-  heard(): Record<string, number>
+  received(): Record<string, number>
   reset(): void
   close(): Promise<void>
 }
@@ -80,7 +80,7 @@ export const CHAT = {model: 'gpt-4o-mini', messages: [{role: 'user', content: 'h
 let traces = 0
 export const newTrace = () => `trace-${process.pid}-${++traces}`
 
-export async function startRouting(env: Record<string, string> = {}): Promise<Routed> {
+export async function startRouting(env: Record<string, string> = {}): Promise<RoutingSetup> {
   const gateway = await startGateway(env)
   const [a, b, c, claude] = await Promise.all([
     fakeProvider(),
@@ -97,7 +97,7 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
     'GET',
     `/collections?workspace_id=${workspace!.id}`,
   )
-  const savePrompt: Routed['savePrompt'] = async body => {
+  const savePrompt: RoutingSetup['savePrompt'] = async body => {
     const saved = {
       name: 'Saved',
       collection_id: collections[0]!.id,
@@ -110,7 +110,7 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
   }
   const prompt = await savePrompt({string: JSON.stringify([{role: 'user', content: '{{text}}'}])})
 
-  const recorded: Routed['recorded'] = async trace_id => {
+  const recorded: RoutingSetup['recorded'] = async trace_id => {
     await gateway.app.flushed()
     const store = await openStore({kind: 'sqlite', folder: gateway.folder, role: 'operator'})
     try {
@@ -183,11 +183,11 @@ export async function startRouting(env: Record<string, string> = {}): Promise<Ro
       const body = {name: newTrace(), workspace_id: workspace!.id, scopes: ['completions.write'], ...more}
       return (await gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', body)).key
     },
-    heard: () => Object.fromEntries(Object.entries(named).map(([name, {heard}]) => [name, heard.length])),
+    received: () => Object.fromEntries(Object.entries(named).map(([name, {received}]) => [name, received.length])),
     reset() {
       for (const provider of [a, b, c]) provider.answer(openaiLike)
       claude.answer(anthropicLike)
-      for (const provider of Object.values(named)) provider.heard.length = 0
+      for (const provider of Object.values(named)) provider.received.length = 0
     },
     async close() {
       await gateway.close()
@@ -216,9 +216,9 @@ export const when = (query: object, then: string) =>
 /** Answers with `statuses` one after the other, the last one again and again; 200 as OpenAI does. */
 export function statuses(said: readonly number[], headers: Record<string, string> = {}): Answer {
   let at = 0
-  return (heard, response, request) => {
+  return (received, response, request) => {
     const status = said[Math.min(at++, said.length - 1)]!
-    if (status === 200) return openaiLike(heard, response)
+    if (status === 200) return openaiLike(received, response)
     request.resume()
     json(response, {error: {message: `told ${status}`, type: 'server_error', param: null, code: null}}, status, headers)
   }
@@ -272,9 +272,9 @@ export const MESSAGE = {
 }
 
 /** Answers `/messages` as Anthropic does. */
-export const anthropicLike: Answer = (heard, response, request) => {
-  const asked = JSON.parse(heard.body.toString()) as {stream?: boolean}
-  if (asked.stream) events([MESSAGE_START, said('ping'), ...MESSAGE_REST])(heard, response, request)
+export const anthropicLike: Answer = (received, response, request) => {
+  const asked = JSON.parse(received.body.toString()) as {stream?: boolean}
+  if (asked.stream) events([MESSAGE_START, said('ping'), ...MESSAGE_REST])(received, response, request)
   else json(response, MESSAGE)
 }
 

@@ -24,7 +24,7 @@ function memoryTarget() {
     bodies: [] as string[],
     slices: [] as number[],
     /** What the next transactions throw; `heard` false: after they took effect. */
-    faults: [] as ({fault: Error; heard: boolean} | undefined)[],
+    faults: [] as ({fault: Error; received: boolean} | undefined)[],
     refuses: (_: FlushRecord) => false,
     /** Whether a slice is refused at the record that is wrong, as SQLite does it, or when all of it was read. */
     refuses_at_once: false,
@@ -42,7 +42,7 @@ function memoryTarget() {
         records.push(record)
       }
       const failure = next()
-      if (failure?.heard) throw failure.fault
+      if (failure?.received) throw failure.fault
       if (from.segment !== memory.mark.segment || from.position !== memory.mark.position)
         throw new MarkMovedFault('w', from, memory.mark)
       if (records.some(record => memory.refuses(record))) throw rowFault()
@@ -56,7 +56,7 @@ function memoryTarget() {
     },
     async keepBodies({bytes, rows}, onRefused) {
       const failure = next()
-      if (failure && !failure.heard) onRefused(failure.fault)
+      if (failure && !failure.received) onRefused(failure.fault)
       else if (failure) throw failure.fault
       else memory.bodies.push(...readRows(Buffer.from(bytes), rows).map(row => row.log_id))
       return failure ? rows : 0
@@ -137,7 +137,7 @@ test('intents alone move no mark until the journal goes on in another segment', 
 test('a database that is away is waited for, with a report once it lasts and another when it is back', async () => {
   const {journal, memory, flusher, reports, slept} = await setUp()
   const end = record(journal, 'a', 'b')
-  memory.faults = Array.from({length: 12}, () => ({fault: lost(), heard: true}))
+  memory.faults = Array.from({length: 12}, () => ({fault: lost(), received: true}))
   expect(await flusher.flush(end)).toBe(2)
   expect(memory.calls).toEqual(['a', 'b'])
   expect(slept).toEqual([10, 20, 40, 80, 160, 320, 640, 1280, 2000, 2000, 2000, 2000])
@@ -148,7 +148,7 @@ test('a lock that is soon gone is not worth a line', async () => {
   const {journal, memory, flusher, reports} = await setUp()
   memory.faults = Array.from({length: 3}, () => ({
     fault: Object.assign(new Error('locked'), {code: 'SQLITE_BUSY'}),
-    heard: true,
+    received: true,
   }))
   await flusher.flush(record(journal, 'a'))
   expect(memory.calls).toEqual(['a'])
@@ -157,7 +157,7 @@ test('a lock that is soon gone is not worth a line', async () => {
 
 test('a commit whose answer was lost is not applied again', async () => {
   const {journal, memory, flusher} = await setUp()
-  memory.faults = [{fault: lost(), heard: false}]
+  memory.faults = [{fault: lost(), received: false}]
   await flusher.flush(record(journal, 'a'))
   await flusher.flush(record(journal, 'b'))
   expect(memory.calls).toEqual(['a', 'b'])
@@ -183,7 +183,7 @@ test('a record that is no settlement is set aside once, and those around it are 
   journal.append('log_row', '{"secret', () => {})
   journal.append('log_row', '[7]', () => {})
   journal.append('other', 'not ours', () => {})
-  memory.faults = [{fault: lost(), heard: true}]
+  memory.faults = [{fault: lost(), received: true}]
   await flusher.flush(record(journal, 'b'))
   expect(memory.calls).toEqual(['a', 'b'])
   expect(aside).toEqual([' {"secret', ' [7]'])
@@ -221,7 +221,7 @@ test.each([true, false])(
     journal.append('log_row', '{"secret', () => {})
     const end = record(journal, ...calls.slice(4))
     // the first slice is refused; the answer to its first half is lost
-    memory.faults = [undefined, {fault: lost(), heard: false}]
+    memory.faults = [undefined, {fault: lost(), received: false}]
     await flusher.flush(end)
     expect(memory.calls).toEqual(calls.filter(call => call !== 'call-3'))
     expect(aside.map(line => line.split(' ')[0])).toEqual(at_once ? ['call-3:1', ''] : ['', 'call-3:1'])
@@ -249,9 +249,9 @@ test('bodies are waited for like records; those that the database refuses are dr
         0,
       ),
     )
-  memory.faults = [{fault: lost(), heard: true}]
+  memory.faults = [{fault: lost(), received: true}]
   expect(await keep('a')).toBe(0)
-  memory.faults = [{fault: rowFault(), heard: false}]
+  memory.faults = [{fault: rowFault(), received: false}]
   expect(await keep('b', 'c')).toBe(2)
   expect(await keep('d')).toBe(0)
   expect(memory.bodies).toEqual(['a', 'd'])

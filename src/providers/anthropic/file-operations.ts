@@ -4,4 +4,4 @@ import {faultIn} from './errors.ts'
 import {files} from './files.ts'
 
 /** Files and message batches of Anthropic's own API. */
-export const anthropicErrands: ProviderOperations = {endpoints: {...files, ...batches}, fault: faultIn}
+export const anthropicOperations: ProviderOperations = {endpoints: {...files, ...batches}, fault: faultIn}

@@ -97,11 +97,8 @@ export function loginOf({login}: Provider, options: Options): RequestAuth | null
 }
 
 /** Whether an endpoint of the table takes calls of the provider's own kind. */
-export function hasOperation(
-  {operations: errands}: Provider,
-  endpoint: {readonly name: EndpointName} | undefined,
-): boolean {
-  return endpoint !== undefined && errands?.endpoints[endpoint.name] !== undefined
+export function hasOperation({operations}: Provider, endpoint: {readonly name: EndpointName} | undefined): boolean {
+  return endpoint !== undefined && operations?.endpoints[endpoint.name] !== undefined
 }
 
 /** True when a call without a key cannot be made. */

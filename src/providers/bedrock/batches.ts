@@ -1,6 +1,6 @@
 import {object, parseJson} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
-import {batchErrands} from '../jobs/cloud.ts'
+import {batchOperations} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, needed, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
 import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
@@ -30,7 +30,7 @@ const KIND: JobKind = {one: 'model-invocation-job', all: 'model-invocation-jobs'
 /**
  * OpenAI's batches ⇄ model invocation jobs (Bedrock API reference, Create-, Get-, List- and StopModelInvocationJob).
  */
-export const batches = batchErrands({
+export const batches = batchOperations({
   files,
   without_model: 'expected the id of a model: Amazon Bedrock runs one for all rows',
   jobs: (_input, upstream) => bedrockJobs(KIND, upstream),

@@ -1,4 +1,4 @@
-import {type StoreWords, storeErrands} from '../jobs/store.ts'
+import {type StoreWords, storeOperations} from '../jobs/store.ts'
 import {optionIn, optionNeeded} from '../options.ts'
 import {batchInput, batchOutput, tuneInput} from './rows.ts'
 import {s3Store} from './s3.ts'
@@ -18,4 +18,4 @@ export const files: StoreWords = {
   output: batchOutput,
 }
 
-export const fileErrands = storeErrands(files)
+export const fileOperations = storeOperations(files)

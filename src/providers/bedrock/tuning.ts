@@ -1,6 +1,6 @@
 import {object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
-import {tuneErrands} from '../jobs/cloud.ts'
+import {tuneOperations} from '../jobs/cloud.ts'
 import {hyperparametersIn, known, needed, seconds, type TuneFacts, type TuneStatus, textAt} from '../jobs/objects.ts'
 import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
 import type {OperationInput} from '../operation.ts'
@@ -26,7 +26,7 @@ const KIND: JobKind = {
  * OpenAI's fine-tuning jobs ⇄ model customization jobs (Bedrock API reference, Create-, Get-, List- and
  * StopModelCustomizationJob).
  */
-export const tuning = tuneErrands({
+export const tuning = tuneOperations({
   files,
   without_model: 'expected the id of a model',
   jobs: (_input, upstream) => bedrockJobs(KIND, upstream),

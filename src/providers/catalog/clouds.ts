@@ -7,7 +7,7 @@ import {azureAiHeaders, azureAiPath, azureAiPlace, isClaude} from '../base-urls/
 import {azureModel, azureModelOfDeployment, azurePath} from '../base-urls/azure-openai.ts'
 import {onceV1} from '../base-urls/others.ts'
 import {template} from '../base-urls/template.ts'
-import {bedrockErrands} from '../bedrock/file-operations.ts'
+import {bedrockOperations} from '../bedrock/file-operations.ts'
 import {bedrock} from '../bedrock/index.ts'
 import {vendor} from '../bedrock/model.ts'
 import {anthropicModels, bedrockModels} from '../models/listers.ts'
@@ -35,7 +35,7 @@ const bedrockShared: More = {
   baseUrlOf: bedrockPlace,
   base_url_template: 'https://bedrock-runtime.{aws_region}.amazonaws.com',
   login: awsSignature('bedrock'),
-  operations: bedrockErrands,
+  operations: bedrockOperations,
   models: bedrockModels,
 }
 

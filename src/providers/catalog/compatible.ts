@@ -1,9 +1,9 @@
 import {bearer, optional} from '../auth.ts'
 import {databricksPath, fireworksPlace, huggingfacePlace} from '../base-urls/others.ts'
 import {template} from '../base-urls/template.ts'
-import {fireworksErrands} from '../fireworks/file-operations.ts'
+import {fireworksOperations} from '../fireworks/file-operations.ts'
 import {hyperbolic} from '../hyperbolic/index.ts'
-import {mistralErrands} from '../mistral/file-operations.ts'
+import {mistralOperations} from '../mistral/file-operations.ts'
 import {mistral} from '../mistral/index.ts'
 import {predibase} from '../predibase/index.ts'
 import type {Provider} from '../provider.ts'
@@ -11,7 +11,7 @@ import {jina} from '../rerankers/jina.ts'
 import {together} from '../rerankers/together.ts'
 import {voyage} from '../rerankers/voyage.ts'
 import {siliconflow} from '../siliconflow/index.ts'
-import {togetherErrands} from '../together/file-operations.ts'
+import {togetherOperations} from '../together/file-operations.ts'
 import {BATCHES, CHAT, FILES, RESPONSES, SPEECH, TEXT} from './offers.ts'
 import {compatibleRow as row} from './row.ts'
 
@@ -43,7 +43,7 @@ export const compatible: readonly Provider[] = [
   row('deepinfra', 'DeepInfra', 'https://api.deepinfra.com/v1/openai', [...TEXT, 'embed', 'imageGenerate', ...SPEECH], metered),
   row('deepseek', 'DeepSeek', 'https://api.deepseek.com', TEXT, {...metered, paths: {chatComplete: '/v1/chat/completions', complete: '/beta/completions'}}),
   row('featherless-ai', 'Featherless AI', 'https://api.featherless.ai/v1', TEXT),
-  row('fireworks-ai', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', [...TEXT, 'embed', 'createModelResponse'], {...metered, baseUrlOf: fireworksPlace, operations: fireworksErrands}),
+  row('fireworks-ai', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', [...TEXT, 'embed', 'createModelResponse'], {...metered, baseUrlOf: fireworksPlace, operations: fireworksOperations}),
   row('friendli', 'Friendli', 'https://api.friendli.ai/serverless/v1', TEXT, metered),
   row('github', 'GitHub Models', 'https://models.github.ai/inference', ['chatComplete', 'embed'], metered),
   row('gradient-ai', 'DigitalOcean Gradient AI', 'https://inference.do-ai.run/v1', [...CHAT, 'imageGenerate']),
@@ -63,7 +63,7 @@ export const compatible: readonly Provider[] = [
   row('lingyi', '01.AI', 'https://api.lingyiwanwu.com/v1', CHAT),
   row('matterai', 'MatterAI', 'https://api.matterai.so/v1', CHAT),
   row('minimax', 'MiniMax', 'https://api.minimax.io/v1', CHAT),
-  row('mistral-ai', 'Mistral AI', 'https://api.mistral.ai/v1', ['listModels', 'ocr', 'moderate', 'createTranscription', ...FILES], {translations: mistral, operations: mistralErrands}),
+  row('mistral-ai', 'Mistral AI', 'https://api.mistral.ai/v1', ['listModels', 'ocr', 'moderate', 'createTranscription', ...FILES], {translations: mistral, operations: mistralOperations}),
   row('modal', 'Modal', 'https://api.modal.com/v1', [...TEXT, 'embed'], {auth: optional(bearer), hands_on: ['modal-key', 'modal-secret']}),
   row('monsterapi', 'MonsterAPI', 'https://llm.monsterapi.ai/v1', CHAT),
   row('moonshot', 'Moonshot AI', 'https://api.moonshot.cn/v1', [...CHAT, ...FILES], metered),
@@ -86,7 +86,7 @@ export const compatible: readonly Provider[] = [
   row('scaleway', 'Scaleway Generative APIs', 'https://api.scaleway.ai/v1', [...CHAT, 'embed'], metered),
   row('siliconflow', 'SiliconFlow', 'https://api.siliconflow.cn/v1', [...CHAT, 'embed'], {...metered, translations: siliconflow}),
   row('stepfun', 'StepFun', 'https://api.stepfun.com/v1', CHAT),
-  row('together-ai', 'Together AI', 'https://api.together.xyz/v1', [...TEXT, 'embed', 'imageGenerate', ...SPEECH], {...metered, translations: together, operations: togetherErrands}),
+  row('together-ai', 'Together AI', 'https://api.together.xyz/v1', [...TEXT, 'embed', 'imageGenerate', ...SPEECH], {...metered, translations: together, operations: togetherOperations}),
   row('upstage', 'Upstage', 'https://api.upstage.ai/v1/solar', [...CHAT, 'embed'], metered),
   row('v0', 'v0', 'https://api.v0.dev/v1', CHAT),
   row('venice', 'Venice', 'https://api.venice.ai/api/v1', [...CHAT, 'embed', 'imageGenerate'], metered),

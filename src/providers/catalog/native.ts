@@ -1,5 +1,5 @@
 import {ai21} from '../ai21/index.ts'
-import {anthropicErrands} from '../anthropic/file-operations.ts'
+import {anthropicOperations} from '../anthropic/file-operations.ts'
 import {anthropic} from '../anthropic/index.ts'
 import {oci} from '../auth/oci.ts'
 import {snowflakeKeyPair} from '../auth/snowflake.ts'
@@ -7,11 +7,11 @@ import {keyIn, snowflake} from '../auth.ts'
 import {googlePath} from '../base-urls/google.ts'
 import {headersFrom, meshyPlace, onceV1} from '../base-urls/others.ts'
 import {template} from '../base-urls/template.ts'
-import {cohereErrands} from '../cohere/file-operations.ts'
+import {cohereOperations} from '../cohere/file-operations.ts'
 import {cohere} from '../cohere/index.ts'
 import {cortex} from '../cortex/index.ts'
 import {falAi} from '../fal-ai/index.ts'
-import {geminiErrands} from '../gemini/file-operations.ts'
+import {geminiOperations} from '../gemini/file-operations.ts'
 import {gemini} from '../gemini/index.ts'
 import {anthropicModels, cohereModels, geminiModels} from '../models/listers.ts'
 import {nomic} from '../nomic/index.ts'
@@ -39,14 +39,14 @@ const stability = headersFrom({
 // biome-ignore format: a table is read by its lines
 export const native: readonly Provider[] = [
   row('ai21', 'AI21 Labs', 'https://api.ai21.com/studio/v1', {translations: ai21}),
-  row('anthropic', 'Anthropic', 'https://api.anthropic.com/v1', {...x_api_key, headers: {'anthropic-version': '2023-06-01'}, endpoints: [...MESSAGES, 'listModels'], translations: anthropic, operations: anthropicErrands, models: anthropicModels, pathOf: onceV1, own_clients_send: 'anthropic-version'}),
+  row('anthropic', 'Anthropic', 'https://api.anthropic.com/v1', {...x_api_key, headers: {'anthropic-version': '2023-06-01'}, endpoints: [...MESSAGES, 'listModels'], translations: anthropic, operations: anthropicOperations, models: anthropicModels, pathOf: onceV1, own_clients_send: 'anthropic-version'}),
   row('bytez', 'Bytez', 'https://api.bytez.com/models/v2', {auth: keyIn('authorization', 'Key '), endpoints: ['chatComplete', 'complete', 'embed'],
     paths: {chatComplete: '/openai/v1/chat/completions', complete: '/openai/v1/completions', embed: '/openai/v1/embeddings'}}),
-  row('cohere', 'Cohere', 'https://api.cohere.ai', {translations: cohere, operations: cohereErrands, models: cohereModels}),
+  row('cohere', 'Cohere', 'https://api.cohere.ai', {translations: cohere, operations: cohereOperations, models: cohereModels}),
   row('cortex', 'Snowflake Cortex', null, {...template('https://{snowflake_account}.snowflakecomputing.com'), auth: snowflake, login: snowflakeKeyPair, translations: cortex}),
   row('deepgram', 'Deepgram', 'https://api.deepgram.com/v1', {auth: keyIn('authorization', 'Token ')}),
   row('fal-ai', 'fal', 'https://fal.run', {auth: keyIn('authorization', 'Key '), translations: falAi}),
-  row('google', 'Google Gemini', 'https://generativelanguage.googleapis.com', {auth: keyIn('x-goog-api-key'), translations: gemini, operations: geminiErrands, pathOf: googlePath, models: geminiModels, own_clients_send: 'x-goog-api-client'}),
+  row('google', 'Google Gemini', 'https://generativelanguage.googleapis.com', {auth: keyIn('x-goog-api-key'), translations: gemini, operations: geminiOperations, pathOf: googlePath, models: geminiModels, own_clients_send: 'x-goog-api-client'}),
   row('meshy', 'Meshy', 'https://api.meshy.ai/openapi/v1', {baseUrlOf: meshyPlace}),
   row('milvus', 'Milvus', null),
   row('nomic', 'Nomic', 'https://api-atlas.nomic.ai/v1', {translations: nomic}),

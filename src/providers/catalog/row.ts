@@ -1,6 +1,6 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {bearer} from '../auth.ts'
-import {openaiErrands} from '../openai/file-operations.ts'
+import {openaiOperations} from '../openai/file-operations.ts'
 import type {Provider} from '../provider.ts'
 
 export type Offer = readonly EndpointName[] | 'all'
@@ -14,7 +14,7 @@ export function compatibleRow(
   endpoints: Offer,
   more: More = {},
 ): Provider {
-  const own: More = endpoints === 'all' || endpoints.includes('retrieveBatch') ? {operations: openaiErrands} : {}
+  const own: More = endpoints === 'all' || endpoints.includes('retrieveBatch') ? {operations: openaiOperations} : {}
   return {
     slug,
     name,

@@ -24,7 +24,7 @@ import {
   type Translation,
   type TranslationContext,
 } from '../translation.ts'
-import {vertexErrands} from '../vertex/file-operations.ts'
+import {vertexOperations} from '../vertex/file-operations.ts'
 import {type More, nativeRow} from './row.ts'
 
 const SLUG = 'vertex-ai'
@@ -37,7 +37,7 @@ const shared: More = {
   login: google,
   pathOf: vertexProxyPath,
   hands_on,
-  operations: vertexErrands,
+  operations: vertexOperations,
   models: vertexModels,
 }
 

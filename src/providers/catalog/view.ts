@@ -52,12 +52,12 @@ export function catalogueRow(provider: Provider): ProviderListing {
     endpoints,
     translations,
     models,
-    operations: errands,
+    operations,
     base_url_template: place_says,
     base_url,
   } = provider
   const {may_serve = []} = provider
-  const in_calls = [...Object.keys(errands?.endpoints ?? {}), ...(models ? ['listModels'] : [])] as EndpointName[]
+  const in_calls = [...Object.keys(operations?.endpoints ?? {}), ...(models ? ['listModels'] : [])] as EndpointName[]
   const translated = (Object.keys(translations?.endpoints ?? {}) as EndpointName[]).filter(
     each => !in_calls.includes(each),
   )
@@ -66,7 +66,7 @@ export function catalogueRow(provider: Provider): ProviderListing {
     slug,
     name,
     host: place_says ?? base_url,
-    beside: Object.values(errands?.sides ?? {}).map(({says}) => says),
+    beside: Object.values(operations?.sides ?? {}).map(({says}) => says),
     auth: [auth.says, ...(login ? [login.says] : [])],
     needs_key: auth.required,
     native:

@@ -32,7 +32,7 @@ const USUAL_INPUT_TYPE = 'search_document'
  * Files are datasets of texts to embed, batches are embed jobs (docs.cohere.com, API reference, datasets, embed-jobs).
  * What a job writes is a dataset in Avro, which is given as it is stored.
  */
-export const cohereErrands: ProviderOperations = {
+export const cohereOperations: ProviderOperations = {
   endpoints: {
     async uploadFile(input, {ask}) {
       const {file_name, content, content_type} = await openUpload(input, {batch: embedRow})

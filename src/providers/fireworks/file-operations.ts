@@ -42,7 +42,7 @@ const JOBS = 'supervisedFineTuningJobs'
  * Files are datasets, fine-tuning jobs are supervised ones (docs.fireworks.ai, REST API). Rows are OpenAI's and stay as
  * they are.
  */
-export const fireworksErrands: ProviderOperations = {
+export const fireworksOperations: ProviderOperations = {
   endpoints: {
     async uploadFile(input, upstream) {
       const {file_name, content, content_type} = await openUpload(input, {})

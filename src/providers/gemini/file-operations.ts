@@ -37,7 +37,7 @@ const OUTPUT = /^batch-/
  * Files and batches of the Gemini API (ai.google.dev/api: files, batch-api). Names are shown without `files/` and
  * `batches/`.
  */
-export const geminiErrands: ProviderOperations = {
+export const geminiOperations: ProviderOperations = {
   endpoints: {
     async uploadFile(input, {ask}) {
       const {file_name, content, content_type, purpose} = await openUpload(input, {batch: batchInput})

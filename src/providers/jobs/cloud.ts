@@ -49,7 +49,7 @@ export interface CloudTuning extends Cloud<TuneFacts> {
 }
 
 /** OpenAI's batches at a cloud. */
-export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, ProviderOperation>> {
+export function batchOperations(cloud: CloudBatches): Partial<Record<EndpointName, ProviderOperation>> {
   const {files, jobs, facts} = cloud
   return {
     async createBatch(request, upstream) {
@@ -82,7 +82,7 @@ export function batchErrands(cloud: CloudBatches): Partial<Record<EndpointName, 
 }
 
 /** OpenAI's fine-tuning jobs at a cloud. */
-export function tuneErrands(cloud: CloudTuning): Partial<Record<EndpointName, ProviderOperation>> {
+export function tuneOperations(cloud: CloudTuning): Partial<Record<EndpointName, ProviderOperation>> {
   const {files, jobs, facts} = cloud
   return {
     async createFinetune(input, upstream) {

@@ -22,7 +22,7 @@ export interface StoredObject {
   readonly created_at: number | null
 }
 
-/** A cloud's store of objects, for one errand. */
+/** A cloud's store of objects, for one provider operation. */
 export interface ObjectStore {
   /** Writes all of `content`, or nothing. Gives the bytes that were written. */
   put(place: ObjectUri, file: {readonly content: AsyncIterable<Buffer>; readonly content_type: string}): Promise<number>
@@ -53,7 +53,7 @@ const MODEL_MARK = '?gateway_model='
  * Files of a provider that reads and writes a cloud's store of objects. Their ids are the objects' places,
  * percent-encoded.
  */
-export function storeErrands(words: StoreWords): Partial<Record<EndpointName, ProviderOperation>> {
+export function storeOperations(words: StoreWords): Partial<Record<EndpointName, ProviderOperation>> {
   const {scheme} = words
   const place = (input: OperationInput) => placeIn(input.id, words, input)
   return {

@@ -49,7 +49,7 @@ const TUNE_STATUSES: Readonly<Record<string, TuneStatus>> = {
  * Batch and fine-tuning jobs of Mistral, which are of another shape than OpenAI's; its files are the same but for the
  * rows of a batch (docs.mistral.ai, API: files, batch, fine-tuning).
  */
-export const mistralErrands: ProviderOperations = {
+export const mistralOperations: ProviderOperations = {
   endpoints: {
     async uploadFile(input, {ask}) {
       const {purpose, ...file} = await openUpload(input, {

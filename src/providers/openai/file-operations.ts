@@ -4,7 +4,7 @@ import {UnsupportedInputFault} from '../translation.ts'
 import {plainFault} from './fault.ts'
 
 /** What a provider of OpenAI's words has not itself: the output of a batch by the batch's id (docs/files.md, Rows). */
-export const openaiErrands: ProviderOperations = {
+export const openaiOperations: ProviderOperations = {
   endpoints: {
     async getBatchOutput({id}, {ask}) {
       const batch = await (

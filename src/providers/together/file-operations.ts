@@ -50,7 +50,7 @@ const PURPOSES: Readonly<Record<string, string>> = {batch: 'batch-api'}
  * Files, batches and fine-tuning of Together AI (docs.together.ai, API reference, files, batches, fine-tunes). Rows are
  * OpenAI's.
  */
-export const togetherErrands: ProviderOperations = {
+export const togetherOperations: ProviderOperations = {
   endpoints: {
     async uploadFile(input, {ask}) {
       const {purpose, ...file} = await openUpload(input, {})

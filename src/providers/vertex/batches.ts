@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import {word} from '../gemini/read.ts'
-import {batchErrands} from '../jobs/cloud.ts'
+import {batchOperations} from '../jobs/cloud.ts'
 import {type BatchFacts, type BatchStatus, known, optionsFrom, seconds, textAt, whole} from '../jobs/objects.ts'
 import {PATHS} from '../jobs/rows.ts'
 import {idOf, keyOf, type ObjectUri, placeIn, uriOf} from '../jobs/store.ts'
@@ -28,7 +28,7 @@ const OUTPUTS = /(?:^|\/)predictions?[^/]*\.jsonl$|(?:^|\/)prediction\.results-[
 const MAX_OUTPUTS = 1000
 
 /** OpenAI's batches ⇄ batch prediction jobs (Vertex AI API reference, projects.locations.batchPredictionJobs). */
-export const batches = batchErrands({
+export const batches = batchOperations({
   files,
   without_model: 'expected the name of a model: Vertex AI runs one for all rows',
   jobs: (input, upstream) => new Jobs(KIND, input, upstream),

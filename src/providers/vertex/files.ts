@@ -1,4 +1,4 @@
-import {type StoreWords, storeErrands} from '../jobs/store.ts'
+import {type StoreWords, storeOperations} from '../jobs/store.ts'
 import {optionNeeded} from '../options.ts'
 import {gcsStore} from './gcs.ts'
 import {batchInput, batchOutput, tuneInput} from './rows.ts'
@@ -14,4 +14,4 @@ export const files: StoreWords = {
   output: batchOutput,
 }
 
-export const fileErrands = storeErrands(files)
+export const fileOperations = storeOperations(files)

@@ -1,7 +1,7 @@
 import {object} from '../../base/json-object.ts'
 import {uriPart} from '../../base/uri-part.ts'
 import {word} from '../gemini/read.ts'
-import {tuneErrands} from '../jobs/cloud.ts'
+import {tuneOperations} from '../jobs/cloud.ts'
 import {hyperparametersIn, known, seconds, type TuneFacts, type TuneStatus, textAt, whole} from '../jobs/objects.ts'
 import {uriOf} from '../jobs/store.ts'
 import {InvalidResponseFault, type Json} from '../translation.ts'
@@ -21,7 +21,7 @@ const STATUSES: Readonly<Record<string, TuneStatus>> = {
 const KIND = 'tuningJobs'
 
 /** OpenAI's fine-tuning jobs ⇄ tuning jobs (Vertex AI API reference, projects.locations.tuningJobs). */
-export const tuning = tuneErrands({
+export const tuning = tuneOperations({
   files,
   without_model: 'expected the name of a model',
   jobs: (input, upstream) => new Jobs(KIND, input, upstream),

@@ -176,8 +176,8 @@ async function openContent(
 ): Promise<AsyncIterable<Buffer>> {
   const provider = variantOf(target.provider, '', target.options)
   const at = {call, target, provider, credentials}
-  const errand = call.is_passthrough ? undefined : provider.operations?.endpoints.retrieveFileContent
-  if (errand) return new MultiRequest(errand, {...at, model: null}, services).contentOf(id, signal)
+  const operation = call.is_passthrough ? undefined : provider.operations?.endpoints.retrieveFileContent
+  if (operation) return new MultiRequest(operation, {...at, model: null}, services).contentOf(id, signal)
   const file = `files/${uriPart(id, 'The id of the file')}/content`
   const place = call.is_passthrough
     ? {path: call.incoming.route.path.replace(RUNS_ROWS, `/${file}`)}

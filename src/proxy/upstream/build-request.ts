@@ -70,24 +70,24 @@ const ORIGIN_HERE = 'http://127.0.0.1'
 
 /** What takes it there. */
 export function dispatcherOf(
-  {operation: errand, provider, destination}: UpstreamRequest,
+  {operation, provider, destination}: UpstreamRequest,
   {caller}: Call,
   services: Uses<'dispatcher'>,
 ): Pick<Dispatcher, 'dispatch'> {
-  return errand ?? provider.transport?.() ?? services.dispatcher(destination!, caller.workspace_id)
+  return operation ?? provider.transport?.() ?? services.dispatcher(destination!, caller.workspace_id)
 }
 
 export function dispatchOf({method, path, headers, body, destination}: UpstreamRequest): Dispatcher.DispatchOptions {
   return {method, path, headers, body, origin: destination?.origin ?? ORIGIN_HERE}
 }
 
-/** Where it went, or what its errand called last; null for a provider that answers in this process. */
+/** Where it went, or what its operation called last; null for a provider that answers in this process. */
 export function upstreamUrl({
-  operation: errand,
+  operation,
   destination,
   path,
 }: Pick<UpstreamRequest, 'operation' | 'destination' | 'path'>): string | null {
-  if (errand?.url || !destination) return errand?.url ?? null
+  if (operation?.url || !destination) return operation?.url ?? null
   const mark = path.indexOf('?')
   return destination.origin + (mark < 0 ? path : path.slice(0, mark))
 }
@@ -119,10 +119,10 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const target = atModel(found, model, services)
   const {options} = target
   const provider = variantOf(target.provider, model ?? '', options)
-  const errand = is_passthrough
+  const operation = is_passthrough
     ? oneModel(call, target, provider, services)
     : (provider.operations?.endpoints[endpoint] ?? listing(call, target, provider, services))
-  if (errand) return errandOf(errand, {call, target, provider, model, credentials}, services)
+  if (operation) return operationRequest(operation, {call, target, provider, model, credentials}, services)
   const words = translateRequest(call, target, provider, model)
   const is_chat = words !== null && words.dialect === null
   const is_stream = 'stream' in body && body.stream
@@ -220,8 +220,12 @@ function oneModel(
   return lister ? ownModel(lister, {call, target, id: plainId(id!)}, services) : undefined
 }
 
-/** What leaves by an errand is its own to say; here is the place that it begins at. */
-function errandOf(errand: ProviderOperation, of: OperationContext, services: BuildServices): UpstreamRequest {
+/** What leaves by a provider operation is its own to say; here is the place that it begins at. */
+function operationRequest(
+  operation: ProviderOperation,
+  of: OperationContext,
+  services: BuildServices,
+): UpstreamRequest {
   const {incoming} = of.call
   const {target, provider, model} = of
   const reach: EndpointRequest = {
@@ -243,7 +247,7 @@ function errandOf(errand: ProviderOperation, of: OperationContext, services: Bui
     is_metered: false,
     request_timeout_ms: timeoutOf(incoming) ?? target.request_timeout_ms,
     translating: null,
-    operation: new MultiRequest(errand, of, services),
+    operation: new MultiRequest(operation, of, services),
     output: outputOf(of, services),
     countPrompt: null,
     login: null,
@@ -263,8 +267,8 @@ function outputOf(of: OperationContext, services: BuildServices): MultiRequest |
   const own = operation?.operation.batches
   const tells = is_passthrough ? own && own.role !== 'begins' : TELLS_OF_BATCHES.has(endpoint)
   if (!tells) return null
-  const errand = of.provider.operations?.endpoints.getBatchOutput ?? (own ? noOutput : undefined)
-  return errand ? new MultiRequest(errand, of, services) : null
+  const outputs = of.provider.operations?.endpoints.getBatchOutput ?? (own ? noOutput : undefined)
+  return outputs ? new MultiRequest(outputs, of, services) : null
 }
 
 /** Of a provider whose batches are not those of the unified routes. */

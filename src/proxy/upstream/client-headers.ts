@@ -9,8 +9,8 @@ import type {Target} from '../targets/target.ts'
 
 type Services = Uses<'settings'>
 
-// What of a client's request leaves for a provider, by whatever way: unified routes, pass-through, errands, sessions.
-// Of what is ours, its keys and cookies, nothing does, whatever it stands in.
+// What of a client's request leaves for a provider, by whatever way: unified routes, pass-through, provider operations,
+// sessions. Of what is ours, its keys and cookies, nothing does, whatever it stands in.
 
 type Keys = Pick<RequestCredentials, 'service_key'>
 

@@ -38,19 +38,20 @@ export interface OperationContext extends UpstreamOf {
 }
 
 /**
- * Answers an attempt in the provider's place: an errand is run, which calls the provider as often as it needs, and what
- * it comes to is told as one answer. So an errand has one intent and one settlement, however many calls it is.
+ * Answers an attempt in the provider's place: a provider operation is run, which calls the provider as often as it
+ * needs, and what it comes to is told as one answer. So an operation has one intent and one settlement, however many
+ * calls it is.
  */
 export class MultiRequest {
-  readonly #errand: ProviderOperation
+  readonly #operation: ProviderOperation
   readonly #of: OperationContext
   readonly #upstream: SubRequests
   readonly #services: MultiRequestServices
   readonly #given_up = new AbortController()
   #request: AsyncIterableIterator<Buffer> | null = null
 
-  constructor(errand: ProviderOperation, of: OperationContext, services: MultiRequestServices) {
-    this.#errand = errand
+  constructor(operation: ProviderOperation, of: OperationContext, services: MultiRequestServices) {
+    this.#operation = operation
     this.#of = of
     this.#services = services
     this.#upstream = new SubRequests(of, this.#given_up.signal, services)
@@ -62,7 +63,7 @@ export class MultiRequest {
   }
 
   dispatch(_options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    // Whatever is left of a call upstream ends with the errand.
+    // Whatever is left of a call upstream ends with the operation.
     const exchange = new LocalExchange(handler, reason => {
       this.#given_up.abort(reason ?? new Refusal('client.gone'))
       this.#leaveRequest()
@@ -77,15 +78,15 @@ export class MultiRequest {
     return new SubRequests(this.#of, signal, this.#services)
   }
 
-  /** The output of a batch, as the client would be given it. This errand has to be the one for outputs. */
+  /** The output of a batch, as the client would be given it. This operation has to be the one for outputs. */
   async output(batch_id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     return this.contentOf(batch_id, signal)
   }
 
-  /** What its provider keeps under an id. This errand has to be one that gives content. */
+  /** What its provider keeps under an id. This operation has to be one that gives content. */
   async contentOf(id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const request = {...this.#operationInput(this.#context()), id, body: NOTHING, form: null}
-    const result = await this.#errand(request, new SubRequests(this.#of, signal, this.#services))
+    const result = await this.#operation(request, new SubRequests(this.#of, signal, this.#services))
     if ('content' in result) return result.content
     throw new InvalidResponseFault('expected content')
   }
@@ -94,7 +95,7 @@ export class MultiRequest {
     const {provider, call} = this.#of
     const context = this.#context()
     try {
-      const result = await this.#errand(this.#operationInput(context), this.#upstream)
+      const result = await this.#operation(this.#operationInput(context), this.#upstream)
       if ('json' in result) return jsonAnswer(200, result.json)
       // What goes wrong before the first byte still has a status of its own.
       const content = result.content[Symbol.asyncIterator]()

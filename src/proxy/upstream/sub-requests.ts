@@ -40,7 +40,8 @@ const LONGEST_TIDYING_MS = 10_000
 const MAX_FAULT_BYTES = 64 << 10
 
 /**
- * The calls of one errand: each through the wall, with the target's credentials, and no longer than `signal` lets it.
+ * The calls of one provider operation: each through the wall, with the target's credentials, and no longer than
+ * `signal` lets it.
  */
 export class SubRequests implements Upstream {
   readonly #of: UpstreamOf

@@ -31,19 +31,19 @@ fact('1.11.0', 'data visibility', async () => {
 
 fact('1.11.0', 'alert reset rules', () => {
   const used: BudgetStanding = {scope: 'key/k/cost', used: 9n, credit_limit: 9n, alert_threshold: 5n, since_ms: 0}
-  const told = (standing: BudgetStanding, before: AlertMark | null) =>
+  const response = (standing: BudgetStanding, before: AlertMark | null) =>
     crossedThresholds(standing, before).crossings.map(({kind}) => kind)
   const {mark} = crossedThresholds(used, null)
-  expect(told(used, null)).toEqual(['threshold', 'exhausted'])
-  expect(told(used, mark)).toEqual([])
+  expect(response(used, null)).toEqual(['threshold', 'exhausted'])
+  expect(response(used, mark)).toEqual([])
   // the limit raised: both alerts are armed again
-  expect(told({...used, credit_limit: 10n}, mark)).toEqual(['threshold'])
+  expect(response({...used, credit_limit: 10n}, mark)).toEqual(['threshold'])
   // the threshold raised, or taken away and set again: its own alone
-  expect(told({...used, alert_threshold: 6n}, mark)).toEqual(['threshold'])
+  expect(response({...used, alert_threshold: 6n}, mark)).toEqual(['threshold'])
   const without = crossedThresholds({...used, alert_threshold: null}, mark)
-  expect([without.crossings, told(used, without.mark)]).toEqual([[], ['threshold']])
+  expect([without.crossings, response(used, without.mark)]).toEqual([[], ['threshold']])
   // begun anew: both
-  expect(told({...used, since_ms: 1}, mark)).toEqual(['threshold', 'exhausted'])
+  expect(response({...used, since_ms: 1}, mark)).toEqual(['threshold', 'exhausted'])
 })
 
 fact('1.11.1', 'empty workspaces array with override', async () => {

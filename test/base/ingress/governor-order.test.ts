@@ -52,7 +52,7 @@ test('a connection that has just come is not what gives way, though it has said 
   await settled()
   expect(standing.map(client => client.isOver())).toEqual([true, true, false])
   for (const client of [fresh, next]) client.write('GET /node HTTP/1.1\r\nHost: here\r\n\r\n')
-  for (const client of [fresh, next]) await expect.poll(client.heard).toMatch(/read 0$/)
+  for (const client of [fresh, next]) await expect.poll(client.received).toMatch(/read 0$/)
 })
 
 test('a first byte begins the time of a request anew', async () => {

@@ -22,9 +22,9 @@ async function askForMuch(client: Client) {
 }
 
 async function take(client: Client, bytes: number) {
-  const until_bytes = client.heard().length + bytes
+  const until_bytes = client.received().length + bytes
   client.socket.resume()
-  await expect.poll(() => client.heard().length, {interval: 1}).toBeGreaterThan(until_bytes)
+  await expect.poll(() => client.received().length, {interval: 1}).toBeGreaterThan(until_bytes)
   client.socket.pause()
 }
 
@@ -47,7 +47,7 @@ const says = (text: string) => (client: Client) => client.write(text)
 const answered = (first: string, text: string) => async (client: Client) => {
   client.write(first)
   await settled()
-  expect(client.heard()).toMatch(/read (2|0)$/)
+  expect(client.received()).toMatch(/read (2|0)$/)
   client.write(text)
 }
 
@@ -148,7 +148,7 @@ describe.each([false, true])('over TLS: %s', is_tls => {
       expect(on.governor.size).toBe(1)
       await on.pass(500 + LOOKS_MS)
       await expect.poll(client.isOver).toBe(true)
-      expect(client.heard()).toMatch(hears)
+      expect(client.received()).toMatch(hears)
       expect(on.governor.size).toBe(0)
     },
   )
@@ -164,7 +164,7 @@ describe.each([false, true])('over TLS: %s', is_tls => {
         expect(client.isOver()).toBe(false)
         client.write(letter)
       }
-      await expect.poll(client.heard).toMatch(/200 OK[\s\S]* read 9$/)
+      await expect.poll(client.received).toMatch(/200 OK[\s\S]* read 9$/)
     }
   })
 
@@ -190,9 +190,9 @@ test('a handshake that does not end is cut when a head would be, and when room i
   expect(on.governor.count('head')).toBe(1)
   const fresh = await on.dial()
   fresh.write(whole('/plain'))
-  await expect.poll(fresh.heard).toMatch(/front read 2/)
+  await expect.poll(fresh.received).toMatch(/front read 2/)
   await expect.poll(half.isOver).toBe(true)
-  expect(half.heard()).toBe('')
+  expect(half.received()).toBe('')
 })
 
 test('a process that stood still takes nobody for slow', async () => {
@@ -233,7 +233,7 @@ describe('as many connections as there may be', () => {
       await on.pass(LOOKS_MS)
       const fresh = await on.dial()
       fresh.write(whole('/plain'))
-      await expect.poll(fresh.heard).toMatch(gives_way ? /front read 2/ : /^HTTP\/1\.1 503 [\s\S]*MAX_CONNECTIONS/)
+      await expect.poll(fresh.received).toMatch(gives_way ? /front read 2/ : /^HTTP\/1\.1 503 [\s\S]*MAX_CONNECTIONS/)
       await settled()
       expect(both.map(client => client.isOver())).toEqual([gives_way, false])
       if (gives_way) return expect(on.governor.ended('gave_way')).toBe(1)
@@ -252,7 +252,7 @@ describe('as many connections as there may be', () => {
     for (const client of fresh) client.write('POST')
     await settled()
     for (const client of fresh) client.write(whole('/plain').slice(4))
-    for (const client of fresh) await expect.poll(client.heard).toMatch(/read 2$/)
+    for (const client of fresh) await expect.poll(client.received).toMatch(/read 2$/)
     expect(idle.filter(client => client.isOver())).toHaveLength(15)
   })
 
@@ -285,10 +285,10 @@ describe('as many connections as there may be', () => {
     await on.pass(LOOKS_MS)
     const last = await on.dial()
     last.write(whole('/plain'))
-    await expect.poll(last.heard).toMatch(/read 2$/)
+    await expect.poll(last.received).toMatch(/read 2$/)
     leaving.socket.resume()
     await expect.poll(leaving.isOver).toBe(true)
-    expect(leaving.heard().length).toBeLessThan(LARGE_BYTES)
+    expect(leaving.received().length).toBeLessThan(LARGE_BYTES)
   })
 
   test('an answer of which a client takes nothing gives way before a request that has begun', async () => {
@@ -300,7 +300,7 @@ describe('as many connections as there may be', () => {
     begun.write('GET /')
     const fresh = await on.dial()
     fresh.write(whole('/plain'))
-    await expect.poll(fresh.heard).toMatch(/read 2$/)
+    await expect.poll(fresh.received).toMatch(/read 2$/)
     expect([on.governor.ended('gave_way'), begun.isOver()]).toEqual([1, false])
   })
 
@@ -313,7 +313,7 @@ describe('as many connections as there may be', () => {
     await settled()
     expect(on.governor.count('body')).toBe(1)
     const fresh = await on.dial()
-    await expect.poll(fresh.heard).toContain('MAX_CONNECTIONS')
+    await expect.poll(fresh.received).toContain('MAX_CONNECTIONS')
     expect([on.governor.count('call'), client.isOver()]).toEqual([1, false])
   })
 
@@ -332,7 +332,7 @@ describe('as many connections as there may be', () => {
       fresh.write(post('/node', 'x-key: 1\r\nContent-Length: 5\r\n\r\n'))
       await settled()
     }
-    expect(halves[0]!.heard()).toMatch(/^HTTP\/1\.1 503 [\s\S]*Connection: close/)
+    expect(halves[0]!.received()).toMatch(/^HTTP\/1\.1 503 [\s\S]*Connection: close/)
     const last = await on.dial()
     await settled()
     expect([idle.isOver(), last.isOver()]).toEqual([true, false])
@@ -342,23 +342,23 @@ describe('as many connections as there may be', () => {
     const on = await governed({connections_per_address: 2})
     const two = [await on.dial(), await on.dial()]
     const third = await on.dial()
-    await expect.poll(third.heard).toMatch(/^HTTP\/1\.1 503 [\s\S]*MAX_CONNECTIONS_PER_ADDRESS/)
+    await expect.poll(third.received).toMatch(/^HTTP\/1\.1 503 [\s\S]*MAX_CONNECTIONS_PER_ADDRESS/)
     expect(two.map(client => client.isOver())).toEqual([false, false])
     two[0]!.socket.destroy()
     await expect.poll(() => on.governor.size).toBe(1)
     const fourth = await on.dial()
     fourth.write(GET)
-    await expect.poll(fourth.heard).toContain('200 OK')
+    await expect.poll(fourth.received).toContain('200 OK')
   })
 
   test.each([GET, whole('/plain')])('requests on one of them: the last says so (%#)', async request => {
     const on = await governed({requests_per_connection: 2})
     const client = await on.dial()
     client.write(request)
-    await expect.poll(client.heard).toMatch(/Connection: keep-alive/i)
+    await expect.poll(client.received).toMatch(/Connection: keep-alive/i)
     client.write(request)
     await expect.poll(client.isOver).toBe(true)
-    expect(client.heard()).toMatch(/Connection: close\r\n[\s\S]*read \d$/)
+    expect(client.received()).toMatch(/Connection: close\r\n[\s\S]*read \d$/)
   })
 })
 
@@ -392,7 +392,7 @@ test('a server that closes lets a call end whose body came whole since the last 
   expect(on.governor.count('body')).toBe(1)
   on.governor.closeIdle()
   await settled()
-  expect([on.governor.count('call'), client.isOver(), client.heard()]).toEqual([1, false, ''])
+  expect([on.governor.count('call'), client.isOver(), client.received()]).toEqual([1, false, ''])
 })
 
 test.each([false, true])(
@@ -431,10 +431,10 @@ test('no refusal is put into the middle of the answer to a request before', asyn
   const client = await on.dial()
   client.write(`GET /begins HTTP/1.1\r\nHost: here\r\n\r\n${post('/node')}Content-Length: 9\r\n\r\nabc`)
   await settled()
-  expect(client.heard()).toMatch(/\r\n\r\nbegun$/)
+  expect(client.received()).toMatch(/\r\n\r\nbegun$/)
   await on.pass(BODY + LOOKS_MS)
   await expect.poll(client.isOver).toBe(true)
-  expect(client.heard()).toMatch(/\r\n\r\nbegun$/)
+  expect(client.received()).toMatch(/\r\n\r\nbegun$/)
 })
 
 test('connections are counted by what they are at', async () => {

@@ -44,11 +44,11 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
   const template = await prepare()
   let stage: (Stage & {readonly app: App; readonly url: string | undefined; close(): Promise<void>}) | undefined
   const requests: string[] = []
-  const heard = (message: unknown) => {
+  const received = (message: unknown) => {
     const {method, path} = (message as {request: {method: string; path: string}}).request
     requests.push(`${method} ${path}`)
   }
-  subscribe('undici:request:create', heard)
+  subscribe('undici:request:create', received)
   const reset = async () => {
     await stage?.close()
     stage = undefined
@@ -111,7 +111,7 @@ export async function openExamples(mode: Mode, {keeps = false} = {}): Promise<Ex
     },
     async close() {
       await reset()
-      unsubscribe('undici:request:create', heard)
+      unsubscribe('undici:request:create', received)
       rmSync(template, {recursive: true, force: true})
     },
   }

@@ -256,11 +256,11 @@ export const READERS: readonly Reader[] = [
       `${endpoint}: the text of a stream`,
       EVENTS,
       text => {
-        const heard = new StreamText(endpoint)
+        const received = new StreamText(endpoint)
         const others = text.replaceAll('"k', '"q')
         for (const each of [...(readEvents(event(text)) ?? []), ...(readEvents(event(others)) ?? [])])
-          if (each.event) heard.add(each.event)
-        return heard.whole()
+          if (each.event) received.add(each.event)
+        return received.whole()
       },
       6,
       4,
@@ -313,8 +313,8 @@ export const READERS: readonly Reader[] = [
     'a realtime event',
     ['{"type":"error","error":@}', '{"type":"response.done","response":@}', '{"session":@}', '@'],
     text => {
-      const heard = eventIn(bytes(text))
-      return [modelOf(heard), statusOf(heard)]
+      const received = eventIn(bytes(text))
+      return [modelOf(received), statusOf(received)]
     },
   ),
   reader('the payload of an AWS event', EVENTS, text =>

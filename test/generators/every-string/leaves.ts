@@ -1,11 +1,11 @@
 import {parsed} from '../../../src/base/json-object.ts'
 
 /** A string of a body: a value or a key, perhaps of JSON that stands as a text. */
-export interface Leaf {
+export interface BodyString {
   readonly path: readonly (string | number)[]
   readonly is_key: boolean
   /** Where it stands in the JSON of the text at `path`. */
-  readonly within?: Leaf
+  readonly within?: BodyString
   readonly name: string
 }
 
@@ -15,7 +15,7 @@ type Value = unknown
 const FREE = new Set(['metadata', 'variables', 'input', 'arguments', 'partial_json'])
 
 /** Every string of a value that is not empty, and every key of what callers and tools fill. */
-export function leavesOf(value: Value, path: Leaf['path'] = [], is_free = false): readonly Leaf[] {
+export function leavesOf(value: Value, path: BodyString['path'] = [], is_free = false): readonly BodyString[] {
   if (typeof value === 'string') {
     if (!value) return []
     const key = path.at(-1)
@@ -36,10 +36,10 @@ export function leavesOf(value: Value, path: Leaf['path'] = [], is_free = false)
   })
 }
 
-const leaf = (path: Leaf['path']): Leaf => ({path, is_key: false, name: path.join('.')})
+const leaf = (path: BodyString['path']): BodyString => ({path, is_key: false, name: path.join('.')})
 
 /** The value with `text` in the place of a leaf; as a part of what stands there where `is_part`. */
-export function withLeaf<T>(value: T, {path, is_key, within}: Leaf, text: string): T {
+export function withLeaf<T>(value: T, {path, is_key, within}: BodyString, text: string): T {
   const made = structuredClone(value) as Record<string | number, unknown>
   let holder = made
   for (const key of path.slice(0, -1)) holder = holder[key] as typeof made
@@ -53,6 +53,6 @@ export function withLeaf<T>(value: T, {path, is_key, within}: Leaf, text: string
 }
 
 /** The last key of a leaf that is no place in a list. */
-export function keyOf({path}: Leaf): string {
+export function keyOf({path}: BodyString): string {
   return String(path.findLast(key => typeof key === 'string'))
 }

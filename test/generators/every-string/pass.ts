@@ -45,12 +45,12 @@ export async function pass(
   const inner = openStream(endpoint, {provider: 'p', encoding: null, is_metered: false, is_good: true})
   const stream = new GuardedStream({inner, guarded, status: 200, asks_usage: false, onSent: () => undefined})
   let text = ''
-  const heard = (send: Buffer, hold: Buffer | null) => {
+  const received = (send: Buffer, hold: Buffer | null) => {
     text += send.toString('latin1') + (hold ?? '').toString('latin1')
   }
   let from = 0
   for (const to of [...cuts.toSorted((one, other) => one - other), bytes.length]) {
-    stream.take(bytes.subarray(from, to), heard)
+    stream.take(bytes.subarray(from, to), received)
     from = to
     await new Promise<void>(resolve => setImmediate(resolve))
   }

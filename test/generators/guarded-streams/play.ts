@@ -80,7 +80,7 @@ export async function play({wire, hooks, chunks, last, delay, broken_verdict, ra
     stream.settled(of)
     stream.close()
   }
-  const heard = (send: Buffer, hold: Buffer | null) => {
+  const received = (send: Buffer, hold: Buffer | null) => {
     give(send)
     if (state === 'open' && stream.ends_on_fault && stream.failed) return fail(stream.fault!)
     if (hold === null) return
@@ -101,7 +101,7 @@ export async function play({wire, hooks, chunks, last, delay, broken_verdict, ra
   const often = Math.min(1, 60 / chunks.length)
   for (const chunk of chunks) {
     if (state === 'over') break
-    stream.take(chunk, heard)
+    stream.take(chunk, received)
     if (delay === 'now and then') for (let open = Math.floor(random() * 3); open > 0; open--) gates.shift()?.()
     if (random() >= often) continue
     if (random() < 0.2) await soon()

@@ -59,7 +59,7 @@ class Line extends Duplex {
  */
 export interface CameOf {
   readonly told: readonly string[]
-  readonly heard: string
+  readonly received: string
   readonly is_closed: boolean
 }
 
@@ -154,8 +154,8 @@ function endsOf(text: string, count: number): number[] {
 
 async function cameOf(line: Line, told: string[]): Promise<CameOf> {
   for (let turns = 0; turns < TURNS; turns++) await turn()
-  const heard = line.written.replaceAll(/\r\nDate: [^\r]*/g, '')
-  const came = {told: [...told].sort(), heard, is_closed: line.is_closed}
+  const received = line.written.replaceAll(/\r\nDate: [^\r]*/g, '')
+  const came = {told: [...told].sort(), received, is_closed: line.is_closed}
   line.destroy()
   return came
 }

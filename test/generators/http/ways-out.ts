@@ -2,8 +2,8 @@ import type {Socket} from 'node:net'
 import {setImmediate as turn} from 'node:timers/promises'
 import fc from 'fast-check'
 import {type Dispatcher, Pool} from 'undici'
+import {type Told, tell, Wire, wired} from '../../base/egress/http1/dispatched.ts'
 import {bent, type Reply, reply as wellFormed} from '../../base/egress/http1/replies.ts'
-import {type Told, tell, Wire, wired} from '../../base/egress/http1/told.ts'
 import {put, withLine} from './lines.ts'
 
 export interface Asking {
@@ -27,9 +27,9 @@ export async function besideUndici(of: Asking): Promise<{readonly ours: Told; re
     connect: (_, done) => queueMicrotask(() => done(null, wire as unknown as Socket)),
   })
   const both = [called(mine.pool, of, () => mine.wire(0)), called(theirs, {...of, cuts: []}, async () => wire)] as const
-  const told = await Promise.all(both)
+  const response = await Promise.all(both)
   await Promise.all([mine.pool.destroy(), theirs.destroy()])
-  return {ours: told[0], theirs: told[1]}
+  return {ours: response[0], theirs: response[1]}
 }
 
 async function called(

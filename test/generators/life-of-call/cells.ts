@@ -1,16 +1,16 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {Client} from './client.ts'
 import {CHAT, STATES, type State} from './states.ts'
-import type {World} from './worlds.ts'
+import type {GatewaySetup} from './worlds.ts'
 
 /** Plain requests are read by the front; what has a body in chunks is node:http's. */
-export type Way = 'front' | 'http'
+export type ServerKind = 'front' | 'http'
 
 /** A call that is held in a state. */
 export interface Cell {
   readonly state: State
   readonly tag: string
-  readonly way: Way
+  readonly way: ServerKind
   readonly trace_id: string
   readonly key: string
   readonly client: Client
@@ -25,16 +25,22 @@ let traces = 0
 
 /** Brings a call into each of these states at once, and holds them there. */
 export function hold(
-  world: World,
+  world: GatewaySetup,
   event: string,
   states: readonly State[],
-  way: Way,
+  way: ServerKind,
   patience_ms = 60_000,
 ): Promise<Cell[]> {
   return Promise.all(states.map(state => holdOne(world, state, way, patience_ms, tagOf(state, event))))
 }
 
-async function holdOne(world: World, state: State, way: Way, patience_ms: number, tag: string): Promise<Cell> {
+async function holdOne(
+  world: GatewaySetup,
+  state: State,
+  way: ServerKind,
+  patience_ms: number,
+  tag: string,
+): Promise<Cell> {
   const {double} = world
   if (state.follows && !tag.startsWith(SENT.name)) {
     const leader = await holdOne(world, {...SENT, request: state.request}, way, patience_ms, `${SENT.name}.${tag}`)
@@ -93,7 +99,7 @@ export async function until(is_so: () => boolean | Promise<boolean>, most_ms = S
 let asks = 0
 
 /** Asks for as much as a key may hold; gives the status. */
-export async function ask({url}: World, key: string): Promise<number> {
+export async function ask({url}: GatewaySetup, key: string): Promise<number> {
   const reply = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: {'content-type': 'application/json', 'x-gateway-api-key': key, 'x-gateway-config': '{"provider":"@main"}'},

@@ -4,7 +4,7 @@ import {acceptKey} from '../../../src/base/websocket/index.ts'
 import {chatEvents, chatReply} from '../../support/provider.ts'
 
 /** A request that is kept from its end. */
-interface Hold {
+interface OpenRequest {
   readonly socket: Socket
   /** Lets it go on to its end. */
   readonly finish: () => void
@@ -76,7 +76,7 @@ export interface Double {
   /** Where no TLS handshake ends. */
   readonly silent_url: string
   /** Everything that was asked, in order: `chat`, `judge`, `login`, `session` and of whom, or `dial`. */
-  readonly heard: readonly string[]
+  readonly received: readonly string[]
   /** Resolves once `what` was asked `times` times. */
   until(what: string, times?: number): Promise<void>
   /** How often `what` was asked. */
@@ -91,13 +91,13 @@ export interface Double {
 }
 
 export async function openDouble(): Promise<Double> {
-  const heard: string[] = []
-  const holds = new Map<string, Hold[]>()
+  const received: string[] = []
+  const holds = new Map<string, OpenRequest[]>()
   const free = new Set<string>()
   const waiting: {readonly what: string; readonly times: number; readonly resolve: () => void}[] = []
-  const count = (what: string) => heard.filter(each => each === what).length
+  const count = (what: string) => received.filter(each => each === what).length
   const hear = (what: string) => {
-    heard.push(what)
+    received.push(what)
     for (const each of [...waiting]) {
       if (count(each.what) < each.times) continue
       waiting.splice(waiting.indexOf(each), 1)
@@ -188,7 +188,7 @@ export async function openDouble(): Promise<Double> {
   return {
     url: `http://127.0.0.1:${port}`,
     silent_url: `https://127.0.0.1:${silent_port}/v1`,
-    heard,
+    received,
     count,
     until: (what, times = 1) =>
       count(what) >= times

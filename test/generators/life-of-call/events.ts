@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import {join} from 'node:path'
 import type {Cell} from './cells.ts'
-import type {World} from './worlds.ts'
+import type {GatewaySetup} from './worlds.ts'
 
 /**
  * What a call comes to: for its client, in the log (statuses), in the ledger (outcomes), and requests to its provider
@@ -133,7 +133,7 @@ export function fillDisk(folder: string): () => void {
 }
 
 /** What is done to a call by itself; the other events happen to all of them. */
-export const ACTS: Readonly<Partial<Record<Event, (cell: Cell, world: World) => void>>> = {
+export const ACTS: Readonly<Partial<Record<Event, (cell: Cell, world: GatewaySetup) => void>>> = {
   'client gone': ({client}) => client.leave(),
   // what held them back gives way while the gateway drains, or what they waited for is lost: they might go on
   drain({state, tag, client, rest}, {double}) {

@@ -24,7 +24,7 @@ export interface Recorded {
 }
 
 /** A gateway with all it talks to; what a test may know of it comes over sockets, or stands in its database. */
-export interface World {
+export interface GatewaySetup {
   readonly url: string
   readonly folder: string
   readonly double: Double
@@ -41,7 +41,7 @@ export interface World {
 }
 
 /** A gateway in a process of its own. */
-export interface ProcessWorld extends World {
+export interface ProcessWorld extends GatewaySetup {
   kill(signal: NodeJS.Signals): void
   /** Resolves to the exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
@@ -56,7 +56,7 @@ const ENV = {
 }
 
 /** A gateway in this process. */
-export async function worldHere(env: Readonly<Record<string, string>>): Promise<World> {
+export async function worldHere(env: Readonly<Record<string, string>>): Promise<GatewaySetup> {
   const double = await openDouble()
   const folder = mkdtempSync(join(tmpdir(), 'gateway-life-'))
   const all = {...ENV, GATEWAY_DATA_DIR: folder, AZURE_AUTHORITY_HOST: double.url, ...env}

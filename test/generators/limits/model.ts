@@ -28,7 +28,7 @@ interface Spent {
   readonly cost_nanousd: number
 }
 
-interface Held {
+interface Reservation {
   readonly call: string
   readonly key: string
   readonly amount: number
@@ -38,7 +38,7 @@ interface Held {
 export class Model {
   readonly terms: Terms
   readonly #spent: Spent[] = []
-  #held: Held[] = []
+  #held: Reservation[] = []
   /** Of rates: what was used in each window that is known. */
   #windows = new Map<string, number>()
 

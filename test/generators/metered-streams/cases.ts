@@ -1,5 +1,5 @@
 import {numbers} from './numbers.ts'
-import {WAYS, type Way} from './ways.ts'
+import {type CallPath, WAYS} from './ways.ts'
 import type {Bill, Counts, Step} from './words.ts'
 
 /** How an answer ends: `whole` is no stream; a stream ends by itself, breaks, ends early, or is left by its client. */
@@ -32,7 +32,7 @@ export const COMBINATIONS = TABLE.reduce((product, {length}) => product * length
 const STEP = 100_003
 
 export interface Case {
-  readonly way: Way
+  readonly way: CallPath
   readonly end: (typeof ENDS)[number]
   readonly label: (typeof LABELS)[number]
   readonly report: (typeof REPORTS)[number]
@@ -53,7 +53,7 @@ export function caseAt(index: number, seed: number): Case {
     return column[place]
   })
   const [way, drawn_end, label, report, options, is_limited] = drawn as unknown as [
-    Way,
+    CallPath,
     Case['end'],
     Case['label'],
     Case['report'],
@@ -162,10 +162,10 @@ export const IMPOSSIBLE: ReadonlySet<Case['report']> = new Set(['negative', 'neg
 
 /** What a whole answer reports, which has one place for it. */
 export function reportOfWhole(one: Case): Counts | undefined {
-  const {told} = reportsOf({...one, end: 'stream'}, true)
-  if (told.size === 0)
+  const {told: response} = reportsOf({...one, end: 'stream'}, true)
+  if (response.size === 0)
     return one.way.words.usual(one.steps, one.bill).size > 0 && one.report === 'behind the end' ? one.bill : undefined
-  return IMPOSSIBLE.has(one.report) || one.report.startsWith('total') ? [...told.values()].at(-1)! : one.bill
+  return IMPOSSIBLE.has(one.report) || one.report.startsWith('total') ? [...response.values()].at(-1)! : one.bill
 }
 
 /** What a total may have beyond its parts. */

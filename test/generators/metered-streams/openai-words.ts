@@ -7,7 +7,7 @@ import {
   plain,
   type Step,
   sse,
-  type Words,
+  type WireFormat,
 } from './words.ts'
 
 const chunk = (object: string, choices: readonly object[]) => ({id: 'c1', object, created: 1, model: 'm', choices})
@@ -24,7 +24,7 @@ function ofChoices(
   object: string,
   choice: (text: string, reason: string | null) => object,
   first: readonly object[],
-): Words {
+): WireFormat {
   const step = (place: Step['place'], text: string, choices: readonly object[]) =>
     maySayNull(place, text, chunk(object, choices))
   return {
@@ -50,24 +50,27 @@ function ofChoices(
 }
 
 /** OpenAI API reference, chat completions. */
-export const chat: Words = ofChoices(
+export const chat: WireFormat = ofChoices(
   'chat.completion.chunk',
   (content, finish_reason) => ({index: 0, delta: finish_reason ? {} : {content}, finish_reason}),
   [{index: 0, delta: {role: 'assistant', content: ''}, finish_reason: null}],
 )
 /** OpenAI API reference, completions. */
-export const completions: Words = ofChoices(
+export const completions: WireFormat = ofChoices(
   'text_completion',
   (text, finish_reason) => ({index: 0, text, finish_reason}),
   [],
 )
 
 /** Chat of those who report with the last chunk and know no `stream_options` (AI21, Mistral, Predibase, Workers AI). */
-export const chatAtTheEnd: Words = {...chat, steps: pieces => chat.steps(pieces).filter(({place}) => place !== 'usage')}
+export const chatAtTheEnd: WireFormat = {
+  ...chat,
+  steps: pieces => chat.steps(pieces).filter(({place}) => place !== 'usage'),
+}
 
 const event = (type: string, more: object = {}) => sse({type, ...more}, type)
 /** Anthropic API reference, Messages, streaming: the input comes first, the output with the reason to end. */
-export const messages: Words = {
+export const messages: WireFormat = {
   type: 'text/event-stream',
   steps: pieces => [
     {place: 'begin', text: '', carries: true, bytes: startOf},
@@ -134,7 +137,7 @@ const holder = (type: string, place: Step['place'], status: string, output: read
 })
 
 /** OpenAI API reference, Responses, streaming: the last event holds the answer and its usage. */
-export const responses: Words = {
+export const responses: WireFormat = {
   type: 'text/event-stream',
   steps: pieces => {
     const text = pieces.join('')

@@ -11,7 +11,7 @@ import {
   reported,
   type Step,
   sse,
-  type Words,
+  type WireFormat,
 } from './words.ts'
 
 const geminiUsage = ({input, output, total}: Counts) => ({
@@ -34,7 +34,7 @@ const everyTime = (steps: readonly Step[], {input, output}: Bill): ReadonlyMap<n
 }
 
 /** ai.google.dev/api/generate-content: each event tells the usage so far. */
-export const gemini: Words = {
+export const gemini: WireFormat = {
   type: 'text/event-stream',
   steps: pieces => [
     ...pieces.map(text => carrying('text', text, sse, candidate(text), geminiUsage)),
@@ -46,7 +46,7 @@ export const gemini: Words = {
 }
 
 /** The same without `alt=sse`: one array of JSON. */
-export const geminiArray: Words = {
+export const geminiArray: WireFormat = {
   ...gemini,
   type: 'application/json',
   steps: pieces =>
@@ -68,7 +68,7 @@ const converseUsage = ({input, output, total}: Counts) => ({
 })
 
 /** Bedrock API reference, ConverseStream: usage comes behind the reason to end. */
-export const converse: Words = {
+export const converse: WireFormat = {
   type: 'application/vnd.amazon.eventstream',
   steps: pieces => [
     plain('begin', '', eventFrame('messageStart', {role: 'assistant'})),
@@ -88,7 +88,7 @@ export const converse: Words = {
 }
 
 /** Bedrock API reference, InvokeModelWithResponseStream: the model's own events, in base64. */
-export const invoke: Words = {
+export const invoke: WireFormat = {
   ...messages,
   type: 'application/vnd.amazon.eventstream',
   steps: pieces =>
@@ -114,7 +114,7 @@ const cohereEnd = (told?: Counts | null) =>
 const cohereEvent = (type: string, more: object) => sse({type, ...more}, type)
 
 /** docs.cohere.com, API v2, chat with streaming. */
-export const cohere: Words = {
+export const cohere: WireFormat = {
   type: 'text/event-stream',
   steps: pieces => [
     plain(
@@ -140,7 +140,7 @@ export const cohere: Words = {
 }
 
 /** docs.cohere.com, API v1, generate: JSON by lines. */
-export const generate: Words = {
+export const generate: WireFormat = {
   type: 'application/stream+json',
   steps: pieces => [
     ...pieces.map(text => plain('text', text, line({text, is_finished: false, event_type: 'text-generation'}))),
@@ -165,7 +165,7 @@ export const generate: Words = {
 }
 
 /** docs/api.md of Ollama: lines, the last of which counts. */
-const ofOllama = (member: (text: string) => object): Words => {
+const ofOllama = (member: (text: string) => object): WireFormat => {
   const usageOf = ({input, output}: Counts) => reported({prompt_eval_count: input, eval_count: output})
   const base = {model: 'm', created_at: '2026-01-01T00:00:00Z'}
   return {
@@ -183,7 +183,7 @@ export const ollamaChat = ofOllama(content => ({message: {role: 'assistant', con
 export const ollamaGenerate = ofOllama(response => ({response}))
 
 /** tools/server/README.md of llama.cpp. */
-export const llamaCpp: Words = {
+export const llamaCpp: WireFormat = {
   type: 'text/event-stream',
   steps: pieces => [
     ...pieces.map(content => plain('text', content, sse({content, stop: false}))),
@@ -201,7 +201,7 @@ export const llamaCpp: Words = {
 }
 
 /** Snowflake's OpenAPI of the Cortex REST API: usage with each event, filled in the last. */
-export const cortex: Words = {
+export const cortex: WireFormat = {
   type: 'text/event-stream',
   steps: pieces =>
     pieces.map((content, at) =>
@@ -219,7 +219,7 @@ export const cortex: Words = {
 }
 
 /** docs.reka.ai, chat. */
-export const reka: Words = {
+export const reka: WireFormat = {
   type: 'text/event-stream',
   steps: pieces => {
     const say = (content: string, finish_reason: string) => ({
@@ -243,7 +243,7 @@ export const reka: Words = {
 }
 
 /** docs.oracle.com, ChatResult with a GenericChatResponse. */
-export const oracle: Words = {
+export const oracle: WireFormat = {
   type: 'text/event-stream',
   steps: pieces => [
     ...pieces.map(text =>
@@ -268,7 +268,7 @@ function oracleUsage({input, output}: Counts) {
 }
 
 /** developers.cloudflare.com/workers-ai: words of its own for models that have no chunks. */
-export const workersAi: Words = {
+export const workersAi: WireFormat = {
   type: 'text/event-stream',
   steps: pieces => [
     ...pieces.map(response => carrying('text', response, sse, {response}, openaiUsage)),
@@ -286,7 +286,7 @@ export const workersAi: Words = {
 }
 
 /** Vectors come whole, and have no output. */
-const vectors = (whole: (told?: Counts) => object): Words => ({
+const vectors = (whole: (told?: Counts) => object): WireFormat => ({
   type: 'application/json',
   steps: () => [{place: 'end', text: '', carries: true, bytes: () => Buffer.alloc(0)}],
   usual: atTheLast,
@@ -294,28 +294,28 @@ const vectors = (whole: (told?: Counts) => object): Words => ({
   whole: (_, told) => whole(told),
 })
 /** OpenAI API reference, embeddings. */
-export const embeddings: Words = vectors(told => ({
+export const embeddings: WireFormat = vectors(told => ({
   object: 'list',
   model: 'm',
   data: [{object: 'embedding', index: 0, embedding: [0.5]}],
   ...(told && {usage: reported({prompt_tokens: told.input, total_tokens: told.total ?? told.input})}),
 }))
 /** docs.cohere.com, API v2, embed. */
-export const cohereEmbed: Words = vectors(told => ({
+export const cohereEmbed: WireFormat = vectors(told => ({
   id: 'e1',
   embeddings: {float: [[0.5]]},
   texts: ['t'],
   ...(told && {meta: {billed_units: reported({input_tokens: told.input})}}),
 }))
 /** Amazon Titan Text Embeddings V2, Bedrock user guide. */
-export const titanEmbed: Words = vectors(told => ({
+export const titanEmbed: WireFormat = vectors(told => ({
   embedding: [0.5],
   embeddingsByType: {float: [0.5]},
   ...(told && reported({inputTextTokenCount: told.input})),
 }))
 
 /** Triton inference server, generate extension: it tells no usage, and no end but the connection's. */
-export const triton: Words = {
+export const triton: WireFormat = {
   type: 'text/event-stream',
   steps: pieces =>
     pieces.map((text_output, at) =>

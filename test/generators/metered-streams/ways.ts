@@ -2,15 +2,15 @@ import {generateKeyPairSync} from 'node:crypto'
 import type {EndpointName} from '../../../src/schema/endpoints.ts'
 import {chat, chatAtTheEnd, completions, messages, responses} from './openai-words.ts'
 import * as vendor from './vendor-words.ts'
-import type {Words} from './words.ts'
+import type {WireFormat} from './words.ts'
 
 /** One way of a call: what its client speaks, whom it reaches, and what that one answers in. */
-export interface Way {
+export interface CallPath {
   readonly name: string
   /** Behind `/v1`; for streams, then for whole answers. */
   readonly paths: readonly [stream: string, whole: string]
   readonly provider: string
-  readonly words: Words
+  readonly words: WireFormat
   /** The unified endpoint; null: a vendor's own operations, by their names in the product's table. */
   readonly endpoint: EndpointName | null
   readonly operations: readonly string[]
@@ -70,10 +70,10 @@ const UNIFIED = {
 function unified(
   endpoint: keyof typeof UNIFIED,
   provider: string,
-  words: Words,
+  words: WireFormat,
   model: string,
-  more: Partial<Way> = {},
-): Way {
+  more: Partial<CallPath> = {},
+): CallPath {
   const {path, asks} = UNIFIED[endpoint]
   const has_options = endpoint === 'chatComplete' || endpoint === 'complete'
   return {
@@ -93,12 +93,12 @@ function unified(
 function own(
   names: string,
   provider: string,
-  words: Words,
-  paths: Way['paths'],
-  body: Way['body'],
-  more: Partial<Way> = {},
-): Way {
-  const proxied = paths.map(path => `/proxy${path}`) as unknown as Way['paths']
+  words: WireFormat,
+  paths: CallPath['paths'],
+  body: CallPath['body'],
+  more: Partial<CallPath> = {},
+): CallPath {
+  const proxied = paths.map(path => `/proxy${path}`) as unknown as CallPath['paths']
   return {
     ...NOT,
     name: `${names} ${provider}`,
@@ -113,7 +113,7 @@ function own(
   }
 }
 
-function embed(provider: string, words: Words, model: string, more: Partial<Way> = {}): Way {
+function embed(provider: string, words: WireFormat, model: string, more: Partial<CallPath> = {}): CallPath {
   const body = (input: string) => ({model, input})
   const paths = ['/embeddings', '/embeddings'] as const
   return {
@@ -146,7 +146,7 @@ const invokes = (content: string) => ({
 })
 
 /** Providers whose chat is translated, for every client. */
-const CHATS: readonly (readonly [provider: string, words: Words, model: string, more?: Partial<Way>])[] = [
+const CHATS: readonly (readonly [provider: string, words: WireFormat, model: string, more?: Partial<CallPath>])[] = [
   ['anthropic', messages, CLAUDE],
   ['google', vendor.gemini, 'gemini-2.5-flash'],
   ['vertex-ai', vendor.gemini, 'gemini-2.5-flash'],
@@ -161,7 +161,7 @@ const CHATS: readonly (readonly [provider: string, words: Words, model: string, 
   ['workers-ai', vendor.workersAi, '@cf/meta/llama-3.1-8b-instruct'],
 ]
 
-export const WAYS: readonly Way[] = [
+export const WAYS: readonly CallPath[] = [
   unified('chatComplete', 'openai', chat, GPT, asked),
   unified('chatComplete', 'anyscale', chat, GPT, {...asked, is_asked: false}),
   unified('complete', 'openai', completions, 'gpt-3.5-turbo-instruct', asked),

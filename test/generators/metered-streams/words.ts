@@ -17,18 +17,18 @@ export interface Step {
   /** A report may stand in it. */
   readonly carries: boolean
   /** Null: it tells that it reports nothing, in the words that have a way to. */
-  bytes(told?: Counts | null): Buffer
+  bytes(response?: Counts | null): Buffer
 }
 
 /** The wire of a provider's answers to one operation: streams and whole answers. */
-export interface Words {
+export interface WireFormat {
   readonly type: string
   steps(pieces: readonly string[]): readonly Step[]
   /** Where its vendor documents that usage stands: by the place of an event. */
   usual(steps: readonly Step[], bill: Bill): ReadonlyMap<number, Counts>
   /** A report behind the last event; null where a stream has no end of its own. */
-  late(told: Counts): Buffer | null
-  whole(text: string, told?: Counts): object
+  late(response: Counts): Buffer | null
+  whole(text: string, response?: Counts): object
 }
 
 /** What a provider charges for a call. */
@@ -47,9 +47,9 @@ export function carrying(
   text: string,
   frame: (data: object) => Buffer,
   data: object,
-  usageOf: (told: Counts) => object,
+  usageOf: (response: Counts) => object,
 ): Step {
-  return {place, text, carries: true, bytes: told => frame(told ? {...data, ...usageOf(told)} : data)}
+  return {place, text, carries: true, bytes: response => frame(response ? {...data, ...usageOf(response)} : data)}
 }
 
 export function plain(place: Step['place'], text: string, bytes: Buffer): Step {

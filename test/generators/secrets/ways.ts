@@ -16,7 +16,7 @@ export interface Asked {
   readonly model?: string
 }
 
-export interface Way {
+export interface RequestCase {
   /**
    * `unused`: the header is told and not used. `refused`: 400 naming it. `own`: refused, or sent with nothing of the
    * integration's.
@@ -38,7 +38,7 @@ const always = {query: {'params.model': {$ne: 'never'}}, then: 'it'}
 const OWN = {api_key: 'mine'}
 
 /** Every way in which a caller may say it. */
-export const WAYS: Readonly<Record<string, Way>> = {
+export const WAYS: Readonly<Record<string, RequestCase>> = {
   'x-gateway header': {
     comes_to: 'unused',
     asked: said => ({headers: {...at(said.slug), ...inHeader('x-gateway', said)}}),

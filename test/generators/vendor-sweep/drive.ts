@@ -8,7 +8,7 @@ export interface Drive {
   readonly answer: string
   readonly is_error: boolean
   /** Requests that the provider heard, without what a call differs in from the next. */
-  readonly heard: readonly Record<string, string>[]
+  readonly received: readonly Record<string, string>[]
   /** How many of them the gateway sent: with the integration's key, which no client knows. */
   readonly passed: number
 }
@@ -21,7 +21,7 @@ export async function drive(
   headers: Record<string, string>,
   provider: FakeProvider,
 ): Promise<Drive> {
-  provider.heard.length = 0
+  provider.received.length = 0
   let answer: unknown
   let is_error = false
   try {
@@ -30,8 +30,13 @@ export async function drive(
     is_error = true
     answer = String(fault)
   }
-  const passed = provider.heard.filter(({headers}) => JSON.stringify(headers).includes('sk-upstream-secret')).length
-  return {answer: JSON.stringify(answer, withoutHeaders) ?? '', is_error, heard: provider.heard.map(comparable), passed}
+  const passed = provider.received.filter(({headers}) => JSON.stringify(headers).includes('sk-upstream-secret')).length
+  return {
+    answer: JSON.stringify(answer, withoutHeaders) ?? '',
+    is_error,
+    received: provider.received.map(comparable),
+    passed,
+  }
 }
 
 /** Google's client puts the headers of a reply into what it returns. */

@@ -5,7 +5,7 @@ import {PARTNERS} from '../../../src/guardrails/partners/index.ts'
 import {masked} from '../../../src/guardrails/partners/reading.ts'
 import {BUILT_IN} from '../../../src/guardrails/registry.ts'
 import {runHooks} from '../../../src/guardrails/run.ts'
-import {answered, checkOf, explanation, hooks, NOW_MS, said, type World, world} from '../support.ts'
+import {answered, type CheckSetup, checkOf, explanation, hooks, NOW_MS, said, world} from '../support.ts'
 import {ANSWER, PARTNER_CASES, type PartnerCase, REQUEST, SAID} from './cases.ts'
 import {judge, openTwin, type Reply, type Twin} from './twin.ts'
 
@@ -16,14 +16,14 @@ beforeAll(async () => {
 afterAll(() => twin.close())
 
 const request = REQUEST as unknown as JsonValue
-const worldOf = ({side}: PartnerCase): World =>
+const worldOf = ({side}: PartnerCase): CheckSetup =>
   side === 'input' ? {side, body: request} : {side, request, body: answered(ANSWER)}
 
 async function asking(
   of: PartnerCase,
   reply: Reply | readonly Reply[],
   more: Record<string, unknown> = {},
-  world: World = {},
+  world: CheckSetup = {},
 ) {
   twin.answer(reply)
   const outcome = await judge(
@@ -210,7 +210,7 @@ test('an Entra application’s token is asked for once, and used until it is old
   const memory = new Map<string, unknown>()
   const pass = {json: {protectedMaterialAnalysis: {detected: false}}}
   twin.answer([{json: {token_type: 'Bearer', expires_in: 3599, access_token: 'entra-token'}}, pass, pass])
-  const of: World = {side: 'output', body: answered(ANSWER), memory}
+  const of: CheckSetup = {side: 'output', body: answered(ANSWER), memory}
   for (let call = 0; call < 2; call++) {
     const outcome = await judge(twin, {'azure.protectedMaterial': {credentials}}, of)
     expect(checkOf(outcome).verdict).toBe(true)

@@ -3,7 +3,7 @@ import type {AddressInfo} from 'node:net'
 import {request} from 'undici'
 import type {Http} from '../../../src/guardrails/http.ts'
 import {type PhaseOutcome, runHooks} from '../../../src/guardrails/run.ts'
-import {hooks, type World, world} from '../support.ts'
+import {type CheckSetup, hooks, world} from '../support.ts'
 
 /** What a partner was asked, as it stood on the wire. */
 export interface Asked {
@@ -112,7 +112,7 @@ function send(reply: Reply, response: ServerResponse) {
 export async function judge(
   twin: Twin,
   guardrail: Readonly<Record<string, unknown>>,
-  of: World,
+  of: CheckSetup,
 ): Promise<PhaseOutcome> {
   const {view, context} = world(of)
   return runHooks(hooks(of.side ?? 'input', [guardrail]), view, {...context, http: twin.http})

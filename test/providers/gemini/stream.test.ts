@@ -3,7 +3,7 @@ import type {Json, TranslationContext} from '../../../src/providers/translation.
 import {chatOf, contextOf, counted, short} from './fixtures.ts'
 
 /** What the events come to, in short, and the translator after them. */
-function heard(events: readonly Json[], more: Partial<TranslationContext> = {}) {
+function received(events: readonly Json[], more: Partial<TranslationContext> = {}) {
   const translator = chatOf().stream.open(contextOf({is_stream: true, ...more}), {})
   const chunks = [...events.flatMap(data => translator.event({name: null, data})), ...translator.end()]
   return {chunks: chunks.map(short), translator}
@@ -17,7 +17,7 @@ const call = {functionCall: {id: 'f', name: 'f', args: {}}}
 const picture = {inlineData: {mimeType: 'image/png', data: 'AAAA'}}
 
 test('a reason to finish holds when later events have none', () => {
-  const {chunks, translator} = heard([event([{text: 'a'}], {finishReason: 'MAX_TOKENS'}), event([])])
+  const {chunks, translator} = received([event([{text: 'a'}], {finishReason: 'MAX_TOKENS'}), event([])])
   expect(chunks).toEqual([
     [0, {role: 'assistant', content: 'a'}, null],
     [0, {}, 'length'],
@@ -26,7 +26,7 @@ test('a reason to finish holds when later events have none', () => {
 })
 
 test('counts told in parts are put together', () => {
-  const {translator} = heard([
+  const {translator} = received([
     {...event([{text: 'a'}]), usageMetadata: {promptTokenCount: 9, cachedContentTokenCount: 4}},
     {...event([], {finishReason: 'STOP'}), usageMetadata: {candidatesTokenCount: 2}},
   ])
@@ -34,7 +34,7 @@ test('counts told in parts are put together', () => {
 })
 
 test('log probabilities without a text are passed on', () => {
-  const {chunks} = heard([
+  const {chunks} = received([
     event([{text: 'a'}]),
     event([], {finishReason: 'STOP', logprobsResult: {chosenCandidates: [{token: '', logProbability: -1}]}}),
   ])
@@ -49,7 +49,7 @@ test('log probabilities without a text are passed on', () => {
 test('a call or a picture ends a block, in the plain form too', () => {
   const parts = [{text: 'a'}, call, {text: 'b'}, picture, {text: 'c'}]
   const expected = ['a', 'b', 'c'].map((text, index) => ({index, delta: {text}}))
-  const {chunks} = heard(
+  const {chunks} = received(
     parts.map(part => event([part])),
     {strict: false},
   )
@@ -74,7 +74,7 @@ test('a stream whose candidates have not all ended is cut off', () => {
       {index: 1, content: {parts: [{text: 'b'}]}},
     ],
   }
-  const {chunks, translator} = heard([both])
+  const {chunks, translator} = received([both])
   expect(chunks.map(chunk => chunk[2])).toEqual([null, null])
   expect(translator.finished).toBe(false)
 })
@@ -91,5 +91,5 @@ test('usage goes to those alone who ask for it, at the end', () => {
     choices: [],
     usage: {prompt_tokens: 4, completion_tokens: 5, total_tokens: 9, completion_tokens_details: {reasoning_tokens: 3}},
   })
-  expect(heard([said]).chunks).not.toContain('usage')
+  expect(received([said]).chunks).not.toContain('usage')
 })

@@ -82,12 +82,12 @@ test('a caller that throws does not keep the others from being told, and its fau
   const {journal} = await testJournal()
   const listeners = process.listeners('uncaughtException')
   process.removeAllListeners('uncaughtException')
-  const heard = new Promise<Error>(resolve => process.once('uncaughtException', resolve))
+  const received = new Promise<Error>(resolve => process.once('uncaughtException', resolve))
   journal.append('other', '1', () => {
     throw new Error('a fault of the caller')
   })
   expect(await asking(journal).log('2')).toBeUndefined()
-  expect((await heard).message).toBe('a fault of the caller')
+  expect((await received).message).toBe('a fault of the caller')
   for (const listener of listeners) process.on('uncaughtException', listener)
 })
 

@@ -29,7 +29,7 @@ export interface Twin {
   /** By their path. */
   readonly objects: Map<string, Buffer>
   /** Everything that was asked, refused or not. */
-  readonly heard: TwinRequest[]
+  readonly received: TwinRequest[]
   mood: TwinMood
   /** Asked of each request first: what it gives is the mood for it. */
   judge: (request: TwinRequest) => TwinMood | Promise<TwinMood>
@@ -45,7 +45,7 @@ export interface Twin {
  */
 export async function startTwin(key: TwinKey): Promise<Twin> {
   const objects = new Map<string, Buffer>()
-  const heard: TwinRequest[] = []
+  const received: TwinRequest[] = []
   let server: Server
   let port = 0
   const listen = async () => {
@@ -61,7 +61,7 @@ export async function startTwin(key: TwinKey): Promise<Twin> {
     const parts: Buffer[] = []
     for await (const part of message) parts.push(part as Buffer)
     const request = {method: message.method!, path: message.url!, headers: message.headers, body: Buffer.concat(parts)}
-    heard.push(request)
+    received.push(request)
     const judged = await twin.judge(request)
     const mood = judged === 'up' ? twin.mood : judged
     if (mood === 'hangs') return
@@ -78,7 +78,7 @@ export async function startTwin(key: TwinKey): Promise<Twin> {
       return `http://127.0.0.1:${port}`
     },
     objects,
-    heard,
+    received,
     mood: 'up',
     judge: () => 'up',
     down,

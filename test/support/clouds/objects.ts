@@ -9,22 +9,22 @@ export const MODIFIED = 'Wed, 12 Oct 2022 17:50:00 GMT'
 export const MODIFIED_S = 1_665_597_000
 
 /** Amazon S3 as its API reference has it, by path, for what the gateway asks of it. False for what is not S3's. */
-export function s3(objects: Objects, parts: Map<string, Buffer[]>, heard: Heard, response: ServerResponse): boolean {
-  if (!heard.headers.authorization?.includes('/s3/aws4_request')) return false
+export function s3(objects: Objects, parts: Map<string, Buffer[]>, received: Heard, response: ServerResponse): boolean {
+  if (!received.headers.authorization?.includes('/s3/aws4_request')) return false
   const xml = (status: number, body: string) => {
     response
       .writeHead(status, {'content-type': 'application/xml'})
       .end(`<?xml version="1.0" encoding="UTF-8"?>\n${body}`)
     return true
   }
-  if (heard.headers['x-amz-content-sha256'] !== createHash('sha256').update(heard.body).digest('hex'))
+  if (received.headers['x-amz-content-sha256'] !== createHash('sha256').update(received.body).digest('hex'))
     return xml(400, '<Error><Code>XAmzContentSHA256Mismatch</Code><Message>The hash does not match.</Message></Error>')
-  const url = new URL(heard.path, 'http://s3')
+  const url = new URL(received.path, 'http://s3')
   const place = decodeURIComponent(url.pathname.slice(1))
   const {searchParams: query} = url
   const found = objects.get(place)
   const gone = () => {
-    if (heard.method !== 'HEAD')
+    if (received.method !== 'HEAD')
       return xml(404, '<Error><Code>NoSuchKey</Code><Message>The specified key does not exist.</Message></Error>')
     response.writeHead(404).end()
     return true
@@ -42,17 +42,17 @@ export function s3(objects: Objects, parts: Map<string, Buffer[]>, heard: Heard,
     return xml(200, `<ListBucketResult>${entries.join('')}${next}</ListBucketResult>`)
   }
   const upload = query.get('uploadId')
-  if (heard.method === 'POST' && query.has('uploads')) {
+  if (received.method === 'POST' && query.has('uploads')) {
     parts.set('up&1', [])
     return xml(200, '<InitiateMultipartUploadResult><UploadId>up&amp;1</UploadId></InitiateMultipartUploadResult>')
   }
-  if (upload !== null && heard.method === 'DELETE') {
+  if (upload !== null && received.method === 'DELETE') {
     parts.delete(upload)
     response.writeHead(204).end()
     return true
   }
-  if (upload !== null && heard.method === 'PUT') {
-    parts.get(upload)![Number(query.get('partNumber')) - 1] = heard.body
+  if (upload !== null && received.method === 'PUT') {
+    parts.get(upload)![Number(query.get('partNumber')) - 1] = received.body
     response.writeHead(200, {etag: `"part-${query.get('partNumber')}"`}).end()
     return true
   }
@@ -61,25 +61,25 @@ export function s3(objects: Objects, parts: Map<string, Buffer[]>, heard: Heard,
     const expected = all
       .map((_, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>"part-${at + 1}"</ETag></Part>`)
       .join('')
-    if (heard.body.toString() !== `<CompleteMultipartUpload>${expected}</CompleteMultipartUpload>`)
+    if (received.body.toString() !== `<CompleteMultipartUpload>${expected}</CompleteMultipartUpload>`)
       return xml(400, '<Error><Code>InvalidPart</Code><Message>A part is missing.</Message></Error>')
     objects.set(place, Buffer.concat(all))
     parts.delete(upload)
     return xml(200, '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>')
   }
-  if (heard.method === 'PUT') {
-    objects.set(place, heard.body)
+  if (received.method === 'PUT') {
+    objects.set(place, received.body)
     response.writeHead(200, {etag: '"1"'}).end()
     return true
   }
   if (!found) return gone()
-  if (heard.method === 'DELETE') {
+  if (received.method === 'DELETE') {
     objects.delete(place)
     response.writeHead(204).end()
     return true
   }
   response.writeHead(200, {'content-length': String(found.length), 'last-modified': MODIFIED})
-  response.end(heard.method === 'HEAD' ? undefined : found)
+  response.end(received.method === 'HEAD' ? undefined : found)
   return true
 }
 

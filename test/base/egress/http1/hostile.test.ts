@@ -4,7 +4,7 @@ import {setImmediate as turn} from 'node:timers/promises'
 import {expect, test} from 'vitest'
 import {refusalOf} from '../../../../src/base/egress/faults.ts'
 import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
-import {codeOf, LATIN1, poolTo, serveText, tell, Wire, wired} from './told.ts'
+import {codeOf, LATIN1, poolTo, serveText, tell, Wire, wired} from './dispatched.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`

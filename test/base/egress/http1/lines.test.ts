@@ -3,7 +3,7 @@ import {connect} from 'node:net'
 import {setImmediate as turn} from 'node:timers/promises'
 import {afterEach, expect, test, vi} from 'vitest'
 import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
-import {codeOf, control, poolTo, serveText, type Told, tell, wired} from './told.ts'
+import {codeOf, control, poolTo, serveText, type Told, tell, wired} from './dispatched.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 afterEach(() => void vi.useRealTimers())
@@ -287,11 +287,11 @@ test('an upgrade hands over a socket that nobody reads, and what came behind the
     await turn()
     const there = sockets.at(-1)!
     there.write(' again')
-    let heard = ''
+    let echoed = ''
     socket.on('data', bytes => {
-      heard += bytes
+      echoed += bytes
     })
-    while (heard !== 'hello again') await turn()
+    while (echoed !== 'hello again') await turn()
     const said = once(there, 'data')
     socket.write('and here')
     expect(String((await said)[0])).toBe('and here')

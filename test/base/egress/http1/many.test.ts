@@ -3,7 +3,7 @@ import {Readable} from 'node:stream'
 import {expect, test} from 'vitest'
 import {seeded} from '../../../../src/base/seeded.ts'
 import {CALLER, egress, serve, serveProxy, serveSecure} from '../harness.ts'
-import {codeOf, tell} from './told.ts'
+import {codeOf, tell} from './dispatched.ts'
 
 const CALLS = 600
 

@@ -3,8 +3,8 @@ import {setImmediate as turn} from 'node:timers/promises'
 import fc from 'fast-check'
 import {Pool} from 'undici'
 import {expect, onTestFinished, test} from 'vitest'
+import {codeOf, poolTo, received, serveText, type Told, tell, wired} from './dispatched.ts'
 import {bent, type Reply, reply} from './replies.ts'
-import {codeOf, heard, poolTo, serveText, type Told, tell, wired} from './told.ts'
 
 async function tellInPieces({bytes, closes}: Reply, cuts: number[]): Promise<Told> {
   const {pool, wire} = wired()
@@ -68,7 +68,7 @@ test('of replies that are well formed callers are told what undici tells', async
     fc.asyncProperty(reply, async of => {
       const [theirs, ...ours] = await ask(of)
       expect(theirs.end).toBe('whole')
-      for (const told of ours) expect(heard(told)).toEqual(heard(theirs))
+      for (const told of ours) expect(received(told)).toEqual(received(theirs))
     }),
     {numRuns: 400},
   )
@@ -81,8 +81,8 @@ test('of bent replies nothing is believed that undici does not believe', async (
       const [theirs, ...ours] = await ask(of)
       if (/HTTP\/1\.[01] 100/.test(of.bytes.toString('latin1'))) return // undici refuses those, and we pass them over
       for (const told of ours) {
-        if (told.end === 'whole') expect(heard(told)).toEqual(heard(theirs))
-        else expect(['upstream.broken', 'upstream.bad_reply', 'upstream.cut']).toContain(heard(told).end)
+        if (told.end === 'whole') expect(received(told)).toEqual(received(theirs))
+        else expect(['upstream.broken', 'upstream.bad_reply', 'upstream.cut']).toContain(received(told).end)
       }
     }),
     {numRuns: 1500},

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import {LATIN1} from './told.ts'
+import {LATIN1} from './dispatched.ts'
 
 /** Replies as servers send them: heads of any case and spacing, each kind of body, and news (1xx) before. */
 export interface Reply {

@@ -2,7 +2,7 @@ import {Readable} from 'node:stream'
 import fc from 'fast-check'
 import {type Dispatcher, Pool} from 'undici'
 import {expect, onTestFinished, test} from 'vitest'
-import {type Asked, codeOf, poolTo, serveText, tell, wired} from './told.ts'
+import {type Asked, codeOf, poolTo, serveText, tell, wired} from './dispatched.ts'
 
 const DONE = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 

@@ -51,26 +51,26 @@ describe('calls at the cache', () => {
 
   interface Call {
     readonly visit: CacheLookup
-    readonly heard: string[]
+    readonly received: string[]
   }
   const come = (key = KEY, refresh = false): Call => {
-    const heard: string[] = []
+    const received: string[] = []
     const visit = lookUp(
       on,
       key,
       {refresh, max_age_ms: MAX_AGE_MS},
       {
-        onHit: ({body}) => heard.push(body.toString()),
-        onMiss: () => heard.push('miss'),
-        onAbandoned: () => heard.push('deserted'),
+        onHit: ({body}) => received.push(body.toString()),
+        onMiss: () => received.push('miss'),
+        onAbandoned: () => received.push('deserted'),
       },
     )
-    return {visit, heard}
+    return {visit, received}
   }
   const crowd = (size: number) => Array.from({length: size}, () => come())
   const misses = (calls: readonly Call[]) =>
-    calls.filter(({visit, heard}) => visit.outcome === 'miss' || heard.includes('miss'))
-  const heardBy = (calls: readonly Call[]) => calls.map(({heard}) => heard.join())
+    calls.filter(({visit, received}) => visit.outcome === 'miss' || received.includes('miss'))
+  const heardBy = (calls: readonly Call[]) => calls.map(({received}) => received.join())
 
   test('100 that miss make one look-up and one call, and those that come later a hit at once', async () => {
     const calls = crowd(100)
@@ -132,7 +132,7 @@ describe('calls at the cache', () => {
     const call = come()
     expect(call.visit.leave()).toBe(false)
     await store.answer()
-    expect(call.heard).toEqual([])
+    expect(call.received).toEqual([])
   })
 
   test('one that was refused hands over to the next', async () => {
@@ -141,7 +141,7 @@ describe('calls at the cache', () => {
     calls[0]!.visit.passLead()
     expect(heardBy(calls)).toEqual(['miss', 'miss', ''])
     calls[1]!.visit.store(entry('answer'))
-    expect(calls[2]!.heard).toEqual(['answer'])
+    expect(calls[2]!.received).toEqual(['answer'])
   })
 
   test('whose leader has nothing to share ask for themselves, and nothing is kept', async () => {
@@ -160,7 +160,7 @@ describe('calls at the cache', () => {
     calls[0]!.visit.fail()
     expect(heardBy(calls)).toEqual(['miss', 'miss', ''])
     calls[1]!.visit.store(entry('answer'))
-    expect(calls[2]!.heard).toEqual(['answer'])
+    expect(calls[2]!.received).toEqual(['answer'])
   })
 
   test('that nobody waits for any more are aborted', async () => {
@@ -177,7 +177,7 @@ describe('calls at the cache', () => {
     expect(first!.visit.outcome).toBe('miss')
     expect(come().visit.outcome).toMatchObject(entry('old'))
     first!.visit.store(entry('new'))
-    expect(second!.heard).toEqual(['new'])
+    expect(second!.received).toEqual(['new'])
     expect(come().visit.outcome).toMatchObject(entry('new'))
     expect(store.lookups).toBe(0)
   })
@@ -204,7 +204,7 @@ describe('calls at the cache', () => {
     for (let turns = 0; turns < 10; turns++) await Promise.resolve()
     expect(heardBy(calls)).toEqual(['miss', ''])
     calls[0]!.visit.store(entry('answer'))
-    expect(calls[1]!.heard).toEqual(['answer'])
+    expect(calls[1]!.received).toEqual(['answer'])
   })
 
   test('are not held up by one that throws', async () => {
@@ -216,7 +216,7 @@ describe('calls at the cache', () => {
     lookUp(on, KEY, {refresh: false, max_age_ms: MAX_AGE_MS}, {onHit: throws, onMiss: throws, onAbandoned: throws})
     const next = come()
     await store.answer()
-    expect(next.heard).toEqual(['miss'])
+    expect(next.received).toEqual(['miss'])
     expect(faults).toEqual(['Error: broken'])
     next.visit.fail()
   })
@@ -227,6 +227,6 @@ describe('calls at the cache', () => {
     expect(call.visit.outcome).toBe('miss')
     call.visit.store(entry('answer'))
     expect(come().visit.outcome).toMatchObject(entry('answer'))
-    expect(call.heard).toEqual([])
+    expect(call.received).toEqual([])
   })
 })

@@ -34,7 +34,7 @@ export interface ScriptedCall {
 }
 
 /** A client's call to one endpoint, the calls it comes to, and what the client is answered. */
-export interface ErrandCase {
+export interface OperationCase {
   readonly name: string
   readonly source: string
   readonly endpoint: EndpointName
@@ -55,17 +55,17 @@ export interface ErrandCase {
 
 const fixtures = join(import.meta.dirname, '../fixtures')
 
-/** The cases of every `test/fixtures/DIALECT/errands.json`, with the provider that they are for. */
-export function errandCases(): readonly (readonly [provider: string, cases: readonly ErrandCase[]])[] {
+/** The cases of every `test/fixtures/DIALECT/operations.json`, with the provider that they are for. */
+export function operationCases(): readonly (readonly [provider: string, cases: readonly OperationCase[]])[] {
   return readdirSync(fixtures, {recursive: true, encoding: 'utf8'})
-    .filter(path => path.endsWith('errands.json'))
+    .filter(path => path.endsWith('operations.json'))
     .map(path => {
       const {provider, cases} = JSON.parse(readFileSync(join(fixtures, path), 'utf8'))
       return [provider, cases] as const
     })
 }
 
-export async function play(slug: string, script: ErrandCase): Promise<void> {
+export async function play(slug: string, script: OperationCase): Promise<void> {
   const provider = find(slug)!
   const context: TranslationContext = {
     provider: slug,
@@ -118,8 +118,8 @@ export async function play(slug: string, script: ErrandCase): Promise<void> {
       }
     },
   }
-  const errand = provider.operations!.endpoints[script.endpoint]!
-  const answer = await errand(asked, upstream).then(readAll, (fault: Error) => ({
+  const operation = provider.operations!.endpoints[script.endpoint]!
+  const answer = await operation(asked, upstream).then(readAll, (fault: Error) => ({
     refused: refusalOf(fault, slug, context),
   }))
   const {json, rows, text, refused} = script

@@ -34,7 +34,7 @@ function fakeTime() {
 interface Caller {
   readonly seat: Participation<string>
   /** What it was told, in order. */
-  readonly heard: string[]
+  readonly received: string[]
 }
 
 function scene(options: Partial<FlightOptions> = {}) {
@@ -48,14 +48,14 @@ function scene(options: Partial<FlightOptions> = {}) {
     ...options,
   })
   const join = (key = 'k'): Caller => {
-    const heard: string[] = []
+    const received: string[] = []
     const seat = flights.join(key, {
-      onLead: () => heard.push('lead'),
-      onAnswer: answer => heard.push(answer),
-      onProceed: () => heard.push('alone'),
-      onAbandoned: () => heard.push('deserted'),
+      onLead: () => received.push('lead'),
+      onAnswer: answer => received.push(answer),
+      onProceed: () => received.push('alone'),
+      onAbandoned: () => received.push('deserted'),
     })
-    return {seat, heard}
+    return {seat, received}
   }
   const crowd = (size: number) => Array.from({length: size}, () => join())
   return {time, flights, faults, join, crowd}
@@ -63,9 +63,10 @@ function scene(options: Partial<FlightOptions> = {}) {
 
 /** Calls to the provider that these made or were told to make. */
 const calls = (callers: readonly Caller[]) =>
-  callers.filter(({seat, heard}) => seat.role !== 'follower' || heard.includes('lead') || heard.includes('alone'))
-    .length
-const heardBy = (callers: readonly Caller[]) => callers.map(({heard}) => heard.join())
+  callers.filter(
+    ({seat, received}) => seat.role !== 'follower' || received.includes('lead') || received.includes('alone'),
+  ).length
+const heardBy = (callers: readonly Caller[]) => callers.map(({received}) => received.join())
 
 describe('a flight', () => {
   test('of 100 callers makes one call, and all have its answer', () => {
@@ -77,7 +78,7 @@ describe('a flight', () => {
     first!.seat.complete('answer')
     expect(calls(callers)).toBe(1)
     expect(heardBy(others)).toEqual(Array(99).fill('answer'))
-    expect(first!.heard).toEqual([])
+    expect(first!.received).toEqual([])
     expect({flights: flights.size, timers: time.set}).toEqual({flights: 0, timers: 0})
   })
 
@@ -130,7 +131,7 @@ describe('a flight', () => {
     const late = join()
     expect(late.seat.role).toBe('follower')
     callers[1]!.seat.complete('answer')
-    expect(late.heard).toEqual(['answer'])
+    expect(late.received).toEqual(['answer'])
   })
 
   test('is handed over by a leader that will make no call: one leads, the others go on waiting', () => {
@@ -152,7 +153,7 @@ describe('a flight', () => {
     const [leader, ...others] = crowd(3)
     expect(leader!.seat.leave()).toBe(true)
     for (const other of others) expect(other.seat.leave()).toBe(false)
-    expect(leader!.heard).toEqual(['deserted'])
+    expect(leader!.received).toEqual(['deserted'])
     expect(heardBy(others)).toEqual(['', ''])
     expect({flights: flights.size, timers: time.set}).toEqual({flights: 0, timers: 0})
   })
@@ -179,9 +180,9 @@ describe('a flight', () => {
     const late = join()
     callers[2]!.seat.complete('not shared')
     callers[0]!.seat.complete('too late')
-    expect(late.heard).toEqual([])
+    expect(late.received).toEqual([])
     callers[1]!.seat.fail()
-    expect(late.heard).toEqual(['lead'])
+    expect(late.received).toEqual(['lead'])
     late.seat.fail()
     expect(flights.size).toBe(0)
   })
@@ -193,10 +194,10 @@ describe('a flight', () => {
     expect(calls(callers)).toBe(1)
     time.pass(1)
     expect(calls(callers)).toBe(2)
-    expect(callers[1]!.heard).toEqual(['lead'])
+    expect(callers[1]!.received).toEqual(['lead'])
     callers[1]!.seat.complete('answer')
     expect(heardBy(callers.slice(2))).toEqual(Array(98).fill('answer'))
-    expect(callers[0]!.heard).toEqual([])
+    expect(callers[0]!.received).toEqual([])
   })
 
   test('takes the answer of a slow leader too, when it is first', () => {
@@ -206,7 +207,7 @@ describe('a flight', () => {
     callers[0]!.seat.complete('slow')
     expect(heardBy(callers)).toEqual(['', 'lead', 'slow'])
     callers[1]!.seat.complete('later')
-    expect(callers[2]!.heard).toEqual(['slow'])
+    expect(callers[2]!.received).toEqual(['slow'])
     expect(flights.size).toBe(0)
   })
 
@@ -215,9 +216,9 @@ describe('a flight', () => {
     const callers = crowd(3)
     time.pass(1_000)
     callers[0]!.seat.fail()
-    expect(callers[2]!.heard).toEqual([])
+    expect(callers[2]!.received).toEqual([])
     callers[1]!.seat.complete('answer')
-    expect(callers[2]!.heard).toEqual(['answer'])
+    expect(callers[2]!.received).toEqual(['answer'])
   })
 
   test('lets nobody wait for longer than the bound', () => {
@@ -228,7 +229,7 @@ describe('a flight', () => {
     time.pass(1_000)
     expect(heardBy([...callers, late])).toEqual(['', 'alone', 'alone', ''])
     callers[0]!.seat.complete('answer')
-    expect(late.heard).toEqual(['answer'])
+    expect(late.received).toEqual(['answer'])
   })
 
   test('carried on for followers whose time is over is aborted', () => {
@@ -258,7 +259,7 @@ describe('a flight', () => {
     const last = join()
     expect([slow, next, last].map(({seat}) => seat.role)).toEqual(['leader', 'leader', 'follower'])
     next.seat.complete('answer')
-    expect(last.heard).toEqual(['answer'])
+    expect(last.received).toEqual(['answer'])
   })
 
   test('that is full sends who comes to the provider', () => {
@@ -267,7 +268,7 @@ describe('a flight', () => {
     expect(callers.map(({seat}) => seat.role)).toEqual(['leader', 'follower', 'follower', 'alone'])
     expect(callers[3]!.seat.leave()).toBe(false)
     callers[3]!.seat.complete('not shared')
-    expect(callers[1]!.heard).toEqual([])
+    expect(callers[1]!.received).toEqual([])
   })
 
   test('is not held up by a participant that throws', () => {
@@ -282,12 +283,12 @@ describe('a flight', () => {
     flights.join('k', throwing)
     const other = join()
     leader.seat.complete('answer')
-    expect(other.heard).toEqual(['answer'])
+    expect(other.received).toEqual(['answer'])
     const next = join()
     flights.join('k', throwing)
     const last = join()
     next.seat.fail()
-    expect(last.heard).toEqual(['lead'])
+    expect(last.received).toEqual(['lead'])
     last.seat.complete('answer')
     expect(faults.map(String)).toEqual(['Error: answer', 'Error: lead'])
     expect(flights.size).toBe(0)
@@ -321,8 +322,8 @@ test('whatever callers do, each hears at most one answer, nobody is forgotten, a
     fc.property(fc.array(act, {maxLength: 60}), acts => {
       const {join, time, flights} = scene({max_followers: 5})
       const callers: (Caller & {done: boolean})[] = []
-      const asks = ({seat, heard}: Caller) =>
-        seat.role !== 'follower' || heard.includes('lead') || heard.includes('alone')
+      const asks = ({seat, received}: Caller) =>
+        seat.role !== 'follower' || received.includes('lead') || received.includes('alone')
       for (const {kind, who, ms} of acts) {
         const caller = callers[who % Math.max(1, callers.length)]
         if (kind === 'join') callers.push({...join(), done: false})
@@ -340,13 +341,13 @@ test('whatever callers do, each hears at most one answer, nobody is forgotten, a
         const asking = open.findLast(asks)
         if (asking) asking.seat.complete('answer')
         for (const each of open)
-          each.done ||= each === asking || each.heard.includes('answer') || each.heard.includes('deserted')
+          each.done ||= each === asking || each.received.includes('answer') || each.received.includes('deserted')
       }
       expect(callers.filter(({done}) => !done)).toEqual([])
-      for (const {heard} of callers) {
-        const told = heard.filter(word => word !== 'deserted')
+      for (const {received} of callers) {
+        const told = received.filter(word => word !== 'deserted')
         expect(told.length).toBeLessThanOrEqual(1)
-        expect(heard.length).toBeLessThanOrEqual(2)
+        expect(received.length).toBeLessThanOrEqual(2)
       }
       expect({flights: flights.size, timers: time.set}).toEqual({flights: 0, timers: 0})
     }),

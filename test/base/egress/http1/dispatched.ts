@@ -73,7 +73,7 @@ export function control(pool: Pick<Dispatcher, 'dispatch'>, asked: Asked = {}, m
  * What matters to callers: news, head, body, and how it ended. Undici takes a reason for UTF-8, and the space behind a
  * value for a part of it (RFC 9112 5.1 has it left out).
  */
-export function heard({heads, body, end}: Told) {
+export function received({heads, body, end}: Told) {
   const trimmed = (values: object) =>
     Object.entries(values).map(([name, value]) => [name, [value].flat().map(text => text.replace(/[ \t]+$/, ''))])
   const plain = heads.map(({status, reason, headers}) => [

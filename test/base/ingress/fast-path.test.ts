@@ -76,7 +76,7 @@ const port = () => (server.address() as AddressInfo).port
 /** A client that says what it is told to, and keeps what it hears. */
 async function dial() {
   const client = await dialPort(port())
-  return {...client, hears: (text: string) => expect.poll(client.heard).toContain(text)}
+  return {...client, hears: (text: string) => expect.poll(client.received).toContain(text)}
 }
 
 const post = (path: string, body: string, more = '') =>
@@ -90,7 +90,7 @@ describe('a plain request', () => {
     client.write(post('/plain/b', 'four'))
     await client.hears('POST /plain/b 4 four')
     expect({plain, by_node}).toEqual({plain: 2, by_node: 0})
-    expect(client.heard()).toMatch(
+    expect(client.received()).toMatch(
       /^HTTP\/1\.1 200 OK\r\ncontent-length: 19\r\nx-by: front\r\nDate: [^\r]+ GMT\r\nConnection: keep-alive\r\nKeep-Alive: timeout=75\r\n\r\n/,
     )
   })
@@ -201,7 +201,7 @@ describe('what is not plain goes to node:http', () => {
       await new Promise(resolve => setTimeout(resolve, 20))
       client.write(text.slice(20))
     } else client.write(text)
-    await expect.poll(client.heard).toMatch(answer)
+    await expect.poll(client.received).toMatch(answer)
     expect(plain).toBe(0)
   })
 
@@ -267,7 +267,7 @@ test('however the bytes of requests are cut, in time or sent ahead, each has its
         client.write(text)
         const answers = () =>
           client
-            .heard()
+            .received()
             .split(/HTTP\/1\.1 200 OK\r\n[\s\S]*?\r\n\r\n/)
             .slice(1)
         await expect.poll(() => answers().join('|')).toBe(all.map(each => each.answer).join('|'))
@@ -371,7 +371,7 @@ describe('an answer', () => {
     client.write(post('/plain', 'x'))
     await expect.poll(client.isOver).toBe(true)
     expect(fault).toBeInstanceOf(TypeError)
-    expect(client.heard()).toBe('')
+    expect(client.received()).toBe('')
   })
 
   test('to a client that reads nothing says that the socket is full, and then that it takes more', async () => {
@@ -499,7 +499,7 @@ describe('connections', () => {
       else vi.advanceTimersByTime(KEEP_ALIVE_MS + 10_000)
       client.socket.resume()
       await expect.poll(client.isOver, {timeout: 5000}).toBe(true)
-      expect(client.heard().length).toBeGreaterThan(large.length)
+      expect(client.received().length).toBeGreaterThan(large.length)
     },
   )
 })

@@ -23,17 +23,17 @@ const turn = () => new Promise(resolve => setImmediate(resolve))
 function ears(
   more: Partial<PipeListener> = {},
 ): PipeListener & {faults: SocketFault[]; failures: unknown[]; ends: number} {
-  const heard = {
+  const received = {
     faults: [] as SocketFault[],
     failures: [] as unknown[],
     ends: 0,
     judge: (_: WirePiece, pass: () => void) => pass(),
-    broke: (fault: SocketFault) => void heard.faults.push(fault),
-    failed: (fault: unknown) => void heard.failures.push(fault),
-    ended: () => void heard.ends++,
+    broke: (fault: SocketFault) => void received.faults.push(fault),
+    failed: (fault: unknown) => void received.failures.push(fault),
+    ended: () => void received.ends++,
     ...more,
   }
-  return heard
+  return received
 }
 
 const steady = () => performance.now()
@@ -67,11 +67,11 @@ describe('a lane', () => {
     const from = new PassThrough()
     const to = new PassThrough()
     const passes: (() => void)[] = []
-    const heard = ears({judge: (_, pass) => void passes.push(pass)})
-    new Pipe('server', from, to, heard, steady).start(textFrame('server', 'early'))
+    const received = ears({judge: (_, pass) => void passes.push(pass)})
+    new Pipe('server', from, to, received, steady).start(textFrame('server', 'early'))
     from.end(Buffer.concat([textFrame('server', 'one'), textFrame('server', 'two')]))
     await turn()
-    expect([passes.length, to.readableLength, heard.ends]).toEqual([1, 0, 0])
+    expect([passes.length, to.readableLength, received.ends]).toEqual([1, 0, 0])
     for (const count of [1, 2, 3]) {
       expect(passes.length).toBe(count)
       passes[count - 1]!()
@@ -80,7 +80,7 @@ describe('a lane', () => {
     }
     expect(to.read()).toEqual(Buffer.concat(['early', 'one', 'two'].map(text => textFrame('server', text))))
     await turn()
-    expect(heard.ends).toBe(1)
+    expect(received.ends).toBe(1)
   })
 
   test('knows where a frame of our own would break one that passes in pieces', async () => {
@@ -101,28 +101,28 @@ describe('a lane', () => {
   test('tells of a sender that breaks the protocol, once, after what was right', async () => {
     const from = new PassThrough()
     const to = new PassThrough()
-    const heard = ears()
-    new Pipe('client', from, to, heard, steady).start(Buffer.alloc(0))
+    const received = ears()
+    new Pipe('client', from, to, received, steady).start(Buffer.alloc(0))
     from.end(Buffer.concat([textFrame('client', 'right'), textFrame('server', 'wrong'), textFrame('client', 'late')]))
     await turn()
     await turn()
-    expect(heard.faults.map(({code}) => code)).toEqual([1002])
+    expect(received.faults.map(({code}) => code)).toEqual([1002])
     expect(to.readableLength).toBe(textFrame('client', 'right').length)
-    expect(heard.ends).toBe(0)
+    expect(received.ends).toBe(0)
   })
 
   test('stops when its judge fails, and says so', async () => {
     const from = new PassThrough()
     const to = new PassThrough()
     const fault = new Error('ours')
-    const heard = ears({
+    const received = ears({
       judge() {
         throw fault
       },
     })
-    new Pipe('server', from, to, heard, steady).start(textFrame('server', 'one'))
+    new Pipe('server', from, to, received, steady).start(textFrame('server', 'one'))
     from.write(textFrame('server', 'two'))
     await turn()
-    expect([heard.failures, to.readableLength]).toEqual([[fault], 0])
+    expect([received.failures, to.readableLength]).toEqual([[fault], 0])
   })
 })

@@ -15,14 +15,14 @@ test('a call that was being settled when its time was over is told again, until 
   vi.useFakeTimers()
   try {
     const live = new CallRegistry({steady: () => performance.now(), after}, () => undefined)
-    let told = 0
-    const one = call({abort: () => void (++told === 3 && live.delete(one))})
+    let response = 0
+    const one = call({abort: () => void (++response === 3 && live.delete(one))})
     live.add(one)
     const drained = live.drain(1000)
     await vi.advanceTimersByTimeAsync(999)
-    expect(told).toBe(0)
+    expect(response).toBe(0)
     await vi.advanceTimersByTimeAsync(300)
-    expect([told, live.size]).toEqual([3, 0])
+    expect([response, live.size]).toEqual([3, 0])
     await drained
   } finally {
     vi.useRealTimers()

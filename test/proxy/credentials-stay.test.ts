@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   provider.answer(openaiLike)
-  provider.heard.length = 0
+  provider.received.length = 0
 })
 afterAll(async () => {
   await gateway.close()
@@ -60,7 +60,7 @@ function send(
   })
 }
 
-const left = () => JSON.stringify(provider.heard.map(({path, headers}) => [path, headers]))
+const left = () => JSON.stringify(provider.received.map(({path, headers}) => [path, headers]))
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 describe.each(WAYS)('%s', (_, method, path) => {
@@ -91,7 +91,7 @@ describe.each(WAYS)('%s', (_, method, path) => {
         })
       }
     }
-    expect(provider.heard.length).toBeGreaterThan(0)
+    expect(provider.received.length).toBeGreaterThan(0)
     for (const key of [WORKSPACE_KEY, ADMIN_KEY, OTHER_KEY, SESSION])
       for (const form of [key, base64(`user:${key}`)]) expect(left()).not.toContain(form)
   })
@@ -99,7 +99,7 @@ describe.each(WAYS)('%s', (_, method, path) => {
   test('nor in the query, nor as a credential for the provider', async () => {
     const at = `${path}?a=1&key=${WORKSPACE_KEY}&b=%20&token=${encodeURIComponent(` ${OTHER_KEY}`)}&c=x`
     await send(method, at, {'x-gateway-api-key': WORKSPACE_KEY})
-    expect(provider.heard[0]!.path).toBe(`${path.replace('/v1/proxy', '/v1')}?a=1&b=%20&c=x`)
+    expect(provider.received[0]!.path).toBe(`${path.replace('/v1/proxy', '/v1')}?a=1&b=%20&c=x`)
     const host = {'x-gateway-provider': 'openai', 'x-gateway-custom-host': provider.url}
     for (const key of [WORKSPACE_KEY, ADMIN_KEY, OTHER_KEY])
       await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY, authorization: `Bearer ${key}`, ...host})
@@ -115,14 +115,14 @@ describe.each(WAYS)('%s', (_, method, path) => {
       'x-gateway-forward-headers': 'x-tenant,x-forward',
       ...headers,
     })
-    expect(provider.heard[0]!.headers).toMatchObject(headers)
+    expect(provider.received[0]!.headers).toMatchObject(headers)
     const host = {'x-gateway-provider': 'openai', 'x-gateway-custom-host': provider.url}
     await send(method, `${path}?q=${FOREIGN}`, {
       'x-gateway-api-key': WORKSPACE_KEY,
       authorization: `Bearer ${FOREIGN}`,
       ...host,
     })
-    expect(provider.heard[1]).toMatchObject({
+    expect(provider.received[1]).toMatchObject({
       path: `${path.replace('/v1/proxy', '/v1')}?q=${FOREIGN}`,
       headers: {authorization: `Bearer ${FOREIGN}`},
     })
@@ -132,14 +132,14 @@ describe.each(WAYS)('%s', (_, method, path) => {
     const ours = `__Host-gateway_session=${SESSION}; gateway_session=x; __Host-gateway_login-12345678=y; gateway_login-12345678=z`
     const cookie = {cookie: `a=1; ${ours}; b=2`}
     await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY, ...cookie})
-    expect(provider.heard[0]!.headers.cookie).toBeUndefined()
+    expect(provider.received[0]!.headers.cookie).toBeUndefined()
     await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY, 'x-gateway-forward-headers': 'Cookie', ...cookie})
-    expect(provider.heard[1]!.headers.cookie).toBe('a=1; b=2')
+    expect(provider.received[1]!.headers.cookie).toBe('a=1; b=2')
     const config = JSON.stringify({provider: '@loop', forward_headers: ['cookie']})
     await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY, 'x-gateway-config': config, ...cookie})
-    expect(provider.heard[2]!.headers.cookie).toBe('a=1; b=2')
+    expect(provider.received[2]!.headers.cookie).toBe('a=1; b=2')
     await send(method, path, {'x-gateway-api-key': WORKSPACE_KEY, 'x-gateway-forward-headers': 'cookie', cookie: ours})
-    expect(provider.heard[3]!.headers.cookie).toBeUndefined()
+    expect(provider.received[3]!.headers.cookie).toBeUndefined()
   })
 
   test('a provider sets no cookie of ours', async () => {

@@ -9,10 +9,10 @@ const EMPTY = {object: 'list', total: 0, data: []}
 let url: string
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 let close: () => void
-let heard: {method: string | undefined; url: string | undefined; key: unknown; body: string}[]
+let received: {method: string | undefined; url: string | undefined; key: unknown; body: string}[]
 
 beforeEach(async () => {
-  heard = []
+  received = []
   answer = (_, response) => json(response, 200, EMPTY)
   const server = createServer((request, response) => {
     let body = ''
@@ -21,7 +21,7 @@ beforeEach(async () => {
       body += text
     })
     request.on('end', () => {
-      heard.push({method: request.method, url: request.url, key: request.headers['x-gateway-api-key'], body})
+      received.push({method: request.method, url: request.url, key: request.headers['x-gateway-api-key'], body})
       answer(request, response)
     })
   })
@@ -44,7 +44,9 @@ describe('a gateway at a URL', () => {
     async end => {
       const said = await run(['integrations', 'list', '--url', url + end, '--json'], {env: {GATEWAY_API_KEY: KEY}})
       expect(said).toEqual({code: 0, stdout: `${JSON.stringify(EMPTY, null, 2)}\n`, stderr: ''})
-      expect(heard).toEqual([{method: 'GET', url: '/v1/integrations?page_size=100&current_page=0', key: KEY, body: ''}])
+      expect(received).toEqual([
+        {method: 'GET', url: '/v1/integrations?page_size=100&current_page=0', key: KEY, body: ''},
+      ])
     },
   )
 
@@ -52,7 +54,7 @@ describe('a gateway at a URL', () => {
     const {code, stdout, stderr} = await run(['integrations', 'list', '--url', url, '--api-key', KEY], {
       env: {GATEWAY_API_KEY: 'gk-other-0123456789'},
     })
-    expect({code, keys: heard.map(({key}) => key)}).toEqual({code: 0, keys: [KEY]})
+    expect({code, keys: received.map(({key}) => key)}).toEqual({code: 0, keys: [KEY]})
     expect(stderr).toContain('--api-key is seen by everybody on this machine (ps)')
     expect(stdout + stderr).not.toContain(KEY)
   })
@@ -70,7 +72,7 @@ describe('a gateway at a URL', () => {
   test('a body goes as JSON', async () => {
     answer = (_, response) => json(response, 200, {slug: 'ws-1'})
     await run(['api', 'POST', '/admin/workspaces', '--body', '-', '--url', url], {stdin: '{"name": "research"}'})
-    expect(heard[0]).toMatchObject({method: 'POST', body: '{"name":"research"}'})
+    expect(received[0]).toMatchObject({method: 'POST', body: '{"name":"research"}'})
   })
 
   test('a redirect is not followed: the key stays here', async () => {
@@ -80,7 +82,7 @@ describe('a gateway at a URL', () => {
       stdout: '',
       stderr: `gateway: ${url} redirects to http://127.0.0.1:1/elsewhere. Give the address of the gateway itself with --url.\n`,
     })
-    expect(heard).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   test('nobody there is told with the next step', async () => {
@@ -106,7 +108,7 @@ describe('a gateway at a URL', () => {
       code: 2,
       stderr: expect.stringContaining('--api-key is for a gateway at a URL'),
     })
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
   })
 })
 

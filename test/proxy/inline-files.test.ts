@@ -138,12 +138,12 @@ describe('a chat with a large picture', () => {
     ]
     const body = {model: 'claude-sonnet-4-5', messages: [{role: 'user', content}]}
     for (const config of [{provider: `@${kind}`}, {provider: `@${kind}`, cache: {mode: 'simple'}}]) {
-      upstream.heard.length = 0
+      upstream.received.length = 0
       const reply = await gateway.chat(body, {'x-gateway-config': JSON.stringify(config)})
       expect(await reply.json()).toMatchObject({choices: [{message: {content: 'A fox.'}}]})
-      const [heard] = upstream.heard
-      expect(heard!.headers['content-length']).toBe(String(heard!.body.length))
-      const said: unknown = JSON.parse(heard!.body.toString())
+      const [received] = upstream.received
+      expect(received!.headers['content-length']).toBe(String(received!.body.length))
+      const said: unknown = JSON.parse(received!.body.toString())
       expect(path.reduce<unknown>((at, step) => (at as Record<string | number, unknown>)[step], said) === PICTURE).toBe(
         true,
       )

@@ -22,7 +22,7 @@ interface Heard {
 }
 
 /** Token servers of all clouds on one port of loopback; `answers` by the host and path that were meant. */
-const heard: Heard[] = []
+const received: Heard[] = []
 let answers: Readonly<Record<string, (asked: Heard) => unknown>> = {}
 let folder: string
 let origin: string
@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const host = String(request.headers['x-meant-for'] ?? request.headers.host)
     const asked = {method: request.method!, url: host + request.url!, headers: request.headers, body}
-    heard.push(asked)
+    received.push(asked)
     const answer = answers[asked.url.split('?', 1)[0]!]
     const said = answer?.(asked)
     response.writeHead(answer ? 200 : 404)
@@ -49,7 +49,7 @@ beforeAll(async () => {
   egress = new Egress({trusted: readTrusted([]), proxies: readProxies({}), connect_timeout_ms: 5000})
 })
 beforeEach(() => {
-  heard.length = 0
+  received.length = 0
   answers = {}
 })
 afterAll(async () => {
@@ -115,11 +115,13 @@ describe('at Azure', () => {
       AZURE_ENTRA_CLIENT_ID: 'client',
       AZURE_ENTRA_CLIENT_SECRET: 'hush',
     })
-    answers = {[`${host()}/tenant/oauth2/v2.0/token`]: () => ({access_token: `token${heard.length}`, expires_in: 3600})}
+    answers = {
+      [`${host()}/tenant/oauth2/v2.0/token`]: () => ({access_token: `token${received.length}`, expires_in: 3600}),
+    }
     expect(await Promise.all(Array.from({length: 20}, () => ask(logins, 'gateway')))).toEqual(
       Array(20).fill('Bearer token1'),
     )
-    expect(heard.map(({body}) => Object.fromEntries(new URLSearchParams(body)))).toEqual([
+    expect(received.map(({body}) => Object.fromEntries(new URLSearchParams(body)))).toEqual([
       {
         client_id: 'client',
         client_secret: 'hush',
@@ -163,7 +165,7 @@ describe('at Azure', () => {
     })
     answers = {[`${host()}/msi/token/`]: () => ({access_token: 'managed', expires_in: 3600})}
     expect(await ask(logins, 'gateway')).toBe('Bearer managed')
-    expect(heard[0]).toMatchObject({
+    expect(received[0]).toMatchObject({
       method: 'GET',
       url: `${host()}/msi/token/?api-version=2019-08-01&resource=https%3A%2F%2Fcognitiveservices.azure.com&client_id=who`,
       headers: {'x-identity-header': 'head'},
@@ -184,7 +186,7 @@ describe('at Azure', () => {
     await expect(sent('azure-ai', {options: elsewhere, body: {model: 'm', ...HI}, key: null, logins})).rejects.toThrow(
       'hosts of Azure alone',
     )
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
   })
 })
 
@@ -220,11 +222,11 @@ describe('at AWS', () => {
     const role = {aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::2:role/target'}
     const asked = await Promise.all(Array.from({length: 10}, () => ask(gateway, role)))
     expect(asked).toEqual(Array(10).fill(['bedrock-runtime.eu-west-1.aws.example.com', 'ASIATARGET']))
-    expect(heard.map(form)).toMatchObject([
+    expect(received.map(form)).toMatchObject([
       {Action: 'AssumeRole', RoleArn: 'arn:aws:iam::1:role/source', ExternalId: 'external'},
       {Action: 'AssumeRole', RoleArn: 'arn:aws:iam::2:role/target'},
     ])
-    expect(heard.map(({headers}) => /Credential=(\w+)\//.exec(String(headers.authorization))?.[1])).toEqual([
+    expect(received.map(({headers}) => /Credential=(\w+)\//.exec(String(headers.authorization))?.[1])).toEqual([
       'AKIDGATEWAY',
       'ASIASOURCE',
     ])
@@ -244,7 +246,7 @@ describe('at AWS', () => {
       'bedrock-runtime.eu-west-1.amazonaws.com',
       'ASIAPOD',
     ])
-    expect(heard.map(form)).toMatchObject([{Action: 'AssumeRoleWithWebIdentity', WebIdentityToken: 'pod-token'}])
+    expect(received.map(form)).toMatchObject([{Action: 'AssumeRoleWithWebIdentity', WebIdentityToken: 'pod-token'}])
   })
 
   test('as a container, with the token of its file', async () => {
@@ -261,7 +263,7 @@ describe('at AWS', () => {
       'bedrock-runtime.eu-west-1.amazonaws.com',
       'ASIABOX',
     ])
-    expect(heard[0]!.headers.authorization).toBe('box-token')
+    expect(received[0]!.headers.authorization).toBe('box-token')
     expect(
       (
         await ask(gatewayOf({AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/v2/credentials/x'}), {
@@ -283,7 +285,7 @@ describe('at AWS', () => {
       }),
     }
     expect((await ask(gatewayOf({AWS_IMDS_V1}), {aws_auth_type: 'serviceRole'}))[1]).toBe('ASIABOX')
-    expect(heard.map(({method, headers}) => [method, headers['x-aws-ec2-metadata-token']])).toEqual(
+    expect(received.map(({method, headers}) => [method, headers['x-aws-ec2-metadata-token']])).toEqual(
       AWS_IMDS_V1 === 'ON'
         ? [
             ['GET', undefined],
@@ -316,19 +318,19 @@ describe('at Google Cloud', () => {
     })
     answers = {
       'sts.googleapis.com/v1/token': () => ({
-        access_token: `exchanged${heard.length}`,
+        access_token: `exchanged${received.length}`,
         expires_in: 3600,
         token_type: 'Bearer',
       }),
       'iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/gateway%40p.iam.gserviceaccount.com:generateAccessToken':
         () => ({
-          accessToken: `account${heard.length}`,
+          accessToken: `account${received.length}`,
           expireTime: new Date(clock.now_ms + 3_600_000).toISOString(),
         }),
     }
     expect(await Promise.all(Array.from({length: 10}, () => ask(logins)))).toEqual(Array(10).fill('Bearer account2'))
-    const [exchange, account] = heard
-    expect(heard).toHaveLength(2)
+    const [exchange, account] = received
+    expect(received).toHaveLength(2)
     const {subjectToken, ...asked} = JSON.parse(exchange!.body)
     expect(asked).toEqual({
       audience: AUDIENCE,
@@ -372,7 +374,7 @@ describe('at Google Cloud', () => {
     })
     answers = {'sts.googleapis.com/v1/token': () => ({access_token: 'exchanged', expires_in: 3600})}
     expect(await ask(logins)).toBe('Bearer exchanged')
-    expect(JSON.parse(heard[0]!.body)).toMatchObject({
+    expect(JSON.parse(received[0]!.body)).toMatchObject({
       subjectToken: 'oidc-token',
       subjectTokenType: 'urn:ietf:params:oauth:token-type:jwt',
     })

@@ -1,8 +1,8 @@
 import {describe, expect, test} from 'vitest'
 import {list} from '../../src/providers/registry.ts'
-import {errandCases, play} from '../support/errands.ts'
+import {operationCases, play} from '../support/provider-operations.ts'
 
-const all = errandCases()
+const all = operationCases()
 
 describe.each(all)('%s', (slug, cases) => {
   test.each(cases.map(each => [`${each.endpoint}: ${each.name}`, each] as const))('%s', async (_name, each) => {
@@ -12,8 +12,8 @@ describe.each(all)('%s', (slug, cases) => {
 })
 
 test('every provider with calls of its own is in the fixtures, with every endpoint it says it has', () => {
-  for (const {slug, operations: errands} of list()) {
-    const own = Object.keys(errands?.endpoints ?? {}).filter(name => name !== 'getBatchOutput')
+  for (const {slug, operations} of list()) {
+    const own = Object.keys(operations?.endpoints ?? {}).filter(name => name !== 'getBatchOutput')
     if (own.length === 0) continue
     const tested = all
       .filter(([provider]) => provider === slug)

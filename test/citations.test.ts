@@ -52,6 +52,10 @@ test('no comment cites a page outside the repository as "reference: "', () => {
   expect(comments.filter(({text}) => /\breference: /.test(text))).toEqual([])
 })
 
+test('no comment cites a specification that is not in the repository', () => {
+  expect(comments.filter(({text}) => /\(spec: |\bthe spec\b|\bspec's\b/i.test(text))).toEqual([])
+})
+
 test('every page of docs that a comment names exists, and has the section that it names', () => {
   const cited = comments.flatMap(({file, text}) => citationsOf(text).map(each => ({file, ...each})))
   expect(cited.filter(({section}) => section !== undefined).length).toBeGreaterThan(40)

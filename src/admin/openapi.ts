@@ -53,7 +53,7 @@ export async function openapi(operations: readonly AnyOperation[]) {
   }
 }
 
-/** Of the interface that is served (spec: versioning); the gateway's own is in the description. */
+/** The version of the interface that is served, which clients know; the gateway's own is in the description. */
 const INTERFACE_VERSION = '2.0.0'
 const LICENCE = 'https://www.apache.org/licenses/LICENSE-2.0'
 

@@ -50,7 +50,7 @@ export type OnThreshold = (crossing: Crossing) => void
 
 /**
  * What a budget has crossed since it was last looked at, and what to remember of it (null: it was never looked at).
- * Each crossing is reported once. Alerts can be raised again, as the spec's states say: both once the budget starts
+ * Each crossing is reported once. Alerts can be raised again: both once the budget starts
  * again or its credit limit is raised, the threshold alert alone once the threshold is raised or taken away. What is
  * still above its bound then is reported again at once.
  */

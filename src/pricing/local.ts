@@ -14,7 +14,7 @@ export interface LocalOptions {
   readonly now_ms: () => number
 }
 
-/** How long what was read from a source of prices is used before it is read again (spec: memory cache). */
+/** How long what was read from a source of prices is used before it is read again (docs/pricing.md, Price sources). */
 export const KEPT_MS = 60 * 60 * 1000
 export const MAX_FILE_BYTES = 8 * 1024 * 1024
 /** What a provider is called in a file's name or a URL. */

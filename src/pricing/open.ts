@@ -14,7 +14,7 @@ import {directoryFiles, type Fetch, HourlyFiles, type ProviderFiles, proxyFiles}
 /** What a provider's models can do, as a source of capabilities says it. */
 export type Capabilities = Readonly<Record<string, unknown>>
 
-/** Prices from every source, in the order of the specification. */
+/** Prices from every source; the first that has the model wins (docs/pricing.md, Price sources). */
 export interface Pricing extends ChangingPrices {
   /** Reads installed prices again where they were changed since. */
   refresh(): Promise<void>

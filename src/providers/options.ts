@@ -151,7 +151,7 @@ export function optionsFor(slug: string): readonly OptionName[] {
 
 const IN_HOSTS: ReadonlySet<string> = new Set(['label', 'account'])
 const NAMES = Object.keys(OPTIONS) as OptionName[]
-/** The specification calls the clouds A, B and C (spec: cloud-specific headers). */
+/** Headers for the clouds have a second spelling, with A, B and C for their names (decisions: providers). */
 const CLOUDS = [
   ['azure-', 'cloud-a-'],
   ['vertex-', 'cloud-b-'],

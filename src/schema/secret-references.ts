@@ -3,7 +3,7 @@ import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 import {Tags, TagsQuery} from './tags.ts'
 
-/** The kinds of secret manager (spec: secret reference). */
+/** The kinds of secret manager (docs/mcp.md, Secret references). */
 export const MANAGERS = ['aws_sm', 'azure_kv', 'hashicorp_vault'] as const
 export type Manager = (typeof MANAGERS)[number]
 

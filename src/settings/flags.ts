@@ -1,7 +1,7 @@
 import {onOff} from './kinds.ts'
 
 /**
- * The seven feature flags (spec: private deployment feature flags) and what is different when one is `OFF`.
+ * The seven feature flags (docs/settings.md, Feature flags) and what is different when one is `OFF`.
  * Each is `settings.<flag>_enabled`, read where a part is built, never inside it.
  */
 export const FLAGS = {

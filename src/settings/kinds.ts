@@ -27,7 +27,7 @@ export const password: SettingKind<string> = {
 }
 /** A path; it may be relative to the working directory. */
 export const path = kind('a path of at most 4096 characters', text => (isLine(text) ? text : undefined))
-/** A feature flag: only `OFF` switches off (spec: private deployment feature flags). */
+/** A feature flag: only `OFF` switches off (docs/settings.md, Feature flags). */
 export const onOff: SettingKind<boolean> = {...oneOf({ON: true, OFF: false}), show: on => (on ? 'ON' : 'OFF')}
 export const trueFalse: SettingKind<boolean> = oneOf({true: true, false: false})
 /** The same for what is off by default, in either spelling. */

@@ -130,7 +130,7 @@ export interface RecipientScope {
 
 /**
  * Who gets mail about what happens to a workspace's limits, by e-mail address, each once: its admins and managers, and
- * the owners and admins of the organisation (spec: usage limit alert emails).
+ * the owners and admins of the organisation.
  */
 export async function listRecipients(db: Db, {organisation_id, workspace_id}: RecipientScope): Promise<string[]> {
   const rows = await db

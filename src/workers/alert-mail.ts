@@ -22,7 +22,7 @@ export type RecipientsOf = (subject: Subject, db: Db) => Promise<readonly string
 
 /**
  * Admins and managers of the workspace, owners and admins of the organisation, the user of a key, and the addresses
- * that a key names (spec: states and transitions).
+ * that a key names.
  */
 export const alertRecipients: RecipientsOf = async (subject, db) => {
   const owner = subject.entity === 'key' ? await emailOfKeyUser(db, subject.id) : undefined

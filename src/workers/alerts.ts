@@ -14,7 +14,7 @@ export interface AlertsOptions extends NoticeServices {
 }
 
 /**
- * Tells once of each budget that passed its alert threshold or is used up, and again when the spec's rules arm it
+ * Tells once of each budget that passed its alert threshold or is used up, and again once `crossedThresholds` arms it
  * again. What was told is noted in the transaction that tells it, so that neither a restart nor another process tells
  * it twice.
  */

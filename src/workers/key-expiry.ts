@@ -5,8 +5,8 @@ import {type NoticeServices, tell} from './alert-mail.ts'
 import type {Job} from './schedule.ts'
 
 /**
- * Keys and providers past their expiry become `expired` without anyone's action, and people get mail (spec: states and
- * transitions).
+ * Keys and providers past their expiry become `expired` without anyone's action, and people get mail: calls are refused
+ * from the moment on, so whoever can replace them has to know.
  */
 export function keyExpiryJob({store, log, ...on}: NoticeServices & {readonly store: Store; readonly log: Log}): Job {
   return {

@@ -32,12 +32,12 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     operations: ['GET /mcp-servers/{mcpServerId}/connections', 'DELETE /mcp-servers/{mcpServerId}/connections'],
     differs: ['not served'],
-    granted: `${LATER}: 1.14; decisions.md, paths: 501`,
+    granted: `${LATER}: 1.14; docs/decisions/paths.md: 501`,
   },
   {
     operations: ['POST /mcp-servers/{mcpServerId}/test'],
     differs: ['not served'],
-    granted: 'issue Administration, resources: the MCP traffic itself is a later issue; decisions.md, paths: 501',
+    granted: 'issue Administration, resources: the MCP traffic itself is a later issue; docs/decisions/paths.md: 501',
   },
   {
     operations: ['POST /prompts/{promptId}/completions'],

@@ -136,7 +136,7 @@ const EDGES: readonly (readonly [string, Period, string, string, string])[] = [
   ],
 ]
 
-describe('a budget that is running starts again with its period (spec: States and transitions)', () => {
+describe('a budget that is running starts again with its period', () => {
   test.each(ENTITIES.flatMap(entity => EDGES.map(edge => [entity, ...edge] as const)))(
     'of a %s, %s',
     async (entity, _, period, from, last, first) => {

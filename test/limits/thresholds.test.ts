@@ -61,7 +61,7 @@ describe('a crossing', () => {
   })
 })
 
-describe('alerts are reset (spec: States and transitions)', () => {
+describe('alerts are reset', () => {
   test('both, when the credit limit is raised', () => {
     expect(
       told(

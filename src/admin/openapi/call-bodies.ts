@@ -1,8 +1,8 @@
 import {maybe} from './schemas.ts'
 
 /**
- * What calls of models say, as providers take it: the ranges are theirs and nothing here is enforced by the gateway
- * (spec: endpoints).
+ * What calls of models say, as providers take it: the ranges are theirs and nothing here is enforced by the gateway,
+ * which passes on what it does not have to read (decisions: wire).
  */
 const text = {type: 'string'}
 const flag = {type: 'boolean'}

@@ -29,7 +29,7 @@ interface Violation {
 
 const MAX_SAID = 50
 
-/** The request-parameter check (spec: guardrail request-parameter check). An empty list constrains nothing. */
+/** An empty list constrains nothing, so that a check may name tools alone or parameters alone. */
 export const requestParametersCheck = check({
   id: 'default.requestParametersCheck',
   title: 'Request parameters',

@@ -1,5 +1,5 @@
 import {isExecutable, version} from '../src/base/runtime.ts'
-import {beginFrugally} from './frugal.ts'
+import {beginFrugally} from './malloc-arena.ts'
 
 const args = process.argv.slice(2)
 if (isExecutable && args[0] === 'serve') beginFrugally()

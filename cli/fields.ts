@@ -3,7 +3,7 @@ import type {AnyOperation} from '../src/admin/operation.ts'
 import {nearest} from '../src/base/nearest.ts'
 import type {Input} from './connect.ts'
 import {usageFault} from './fault.ts'
-import {readJson} from './words.ts'
+import {readJson} from './option-parsers.ts'
 
 type Place = 'params' | 'query' | 'body'
 

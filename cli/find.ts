@@ -11,13 +11,13 @@ const DELETES = new Set(['delete', 'remove', 'revoke', 'unmap', 'unset', 'rollba
 const DELETING_OPTION = /^--(?:prune|remove)(?:=|$)/
 const DELETING_OPERATION = /^delete$|^[a-z_]+\.(?:delete|remove|revoke|unmap|unset|rollback|reset)(?:_|$)/i
 
-function deletes({name, argv}: Pick<Seeking, 'name' | 'argv'>): boolean {
+function deletes({name, argv}: Pick<GatewayLookup, 'name' | 'argv'>): boolean {
   if (DELETES.has(name) || argv.some(word => DELETING_OPTION.test(word))) return true
   return name === 'api' && argv.some(word => DELETING_OPERATION.test(word))
 }
 
 /** The question, for a command without a place. */
-export interface Seeking {
+export interface GatewayLookup {
   readonly world: Environment
   readonly env: Readonly<Record<string, string | undefined>>
   /** The command by its last word. */
@@ -33,10 +33,10 @@ export interface Seeking {
  * here, else the one that is installed. Undefined where there is nothing of the kind. Several, or a command that
  * deletes, have to be named.
  */
-export async function findGateway({world, env, name, argv, usual, note}: Seeking): Promise<string | undefined> {
+export async function findGateway({world, env, name, argv, usual, note}: GatewayLookup): Promise<string | undefined> {
   if (existsSync(resolve(usual))) return undefined
-  const {servedHere} = await import('./served.ts')
-  const served = await servedHere(env)
+  const {runningGateways} = await import('./served.ts')
+  const served = await runningGateways(env)
   const lines = served.map(({data_dir}) => typedAgain(argv, ` --data-dir ${quoted(data_dir)}`))
   if (served.length > 1) throw unnamed(`${served.length} gateways are served here: name the one you mean.`, lines)
   const [one] = served

@@ -1,8 +1,8 @@
 import type {Command} from 'commander'
 import type {ReplyOf} from './client.ts'
 import {usageFault} from './fault.ts'
+import {readNumber, readRate, readReset} from './option-parsers.ts'
 import {type EnforcementOption, enforcementOf, withEnforcement} from './options.ts'
-import {readNumber, readRate, readReset} from './words.ts'
 
 export interface LimitOptions extends EnforcementOption {
   readonly budget?: string | false

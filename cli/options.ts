@@ -2,7 +2,7 @@ import {Command, Option} from 'commander'
 import {type Unchecked, unchecked} from './client.ts'
 import type {Environment} from './environment.ts'
 import {fileReason, usageFault} from './fault.ts'
-import {readExpiry, readJson, readWhole} from './words.ts'
+import {readExpiry, readJson, readWhole} from './option-parsers.ts'
 
 /** A command with its examples, one at least; each is written without the prompt. */
 export function leaf(name: string, description: string, examples: readonly [string, ...string[]]): Command {

@@ -1,10 +1,10 @@
 import type {Command} from 'commander'
 import {minute} from './commands/rows.ts'
 import type {Gateway} from './connect.ts'
+import {readMoment} from './option-parsers.ts'
 import {fileText} from './options.ts'
 import {countsOf, type Diff, printDiff} from './price-diff.ts'
 import type {PriceSource} from './price-source.ts'
-import {readMoment} from './words.ts'
 
 export interface Installed extends Diff {
   readonly revision: number | null

@@ -4,8 +4,8 @@ import type {Settings} from '../src/settings/index.ts'
 import {type Unchecked, unchecked} from './client.ts'
 import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, fileReason, usageFault} from './fault.ts'
+import {readJson} from './option-parsers.ts'
 import type {Progress} from './progress.ts'
-import {readJson} from './words.ts'
 
 /**
  * What a source of prices holds: a list, or a signed bundle of one. `origin` is shown to people, without credentials.

@@ -2,9 +2,9 @@ import type {Command} from 'commander'
 import {type Unchecked, unchecked} from './client.ts'
 import type {Gateway} from './connect.ts'
 import {usageFault} from './fault.ts'
+import {readWhole} from './option-parsers.ts'
 import type {WorkspaceOption} from './options.ts'
 import {structuredFrom} from './structured.ts'
-import {readWhole} from './words.ts'
 import {workspaceFor} from './workspace.ts'
 
 /** Fields of a prompt as a file or flags say them. */

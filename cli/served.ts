@@ -47,7 +47,7 @@ export function leaveNote(env: Environment, served: Served): () => void {
  * The directories that are served here now, each once. A note counts if it is this user's or root's, its process lives
  * and holds the lock of the directory; what does not is taken away.
  */
-export async function servedHere(env: Environment): Promise<Served[]> {
+export async function runningGateways(env: Environment): Promise<Served[]> {
   const found = new Map<string, Served>()
   for (const folder of foldersOf(env)) {
     for (const name of namesIn(folder)) {

@@ -31,7 +31,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/proxy/guardrails/stream-text.ts': 'an answer that the gateway put together of events it had parsed',
   'src/store/bodies/object.ts': 'whether it is JSON; nothing walks what comes of it',
   'src/app/operator-server.ts': 'the reply of an operation of ours',
-  'src/pricing/kept.ts': COLUMN,
+  'src/pricing/installed.ts': COLUMN,
   'src/proxy/lookups/': COLUMN,
   'src/schema/deferred.ts': COLUMN,
   'src/schema/limits.ts': COLUMN,

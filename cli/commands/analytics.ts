@@ -2,9 +2,9 @@ import type {Command} from 'commander'
 import {type Bar, barLines} from '../bars.ts'
 import type {OperationId, ReplyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
+import {readPairs, readSince} from '../option-parsers.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {readPairs, readSince} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
 
 interface Point {

@@ -2,9 +2,9 @@ import type {Command} from 'commander'
 import type {InputOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
+import {readPairs, readWhole} from '../option-parsers.ts'
 import {group, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {readPairs, readWhole} from '../words.ts'
 
 interface AuditRow {
   readonly timestamp: string

@@ -4,6 +4,7 @@ import {type Unchecked, unchecked} from '../client.ts'
 import {withGateway} from '../connect.ts'
 import type {Environment} from '../environment.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
+import {readJson, readWhole} from '../option-parsers.ts'
 import {fileText, group, leaf} from '../options.ts'
 import {countsOf, type Diff, printDiff} from '../price-diff.ts'
 import {
@@ -17,7 +18,6 @@ import {
 import {readSource} from '../price-source.ts'
 import {progressOn} from '../progress.ts'
 import {type CommandSession, openSession} from '../session.ts'
-import {readJson, readWhole} from '../words.ts'
 
 /** `gateway bundle`: prices signed at one place and carried by hand to another. */
 export function bundle(): Command {

@@ -16,7 +16,9 @@ export function init(flags: readonly FlagOption[]): Command {
     'gateway init',
     'gateway init --data-dir /var/lib/gateway',
   ])
-  return withSettings(command, flags, {listed: false}).action((_: object, self: Command) => bringUp(self, flags))
+  return withSettings(command, flags, {listed: false}).action((_: object, self: Command) =>
+    migrateWithBackup(self, flags),
+  )
 }
 
 /** `gateway migrate`: brings the database to this version. */
@@ -26,12 +28,12 @@ export function migrate(flags: readonly FlagOption[]): Command {
     'gateway migrate --data-dir /var/lib/gateway',
   ]).option('--status', 'only list the steps, applied and pending')
   return withSettings(command, flags, {listed: false}).action(({status}: {status?: true}, self: Command) =>
-    status ? listSteps(self, flags) : bringUp(self, flags),
+    status ? listSteps(self, flags) : migrateWithBackup(self, flags),
   )
 }
 
 /** What `serve` does before it listens; `init` and `migrate` are this much. */
-async function bringUp(self: Command, flags: readonly FlagOption[]): Promise<void> {
+async function migrateWithBackup(self: Command, flags: readonly FlagOption[]): Promise<void> {
   const session = await openSession(self, flagsOf(self, flags))
   const {world, print} = session
   const {settings} = await session.settings()

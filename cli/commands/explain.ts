@@ -1,9 +1,9 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {explanationLines} from '../explanation.ts'
+import {readWhole} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {configFrom, structuredFrom} from '../structured.ts'
-import {readWhole} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 
 interface ExplainOptions extends WorkspaceOption {

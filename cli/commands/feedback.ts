@@ -1,8 +1,8 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {readNumber, readPairs} from '../option-parsers.ts'
 import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
-import {readNumber, readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 
 interface SayOptions {

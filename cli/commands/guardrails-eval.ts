@@ -4,11 +4,11 @@ import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type GuardrailOption, guardrailOf, withGuardrail} from '../guardrail.ts'
+import {readSince, readWhole} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {progressOn} from '../progress.ts'
 import type {TableColumn} from '../table.ts'
 import {plain} from '../width.ts'
-import {readSince, readWhole} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 
 interface EvalOptions extends WorkspaceOption, GuardrailOption {

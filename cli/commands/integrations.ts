@@ -3,6 +3,7 @@ import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {withGateway} from '../connect.ts'
 import {warnOfNoCredential} from '../credential.ts'
 import {usageFault} from '../fault.ts'
+import {readPairs} from '../option-parsers.ts'
 import {
   group,
   jsonFrom,
@@ -14,7 +15,6 @@ import {
   withWorkspace,
 } from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {readPairs} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './locations.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'

@@ -2,8 +2,8 @@ import type {Command} from 'commander'
 import {type Unchecked, unchecked} from '../client.ts'
 import type {Environment} from '../environment.ts'
 import {usageFault} from '../fault.ts'
+import {readPairs} from '../option-parsers.ts'
 import {jsonFrom} from '../options.ts'
-import {readPairs} from '../words.ts'
 
 /** Where a provider is reached, and what its kind needs beside a key. */
 export interface PlaceOptions {

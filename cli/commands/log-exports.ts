@@ -1,9 +1,9 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, fileReason} from '../fault.ts'
+import {readPairs, readSince} from '../option-parsers.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {readPairs, readSince} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {minute} from './rows.ts'
 

@@ -1,9 +1,9 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {readWhole} from '../option-parsers.ts'
 import {group, leaf} from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {readWhole} from '../words.ts'
 import {minute} from './rows.ts'
 
 interface OrganisationRow {

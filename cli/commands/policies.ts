@@ -2,6 +2,7 @@ import type {Command} from 'commander'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {readNumber, readPairs, readRate, readReset} from '../option-parsers.ts'
 import {
   type EnforcementOption,
   enforcementOf,
@@ -15,7 +16,6 @@ import {
   withWorkspace,
 } from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {readNumber, readPairs, readRate, readReset} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 import {deleteCommand, inputOf, listCommand, listed, minute, type Noun, named, showCommand} from './rows.ts'
 

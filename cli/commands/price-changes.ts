@@ -1,6 +1,7 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {readWhole} from '../option-parsers.ts'
 import {jsonFrom, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
 import {countsOf, printDiff} from '../price-diff.ts'
 import {
@@ -16,7 +17,6 @@ import {type PriceSource, readSource} from '../price-source.ts'
 import {progressOn} from '../progress.ts'
 import {openSession} from '../session.ts'
 import type {TableColumn} from '../table.ts'
-import {readWhole} from '../words.ts'
 import {minute} from './rows.ts'
 
 interface Revision {

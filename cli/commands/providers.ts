@@ -5,6 +5,7 @@ import {type Gateway, withGateway} from '../connect.ts'
 import {warnOfNoCredential} from '../credential.ts'
 import {CommandFault, usageFault} from '../fault.ts'
 import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
+import {readPairs} from '../option-parsers.ts'
 import {
   type ExpiryOption,
   expiryOf,
@@ -17,7 +18,6 @@ import {
   withSecret,
   withWorkspace,
 } from '../options.ts'
-import {readPairs} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 import {capabilities, catalog} from './catalog.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './locations.ts'

@@ -2,10 +2,10 @@ import type {Command} from 'commander'
 import type {Replay, ReplayMove} from '../../src/schema/replays.ts'
 import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
+import {readSince, readWhole} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {configFrom} from '../structured.ts'
 import type {TableColumn} from '../table.ts'
-import {readSince, readWhole} from '../words.ts'
 import {workspaceFor} from '../workspace.ts'
 
 interface ReplayOptions extends WorkspaceOption {

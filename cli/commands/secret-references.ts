@@ -1,9 +1,9 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {readPairs} from '../option-parsers.ts'
 import {group, leaf} from '../options.ts'
 import {structuredFrom} from '../structured.ts'
-import {readPairs} from '../words.ts'
 import {type AllowedOptions, allowedOf, withAllowed} from './allowed.ts'
 import {deleteCommand, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 

@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
+import {readDuration} from '../option-parsers.ts'
 import {
   type ConfirmOption,
   confirmed,
@@ -12,7 +13,6 @@ import {
 } from '../options.ts'
 import type {TableColumn} from '../table.ts'
 import {userFor} from '../user.ts'
-import {readDuration} from '../words.ts'
 import {minute} from './rows.ts'
 
 interface SessionRow {

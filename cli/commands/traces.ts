@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
+import {readPairs} from '../option-parsers.ts'
 import {
   group,
   jsonFrom,
@@ -11,7 +12,6 @@ import {
   withWorkspace,
 } from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {readPairs} from '../words.ts'
 import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
 import {minute} from './rows.ts'
 

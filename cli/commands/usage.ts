@@ -3,9 +3,9 @@ import {USAGE_DIMENSIONS, type UsageDimension} from '../../src/schema/usage-dime
 import type {UsageSum} from '../../src/schema/usage-sums.ts'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {readSince} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import type {Cell, TableColumn} from '../table.ts'
-import {readSince} from '../words.ts'
 import {workspaceIfSaid} from '../workspace.ts'
 
 interface UsageOptions extends WorkspaceOption {

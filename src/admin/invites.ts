@@ -24,11 +24,11 @@ import type {InvitesTable, UsersTable, WorkspaceRole} from '../store/tables/peop
 import {findOrganisationUser, findUserByEmail, insertUser, joinOrganisation} from '../store/users.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {checkGrant, expiryUnder} from './key-rules.ts'
+import {linkBase} from './link-base.ts'
 import {newKey} from './new-key.ts'
+import {openSession} from './open-session.ts'
 import {type OperationCall, operation} from './operation.ts'
-import {linkBase} from './place.ts'
 import {checkRoleGrant} from './role-rules.ts'
-import {openSession} from './session-rows.ts'
 import {type CallerScope, found, invalid} from './tenancy.ts'
 
 const tag = 'User-invites'

@@ -4,9 +4,9 @@ import type {Reserved} from '../ports/counters/index.ts'
 import {addSpent, type Spent, spent} from '../schema/spent.ts'
 import type {SettlingOn} from './admission.ts'
 import {fullOf, type LimitClaim, refusalFrom} from './claims.ts'
-import type {ReservationRequest} from './reserve.ts'
+import type {ReservationRequest} from './create-reserve.ts'
 
-export interface HoldParts extends SettlingOn {
+export interface ReservationParts extends SettlingOn {
   readonly reserve: (request: ReservationRequest) => MaybePromise<readonly LimitClaim[]>
   readonly now: () => number
 }
@@ -16,7 +16,7 @@ const HOLD_MS = 24 * 60 * 60 * 1000
 
 /** A hold for one attempt: takes `first` from every strict limit or refuses. */
 export function reserveCounters(
-  parts: HoldParts,
+  parts: ReservationParts,
   request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>,
   first: Spent,
 ): MaybePromise<CounterReservation> {
@@ -33,13 +33,13 @@ export function reserveCounters(
  * refuses, and nothing throws.
  */
 export class CounterReservation {
-  readonly #parts: HoldParts
+  readonly #parts: ReservationParts
   readonly #request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>
   #held: Spent
   #growing: Promise<Refusal | null> | undefined
   #is_open = true
 
-  constructor(parts: HoldParts, request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>, first: Spent) {
+  constructor(parts: ReservationParts, request: Pick<ReservationRequest, 'id' | 'call_id' | 'claims'>, first: Spent) {
     this.#parts = parts
     this.#request = request
     this.#held = first

@@ -1,7 +1,7 @@
+import {withAudioRates} from './audio-rates.ts'
 import bundled_file from './data/catalogue.json' with {type: 'json'}
 import {lookupKeys, pricedAs} from './names.ts'
 import type {Geographies, Price, PricePeriod, Terms} from './price.ts'
-import {withSound} from './sound.ts'
 
 /** The catalogue as it is kept: `src/pricing/data/catalogue.json`, written by `bin/prices.ts`. */
 export interface CatalogueFile {
@@ -124,7 +124,7 @@ function openShelf(
   for (const id of Object.keys(rows)) ids.set(id.toLowerCase(), id)
   const prices = new Map<string, Price>()
   const priceOf = (id: string): Price =>
-    remembered(prices, id, () => withSound(toPrice(provider, id, rows[id]!), findAt))
+    remembered(prices, id, () => withAudioRates(toPrice(provider, id, rows[id]!), findAt))
   return {
     find(model) {
       const keys = lookupKeys(provider, model)

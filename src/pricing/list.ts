@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto'
 import type {Catalogue} from './catalogue.ts'
 import {PricingConfigFault} from './config.ts'
 import {DEFAULT, readPriceFile} from './file.ts'
-import type {KeptPrice} from './kept.ts'
+import type {KeptPrice} from './installed.ts'
 import type {Price} from './price.ts'
 
 /** Prices of many providers as they are carried: provider → model → row (`readPriceFile`). */

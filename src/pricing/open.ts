@@ -4,7 +4,7 @@ import type {Db} from '../store/database.ts'
 import {installedPrices, pricesRevision} from '../store/prices.ts'
 import {bundledCatalogue, type Catalogue} from './catalogue.ts'
 import {type PriceFile, readPriceFile} from './file.ts'
-import {KeptPrices} from './kept.ts'
+import {InstalledPrices} from './installed.ts'
 import type {InForce} from './list.ts'
 import {openLocalFiles, priceIn} from './local.ts'
 import type {ChangingPrices} from './memory.ts'
@@ -59,7 +59,7 @@ export function openPricing({
   now_ms,
   catalogue = bundledCatalogue(),
 }: PricingParts): Pricing {
-  const kept = new KeptPrices(now_ms)
+  const kept = new InstalledPrices(now_ms)
   const url = settings.model_configs_proxy_fetch_enabled && fetch ? settings.model_configs_proxy_url : undefined
   const {model_configs_pricing_log_store_path: log_store, model_configs_pricing_local_path: directory} = settings
   const hourly = <T>(files: ProviderFiles, parse: (value: unknown, provider: string) => T) =>
@@ -111,7 +111,7 @@ function layerOf(files: HourlyFiles<PriceFile>): PriceLayer & {ready(provider: s
  * What a list of prices is compared with: the synced prices as the database has them, as of `at_ms`, and the catalogue.
  */
 export async function pricesInForce(db: Db, at_ms: number): Promise<InForce> {
-  const kept = new KeptPrices(() => at_ms)
+  const kept = new InstalledPrices(() => at_ms)
   kept.replace(await installedPrices(db))
   return {
     installed: (provider, model) => kept.installed(provider, model, at_ms),
@@ -121,7 +121,7 @@ export async function pricesInForce(db: Db, at_ms: number): Promise<InForce> {
 }
 
 /** One look at a time; a request during a look is served after it. */
-function refresher(db: Db | undefined, kept: KeptPrices): () => Promise<void> {
+function refresher(db: Db | undefined, kept: InstalledPrices): () => Promise<void> {
   let known = -1
   let last: Promise<void> = Promise.resolve()
   const look = async () => {

@@ -64,7 +64,7 @@ export const NOT_AVAILABLE: readonly Area[] = [
 ]
 
 /** A documented variable of a later version: the area it belongs to and the values that may stand all the same. */
-export interface Later {
+export interface UnsupportedSetting {
   readonly area: string
   readonly instead?: string
   readonly harmless: readonly string[]
@@ -80,6 +80,6 @@ const open = [...exact]
   .map(([name, later]) => [new RegExp(`^${name.replace('*', '[A-Z0-9_]+')}$`), later] as const)
 
 /** What is known of `name` (upper case) as a variable of a later version; undefined when it is not one. */
-export function laterOf(name: string): Later | undefined {
+export function unsupportedSetting(name: string): UnsupportedSetting | undefined {
   return exact.get(name) ?? open.find(([pattern]) => pattern.test(name))?.[1]
 }

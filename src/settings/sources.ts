@@ -1,6 +1,6 @@
 import {nearest} from '../base/nearest.ts'
 import type {FileEntry} from './files.ts'
-import {type Later, laterOf} from './not-available.ts'
+import {type UnsupportedSetting, unsupportedSetting} from './not-available.ts'
 import {fileEndings, flagOf, keyOf, NAMES, type Name, row} from './table.ts'
 
 /** Where a value comes from; `file:` is followed by the path of the settings file. */
@@ -66,14 +66,14 @@ export function unknownNames(layer: SettingsLayer): string[] {
   const known = NAMES.flatMap(name => layer.words(name).map(({word}) => word))
   return [...layer.entries].flatMap(([word, {text}]) => {
     if (known.includes(word)) return []
-    const later = laterOf(layer.origin.startsWith('file:') ? word.toUpperCase() : word)
-    if (later) return laterFault(layer.say(word), text.trim(), later)
+    const later = unsupportedSetting(layer.origin.startsWith('file:') ? word.toUpperCase() : word)
+    if (later) return unsupportedFault(layer.say(word), text.trim(), later)
     if (layer.origin === 'environment' && !word.startsWith('GATEWAY_')) return []
     return [`${layer.say(short(word))} is not a setting. ${hint(layer, word, known)}`]
   })
 }
 
-function laterFault(as: string, text: string, {area, harmless, instead}: Later): string[] {
+function unsupportedFault(as: string, text: string, {area, harmless, instead}: UnsupportedSetting): string[] {
   if (harmless.some(value => value.toLowerCase() === text.toLowerCase())) return []
   const may = harmless.length > 0 ? ` or set it to ${harmless.join(' or ')}` : ''
   return [`${as} is not available in this version (${area}). Unset it${may}${instead ? `; ${instead}` : ''}.`]

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {openCatalogue} from '../../src/pricing/catalogue.ts'
 import {cost} from '../../src/pricing/cost.ts'
-import {KeptPrices} from '../../src/pricing/kept.ts'
+import {InstalledPrices} from '../../src/pricing/installed.ts'
 import {PriceMemory} from '../../src/pricing/memory.ts'
 import {openPrices} from '../../src/pricing/prices.ts'
 import {run} from './processes.ts'
@@ -53,7 +53,7 @@ function charge() {
     sources: {},
     models: {p: {m: {source: 's', rates: {input: 2_500_000, output: 10_000_000}}}},
   })
-  const kept = new KeptPrices(Date.now)
+  const kept = new InstalledPrices(Date.now)
   const prices = openPrices({layers: [kept.set], synced: kept.synced, catalogue, now_ms: Date.now})
   const memory = new PriceMemory({...prices, span: at_ms => kept.span(at_ms)}, Date.now)
   const usage = {input_uncached_tokens: 800, output_text_tokens: 100}

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest'
-import {seeded} from '../../src/base/seeded.ts'
+import {seeded} from '../../src/base/seeded-random.ts'
 import type {Hook} from '../../src/guardrails/hook.ts'
 import {unsavedHook} from '../../src/guardrails/trial.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'

@@ -1,6 +1,6 @@
 import {isDeepStrictEqual} from 'node:util'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
-import {seeded} from '../../src/base/seeded.ts'
+import {seeded} from '../../src/base/seeded-random.ts'
 import type {Hook} from '../../src/guardrails/hook.ts'
 import type {JsonValue} from '../../src/guardrails/json.ts'
 import {LEFT_ALONE} from '../../src/guardrails/left-alone.ts'

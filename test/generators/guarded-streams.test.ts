@@ -1,6 +1,13 @@
 import {expect, test} from 'vitest'
 import {unsavedHook} from '../../src/guardrails/trial.ts'
-import {isDone, isSaid, STAGES, type Stage, type StageEvent, waits} from '../../src/proxy/guardrails/stages.ts'
+import {
+  isDone,
+  isSaid,
+  STREAM_TRANSITIONS,
+  type Stage,
+  type StageEvent,
+  waits,
+} from '../../src/proxy/guardrails/stream-transitions.ts'
 import {forRing, generated, seed} from '../support/ring.ts'
 import {type Delay, type Played, play} from './guarded-streams/play.ts'
 import {ARGUMENTS, THOUGHT, type Told, understood, WIRES, type Wire} from './guarded-streams/wires.ts'
@@ -97,9 +104,9 @@ test('what came before an error leaves, at whatever turn the stream ends while a
 })
 
 test('the stages of a judged stream: its end is told once, from one of them, and nothing is left behind', () => {
-  const stages = Object.keys(STAGES) as Stage[]
+  const stages = Object.keys(STREAM_TRANSITIONS) as Stage[]
   const events: readonly StageEvent[] = ['last_event', 'end', 'ask', 'verdict', 'left', 'refusal', 'close']
-  const next = (stage: Stage, event: StageEvent) => STAGES[stage][event] ?? stage
+  const next = (stage: Stage, event: StageEvent) => STREAM_TRANSITIONS[stage][event] ?? stage
   for (const stage of stages) {
     // whoever is done lets nothing leave, and only the end of its attempt is told to it
     if (isDone(stage))

@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest'
-import {LIFE, type StateName} from '../../src/proxy/call/state.ts'
+import {CALL_STATES, type StateName} from '../../src/proxy/call/state.ts'
 import {forRing, generated} from '../support/ring.ts'
 import {ask, type Cell, hold, type ServerKind, until} from './life-of-call/cells.ts'
 import {Client} from './life-of-call/client.ts'
@@ -85,7 +85,7 @@ const NOT_HELD: readonly StateName[] = [
 
 test('each state of a call is held here, or named as one that cannot be', () => {
   const held = new Set(STATES.flatMap(({at}) => at ?? []))
-  expect([...held, ...NOT_HELD].toSorted()).toEqual(Object.keys(LIFE).toSorted())
+  expect([...held, ...NOT_HELD].toSorted()).toEqual(Object.keys(CALL_STATES).toSorted())
 })
 
 describe.each(WAYS)('a call in whatever state it is (%s)', way => {
@@ -142,7 +142,7 @@ describe.each(WAYS)('a call in whatever state it is (%s)', way => {
   test('when the gateway stops', async () => {
     const cells = await held('drain')
     const stopped = world.stop()
-    const of = (effect: 'ends' | 'goes on') => cells.filter(({state: {at}}) => at && LIFE[at].drain === effect)
+    const of = (effect: 'ends' | 'goes on') => cells.filter(({state: {at}}) => at && CALL_STATES[at].drain === effect)
     expect(await until(() => of('ends').every(({client}) => client.end === '503'), LIMIT_MS / 2)).toBe(true) // at once
     expect(of('goes on').flatMap(({state, client}) => (client.end === 'open' ? [] : state.name))).toEqual([])
     for (const cell of cells) ACTS.drain!(cell, world)

@@ -2,9 +2,9 @@ import {readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {Readable} from 'node:stream'
 import {describe, expect, test} from 'vitest'
+import {CostSum} from '../../src/pricing/cost-sum.ts'
 import {toPico} from '../../src/pricing/decimal.ts'
 import type {Price, PricePeriod, RateName, Terms, UnitRate} from '../../src/pricing/price.ts'
-import {Tally} from '../../src/pricing/tally.ts'
 import {usageOfRows} from '../../src/proxy/records/deferred/batch-usage.ts'
 import {priceOf} from '../../src/proxy/records/price.ts'
 import {usedBy} from '../../src/proxy/records/usage.ts'
@@ -169,7 +169,7 @@ function targetOf({provider, request}: CostCase): Target {
 
 const at = Date.parse('2026-11-21T12:00:00Z')
 
-function charge(tally: Tally, each: CostCase, reply: Readonly<Record<string, unknown>>, status = 200, named = '') {
+function charge(tally: CostSum, each: CostCase, reply: Readonly<Record<string, unknown>>, status = 200, named = '') {
   const body = Buffer.from(JSON.stringify({model: each.model, ...each.request}))
   const plain = Buffer.from(JSON.stringify(reply))
   const is_vendors = ['google', 'vertex-ai', 'bedrock', 'cohere'].includes(each.provider)
@@ -178,7 +178,7 @@ function charge(tally: Tally, each: CostCase, reply: Readonly<Record<string, unk
     : each.route.startsWith('/images/edits')
       ? 'imageEdit'
       : (ENDPOINTS[each.dialect] ?? 'proxy')
-  const {usage, source, hops, said_model} = usedBy({
+  const {usage, source, hops, reported_model} = usedBy({
     endpoint,
     method: each.route.startsWith('GET ') ? 'GET' : 'POST',
     path: each.route.replace(/^GET /, ''),
@@ -198,7 +198,8 @@ function charge(tally: Tally, each: CostCase, reply: Readonly<Record<string, unk
     is_cut_stream: false,
   })
   if (source === 'none') return source
-  const price = named === '' ? priceOf(targetOf(each), each.model, said_model, at, listOf(each)) : rowOf(each, named)
+  const price =
+    named === '' ? priceOf(targetOf(each), each.model, reported_model, at, listOf(each)) : rowOf(each, named)
   const options = {at, batch: Boolean(usage.units[UNIT.batch_requests])}
   if (hops) tally.addHops({usage, hops}, () => price, options)
   else tally.add(usage, price, options)
@@ -207,11 +208,11 @@ function charge(tally: Tally, each: CostCase, reply: Readonly<Record<string, unk
 
 async function costOf(each: CostCase) {
   const {reply} = each
-  const tally = new Tally()
+  const tally = new CostSum()
   if (reply.attempts) {
     let sum = 0
     for (const {provider, model, status, reply: body} of reply.attempts) {
-      const one = new Tally()
+      const one = new CostSum()
       charge(one, each, body, status, `${provider}/${model}/`)
       sum += one.cost_nanousd
     }

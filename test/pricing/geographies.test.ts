@@ -2,9 +2,9 @@ import {describe, expect, test} from 'vitest'
 import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import {readPricingConfig} from '../../src/pricing/config.ts'
 import {cost} from '../../src/pricing/cost.ts'
+import {CostSum} from '../../src/pricing/cost-sum.ts'
 import {readPriceFile} from '../../src/pricing/file.ts'
 import {dearestGeography, type Price} from '../../src/pricing/price.ts'
-import {Tally} from '../../src/pricing/tally.ts'
 import {toPublicPricing} from '../../src/pricing/view.ts'
 import {factsOf} from '../../src/providers/openai/reply.ts'
 import {usageOfKind} from '../../src/providers/service-tiers.ts'
@@ -28,7 +28,7 @@ function charged(price: Price | undefined, more: object) {
   const {usage: read, hops} = factsOf('messages', {model: 'm', usage: {...counts, ...more}})
   const usage = read && usageOfKind('anthropic', read)
   if (!hops) return cost(usage!, price, {at})
-  const tally = new Tally()
+  const tally = new CostSum()
   tally.addHops({usage: usage!, hops}, () => price, {at})
   return tally
 }
@@ -187,7 +187,7 @@ test.each([
   )
   expect(price).toBeDefined()
   const usage = {input_uncached_tokens: 10}
-  const tally = new Tally()
+  const tally = new CostSum()
   tally.add({...emptyUsage(), ...usage}, price, {at})
   expect([cost(usage, price, {at}).mode_unpriced, tally.mode_unpriced, cost(usage, price, {at}).unpriced]).toEqual([
     mode,

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest'
+import {CostSum} from '../../src/pricing/cost-sum.ts'
 import {isSameModel} from '../../src/pricing/names.ts'
 import type {Price, PricePeriod} from '../../src/pricing/price.ts'
-import {Tally} from '../../src/pricing/tally.ts'
 import {usageOfRow} from '../../src/providers/vendor-batches/row-usage.ts'
 import type {Hop} from '../../src/schema/hops.ts'
 import {addUsage, emptyUsage, mergeUsage} from '../../src/schema/usage.ts'
@@ -25,7 +25,7 @@ const hop = (model: string | null, input_uncached_tokens: number, is_billed = tr
 
 function charged(hops: readonly Hop[], units: Record<string, number>, own: Price | undefined, batch = false) {
   const usage = {...hops.reduce((sum, {usage}) => addUsage(sum, usage), emptyUsage()), units}
-  const tally = new Tally()
+  const tally = new CostSum()
   tally.addHops({usage, hops}, model => (model === null ? own : model === 'dear' ? DEAR : undefined), {at, batch})
   const {cost_nanousd, unpriced, unpriced_units, requests, usage: all} = tally
   return {cost_nanousd, unpriced, unpriced_units, requests, input: all.input_uncached_tokens}

@@ -2,9 +2,9 @@ import {describe, expect, test} from 'vitest'
 import {after} from '../../src/base/after.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import {CallRegistry} from '../../src/proxy/call/registry.ts'
-import {CallState, LIFE, type StateName, type StateOwner} from '../../src/proxy/call/state.ts'
+import {CALL_STATES, CallState, type StateName, type StateOwner} from '../../src/proxy/call/state.ts'
 
-const NAMES = Object.keys(LIFE) as StateName[]
+const NAMES = Object.keys(CALL_STATES) as StateName[]
 
 /** A call in a state, and what its owner heard there. */
 function callIn(name: StateName) {
@@ -23,7 +23,7 @@ function callIn(name: StateName) {
 }
 
 describe.each(NAMES)('a call that is %s', name => {
-  const {client_gone, drain} = LIFE[name]
+  const {client_gone, drain} = CALL_STATES[name]
 
   test('hears that its client left as the table says', () => {
     const {state, received} = callIn(name)

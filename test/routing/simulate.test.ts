@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
-import {seeded} from '../../src/base/seeded.ts'
+import {seeded} from '../../src/base/seeded-random.ts'
 import {compile} from '../../src/routing/compile.ts'
 import type {Plan} from '../../src/routing/plan.ts'
 import type {TryResult} from '../../src/routing/retry.ts'

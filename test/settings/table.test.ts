@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs'
 import {expect, test} from 'vitest'
 import {settingsPage} from '../../src/settings/docs-page.ts'
 import {flagOptions, readSettings, type Settings} from '../../src/settings/index.ts'
-import {laterOf, NOT_AVAILABLE} from '../../src/settings/not-available.ts'
+import {NOT_AVAILABLE, unsupportedSetting} from '../../src/settings/not-available.ts'
 import {fileEndings, flagOf, keyOf, NAMES, row} from '../../src/settings/table.ts'
 import {faults} from './support.ts'
 
@@ -14,7 +14,7 @@ test('no two settings share a key, a flag or a spelling in the environment', () 
 })
 
 test('no variable is both a setting and one of a later version', () => {
-  expect(NAMES.filter(name => laterOf(name))).toEqual([])
+  expect(NAMES.filter(name => unsupportedSetting(name))).toEqual([])
   const names = NOT_AVAILABLE.flatMap(({variables}) => Object.keys(variables))
   expect(names.toSorted()).toEqual([...new Set(names)].sort())
 })

@@ -13,8 +13,8 @@ import {
 } from '../../schema/users.ts'
 import {findSession, listSessions, revokeSession} from '../../store/sessions.ts'
 import {findOrganisationUser, findUserByEmail, insertUser, joinOrganisation} from '../../store/users.ts'
+import {openSession} from '../open-session.ts'
 import {type OperationCall, operation} from '../operation.ts'
-import {openSession} from '../session-rows.ts'
 import {found} from '../tenancy.ts'
 import {userView} from '../users.ts'
 

@@ -3,7 +3,7 @@ import {Refusal} from '../errors.ts'
 import {connector} from './connector.ts'
 import {EgressFault} from './faults.ts'
 import {type HostList, NO_HOSTS} from './hosts.ts'
-import {LinePool} from './http1/pool.ts'
+import {ConnectionPool} from './http1/pool.ts'
 import {type Lookup, sharing, systemLookup} from './lookup.ts'
 import type {ProxyChoice} from './proxy.ts'
 import {type Asker, type Destination, Destinations} from './target.ts'
@@ -29,7 +29,7 @@ export interface EgressOptions {
   readonly own_pools?: number
 }
 
-type Shelf = Map<string, LinePool>
+type Shelf = Map<string, ConnectionPool>
 
 /**
  * The way out: everything the gateway calls, it calls through a pool from here, and every socket of a pool went through
@@ -43,7 +43,7 @@ export class Egress {
   readonly #destinations: Destinations
   readonly #own: Shelf = new Map()
   readonly #custom = new Map<string, Shelf>()
-  readonly #retired = new Set<LinePool>()
+  readonly #retired = new Set<ConnectionPool>()
   readonly #dials = new Set<AbortController>()
   #clock = 0
   #closed = false
@@ -87,12 +87,12 @@ export class Egress {
     await Promise.all(this.#all().map(pool => pool.destroy()))
   }
 
-  #open(destination: Destination, workspace: string): LinePool {
+  #open(destination: Destination, workspace: string): ConnectionPool {
     if (this.#closed) throw new Refusal('draining')
     this.#makeRoom(destination, workspace)
     const {connections, waiting_calls} = this.#options
     const dial = connector({...this.#options, destination, tls: this.#tls, dials: this.#dials})
-    const pool = new LinePool({dial, host: new URL(destination.origin).host, connections, waiting_calls})
+    const pool = new ConnectionPool({dial, host: new URL(destination.origin).host, connections, waiting_calls})
     if (!isCustom(destination)) this.#own.set(destination.key, pool)
     else this.#custom.set(workspace, (this.#custom.get(workspace) ?? new Map()).set(destination.key, pool))
     return pool
@@ -123,7 +123,7 @@ export class Egress {
     for (const [workspace, {size}] of this.#custom) if (size === 0) this.#custom.delete(workspace)
   }
 
-  #all(): LinePool[] {
+  #all(): ConnectionPool[] {
     const shelves = [this.#own, ...this.#custom.values()]
     return [...shelves.flatMap(shelf => [...shelf.values()]), ...this.#retired]
   }

@@ -10,8 +10,8 @@ import {
   type Translation,
   type TranslationContext,
 } from '../translation.ts'
+import {type AnthropicHost, placed} from './endpoint.ts'
 import {failureIn} from './errors.ts'
-import {type AnthropicHost, placed} from './place.ts'
 import {type Refusals, refusalsIn} from './refusals.ts'
 import {EVENTS, isCutJson, textWithin} from './stream.ts'
 import {billedUsage, mergedUsage} from './usage.ts'

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
+import type {AnthropicHost} from './endpoint.ts'
 import {conversation} from './messages.ts'
-import type {AnthropicHost} from './place.ts'
 import {defaultMaxTokens, thinkingOf} from './thinking.ts'
 import {toolsOf} from './tools.ts'
 

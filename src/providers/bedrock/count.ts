@@ -1,5 +1,5 @@
 import {isObject, object} from '../../base/json-object.ts'
-import {placed} from '../anthropic/place.ts'
+import {placed} from '../anthropic/endpoint.ts'
 import {count} from '../openai/usage.ts'
 import {InvalidResponseFault, type Json, type Translation} from '../translation.ts'
 import {foundationModel, modelPath} from './model.ts'

@@ -1,6 +1,6 @@
 import {isObject} from '../../base/json-object.ts'
+import {placed} from '../anthropic/endpoint.ts'
 import {anthropicOn} from '../anthropic/index.ts'
-import {placed} from '../anthropic/place.ts'
 import {google} from '../auth/google.ts'
 import {
   vertexModel,

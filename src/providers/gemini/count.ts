@@ -2,7 +2,7 @@ import {isObject} from '../../base/json-object.ts'
 import {messagesToChat} from '../messages/request.ts'
 import {count} from '../openai/usage.ts'
 import {InvalidResponseFault, type Translation} from '../translation.ts'
-import {type GeminiHost, modelOf} from './place.ts'
+import {type GeminiHost, modelOf} from './endpoint.ts'
 import {present} from './read.ts'
 import {generateBody} from './request.ts'
 

@@ -10,7 +10,7 @@ import {
   type TranslationContext,
   UnsupportedInputFault,
 } from '../translation.ts'
-import {type GeminiHost, modelOf} from './place.ts'
+import {type GeminiHost, modelOf} from './endpoint.ts'
 import {present, word} from './read.ts'
 import {replied} from './reply.ts'
 import {readUsage} from './usage.ts'

@@ -9,7 +9,7 @@ import {
   type TranslationContext,
   UnsupportedInputFault,
 } from '../translation.ts'
-import {type GeminiHost, generationOf, modelOf} from './place.ts'
+import {type GeminiHost, generationOf, modelOf} from './endpoint.ts'
 import {present, word} from './read.ts'
 import {blockReason, refusalFor, replied} from './reply.ts'
 import {readUsage} from './usage.ts'

@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {type Json, type Translated, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {contentsOf} from './contents.ts'
-import {type GeminiHost, generationOf, modelOf} from './place.ts'
+import {type GeminiHost, generationOf, modelOf} from './endpoint.ts'
 import {present, word} from './read.ts'
 import {cleanSchema} from './schema.ts'
 import {thinkingConfig} from './thinking.ts'

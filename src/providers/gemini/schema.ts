@@ -54,26 +54,26 @@ function clean(schema: unknown, walk: Walk, depth: number, refs: readonly string
   if (depth > MAX_DEPTH) throw new UnsupportedInputFault(walk.field, `is nested deeper than ${MAX_DEPTH}`)
   if (++walk.nodes > MAX_NODES) throw new UnsupportedInputFault(walk.field, `comes to more than ${MAX_NODES} schemas`)
   const down = (part: unknown) => clean(part, walk, depth + 1, refs)
-  if (typeof schema.$ref === 'string') return referred(schema, schema.$ref, walk, depth, refs)
+  if (typeof schema.$ref === 'string') return resolveRef(schema, schema.$ref, walk, depth, refs)
   if (Array.isArray(schema.allOf)) {
     const {allOf, ...rest} = schema
     return withRequired([rest, ...allOf].map(down).reduce(merged), [schema, ...allOf])
   }
   const choices = [schema.anyOf, schema.oneOf].find(Array.isArray)
-  if (choices && !isObject(schema.properties)) return chosen(schema, choices, down)
+  if (choices && !isObject(schema.properties)) return cleanAnyOf(schema, choices, down)
   const types = list(schema.type).filter(type => type !== 'null')
   if (types.length > 1) {
     const {type: whole, ...rest} = schema
-    return chosen(
+    return cleanAnyOf(
       rest,
       (whole as unknown[]).map(type => (type === 'null' ? {type} : {...rest, type})),
       down,
     )
   }
-  return plain(schema, types.length === 1 ? types[0] : schema.type, down)
+  return cleanNode(schema, types.length === 1 ? types[0] : schema.type, down)
 }
 
-function plain(schema: Json, type: unknown, down: (part: unknown) => Json): Json {
+function cleanNode(schema: Json, type: unknown, down: (part: unknown) => Json): Json {
   const result: Record<string, unknown> = {}
   const properties = isObject(schema.properties) ? schema.properties : null
   const items = itemsOf(schema)
@@ -83,7 +83,7 @@ function plain(schema: Json, type: unknown, down: (part: unknown) => Json): Json
   for (const name of SAME) if (schema[name] !== undefined) result[name] = schema[name]
   if (list(schema.type).includes('null')) result.nullable = true
   if (schema.const !== undefined || Array.isArray(schema.enum))
-    putEnum(result, schema.const === undefined ? list(schema.enum) : [schema.const])
+    enumToDescription(result, schema.const === undefined ? list(schema.enum) : [schema.const])
   if (properties) {
     result.properties = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, down(property)]))
     const required = list(schema.required).filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
@@ -94,7 +94,7 @@ function plain(schema: Json, type: unknown, down: (part: unknown) => Json): Json
 }
 
 /** Gemini's `enum` has texts alone; other values go where the model still reads them. */
-function putEnum(result: Record<string, unknown>, values: readonly unknown[]) {
+function enumToDescription(result: Record<string, unknown>, values: readonly unknown[]) {
   const known = values.filter(value => value !== null)
   if (known.length < values.length) result.nullable = true
   if (known.length > 0 && known.every(value => typeof value === 'string')) {
@@ -119,7 +119,7 @@ function itemsOf(schema: Json): unknown {
 }
 
 /** `anyOf` must stand alone: what the node says beside it goes into each alternative, and null becomes `nullable`. */
-function chosen(schema: Json, choices: readonly unknown[], down: (part: unknown) => Json): Json {
+function cleanAnyOf(schema: Json, choices: readonly unknown[], down: (part: unknown) => Json): Json {
   const others = choices.filter(choice => !(isObject(choice) && choice.type === 'null'))
   const may_be_null = others.length < choices.length || schema.nullable === true || list(schema.type).includes('null')
   const inherited = {
@@ -131,7 +131,7 @@ function chosen(schema: Json, choices: readonly unknown[], down: (part: unknown)
   return results.length === 1 ? results[0]! : results.length === 0 ? inherited : {anyOf: results}
 }
 
-function referred(schema: Json, ref: string, walk: Walk, depth: number, refs: readonly string[]): Json {
+function resolveRef(schema: Json, ref: string, walk: Walk, depth: number, refs: readonly string[]): Json {
   const target = resolve(walk.root, ref)
   if (target === undefined)
     throw new UnsupportedInputFault(walk.field, `the reference ${JSON.stringify(ref.slice(0, 100))} leads nowhere`)

@@ -1,6 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {type Json, UnsupportedInputFault} from '../translation.ts'
-import {generationOf} from './place.ts'
+import {generationOf} from './endpoint.ts'
 import {present} from './read.ts'
 
 /** Tokens to think with, for models that take a budget. */

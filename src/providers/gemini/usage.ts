@@ -4,7 +4,7 @@ import {count, isImpossible} from '../openai/usage.ts'
 import {tierWord} from '../service-tiers.ts'
 import type {Json} from '../translation.ts'
 import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
-import {generationOf} from './place.ts'
+import {generationOf} from './endpoint.ts'
 
 /**
  * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts stand

@@ -3,7 +3,7 @@ import type {AttemptOutcome, AttemptResult, RewrittenResponse, Statuses} from '.
 import {intentOf, settle} from '../records/settle.ts'
 import {Copy} from '../upstream/body-copy.ts'
 import {decodeWhole} from '../upstream/decode.ts'
-import type {AttemptParts, RoutingDecision} from './host.ts'
+import type {AttemptParts, RoutingDecision} from './attempt-owner.ts'
 import {NO_RESPONSE, type OpenResponse} from './open-response.ts'
 import type {ResponseMask} from './response-mask.ts'
 import type {Times} from './timeouts.ts'

@@ -7,15 +7,15 @@ import type {AttemptOutcome} from '../records/attempt-result.ts'
 import {dispatcherOf, dispatchOf} from '../upstream/build-request.ts'
 import {decodeWhole} from '../upstream/decode.ts'
 import {maskOf} from '../upstream/sent-secrets.ts'
+import type {AttemptParts} from './attempt-owner.ts'
 import {AttemptRecorder} from './attempt-recorder.ts'
 import {beginsAsEvents, type UnlabelledResponse, waitsForStart} from './first-bytes.ts'
-import type {AttemptParts} from './host.ts'
 import type {ResponseHead} from './open-response.ts'
 import {outcomeOf} from './outcome.ts'
 import {ReadOn} from './read-on.ts'
 import {type AttemptTransport, ResponseGate} from './response-gate.ts'
 import {encodingIn, ResponseMask} from './response-mask.ts'
-import {newTimes, overdue, type Phase, timeout} from './timeouts.ts'
+import {expiredDeadline, newTimes, type Phase, timeout} from './timeouts.ts'
 
 /** An encoded error is no longer. */
 const MAX_AWAITED_BYTES = 1 << 20
@@ -85,7 +85,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     if (this.#read_on && this.#parts.host.is_draining) return this.end(new Refusal('client.gone'))
     // What guardrails take over a row of a file, under a deadline of their own, is no silence of the provider's.
     if (call.body.kind === 'stream' && call.body.judged?.is_waiting) this.#times.moved_at = now
-    const late = overdue(this.phase, this.#times, now, services.settings, decision, response.guarded)
+    const late = expiredDeadline(this.phase, this.#times, now, services.settings, decision, response.guarded)
     if (late === 'client') call.relay.cut()
     else if (late === 'dropped') this.end(this.#gate.notPassed)
     else if (late !== null) this.end(timeout(target, late))

@@ -3,7 +3,7 @@ import {answerHeaders, type How, withoutBody} from '../call/response-headers.ts'
 import {errorResponse} from '../inbound/error-response.ts'
 import {messageOf} from '../inbound/request.ts'
 import type {RewrittenResponse} from '../records/attempt-result.ts'
-import type {AttemptParts} from './host.ts'
+import type {AttemptParts} from './attempt-owner.ts'
 import {clientStatus, type OpenResponse} from './open-response.ts'
 import {type Times, timingOf} from './timeouts.ts'
 

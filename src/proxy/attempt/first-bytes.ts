@@ -1,6 +1,6 @@
 import {encodingOf} from '../../base/content-encoding.ts'
 import {isEventStream, saysFraming} from '../upstream/vendor-stream.ts'
-import type {AttemptParts} from './host.ts'
+import type {AttemptParts} from './attempt-owner.ts'
 
 /** The field of an event stream's first line (WHATWG HTML, 9.2.5), or a comment. */
 const FIELD = /^\uFEFF?\s*(?:data|event|id|retry)?:/

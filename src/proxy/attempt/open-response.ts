@@ -9,9 +9,9 @@ import {member} from '../inbound/body.ts'
 import {openStream, type ProviderStream, type Stream, TELLS_END} from '../upstream/stream.ts'
 import {TranslatedStream} from '../upstream/translated-stream.ts'
 import {isEventStream, VendorStream, vendorFraming} from '../upstream/vendor-stream.ts'
-import {estimateOf} from './estimate.ts'
-import type {AttemptParts} from './host.ts'
+import type {AttemptParts} from './attempt-owner.ts'
 import {holdsLinks, ownAddresses} from './reply-links.ts'
+import {estimateOf} from './unreported-usage.ts'
 
 /** Buffered of a response before routing decides, and read of one that did not pass (core rule 20). */
 export const MAX_BUFFERED_BYTES = 64 * 1024

@@ -3,7 +3,7 @@ import {linkHeaders, withOwnLinks} from '../../providers/vendor-operations/links
 import {LINK_MS, ownOrigin, sealedPath, selectorsOf} from '../inbound/links.ts'
 import {readCredentials} from '../inbound/request.ts'
 import {pathAt} from '../targets/followed-plan.ts'
-import type {AttemptParts} from './host.ts'
+import type {AttemptParts} from './attempt-owner.ts'
 
 /**
  * Puts an address of ours in the place of each that a reply's headers hand to the client. One that leads elsewhere than

@@ -1,9 +1,9 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {AttemptOutcome, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
 import {statusOf} from '../upstream/stream.ts'
+import type {AttemptParts, RoutingDecision} from './attempt-owner.ts'
 import type {AttemptRecorder, SettledResponse} from './attempt-recorder.ts'
 import {refuseClient, sendHead, sendRewrittenHead} from './client-head.ts'
-import type {AttemptParts, RoutingDecision} from './host.ts'
 import {
   clientStatus,
   MAX_BUFFERED_BYTES,

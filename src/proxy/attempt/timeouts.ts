@@ -3,7 +3,7 @@ import type {Settings} from '../../settings/index.ts'
 import type {StateName} from '../call/state.ts'
 import type {Target} from '../targets/target.ts'
 import type {ProviderStream} from '../upstream/stream.ts'
-import type {RoutingDecision} from './host.ts'
+import type {RoutingDecision} from './attempt-owner.ts'
 
 /**
  * How far an attempt is: the states of its call that it owns. `settling` comes once: at the event or the byte that
@@ -65,7 +65,7 @@ const MAX_DROPPED_MS = 1000
  * The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing, `dropped`
  * when an answer that did not pass still comes; null when nobody is late.
  */
-export function overdue(
+export function expiredDeadline(
   phase: Phase,
   times: Times,
   now: number,

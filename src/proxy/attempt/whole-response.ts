@@ -9,10 +9,10 @@ import type {RewrittenResponse} from '../records/attempt-result.ts'
 import type {Copy} from '../upstream/body-copy.ts'
 import {decodeWhole} from '../upstream/decode.ts'
 import {JSON_TYPE, type TranslatedReply, translated} from '../upstream/translate.ts'
-import {estimateOf} from './estimate.ts'
-import type {AttemptParts} from './host.ts'
+import type {AttemptParts} from './attempt-owner.ts'
 import type {OpenResponse} from './open-response.ts'
 import {holdsLinks, withOwnAddresses} from './reply-links.ts'
+import {estimateOf} from './unreported-usage.ts'
 
 const ENCODED = 'it is encoded, though the request wants plain text'
 

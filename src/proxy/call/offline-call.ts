@@ -13,7 +13,7 @@ import {CallFacts} from './routing-facts.ts'
 type Services = Uses<'administered' | 'masked' | 'settings' | 'steady'>
 
 /** A call that is not made, as far as it says where it would go and what would leave. */
-export interface ImaginedCall {
+export interface DryRunCall {
   readonly call: Call
   readonly credentials: RequestCredentials
   readonly facts: RoutingFacts
@@ -28,7 +28,7 @@ const NOBODY = {gone: false, started: false} as ResponseWriter
  * A request as the call it would be; `config`, a slug or JSON, goes before the one that its headers name. Refuses as
  * the entry would what is no call at all, but asks for no key. Limits claim nothing of it.
  */
-export function imagine(
+export function dryRunCall(
   {method, path, headers = {}, body}: DescribedRequest,
   {
     caller,
@@ -36,7 +36,7 @@ export function imagine(
     at_ms,
     services,
   }: {caller: ImaginedCaller; config: string | undefined; at_ms: number; services: Services},
-): ImaginedCall {
+): DryRunCall {
   const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const sent_headers = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   if (bytes && !sent_headers.has('content-type')) sent_headers.set('content-type', 'application/json')

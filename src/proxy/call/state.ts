@@ -24,7 +24,7 @@ interface StateRow {
  * any time, and leaves the registry once, when it is settled. A target that fails leads back to `resolving`, or to
  * `retry_wait`.
  */
-export const LIFE = {
+export const CALL_STATES = {
   authenticating: {owner: 'proxy.ts', deadline: 'that of the store', client_gone: 'goes on', drain: 'ends'},
   admitting_caller: {owner: 'proxy.ts', deadline: 'that of the counters', client_gone: 'goes on', drain: 'ends'},
   reading_body: {owner: 'proxy.ts', deadline: 'CLIENT_BODY_IDLE_TIMEOUT_MS: 408', client_gone: 'ends', drain: 'ends'},
@@ -81,7 +81,7 @@ export const LIFE = {
   settled: {owner: 'nobody', deadline: 'none', client_gone: 'goes on', drain: 'goes on'},
 } as const satisfies Record<string, StateRow>
 
-export type StateName = keyof typeof LIFE
+export type StateName = keyof typeof CALL_STATES
 
 /** What a call is at, for the events that reach it there. */
 export interface StateOwner {
@@ -97,7 +97,7 @@ export interface StateOwner {
 
 const NO_OWNER: StateOwner = {end: () => undefined}
 
-/** Where a call is in its life. What happens to it from outside comes in here, and `LIFE` says what it does. */
+/** Where a call is in its life. What happens to it from outside comes in here, and `CALL_STATES` says what it does. */
 export class CallState implements LiveCall, ClientEvents {
   readonly kind = 'call'
   slot = -1
@@ -171,7 +171,7 @@ export class CallState implements LiveCall, ClientEvents {
   }
 
   stop(): void {
-    if (LIFE[this.name].drain === 'ends') this.#owner.end(new Refusal('draining'))
+    if (CALL_STATES[this.name].drain === 'ends') this.#owner.end(new Refusal('draining'))
   }
 
   abort(): void {
@@ -179,7 +179,7 @@ export class CallState implements LiveCall, ClientEvents {
   }
 
   clientGone(): void {
-    const effect = LIFE[this.name].client_gone
+    const effect = CALL_STATES[this.name].client_gone
     if (effect === 'ends') this.#owner.end(new Refusal('client.gone'))
     else if (effect === 'owner decides') this.#owner.clientGone?.()
   }

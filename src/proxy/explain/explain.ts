@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import {maskedUrl} from '../../base/masked-url.ts'
-import {seeded} from '../../base/seeded.ts'
+import {seeded} from '../../base/seeded-random.ts'
 import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import {type BranchChoice, branchesOf, goesOn, type Simulation, simulate, targetsOf} from '../../routing/simulate.ts'
@@ -13,7 +13,7 @@ import type {
   ExplainedWay,
   Explanation,
 } from '../../schema/explanations.ts'
-import {configText, type ImaginedCall, imagine} from '../call/offline-call.ts'
+import {configText, type DryRunCall, dryRunCall} from '../call/offline-call.ts'
 import type {Body} from '../inbound/body.ts'
 import {enterPrompt, isPrompted, Prompts} from '../run/prompt.ts'
 import type {Uses} from '../services.ts'
@@ -51,7 +51,7 @@ export function createExplainer(services: Services): Explainer {
       const {seed, answers = {}} = question
       const at_ms = question.at === undefined ? services.now() : Date.parse(question.at)
       const config = question.config === undefined ? undefined : configText(question.config)
-      const imagined = imagine(question.request, {caller, config, at_ms, services})
+      const imagined = dryRunCall(question.request, {caller, config, at_ms, services})
       const {call} = imagined
       if (isPrompted(call.incoming)) await enterPrompt(call, new Prompts(services))
       const {incoming, body} = call
@@ -120,7 +120,7 @@ function configView({config_id}: Plan, config: string | undefined): Explanation[
   return {id: config_id, slug: config_id === null || config === config_id ? null : config}
 }
 
-function callView({call}: ImaginedCall, model: string | null): Explanation['call'] {
+function callView({call}: DryRunCall, model: string | null): Explanation['call'] {
   const {incoming, endpoint, metadata, body} = call
   const path = maskedUrl(incoming.request.url ?? '')
   return {method: incoming.method, path, endpoint, model, is_stream: body.kind === 'json' && body.stream, metadata}

@@ -1,6 +1,6 @@
 import type {IncomingMessage} from 'node:http'
 import {Refusal} from '../../base/errors.ts'
-import {seeded} from '../../base/seeded.ts'
+import {seeded} from '../../base/seeded-random.ts'
 import type {Branch, PlanNode, PlanTarget} from '../../routing/plan.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import {simulate, targetsOf} from '../../routing/simulate.ts'

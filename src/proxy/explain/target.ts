@@ -7,7 +7,7 @@ import {goesOn} from '../../routing/simulate.ts'
 import type {ExplainedTarget} from '../../schema/explanations.ts'
 import {maskedHeaders} from '../call/call.ts'
 import {checkModel} from '../call/model-access.ts'
-import type {ImaginedCall} from '../call/offline-call.ts'
+import type {DryRunCall} from '../call/offline-call.ts'
 import {enterTarget} from '../call/operation.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
@@ -31,7 +31,7 @@ export interface OpenedLeaf {
 export async function openLeaf(
   leaf: PlanTarget,
   found: () => Target | Promise<Target>,
-  {call, credentials}: ImaginedCall,
+  {call, credentials}: DryRunCall,
   services: Services,
 ): Promise<OpenedLeaf> {
   let target: Target | null = null
@@ -53,7 +53,7 @@ export async function openLeaf(
 export function explainTarget(
   {leaf, target, out, refusal}: OpenedLeaf,
   plan: Plan,
-  imagined: ImaginedCall,
+  imagined: DryRunCall,
   services: Services,
 ): ExplainedTarget {
   const {call} = imagined
@@ -90,7 +90,7 @@ function hostOf(destination: Destination | null | undefined): string | null {
 }
 
 function sends(
-  {call, credentials}: ImaginedCall,
+  {call, credentials}: DryRunCall,
   target: Target,
   out: UpstreamRequest,
   services: Services,

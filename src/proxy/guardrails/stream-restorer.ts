@@ -1,7 +1,7 @@
 import {parseJson} from '../../base/json-object.ts'
 import {readFields} from '../../base/sse.ts'
-import {replay} from '../../cache/replay.ts'
 import {isStreamed} from '../../cache/rules.ts'
+import {synthesizeStream} from '../../cache/synthesize-stream.ts'
 import {type JsonObject, type JsonValue, listOf, own} from '../../guardrails/json.ts'
 import type {Delta} from '../../guardrails/nested-pieces.ts'
 import type {Restore, Restorer} from '../../guardrails/pii/restore.ts'
@@ -95,7 +95,7 @@ export interface Replayed {
 /** Null where it cannot be streamed. */
 export function replayed({endpoint, restore}: CallGuardrails, body: JsonValue, asks_usage: boolean): Replayed | null {
   const streamed = (answer: Buffer) =>
-    isStreamed(endpoint) ? replay(endpoint, answer, {include_usage: asks_usage}) : null
+    isStreamed(endpoint) ? synthesizeStream(endpoint, answer, {include_usage: asks_usage}) : null
   const answer = Buffer.from(JSON.stringify(body))
   const kept = streamed(answer)
   const shown = restore ? streamed(restored(restore, answer)) : kept

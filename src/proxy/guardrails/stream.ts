@@ -7,20 +7,20 @@ import {CountedStream, type Stream} from '../upstream/stream.ts'
 import {answerResults, requestResults} from './hook-results.ts'
 import {JudgedFailure} from './judged-failure.ts'
 import {EventQueue, MAX_PREAMBLE_EVENTS} from './queue.ts'
+import {replayed, StreamRestorer} from './stream-restorer.ts'
+import {type QueuedEvent, StreamRewriter} from './stream-rewriter.ts'
+import {StreamText} from './stream-text.ts'
 import {
   type GuardedStreamOptions,
   type HoldMode,
   holdModeOf,
   isDone,
   isSaid,
-  STAGES,
+  STREAM_TRANSITIONS,
   type Stage,
   type StageEvent,
   waits,
-} from './stages.ts'
-import {replayed, StreamRestorer} from './stream-restorer.ts'
-import {type QueuedEvent, StreamRewriter} from './stream-rewriter.ts'
-import {StreamText} from './stream-text.ts'
+} from './stream-transitions.ts'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -250,7 +250,7 @@ export class GuardedStream extends CountedStream implements Stream {
   }
 
   #services(event: StageEvent) {
-    this.#stage = STAGES[this.#stage][event] ?? this.#stage
+    this.#stage = STREAM_TRANSITIONS[this.#stage][event] ?? this.#stage
   }
 
   #refuse(reason: string) {

@@ -11,8 +11,8 @@ import {strictLimitsOf} from '../call/strict-limits.ts'
 import {errorResponse} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
 import type {SettleServices} from '../records/settle.ts'
-import type {GrowingReservation} from '../reservations/reservation.ts'
-import {reserveTurn} from '../reservations/reserve.ts'
+import type {GrowingReservation} from '../reservations/growing-reservation.ts'
+import {reserveTurn} from '../reservations/reserve-attempt.ts'
 import {limitsAt} from '../reservations/target-limits.ts'
 import type {Admission, Caller, Uses} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
@@ -48,8 +48,8 @@ export const SCOPE = 'completions.write'
 
 /** Writes the intent, then asks the provider; what comes of it is settled before the client hears of it. */
 export function connect(
-  door: UpgradeHandshake,
-  offer: UpgradeRequest,
+  handshake: UpgradeHandshake,
+  upgrade: UpgradeRequest,
   call: Call,
   target: Target,
   opening: SessionRequest,
@@ -60,32 +60,36 @@ export function connect(
     call,
     target,
     model: opening.model,
-    said_model: null,
+    reported_model: null,
     upstream_url: target.destination!.origin + opening.path.split('?', 1)[0],
   }
   const work = openWork(call, facts, null, services)
   const limit_ms = target.request_timeout_ms ?? services.settings.upstream_first_byte_timeout_ms
-  const dialling = new UpstreamConnection(target, opening, offer.protocols, limit_ms, dialled => {
-    door.relay.setListener(null)
+  const dialling = new UpstreamConnection(target, opening, upgrade.protocols, limit_ms, dialled => {
+    handshake.relay.setListener(null)
     try {
-      if (dialled instanceof Refusal || dialled.kind === 'answered') answer(door, facts, work, dialling, dialled, parts)
-      else welcome(door, offer, facts, work, dialling, dialled, parts)
+      if (dialled instanceof Refusal || dialled.kind === 'answered')
+        rejectUpgrade(handshake, facts, work, dialling, dialled, parts)
+      else acceptUpgrade(handshake, upgrade, facts, work, dialling, dialled, parts)
     } catch (fault) {
       services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a session failed inside the gateway')
       live.delete(dialling)
-      door.socket.destroy()
+      handshake.socket.destroy()
       if ('socket' in dialled) dialled.socket.destroy()
     }
   })
   live.add(dialling)
-  door.relay.setListener({clientGone: () => dialling.giveUp(new Refusal('client.gone')), clientReady: () => undefined})
+  handshake.relay.setListener({
+    clientGone: () => dialling.giveUp(new Refusal('client.gone')),
+    clientReady: () => undefined,
+  })
   work.begin(fault => {
     if (fault) {
       live.delete(dialling)
-      door.relay.setListener(null)
+      handshake.relay.setListener(null)
       services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
       release(call)
-      door.relay.refuse(
+      handshake.relay.refuse(
         errorResponse(new Refusal('journal.full', {}, {cause: fault}), PATH),
         ownHeaders(call, target, {}, services),
         true,
@@ -98,9 +102,9 @@ type Opened = Extract<Dialled, {kind: 'opened'}>
 type Answered = Extract<Dialled, {kind: 'answered'}>
 
 /** The provider opened: so do we. From here on the connection is the session's. */
-function welcome(
-  door: UpgradeHandshake,
-  offer: UpgradeRequest,
+function acceptUpgrade(
+  handshake: UpgradeHandshake,
+  upgrade: UpgradeRequest,
   facts: SessionInfo,
   work: ChargedWork,
   dialling: UpstreamConnection,
@@ -108,9 +112,9 @@ function welcome(
   {services, targets, live}: RealtimeParts,
 ) {
   const {call, target} = facts
-  const {socket, request} = door
+  const {socket, request} = handshake
   for (const admission of [...call.admissions, ...call.target_admissions]) admission.settle(NOTHING_SPENT)
-  const early = door.hand()
+  const early = handshake.hand()
   const session = new RealtimeSession({
     client: socket,
     provider: opened.socket,
@@ -118,13 +122,13 @@ function welcome(
     work,
     handshake: opened.headers,
     times: dialling.times,
-    admit: (turn, most) => admitTurn(turn, most, facts, offer, targets, services),
+    admit: (turn, most) => admitTurn(turn, most, facts, upgrade, targets, services),
     services,
     live,
   })
   live.add(session)
   live.delete(dialling)
-  const protocol = opened.protocol ?? (offer.protocols.includes('realtime') ? 'realtime' : null)
+  const protocol = opened.protocol ?? (upgrade.protocols.includes('realtime') ? 'realtime' : null)
   const headers = ownHeaders(call, target, opened.headers, services)
   socket.write(switching(request.headers['sec-websocket-key']!, protocol, headers), 'latin1')
   session.start(early)
@@ -150,7 +154,7 @@ async function admitTurn(
       return {
         admissions,
         target_admissions,
-        holding: await holdingOf({admissions, target_admissions}, turn, most, facts, services),
+        holding: await reserveTurnOf({admissions, target_admissions}, turn, most, facts, services),
       }
     } catch (fault) {
       for (const each of target_admissions) each.release()
@@ -162,22 +166,28 @@ async function admitTurn(
   }
 }
 
-async function holdingOf(
+async function reserveTurnOf(
   by: Parameters<typeof strictLimitsOf>[0],
   turn: Call,
   most: Usage,
-  {target, model, said_model}: SessionInfo,
+  {target, model, reported_model}: SessionInfo,
   services: RealtimeServices,
 ): Promise<GrowingReservation | null> {
   const claims = strictLimitsOf(by)
   if (!claims) return null
-  const of = {call: turn, provider: target.provider.slug, model: model ?? said_model, attempt: turn.attempts}
-  return reserveTurn(claims, [most], priceOf(target, model, said_model, turn.incoming.at_ms, services), of, services)
+  const of = {call: turn, provider: target.provider.slug, model: model ?? reported_model, attempt: turn.attempts}
+  return reserveTurn(
+    claims,
+    [most],
+    priceOf(target, model, reported_model, turn.incoming.at_ms, services),
+    of,
+    services,
+  )
 }
 
 /** The provider did not open: its own answer goes to the client, or the reason why there is none. */
-function answer(
-  door: UpgradeHandshake,
+function rejectUpgrade(
+  handshake: UpgradeHandshake,
   facts: SessionInfo,
   work: ChargedWork,
   dialling: UpstreamConnection,
@@ -195,7 +205,7 @@ function answer(
     error: is_refusal ? result.message : null,
     usage: null,
     source: 'none',
-    delivered: !door.relay.gone,
+    delivered: !handshake.relay.gone,
     never_left: left && times.sent_at === 0,
     request_bytes: 0,
     response_bytes: is_refusal ? 0 : result.body.length,
@@ -206,10 +216,11 @@ function answer(
   }
   settle(call, facts, work, end, services, () => {
     live.delete(dialling)
-    if (is_refusal) return door.relay.refuse(errorResponse(result, PATH), ownHeaders(call, target, {}, services), true)
+    if (is_refusal)
+      return handshake.relay.refuse(errorResponse(result, PATH), ownHeaders(call, target, {}, services), true)
     const {'content-length': _, ...headers} = result.headers
-    door.relay.head(result.status, ownHeaders(call, target, headers, services), false)
-    door.relay.end([result.body])
+    handshake.relay.head(result.status, ownHeaders(call, target, headers, services), false)
+    handshake.relay.end([result.body])
   })
 }
 

@@ -25,7 +25,7 @@ export interface SessionInfo {
   readonly target: Target
   /** The requested model; else the one that the provider names. */
   model: string | null
-  said_model: string | null
+  reported_model: string | null
   readonly upstream_url: string
 }
 
@@ -89,9 +89,9 @@ export function openWork(
   services: SessionRecordServices,
   counter_keys?: readonly string[],
 ): ChargedWork {
-  const price = least && priceOf(facts.target, facts.model, facts.said_model, call.incoming.at_ms, services)
+  const price = least && priceOf(facts.target, facts.model, facts.reported_model, call.incoming.at_ms, services)
   const hold = least && price ? services.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
-  const charge = chargeOf(call, facts.target, facts.model ?? facts.said_model, hold)
+  const charge = chargeOf(call, facts.target, facts.model ?? facts.reported_model, hold)
   return new ChargedWork(counter_keys ? {...charge, counter_keys} : charge, services)
 }
 
@@ -133,17 +133,17 @@ export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: Ses
 
 function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: SessionRecordServices): WorkEnd {
   const {source, outcome, status, delivered} = end
-  const {target, model, said_model} = facts
+  const {target, model, reported_model} = facts
   const usage = end.usage && usageOfKind(target.provider.slug, end.usage)
   const {at_ms} = call.incoming
   return {
     outcome,
     status,
-    model: model ?? said_model,
+    model: model ?? reported_model,
     usage: usage ?? {},
     usage_source: source,
     charged: usage
-      ? costOf(target, usage, priceOf(target, model, said_model, at_ms, services), at_ms, services)
+      ? costOf(target, usage, priceOf(target, model, reported_model, at_ms, services), at_ms, services)
       : NOTHING_OWED,
     delivered,
     has_entry: !end.never_left,

@@ -29,7 +29,7 @@ import {
   type SessionEnd,
 } from './session-end.ts'
 import {Transcripts} from './transcripts.ts'
-import {type Admit, Turns} from './turns.ts'
+import {type TurnAdmission, Turns} from './turns.ts'
 
 type Services = SessionRecordServices & Uses<'guardrails' | 'limits'>
 
@@ -56,7 +56,7 @@ export interface SessionParts {
   readonly work: ChargedWork
   readonly handshake: Record<string, string>
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly answered_at: number}
-  readonly admit: Admit
+  readonly admit: TurnAdmission
   readonly services: Services
   readonly live: CallRegistry
 }
@@ -294,7 +294,7 @@ export class RealtimeSession implements LiveCall {
 
   #learn(event: Parameters<typeof modelOf>[0]) {
     const {facts} = this.#parts
-    facts.said_model = modelOf(event) ?? facts.said_model
+    facts.reported_model = modelOf(event) ?? facts.reported_model
   }
 
   #providerLeft() {

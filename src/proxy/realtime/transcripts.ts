@@ -45,7 +45,7 @@ export class Transcripts {
     if (!usage || this.#settled.includes(item)) return done() // reported twice, counted once
     this.#settled.push(item)
     if (this.#settled.length > MAX_REMEMBERED) this.#settled.shift()
-    const facts: SessionInfo = {...this.#facts, model: this.#model, said_model: null}
+    const facts: SessionInfo = {...this.#facts, model: this.#model, reported_model: null}
     const call = innerCall(facts, this.#services)
     const counter_keys = this.#counterKeys()
     const work = openWork(call, facts, null, this.#services, counter_keys)

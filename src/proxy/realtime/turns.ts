@@ -9,7 +9,7 @@ import {NOTHING_SPENT} from '../../schema/spent.ts'
 import {addUsage, emptyUsage, isEmptyUsage, type Usage, type UsageSource} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {asRefusal} from '../inbound/error-response.ts'
-import type {GrowingReservation} from '../reservations/reservation.ts'
+import type {GrowingReservation} from '../reservations/growing-reservation.ts'
 import type {TurnUsage} from '../reservations/turn-usage.ts'
 import type {Admission} from '../services.ts'
 import type {Conversation} from './conversation.ts'
@@ -42,7 +42,7 @@ interface Turn {
 }
 
 /** Limits a turn that uses `most` at most, by whoever calls now: throws a Refusal. */
-export type Admit = (
+export type TurnAdmission = (
   call: Call,
   most: Usage,
 ) => Promise<{
@@ -53,7 +53,7 @@ export type Admit = (
 
 export interface TurnParts {
   readonly facts: SessionInfo
-  readonly admit: Admit
+  readonly admit: TurnAdmission
   readonly estimate: TurnUsage
   /** Null when no bodies are kept. */
   readonly conversation: Conversation | null
@@ -87,7 +87,7 @@ export class Turns {
   }
 
   /** True when a message of this lead needs no turn of its own. */
-  #stands(lead: 'heard' | 'asked'): boolean {
+  #hasIntentFor(lead: 'heard' | 'asked'): boolean {
     return lead === 'heard' ? this.#waiting.length > 0 : this.#waiting.length >= MAX_WAITING
   }
 
@@ -112,7 +112,7 @@ export class Turns {
 
   get #most(): Usage {
     const {facts, estimate} = this.#parts
-    return estimate.most(this.#before, facts.model ?? facts.said_model)
+    return estimate.most(this.#before, facts.model ?? facts.reported_model)
   }
 
   #lead(lead: 'heard' | 'asked', event_id: string | null, done: (fault: Refusal | null) => void) {
@@ -122,7 +122,7 @@ export class Turns {
       heard.event_id = event_id
       return done(null)
     }
-    if (this.#stands(lead)) return done(null)
+    if (this.#hasIntentFor(lead)) return done(null)
     this.#open(lead === 'asked', event_id, true, (turn, fault) => {
       if (turn) this.#waiting.push(turn)
       done(fault)

@@ -1,9 +1,9 @@
 import {type Charged, charged, NOTHING_OWED} from '../../charge/charged.ts'
 import type {Cost} from '../../pricing/cost.ts'
+import {CostSum} from '../../pricing/cost-sum.ts'
 import {DEFAULT} from '../../pricing/file.ts'
 import {BEDROCK_REGION, isSameModel} from '../../pricing/names.ts'
 import {type Price, periodAt} from '../../pricing/price.ts'
-import {Tally} from '../../pricing/tally.ts'
 import {isRouter} from '../../providers/call-fees.ts'
 import {membersThatMayCost} from '../../providers/informative-members.ts'
 import {geographyOfHost, regionalMode} from '../../providers/regional-hosts.ts'
@@ -25,13 +25,13 @@ type Priced = Pick<Target, 'provider' | 'managed' | 'options' | 'destination'>
 export function priceOf(
   target: Priced,
   model: string | null,
-  said_model: string | null,
+  reported_model: string | null,
   at_ms: number,
   services: Services,
 ): Price | undefined {
   const own = model === null ? undefined : named(target, model, at_ms, services)
   if (own && !isRouter(target.provider.slug, model)) return own
-  const answered = said_model === null ? undefined : named(target, said_model, at_ms, services)
+  const answered = reported_model === null ? undefined : named(target, reported_model, at_ms, services)
   return own && answered ? withFee(answered, own, at_ms) : (own ?? answered)
 }
 
@@ -115,7 +115,7 @@ export function costByHops(
   of: {readonly model: string | null; readonly price: Price | undefined; readonly at_ms: number},
   services: Services,
 ): Charged {
-  const tally = new Tally()
+  const tally = new CostSum()
   tally.addHops({usage, hops}, hopPrices(target, of, services), {
     at: of.at_ms,
     batch: Boolean(usage.units[UNIT.batch_requests]),

@@ -90,9 +90,9 @@ function write(settling: Settling, left: LeftCall, services: SettleServices, don
   const {call, target, request, work, result, plain, has_row, is_last, spend} = settling
   const {is_unanswered} = left
   if (is_unanswered) call.unanswered_at = target
-  const {usage, source, said_model, hops} = usageOf(settling, left)
+  const {usage, source, reported_model, hops} = usageOf(settling, left)
   const {at_ms} = call.incoming
-  const price = isCounted(source) ? priceOf(target, request.model, said_model, at_ms, services) : undefined
+  const price = isCounted(source) ? priceOf(target, request.model, reported_model, at_ms, services) : undefined
   const charged = !isCounted(source)
     ? NOTHING_OWED
     : hops
@@ -102,7 +102,7 @@ function write(settling: Settling, left: LeftCall, services: SettleServices, don
   const end: WorkEnd = {
     outcome: result.outcome,
     status: result.statuses.provider,
-    model: request.model ?? said_model,
+    model: request.model ?? reported_model,
     usage,
     usage_source: source,
     charged,

@@ -10,7 +10,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Hop} from '../../schema/hops.ts'
 import type {Outcome} from '../../schema/records.ts'
 import {emptyUsage, totals, type Usage, type UsageSource} from '../../schema/usage.ts'
-import {type AskedText, answerTokens, promptOf, type SeenText, textTokens} from './estimate.ts'
+import {type AskedText, answerTokens, promptOf, type SeenText, textTokens} from './text-tokens.ts'
 
 /** Endpoints whose answers use up tokens or units. The rest cost nothing. */
 const USES: ReadonlySet<EndpointName> = new Set([
@@ -115,7 +115,7 @@ export interface EndedAttempt extends AskedFor, AskedText, SeenText {
 export interface AttemptUsage {
   readonly usage: Usage
   readonly source: UsageSource
-  readonly said_model: string | null
+  readonly reported_model: string | null
   /** The parts of it that are charged by themselves; absent or null where it is charged as a whole. */
   readonly hops?: readonly Hop[] | null
 }
@@ -135,18 +135,18 @@ const NOTHING_SAID: ReplyFacts = {usage: null, model: null}
 /** The usage that the provider reported; where it should have and did not, an estimate from the text, marked as one. */
 export function usedBy(ended: EndedAttempt): AttemptUsage {
   const used = reportedBy(ended)
-  const usage = withCallFees(ended.kind, [ended.model, used.said_model], used.usage)
+  const usage = withCallFees(ended.kind, [ended.model, used.reported_model], used.usage)
   return usage === used.usage ? used : {...used, usage}
 }
 
 function reportedBy(ended: EndedAttempt): AttemptUsage {
   const {endpoint, request_body, asked_bytes, status, outcome, plain} = ended
   if (status === null && ended.is_unanswered)
-    return {usage: ofKind(ended, promptOf(ended)), source: 'estimated', said_model: null}
+    return {usage: ofKind(ended, promptOf(ended)), source: 'estimated', reported_model: null}
   if (status === null || status >= 300)
-    return {usage: emptyUsage(), source: 'none', said_model: ended.reply_facts?.model ?? null}
+    return {usage: emptyUsage(), source: 'none', reported_model: ended.reply_facts?.model ?? null}
   const facts = ended.reply_facts ?? wholeFacts(ended)
-  const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', said_model: facts.model}
+  const nothing: AttemptUsage = {usage: emptyUsage(), source: 'none', reported_model: facts.model}
   if (ended.operation?.operation.money === 'deferred')
     return beginsBatch(ended) ? nothing : {...nothing, source: 'unmetered'}
   if (ended.is_background || isOfOthers(ended) || (plain && BEGINS_RESPONSES.has(endpoint) && underWay(plain) !== null))
@@ -155,17 +155,17 @@ function reportedBy(ended: EndedAttempt): AttemptUsage {
   if (facts.usage) {
     const usage = ofKind(ended, facts.usage)
     const cut = ended.is_cut_stream && !facts.hops
-    return {usage: cut ? withText(usage, ended) : usage, source, said_model: facts.model, hops: facts.hops}
+    return {usage: cut ? withText(usage, ended) : usage, source, reported_model: facts.model, hops: facts.hops}
   }
   const unmetered: AttemptUsage = isUnmetered(ended) ? {...nothing, source: 'unmetered'} : nothing
   if (!USES.has(endpoint) && !speaks(ended)) return unmetered
   const units = request_body && requestUnits(endpoint, request_body)
-  if (units) return {usage: units, source, said_model: facts.model}
+  if (units) return {usage: units, source, reported_model: facts.model}
   if (!speaks(ended) || asked_bytes === null) return unmetered
   const answered = plain && !ended.is_skimmed ? answerTokens(plain) : null
   const output_text_tokens = endpoint === 'embed' ? 0 : (answered ?? textTokens(ended))
   const usage = {...ofKind(ended, promptOf(ended)), output_text_tokens}
-  return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', said_model: facts.model}
+  return {usage, source: outcome === 'ok' ? 'estimated' : 'partial', reported_model: facts.model}
 }
 
 /**

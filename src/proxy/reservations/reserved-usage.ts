@@ -22,8 +22,8 @@ import {
   SOUND_TOKENS_A_SECOND,
   SPOKEN_TOKENS_A_LETTER,
 } from './figures.ts'
+import {NO_PROMPT, type PromptUsage, type ReservedUsage} from './growing-reservation.ts'
 import {RequestFacts} from './request-facts.ts'
-import {NO_PROMPT, type PromptUsage, type ReservedUsage} from './reservation.ts'
 
 /** The dearest of some classes at the price of the call. */
 export type Dearest = (classes: readonly TokenClass[]) => TokenClass

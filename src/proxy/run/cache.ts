@@ -6,7 +6,7 @@ import {type CacheListener, type CacheLookup, lookUp} from '../../cache/lookup.t
 import {decideCache, isStateful, isStreamed, mayStore, tellsFailure} from '../../cache/rules.ts'
 import type {CacheEntry} from '../../ports/cache/index.ts'
 import {holdsCredential} from '../../providers/options.ts'
-import type {ResponseSink} from '../attempt/host.ts'
+import type {ResponseSink} from '../attempt/attempt-owner.ts'
 import {type Call, isSecret} from '../call/call.ts'
 import {wholeOf} from '../inbound/body.ts'
 import type {AttemptResult} from '../records/attempt-result.ts'

@@ -3,7 +3,7 @@ import {newTimeId} from '../../base/ids.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import {type Router, type RoutingStep, startRouting, type Try} from '../../routing/router.ts'
 import {addSpent, type Spent} from '../../schema/spent.ts'
-import type {AttemptHost, RoutingDecision} from '../attempt/host.ts'
+import type {AttemptOwner, RoutingDecision} from '../attempt/attempt-owner.ts'
 import {DIRECT_ROUTE, type RouteInfo} from '../call/call.ts'
 import {CallFacts} from '../call/routing-facts.ts'
 import type {StateOwner} from '../call/state.ts'
@@ -14,7 +14,7 @@ import {note} from '../records/settle.ts'
 import type {Target} from '../targets/target.ts'
 import type {CacheParticipant} from './cache.ts'
 import {runStages, type StageResult} from './pipeline.ts'
-import {RETRY_FROM, STAGES} from './stages.ts'
+import {RETRY_FROM, STEPS} from './steps.ts'
 import {endAdmission, type PlannedCall, TargetRun} from './target-run.ts'
 
 /**
@@ -27,7 +27,7 @@ type Refuse = (fault: Refusal, target: Target | null, route: RouteInfo, tries: n
  * A call's way through its plan: tries target after target as the router says, until a response passes or nothing is
  * left. At any time one attempt is under way, or a wait, or nothing any more.
  */
-export class CallRunner implements AttemptHost, StateOwner {
+export class CallRunner implements AttemptOwner, StateOwner {
   readonly #planned: PlannedCall
   readonly #refuse: Refuse
   readonly #router: Router
@@ -149,7 +149,7 @@ export class CallRunner implements AttemptHost, StateOwner {
     try {
       if (retry > 0) this.#run!.retry(retry)
       else this.#run = this.#newRun()
-      const result = runStages(STAGES, this.#run!, retry > 0 ? RETRY_FROM : 0)
+      const result = runStages(STEPS, this.#run!, retry > 0 ? RETRY_FROM : 0)
       if (result instanceof Promise)
         result.then(late => this.#onStages(late)).catch(fault => this.#onFault(asRefusal(fault)))
       else this.#onStages(result)

@@ -2,7 +2,7 @@ import {LRUCache} from 'lru-cache'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {type ListedModel, modelListerOf} from '../../providers/models/index.ts'
 import type {PlanTarget} from '../../routing/plan.ts'
-import {imagine} from '../call/offline-call.ts'
+import {dryRunCall} from '../call/offline-call.ts'
 import type {Caller, ProviderModels, Uses} from '../services.ts'
 import {checkManaged, resolveTarget, type TargetServices} from '../targets/target.ts'
 import {type SubRequestServices, SubRequests} from '../upstream/sub-requests.ts'
@@ -77,7 +77,7 @@ export class EngineLists {
   ): Promise<readonly ListedModel[]> {
     const services = this.#services
     const named = {provider: `@${slug}`, virtual_key: undefined, config: undefined, custom_host: undefined, options: {}}
-    const {call, credentials} = imagine(
+    const {call, credentials} = dryRunCall(
       {method: 'GET', path: '/v1/models', headers: {'x-gateway-provider': named.provider}},
       {
         caller: {organisation_id, workspace_id, workspace_slug, metadata: {}, config_id: null},

@@ -1,5 +1,5 @@
-import {replay} from '../../cache/replay.ts'
 import {isStreamed} from '../../cache/rules.ts'
+import {synthesizeStream} from '../../cache/synthesize-stream.ts'
 import type {CacheEntry} from '../../ports/cache/index.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
@@ -31,7 +31,7 @@ export function serveHit(
   const bytes = !is_stream
     ? kept
     : isStreamed(endpoint)
-      ? replay(endpoint, kept, {include_usage: body.asks_usage})
+      ? synthesizeStream(endpoint, kept, {include_usage: body.asks_usage})
       : null
   if (bytes) serve(call, target, route, {bytes, is_stream}, services)
   return bytes !== null

@@ -1,7 +1,7 @@
 import type {CacheEntry} from '../../ports/cache/index.ts'
 import type {Try} from '../../routing/router.ts'
 import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
-import type {AttemptHost} from '../attempt/host.ts'
+import type {AttemptOwner} from '../attempt/attempt-owner.ts'
 import type {Call, RouteInfo} from '../call/call.ts'
 import type {CallRegistry} from '../call/registry.ts'
 import type {Reservation} from '../call/reservation.ts'
@@ -46,7 +46,7 @@ export class TargetRun implements StagedRun {
   readonly credentials: RequestCredentials
   readonly plane: Plane
   readonly services: Services
-  readonly host: AttemptHost & StateOwner
+  readonly host: AttemptOwner & StateOwner
   readonly step: Try
   /** Of the call, before this target. */
   readonly attempts_before: number
@@ -61,7 +61,7 @@ export class TargetRun implements StagedRun {
   limits: readonly EntityLimit[] = []
   request!: UpstreamRequest
 
-  constructor({call, state, plan, credentials, plane}: PlannedCall, step: Try, host: AttemptHost & StateOwner) {
+  constructor({call, state, plan, credentials, plane}: PlannedCall, step: Try, host: AttemptOwner & StateOwner) {
     this.call = call
     this.state = state
     this.plan = plan

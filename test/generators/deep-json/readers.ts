@@ -7,8 +7,8 @@ import {JsonSkim} from '../../../src/base/json-skim.ts'
 import {JsonValueFramer} from '../../../src/base/json-values.ts'
 import {assemble} from '../../../src/cache/assemble.ts'
 import {canonical} from '../../../src/cache/canonical.ts'
-import {replay} from '../../../src/cache/replay.ts'
 import {mayStore} from '../../../src/cache/rules.ts'
+import {synthesizeStream} from '../../../src/cache/synthesize-stream.ts'
 import {readPricingConfig} from '../../../src/pricing/config.ts'
 import {readPriceFile} from '../../../src/pricing/file.ts'
 import {readPrompt} from '../../../src/prompts/prompt.ts'
@@ -238,7 +238,7 @@ export const READERS: readonly Reader[] = [
     3,
   ),
   ...STREAMED.flatMap(endpoint => [
-    reader(`${endpoint}: a replay`, ANSWERS, text => replay(endpoint, bytes(text)), 2, 4),
+    reader(`${endpoint}: a replay`, ANSWERS, text => synthesizeStream(endpoint, bytes(text)), 2, 4),
     reader(
       `${endpoint}: a stream that is kept`,
       EVENTS,

@@ -1,5 +1,5 @@
 import {openLogins} from '../../../src/providers/auth/login.ts'
-import {imagine} from '../../../src/proxy/call/offline-call.ts'
+import {dryRunCall} from '../../../src/proxy/call/offline-call.ts'
 import {asRefusal} from '../../../src/proxy/inbound/error-response.ts'
 import type {ProxyServices} from '../../../src/proxy/services.ts'
 import {PlanCache} from '../../../src/proxy/targets/plan-cache.ts'
@@ -72,7 +72,7 @@ export function dialler(on: ProxyServices, workspace_id: string, organisation_id
     const plans = new PlanCache(services)
     const all: Dialled[] = []
     try {
-      const imagined = imagine(request, {caller, config: text, at_ms: on.now(), services})
+      const imagined = dryRunCall(request, {caller, config: text, at_ms: on.now(), services})
       const {call, credentials} = imagined
       const slug = model[0] === '@' ? model.slice(1, model.indexOf('/')) : null
       const plan = await plans.find(call.incoming, call.caller, slug)

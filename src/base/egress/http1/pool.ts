@@ -2,7 +2,7 @@ import type {Socket} from 'node:net'
 import {Dispatcher, errors} from 'undici'
 import {EgressFault} from '../faults.ts'
 import {type ExchangeOwner, HttpExchange} from './call.ts'
-import {HttpConnection, type Lines} from './line.ts'
+import {type ConnectionOwner, HttpConnection} from './connection.ts'
 
 export interface PoolOptions {
   /** Opens a socket; its errors pass as they are. */
@@ -24,7 +24,7 @@ const MAX_RESTS_MS = 600_000
 const BEFORE_THEM_MS = 2000
 
 /** The pools that have something to send at the end of the turn. */
-let due: LinePool[] = []
+let due: ConnectionPool[] = []
 
 /**
  * Calls of one origin over HTTP/1.1, each on a line (connection) of its own, with the callbacks of undici's handlers.
@@ -32,7 +32,7 @@ let due: LinePool[] = []
  * together: by then a line that the server closed, or sent something unsolicited, is known to be of no use. A call is
  * never sent twice.
  */
-export class LinePool extends Dispatcher implements ExchangeOwner, Lines {
+export class ConnectionPool extends Dispatcher implements ExchangeOwner, ConnectionOwner {
   /** Calls that were dispatched and have not come to their end: waiting, sent, or answering. */
   live = 0
   /** When it was last used, on its owner's own count. */

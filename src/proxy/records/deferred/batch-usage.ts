@@ -1,7 +1,7 @@
 import {isObject, object, parsed} from '../../../base/json-object.ts'
 import {linesOf} from '../../../base/lines.ts'
+import {CostSum} from '../../../pricing/cost-sum.ts'
 import type {Price} from '../../../pricing/price.ts'
-import {Tally} from '../../../pricing/tally.ts'
 import {MAX_ROW_BYTES} from '../../../providers/jobs/rows.ts'
 import {factsOf} from '../../../providers/openai/reply.ts'
 import {count, readUsage} from '../../../providers/openai/usage.ts'
@@ -11,7 +11,7 @@ import {UnreadRows} from './unreadable.ts'
 
 /** What a batch came to. */
 export interface BatchUsage {
-  readonly tally: Tally
+  readonly tally: CostSum
   /** Rows that were answered. */
   readonly requests: number
   /** The model of its rows; of several the first. */
@@ -38,7 +38,7 @@ export async function usageOfRows(
   rows: AsyncIterable<Uint8Array>,
   {endpoint, kind, at_ms, priceOf}: BatchTerms,
 ): Promise<BatchUsage> {
-  const tally = new Tally()
+  const tally = new CostSum()
   const unread = new UnreadRows()
   let model: string | null = null
   let bytes = 0
@@ -71,7 +71,7 @@ export function usageOfBatch(
   if (!usage) return null
   const model = typeof batch.model === 'string' && batch.model !== '' ? batch.model : null
   const {completed} = object(batch.request_counts)
-  const tally = new Tally()
+  const tally = new CostSum()
   tally.add(usageOfKind(kind, usage), priceOf(model), {at: at_ms, batch: true})
   return {tally, requests: count(completed) ?? 1, model, bytes: 0, unread: new UnreadRows()}
 }

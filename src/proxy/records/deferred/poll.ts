@@ -3,7 +3,7 @@ import {JsonSkim} from '../../../base/json-skim.ts'
 import {batchDialect} from '../../../providers/vendor-batches/index.ts'
 import type {PlanTarget} from '../../../routing/plan.ts'
 import type {AskAgain, Deferred} from '../../../schema/deferred.ts'
-import {imagine} from '../../call/offline-call.ts'
+import {dryRunCall} from '../../call/offline-call.ts'
 import {enterTarget} from '../../call/operation.ts'
 import type {Uses} from '../../services.ts'
 import {atModel} from '../../targets/model-place.ts'
@@ -33,7 +33,7 @@ export function openAsking(services: Services): AskAgain {
     const {workspace_id, organisation_id, provider_slug, integration_id} = work.charge.intent
     if (path === null || provider_slug === null || integration_id === null) return 'unknown'
     const provider = `@${provider_slug}`
-    const imagined = imagine(
+    const imagined = dryRunCall(
       {method: 'GET', path, headers: {'x-gateway-provider': provider}},
       {
         caller: {organisation_id, workspace_id, workspace_slug: '', metadata: {}, config_id: null},

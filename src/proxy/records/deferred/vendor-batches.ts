@@ -1,5 +1,5 @@
 import {isObject} from '../../../base/json-object.ts'
-import {Tally} from '../../../pricing/tally.ts'
+import {CostSum} from '../../../pricing/cost-sum.ts'
 import {usageOfKind} from '../../../providers/service-tiers.ts'
 import type {BatchDialect, BatchResults} from '../../../providers/vendor-batches/dialect.ts'
 import {batchDialect, batchesInReply} from '../../../providers/vendor-batches/index.ts'
@@ -66,7 +66,7 @@ export async function cameToOf(
     return unmetered(urlOf(id, dialect), whyUnreadable(fault))
   }
   const at_ms = Date.parse(charge.intent.admitted_at)
-  const tally = new Tally()
+  const tally = new CostSum()
   let model = results.model
   const unread = new UnreadRows()
   let number = 0

@@ -4,7 +4,7 @@ import {setImmediate as turn} from 'node:timers/promises'
 import type {Dispatcher} from 'undici'
 import {onTestFinished} from 'vitest'
 import {refusalOf} from '../../../../src/base/egress/faults.ts'
-import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
+import {ConnectionPool} from '../../../../src/base/egress/http1/pool.ts'
 import {sharedReadBuffer} from '../../../../src/base/egress/http1/shared-read-buffer.ts'
 
 export const LATIN1 = 'latin1'
@@ -104,10 +104,10 @@ export class Wire extends Duplex {
 }
 
 /** A pool whose sockets are in memory, in the order in which they were dialled. */
-export function wired(): {readonly pool: LinePool; readonly wires: Wire[]; wire(place: number): Promise<Wire>} {
+export function wired(): {readonly pool: ConnectionPool; readonly wires: Wire[]; wire(place: number): Promise<Wire>} {
   const wires: Wire[] = []
   const dial = async () => wires[wires.push(new Wire()) - 1] as unknown as Socket
-  const pool = new LinePool({...ROOM, dial})
+  const pool = new ConnectionPool({...ROOM, dial})
   const wire = async (place: number) => {
     while (!wires[place]?.written.includes('\r\n\r\n')) await turn()
     return wires[place]!
@@ -150,7 +150,7 @@ function requestIn(text: string): string {
 }
 
 /** A pool of sockets to a port of this machine; what they read is lent, or not. */
-export function poolTo(port: number, is_lent = true): LinePool {
+export function poolTo(port: number, is_lent = true): ConnectionPool {
   const dial = async () => {
     const lent = is_lent ? sharedReadBuffer() : null
     const socket = connect({port, host: '127.0.0.1', noDelay: true, ...(lent && {onread: lent.onread})})
@@ -158,7 +158,7 @@ export function poolTo(port: number, is_lent = true): LinePool {
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
     return socket
   }
-  const pool = new LinePool({...ROOM, host: `127.0.0.1:${port}`, dial})
+  const pool = new ConnectionPool({...ROOM, host: `127.0.0.1:${port}`, dial})
   onTestFinished(() => pool.destroy())
   return pool
 }

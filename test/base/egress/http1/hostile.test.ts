@@ -3,7 +3,7 @@ import type {Socket} from 'node:net'
 import {setImmediate as turn} from 'node:timers/promises'
 import {expect, test} from 'vitest'
 import {refusalOf} from '../../../../src/base/egress/faults.ts'
-import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
+import {ConnectionPool} from '../../../../src/base/egress/http1/pool.ts'
 import {codeOf, LATIN1, poolTo, serveText, tell, Wire, wired} from './dispatched.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
@@ -111,7 +111,7 @@ test('a head may come to 16 KiB of names and values', async () => {
 test('who speaks before it is asked is not asked', async () => {
   const wire = new Wire()
   wire.push(`${OK}content-length: 0\r\n\r\n`)
-  const pool = new LinePool({
+  const pool = new ConnectionPool({
     host: 'models.example',
     connections: 1,
     waiting_calls: 0,

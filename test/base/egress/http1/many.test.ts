@@ -1,7 +1,7 @@
 import type {RequestListener} from 'node:http'
 import {Readable} from 'node:stream'
 import {expect, test} from 'vitest'
-import {seeded} from '../../../../src/base/seeded.ts'
+import {seeded} from '../../../../src/base/seeded-random.ts'
 import {CALLER, egress, serve, serveProxy, serveSecure} from '../harness.ts'
 import {codeOf, tell} from './dispatched.ts'
 

@@ -7,7 +7,7 @@ import {sendBytes, sendStream, TAKES_BODY} from './send.ts'
 import {readFrom} from './shared-read-buffer.ts'
 
 /** Who has the lines. */
-export interface Lines {
+export interface ConnectionOwner {
   /** `line` takes another call. */
   rests(line: HttpConnection): void
   /** Its socket is closed, or another's. */
@@ -35,7 +35,7 @@ export class HttpConnection implements ConnectionTarget {
   /** How long the server says that it keeps it; null where it does not. */
   keeps_s: number | null = null
   readonly #socket: Socket
-  readonly #owner: Lines
+  readonly #owner: ConnectionOwner
   readonly #chunks = new Chunks()
   readonly #stopReading: () => void
   readonly #onEnd = () => this.#atEnd()
@@ -68,7 +68,7 @@ export class HttpConnection implements ConnectionTarget {
   #is_shut = false
   #keeps = true
 
-  constructor(socket: Socket, owner: Lines) {
+  constructor(socket: Socket, owner: ConnectionOwner) {
     this.#socket = socket
     this.#owner = owner
     this.#stopReading = readFrom(socket, (bytes, length, is_lent) => this.#take(bytes, length, is_lent))

@@ -1,9 +1,9 @@
 import {estimateTokens} from '../../providers/openai/observe.ts'
 import {emptyUsage} from '../../schema/usage.ts'
-import {answerTokens, promptOf, textTokens} from '../records/estimate.ts'
+import {answerTokens, promptOf, textTokens} from '../records/text-tokens.ts'
 import {isOfOthers, speaks} from '../records/usage.ts'
 import type {UsageEstimate} from '../upstream/translate.ts'
-import type {AttemptParts} from './host.ts'
+import type {AttemptParts} from './attempt-owner.ts'
 
 /** The beginning of a longer request is estimated by its length: nobody waits for it to be counted. */
 const MOST_COUNTED_BYTES = 64 * 1024

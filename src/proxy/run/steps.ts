@@ -10,7 +10,7 @@ import {mayName} from '../call/request-models.ts'
 import {parsedWhole} from '../guardrails/request-strings.ts'
 import {type JsonBody, LONG_BODY_BYTES} from '../inbound/body.ts'
 import {checkDelegation} from '../reservations/delegation.ts'
-import {reserveAttempt} from '../reservations/reserve.ts'
+import {reserveAttempt} from '../reservations/reserve-attempt.ts'
 import {limitsAt} from '../reservations/target-limits.ts'
 import {checkManaged} from '../targets/target.ts'
 import {buildUpstreamRequest, withCredentials} from '../upstream/build-request.ts'
@@ -24,7 +24,7 @@ import type {TargetRun} from './target-run.ts'
  * What happens to a call at a target, in this order. What a stage obtains it leaves in the run, which gives it back
  * when the call ends.
  */
-export const STAGES: readonly RunStage<TargetRun>[] = [
+export const STEPS: readonly RunStage<TargetRun>[] = [
   resolve,
   checkTarget,
   guard,
@@ -42,7 +42,7 @@ export const STAGES: readonly RunStage<TargetRun>[] = [
 ]
 
 /** A retry keeps the target, the body, the admission and the place at the cache. */
-export const RETRY_FROM = STAGES.indexOf(buildRequest)
+export const RETRY_FROM = STEPS.indexOf(buildRequest)
 
 function resolve(run: TargetRun): MaybePromise<StageResult> {
   const {call, plan, plane, step} = run

@@ -14,7 +14,7 @@ import {priceOf} from '../records/price.ts'
 import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
-import {GrowingReservation, isUsedUp, NO_PROMPT, type ReservedUsage} from './reservation.ts'
+import {GrowingReservation, isUsedUp, NO_PROMPT, type ReservedUsage} from './growing-reservation.ts'
 import {type Dearest, reservedUsage} from './reserved-usage.ts'
 
 type Services = Uses<'limits' | 'log' | 'prices'>

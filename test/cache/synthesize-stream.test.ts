@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {assemble} from '../../src/cache/assemble.ts'
-import {replay} from '../../src/cache/replay.ts'
 import type {StreamedEndpoint} from '../../src/cache/rules.ts'
+import {synthesizeStream} from '../../src/cache/synthesize-stream.ts'
 import {ANSWERS} from './answers.ts'
 
 const ENDPOINTS = Object.keys(ANSWERS) as StreamedEndpoint[]
@@ -19,7 +19,7 @@ describe.each(ENDPOINTS)('a replay of %s', endpoint => {
   test('tells the whole answer: put together it is the same again', () => {
     fc.assert(
       fc.property(ANSWERS[endpoint], fc.boolean(), (answer, include_usage) => {
-        const stream = replay(endpoint, bytes(answer), {include_usage})
+        const stream = synthesizeStream(endpoint, bytes(answer), {include_usage})
         expect(parsed(assemble(endpoint, stream!))).toEqual(answer)
       }),
       {numRuns: 1000},
@@ -29,7 +29,7 @@ describe.each(ENDPOINTS)('a replay of %s', endpoint => {
   test('that is cut is no answer', () => {
     fc.assert(
       fc.property(ANSWERS[endpoint], fc.nat(), (answer, cut) => {
-        const stream = replay(endpoint, bytes(answer))!
+        const stream = synthesizeStream(endpoint, bytes(answer))!
         const end = stream.lastIndexOf(
           endpoint === 'chatComplete' || endpoint === 'complete' ? 'data: [DONE]' : 'event: ',
         )
@@ -51,7 +51,7 @@ describe.each(ENDPOINTS)('a replay of %s', endpoint => {
     '{"output":[1]}',
   ])('of %s is none', answer => {
     const shaped = endpoint === 'complete' && answer.includes('message')
-    if (!shaped) expect(replay(endpoint, Buffer.from(answer))).toBeNull()
+    if (!shaped) expect(synthesizeStream(endpoint, Buffer.from(answer))).toBeNull()
   })
 })
 
@@ -78,7 +78,7 @@ describe('what a client sees', () => {
   }
 
   test('of a chat: role, texts in pieces of 500, tool calls as one delta, the reason, usage, [DONE]', () => {
-    const chunks = dataOf(replay('chatComplete', bytes(chat)))
+    const chunks = dataOf(synthesizeStream('chatComplete', bytes(chat)))
     const choices = chunks.slice(0, -1).map(chunk => (chunk as {choices: Record<string, unknown>[]}).choices[0])
     const open = {index: 0, logprobs: null, finish_reason: null}
     expect(choices).toEqual([
@@ -105,7 +105,7 @@ describe('what a client sees', () => {
   })
 
   test('of a chat, asked for usage: in a chunk of its own', () => {
-    const chunks = dataOf(replay('chatComplete', bytes(chat), {include_usage: true}))
+    const chunks = dataOf(synthesizeStream('chatComplete', bytes(chat), {include_usage: true}))
     expect(chunks.at(-2)).toMatchObject({choices: [], usage: chat.usage})
     expect(chunks.slice(0, -2).map(chunk => (chunk as {usage: unknown}).usage)).toEqual(Array(7).fill(null))
   })
@@ -116,7 +116,10 @@ describe('what a client sees', () => {
       {type: 'text', text: 'hello'},
     ]
     const message = {role: 'assistant', content: 'hello', content_blocks}
-    const stream = replay('chatComplete', bytes({...chat, choices: [{index: 0, message, finish_reason: 'stop'}]}))
+    const stream = synthesizeStream(
+      'chatComplete',
+      bytes({...chat, choices: [{index: 0, message, finish_reason: 'stop'}]}),
+    )
     const told = dataOf(stream).flatMap(
       chunk => (chunk as {choices?: {delta: {content_blocks?: unknown[]}}[]}).choices?.[0]?.delta.content_blocks ?? [],
     )
@@ -135,7 +138,7 @@ describe('what a client sees', () => {
       model: 'm',
       choices: [{index: 0, text: 'One', logprobs: null, finish_reason: 'stop'}],
     }
-    expect(dataOf(replay('complete', bytes(answer)))).toEqual([
+    expect(dataOf(synthesizeStream('complete', bytes(answer)))).toEqual([
       {...answer, choices: [{index: 0, text: 'One', logprobs: null, finish_reason: null}]},
       {...answer, choices: [{index: 0, text: '', logprobs: null, finish_reason: 'stop'}]},
       '[DONE]',
@@ -156,7 +159,7 @@ describe('what a client sees', () => {
       stop_sequence: null,
       usage: {input_tokens: 3, output_tokens: 4},
     }
-    const stream = replay('messages', bytes(answer))
+    const stream = synthesizeStream('messages', bytes(answer))
     const told = dataOf(stream) as Record<string, unknown>[]
     expect(events(stream).map(event => event.split('\n')[0])).toEqual(told.map(({type}) => `event: ${type}`))
     expect(told).toEqual([
@@ -202,7 +205,7 @@ describe('what a client sees', () => {
       ],
       usage: {input_tokens: 1, output_tokens: 1, total_tokens: 2},
     }
-    const told = dataOf(replay('createModelResponse', bytes(answer))) as Record<string, unknown>[]
+    const told = dataOf(synthesizeStream('createModelResponse', bytes(answer))) as Record<string, unknown>[]
     expect(told.map(({sequence_number}) => sequence_number)).toEqual(told.map((_, at) => at))
     expect(told.map(({type}) => type)).toEqual([
       'response.created',
@@ -227,12 +230,12 @@ describe('what a client sees', () => {
     const answer = Buffer.from(
       '{"type":"message","content":[{"type":"tool_use","id":"t","name":"f","input":{"id":9007199254740993}}],"stop_reason":"tool_use"}',
     )
-    expect(replay('messages', answer)).toBeNull()
+    expect(synthesizeStream('messages', answer)).toBeNull()
     expect(
-      replay('messages', Buffer.from(answer.toString().replace('9007199254740993', '"9007199254740993"'))),
+      synthesizeStream('messages', Buffer.from(answer.toString().replace('9007199254740993', '"9007199254740993"'))),
     ).not.toBeNull()
     expect(
-      replay('messages', Buffer.from(answer.toString().replace('9007199254740993', '-0.12345678901234567'))),
+      synthesizeStream('messages', Buffer.from(answer.toString().replace('9007199254740993', '-0.12345678901234567'))),
     ).not.toBeNull()
   })
 })

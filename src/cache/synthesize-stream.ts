@@ -1,9 +1,9 @@
 import {isObject} from '../base/json-object.ts'
 import {parseExactly} from './exact-json.ts'
-import {replayChat, replayText} from './replay-choices.ts'
-import {replayMessage} from './replay-messages.ts'
-import {replayResponse} from './replay-responses.ts'
 import {MAX_MEMBERS, type StreamedEndpoint} from './rules.ts'
+import {synthesizeChat, synthesizeText} from './synthesize-choices.ts'
+import {synthesizeMessage} from './synthesize-messages.ts'
+import {synthesizeResponse} from './synthesize-responses.ts'
 
 export interface ReplayOptions {
   /**
@@ -18,7 +18,7 @@ export interface ReplayOptions {
  * `assemble` makes of them is the same answer again. Null when the answer is not of the endpoint's shape: then it is no
  * hit.
  */
-export function replay(
+export function synthesizeStream(
   endpoint: StreamedEndpoint,
   answer: Buffer,
   {include_usage = false}: ReplayOptions = {},
@@ -27,13 +27,13 @@ export function replay(
   if (!isObject(json) || Object.keys(json).length > MAX_MEMBERS) return null
   switch (endpoint) {
     case 'chatComplete':
-      return plain(replayChat(json, include_usage))
+      return plain(synthesizeChat(json, include_usage))
     case 'complete':
-      return plain(replayText(json, include_usage))
+      return plain(synthesizeText(json, include_usage))
     case 'messages':
-      return named(replayMessage(json))
+      return named(synthesizeMessage(json))
     case 'createModelResponse':
-      return named(replayResponse(json))
+      return named(synthesizeResponse(json))
   }
 }
 

@@ -40,7 +40,7 @@ export type StageEvent =
   | 'close'
 
 /** The stages that follow. What is not named does not happen, or changes nothing. */
-export const STAGES: Readonly<Record<Stage, Readonly<Partial<Record<StageEvent, Stage>>>>> = {
+export const STREAM_TRANSITIONS: Readonly<Record<Stage, Readonly<Partial<Record<StageEvent, Stage>>>>> = {
   speaking: {last_event: 'said', end: 'ended', ask: 'speaking_judged', refusal: 'cut', close: 'closed'},
   speaking_judged: {
     last_event: 'said_judged',
@@ -59,13 +59,13 @@ export const STAGES: Readonly<Record<Stage, Readonly<Partial<Record<StageEvent, 
 }
 
 /** Nothing is done before what is awaited has come. */
-export const waits = (stage: Stage): boolean => 'verdict' in STAGES[stage]
+export const waits = (stage: Stage): boolean => 'verdict' in STREAM_TRANSITIONS[stage]
 
 /** Nothing of it leaves any more. */
-export const isDone = (stage: Stage): boolean => !('refusal' in STAGES[stage])
+export const isDone = (stage: Stage): boolean => !('refusal' in STREAM_TRANSITIONS[stage])
 
 /** Text that comes now is behind the end: it is part of no answer. */
-export const isSaid = (stage: Stage): boolean => !('last_event' in STAGES[stage])
+export const isSaid = (stage: Stage): boolean => !('last_event' in STREAM_TRANSITIONS[stage])
 
 export interface GuardedStreamOptions {
   readonly inner: Stream

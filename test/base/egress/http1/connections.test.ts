@@ -2,7 +2,7 @@ import {once} from 'node:events'
 import {connect} from 'node:net'
 import {setImmediate as turn} from 'node:timers/promises'
 import {afterEach, expect, test, vi} from 'vitest'
-import {LinePool} from '../../../../src/base/egress/http1/pool.ts'
+import {ConnectionPool} from '../../../../src/base/egress/http1/pool.ts'
 import {codeOf, control, poolTo, serveText, type Told, tell, wired} from './dispatched.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
@@ -323,7 +323,7 @@ test('lines at rest keep no process', async () => {
       return socket
     })
   }
-  const pool = new LinePool({host: 'x', connections: 1, waiting_calls: 0, dial: async () => socket})
+  const pool = new ConnectionPool({host: 'x', connections: 1, waiting_calls: 0, dial: async () => socket})
   for (let round = 0; round < 2; round++) await tell(pool)
   await pool.close()
   expect(seen).toEqual(['unref', 'ref', 'unref'])

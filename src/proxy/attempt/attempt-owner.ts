@@ -37,7 +37,7 @@ export interface ResponseSink {
 }
 
 /** What runs attempts, as one of them sees it. */
-export interface AttemptHost {
+export interface AttemptOwner {
   readonly route: RouteInfo
   /** Nothing can be tried after it: its response need not wait for anything. */
   readonly is_final: boolean
@@ -65,6 +65,6 @@ export interface AttemptParts {
   readonly state: CallState
   readonly target: Target
   readonly request: UpstreamRequest
-  readonly host: AttemptHost
+  readonly host: AttemptOwner
   readonly services: Services
 }

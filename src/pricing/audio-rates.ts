@@ -16,7 +16,7 @@ const LISTED: Readonly<Record<string, Rates>> = {
  * `price` with rates for sound where its row has none: those of its maker's list, or of the provider that sells the
  * same at the same price.
  */
-export function withSound(price: Price, find: (provider: string, model: string) => Price | undefined): Price {
+export function withAudioRates(price: Price, find: (provider: string, model: string) => Price | undefined): Price {
   const {provider, model, periods} = price
   if (periods.some(({rates}) => SOUND_RATES.some(rate => rates[rate] !== undefined))) return price
   const rates = LISTED[`${provider} ${model}`] ?? soundOf(sameAs(provider, model).map(([other, id]) => find(other, id)))

@@ -3,7 +3,7 @@ import type {AddressInfo} from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
-import {replay} from '../../src/cache/replay.ts'
+import {synthesizeStream} from '../../src/cache/synthesize-stream.ts'
 
 /** Replays are read by the vendors' own clients, and come out as the answer that was stored. */
 
@@ -67,9 +67,9 @@ const RESPONSE = {
   usage: {input_tokens: 1, output_tokens: 2, total_tokens: 3},
 }
 const STREAMS: Record<string, Buffer> = {
-  '/v1/chat/completions': replay('chatComplete', Buffer.from(JSON.stringify(CHAT)))!,
-  '/v1/messages': replay('messages', Buffer.from(JSON.stringify(MESSAGE)))!,
-  '/v1/responses': replay('createModelResponse', Buffer.from(JSON.stringify(RESPONSE)))!,
+  '/v1/chat/completions': synthesizeStream('chatComplete', Buffer.from(JSON.stringify(CHAT)))!,
+  '/v1/messages': synthesizeStream('messages', Buffer.from(JSON.stringify(MESSAGE)))!,
+  '/v1/responses': synthesizeStream('createModelResponse', Buffer.from(JSON.stringify(RESPONSE)))!,
 }
 
 describe('a replay is whole to', () => {

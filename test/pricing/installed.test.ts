@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {openCatalogue} from '../../src/pricing/catalogue.ts'
-import {KeptPrices} from '../../src/pricing/kept.ts'
+import {InstalledPrices} from '../../src/pricing/installed.ts'
 import {PriceMemory} from '../../src/pricing/memory.ts'
 import {openPrices} from '../../src/pricing/prices.ts'
 import type {InstalledPrice} from '../../src/store/prices.ts'
@@ -40,7 +40,7 @@ const row = ({
 })
 
 function open(...rows: Said[]) {
-  const kept = new KeptPrices(() => 1000)
+  const kept = new InstalledPrices(() => 1000)
   kept.replace(rows.map(row))
   const prices = openPrices({layers: [kept.set], synced: kept.synced, catalogue, now_ms: () => 1000})
   const at = (at_ms: number, model = 'gpt-4o', provider = 'openai') =>

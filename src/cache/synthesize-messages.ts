@@ -7,7 +7,7 @@ type MessageEvent = JsonRecord & {readonly type: string}
 /**
  * A message as the events of a stream: message_start … message_stop. Source: docs.anthropic.com, streaming messages.
  */
-export function replayMessage(answer: JsonRecord): MessageEvent[] | null {
+export function synthesizeMessage(answer: JsonRecord): MessageEvent[] | null {
   const {content, usage, ...rest} = answer
   if (!Array.isArray(content) || !content.every(isObject)) return null
   const ends = Object.fromEntries(ENDS.filter(name => name in rest).map(name => [name, rest[name]]))

@@ -83,7 +83,7 @@ class Shelf {
  * The installed prices, in memory: those set one by one, and those synced or brought by a bundle in place of the
  * catalogue's.
  */
-export class KeptPrices {
+export class InstalledPrices {
   readonly #now_ms: () => number
   #set = new Map<string, Shelf>()
   #synced = new Map<string, Shelf>()

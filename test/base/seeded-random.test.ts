@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest'
-import {seeded} from '../../src/base/seeded.ts'
+import {seeded} from '../../src/base/seeded-random.ts'
 
 const some = (seed: string, count: number) => {
   const random = seeded(seed)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {cost} from '../../src/pricing/cost.ts'
+import {CostSum} from '../../src/pricing/cost-sum.ts'
 import type {Price} from '../../src/pricing/price.ts'
-import {Tally} from '../../src/pricing/tally.ts'
 import {addUsage, emptyUsage, mergeUsage} from '../../src/schema/usage.ts'
 
 const at = Date.parse('2026-11-21T12:00:00Z')
@@ -17,7 +17,7 @@ const tokens = (input_uncached_tokens: number, output_text_tokens = 0) =>
   mergeUsage({input_uncached_tokens, output_text_tokens})
 
 function tallied(requests: readonly (readonly [ReturnType<typeof tokens>, Price | undefined])[], batch: boolean) {
-  const tally = new Tally()
+  const tally = new CostSum()
   for (const [usage, of] of requests) tally.add(usage, of, {at, batch})
   return tally
 }

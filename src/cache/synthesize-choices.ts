@@ -6,7 +6,7 @@ import {pieces} from './pieces.ts'
  * Chat completions: the role and all that has no pieces, the texts cut up, each tool call whole, then the reason it
  * ended.
  */
-export function replayChat(answer: JsonRecord, include_usage: boolean): JsonRecord[] | null {
+export function synthesizeChat(answer: JsonRecord, include_usage: boolean): JsonRecord[] | null {
   return replayChoices(answer, 'chat.completion.chunk', include_usage, choice => {
     const {message} = choice
     if (!isObject(message)) return null
@@ -32,7 +32,7 @@ export function replayChat(answer: JsonRecord, include_usage: boolean): JsonReco
 }
 
 /** Text completions: as the whole answer is, with the text cut up. */
-export function replayText(answer: JsonRecord, include_usage: boolean): JsonRecord[] | null {
+export function synthesizeText(answer: JsonRecord, include_usage: boolean): JsonRecord[] | null {
   return replayChoices(answer, 'text_completion', include_usage, choice => {
     const {text} = choice
     const steps = typeof text === 'string' ? pieces(text).map(piece => ({text: piece})) : []

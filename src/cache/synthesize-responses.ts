@@ -8,7 +8,7 @@ type ResponseEvent = JsonRecord & {readonly type: string}
  * A response as the events of a stream: created … completed. Source:
  * platform.openai.com/docs/api-reference/responses-streaming.
  */
-export function replayResponse(answer: JsonRecord): ResponseEvent[] | null {
+export function synthesizeResponse(answer: JsonRecord): ResponseEvent[] | null {
   const {output, status} = answer
   if (!Array.isArray(output) || !output.every(isObject)) return null
   const last =

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {exitOf} from '../../cli/fault.ts'
-import {readExpiry, readNumber, readPairs, readRate, readReset, readWhole} from '../../cli/words.ts'
+import {readExpiry, readNumber, readPairs, readRate, readReset, readWhole} from '../../cli/option-parsers.ts'
 import {NOW_MS} from './support.ts'
 
 test.each([

@@ -63,6 +63,13 @@ test('every page of docs that a comment names exists, and has the section that i
   expect(cited.filter(({page, section}) => section !== undefined && !hasSection(page, section))).toEqual([])
 })
 
+test('every part of our own beside a library that docs/architecture.md names exists', () => {
+  const [, section] = /^## Parts of our own[^\n]*\n([\s\S]*?)\n## /m.exec(read('docs/architecture.md'))!
+  const named = [...section!.matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(([, path]) => path!)
+  expect(named.length).toBeGreaterThan(15)
+  expect(named.filter(path => !existsSync(join(ROOT, path)))).toEqual([])
+})
+
 test('comments are found in all their forms', () => {
   const text = [
     '/** One: a',

@@ -37,170 +37,184 @@ const LAST = 0xffff
  */
 export function parseRegex(source: string): Syntax {
   if (source.length > LONGEST) throw new RegexFault(`a pattern has at most ${LONGEST} characters`)
-  let at = 0
-  let depth = 0
-  const whole = choice()
-  if (at < source.length) throw new RegexFault(`the ) at position ${at + 1} closes nothing`)
-  return whole
+  return new Parser(source).parse()
+}
 
-  function choice(): Syntax {
-    const of = [sequence()]
-    while (source[at] === '|') {
-      at++
-      of.push(sequence())
+/** Reads a pattern from left to right, a method for each part of the grammar. */
+class Parser {
+  readonly #source: string
+  #at = 0
+  #depth = 0
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  parse(): Syntax {
+    const whole = this.#choice()
+    if (this.#at < this.#source.length) throw new RegexFault(`the ) at position ${this.#at + 1} closes nothing`)
+    return whole
+  }
+
+  #choice(): Syntax {
+    const of = [this.#sequence()]
+    while (this.#source[this.#at] === '|') {
+      this.#at++
+      of.push(this.#sequence())
     }
     return of.length === 1 ? of[0]! : {kind: 'choice', of}
   }
 
-  function sequence(): Syntax {
+  #sequence(): Syntax {
     const of: Syntax[] = []
-    while (at < source.length && source[at] !== '|' && source[at] !== ')') of.push(repeated())
+    while (this.#at < this.#source.length && this.#source[this.#at] !== '|' && this.#source[this.#at] !== ')')
+      of.push(this.#repeated())
     return of.length === 1 ? of[0]! : {kind: 'sequence', of}
   }
 
-  function repeated(): Syntax {
-    const grouped = source[at] === '('
-    const one = atom()
-    const started = at
-    const times = quantifier()
+  #repeated(): Syntax {
+    const grouped = this.#source[this.#at] === '('
+    const one = this.#atom()
+    const started = this.#at
+    const times = this.#quantifier()
     if (!times) return one
     if (one.kind === 'assert' && !grouped) throw new RegexFault(`there is nothing to repeat at position ${started + 1}`)
     const [least, most] = times
     if (most < least) throw new RegexFault(`the numbers of the quantifier at position ${started + 1} are out of order`)
     if (least > MAX_TIMES || (most !== Number.POSITIVE_INFINITY && most > MAX_TIMES))
       throw new RegexFault(`a repetition is counted to ${MAX_TIMES} at most`)
-    const lazy = source[at] === '?'
-    if (lazy) at++
+    const lazy = this.#source[this.#at] === '?'
+    if (lazy) this.#at++
     return {kind: 'repeat', of: one, least, most, lazy}
   }
 
-  function quantifier(): readonly [number, number] | undefined {
-    const sign = source[at]
+  #quantifier(): readonly [number, number] | undefined {
+    const sign = this.#source[this.#at]
     if (sign === '*' || sign === '+' || sign === '?') {
-      at++
+      this.#at++
       return [sign === '+' ? 1 : 0, sign === '?' ? 1 : Number.POSITIVE_INFINITY]
     }
-    const counted = sign === '{' ? braces() : undefined
+    const counted = sign === '{' ? this.#braces() : undefined
     if (!counted) return undefined
     const [text, least, comma, most] = counted
-    at += text.length
+    this.#at += text.length
     return [Number(least), comma ? (most ? Number(most) : Number.POSITIVE_INFINITY) : Number(least)]
   }
 
-  function braces(): RegExpExecArray | undefined {
+  #braces(): RegExpExecArray | undefined {
     const counted = /\{(\d+)(,?)(\d*)\}/y
-    counted.lastIndex = at
-    return counted.exec(source) ?? undefined
+    counted.lastIndex = this.#at
+    return counted.exec(this.#source) ?? undefined
   }
 
-  function atom(): Syntax {
-    const sign = source[at]!
-    if (sign === '(') return group()
-    if (sign === '[') return {kind: 'set', ranges: charClass()}
-    if (sign === '\\') return escaped()
-    if (sign === '*' || sign === '+' || sign === '?' || (sign === '{' && braces()))
-      throw new RegexFault(`there is nothing to repeat at position ${at + 1}`)
-    at++
+  #atom(): Syntax {
+    const sign = this.#source[this.#at]!
+    if (sign === '(') return this.#group()
+    if (sign === '[') return {kind: 'set', ranges: this.#charClass()}
+    if (sign === '\\') return this.#escaped()
+    if (sign === '*' || sign === '+' || sign === '?' || (sign === '{' && this.#braces()))
+      throw new RegexFault(`there is nothing to repeat at position ${this.#at + 1}`)
+    this.#at++
     if (sign === '^') return {kind: 'assert', what: 'start'}
     if (sign === '$') return {kind: 'assert', what: 'end'}
     return {kind: 'set', ranges: sign === '.' ? NOT_LINE_END : single(sign.charCodeAt(0))}
   }
 
-  function group(): Syntax {
-    const opened = at++
-    if (++depth > DEEPEST) throw new RegexFault(`groups stand within each other at most ${DEEPEST} deep`)
-    if (source[at] === '?') {
-      const head = /^\?(?::|<[A-Za-z_$][\w$]*>)/.exec(source.slice(at, at + 260))
-      if (!head) throw new RegexFault(groupFault(source.slice(at, at + 3), opened))
-      at += head[0].length
+  #group(): Syntax {
+    const opened = this.#at++
+    if (++this.#depth > DEEPEST) throw new RegexFault(`groups stand within each other at most ${DEEPEST} deep`)
+    if (this.#source[this.#at] === '?') {
+      const head = /^\?(?::|<[A-Za-z_$][\w$]*>)/.exec(this.#source.slice(this.#at, this.#at + 260))
+      if (!head) throw new RegexFault(groupFault(this.#source.slice(this.#at, this.#at + 3), opened))
+      this.#at += head[0].length
     }
-    const inner = choice()
-    if (source[at] !== ')') throw new RegexFault(`the ( at position ${opened + 1} is not closed`)
-    at++
-    depth--
+    const inner = this.#choice()
+    if (this.#source[this.#at] !== ')') throw new RegexFault(`the ( at position ${opened + 1} is not closed`)
+    this.#at++
+    this.#depth--
     return inner
   }
 
-  function escaped(): Syntax {
-    const next = source[at + 1]
+  #escaped(): Syntax {
+    const next = this.#source[this.#at + 1]
     if (next === 'b' || next === 'B') {
-      at += 2
+      this.#at += 2
       return {kind: 'assert', what: next === 'b' ? 'word' : 'inside'}
     }
     if (next !== undefined && next >= '1' && next <= '9')
-      throw new RegexFault(`the back-reference \\${next} at position ${at + 1} cannot be matched in linear time`)
+      throw new RegexFault(`the back-reference \\${next} at position ${this.#at + 1} cannot be matched in linear time`)
     if (next === 'k')
-      throw new RegexFault(`the back-reference \\k at position ${at + 1} cannot be matched in linear time`)
-    return {kind: 'set', ranges: escapedRanges()}
+      throw new RegexFault(`the back-reference \\k at position ${this.#at + 1} cannot be matched in linear time`)
+    return {kind: 'set', ranges: this.#escapedRanges()}
   }
 
   /** What a backslash and what follows it stand for, in a class or outside. */
-  function escapedRanges(): Ranges {
-    const started = at
-    at += 2
-    const sign = source[started + 1]
+  #escapedRanges(): Ranges {
+    const started = this.#at
+    this.#at += 2
+    const sign = this.#source[started + 1]
     if (sign === undefined) throw new RegexFault('it ends in a backslash')
     if (Object.hasOwn(CLASSES, sign)) return CLASSES[sign]!
     if (Object.hasOwn(CONTROLS, sign)) return single(CONTROLS[sign]!)
     if (sign === 'p' || sign === 'P')
       throw new RegexFault(`\\${sign} at position ${started + 1} is not available; name the characters`)
-    if (sign === 'x' || sign === 'u') return single(hexadecimal(sign, started))
+    if (sign === 'x' || sign === 'u') return single(this.#hexadecimal(sign, started))
     if (sign === 'c') {
-      const letter = /^[A-Za-z]/.exec(source.slice(at, at + 1))
+      const letter = /^[A-Za-z]/.exec(this.#source.slice(this.#at, this.#at + 1))
       if (!letter) throw new RegexFault(`\\c at position ${started + 1} is followed by no letter`)
-      at++
+      this.#at++
       return single(letter[0].charCodeAt(0) % 32)
     }
     if (sign >= '0' && sign <= '9') {
-      if (sign !== '0' || /\d/.test(source[at] ?? ''))
+      if (sign !== '0' || /\d/.test(this.#source[this.#at] ?? ''))
         throw new RegexFault(`the octal escape at position ${started + 1} is not available`)
       return single(0)
     }
     return single(sign.charCodeAt(0))
   }
 
-  function hexadecimal(sign: 'x' | 'u', started: number): number {
+  #hexadecimal(sign: 'x' | 'u', started: number): number {
     const length = sign === 'x' ? 2 : 4
-    const digits = source.slice(at, at + length)
+    const digits = this.#source.slice(this.#at, this.#at + length)
     if (!/^[\da-f]+$/i.test(digits) || digits.length < length)
       throw new RegexFault(`\\${sign} at position ${started + 1} takes ${length} hexadecimal digits`)
-    at += length
+    this.#at += length
     return Number.parseInt(digits, 16)
   }
 
-  function charClass(): Ranges {
-    const opened = at++
-    const inverted = source[at] === '^'
-    if (inverted) at++
+  #charClass(): Ranges {
+    const opened = this.#at++
+    const inverted = this.#source[this.#at] === '^'
+    if (inverted) this.#at++
     const bounds: number[] = []
-    while (source[at] !== ']') {
-      if (at >= source.length) throw new RegexFault(`the [ at position ${opened + 1} is not closed`)
-      const low = member()
-      if (source[at] !== '-' || source[at + 1] === ']' || at + 1 >= source.length) {
+    while (this.#source[this.#at] !== ']') {
+      if (this.#at >= this.#source.length) throw new RegexFault(`the [ at position ${opened + 1} is not closed`)
+      const low = this.#member()
+      if (this.#source[this.#at] !== '-' || this.#source[this.#at + 1] === ']' || this.#at + 1 >= this.#source.length) {
         bounds.push(...low)
         continue
       }
-      at++
-      const high = member()
+      this.#at++
+      const high = this.#member()
       const [from, to] = [low[0]!, high[0]!]
       // Annex B: beside a class such as \d the hyphen is itself.
       if (low.length !== 2 || high.length !== 2 || low[1] !== from || high[1] !== to)
         bounds.push(...low, HYPHEN, HYPHEN, ...high)
-      else if (to < from) throw new RegexFault(`the range before position ${at + 1} is out of order`)
+      else if (to < from) throw new RegexFault(`the range before position ${this.#at + 1} is out of order`)
       else bounds.push(from, to)
     }
-    at++
+    this.#at++
     const ranges = ordered(bounds)
     return inverted ? complement(ranges) : ranges
   }
 
-  function member(): Ranges {
-    if (source[at] === '\\') {
-      if (source[at + 1] !== 'b') return escapedRanges()
-      at += 2
+  #member(): Ranges {
+    if (this.#source[this.#at] === '\\') {
+      if (this.#source[this.#at + 1] !== 'b') return this.#escapedRanges()
+      this.#at += 2
       return single(8)
     }
-    return single(source.charCodeAt(at++))
+    return single(this.#source.charCodeAt(this.#at++))
   }
 }
 

@@ -114,26 +114,7 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
     if (own(input, 'checks') !== undefined) return made(input, at, type, id)
     const others = Object.keys(input).filter(key => !HOOK_KEYS.has(key))
     if (!others.length && typeof own(input, 'id') === 'string') return raw(input, at)
-    const checks: GuardrailCheck[] = []
-    for (const key of others) {
-      const value = own(input, key)
-      if (!isObject(value)) {
-        const known = registry.find(key)
-        const like = nearest(key, HOOK_KEYS)
-        const unknown = like ? `the key ${key} is not known here: did you mean ${like}?` : registry.unknown(key)
-        faults.push({
-          path: `${at}.${key}`,
-          message: known ? `must be an object, the parameters of ${known.id}.` : unknown,
-        })
-        continue
-      }
-      const {id: named, is_enabled, ...parameters} = value
-      checks.push({
-        id: typeof named === 'string' ? named : key,
-        parameters,
-        ...(typeof is_enabled === 'boolean' ? {is_enabled} : {}),
-      })
-    }
+    const checks = checksIn(input, others, {at, registry, faults})
     const hook = Object.fromEntries(Object.entries(input).filter(([key]) => HOOK_KEYS.has(key)))
     return checks.length < others.length ? undefined : made({...hook, checks}, at, type, id)
   }
@@ -163,6 +144,35 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
         warnings.push({path: hook.id, message: `${id} does not run on the ${side} and is skipped.`})
     }
   }
+}
+
+/** The checks that stand in a hook as its keys; fewer than `names` where one is faulty, which is added to `faults`. */
+function checksIn(
+  input: object,
+  names: readonly string[],
+  {at, registry, faults}: {readonly at: string; readonly registry: Registry; readonly faults: HookFault[]},
+): readonly GuardrailCheck[] {
+  const checks: GuardrailCheck[] = []
+  for (const key of names) {
+    const value = own(input, key)
+    if (!isObject(value)) {
+      const known = registry.find(key)
+      const like = nearest(key, HOOK_KEYS)
+      const unknown = like ? `the key ${key} is not known here: did you mean ${like}?` : registry.unknown(key)
+      faults.push({
+        path: `${at}.${key}`,
+        message: known ? `must be an object, the parameters of ${known.id}.` : unknown,
+      })
+      continue
+    }
+    const {id: named, is_enabled, ...parameters} = value
+    checks.push({
+      id: typeof named === 'string' ? named : key,
+      parameters,
+      ...(typeof is_enabled === 'boolean' ? {is_enabled} : {}),
+    })
+  }
+  return checks
 }
 
 const KEYS = {

@@ -39,18 +39,7 @@ export async function openRedisCounters({
 }: RedisCountersOptions): Promise<Counters> {
   const {most_counters, most_of_group} = {...BOUNDS, ...options}
   const remote = createRemote(options)
-  const connection_ms = options.timeout_ms ?? 1_000
-  const redis = new Redis(url, {
-    ...(tls && {tls}),
-    // A command is sent once or not at all: one that was sent again after a lost answer would count twice.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    lazyConnect: true,
-    connectTimeout: connection_ms,
-    socketTimeout: silence_ms,
-    retryStrategy: times => Math.min(times * 100, 2_000),
-  })
+  const redis = connectTo(url, tls, silence_ms, options.timeout_ms ?? 1_000)
   redis.on('error', fault => options.onFault?.(fault))
   const marker = `{${tag}}:generation`
   let generation = ''
@@ -185,6 +174,20 @@ export async function openRedisCounters({
     remote.heard(Number(seconds) * 1000 + Math.trunc(Number(micros) / 1000))
     generation = (await redis.get(marker)) ?? ''
   }
+}
+
+function connectTo(url: string, tls: RedisCountersOptions['tls'], silence_ms: number, connection_ms: number): Redis {
+  return new Redis(url, {
+    ...(tls && {tls}),
+    // A command is sent once or not at all: one that was sent again after a lost answer would count twice.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    lazyConnect: true,
+    connectTimeout: connection_ms,
+    socketTimeout: silence_ms,
+    retryStrategy: times => Math.min(times * 100, 2_000),
+  })
 }
 
 /** A text as a pattern that matches itself alone. */

@@ -65,18 +65,9 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   const tellAgain = raw.prepare('update traffic.logs set detail = ? where id = ?')
   const insertFeedback = raw.prepare(insert('feedback', FEEDBACK_COLUMNS, '(id)'))
   const insertAside = raw.prepare(insert('set_aside', ['writer', ...ASIDE_COLUMNS], '(writer, segment, position)'))
-  const addLogSums = raw.prepare(add('log_hourly', LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED))
-  const addLatencies = raw.prepare(add('log_latencies', LATENCY_COLUMNS, LATENCY_KEY, ['requests']))
+  const addAll = prepareSums(raw)
   const earlier = raw.prepare(
     'select usage, cost_nanousd, unpriced from traffic.ledger_entries where call_id = ? and attempt between ? and ? order by attempt',
-  )
-  const addSums = raw.prepare(add('usage_hourly', SUM_COLUMNS, SUM_KEY, SUMMED))
-  const addUnpriced = raw.prepare(add('unpriced_hourly', UNPRICED_COLUMNS, UNPRICED_KEY, ['requests']))
-  const addPolicyUsage = raw.prepare(
-    `insert into traffic.policy_usage (${POLICY_COLUMNS}) values (${POLICY_COLUMNS.map(() => '?')}) ${ADD_USAGE('policy_usage')}`,
-  )
-  const addPolicyWindow = raw.prepare(
-    `insert into traffic.policy_windows (${POLICY_COLUMNS}) values (${POLICY_COLUMNS.map(() => '?')}) ${ADD_WINDOW('policy_windows')}`,
   )
   const transaction = (work: () => void) => {
     begin.run()
@@ -144,15 +135,6 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
       for (const aside of asides?.() ?? []) insertAside.run(writer, ...ASIDE_COLUMNS.map(column => aside[column]))
       moveMark.run(segment, position, chain, writer)
     })
-  const addAll = ({entries, unpriced, policies, rows}: Sums) => {
-    for (const sum of entries.rows) addSums.run(SUM_COLUMNS.map(column => sum[column]))
-    for (const sum of unpriced.rows) addUnpriced.run(UNPRICED_COLUMNS.map(column => sum[column]))
-    for (const sum of policies.usage) addPolicyUsage.run(POLICY_COLUMNS.map(column => sum[column]))
-    for (const sum of policies.windows) addPolicyWindow.run(POLICY_COLUMNS.map(column => sum[column]))
-    const {hours, latencies} = rows.rows
-    for (const sum of hours) addLogSums.run(LOG_SUM_COLUMNS.map(column => sum[column]))
-    for (const sum of latencies) addLatencies.run(LATENCY_COLUMNS.map(column => sum[column]))
-  }
   return {
     db: new Kysely<Database>({dialect: new SqliteDialect({database: raw})}),
     async readMark() {
@@ -194,6 +176,29 @@ interface Sums {
   readonly unpriced: UnpricedSums
   readonly policies: PolicySums
   readonly rows: LogRowSums
+}
+
+/** The statements that add what a slice has to the sums. */
+function prepareSums(raw: Sqlite.Database): (sums: Sums) => void {
+  const addLogSums = raw.prepare(add('log_hourly', LOG_SUM_COLUMNS, LOG_SUM_KEY, LOG_SUMMED))
+  const addLatencies = raw.prepare(add('log_latencies', LATENCY_COLUMNS, LATENCY_KEY, ['requests']))
+  const addSums = raw.prepare(add('usage_hourly', SUM_COLUMNS, SUM_KEY, SUMMED))
+  const addUnpriced = raw.prepare(add('unpriced_hourly', UNPRICED_COLUMNS, UNPRICED_KEY, ['requests']))
+  const addPolicyUsage = raw.prepare(
+    `insert into traffic.policy_usage (${POLICY_COLUMNS}) values (${POLICY_COLUMNS.map(() => '?')}) ${ADD_USAGE('policy_usage')}`,
+  )
+  const addPolicyWindow = raw.prepare(
+    `insert into traffic.policy_windows (${POLICY_COLUMNS}) values (${POLICY_COLUMNS.map(() => '?')}) ${ADD_WINDOW('policy_windows')}`,
+  )
+  return ({entries, unpriced, policies, rows}) => {
+    for (const sum of entries.rows) addSums.run(SUM_COLUMNS.map(column => sum[column]))
+    for (const sum of unpriced.rows) addUnpriced.run(UNPRICED_COLUMNS.map(column => sum[column]))
+    for (const sum of policies.usage) addPolicyUsage.run(POLICY_COLUMNS.map(column => sum[column]))
+    for (const sum of policies.windows) addPolicyWindow.run(POLICY_COLUMNS.map(column => sum[column]))
+    const {hours, latencies} = rows.rows
+    for (const sum of hours) addLogSums.run(LOG_SUM_COLUMNS.map(column => sum[column]))
+    for (const sum of latencies) addLatencies.run(LATENCY_COLUMNS.map(column => sum[column]))
+  }
 }
 
 function insert(table: string, columns: readonly string[], key: string): string {

@@ -14,19 +14,20 @@ const tests = filesOf('test')
 
 /** Names that were given up for the terms of the glossary (docs/architecture.md). */
 const RETIRED_TYPES = new Set(
-  `Around Ask BadReply Cached CallUpstream Came Carry CheckWorld Course DeferredBook Denied Dial Directory Door End
-  Errand ErrandOf ErrandRun Errands Exchange Flight Flights FolderShelf GuardServices Guarded GuardedPlace
-  Guards Held HeldEars HeldPassage Hold Holding Incoming Kept Lane LaneEars Leaf LeafTarget Limited Live
-  LiveCalls Login Near NeededLogin Outgoing OwnAnswer OwnIdentity Passage PlainRequest PlainResponse Reach
-  Register Relay RelaySource Rescued Restoring Retelling Routed Routings Seat Shelf ShelfFull ShelvedFile Soon
-  Spare Standing ToldAnswer Translating Untranslatable UploaderNews UploaderOrder Visit Visitor Way Words World
-  Worth`.split(/\s+/),
+  `Around Ask AttemptHost BadReply Cached CallUpstream Came Carry CheckWorld Course DeferredBook Denied Dial
+  Directory Door End Errand ErrandOf ErrandRun Errands Exchange Flight Flights FolderShelf GuardServices Guarded
+  GuardedPlace Guards Held HeldEars HeldPassage Hold HoldParts Holding ImaginedCall Incoming Kept KeptPrices
+  Lane LaneEars Later Leaf LeafTarget Limited LinePool Live LiveCalls Login Near NeededLogin Outgoing OwnAnswer
+  OwnIdentity Passage PlainRequest PlainResponse Reach Register Relay RelaySource Rescued Restoring Retelling
+  Routed Routings Seat Seeking Shelf ShelfFull ShelvedFile Soon Spare Standing Tally ToldAnswer Translating
+  Untranslatable UploaderNews UploaderOrder Visit Visitor Way Words World Worth`.split(/\s+/),
 )
 const RETIRED_FILES = new Set(
-  `canary carry course errand errand-run errands flight flusher-link flusher-orders foreign front gather gently
-  held held-by held-passage here holding holds kept-from leaving lenient lent letters limited live notices
-  outgoing own-identity passage reader-orders realtime-lane realtime-place register relay rest restoring
-  retelling set-aside shelf space standing standings there told uploader-orders used visit worth`.split(/\s+/),
+  `canary carry course errand errand-run errands flight flusher-link flusher-orders foreign front frugal gather
+  gently held held-by held-passage here holding holds kept-from leaving lenient lent letters limited live
+  notices outgoing own-identity passage reader-orders realtime-lane realtime-place register relay rest restoring
+  retelling routine set-aside shelf space stages standing standings tally there told uploader-orders used visit
+  worth`.split(/\s+/),
 )
 /**
  * Exported types of one name in several files that mean the same: a port and what implements it, for layers that may

@@ -1,21 +1,19 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {join, resolve} from 'node:path'
 import {expect, test} from 'vitest'
+import {codeFiles, commentsIn, commentsOf} from './support/comments.js'
 
 /** What comments cite is in the repository. */
 const ROOT = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
-const filesOf = (folders: readonly string[]) =>
-  folders.flatMap(folder =>
-    readdirSync(join(ROOT, folder), {recursive: true, encoding: 'utf8'})
-      .filter(name => name.endsWith('.ts'))
-      .map(name => join(folder, name)),
-  )
 const CODE = ['src', 'cli', 'bin']
 /** Comments of the code, each on one line. */
-const comments = filesOf(CODE).flatMap(file => commentsOf(read(file)).map(text => ({file, text})))
+const comments = commentsIn(CODE)
 /** All files, a comment of several lines on one. */
-const everywhere = filesOf([...CODE, 'test']).map(file => ({file, text: read(file).replace(/\n\s*(?:\*|\/\/) /g, ' ')}))
+const everywhere = codeFiles([...CODE, 'test']).map(file => ({
+  file,
+  text: read(file).replace(/\n\s*(?:\*|\/\/) /g, ' '),
+}))
 
 const RULES = /core rules? ((?:\d+(?:, | and )?)+)/g
 /** A subject ends at punctuation. */
@@ -87,23 +85,6 @@ test('comments are found in all their forms', () => {
     {page: 'docs/two.md', section: undefined},
   ])
 })
-
-/** The texts of comments; lines of one comment are joined. */
-function commentsOf(text: string): string[] {
-  return [...text.matchAll(/^[ \t]*\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|[ \t]\/\/ .*$/gm)].map(
-    ([comment]) =>
-      comment
-        .split('\n')
-        .map(line =>
-          line
-            .replace(/^\s*(?:\/\*+|\*+\/|\*|\/\/)?/, '')
-            .replace(/\*\/$/, '')
-            .trim(),
-        )
-        .filter(Boolean)
-        .join(' '),
-  )
-}
 
 /** Pages that a comment names, each with all that follows it behind a comma: it begins with the section. */
 function citationsOf(text: string): {readonly page: string; readonly section: string | undefined}[] {

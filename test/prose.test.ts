@@ -1,6 +1,7 @@
 import {readdirSync, readFileSync} from 'node:fs'
 import {resolve} from 'node:path'
 import {expect, test} from 'vitest'
+import {commentsIn} from './support/comments.js'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const PAGES = [
@@ -53,6 +54,14 @@ const ANY_RETIRED = new RegExp(RETIRED.map(([{source}]) => source).join('|'), 'i
 /** A statement that begins with "What": rule 1 of the style guide asks for the subject's name. */
 const NAMELESS_SUBJECT = /^What\b.*\.[*)]*$/
 
+/** A comment that begins with a noun clause names no subject: "What was stored." A question is no such clause. */
+const NAMELESS_COMMENT = /^(What|Who|Whose|Whom|Whoever|Where|Whether)\b(?!.*\?$)/
+
+/** Retired phrases in comments of the code. Only ever lower it. */
+const MAX_RETIRED_IN_COMMENTS = 1121
+/** Comments of the code that begin with a noun clause. Only ever lower it. */
+const MAX_NAMELESS_COMMENTS = 1234
+
 interface Sentence {
   readonly page: string
   readonly line: number
@@ -60,25 +69,41 @@ interface Sentence {
 }
 
 const SENTENCES = PAGES.flatMap(sentencesOf)
+const COMMENTS = commentsIn(['src', 'cli', 'bin'])
 
 test(`no sentence of the README and docs has more than ${MAX_WORDS} words`, () => {
   expect(SENTENCES.filter(({text}) => countWords(text) > MAX_WORDS).map(shown)).toEqual([])
 })
 
 test('no sentence of the README and docs uses a retired phrase', () => {
-  const found = SENTENCES.flatMap(each => {
-    const prose = each.text.replace(/`[^`]*`|"[^"]*"|“[^”]*”/g, '``')
-    if (!ANY_RETIRED.test(prose)) return []
-    return RETIRED.filter(([phrase]) => phrase.test(prose)).map(
-      ([phrase, instead]) => `${phrase} (${instead}): ${shown(each)}`,
-    )
-  })
+  const found = SENTENCES.flatMap(each =>
+    retiredIn(each.text).map(({phrase, instead}) => `${phrase} (${instead}): ${shown(each)}`),
+  )
   expect(found).toEqual([])
 })
 
 test('no statement of the README and docs has "What" for its subject', () => {
   expect(SENTENCES.filter(({text}) => NAMELESS_SUBJECT.test(text)).map(shown)).toEqual([])
 })
+
+test('comments of the code use fewer and fewer retired phrases', () => {
+  const found = COMMENTS.flatMap(({file, text}) => retiredIn(text).map(({phrase}) => `${file}: ${phrase}: ${text}`))
+  expect(found.length, `some of them: ${found.slice(-3).join('\n')}`).toBeLessThanOrEqual(MAX_RETIRED_IN_COMMENTS)
+})
+
+test('fewer and fewer comments of the code begin with a noun clause', () => {
+  const found = COMMENTS.filter(({text}) => NAMELESS_COMMENT.test(text)).map(({file, text}) => `${file}: ${text}`)
+  expect(found.length, `some of them: ${found.slice(-3).join('\n')}`).toBeLessThanOrEqual(MAX_NAMELESS_COMMENTS)
+})
+
+/** Each use of a retired phrase. Code and quoted words are not prose. */
+function retiredIn(text: string): {readonly phrase: string; readonly instead: string}[] {
+  const prose = text.replace(/`[^`]*`|"[^"]*"|“[^”]*”/g, '``')
+  if (!ANY_RETIRED.test(prose)) return []
+  return RETIRED.flatMap(([{source}, instead]) =>
+    [...prose.matchAll(new RegExp(source, 'gi'))].map(([phrase]) => ({phrase, instead})),
+  )
+}
 
 /** The sentences of a page with the line each begins in. Code blocks, headings and measured figures are left out. */
 function sentencesOf(page: string): Sentence[] {

@@ -2,8 +2,8 @@ import {memberText, spliced} from '../base/json-splice.ts'
 import type {Json} from './translation.ts'
 
 /**
- * What a provider wrote, by the object it was read as. A reply in the client's own words leaves as it came: what a
- * translation took over keeps its bytes, and only what the translation changed is written anew.
+ * The bytes of a provider, by the object that was parsed from them. A reply that needs no translation leaves as it
+ * came: parts that a translation kept keep their bytes, and only changed parts are serialised again.
  */
 const came = new WeakMap<object, {readonly text: string; readonly from: Json}>()
 

@@ -35,9 +35,9 @@ export function withAzureToken(auth: Auth): Auth {
 }
 
 /**
- * Snowflake is told what kind of token it gets. Source: Snowflake REST API, authentication: programmatic access tokens,
- * key-pair JWT, OAuth. A token that is no key-pair JWT counts as a programmatic one unless `snowflake_token_type` says
- * otherwise.
+ * Snowflake needs the kind of the token in a header. Source: Snowflake REST API, authentication: programmatic access
+ * tokens, key-pair JWT, OAuth. A token that is no key-pair JWT counts as a programmatic one unless
+ * `snowflake_token_type` says otherwise.
  */
 export const snowflake: Auth = {
   ...bearer,

@@ -15,7 +15,7 @@ const WITH_ROUTERS: ReadonlySet<string> = new Set(['azure-openai', 'azure-ai'])
 const SEARCHER = /-search-(?:preview|api)\b/
 const WITH_SEARCHERS: ReadonlySet<string> = new Set(['openai', 'azure-openai'])
 
-/** Whether a model hands calls on to others, which are charged beside it. */
+/** True when a model routes calls to other models, which are charged beside it. */
 export function isRouter(kind: string, model: string | null): boolean {
   return model !== null && WITH_ROUTERS.has(kind) && ROUTER.test(model)
 }

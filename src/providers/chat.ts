@@ -11,7 +11,7 @@ export function finishReason(reason: unknown, map: Readonly<Record<string, Finis
   return Object.hasOwn(map, word) ? map[word]! : 'stop'
 }
 
-/** What a provider calls its answer and its model; ours stand in for what it does not say. */
+/** The provider's id of its answer and its model; ours replace missing ones. */
 export interface Named {
   readonly id?: string | null
   readonly model?: string | null
@@ -99,7 +99,7 @@ export function errorBody(context: TranslationContext, fault: ProviderFault): Js
   }
 }
 
-/** Whether the client requested usage in the stream; the usage chunk goes to those alone. */
+/** True when the client requested usage in the stream; only those clients get the usage chunk. */
 export function asksUsage(request: Json): boolean {
   const options = request.stream_options
   return typeof options === 'object' && options !== null && (options as Json).include_usage === true

@@ -14,7 +14,7 @@ const CLIENTS: Readonly<Partial<Record<EndpointName, ClientDialect>>> = {
 /** How an endpoint is translated for a provider with another dialect than the client's. */
 export interface DialectPair {
   readonly translation: Translation
-  /** Whose errors the provider tells; null where they are OpenAI's. */
+  /** The dialect of the provider's errors; null for OpenAI's. */
   readonly dialect: Dialect | null
   /** The client's words, where they are not OpenAI's. */
   readonly client: ClientDialect | null
@@ -33,12 +33,15 @@ export function translationFor(provider: Provider, endpoint: EndpointName): Dial
   return supports(provider, 'chatComplete') ? {translation: plainChat, dialect: null, client} : null
 }
 
-/** Whether a provider serves an endpoint with bodies as they come. All of OpenAI's are not those of other clients. */
+/**
+ * True when a provider serves an endpoint with unchanged bodies. Serving all of OpenAI's endpoints does not include
+ * those of other clients.
+ */
 export function supports({endpoints}: Provider, endpoint: EndpointName): boolean {
   return endpoints === 'all' ? !MESSAGES.has(endpoint) : endpoints.includes(endpoint)
 }
 
-/** Whether bodies of OpenAI's clients go and come as they are. */
+/** True when the bodies of OpenAI's clients pass unchanged. */
 export function isCompatible({dialect}: Provider): boolean {
   return dialect === 'openai'
 }

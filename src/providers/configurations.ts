@@ -11,7 +11,7 @@ const word = z
   .string()
   .max(255)
   .regex(/^[\x21-\x7e]+$/, 'expected visible ASCII characters without spaces')
-/** A header's value; `•` stands in a mask, which is put back or refused before it is kept. */
+/** A header's value; `•` marks a mask, which is put back or refused before it is kept. */
 const line = z
   .string()
   .max(8192)
@@ -29,7 +29,7 @@ const HeaderName = z
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected a header name')
   .refine(name => !NOT_OURS.has(name.toLowerCase()), 'is set by the connection itself')
 
-/** What an integration of any kind may say: another place to call, and headers that every call carries. */
+/** Settings that an integration of any kind may have: another address, and headers for every call. */
 const Anywhere = {
   custom_host: z.string().trim().min(1).max(2048).optional(),
   custom_headers: z
@@ -80,7 +80,7 @@ const AzureDeployment = z.strictObject({
   azure_model_slug: text,
 })
 
-/** What must stand together under a way to log in: the member that names the way → its value → the members it needs. */
+/** Members that a way to log in needs together: the member that names the way → its value → the members it needs. */
 type Needs = readonly [member: string, Readonly<Record<string, readonly string[]>>]
 const AZURE: Needs = [
   'azure_auth_mode',

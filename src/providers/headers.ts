@@ -1,2 +1,2 @@
-/** Request headers on their way to a provider: lower-case name → value. */
+/** Request headers that are sent to a provider: lower-case name → value. */
 export type OutgoingHeaders = Record<string, string>

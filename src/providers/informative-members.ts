@@ -6,8 +6,8 @@ import {storedWord} from '../base/stored-text.ts'
  * path that ends in `*` stands for all that is inside it. Every other number that no reader knows is one that may cost.
  */
 const INFORMATIVE: Readonly<Record<string, string>> = {
-  // What the other parts leave of a whole, and parts of the completion. Source: OpenAI API reference, usage; @openai
-  // types: CompletionUsage. Fetches cost their tokens alone. Source: Anthropic, web fetch tool, usage and pricing.
+  // Remainders of a whole, and parts of the completion. Source: OpenAI API reference, usage; @openai types:
+  // CompletionUsage. Fetches cost their tokens alone. Source: Anthropic, web fetch tool, usage and pricing.
   all: `
     prompt_tokens_details.text_tokens prompt_tokens_details.cached_tokens_details.text_tokens
     input_tokens_details.text_tokens input_tokens_details.cached_tokens_details.text_tokens
@@ -30,7 +30,7 @@ const INFORMATIVE: Readonly<Record<string, string>> = {
   'x-ai': 'cost_in_usd_ticks num_server_side_tools_used',
   // Money. Source: deepinfra.com/docs, OpenAI-compatible API, usage.
   deepinfra: 'estimated_cost',
-  // What the cache left of the prompt. Source: api-docs.deepseek.com, context caching.
+  // The tokens of the prompt that were not in the cache. Source: api-docs.deepseek.com, context caching.
   deepseek: 'prompt_cache_miss_tokens',
   // The size of a document, and its cached part beside the counted one. Source: docs.mistral.ai, OCR and chat
   // completion, UsageInfo.
@@ -58,7 +58,7 @@ export function membersThatMayCost(kind: string, paths: readonly string[]): read
   return rest.length === 0 ? NONE : [...new Set(rest.slice(0, MAX_NAMED).map(path => storedWord(path, MAX_PATH_BYTES)))]
 }
 
-/** Whether a member stands in the table. */
+/** True when the table has a member. */
 export function isInformative(kind: string, path: string): boolean {
   const own = BY_KIND.get(kind)
   return informs(ALL, path) || (own !== undefined && informs(own, path))

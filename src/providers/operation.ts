@@ -6,10 +6,10 @@ import type {Options} from './options.ts'
 import type {Json, ProviderFault, Translation, TranslationContext} from './translation.ts'
 
 /**
- * An endpoint that takes calls of the provider's own kind, one or several: files, batches, fine-tuning. It is told what
- * the client asked, calls the provider through a port, and gives what the client is answered. A call that fails
- * (`UpstreamFault`) need not be caught: the client is told of it in OpenAI's words, with the provider's status. Throws
- * `UnsupportedInputFault` for what the provider cannot take.
+ * An endpoint that takes calls of the provider's own kind, one or several: files, batches, fine-tuning. It gets the
+ * client's request, calls the provider through a port, and returns the client's answer. A call that fails
+ * (`UpstreamFault`) need not be caught: the client gets it as an error of OpenAI's format, with the provider's status.
+ * Throws `UnsupportedInputFault` for input that the provider cannot take.
  */
 export type ProviderOperation = (input: OperationInput, upstream: Upstream) => Promise<OperationResult>
 
@@ -35,14 +35,16 @@ export interface SideService {
 
 /** The client's request. */
 export interface OperationInput {
-  /** What the path leaves open, percent-decoded; empty where it leaves nothing open. */
+  /** The variable part of the path, percent-decoded; empty when it has none. */
   readonly id: string
   readonly query: URLSearchParams
   /** The JSON body with the config's parameters applied; empty where none came. */
   readonly body: Json
   /** The parts of the form; null where none came. Read once. */
   readonly form: AsyncIterable<FormPart> | null
-  /** What headers say of a file: its purpose, its length in bytes, its name at the provider, and the rows it holds. */
+  /**
+   * Headers that describe a file: its purpose, its length in bytes, its name at the provider, and the rows it holds.
+   */
   readonly file_headers: {
     readonly purpose?: string
     readonly bytes?: number
@@ -51,10 +53,7 @@ export interface OperationInput {
   }
   /** `model` is the one of the body, else of the headers; empty when none was named. */
   readonly context: TranslationContext
-  /**
-   * Where the gateway keeps files of the caller's workspace for a provider that wants a batch's rows with the batch
-   * itself.
-   */
+  /** The gateway's store of the workspace's files, for a provider that wants a batch's rows with the batch itself. */
   readonly shelf: FileStore
   /** Refuses a model that may not be called. That of `context` was checked already. */
   allow(model: string): void
@@ -78,7 +77,7 @@ export interface ProviderRequest {
    */
   readonly signed?: true
   readonly side?: string
-  /** Where the path is the unified one of this endpoint: the provider's own is called. */
+  /** The endpoint whose unified path is meant: the provider's own is called. */
   readonly endpoint?: EndpointName
   /** Beside `endpoint`: without its question mark. */
   readonly query?: string
@@ -112,7 +111,7 @@ export interface Upstream {
   ask(request: ProviderRequest): Promise<UpstreamReply>
 }
 
-/** What the client is answered, with status 200. */
+/** The client's answer, with status 200. */
 export type OperationResult =
   | {readonly json: Json}
   | {readonly content: AsyncIterable<Buffer>; readonly content_type: string}

@@ -8,7 +8,10 @@ export interface OptionRow {
   readonly secret?: true
   /** `host`: where a call goes. `login`: what it is signed with. None: something for the request alone. */
   readonly decides?: 'host' | 'login'
-  /** What an integration says of it, nobody says otherwise for its credentials; where it says nothing, a caller may. */
+  /**
+   * An option that the integration sets cannot be changed for its credentials; an option that it leaves out, a caller
+   * may set.
+   */
   readonly stays?: true
   /** False for what no header of a request may say. */
   readonly in_header?: false
@@ -23,7 +26,7 @@ const CORTEX = ['cortex']
 
 /**
  * Every option of every provider's place and login. The header of `aws_region` is `x-gateway-aws-region`; a config and
- * an integration say it as it stands here (docs/providers.md).
+ * an integration use the name given here (docs/providers.md).
  */
 // biome-ignore format: a table is read by its lines
 export const OPTIONS = table({

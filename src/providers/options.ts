@@ -3,8 +3,8 @@ import {OPTIONS, type OptionName} from './option-table.ts'
 import {UnsupportedInputFault} from './translation.ts'
 
 /**
- * What an integration, a config or a request's headers say of a provider's place and login: option → value. Nothing in
- * it is checked.
+ * Options of a provider's place and login, from an integration, a config or a request's headers: option → value.
+ * Nothing in it is checked.
  */
 export type Options = Readonly<Record<string, string>>
 

@@ -17,7 +17,7 @@ export function movedBy(kind: string, before: Settings, after: Settings): string
 }
 
 /**
- * What a row above an integration comes to: the settings that calls go by, and whether the integration's credentials go
+ * The result of a row above an integration: the settings of its calls, and whether the integration's credentials go
  * with them.
  */
 export interface PlacedSettings {
@@ -26,8 +26,8 @@ export interface PlacedSettings {
 }
 
 /**
- * The settings of an integration (`own`) with what a row above it says laid over them. Where that is another place, and
- * nobody wrote it who may send the credentials there (`names_place`), none of them goes along.
+ * The settings of an integration (`own`), overridden by those of a row above it. When they name another place, and
+ * their author may not send the credentials there (`names_place`), no credentials go along.
  */
 export function placedSettings(kind: string, own: Settings, placed: Settings, names_place: boolean): PlacedSettings {
   const whole = {...own, ...placed}
@@ -35,20 +35,20 @@ export function placedSettings(kind: string, own: Settings, placed: Settings, na
   return {settings: {...withoutCredentials(own), ...placed}, keeps_credentials: false}
 }
 
-/** What is left for somebody who brings credentials of their own: no secret, and no login. */
+/** The settings that remain for a caller with credentials of his own: no secret, and no login. */
 export function withoutCredentials(settings: Settings): Settings {
   const is_credential = (name: string) =>
     SECRET_SETTINGS.includes(name) || (isOption(name) && OPTIONS[name].decides === 'login')
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !is_credential(name)))
 }
 
-/** Whether calls by these settings send the key of the integration, or log in by something else. */
+/** True when calls by these settings send the key of the integration; false when they log in by something else. */
 export function usesKey(kind: string, settings: Settings): boolean {
   const login = loginFor(kind, settings)
   return login === null || login.takes_key === true
 }
 
-/** Whether calls by these settings log in as the gateway itself. */
+/** True when calls by these settings log in as the gateway itself. */
 export function usesHouse(kind: string, settings: Settings): boolean {
   return loginFor(kind, settings)?.usesOwnIdentity(optionsIn(settings)) ?? false
 }
@@ -80,7 +80,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim().replace(/\/$/, '') : JSON.stringify(value)
 }
 
-/** Whether the host stays below the domain that it was in when this region alone changes. */
+/** True when the host stays below its former domain after a change of this region alone. */
 function staysAtVendor(kind: string, name: string, before: Settings, after: Settings): boolean {
   const [one, other] = [before[name], after[name]].map(region => domainOf(kind, {...after, [name]: region}))
   return one !== null && one === other

@@ -46,7 +46,10 @@ export interface Provider {
   readonly slug: string
   /** As people write it. */
   readonly name: string
-  /** Where calls go, version path included, without a trailing slash; null when `place` or the caller names a host. */
+  /**
+   * The base URL of calls, version path included, without a trailing slash; null when `place` or the caller names a
+   * host.
+   */
   readonly base_url: string | null
   readonly auth: Auth
   /**
@@ -85,7 +88,7 @@ export interface Provider {
    * holds. Throws as `place`.
    */
   readonly pathOf?: (reach: EndpointRequest, options: Options) => string | undefined
-  /** What names of its models begin with behind an at sign (`@cf/…`), where others have the slug of a provider. */
+  /** Prefixes of its models' names behind an at sign (`@cf/…`), where others have the slug of a provider. */
   readonly model_scopes?: readonly string[]
   /** The model as the body must name it. */
   readonly modelIn?: (model: string, options: Options) => string
@@ -104,7 +107,7 @@ export interface Provider {
   readonly may_serve?: readonly EndpointName[]
   /** Routes of an engine that count the tokens of a prompt. */
   readonly prompt_counters?: readonly PromptCounter[]
-  /** Headers of the client that go on as they are, on unified endpoints too; lower case. */
+  /** Headers of the client that are passed through, on unified endpoints too; lower case. */
   readonly hands_on?: readonly string[]
   /**
    * The header by which this vendor's own clients are known: from them, files, models and the like mean the vendor's

@@ -25,8 +25,8 @@ export function geographyOfHost(kind: string, origin: string): string | null {
 }
 
 /**
- * Whether the host alone says where a model of that kind is served: no answer does, and a request to another host is
- * served anywhere.
+ * True when only the host says where a model of that kind is served: no answer reports it, and a request to another
+ * host is served anywhere.
  */
 export function isPlacedByHost(kind: string): boolean {
   return Object.hasOwn(REGIONAL, kind)

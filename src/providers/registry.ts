@@ -6,7 +6,7 @@ import {native} from './catalog/native.ts'
 import {demo} from './demo/index.ts'
 import type {Provider} from './provider.ts'
 
-/** The slug of the provider that echoes, for whoever sets it up. */
+/** The slug of the provider that echoes, for code that sets it up. */
 export const DEMO = demo.slug
 
 /** Other names that are understood and never listed (decisions: providers). */

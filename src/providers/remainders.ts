@@ -1,16 +1,16 @@
 import {UNIT, type Usage} from '../schema/usage.ts'
 
 /**
- * What a total has beyond the sum of its parts: reasoning that the parts leave out, or sound that is counted and sold
- * by the second.
+ * The part of a total beyond the sum of its parts: reasoning that the parts leave out, or sound that is counted and
+ * sold by the second.
  */
 type Remainder = 'reasoning' | 'sound'
 
 /**
- * By kind of provider, as they document it. At every other kind nobody knows what such a remainder is: it is flagged,
- * and charged as nothing. Sources: docs.x.ai, reasoning ("reasoning tokens are added to the total"); ai.google.dev,
- * OpenAI compatibility, whose completion tokens are the candidates' alone; docs.mistral.ai, audio
- * (`prompt_audio_seconds` beside a total that has the tokens of the sound).
+ * By kind of provider, as they document it. At every other kind such a remainder is unknown: it is flagged, and charged
+ * as nothing. Sources: docs.x.ai, reasoning ("reasoning tokens are added to the total"); ai.google.dev, OpenAI
+ * compatibility, whose completion tokens are the candidates' alone; docs.mistral.ai, audio (`prompt_audio_seconds`
+ * beside a total that has the tokens of the sound).
  */
 const REMAINDERS: Readonly<Record<string, Remainder>> = {
   'x-ai': 'reasoning',
@@ -22,7 +22,7 @@ const REMAINDERS: Readonly<Record<string, Remainder>> = {
 /** The member that tells such a total in OpenAI's words. */
 const TOTAL = 'total_tokens'
 
-/** `usage` with its remainder put where its kind of provider says that it belongs, or else among what nobody knows. */
+/** `usage` with its remainder put where its kind of provider documents it, or else among the unknown units. */
 export function withRemainder(kind: string, usage: Usage): Usage {
   if (!usage.remainder) return usage
   const {remainder, ...rest} = usage

@@ -3,8 +3,8 @@ import {UNIT, type Usage} from '../schema/usage.ts'
 import {withRemainder} from './remainders.ts'
 
 /**
- * What a word of a service tier costs: the standard price, that of a batch, one of its own that no price list has, or
- * what was bought before.
+ * The price of a service tier: the standard price, that of a batch, one of its own that no price list has, or a prepaid
+ * one.
  */
 type TierClass = 'standard' | 'batch' | 'priority' | 'provisioned'
 type Tiers = Readonly<Record<string, TierClass>>
@@ -50,7 +50,7 @@ const TIERS: Readonly<Record<string, Tiers>> = {
 /** In which words a kind tells the tier beside its reply: a header of it. Source: ai.google.dev, service tiers. */
 const HEADERS: Readonly<Record<string, string>> = {google: 'x-gemini-service-tier'}
 
-/** What a request asks for, in its words; null where it says nothing. */
+/** The mode that a request names; null when it names none. */
 export interface RequestedMode {
   readonly tier: string | null
   readonly speed: string | null
@@ -67,7 +67,7 @@ export function tierWord(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? storedWord(value, MAX_WORD_BYTES) : undefined
 }
 
-/** What a word costs at a kind of provider; null for one that nobody knows. */
+/** The price class of a tier's name at a kind of provider; null for an unknown name. */
 export function tierClass(kind: string, word: string): TierClass | null {
   for (const tiers of [TIERS[kind], TIERS.all!]) if (tiers && Object.hasOwn(tiers, word)) return tiers[word]!
   return null
@@ -76,7 +76,7 @@ export function tierClass(kind: string, word: string): TierClass | null {
 /**
  * What was used, as its kind of provider means it: the remainder of a total at its place, and how it was served as
  * units and a mode. What the reply tells counts, else its header; a reply that tells nothing was served as standard,
- * unless the request wants what costs more, or for what nobody knows.
+ * unless the request wants what costs more, or an unknown tier.
  */
 export function usageOfKind(
   kind: string,

@@ -2,10 +2,10 @@ import type {EndpointName} from '../schema/endpoints.ts'
 import type {Hop} from '../schema/hops.ts'
 import type {Usage} from '../schema/usage.ts'
 
-/** A JSON object as somebody sent it: nothing in it is known before it is looked at. */
+/** A JSON object as it was received: no member of it is known before it is checked. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** What a translation may know besides the bodies. Pure: no clock, no randomness, no network. */
+/** The context of a translation besides the bodies. Pure: no clock, no randomness, no network. */
 export interface TranslationContext {
   /** The provider's slug, for sentences and the `provider` member of answers. */
   readonly provider: string
@@ -17,14 +17,14 @@ export interface TranslationContext {
    * too.
    */
   readonly strict: boolean
-  /** What the integration or the request's headers say of the place: region, project, api version ... */
+  /** Options of the place, from the integration or the request's headers: region, project, api version ... */
   readonly options: Readonly<Record<string, string>>
   /** For answers that come without an id or a time of their own. */
   readonly call_id: string
   readonly created_s: number
 }
 
-/** What leaves instead of the body that came. */
+/** The translated body. */
 export interface Translated {
   readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT'
   /** Below the provider's base URL, query included; every part that a caller chose is percent-encoded. */
@@ -72,7 +72,7 @@ export interface StreamTranslator {
   readonly text_bytes: number
 }
 
-/** What went wrong at a provider, in OpenAI's words. `message` begins with the provider's slug and `error: `. */
+/** A provider's failure in OpenAI's format. `message` begins with the provider's slug and `error: `. */
 export interface ProviderFault {
   readonly message: string
   readonly type: string | null
@@ -85,8 +85,9 @@ export interface Translation {
   /** Throws `UnsupportedInputFault` for what the provider has no words for and that must not be dropped silently. */
   request(request: Json, context: TranslationContext): Translated
   /**
-   * A 2xx answer. Throws `InvalidResponseFault` for what is not the provider's shape: never half an object. `request`
-   * is what the client sent, `header_usage` what the headers count: it stands in where the answer has no counts.
+   * A 2xx answer. Throws `InvalidResponseFault` for a body of another shape than the provider's: never half an object.
+   * `request` is the client's body, `header_usage` the counts in the headers: they are used when the answer has no
+   * counts.
    */
   reply(response: unknown, context: TranslationContext, request: Json, header_usage?: Usage | null): TranslatedResponse
   readonly stream?: {
@@ -117,16 +118,16 @@ export interface Dialect {
 export interface ClientDialect {
   /** Throws `UnsupportedInputFault`. */
   toChat(request: Json, context: TranslationContext): Json
-  /** A whole chat completion in the client's words. */
+  /** A whole chat completion in the client's format. */
   fromChat(completion: Json, context: TranslationContext, request: Json): Json
   /**
-   * Chunks of a chat stream in the client's words, framed: bytes to write. `prompt`: the estimate of the request, for
+   * Chunks of a chat stream in the client's format, framed: bytes to write. `prompt`: the estimate of the request, for
    * clients that read it at the beginning, where no provider has counted yet.
    */
   openStream(context: TranslationContext, request: Json, prompt?: () => Usage | null): ClientStream
   /** An error as this client's library reads it; `fault` is OpenAI-shaped. */
   error(status: number, fault: ProviderFault): Json
-  /** Whether an error is in this client's words already, so that it stays as it came. */
+  /** True for an error in this client's format, which stays as it came. */
   isOwnError?(body: unknown): boolean
 }
 

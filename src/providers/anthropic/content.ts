@@ -1,7 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {type Json, UnsupportedInputFault} from '../translation.ts'
 
-/** What one side says before the other speaks again. */
+/** The consecutive messages of one side. */
 export interface ConversationTurn {
   readonly role: 'user' | 'assistant'
   readonly content: Json[]
@@ -15,7 +15,7 @@ const PDF = 'application/pdf'
 const OWN_INPUT: ReadonlySet<unknown> = new Set(['document', 'image', 'search_result', 'container_upload'])
 const THINKING: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
 
-/** What a message says, as blocks. */
+/** Reads the content of a message as blocks. */
 export function blocksOf(content: unknown, at: string, read: ReadPart): Json[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return isBlank(content) ? [] : [{type: 'text', text: content}]
@@ -50,8 +50,8 @@ export const userPart: ReadPart = (part, at) => {
 }
 
 /**
- * What the model said before. With `strict` off the blocks of an earlier answer come back as they went out, in
- * `content_blocks` or as parts, signatures and all; otherwise their text alone is a part of the conversation.
+ * An earlier message of the model. With `strict` off, the blocks of an earlier answer return as they were sent, in
+ * `content_blocks` or as parts, signatures included; otherwise only their text is a part of the conversation.
  */
 export function assistantBlocks(message: Json, at: string, strict: boolean): Json[] {
   const ownPart: ReadPart = (part, place) => {
@@ -106,7 +106,7 @@ function fileBlock(file: Json, at: string): Json {
   return {type: 'document', source: {type: 'text', media_type: 'text/plain', data: text}, ...title}
 }
 
-/** What Anthropic knows of a document besides its bytes: whether to cite it, and its context. */
+/** Copies a document's other members: whether to cite it, and its context. */
 function described(block: Json, part: Json): Json {
   if (block.type !== 'document') return block
   return {

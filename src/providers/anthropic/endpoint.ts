@@ -2,12 +2,12 @@ import {uriPart} from '../../base/uri-part.ts'
 import type {Json, Translated, TranslationContext} from '../translation.ts'
 import {UnsupportedInputFault} from '../translation.ts'
 
-/** Where Messages are served: Anthropic's API, Vertex AI, Bedrock's InvokeModel. */
+/** The hosts that serve Messages: Anthropic's API, Vertex AI, Bedrock's InvokeModel. */
 export type AnthropicHost = 'api' | 'vertex' | 'bedrock'
 
 /**
- * What the clouds want in the body instead of the `anthropic-version` header. Sources: Vertex AI and Bedrock user
- * guides, Claude.
+ * The clouds take the version in the body instead of the `anthropic-version` header. Sources: Vertex AI and Bedrock
+ * user guides, Claude.
  */
 const VERSIONS = {vertex: 'vertex-2023-10-16', bedrock: 'bedrock-2023-05-31'} as const
 const WORD = /^[\w.-]{1,64}$/
@@ -37,7 +37,7 @@ export function placed(messages: Json, request: Json, context: TranslationContex
       body: betas.length > 0 ? {...body, anthropic_beta: betas} : body,
     }
   }
-  // A version stands behind an @, which a path may have as it is.
+  // A version follows an @, which a path may have as it is.
   const model = segment(context.model.replace(/^anthropic\./, '')).replaceAll('%40', '@')
   return {
     path: `/publishers/anthropic/models/${model}:${context.is_stream ? 'streamRawPredict' : 'rawPredict'}`,

@@ -17,7 +17,9 @@ const STATUSES: Readonly<Record<string, number>> = {
   timeout_error: 504,
   overloaded_error: 529,
 }
-/** What Bedrock's event streams call the same (Bedrock API reference, InvokeModelWithResponseStream, errors). */
+/**
+ * The same errors as Bedrock's event streams name them (Bedrock API reference, InvokeModelWithResponseStream, errors).
+ */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   validationexception: 'invalid_request_error',
   accessdeniedexception: 'permission_error',

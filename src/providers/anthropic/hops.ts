@@ -64,8 +64,8 @@ export function usageByHop(raw: RawObject | null, usage: Usage | null, refusals:
 }
 
 /**
- * Words for a request that was served wherever there was room, or where nobody chooses (platform.claude.com/docs, Data
- * residency).
+ * Words for a request that was served wherever there was room, or where the request names no region
+ * (platform.claude.com/docs, Data residency).
  */
 const ANYWHERE: ReadonlySet<string> = new Set(['global', 'not_available', ''])
 

@@ -4,9 +4,9 @@ import {assistantBlocks, blocksOf, type ConversationTurn, cached, textPart, user
 import {toolId, toolUses} from './tools.ts'
 
 /**
- * OpenAI's messages as Anthropic has them: what system and developer say before all else, then turns. Messages of one
- * role that follow each other become one turn, in order, so that the results of parallel tools stand together, as
- * Anthropic wants them.
+ * OpenAI's messages as Anthropic has them: system and developer messages first, then turns. Messages of one role that
+ * follow each other become one turn, in order, so that the results of parallel tools come together, as Anthropic wants
+ * them.
  */
 export function conversation(
   request: Json,

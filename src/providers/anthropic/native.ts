@@ -21,17 +21,17 @@ import {billedUsage, mergedUsage} from './usage.ts'
  * on Vertex AI).
  */
 const ITS_OWN = ['container', 'inference_geo', 'mcp_servers', 'service_tier', 'speed'] as const
-/** Where the deltas that the model writes have their text. */
+/** Members of a delta that hold text of the model. */
 const TEXTS = ['text', 'thinking', 'partial_json'] as const
-/** Names of events, which stand on a line of their own. */
+/** Names of events, each on a line of its own. */
 const EVENT = /^[\w.-]{1,64}$/
 const NOTHING: readonly Json[] = []
-/** A provider that keeps a connection alive says so again and again. */
+/** More waiting events than this are dropped: a provider keeps a connection alive by many of them. */
 const MOST_WAITING = 8
 
 /**
  * Messages at a cloud, for clients that speak them: the same words in another envelope (`placed`), and answers as they
- * come, byte for byte. The events of a stream are framed anew, since Bedrock frames them in its own way.
+ * come, byte for byte. The events of a stream get new frames, since Bedrock frames them in its own way.
  */
 export function messagesAt(place: AnthropicHost, path?: (context: TranslationContext) => string): Translation {
   return {

@@ -3,13 +3,13 @@ import type {RawObject} from '../openai/usage.ts'
 
 /** A refusal that a message shows. */
 export interface ShownRefusal {
-  /** Who refused; null where it is the last model, or nobody is named. */
+  /** The model that refused; null for the last model, or when no model is named. */
   readonly model: string | null
   /** The policy that it falls under; null where the provider names none. */
   readonly category: string | null
 }
 
-/** What a message, or the events of its stream so far, show of models that refused it. */
+/** The refusals by models that a message, or the events of its stream so far, report. */
 export interface Refusals {
   /** Those after which another model went on, in order. */
   readonly handed_over: readonly ShownRefusal[]

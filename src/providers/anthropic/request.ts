@@ -5,7 +5,7 @@ import {conversation} from './messages.ts'
 import {defaultMaxTokens, thinkingOf} from './thinking.ts'
 import {toolsOf} from './tools.ts'
 
-/** Members of Anthropic's own that go as they are, when somebody writes them into a chat request. */
+/** Anthropic's own members that pass unchanged when a chat request has them. */
 const OWN = [
   'top_k',
   'cache_control',

@@ -21,8 +21,8 @@ export const EVENTS: ReadonlySet<unknown> = new Set([
   'message_stop',
 ])
 /**
- * Where the deltas that the model writes have their text; the others have signatures, citations and what is yet to
- * come.
+ * Members of a delta that hold text of the model; the other deltas have signatures, citations and parts of later
+ * blocks.
  */
 const TEXTS: Readonly<Record<string, string>> = {
   text_delta: 'text',
@@ -214,7 +214,7 @@ class MessagesStream implements StreamTranslator {
     return NOTHING
   }
 
-  /** What is left out of the middle of an answer is not seen by who reads it: better no answer. */
+  /** A reader would not notice a gap in the middle of an answer, so the answer fails instead. */
   #malformed(event: string | null): readonly Json[] {
     const message = `${this.#context.provider} error: Invalid response received: the event ${event} is not what it should be`
     this.#failed = {message, type: 'api_error', param: null, code: null, status: 502}

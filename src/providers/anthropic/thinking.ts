@@ -2,7 +2,7 @@ import {isObject} from '../../base/json-object.ts'
 import {type Json, UnsupportedInputFault} from '../translation.ts'
 import type {ConversationTurn} from './content.ts'
 
-/** What an effort may think, in tokens. `minimal` is the least that Anthropic takes. */
+/** Tokens of thinking for each effort. `minimal` is the least that Anthropic takes. */
 const BUDGET_TOKENS: Readonly<Record<string, number>> = {
   minimal: 1024,
   low: 1024,
@@ -32,7 +32,7 @@ const FIRST_XHIGH = 407
 export interface Thinking {
   readonly thinking: Json | null
   readonly effort: string | null
-  /** What thinking may use, for a `max_tokens` that nobody named; 0 when there is none. */
+  /** The bound of thinking when the request has no `max_tokens`; 0 when there is no thinking. */
   readonly budget_tokens: number
   /** True when thinking was switched on here, for a `reasoning_effort`, and not by the caller's own `thinking`. */
   readonly is_ours: boolean
@@ -90,7 +90,7 @@ export function defaultMaxTokens(model: string, budget_tokens: number): number {
   return (version !== null && version < CLAUDE_3_5 ? MAX_TOKENS_CLAUDE_3 : MAX_TOKENS) + Math.max(0, budget_tokens)
 }
 
-/** Whether tools may be `strict`. A model that is not known is taken for a new one. */
+/** True when tools may be `strict`. An unknown model counts as a new one. */
 export function hasStrictTools(model: string): boolean {
   return (claudeVersion(model) ?? FIRST_STRICT_TOOLS) >= FIRST_STRICT_TOOLS
 }
@@ -114,7 +114,7 @@ function effortIn(wished: string, version: number | null): string {
 }
 
 /**
- * With a budget, a turn that goes on after its tools' results must have begun with thinking; clients of OpenAI do not
+ * With a budget, a turn that continues after its tools' results must have begun with thinking; clients of OpenAI do not
  * keep any.
  */
 function mayBegin(turns: readonly ConversationTurn[]): boolean {

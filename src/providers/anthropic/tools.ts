@@ -109,7 +109,7 @@ function argumentsIn(given: unknown, at: string): Json {
       const input: unknown = parseJson(given)
       if (isObject(input)) return input
     } catch {
-      // Told below, with the field it stands in.
+      // Reported below, with the name of its field.
     }
   }
   throw new UnsupportedInputFault(at, `expected a JSON object in a string, nested at most ${MAX_JSON_DEPTH} deep`)

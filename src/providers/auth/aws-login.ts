@@ -32,7 +32,7 @@ export type AwsLogin =
  */
 export interface AwsIdentity {
   readonly keys?: AwsCredentials | null
-  /** Kubernetes: a role, and the token that a file holds, read anew each time since it is rotated. */
+  /** Kubernetes: a role, and the token that a file holds, read again each time since it is rotated. */
   readonly web_identity?: (AwsRole & {readonly token: () => Promise<string>}) | null
   /** ECS and EKS: the address that the platform sets, and its token. */
   readonly container?: {readonly url: string; readonly token?: (() => Promise<string>) | null} | null

@@ -5,7 +5,7 @@ import type {CachedToken} from './token-cache.ts'
 
 const INSTANCE = 'http://169.254.169.254/latest'
 const INSTANCE_TOKEN_S = 21_600
-/** Where a platform may serve credentials without TLS: this machine, and the link-local addresses of ECS and EKS. */
+/** Hosts that may serve credentials without TLS: this machine, and the link-local addresses of ECS and EKS. */
 const CONTAINER_HOSTS = new Set([
   'localhost',
   '127.0.0.1',
@@ -62,7 +62,7 @@ export async function fromContainer(
   return readMetadataCredentials(status, body, 'the container credentials')
 }
 
-/** What both services answer: `{AccessKeyId, SecretAccessKey, Token, Expiration}`. */
+/** Reads the answer of both services: `{AccessKeyId, SecretAccessKey, Token, Expiration}`. */
 function readMetadataCredentials(status: number, body: string, who: string): CachedToken<AwsCredentials> {
   const credentials = status === 200 ? object(parsed(body)) : {}
   const {AccessKeyId: access_key_id, SecretAccessKey: secret_access_key, Token: session_token, Expiration} = credentials

@@ -83,7 +83,7 @@ async function ask({fetch, now_ms, region, domain, role}: Asking, form: URLSearc
   return readStsCredentials(response_body)
 }
 
-/** What `<Credentials>` of an STS answer holds. Its members are words without markup. */
+/** Reads `<Credentials>` of an STS answer. Its members are words without markup. */
 function readStsCredentials(xml: string): CachedToken<AwsCredentials> {
   const credentials = element(xml, 'Credentials') ?? ''
   const access_key_id = element(credentials, 'AccessKeyId')

@@ -46,7 +46,7 @@ export function awsSignature(service: string, s3 = false): RequestAuth {
   }
 }
 
-/** What no relay on the way changes; the rest may be signed by nobody's need. */
+/** Headers that no relay on the way changes; the others need no signature. */
 function toSign(headers: Readonly<OutgoingHeaders>): OutgoingHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name === 'content-type' || name.startsWith('x-amz')),

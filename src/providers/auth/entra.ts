@@ -47,7 +47,7 @@ function tokenOf(mode: string, scope: string, who: Options, on: Logins): Promise
   return mode === 'managed' ? managed(scope, who, on) : client(mode, scope, who, on)
 }
 
-/** Of the gateway itself nobody else says who it is. */
+/** The gateway itself has no options that name its identity. */
 const NO_OPTIONS: Options = {}
 
 function gatewayMode({identity}: Logins): string {

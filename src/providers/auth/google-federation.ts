@@ -18,7 +18,8 @@ const LIFE = '3600s'
 
 /**
  * A token of Google for an identity of another place (Google Cloud, "Obtain short-lived tokens for Workload Identity
- * Federation", REST): the token at hand is exchanged, and where an account is named its token is asked for with that.
+ * Federation", REST): the token at hand is exchanged, and where an account is named that token requests the account's
+ * token.
  */
 export async function federatedToken(federation: GoogleFederation, on: Logins): Promise<CachedToken<string>> {
   const {audience, service_account, token} = federation

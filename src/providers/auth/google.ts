@@ -5,7 +5,10 @@ import {LoginFault, type Logins, loginKey, type RequestAuth} from './login.ts'
 import {readToken} from './oauth.ts'
 import {readPrivateKey, signedJwt} from './private-key.ts'
 
-/** Where tokens are issued. A key file's own `token_uri` is ignored: it would let its holder choose a host for us. */
+/**
+ * The address that issues tokens. A key file's own `token_uri` is ignored: it would let its holder choose a host for
+ * us.
+ */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'

@@ -6,7 +6,7 @@ import type {AwsIdentity, AwsLogin, CredentialFetch} from './aws-login.ts'
 import type {AwsCredentials} from './sigv4.ts'
 import {TokenCache} from './token-cache.ts'
 
-/** A request as it will stand on the wire, before its credential. */
+/** A request exactly as it will be sent, before its credential is added. */
 export interface LoginRequest {
   readonly method: string
   /** With the port where it is not the scheme's own. */
@@ -50,7 +50,7 @@ export interface AzureIdentity {
   /** `AZURE_TENANT_ID`, `AZURE_CLIENT_ID`. */
   readonly tenant_id?: string
   readonly client_id?: string
-  /** What `AZURE_FEDERATED_TOKEN_FILE` holds, read anew each time since it is rotated. */
+  /** The content of `AZURE_FEDERATED_TOKEN_FILE`, read again each time since it is rotated. */
   readonly federated_token?: () => Promise<string>
   /**
    * App Service and Container Apps: `IDENTITY_ENDPOINT` and `IDENTITY_HEADER`, in place of the machine's metadata
@@ -71,11 +71,11 @@ export interface GoogleFederation {
   /** The account to become then; without one the pool's own principal is who calls. */
   readonly service_account: string | null
   /**
-   * A token that the pool's provider takes (OIDC), read anew each time since it is rotated; null: the gateway's own
+   * A token that the pool's provider takes (OIDC), read again each time since it is rotated; null: the gateway's own
    * identity at AWS.
    */
   readonly token: (() => Promise<string>) | null
-  /** Whose STS says who the gateway is at AWS. */
+  /** The region whose STS confirms the gateway's identity at AWS. */
   readonly aws_region: string
 }
 
@@ -91,7 +91,7 @@ export interface LoginsOptions {
   readonly azure_authority?: string
 }
 
-/** What all logins of this process share. */
+/** The state that all logins of this process share. */
 export interface Logins {
   readonly fetch: CredentialFetch
   readonly now_ms: () => number

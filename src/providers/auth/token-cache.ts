@@ -7,17 +7,17 @@ export interface CachedToken<T> {
 
 export interface TokenCacheOptions {
   readonly now_ms: () => number
-  /** A credential with less than this left is fetched anew. */
+  /** A credential with less than this left is fetched again. */
   readonly early_ms?: number
   /** The most that are kept; the least recently used goes first. */
   readonly most?: number
 }
 
 /**
- * Credentials that cost a call: kept until shortly before they expire, under a key that tells one login from every
- * other (a hash of all that the login says, secrets too, so that nobody is given what another's secret bought). Callers
- * of one key share one fetch. A fetch that fails is told to all who wait and is not remembered; while the credential at
- * hand is still good, it is given instead.
+ * Credentials that cost a call, kept until shortly before they expire. The key is a hash of the whole login, secrets
+ * included, so that no caller gets a credential that another's secret bought. Callers of one key share one fetch. A
+ * fetch that fails rejects for all who wait and is not remembered; while the credential at hand is still valid, it is
+ * returned instead.
  */
 export class TokenCache<T> {
   readonly #now_ms: () => number

@@ -22,7 +22,7 @@ export function azureAiPlace(options: Options, reach?: EndpointRequest): string 
   return `https://${name.toLowerCase()}.${region}.${type === 'managed' ? 'inference.ml' : 'models.ai'}.azure.com/v1`
 }
 
-/** Cohere's API stands beside the models of a Foundry resource; a deployment of its own serves it below `/v1`. */
+/** Cohere's API is beside the models of a Foundry resource; a deployment of its own serves it below `/v1`. */
 function rerankPlace(url: string): string {
   if (!URL.canParse(url)) return url
   const {origin, hostname, pathname} = new URL(url)
@@ -36,7 +36,7 @@ export function isClaude(options: Options): boolean {
   return url !== undefined && /\/anthropic(?:\/|$)/i.test(url)
 }
 
-/** Dated versions stand in the query. */
+/** Dated versions are in the query. */
 export function azureAiPath({path, query}: EndpointRequest, options: Options): string | undefined {
   const version = optionIn(options, 'azure_api_version')
   return version === undefined || version === 'v1' ? undefined : path + withParameter(query, 'api-version', version)

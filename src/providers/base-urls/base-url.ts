@@ -5,15 +5,14 @@ import type {OutgoingHeaders} from '../headers.ts'
 import {checkOptions, type Options} from '../options.ts'
 import type {EndpointRequest, Provider} from '../provider.ts'
 
-/** What is called for one model and these options: the row itself, or what it becomes there. */
+/** The provider that serves this model with these options: the row itself, or its variant. */
 export function variantOf(provider: Provider, model: string, options: Options): Provider {
   return provider.variant?.(model, options) ?? provider
 }
 
 /**
  * The provider's own base URL; null when the caller must name a host. `is_named` tells that an option is that URL, so
- * that it is judged as a custom host is. Throws `MissingOptionFault` and `WrongOptionFault`, which a client is told
- * (400).
+ * that it is judged as a custom host is. Throws `MissingOptionFault` and `WrongOptionFault`, which reach the client as 400.
  */
 export function baseUrl(
   provider: Provider,
@@ -61,7 +60,7 @@ function endsOf(base_path: string): readonly string[] {
 
 /**
  * `path` as a kind without deployments has it: clients made for Azure write the model as one, and their version of the
- * API (`/openai/deployments/MODEL/ chat/completions?api-version=…`). The model stands in their body as well.
+ * API (`/openai/deployments/MODEL/ chat/completions?api-version=…`). The model is in their body as well.
  */
 export function withoutDeployment({slug}: Provider, path: string): string {
   const found = HAS_DEPLOYMENTS.has(slug) ? null : DEPLOYMENT.exec(path)
@@ -72,8 +71,8 @@ const DEPLOYMENT =
   /^(?:\/openai)?\/deployments\/[^/?]+(\/(?:chat\/completions|completions|embeddings|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations)))(?:\?api-version=[\w.-]*)?$/
 
 /**
- * Routes of engines that stand beside `/v1` (llama.cpp's server, Ollama, vLLM, SGLang, TGI, LM Studio, KoboldCpp):
- * their own words, and how they are.
+ * Routes of engines beside `/v1` (llama.cpp's server, Ollama, vLLM, SGLang, TGI, LM Studio, KoboldCpp): their own
+ * operations, and their health.
  */
 const BESIDE_V1 =
   /^\/(?:api|props|slots|metrics|health|ping|version|info|load|tokenize|detokenize|apply-template|infill|completion|embedding|generate|generate_stream|get_model_info|get_server_info|server_info|lora-adapters)(?:[/?]|$)/
@@ -83,7 +82,7 @@ export function baseFor({is_engine}: Provider, base_path: string, path: string):
   return is_engine && BESIDE_V1.test(path) ? base_path.replace(/\/v1$/, '') : base_path
 }
 
-/** What is no name of an operation: versions, and `openai` before OpenAI's words. */
+/** Parts of a path that name no operation: versions, and `openai` before OpenAI's paths. */
 const PREFIX = /^(?:\/[\w.-]+)*(?:\/v\d+(?:(?:alpha|beta)\d*)?|\/openai)$/
 
 /** The headers every call carries. */
@@ -96,7 +95,7 @@ export function loginOf({login}: Provider, options: Options): RequestAuth | null
   return login?.chosen(options) ? login : null
 }
 
-/** Whether an endpoint of the table takes calls of the provider's own kind. */
+/** True when an endpoint of the table takes calls of the provider's own kind. */
 export function hasOperation({operations}: Provider, endpoint: {readonly name: EndpointName} | undefined): boolean {
   return endpoint !== undefined && operations?.endpoints[endpoint.name] !== undefined
 }

@@ -4,7 +4,9 @@ import type {OptionName} from '../option-table.ts'
 import {type Options, optionIn} from '../options.ts'
 import type {EndpointRequest} from '../provider.ts'
 
-/** Anthropic's libraries write `/v1` themselves: with a base URL that ends in it, it stands twice (docs/doors.md). */
+/**
+ * Anthropic's libraries write `/v1` themselves: with a base URL that ends in it, the path has it twice (docs/doors.md).
+ */
 export function onceV1({path, query}: EndpointRequest): string | undefined {
   return path.startsWith('/v1/') ? path.slice('/v1'.length) + query : undefined
 }
@@ -48,7 +50,7 @@ export function belowV1({endpoint, path, query, base_path = ''}: EndpointRequest
 }
 
 /**
- * The same for engines that may stand behind a path of their operator's: a base URL that is a host alone means its
+ * The same for engines that may be below a path that their operator chose: a base URL that is a host alone means its
  * `/v1`.
  */
 export function rootMeansV1(reach: EndpointRequest): string | undefined {

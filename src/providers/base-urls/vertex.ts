@@ -4,8 +4,8 @@ import {GRAMMARS, MissingOptionFault, type Options, optionIn, WrongOptionFault} 
 import type {EndpointRequest} from '../provider.ts'
 
 /**
- * Who made a model, as its name says: `anthropic.claude-…`, `meta/llama-…`, `endpoints.123`; without one it is
- * Google's.
+ * Finds the maker of a model in its name: `anthropic.claude-…`, `meta/llama-…`, `endpoints.123`; without one it is
+ * Google.
  */
 const PUBLISHERS =
   /^(?:publishers\/)?(anthropic|meta|mistralai|endpoints|qwen|xai|moonshotai|zai-org|deepseek-ai|openai|minimaxai)(?:\/models\/|[./])(.+)$/
@@ -52,7 +52,7 @@ export function withProject(options: Options): Options {
     : options
 }
 
-/** What is below `https://{region}-aiplatform.googleapis.com` for a client that leaves the version out. */
+/** The path below `https://{region}-aiplatform.googleapis.com` for a client that leaves the version out. */
 export function vertexProxyPath({path, query}: EndpointRequest): string | undefined {
   return path.startsWith('/projects/') ? `/v1${path}${query}` : undefined
 }

@@ -122,7 +122,7 @@ export function outputPlace(job: Json): (ObjectUri & {readonly model: string}) |
   return {bucket: found[1]!, key, model: typeof modelId === 'string' ? modelId : ''}
 }
 
-/** What a batch that ended counted, in the manifest beside its output; nothing where it cannot be read. */
+/** The counts of a batch that ended, from the manifest beside its output; empty when it cannot be read. */
 async function countedBy(job: Json, {context}: OperationInput, upstream: Upstream): Promise<Partial<BatchFacts>> {
   const place = outputPlace(job)
   if (!place) return {}

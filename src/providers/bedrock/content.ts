@@ -2,7 +2,7 @@ import {isObject} from '../../base/json-object.ts'
 import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {documentName, readDataUri, s3Source} from './media.ts'
 
-/** What one request's parts share: documents in it must have different names. */
+/** State that the parts of one request share: documents in it must have different names. */
 export interface Naming {
   readonly used: Set<string>
 }
@@ -215,7 +215,7 @@ function audioBlock(part: Json, field: string): Json {
   return {audio: {format, source: {bytes: text(audio.data, `${field}.input_audio.data`)}}}
 }
 
-/** What stands after the last dot of a name or an address, in lower case; empty without one. */
+/** The text after the last dot of a name or an address, in lower case; empty without one. */
 function ending(name: string): string {
   return /\.([A-Za-z0-9]{1,5})$/.exec(name.slice(-8))?.[1]?.toLowerCase() ?? ''
 }

@@ -5,9 +5,9 @@ import {InvalidResponseFault, type Json, type Translation} from '../translation.
 import {foundationModel, modelPath} from './model.ts'
 
 /**
- * Counting the tokens of a Messages request for Claude. The count is told of the foundation model alone, without the
- * regions of an inference profile. Source: Amazon Bedrock API reference, CountTokens: the body that InvokeModel would
- * be sent, in base64.
+ * Counting the tokens of a Messages request for Claude. The count takes the foundation model alone, without the regions
+ * of an inference profile. Source: Amazon Bedrock API reference, CountTokens: the body that InvokeModel would be sent,
+ * in base64.
  */
 export const countTokens: Translation = {
   request(request, context) {

@@ -23,7 +23,7 @@ const STATUS: Readonly<Record<string, number>> = {
 }
 
 /**
- * What a non-2xx answer tells. AWS writes `{"message"}`, older services `{"Message"}`, and `__type` with or without a
+ * Reads a non-2xx answer. AWS writes `{"message"}`, older services `{"Message"}`, and `__type` with or without a
  * namespace before `#` and a link after `:`.
  */
 export function fault(status: number, body: Buffer, context: TranslationContext): ProviderFault {
@@ -41,7 +41,7 @@ export function fault(status: number, body: Buffer, context: TranslationContext)
   )
 }
 
-/** What an exception inside a stream tells: its payload, with `__type` as its name. */
+/** Reads an exception inside a stream: its payload, with `__type` as its name. */
 export function streamFault(
   name: string,
   data: unknown,

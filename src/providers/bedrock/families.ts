@@ -17,7 +17,7 @@ export interface ModelFamily {
   request(prompt: string, request: Json, is_stream: boolean): Json
   /** The texts of an answer, or of one part of a stream; null for what is neither. */
   read(response: Json): readonly GeneratedText[] | null
-  /** What it counted: input and output tokens, each null where it is not reported. */
+  /** The counted input and output tokens, each null where it is not reported. */
   count(response: Json): readonly [input: number | null, output: number | null]
   readonly finish: Readonly<Record<string, FinishReason>>
 }
@@ -165,7 +165,7 @@ export function familyOf(model: string): ModelFamily | null {
   return FAMILIES.find(([prefix]) => id.startsWith(prefix))?.[1] ?? null
 }
 
-/** What an answer or a part of a stream counted. The last part of every stream has AWS's own count, which wins. */
+/** The counts of an answer or a part of a stream. The last part of every stream has AWS's own count, which wins. */
 export function countedBy(family: ModelFamily, reply: Json): Usage | null {
   const metrics = object(reply['amazon-bedrock-invocationMetrics'])
   const [input, output] = family.count(reply)

@@ -21,7 +21,7 @@ export function readDataUri(url: string, field: string): {readonly mime: string;
   return {mime: head.split(';', 1)[0]!, base64: url.slice(comma + 1)}
 }
 
-/** An object in S3; Bedrock reads it with the rights of whoever calls. */
+/** An object in S3; Bedrock reads it with the rights of the caller. */
 export function s3Source(url: string, field: string): Json {
   if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/./.test(url) || url.length > 1100) {
     throw new UnsupportedInputFault(field, 'expected an address like s3://bucket/key')

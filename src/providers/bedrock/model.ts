@@ -24,7 +24,7 @@ export function foundationModel(model: string): string | null {
   return dot > 0 && REGION_PREFIXES.has(name.slice(0, dot)) ? name.slice(dot + 1) : name
 }
 
-/** Who made the model (`anthropic`, `amazon`, `meta` ...); null when it is unknown. */
+/** The maker of the model (`anthropic`, `amazon`, `meta` ...); null when it is unknown. */
 export function vendor(model: string): string | null {
   const id = foundationModel(model)
   const dot = id?.indexOf('.') ?? -1

@@ -52,8 +52,8 @@ export function parameters(request: Json, context: TranslationContext): Json {
 }
 
 /**
- * What one vendor's models take and Converse does not name. What the caller wrote for them wins over what is made of
- * other members.
+ * Members that one vendor's models take and Converse does not name. Members that the caller wrote win over those
+ * derived from other members.
  */
 function modelFields(request: Json, context: TranslationContext, maker: string | null): Json | undefined {
   const given = objectAt(request, 'additionalModelRequestFields', 'additional_model_request_fields')
@@ -136,7 +136,7 @@ function serviceTier(request: Json): Json | undefined {
   return Object.hasOwn(SERVICE_TIERS, tier) ? {type: SERVICE_TIERS[tier]} : undefined
 }
 
-/** `response_format`. Source: Bedrock API reference, OutputConfig; the schema stands there as text. */
+/** `response_format`. Source: Bedrock API reference, OutputConfig; it holds the schema as text. */
 function outputConfig(request: Json): Json | undefined {
   const format = objectAt(request, 'response_format')
   if (format === undefined || format.type === 'text') return undefined

@@ -15,7 +15,7 @@ export const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   content_filtered: 'content_filter',
 }
 
-/** What an answer's content comes to: members of an OpenAI message. */
+/** The content of an answer as members of an OpenAI message. */
 interface Heard {
   readonly texts: string[]
   readonly calls: Json[]

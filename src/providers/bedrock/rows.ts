@@ -45,7 +45,7 @@ export function batchOutput(row: Json, number: number, model: string, input: Ope
       message: `${input.context.provider} error: ${typeof errorMessage === 'string' ? errorMessage : 'the row failed'}`,
     })
   }
-  // What InvokeModel takes of Claude has a version, and was written by the client itself: so it is read.
+  // The client wrote the body that InvokeModel takes for Claude, with a version in it, so it is parsed.
   if (isObject(modelInput) && modelInput.anthropic_version !== undefined) return row
   // A Converse request has messages, what else InvokeModel takes has a prompt or a text.
   const is_invoked = isObject(modelInput) && modelInput.messages === undefined

@@ -94,7 +94,7 @@ async function putParts(
       body,
       headers: {'content-type': 'application/xml'},
     })
-    // S3 may tell of an error behind a good status.
+    // S3 may report an error behind a status of success.
     const text = (await ended.bytes()).toString('utf8')
     if (/<Error>/.test(text))
       throw new InvalidResponseFault(textOf(text, 'Message') ?? 'the upload could not be completed')

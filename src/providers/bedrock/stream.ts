@@ -162,7 +162,7 @@ export class ConverseStream implements StreamTranslator {
     return this.#chunk({tool_calls: [{index, function: {arguments: text}}]})
   }
 
-  /** What OpenAI has no member for goes to clients that want it. */
+  /** Blocks that OpenAI has no member for reach clients that want them. */
   #block(index: number, delta: Json): readonly Json[] {
     return this.#context.strict ? NONE : [this.#chunk({content_blocks: [{index, delta}]})]
   }

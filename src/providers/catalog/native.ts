@@ -33,7 +33,7 @@ const stability = headersFrom({
 })
 
 /**
- * Providers with words of their own. Unified endpoints that have a translation, and those whose bodies need none, are
+ * Providers with an API of their own. Unified endpoints that have a translation, and those whose bodies need none, are
  * served; pass-through reaches the rest with the right credential (docs/providers.md).
  */
 // biome-ignore format: a table is read by its lines

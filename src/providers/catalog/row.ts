@@ -29,7 +29,7 @@ export function compatibleRow(
   }
 }
 
-/** A provider with words of its own. */
+/** The row of a provider with an API of its own. */
 export function nativeRow(slug: string, name: string, base_url: string | null, more: More = {}): Provider {
   return {
     slug,

@@ -138,7 +138,7 @@ export const EXAMPLES: Readonly<Record<string, Options | Readonly<Record<string,
   huggingface: {huggingface_base_url: 'https://example.us-east-1.aws.endpoints.huggingface.cloud'},
 }
 
-/** What an example must say at least: `custom_host` for a provider that has no place. */
+/** The members that an example needs at least: `custom_host` for a provider without an address. */
 export function exampleFor(provider: Provider): Readonly<Record<string, unknown>> | null {
   const own = Object.hasOwn(EXAMPLES, provider.slug) ? EXAMPLES[provider.slug]! : null
   if (own) return own

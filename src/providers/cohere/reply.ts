@@ -54,12 +54,12 @@ function pieceIn(part: unknown): readonly MessagePiece[] {
 
 /**
  * Cohere counts twice: `billed_units` are what it charges, `tokens` what the model read and wrote, its own frame of the
- * prompt among it (docs.cohere.com, API v2, chat, usage). Each stands in for the other where that is missing.
+ * prompt among it (docs.cohere.com, API v2, chat, usage). Each replaces the other when that is missing.
  */
 export interface CohereUsage {
-  /** What is charged. */
+  /** The usage that is charged. */
   readonly usage: Usage | null
-  /** What fills the model's context, and what a client is shown. */
+  /** The usage that fills the model's context, which a client is shown. */
   readonly shown_usage: Usage | null
 }
 

@@ -61,7 +61,7 @@ function message(source: ChatMessage): Json {
   const text = textIn(raw.content, content)
   const thoughts = thoughtsIn(source).map(thinking => ({type: 'thinking', thinking}))
   const tool_calls = calls.map(callOut)
-  // What a model says before it calls tools is its plan, in Cohere's words.
+  // Cohere calls the text before the tool calls the plan.
   const plan = typeof raw.tool_plan === 'string' ? raw.tool_plan : text
   if (calls.length > 0)
     return {role, tool_plan: plan || undefined, content: thoughts.length > 0 ? thoughts : undefined, tool_calls}

@@ -13,7 +13,7 @@ import {type CohereUsage, FINISH, logprobsOut, readTokens} from './reply.ts'
  */
 export function openStream(context: TranslationContext, request: Json): StreamTranslator {
   return chatStream(context, request, (write, fail) => {
-    /** Where each call that Cohere counts stands in the answer. */
+    /** The index in the answer of each call that Cohere counts. */
     const calls = new Map<unknown, number>()
     let finished = false
     let counted: CohereUsage = {usage: null, shown_usage: null}

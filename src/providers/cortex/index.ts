@@ -68,7 +68,7 @@ function readMessage(
   return {pieces, calls}
 }
 
-/** Where no reason is given, an answer that came is whole. */
+/** Without a reason to finish, an answer that arrived is whole. */
 function ended(reason: unknown, calls: number, {strict}: TranslationContext): string {
   return finishReason(word(reason) ?? (calls > 0 ? 'tool_calls' : 'stop'), OPENAI_FINISH, strict)
 }

@@ -3,7 +3,7 @@ import {isObject, object, parsedObject} from '../../base/json-object.ts'
 import {estimateTokens} from '../openai/reply.ts'
 import type {RawObject} from '../openai/usage.ts'
 
-/** What a call comes to: one JSON body, or the events of a stream (each whole, with its blank line). */
+/** The answer to a call: one JSON body, or the events of a stream (each whole, with its blank line). */
 export type Echo =
   | {readonly status: number; readonly json: unknown}
   | {readonly status: 200; readonly events: readonly string[]}
@@ -15,7 +15,7 @@ export interface EchoRequest {
   readonly body: Buffer
 }
 
-/** What makes two answers differ. */
+/** The values that make two answers differ. */
 export interface Moment {
   readonly id: string
   /** Seconds since the epoch. */

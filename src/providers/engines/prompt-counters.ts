@@ -2,7 +2,7 @@ import {count} from '../openai/usage.ts'
 import type {Upstream} from '../operation.ts'
 import type {Json} from '../translation.ts'
 
-/** Whose requests a counter reads. */
+/** The endpoint whose requests a counter reads. */
 export type CountedEndpoint = 'messages' | 'chatComplete' | 'complete'
 
 /**
@@ -12,7 +12,7 @@ export type CountedEndpoint = 'messages' | 'chatComplete' | 'complete'
 export interface PromptCounter {
   readonly endpoint: CountedEndpoint
   readonly path: string
-  /** It stands beside `/v1`, whatever the base URL ends in. */
+  /** Its path is beside `/v1`, whatever the base URL ends in. */
   readonly is_beside_v1?: true
   /** Its body, made of the members that it reads; null for a prompt that it cannot count. */
   body(request: Json): Json | null

@@ -13,9 +13,9 @@ const NEEDS: Readonly<Partial<Record<EndpointName, RegExp>>> = {
 }
 
 /**
- * What an answer to an empty request (`{}`) tells of a route: true where it is there, for it says what the request
- * lacks; false where it is not; null where neither is sure. An empty request has no model and no prompt, so it makes no
- * engine work.
+ * Judges by the answer to an empty request (`{}`) whether a route exists: true when the answer names what the request
+ * lacks; false when the route is missing; null when neither is sure. An empty request has no model and no prompt, so it
+ * makes no engine work.
  */
 export function isServed(endpoint: EndpointName, status: number, body: string): boolean | null {
   if (ABSENT.has(status) || status < 300 || NO_ROUTE.test(body)) return false

@@ -33,7 +33,8 @@ const STATUSES: Readonly<Record<string, TuneStatus>> = {
   JOB_STATE_DELETING: 'cancelled',
 }
 /**
- * What Fireworks takes in one form (docs.fireworks.ai, "Fine-tuning via API"); longer files go to a URL that it signs.
+ * The longest file that Fireworks takes in one form (docs.fireworks.ai, "Fine-tuning via API"); longer files go to a
+ * URL that it signs.
  */
 const MAX_FORM_BYTES = 150_000_000
 const JOBS = 'supervisedFineTuningJobs'

@@ -18,7 +18,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   MODEL_ARMOR: 'content_filter',
 }
 
-/** What Google tells of a candidate beyond its content; shown outside OpenAI's words alone. */
+/** Google's data on a candidate beyond its content; strict clients of OpenAI do not get it. */
 const EXTRAS = [
   'groundingMetadata',
   'citationMetadata',
@@ -37,7 +37,7 @@ export class CandidateReader {
   readonly #index: number
   #calls = 0
   #blocks = 0
-  /** The kind of the block that the next part may go on with. */
+  /** The kind of the block that the next part may extend. */
   #open: string | null = null
   #text_bytes = 0
   /** A call whose arguments still come. */
@@ -197,7 +197,7 @@ function joined(texts: readonly string[]): string {
     : Buffer.concat(texts.map(text => Buffer.from(text, 'base64'))).toString('base64')
 }
 
-/** What a candidate tells beyond OpenAI's words; nothing with `strict`. */
+/** A candidate's data beyond OpenAI's members; empty with `strict`. */
 export function extrasOf(candidate: Json, strict: boolean): Json {
   return strict ? {} : present(Object.fromEntries(EXTRAS.map(name => [name, candidate[name]])))
 }

@@ -3,7 +3,7 @@ import {type Json, UnsupportedInputFault} from '../translation.ts'
 import {callPart, partsOf, resultPart} from './parts.ts'
 import {word} from './read.ts'
 
-/** What the place and the model make of the words. */
+/** Differences of a host and a model in the same format. */
 export interface Manner {
   /** AI Studio knows ids of calls; Vertex refuses them. */
   readonly sends_ids: boolean
@@ -19,9 +19,8 @@ interface Turn {
 
 /**
  * Messages as `contents` and `systemInstruction`. System and developer messages are gathered in order, wherever they
- * stand, since Gemini has no other place for them; turns of one role are joined. Results of tools are a turn of their
- * own: Gemini counts them against the calls before. Where there is nothing but system messages, they are what the user
- * says.
+ * are, since Gemini has no other place for them; turns of one role are joined. Results of tools are a turn of their
+ * own: Gemini counts them against the calls before. When all are system messages, they become the user's turn.
  */
 export function contentsOf(messages: unknown, manner: Manner): Json {
   const given_messages = list(messages)

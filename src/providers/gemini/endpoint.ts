@@ -2,7 +2,7 @@ import {uriPart} from '../../base/uri-part.ts'
 import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {word} from './read.ts'
 
-/** Where Gemini is served: the words are the same but for a few, the paths are not. */
+/** The hosts of Gemini: the bodies are almost the same, the paths are not. */
 export interface GeminiHost {
   readonly is_vertex: boolean
   /**

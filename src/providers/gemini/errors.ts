@@ -32,7 +32,7 @@ export function faultOf(error: Json, context: TranslationContext): ProviderFault
   }
 }
 
-/** What a non-2xx answer tells, whatever its body is. */
+/** Reads a non-2xx answer, whatever its body is. */
 export function fault(status: number, body: Buffer, context: TranslationContext): ProviderFault {
   const error = errorIn(parsed(body.toString()))
   if (error) {

@@ -39,8 +39,8 @@ export function typeOfName(name: string): string | null {
 }
 
 /**
- * A part of Gemini's for what stands at `url`: the bytes of a data URI, or a file that Google fetches (`gs://`,
- * `https://`, a file of the Files API). `type`: what the caller says it is; `usual`: what it is when nothing tells.
+ * A part of Gemini's for the content of `url`: the bytes of a data URI, or a file that Google fetches (`gs://`,
+ * `https://`, a file of the Files API). `type`: the type that the caller gave; `usual`: the type when none is known.
  */
 export function mediaPart(
   url: string,

@@ -87,7 +87,7 @@ function filePart({file_data, file_url, file_id, filename, mime_type}: Json, fie
 /** Arguments are not nested deeper: they are written out again, which costs stack. */
 const MAX_DEPTH = 200
 
-/** What a tool call becomes, and under which name its result will answer it. */
+/** A translated tool call, with the name under which its result will answer it. */
 export interface Called {
   readonly id: string | null
   readonly name: string
@@ -95,7 +95,7 @@ export interface Called {
 }
 
 /**
- * One of an assistant's tool calls. Its signature stands where Google's own OpenAI surface puts it
+ * One of an assistant's tool calls. Its signature is where Google's own OpenAI surface puts it
  * (`extra_content.google`), or on the function. `sends_id`: the place knows ids of calls. `needs_signature`: a call
  * without one would be refused.
  */

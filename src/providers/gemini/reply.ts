@@ -47,7 +47,7 @@ export function candidateOf(candidate: unknown): Json {
   return candidate
 }
 
-/** Its place among the choices: as it says, or where it stands. */
+/** Its index among the choices: the reported one, or its position. */
 export function indexOf({index}: Json, at: number): number {
   return Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : at
 }

@@ -118,7 +118,7 @@ function itemsOf(schema: Json): unknown {
   return places.length === 0 ? undefined : places.length === 1 ? places[0] : {anyOf: places}
 }
 
-/** `anyOf` must stand alone: what the node says beside it goes into each alternative, and null becomes `nullable`. */
+/** `anyOf` must be alone: members beside it go into each alternative, and null becomes `nullable`. */
 function cleanAnyOf(schema: Json, choices: readonly unknown[], down: (part: unknown) => Json): Json {
   const others = choices.filter(choice => !(isObject(choice) && choice.type === 'null'))
   const may_be_null = others.length < choices.length || schema.nullable === true || list(schema.type).includes('null')
@@ -141,8 +141,7 @@ function resolveRef(schema: Json, ref: string, walk: Walk, depth: number, refs: 
 }
 
 /**
- * What a JSON pointer below `#` names (RFC 6901); undefined for nothing. References to other documents are never
- * fetched.
+ * Resolves a JSON pointer below `#` (RFC 6901); undefined for nothing. References to other documents are never fetched.
  */
 function resolve(root: Json, ref: string): unknown {
   if (ref === '#') return root

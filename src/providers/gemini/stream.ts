@@ -19,7 +19,7 @@ import {readUsage, searchesIn} from './usage.ts'
 /** One candidate as far as its stream goes. */
 interface Candidate {
   readonly reader: CandidateReader
-  /** Why it ended; null while it goes on. */
+  /** The reason to finish; null while it continues. */
   reason: string | null
   extras: Json
   searches: number
@@ -27,8 +27,8 @@ interface Candidate {
 
 /**
  * Follows `streamGenerateContent`. Each event is a `GenerateContentResponse` with what is new of its candidates; usage
- * and grounding are told as they stand so far. Some models give a reason to finish with every event, so that it is
- * passed on only when the stream ends.
+ * and grounding are the totals so far. Some models give a reason to finish with every event, so that it is passed on
+ * only when the stream ends.
  */
 export class GeminiStream implements StreamTranslator {
   readonly #context: TranslationContext

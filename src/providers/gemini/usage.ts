@@ -7,11 +7,10 @@ import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 import {generationOf} from './endpoint.ts'
 
 /**
- * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts stand
+ * `usageMetadata` in disjoint classes; null when it counts nothing. The prompt includes its cached part, thoughts are
  * beside the candidates, and what Google's own tools put into the prompt beside the prompt
  * (ai.google.dev/api/generate-content#UsageMetadata). The Live API calls candidates the response (@google/genai,
- * UsageMetadata).
- * A part never counts for more than the whole it is part of. Video and documents cost what text does.
+ * UsageMetadata). A part never counts for more than the whole it is part of. Video and documents cost what text does.
  */
 export function readUsage(metadata: unknown, searches = 0): Usage | null {
   return isObject(metadata) ? usageIn(inOneWording(metadata), searches) : null
@@ -57,7 +56,7 @@ function readInput(metadata: Json, usage: Usage) {
   usage.input_uncached_tokens = take(Infinity)
 }
 
-/** Where the total alone can be one, there is nothing but input. */
+/** When only the total is a number, all of it counts as input. */
 function inputOf(metadata: Json): number {
   const prompt = count(metadata.promptTokenCount)
   const rest = prompt === null && count(metadata.candidatesTokenCount) === null ? count(metadata.totalTokenCount) : 0

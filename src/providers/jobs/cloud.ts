@@ -28,12 +28,12 @@ export interface CloudBatches extends Cloud<BatchFacts> {
   /** Throws `UnsupportedInputFault` for an endpoint whose calls are not run in batches. */
   check?(endpoint: EndpointName): void
   create(request: OperationInput, upstream: Upstream, input: ObjectUri, endpoint: EndpointName): Promise<BatchFacts>
-  /** Where the output of a job is written, and the words its rows are in; null while there is none. */
+  /** The address of a job's output, and the format of its rows; null while there is none. */
   output(job: Json): (ObjectUri & {readonly model: string}) | null
   /** How the cloud calls the state of a job. */
   state(job: Json): string
   read(place: ObjectUri, input: OperationInput, upstream: Upstream): Promise<AsyncIterable<Buffer>>
-  /** What a job does not say itself. */
+  /** Facts that the job itself does not report. */
   more?(job: Json, input: OperationInput, upstream: Upstream): Promise<Partial<BatchFacts>>
   /** The status of a job that is being cancelled. */
   stopped?(facts: BatchFacts): BatchFacts
@@ -118,7 +118,7 @@ function pages(input: OperationInput, jobs: CloudJobs, view: (job: Json) => Json
   })
 }
 
-/** The objects in a member of a page; what else stands there counts as one without members. */
+/** The objects in a member of a page; any other value counts as one without members. */
 export function jobsIn(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.map(object) : []
 }

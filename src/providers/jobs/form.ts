@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto'
 
-/** A part of a form on its way out. */
+/** A part of a form that is sent. */
 export type OutPart =
   | {readonly name: string; readonly value: string}
   | {
@@ -38,7 +38,7 @@ function quoted(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
-/** A `multipart/related` body (RFC 2387): JSON that tells of the content, and the content as it comes. */
+/** A `multipart/related` body (RFC 2387): JSON that describes the content, and the content as it comes. */
 export function relatedOf(json: object, content_type: string, content: AsyncIterable<Buffer>) {
   const boundary = `related-${randomUUID()}`
   async function* body(): AsyncGenerator<Buffer> {
@@ -53,7 +53,7 @@ export function relatedOf(json: object, content_type: string, content: AsyncIter
   return {headers: {'content-type': `multipart/related; boundary=${boundary}`}, body: body()}
 }
 
-/** A content type that may stand in a header. */
+/** A content type that is safe in a header. */
 export function headerText(type: string): string {
   return /^[\x20-\x7e]{1,255}$/.test(type) ? type : 'application/octet-stream'
 }

@@ -1,7 +1,7 @@
 import type {OperationInput} from '../operation.ts'
 import {type Json, UnsupportedInputFault} from '../translation.ts'
 
-/** One page of a provider's list; `next` is where it goes on, null at its end. */
+/** One page of a provider's list; `next` is the token of the next page, null at the end. */
 export interface ProviderPage<Item> {
   readonly items: readonly Item[]
   readonly next: string | null
@@ -9,11 +9,11 @@ export interface ProviderPage<Item> {
 
 const USUAL = 20
 const MOST = 100
-/** A list is followed this far for an id that a client goes on after. */
+/** The most pages that are read to find the id that a client continues after. */
 const MAX_PAGES = 50
 
 /**
- * A list as OpenAI's clients read it: `limit` objects behind the one whose id is `after`. Providers go on by tokens of
+ * A list as OpenAI's clients read it: `limit` objects behind the one whose id is `after`. Providers page by tokens of
  * their own, so the list is followed from its beginning until that id is found.
  */
 export async function listed(

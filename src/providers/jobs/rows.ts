@@ -18,8 +18,8 @@ export interface BatchRow {
 }
 
 /**
- * `body` of the row in the provider's words for its endpoint and model; OpenAI's own, the model in it, where the
- * provider takes those.
+ * `body` of the row in the provider's format for its endpoint and model; OpenAI's own, with the model in it, for
+ * providers that take that.
  */
 export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, context}: OperationInput): Json {
   allow(model)
@@ -74,7 +74,7 @@ function outputRow(
   return {id: `batch_req_${number}`, custom_id, response, error}
 }
 
-/** The row of OpenAI's batch input that an object is; null where it is none, but a row in the provider's own words. */
+/** The row of OpenAI's batch input that an object is; null when it is a row in another format. */
 export function batchRowIn(row: Json, {context, file_headers}: OperationInput): BatchRow | null {
   if (!isObject(row.body) || (row.url === undefined && row.method === undefined && file_headers.rows === undefined))
     return null

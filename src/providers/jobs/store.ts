@@ -22,7 +22,7 @@ export interface StoredObject {
   readonly created_at: number | null
 }
 
-/** A cloud's store of objects, for one provider operation. */
+/** A cloud's store of objects, for one operation. */
 export interface ObjectStore {
   /** Writes all of `content`, or nothing. Gives the bytes that were written. */
   put(place: ObjectUri, file: {readonly content: AsyncIterable<Buffer>; readonly content_type: string}): Promise<number>
@@ -44,7 +44,7 @@ export interface StoreWords {
   output(row: Json, number: number, model: string, input: OperationInput): Json | null
 }
 
-/** What the gateway puts into a bucket is below here, by purpose: `gateway-files/batch/{id}/rows.jsonl`. */
+/** The gateway's objects in a bucket are below this folder, by purpose: `gateway-files/batch/{id}/rows.jsonl`. */
 const FOLDER = 'gateway-files'
 const BUCKET = /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/
 const MODEL_MARK = '?gateway_model='
@@ -167,7 +167,7 @@ function bound(input: OperationInput, bucket: StoreWords['bucket']): string | un
 function checked(place: ObjectUri): ObjectUri {
   if (!BUCKET.test(place.bucket) || place.bucket.includes('..'))
     throw new UnsupportedInputFault('bucket', 'expected the name of a bucket')
-  // What could be read as a way to another object is no name of one.
+  // A name that could be read as a path to another object is refused.
   if (
     place.key.split('/').some(part => part === '.' || part === '..') ||
     /[\0-\x1f\x7f\\]/.test(place.key) ||

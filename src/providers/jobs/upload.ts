@@ -12,7 +12,7 @@ export interface RowWords {
   tune?(row: Json, input: OperationInput): Json
 }
 
-/** A file on its way through. */
+/** A file that is streamed through. */
 export interface Upload {
   readonly file_name: string
   readonly content_type: string
@@ -54,7 +54,7 @@ async function opened(
   const has_rows = purpose === undefined ? /\.jsonl$/i.test(file_name) : OF_ROWS.has(purpose)
   const form: {purpose: string | undefined; rows?: string} = {purpose}
   const content = followed(has_rows ? rowsOf(part, form, input, words) : part.content, parts, form, has_rows)
-  // What the first rows are, and of a short file what stands behind it, is known before it is given a place.
+  // The kind of the first rows, and the tail of a short file, are known before the file gets a destination.
   const first = await beginning(content)
   if (has_rows && first.length === 0) throw new UnsupportedInputFault('file', 'it is empty')
   return {
@@ -128,7 +128,7 @@ export function plainName(name: string): string {
   return plain.slice(-100) || 'file'
 }
 
-/** What a tuning row says, with its own members checked. */
+/** Reads the messages of a tuning row and checks its members. */
 export function messagesOf(row: Json): readonly Json[] {
   const {messages} = row
   if (!Array.isArray(messages) || !messages.every(isObject))

@@ -11,7 +11,7 @@ export function textOf(xml: string, name: string): string | null {
     : found.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,4}));/gi, (whole, ...of) => entity(whole, of))
 }
 
-/** What stands between the tags of each element of this name. */
+/** The text between the tags of each element of this name. */
 export function elementsOf(xml: string, name: string): readonly string[] {
   return xml
     .split(`<${name}>`)

@@ -165,7 +165,7 @@ function fileAt(body: Buffer, start: number, end: number, kind: Media['kind']): 
   return {...one, size: sizeOf(head(body, start, Math.min(end, start + HEAD_CHARACTERS)))}
 }
 
-/** What stands where a file does; where its head does not tell which, it may be prose: it is held as both. */
+/** A value in the place of a file; when its head does not tell, it may be prose, so the larger of both counts. */
 function fileOr(body: Buffer, start: number, end: number, kind: Media['kind']): Media {
   const one = fileAt(body, start, end, kind)
   const first = head(body, start, Math.min(end, start + 64))
@@ -182,7 +182,7 @@ function unescaped(text: string): string {
   return text.includes('\\') ? text.replaceAll('\\/', '/') : text
 }
 
-/** Where the string that begins at `at` has its closing quote; the end of the body where it has none. */
+/** The index of the closing quote of the string that begins at `at`; the end of the body without one. */
 function stringEnd(body: Buffer, at: number): number {
   let end = at
   for (;;) {

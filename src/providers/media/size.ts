@@ -4,7 +4,7 @@ export interface Size {
   readonly height: number
 }
 
-/** What the first bytes of a file say it is. */
+/** The kind of a file, by its first bytes. */
 export type FileKind = 'image' | 'sound' | 'document'
 
 const MAX_SEGMENTS = 256
@@ -61,7 +61,7 @@ function gif(head: Buffer): Size | null {
   return head.length < 10 ? null : {width: head.readUInt16LE(6), height: head.readUInt16LE(8)}
 }
 
-/** Its size stands in the first frame's header, behind whatever a camera wrote. */
+/** Its size is in the first frame's header, behind any metadata of a camera. */
 function jpeg(head: Buffer): Size | null {
   let at = 2
   for (let segment = 0; segment < MAX_SEGMENTS && at + 9 <= head.length; segment++) {

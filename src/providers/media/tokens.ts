@@ -1,6 +1,6 @@
 import type {Size} from './size.ts'
 
-/** Whose rule says what a picture or a file comes to. */
+/** The families of rules that count the tokens of a picture or a file. */
 export type TokenFamily = 'openai' | 'anthropic' | 'gemini' | 'other'
 
 /** The model's maker, by the model's name and, where that does not tell, by the provider. */
@@ -157,7 +157,7 @@ function geminiImage(model: string, size: Size | null): number {
   return Math.max(highest, GEMINI_TILE * geminiTiles(size))
 }
 
-/** Google tells of tiles of 768 and of tiles by the shorter side: the more of both. */
+/** Google documents tiles of 768 and tiles by the shorter side: the larger count is taken. */
 function geminiTiles(size: Size | null): number {
   if (!size) return GEMINI_MOST_TILES
   const {width, height} = size
@@ -224,8 +224,8 @@ function bytesASecond(head: Buffer): number {
 const TOOLS = Buffer.from('"tools"')
 const VERSION = Buffer.from('_20')
 /**
- * What Claude reads of tools besides their own words, at most, and of one that is Anthropic's own (Anthropic, tool use,
- * pricing).
+ * The most tokens that Claude reads for tools besides their own text, and for one that is Anthropic's own (Anthropic,
+ * tool use, pricing).
  */
 const CLAUDE_TOOLS_TOKENS = 600
 const CLAUDE_TOOL_TOKENS = 1300

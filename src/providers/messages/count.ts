@@ -2,12 +2,12 @@ import {isObject} from '../../base/json-object.ts'
 import {estimateTokens} from '../openai/reply.ts'
 import type {Json} from '../translation.ts'
 
-/** What Anthropic scales pictures down to comes to about this many (docs.anthropic.com, Vision). */
+/** About the tokens of a picture that Anthropic scaled down (docs.anthropic.com, Vision). */
 const IMAGE_TOKENS = 1600
 /** A PDF's page: text and picture (docs.anthropic.com, PDF support), and about how many bytes a page has. */
 const PAGE_TOKENS = 2300
 const PAGE_BYTES = 50_000
-/** What a message and a tool are framed with. */
+/** The tokens that frame a message or a tool. */
 const FRAME_TOKENS = 4
 /** Blocks are not nested deeper. */
 const DEEPEST = 16

@@ -13,8 +13,8 @@ export type Opening =
   | {readonly kind: 'call'; readonly id: string; readonly name: string; readonly extra: Json}
 
 /**
- * What an answer does next: a block begins, goes on, ends. Blocks follow one another; none begins before the one before
- * it ended.
+ * The next step of an answer: a block begins, continues, ends. Blocks follow one another; none begins before the one
+ * before it ended.
  */
 export type BlockStep =
   | {readonly does: 'open'; readonly block: Opening}
@@ -28,7 +28,7 @@ interface Entry {
   id: string
   name: string
   extra: Json
-  /** What came before the block could begin. */
+  /** Text that came before the block could begin. */
   unsaid: string[]
   signature: string[]
   readonly end: JsonEnd
@@ -62,7 +62,7 @@ export class ChatFollower {
     this.model = context.model
   }
 
-  /** What a chunk comes to. Choices after the first are not followed: these clients have no words for them. */
+  /** Turns a chunk into steps. Choices after the first are not followed: these clients have no members for them. */
   take(chunk: Json): readonly BlockStep[] {
     this.#usage_so_far = mergeRawUsage(this.#usage_so_far, rawUsageIn(chunk))
     if (string(chunk.id)) this.id = string(chunk.id).replace(/^chatcmpl-/, '') || this.id
@@ -76,7 +76,7 @@ export class ChatFollower {
     return steps
   }
 
-  /** What is still unsaid. Throws `InvalidResponseFault` for a call without a name. */
+  /** The steps that are still due. Throws `InvalidResponseFault` for a call without a name. */
   end(): readonly BlockStep[] {
     const steps: BlockStep[] = []
     if (this.#open) this.#close(this.#open, steps)

@@ -21,13 +21,13 @@ export interface CallFragment {
   readonly extra: Json
 }
 
-/** Members of a call that a provider wants back with it, and where they stand: in the call or in its function. */
+/** Members of a call that a provider wants back with it, and their place: the call or its function. */
 export const CALL_EXTRAS = {extra_content: 'call', thought_signature: 'function'} as const
 
 /**
- * What a chat message (`is_whole`) or a delta says, in the order in which a model says it: thinking, text, refusal,
- * calls. Text that stands in `content_blocks` too (data-plane digest 7.5) is told once, from the blocks where they have
- * all of it, so that thinking between two texts keeps its place.
+ * The content of a chat message (`is_whole`) or a delta, in the order in which a model writes it: thinking, text,
+ * refusal, calls. Text that `content_blocks` repeats (data-plane digest 7.5) is read once, from the blocks where they
+ * have all of it, so that thinking between two texts keeps its place.
  */
 export function fragmentsIn(message: Json, ignore_reasoning: boolean): readonly Fragment[] {
   const found: Fragment[] = []
@@ -42,7 +42,7 @@ export function fragmentsIn(message: Json, ignore_reasoning: boolean): readonly 
     const data = string(block.data)
     const shown = textIn(block)
     if (shown && from_blocks) found.push({kind: 'text', key: `text ${key}`, text: shown})
-    // A signature may stand on a text too (Gemini): it goes back as thinking that says nothing.
+    // Text may have a signature too (Gemini): it returns as empty thinking.
     if (thinking || signature) found.push({kind: 'thinking', key: `thinking ${key}`, text: thinking, signature})
     if (data) found.push({kind: 'redacted_thinking', key: `redacted ${key}`, data})
     has_thinking ||= Boolean(thinking || signature || data)

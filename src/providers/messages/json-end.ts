@@ -6,8 +6,8 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
 /**
- * Knows when the JSON object or array that comes in pieces is whole. Every character is looked at once, and only when
- * somebody asks.
+ * Knows when the JSON object or array that comes in pieces is whole. Every character is looked at once, and only on
+ * demand.
  */
 export class JsonEnd {
   #unread: string[] = []

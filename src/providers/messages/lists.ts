@@ -12,7 +12,7 @@ const REPLIES: Readonly<Partial<Record<EndpointName, (reply: Json) => Json>>> = 
   deleteFile: ({id}) => ({id, type: 'file_deleted'}),
 }
 
-/** Whether replies of an endpoint are put into these words, errors apart. */
+/** True when replies of an endpoint are translated to this format, errors apart. */
 export function hasOwnShape(endpoint: EndpointName): boolean {
   return REPLIES[endpoint] !== undefined
 }
@@ -35,7 +35,7 @@ export function shapedError(status: number, bytes: Buffer, provider: string): Bu
   return written(messageError(status, {message, type: null, param: null, code: null}))
 }
 
-/** OpenAI's query of a list of files, for Anthropic's: its pages go on after an id. */
+/** OpenAI's query of a list of files, for Anthropic's: its pages continue after an id. */
 export function shapedQuery(query: string): string {
   const theirs = new URLSearchParams(query)
   const ours = new URLSearchParams()
@@ -47,7 +47,10 @@ export function shapedQuery(query: string): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** What goes before a form that has no purpose, which OpenAI's files need; null where its boundary is not known. */
+/**
+ * The part to put before a form without a purpose, which OpenAI's files need; null when the form's boundary is not
+ * known.
+ */
 export function purposePart(content_type: string | undefined, purpose = 'user_data'): Buffer | null {
   const boundary = /;\s*boundary=(?:"([^"\r\n]{1,200})"|([^\s";]{1,200}))/i.exec(content_type ?? '')
   if (!boundary || !/^[\w-]{1,64}$/.test(purpose)) return null

@@ -2,9 +2,9 @@ import {type Json, type TranslationContext, UnsupportedInputFault} from '../tran
 import {arrayAt, given, objectAt, stringAt} from './fields.ts'
 
 /**
- * A block that may stand in a user's message or a tool's result, as parts of a chat message. `cache_control` stays on
- * them, for dialects that know it (`withoutOwnMembers` takes it off for the others). Throws `UnsupportedInputFault` for
- * what chat has no part for.
+ * A block of a user's message or a tool's result, as parts of a chat message. `cache_control` stays on them, for
+ * dialects that know it (`withoutOwnMembers` takes it off for the others). Throws `UnsupportedInputFault` for what chat has
+ * no part for.
  */
 export function partsOf(block: unknown, field: string, context: TranslationContext): readonly Json[] {
   const parsed = objectAt(block, field)
@@ -21,7 +21,7 @@ export function textPart(text: string): Json {
   return {type: 'text', text}
 }
 
-/** What stands for `type` is a word of one provider's own. */
+/** An error in place of `type`, whose value only one provider knows. */
 export function noWord(type: unknown, field: string, {provider}: TranslationContext): UnsupportedInputFault {
   const shown = typeof type === 'string' ? type.slice(0, 64) : typeof type
   return new UnsupportedInputFault(
@@ -91,7 +91,7 @@ function dataUri(source: Json, field: string): string {
   return `data:${stringAt(source.media_type, `${field}.media_type`)};base64,${stringAt(source.data, `${field}.data`)}`
 }
 
-/** A cache mark ends what is to be cached: it stands on the last part. */
+/** A cache mark ends what is to be cached: the last part has it. */
 function withMark(parts: readonly Json[], marked: (part: Json) => Json): readonly Json[] {
   return parts.map((part, at) => (at === parts.length - 1 ? marked(part) : part))
 }

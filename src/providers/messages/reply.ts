@@ -37,7 +37,7 @@ export function toMessage(completion: Json, context: TranslationContext): Json {
   }
 }
 
-/** What a whole message and `message_start` have in common. */
+/** The members that a whole message and `message_start` share. */
 export function messageHead({id, model}: ChatFollower, {provider}: TranslationContext): Json {
   return {id: id.startsWith('msg_') ? id : `msg_${id}`, type: 'message', role: 'assistant', model, provider}
 }

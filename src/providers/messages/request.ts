@@ -10,10 +10,10 @@ const EFFORTS: ReadonlySet<unknown> = new Set(['low', 'medium', 'high', 'xhigh',
 const LONGEST_USER = 64
 
 /**
- * A Messages request in chat's words (docs/architecture.md, Providers and dialects). `thinking` stays as it is, for
- * dialects that read it; others are told an effort (`withEffort`). Left out without a word, as they only guide
- * Anthropic's own service: `top_k`, `container`, `mcp_servers`, `service_tier`, `anthropic_beta` and whatever is not
- * known here.
+ * A Messages request as a chat request (docs/architecture.md, Providers and dialects). `thinking` stays as it is, for
+ * dialects that read it; others get an effort (`withEffort`). Left out without an error, as they only guide Anthropic's
+ * own service: `top_k`, `container`, `mcp_servers`, `service_tier`, `anthropic_beta` and all members that are not known
+ * here.
  */
 export function messagesToChat(request: Json, context: TranslationContext): Json {
   const output =

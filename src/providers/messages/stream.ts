@@ -13,7 +13,7 @@ import {messageUsage} from './usage.ts'
 
 /**
  * Chat chunks as the events of a message stream (docs.anthropic.com, Streaming Messages). The usage comes behind the
- * finish reason, so `message_delta` and `message_stop` are told at the end.
+ * finish reason, so `message_delta` and `message_stop` are sent at the end.
  */
 export function openMessageStream(
   context: TranslationContext,

@@ -1,7 +1,7 @@
 import type {Json} from '../translation.ts'
 import {contentOf, textPart} from './parts.ts'
 
-/** What a tool gave back, as parts of a chat message. */
+/** The result of a tool, as parts of a chat message. */
 export interface ToolResult {
   readonly call_id: string
   readonly parts: readonly Json[]

@@ -27,7 +27,7 @@ const embed: Translation = {
 }
 
 /**
- * Mistral: OpenAI's chat with words of its own, fill-in-the-middle as text completions, embeddings. Base URL with
+ * Mistral: OpenAI's chat with members of its own, fill-in-the-middle as text completions, embeddings. Base URL with
  * `/v1`.
  */
 export const mistral: Dialect = {
@@ -45,7 +45,7 @@ export const mistral: Dialect = {
   fault: (status, body, context) => readFault(status, body, context, find),
 }
 
-/** `message` is text, or FastAPI's list under `detail`; of a refused key it stands alone. */
+/** `message` is text, or FastAPI's list under `detail`; for a refused key it is alone. */
 function find(body: Json): RawError {
   return isObject(body.message)
     ? {...anyError(body), message: body.message.detail ?? body.message.message}

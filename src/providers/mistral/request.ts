@@ -47,7 +47,7 @@ export function chatRequest(request: Json, context: TranslationContext): Transla
   return {path: '/chat/completions', body}
 }
 
-/** What the last message says: the prompt of a chat that is to be filled in (docs/providers.md, Mistral AI). */
+/** The text of the last message: the prompt of a chat that is to be filled in (docs/providers.md, Mistral AI). */
 function lastText(request: Json): string {
   const last = messagesIn(request).at(-1)
   return last ? textIn(last.raw.content, `${last.field}.content`) : ''

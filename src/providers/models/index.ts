@@ -4,7 +4,7 @@ import {openaiModels} from './listers.ts'
 
 export type {ListedModel, ModelLister} from './listed.ts'
 
-/** How a provider is asked for its list; null where it has none. */
+/** The function that fetches a provider's list; null where it has none. */
 export function modelListerOf({models, dialect, endpoints, transport}: Provider): ModelLister | null {
   if (transport) return null // it answers in this process, in OpenAI's shape
   if (models) return models

@@ -23,7 +23,7 @@ export type ModelLister = (
   upstream: Upstream,
 ) => Promise<readonly ListedModel[]>
 
-/** A list that goes on for longer is cut. */
+/** A longer list is cut. */
 const MAX_PAGES = 20
 /** Names longer than a call may have are of no use. */
 const MAX_ID_LENGTH = 1024
@@ -43,7 +43,7 @@ export async function everyPage(
   return all
 }
 
-/** What a provider answered, whatever JSON it is: Together sends a bare list. */
+/** The JSON of a provider's answer, of any kind: Together sends a bare list. */
 export async function jsonOf(reply: UpstreamReply): Promise<unknown> {
   const value = parsed((await reply.bytes()).toString())
   if (value === undefined) throw new InvalidResponseFault('expected JSON')

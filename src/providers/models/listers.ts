@@ -15,8 +15,8 @@ import {
 } from './listed.ts'
 
 /**
- * `GET /models` as OpenAI has it: `{data}`, or a bare list (Together), or under another name. The client's query goes
- * on.
+ * `GET /models` as OpenAI has it: `{data}`, or a bare list (Together), or under another name. The client's query is
+ * passed through.
  */
 export const openaiModels: ModelLister = async ({query}, {ask}) => {
   const reply = await ask({method: 'GET', path: '/models', endpoint: 'listModels', query: String(query)})
@@ -73,12 +73,11 @@ function geminiRow({
   }
 }
 
-/** Whose models Vertex AI serves beside Google's. */
+/** Publishers whose models Vertex AI serves beside Google's. */
 const PARTNERS = ['anthropic', 'meta', 'mistralai'] as const
 
 /**
- * Vertex AI's, publisher by publisher (Vertex AI API, publishers.models.list). A partner whose list cannot be had is
- * left out.
+ * Vertex AI's, publisher by publisher (Vertex AI API, publishers.models.list). A partner whose list fails is left out.
  */
 export const vertexModels: ModelLister = async (input, upstream) => {
   const ofPartner = (publisher: string) =>
@@ -125,7 +124,7 @@ export const bedrockModels: ModelLister = async (_, {ask}) => {
       next: text(object(value).nextToken) ?? null,
     }
   }).catch((fault: unknown) => {
-    // whoever may list models may not always list profiles
+    // a caller who may list models may not always list profiles
     if (fault instanceof UpstreamFault) return []
     throw fault
   })

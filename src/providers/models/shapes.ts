@@ -1,7 +1,7 @@
 import type {Json} from '../translation.ts'
 import type {ListedModel} from './listed.ts'
 
-/** A model that a client is told of, by the name that the client calls it by. */
+/** A model in a client's list, by the name that the client calls it by. */
 export interface ModelEntry extends ListedModel {
   /** The kind of provider that has it. */
   readonly kind: string
@@ -9,7 +9,7 @@ export interface ModelEntry extends ListedModel {
   readonly pricing?: Readonly<Record<string, string>> | undefined
 }
 
-/** Whose clients read a list. */
+/** The clients that read a list. */
 export type ModelShape = 'openai' | 'anthropic' | 'gemini' | 'ollama'
 
 /** In whose words a client reads lists, by headers in lower case: Anthropic's clients say their version. */
@@ -17,7 +17,7 @@ export function shapeFor(headers: Readonly<Record<string, unknown>>): ModelShape
   return headers['anthropic-version'] === undefined ? 'openai' : 'anthropic'
 }
 
-/** True for shapes whose lists come in pages that the client's query asks for by words of its own. */
+/** True for shapes whose lists have pages, with query parameters of their own. */
 export function hasOwnPages(shape: ModelShape): boolean {
   return shape !== 'openai'
 }
@@ -149,7 +149,7 @@ export function ollamaModel({id, created}: ModelEntry): Json {
   return {name: id, model: id, modified_at: new Date((created ?? 0) * 1000).toISOString(), size: 0, digest: '', details}
 }
 
-/** Where an id stands; -1 where none is named or it is not there. */
+/** The index of an id; -1 when none is named or it is not there. */
 function placeOf(entries: readonly ModelEntry[], id: string | null): number {
   return id === null ? -1 : entries.findIndex(entry => entry.id === id)
 }

@@ -5,15 +5,15 @@ import type {Usage} from '../../schema/usage.ts'
 import {factsOf, type ReplyFacts} from './reply.ts'
 import type {RawObject} from './usage.ts'
 
-/** A response or run that ended, and what it tells of itself. */
+/** A response or run that ended, and the facts in it. */
 export interface EndedResponse extends ReplyFacts {
   readonly id: string
   readonly usage: Usage
 }
 
 /**
- * What is made behind an answer (OpenAI: the Response object, the Run object of Assistants), and the endpoint whose
- * words its usage has.
+ * Objects that are made after the answer (OpenAI: the Response object, the Run object of Assistants), and the endpoint
+ * whose format their usage has.
  */
 const MADE_BEHIND: Readonly<Record<string, EndpointName>> = {
   response: 'createModelResponse',
@@ -25,7 +25,7 @@ const UNDER_WAY_WORDS = new Needles(UNDER_WAY.map(state => Buffer.from(`"${state
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'incomplete', 'cancelled', 'expired'])
 
 /**
- * The id of a response or run that goes on being made behind this whole answer; null for all other answers, which are
+ * The id of a response or run that is still being made after this whole answer; null for all other answers, which are
  * not parsed.
  */
 export function underWay(body: Buffer): string | null {

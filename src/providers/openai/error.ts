@@ -1,14 +1,15 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 
-/** What broke, in words for the client. */
+/** A failure, as a client is told it. */
 export interface ClientFault {
   readonly type: string
   readonly message: string
 }
 
 /**
- * The event that tells a client, inside its stream, that the answer breaks off here. No `[DONE]` follows, so that
- * nobody takes what came for the whole. `is_mid_event`: the bytes so far end inside an event, which is closed first.
+ * The event that tells a client, inside its stream, that the answer breaks off here. No `[DONE]` follows, so that no
+ * client takes the received part for the whole. `is_mid_event`: the bytes so far end inside an event, which is closed
+ * first.
  */
 export function faultEvent(endpoint: EndpointName, {type, message}: ClientFault, is_mid_event: boolean): Buffer {
   return Buffer.from((is_mid_event ? '\n\n' : '') + eventOf(endpoint, type, message))

@@ -3,7 +3,7 @@ import type {ProviderOperations} from '../operation.ts'
 import {UnsupportedInputFault} from '../translation.ts'
 import {plainFault} from './fault.ts'
 
-/** What a provider of OpenAI's words has not itself: the output of a batch by the batch's id (docs/files.md, Rows). */
+/** Operations that providers of OpenAI's format lack: the output of a batch by the batch's id (docs/files.md, Rows). */
 export const openaiOperations: ProviderOperations = {
   endpoints: {
     async getBatchOutput({id}, {ask}) {

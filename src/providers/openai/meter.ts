@@ -15,13 +15,13 @@ export function withUsage(stream_options: string | undefined): string | null {
   return given.include_usage === true ? null : JSON.stringify({...given, ...USAGE_REQUESTED})
 }
 
-/** Takes a stream's bytes and gives them back without what tells of usage. */
+/** Takes a stream's bytes and returns them without the reported usage. */
 export interface MeterFilter {
   /**
-   * The bytes that may go on. An event that has begun is kept back until it is whole, or longer than an event may be.
+   * The bytes that may be sent. An event that has begun is kept back until it is whole, or longer than an event may be.
    */
   take(chunk: Buffer): Buffer
-  /** What is kept back, when the stream ends or must not wait; the filter goes on with what comes after. */
+  /** Returns the held bytes when the stream ends or must not wait; the filter continues with later bytes. */
   end(): Buffer
 }
 
@@ -75,7 +75,7 @@ export function meterFilter(): MeterFilter {
     }
   })
 
-  /** The held bytes up to `to` (stream offset) go on, but for the event to be removed. */
+  /** Releases the held bytes up to `to` (stream offset), but for the event to be removed. */
   function release(to: number): Buffer {
     if (to <= passed) return NOTHING
     const all = held.length === 1 ? held[0]! : Buffer.concat(held)
@@ -133,7 +133,7 @@ function tellsUsageOnly(raw: Buffer): boolean {
   return isObject(json) && isObject(json.usage) && Array.isArray(json.choices) && json.choices.length === 0
 }
 
-/** Where an event says `usage: null` at its top, with the comma that goes with it; null: nowhere. */
+/** Finds `usage: null` at the top of an event, with the comma to be cut with it; null when there is none. */
 function nullUsage(raw: Buffer): Pick<Cut, 'start' | 'end'> | null {
   const at = raw.lastIndexOf(NO_USAGE_LAST)
   if (at >= 0 && isRest(raw, at + NO_USAGE_LAST.length)) return {start: at, end: at + NO_USAGE_LAST.length - 1}
@@ -157,7 +157,7 @@ function withComma(span: Span, before: Span | undefined, next: Span | undefined)
   return before ? {start: before.end, end: span.end} : {start: span.key_at, end: span.end}
 }
 
-/** Whether nothing but line ends follows. */
+/** True when only line ends follow. */
 function isRest(raw: Buffer, from: number): boolean {
   for (let at = from; at < raw.length; at++) if (raw[at] !== LF && raw[at] !== CR && raw[at] !== SPACE) return false
   return true

@@ -15,7 +15,7 @@ export function mayAskMode(keys: {has(key: string): boolean}): boolean {
   return KEYS.some(({key}) => keys.has(key))
 }
 
-/** The mode that a request asks for, in its own words. A body without such a member is searched and not read. */
+/** The mode that a request asks for. A body without such a member is searched and not read. */
 export function requestedMode(body: Buffer): RequestedMode {
   if (!KEYS.some(({bytes}) => body.includes(bytes))) return NO_MODE
   try {

@@ -30,7 +30,7 @@ const LONGEST_DONE = 64
 /** Events in which we look for the model before we take it that the stream names none. */
 const MODEL_TRIES = 8
 const LONGEST_ID = 512
-/** The model stands in small events; a picture is not parsed to look for it. */
+/** Small events have the model; a picture is not parsed to look for it. */
 const MODEL_BYTES = 64 * 1024
 /** Endpoints whose events carry pictures or all of the answer, and the usage behind them. */
 const LARGE: ReadonlySet<EndpointName> = new Set([
@@ -72,8 +72,8 @@ const PREAMBLE: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * Follows the stream of an answer to `endpoint` and remembers what it tells of itself, without touching it (core rules
- * 6, 19, 20). `choices`: see `awaits_usage`.
+ * Follows the stream of an answer to `endpoint` and remembers the facts in it, without touching it (core rules 6, 19,
+ * 20). `choices`: see `awaits_usage`.
  */
 export function observeStream(endpoint: EndpointName, choices = 0): StreamObserver {
   return new StreamObserver(endpoint, choices)
@@ -106,7 +106,7 @@ export class StreamObserver {
   #first_event: 'none' | 'comment' | 'event' | 'error' = 'none'
   #text_bytes = 0
   #pieces = 0
-  /** Null until somebody asks: it takes longer than bytes to count. */
+  /** Null until the first read: it takes longer than bytes to count. */
   #most_tokens: number | null = null
   #hold_at = -1
 
@@ -210,10 +210,7 @@ export class StreamObserver {
     return this.#text_bytes
   }
 
-  /**
-   * The most tokens that all text of the model comes to. What came before the first time somebody asks counts a token a
-   * byte.
-   */
+  /** The most tokens that all text of the model comes to. Text before the first read counts a token a byte. */
   get most_tokens(): number {
     this.#most_tokens ??= this.#text_bytes
     return this.#most_tokens

@@ -7,7 +7,7 @@ import {refusalsIn} from '../anthropic/refusals.ts'
 import {keyBytes, objectAt, stringEnd, valueAt} from './scan.ts'
 import {begunUsage, count, mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
-/** What an answer tells of itself. */
+/** The facts that an answer reports. */
 export interface ReplyFacts {
   readonly usage: Usage | null
   readonly model: string | null
@@ -45,8 +45,8 @@ export function factsOf(endpoint: EndpointName, reply: RawObject): ReplyFacts {
 }
 
 /**
- * What a request of these endpoints is charged by, whatever the answer says: the characters of a text to be spoken
- * (code points), pictures by quality and size. Null for all others and for bytes that are no JSON object.
+ * The units of a request that these endpoints charge by, whatever the answer says: the characters of a text to be
+ * spoken (code points), pictures by quality and size. Null for all others and for bytes that are no JSON object.
  */
 export function requestUnits(endpoint: EndpointName, body: Buffer): Usage | null {
   if (endpoint !== 'createSpeech' && endpoint !== 'imageGenerate') return null
@@ -84,15 +84,15 @@ export function rawUsageIn(json: RawObject): RawObject | null {
   if (isObject(billed_units)) raw_usage = mergeRawUsage(raw_usage, {billed_units}) // Cohere
   raw_usage = mergeRawUsage(raw_usage, json.usage_info) // Mistral, OCR
   raw_usage = mergeRawUsage(raw_usage, json.usage)
-  // The tier stands beside the usage; only with it does it say anything.
+  // The tier is beside the usage, and means something only with it.
   const service_tier = json.service_tier ?? object(json.response).service_tier
   const tiered = raw_usage && typeof service_tier === 'string' ? {...raw_usage, service_tier} : raw_usage
   return tiered && withBeside(tiered, json)
 }
 
 /**
- * Usage of tools and of models that stands beside the usage, and is no part of it: no reader knows a rate for it.
- * Source: openai, Response.ToolUsage, ImagesResponse.SvgUsage.
+ * Usage of tools and of models that is beside the usage, and no part of it: no reader knows a rate for it. Source:
+ * openai, Response.ToolUsage, ImagesResponse.SvgUsage.
  */
 const BESIDE = ['tool_usage', 'svg_usage', 'per_model_usage', 'model_usage'] as const
 
@@ -155,7 +155,7 @@ function readBulky(endpoint: EndpointName, body: Buffer): ReplyFacts {
   return {usage, model: modelIn({model})}
 }
 
-/** What stands beside the usage of an answer that is too long to be read whole. */
+/** The members beside the usage of an answer that is too long to be parsed whole. */
 function besideIn(body: Buffer): RawObject {
   return Object.fromEntries(
     BESIDE_BYTES.flatMap(([name, bytes]) => {

@@ -7,14 +7,16 @@ const BACKSLASH = 92
 const LETTER_N = 110
 
 /**
- * What to search for to find a key: `usage"`. The quote before it is looked at afterwards, since a search for a first
- * byte that is everywhere takes twice as long. A quoted key inside a string is escaped there and does not match.
+ * The bytes to search for to find a key: `usage"`. The quote before it is checked afterwards, since a search for a
+ * first byte that is everywhere takes twice as long. A quoted key inside a string is escaped there and does not match.
  */
 export function keyBytes(key: string): Buffer {
   return Buffer.from(`${key}"`)
 }
 
-/** Where the value of the next `key` at or after `from` begins; -1 when there is none. Nothing is decoded. */
+/**
+ * The index at which the value of the next `key` at or after `from` begins; -1 when there is none. Nothing is decoded.
+ */
 export function valueAt(json: Buffer, key: Buffer, from = 0): number {
   for (let found = json.indexOf(key, from); found >= 0; found = json.indexOf(key, found + key.length)) {
     if (json[found - 1] !== QUOTE) continue
@@ -32,7 +34,7 @@ export function hasValue(json: Buffer, key: Buffer): boolean {
   return false
 }
 
-/** The bytes inside the strings that stand under `key`, escapes as they are written. */
+/** The bytes inside the string values of `key`, with their escapes. */
 export function stringBytes(json: Buffer, key: Buffer): number {
   let sum = 0
   for (let at = valueAt(json, key); at >= 0; at = valueAt(json, key, at)) {
@@ -44,7 +46,7 @@ export function stringBytes(json: Buffer, key: Buffer): number {
   return sum
 }
 
-/** The most tokens of the strings that stand under `key`, whatever tokenizer counts them. */
+/** The most tokens of the string values of `key`, whatever tokenizer counts them. */
 export function stringTokens(json: Buffer, key: Buffer): number {
   let sum = 0
   for (let at = valueAt(json, key); at >= 0; at = valueAt(json, key, at)) {
@@ -69,7 +71,7 @@ export function objectAt(json: Buffer, at: number): unknown {
   return undefined
 }
 
-/** Where the closing quote of the string opened at `open` stands; the end of the bytes when there is none. */
+/** The index of the closing quote of the string opened at `open`; the end of the bytes when there is none. */
 export function stringEnd(json: Buffer, open: number): number {
   for (let at = json.indexOf(QUOTE, open + 1); at >= 0; at = json.indexOf(QUOTE, at + 1)) {
     let before = at - 1

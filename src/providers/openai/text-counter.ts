@@ -7,7 +7,7 @@ import {textKeysOf} from './text-keys.ts'
 export class TextCounter {
   readonly #keys: readonly Buffer[]
   #bytes: number
-  /** What came before it began counts a token a byte. */
+  /** Text before its beginning counts a token a byte. */
   most_tokens: number
 
   constructor(endpoint: EndpointName, bytes_before: number) {
@@ -16,10 +16,7 @@ export class TextCounter {
     this.most_tokens = bytes_before
   }
 
-  /**
-   * The chunks of an event, after which the text has so many bytes. What of it stands under other keys counts a token a
-   * byte.
-   */
+  /** The chunks of an event, after which the text has so many bytes. Text under other keys counts a token a byte. */
   count(chunks: readonly Json[], text_bytes: number): void {
     let bytes = 0
     for (const chunk of chunks) {

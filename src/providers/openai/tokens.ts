@@ -1,10 +1,10 @@
 import {isObject, parsed} from '../../base/json-object.ts'
 
 /**
- * A tokenizer without a vocabulary, for usage that nobody told. Text is cut where the tokenizers of current models cut
- * it (words with the space before them, digits by three, runs of signs, line ends); how many tokens a piece comes to is
- * by its script and length. Within some per cent of o200k on prose and code, and within a quarter on short texts of any
- * script (test/providers/openai/tokens.test.ts).
+ * A tokenizer without a vocabulary, for usage that the provider did not report. Text is cut where the tokenizers of
+ * current models cut it (words with the space before them, digits by three, runs of signs, line ends); the tokens of a
+ * piece follow from its script and length. Within some per cent of o200k on prose and code, and within a quarter on
+ * short texts of any script (test/providers/openai/tokens.test.ts).
  */
 export function countTokens(text: string): number {
   const read = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
@@ -103,14 +103,14 @@ const UNSPOKEN: ReadonlySet<string> = new Set([
   'data',
   'detail',
 ])
-/** What the frame of a message comes to (OpenAI cookbook: counting tokens of chats). */
+/** The tokens that frame a message (OpenAI cookbook: counting tokens of chats). */
 const FRAME_TOKENS = 4
 const MAX_DEPTH = 64
 
 /**
- * About how many tokens the text in a JSON body comes to, pictures and sound left out; null for bytes that are no JSON
- * object, and for one that has none of the members in which text is known to stand. `framed` adds what a request's
- * messages are framed with.
+ * An estimate of the tokens of the text in a JSON body, pictures and sound left out; null for bytes that are no JSON
+ * object, and for one that has none of the members that are known to hold text. `framed` adds the frames of a request's
+ * messages.
  */
 export function countBodyTokens(body: Buffer, {framed}: {readonly framed: boolean}): number | null {
   if (body.length > MAX_PARSED_BYTES) return null

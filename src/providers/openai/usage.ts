@@ -14,8 +14,8 @@ const MAX_KEYS = 64
 const IMAGES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit', 'imageVariation'])
 
 /**
- * What `said` comes to in disjoint classes; null when it says no number we know. Reads the shapes of OpenAI (chat,
- * responses, images, audio), Anthropic (input apart from cache) and Cohere (`billed_units`), with what DeepSeek,
+ * Reads usage as disjoint classes; null when it has no number we know. Reads the shapes of OpenAI (chat, responses,
+ * images, audio), Anthropic (input apart from cache) and Cohere (`billed_units`), with the members that DeepSeek,
  * Moonshot, xAI, Perplexity, OpenRouter, Mistral and others add. A part never counts for more than the whole it is part
  * of.
  */
@@ -77,7 +77,7 @@ function hasImpossible({prompt_tokens, input_tokens, completion_tokens, output_t
 }
 
 const CONTEXTS: ReadonlySet<string> = new Set(['low', 'medium', 'high'])
-/** How it was served, in the provider's words. */
+/** The mode in which it was served, by the provider's name. */
 function readMode({service_tier, speed}: RawObject, usage: Usage) {
   const tier = tierWord(service_tier)
   const pace = tierWord(speed)
@@ -135,7 +135,7 @@ function greater(before: unknown, value: unknown): unknown {
 
 const NOTHING: RawObject = Object.freeze({})
 
-/** Whether merging would leave it as it is: most answers tell their usage at once. */
+/** True when merging would change nothing: most answers report their usage at once. */
 function isWhole(raw: RawObject): boolean {
   let keys = 0
   for (const key in raw) if (raw[key] === null || ++keys > MAX_KEYS) return false
@@ -242,7 +242,7 @@ function readOutput(raw: RawObject, whole: number, untold: number, endpoint: End
   return is_apart
 }
 
-/** What is counted otherwise than in tokens. */
+/** Units other than tokens. */
 function readUnits(raw: RawObject, billed: RawObject, usage: Usage): boolean {
   let has_units = false
   const put = (unit: string, amount: number) => {

@@ -36,7 +36,7 @@ function open(context: TranslationContext, request: Json): StreamTranslator {
       const {id, name, arguments: given} = object(tool_call)
       const text = typeof given === 'string' ? given : ''
       const last = open_calls.get(choice)
-      // Arguments go on under the same id, or under none; a new id or a name begins a call.
+      // Arguments continue under the same id, or under none; a new id or a name begins a call.
       if (last && (word(id) === null ? word(name) === null : id === last.id))
         return write.more(last.position, text, choice)
       if (typeof name !== 'string' || name === '') throw new InvalidResponseFault('a tool call has no name')

@@ -46,7 +46,7 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
   return {body: completion(context, {model: word(modelId), choices: given, usage}), usage, model: word(modelId)}
 }
 
-/** What a message, or a piece of one, says. Content of kinds that are not text says nothing. */
+/** Reads a message, or a piece of one. Content that is not text yields nothing. */
 export function piecesIn({content, reasoningContent}: Json): readonly MessagePiece[] {
   const thought = word(reasoningContent)
   const parts = content === null || content === undefined ? [] : content

@@ -4,8 +4,8 @@ import {outputNames} from './names.ts'
 const MOST: Readonly<Record<string, number>> = most_file
 
 /**
- * What is taken for the longest answer of a model that nobody has listed: longer ones are rare, and less would promise
- * too much.
+ * What is taken for the longest answer of a model that is in no list: longer ones are rare, and less would promise too
+ * much.
  */
 export const UNLISTED_TOKENS = 131_072
 
@@ -15,7 +15,7 @@ export const UNLISTED_TOKENS = 131_072
 const HIDES = /^(?:o\d|gpt-5|codex|gemini-(?:2\.5|[3-9]|flash-latest|pro-latest)|grok-(?:3-mini|[4-9]))/
 /** Names that stand for several models, one of which may. */
 const MIXED = /^(?:auto|free|gpt-(?:mini-)?latest)$/
-/** Families of which nobody has to list each model: they do not think, or show it. */
+/** Families that need no row for each model: they do not think, or show it. */
 const OPEN =
   /^(?:gpt-(?:3|4)|chatgpt-4o|claude-(?:[23]|instant|(?:opus|sonnet|haiku)-[34])|gemini-(?:1|2\.0)|llama|codellama|mi[xns]tral|codestral|ministral|pixtral|command|gemma|titan|text-|babbage|davinci)/
 /** Of those families, models that do not think. */
@@ -26,15 +26,15 @@ export function mostOutputTokens(model: string): number {
   return listedOutputTokens(model) ?? UNLISTED_TOKENS
 }
 
-/** The same where somebody has listed the model. */
+/** The same for a listed model. */
 export function listedOutputTokens(model: string): number | undefined {
   for (const name of outputNames(model)) if (Object.hasOwn(MOST, name)) return MOST[name]!
   return undefined
 }
 
 /**
- * True when a model may use up tokens that its stream does not show, as one that nobody knows may; `asks`: the request
- * asks it to think.
+ * True when a model may use up tokens that its stream does not show, as an unknown model may; `asks`: the request asks
+ * it to think.
  */
 export function hidesOutput(model: string, asks: boolean): boolean {
   if (asks) return true

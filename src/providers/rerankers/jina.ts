@@ -5,7 +5,7 @@ import {readFault} from '../unified/fault.ts'
 import {others, pick} from '../unified/read.ts'
 import {rerankBody, tokenReply} from '../unified/rerank.ts'
 
-/** Source: jina.ai, reranker API: charged by tokens; documents given back are the client's own. */
+/** Source: jina.ai, reranker API: charged by tokens; returned documents are the client's own. */
 const rerank: Translation = {
   request: (request, context) => ({path: '/rerank', body: {...rerankBody(request, context), return_documents: false}}),
   reply: (response, context, request) => tokenReply(response, 'results', context, request),

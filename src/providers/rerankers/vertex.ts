@@ -10,7 +10,7 @@ const RECORDS_A_QUERY = 100
 const MAX_RECORDS = 200
 
 /**
- * Reranking by the ranking API of Discovery Engine (Vertex AI Search), whose host is its own. Records are told apart by
+ * Reranking by the ranking API of Discovery Engine (Vertex AI Search), whose host is its own. Records are known by
  * their place in the list. Source: Discovery Engine REST reference v1, projects.locations.rankingConfigs.rank.
  */
 export const vertexRerank: Translation = {

@@ -16,8 +16,7 @@ const ROLES: Readonly<Record<string, string>> = {
 }
 
 /**
- * What an assistant said in one turn: items that follow one another, in one chat message, since chat wants all calls of
- * a turn in one.
+ * An assistant's turn: items that follow one another, in one chat message, since chat wants all calls of a turn in one.
  */
 interface Turn {
   readonly parts: Json[]
@@ -111,7 +110,7 @@ class Conversation {
   #reasoning(item: Json, field: string) {
     const thinking = [...listAt(item.summary, `${field}.summary`), ...listAt(item.content, `${field}.content`)]
     const block = openThought(item.encrypted_content, contentText(thinking))
-    // Thinking that nobody signed, or that another provider did, is not shown to this one (data-plane digest 7.6).
+    // Thinking without a signature, or with another provider's, is not shown to this one (data-plane digest 7.6).
     if (!block) return
     const is_after =
       this.#turn !== null && this.#turn.calls.length === 0 && this.#turn.parts.length > 0 && !this.#turn.has_thinking

@@ -32,7 +32,7 @@ export class Item {
     return this.#written === ''
   }
 
-  /** What the model wrote in it. Arguments that are none are an empty object, for a client parses them. */
+  /** The text of the model. Invalid arguments are an empty object, for a client parses them. */
   get text(): string {
     const is_empty_call = this.opening.kind === 'call' && this.#is_closed && this.#written.trim() === ''
     return is_empty_call ? '{}' : this.#written

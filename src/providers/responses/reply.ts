@@ -56,7 +56,7 @@ export function failedResponse(
   return responseOf(follower, context, request, state, outputOf(items, true), follower.usage)
 }
 
-/** Items as they stand in the output; of an answer that broke off the last one is the incomplete one. */
+/** Items in the order of the output; of an answer that broke off the last one is the incomplete one. */
 function outputOf(items: readonly Item[], is_cut: boolean): readonly Json[] {
   return items.map((item, at) => item.json(is_cut && at === items.length - 1 ? 'incomplete' : 'completed'))
 }

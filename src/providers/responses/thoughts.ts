@@ -5,8 +5,8 @@ import type {Json} from '../translation.ts'
 const MARK = 'gw1.'
 
 /**
- * What a provider wants back with its thinking, as the `encrypted_content` of a reasoning item, which a client sends
- * back unread: the signature, or redacted thinking's data. Null when there is neither. It is no secret and not
+ * The data that a provider wants back with its thinking, as the `encrypted_content` of a reasoning item, which a client
+ * sends back unread: the signature, or redacted thinking's data. Null when there is neither. It is no secret and not
  * encrypted by us.
  */
 export function sealThought(thought: {readonly signature: string} | {readonly data: string}): string | null {

@@ -43,7 +43,7 @@ const TUNE_STATUSES: Readonly<Record<string, TuneStatus>> = {
   error: 'failed',
   completed: 'succeeded',
 }
-/** What Together calls OpenAI's purposes. */
+/** Together's names of OpenAI's purposes. */
 const PURPOSES: Readonly<Record<string, string>> = {batch: 'batch-api'}
 
 /**
@@ -170,7 +170,7 @@ function fileOf(file: Json): Json {
   })
 }
 
-/** A new batch stands under `job`. */
+/** A new batch is under `job`. */
 function batchOf(response: Json): BatchFacts {
   const job = isObject(response.job) ? response.job : response
   const id = text(job.id)

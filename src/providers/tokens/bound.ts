@@ -10,8 +10,8 @@ import vocabulary_file from './vocabulary.json' with {type: 'json'}
 export function mostTokens(body: Buffer, start: number, end: number, digits_a_token: number): number {
   let tokens = 0
   /**
-   * The run of signs under way: the most pieces of it that end in a single sign, or in a longer piece, and of it
-   * without its last sign.
+   * The current run of signs: the most pieces of it that end in a single sign, or in a longer piece, and of it without
+   * its last sign.
    */
   let single = 0
   let longer = 0
@@ -158,7 +158,7 @@ function isPair(one: number, other: number): boolean {
 
 /**
  * Pairs that no tokenizer cuts between, and that are a token. Line ends take a slash with them, so that one may begin
- * anew behind it.
+ * again behind it.
  */
 const PAIRS = (() => {
   const bits = Buffer.from(vocabulary_file.pairs, 'base64')
@@ -181,7 +181,7 @@ const WORDS = Buffer.from(`${vocabulary_file.words} `, 'latin1')
 const MIN_LETTERS = 3
 const MAX_LETTERS = 14
 const SLOTS = 16_384
-/** Where in `WORDS` a word begins, plus one, by its hash; 0: there is none. */
+/** The index in `WORDS` at which a word begins, plus one, by its hash; 0 for none. */
 const PLACES = placesOf()
 
 function placesOf(): Uint16Array {

@@ -9,13 +9,13 @@ const TURN_MS = 8
 /** Bytes of a string that are decoded at once: about a millisecond's work. */
 const DECODED_BYTES = 4096
 /**
- * What stands around a text at most: a role, a name, what begins and ends a message; quotes and a bar between values of
+ * The most tokens around a text: a role, a name, the beginning and end of a message; quotes and a bar between values of
  * an `enum`.
  */
 const AROUND_VALUE = 3
 const AROUND_KEY = 1
 /**
- * Members at the top that no model reads: they say how to answer, whom to charge, what to keep (OpenAI, chat,
+ * Members at the top that no model reads: they say how to answer, which user to charge, what to keep (OpenAI, chat,
  * completions, embeddings, responses).
  */
 const UNREAD: ReadonlySet<string> = new Set(
@@ -34,9 +34,9 @@ const LETTER_U = 0x75
 const COLON = 0x3a
 
 /**
- * The tokens of all text in `body`, JSON, counted as its tokenizer does, and of what stands around each: never less
- * than a provider counts, and hardly more where text is long. At once where that takes less than a turn; else others
- * have theirs meanwhile. Rejects where the vocabulary cannot be read.
+ * The tokens of all text in `body`, JSON, counted as its tokenizer does, and of the frame of each: never less than a
+ * provider counts, and hardly more where text is long. At once where that takes less than a turn; else others have
+ * theirs meanwhile. Rejects where the vocabulary cannot be read.
  */
 export function countJson(body: Buffer, encoding: Encoding): MaybePromise<number> {
   const vocabulary = vocabularyOf(encoding)

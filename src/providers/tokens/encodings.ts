@@ -12,7 +12,10 @@ const READ_BY: readonly (readonly [models: RegExp, encoding: Encoding])[] = [
   ],
 ]
 
-/** The vocabulary of a model, whoever serves it under its name; null where it is not public, or not known. */
+/**
+ * The vocabulary of a model, from any provider that serves it under its name; null where it is not public, or not
+ * known.
+ */
 export function encodingOf(model: string): Encoding | null {
   const named = model.toLowerCase().replace(/^.*\//, '').replace(/^ft:/, '')
   return READ_BY.find(([models]) => models.test(named))?.[1] ?? null

@@ -14,7 +14,7 @@ const FNV_PRIME = 0x01000193
 /** A vocabulary of byte pairs: each token's rank, found by its bytes. About 3 MB of memory for 200,000 tokens. */
 export class Vocabulary {
   readonly #bytes: Buffer
-  /** Where a token begins in `#bytes`: behind its length. */
+  /** The index at which a token begins in `#bytes`: behind its length. */
   readonly #starts: Uint32Array
   /** A rank plus one, by the hash of its token; 0: there is none. */
   readonly #slots: Int32Array

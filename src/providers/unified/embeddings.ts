@@ -27,7 +27,7 @@ export function textsIn(request: Json): readonly string[] {
 /** Words of OpenAI's embeddings that its near kinds get in their own way, or refuse. */
 export const EMBED_WORDS: ReadonlySet<string> = new Set(['model', 'input', 'encoding_format', 'dimensions', 'user'])
 
-/** How vectors are to be written for the client: its SDK asks for `base64` when nobody chose. */
+/** How vectors are to be written for the client: its SDK asks for `base64` when the caller did not choose. */
 export function encodingIn(request: Json): 'float' | 'base64' {
   const {encoding_format: encoding} = request
   if (encoding === undefined || encoding === null || encoding === 'float') return 'float'

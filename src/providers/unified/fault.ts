@@ -4,7 +4,7 @@ import {errorBody} from '../chat.ts'
 import type {Json, ProviderFault, TranslationContext} from '../translation.ts'
 
 const MAX_WORDS = 2000
-/** What a provider wrote is looked at this deep, and in so many values: it may be made to hurt. */
+/** The depth and the number of values to which a provider's error is searched: it may be made to hurt. */
 const MAX_DEPTH = 16
 const MAX_VALUES = 500
 /** Of a list of what is wrong, and of the way to one. */
@@ -12,7 +12,7 @@ const MAX_LISTED = 20
 /** A longer body is a page, or made to hurt. */
 const MAX_BODY_BYTES = 1024 * 1024
 
-/** Where a provider's error says its parts; every one may be missing. */
+/** The parts of a provider's error; every one may be missing. */
 export interface RawError {
   readonly message?: unknown
   readonly type?: unknown
@@ -89,7 +89,7 @@ export function anyError(body: Json): RawError {
   return {}
 }
 
-/** What a provider wrote for people: text, or FastAPI's list of what is wrong where. */
+/** The provider's message for people: text, or FastAPI's list of what is wrong where. */
 function words(value: unknown): string {
   let values_left = MAX_VALUES
   let length_left = MAX_WORDS
@@ -135,7 +135,7 @@ function name(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, 255) : null
 }
 
-/** Text that is no page of HTML, which helps nobody. */
+/** Text that is no page of HTML, which would help no reader. */
 function plainText(text: string): string {
   return text.startsWith('<') ? '' : text
 }

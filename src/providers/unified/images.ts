@@ -48,7 +48,7 @@ function unitWord(value: unknown): string | undefined {
   return typeof value === 'string' && value !== 'auto' && /^[\w.-]{1,32}$/.test(value) ? value : undefined
 }
 
-/** How many pictures are wanted: 1 where nobody says. */
+/** The number of pictures requested: 1 by default. */
 export function manyIn(request: Json): number {
   const {n} = request
   if (n === undefined || n === null) return 1

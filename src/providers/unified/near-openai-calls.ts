@@ -6,7 +6,7 @@ import {word} from './read.ts'
 import {mayBeNull} from './stream.ts'
 
 interface Call {
-  /** Where it is in the answer. */
+  /** Its index in the answer. */
   readonly position: number
   readonly id: string | null
   /** The beginning of arguments that may be no more than `null`, which some say for none. */
@@ -14,16 +14,16 @@ interface Call {
   has_arguments: boolean
 }
 
-/** What the entries of one delta came to. */
+/** The result of the entries of one delta. */
 interface CallsHeard {
   readonly tool_calls: unknown
   readonly text_bytes: number
 }
 
 /**
- * The calls of one choice of a stream, whose fragments go on as they came but for what clients put together wrong:
- * calls are numbered from 0 in their order, an id and a name come once, arguments are text, and those that never came
- * are an empty object.
+ * The calls of one choice of a stream, whose fragments pass unchanged but for what clients put together wrong: calls
+ * are numbered from 0 in their order, an id and a name come once, arguments are text, and those that never came are an
+ * empty object.
  */
 export class NearCalls {
   readonly #id: string
@@ -92,7 +92,7 @@ export class NearCalls {
   }
 }
 
-/** What of the arguments may go with `text`. */
+/** The part of the arguments that may be sent with `text`. */
 function readyOf(call: Call, text: string): string {
   if (text === '') return ''
   const so_far = call.held + text

@@ -33,7 +33,7 @@ interface Choice {
   has_ended: boolean
 }
 
-/** Each chunk goes on as it came, changed only as `nearReply` changes a whole answer. */
+/** Each chunk is passed on, changed only as `nearReply` changes a whole answer. */
 class NearStream implements StreamTranslator {
   readonly #context: TranslationContext
   readonly #wants_usage: boolean

@@ -8,7 +8,7 @@ import {blocksOf, type MessagePiece} from './message.ts'
 import {word} from './read.ts'
 import {saidCall} from './tools.ts'
 
-/** What differs in answers that are nearly OpenAI's. */
+/** Differences of answers that are nearly OpenAI's. */
 export interface AlmostOpenAi {
   /** Finish reasons that are not OpenAI's own. */
   readonly finish: Readonly<Record<string, FinishReason>>
@@ -63,7 +63,7 @@ function messageIn(message: Json, id: string, strict: boolean): Json {
   })
 }
 
-/** What each completion begins with, of which a client finds nothing in `reply`. */
+/** The members of each completion that `reply` lacks. */
 export function missingIn(reply: Json, context: TranslationContext, object: Parameters<typeof envelope>[2]): Json {
   const {id, created, model, object: kind} = reply
   if (word(id) && word(kind) && word(model) && typeof created === 'number') return NOTHING
@@ -144,7 +144,7 @@ function nearCalls(tool_calls: unknown, id: string): unknown {
   })
 }
 
-/** A position among choices or calls. Nobody asks for more than 128. */
+/** An index among choices or calls. Real requests have at most 128. */
 export function indexIn(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 128 ? value : null
 }

@@ -6,7 +6,7 @@ import {InvalidResponseFault, type Json, type TranslationContext, UnsupportedInp
 
 /** Readers for the client's request in OpenAI's dialect: nothing in a body is trusted before it is checked. */
 
-/** A message and where it stands, for sentences: `messages[3]`. */
+/** A message and its path, for error messages: `messages[3]`. */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly raw: Json
@@ -27,7 +27,7 @@ export function messagesIn(request: Json): readonly ChatMessage[] {
   })
 }
 
-/** One part of a message's content and where it stands. */
+/** One part of a message's content and its path. */
 export interface Part {
   readonly type: string
   readonly raw: Json
@@ -60,10 +60,7 @@ function text(content: string, field: string): Part {
   return {type: 'text', raw: {type: 'text', text: content}, field}
 }
 
-/**
- * The text of a content in which nothing but text may stand; thinking, which no provider asks back as text, is left
- * out.
- */
+/** The text of a content that may hold nothing but text; thinking, which no provider asks back as text, is left out. */
 export function textIn(content: unknown, field: string): string {
   let all = ''
   for (const part of partsIn(content, field)) {
@@ -117,7 +114,7 @@ export function pick(request: Json, names: string): Record<string, unknown> {
   return picked
 }
 
-/** The members of a request that `known` does not list and that are not null: they go on as they came. */
+/** The members of a request that `known` does not list and that are not null: they pass unchanged. */
 export function others(request: Json, known: ReadonlySet<string>): Json {
   return Object.fromEntries(Object.entries(request).filter(([name, value]) => !known.has(name) && value !== null))
 }

@@ -1,13 +1,13 @@
 import {topLevel} from '../../base/json.ts'
 import {isObject, parseJson} from '../../base/json-object.ts'
 
-/** What the tools in a request may add to its prompt, besides their own words. */
+/** The most that the tools in a request add to its prompt, besides their own text. */
 export interface ToolReading {
   /** How often the provider may run a tool by itself, and the model read on with what came of it. */
   readonly rounds: number
   /** The most tokens that one round brings in. */
   readonly tokens: number
-  /** A member that brings in what nobody has bounded, and what to do about it; null: there is none. */
+  /** A member that adds unbounded content, and its remedy; null when there is none. */
   readonly unbounded: Unbounded | null
 }
 
@@ -41,7 +41,7 @@ const SEARCHING = /(?:^|\/)compound(?:-|$)|:online\b|-search-(?:preview|api)\b|s
 const FALLBACKS = Buffer.from('fallbacks')
 const HINTS = [TOOLS, FALLBACKS, Buffer.from('"models"'), ...MEMBERS.map(name => Buffer.from(name)), Buffer.from('\\u')]
 
-/** What web search puts before a model: no more than this (OpenAI, web search, limitations). */
+/** The most tokens that web search adds to a prompt (OpenAI, web search, limitations). */
 const SEARCHED_TOKENS = 128_000
 /** Fifty chunks of 4,096 tokens (OpenAI, file search, customizing). */
 const FILED_TOKENS = 204_800
@@ -61,7 +61,10 @@ const ADVISES = /^advisor/
 const GEMINI_UNBOUNDED = ['urlContext', 'url_context', 'fileSearch', 'file_search', 'mcpServers', 'mcp_servers']
 const GEMINI_CODE = ['codeExecution', 'code_execution']
 
-/** What tools of a request bring into its prompt that is not in the request, and what its `model` does by itself. */
+/**
+ * The content that tools of a request add to its prompt beyond the request, and the reading that its `model` does by
+ * itself.
+ */
 export function toolReading(body: Buffer, model: string): ToolReading {
   if (SEARCHING.test(model)) return searches(model)
   if (!HINTS.some(hint => body.includes(hint))) return NOTHING
@@ -88,7 +91,7 @@ export function toolReading(body: Buffer, model: string): ToolReading {
   }
   if (fallbacks === 'default')
     return {...NOTHING, unbounded: {what: '"fallbacks": "default"', remedy: 'name its models in a list'}}
-  // each model reads the prompt anew
+  // each model reads the prompt again
   let rounds = Array.isArray(fallbacks) ? fallbacks.length : 0
   let tokens = 0
   for (const tool of Array.isArray(tools) ? tools : isObject(tools) ? [tools] : []) {

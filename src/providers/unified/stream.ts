@@ -10,7 +10,7 @@ import type {FunctionCall} from './tools.ts'
  * are an empty object, thinking goes as `content_blocks` and only where `strict` is off.
  */
 export interface ChatWriter {
-  /** What the provider calls the answer and the model; the first that says so wins, before anything is written. */
+  /** The provider's id of the answer and the model; the first event that has them wins, before anything is written. */
   named(id: string | null, model: string | null): void
   /** The first chunk of a choice, with its role; every other word does this first. */
   begin(choice?: number): void
@@ -22,7 +22,7 @@ export interface ChatWriter {
   /** A delta of the provider's own kind. */
   delta(delta: Json, choice?: number): void
   finish(reason: string, choice?: number, more?: Json): void
-  /** What was written since the last time. */
+  /** Returns the chunks since the last call. */
   take(): readonly Json[]
   readonly id: string | null
   readonly model: string | null
@@ -149,7 +149,7 @@ export function mayBeNull(text: string): boolean {
   return text.length <= 8 && text !== '' && 'null'.startsWith(text.trim())
 }
 
-/** What a dialect's own reader does with the events of a chat stream. */
+/** A dialect's own reader of the events of a chat stream. */
 export interface StreamReader {
   /** Throws `InvalidResponseFault` for what is not the provider's shape; the stream then fails with it. */
   event(event: StreamEvent): void
@@ -159,7 +159,7 @@ export interface StreamReader {
   end?(): void
   readonly finished: boolean
   readonly usage: Usage | null
-  /** What a client is shown, where that is not what is charged. */
+  /** The usage that a client is shown, when it is not the charged one. */
   readonly shown_usage?: Usage | null
 }
 

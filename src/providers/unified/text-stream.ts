@@ -11,7 +11,7 @@ import {
 import {faultOf, type RawError} from './fault.ts'
 import {textChoice, textCompletion} from './texts.ts'
 
-/** What one event of a text completion's stream says. Members that are missing say nothing. */
+/** One event of a text completion's stream. Missing members add nothing. */
 export interface TextEvent {
   readonly id?: string | null
   readonly model?: string | null
@@ -20,7 +20,7 @@ export interface TextEvent {
   /** Ends the choice. */
   readonly finish?: string | null
   readonly usage?: Usage | null
-  /** What a client is shown, where that is not what is charged. */
+  /** The usage that a client is shown, when it is not the charged one. */
   readonly shown_usage?: Usage | null
   readonly is_end?: boolean
   readonly error?: RawError

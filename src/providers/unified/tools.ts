@@ -36,7 +36,7 @@ export function toolsIn(request: Json): readonly Tool[] {
 }
 
 /**
- * What the client says of them; undefined when it is silent. Of `allowed_tools` the mode; `allowedIn` has the names.
+ * The client's choice of tools; undefined when it made none. Of `allowed_tools` the mode; `allowedIn` has the names.
  */
 export function choiceIn(request: Json): ToolChoice | undefined {
   const choice = request.tool_choice

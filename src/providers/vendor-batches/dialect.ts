@@ -2,7 +2,7 @@ import type {Upstream} from '../operation.ts'
 import type {Options} from '../options.ts'
 import type {Json} from '../translation.ts'
 
-/** A batch as a vendor's reply tells of it. */
+/** A batch as a vendor's reply describes it. */
 export interface VendorBatch {
   /** As the gateway remembers it. */
   readonly id: string
@@ -10,7 +10,7 @@ export interface VendorBatch {
   readonly has_ended: boolean
 }
 
-/** What a batch came to, in the vendor's own words. */
+/** The results of a batch, in the vendor's format. */
 export interface BatchResults {
   /** One for each request, parsed; undefined for what is no JSON. */
   readonly rows: AsyncIterable<unknown>
@@ -30,13 +30,13 @@ export interface ResultReads {
 /** A row of the results: the reply that it holds; `failed`, which costs nothing; or `unread`, as it is neither. */
 export type RowAnswer = {readonly reply: Json} | 'failed' | 'unread'
 
-/** How one vendor tells of its batches. */
+/** How one vendor describes its batches. */
 export interface BatchDialect {
   /** The batches in a reply: the one that it is, or those that it lists. */
   batchesIn(reply: Json): readonly VendorBatch[]
   /** The batch that a path names. */
   idIn(path: string): string | null
-  /** Where the vendor shows a batch, after `/v1`; percent-encoded. */
+  /** The path at which the vendor shows a batch, after `/v1`; percent-encoded. */
   pathOf(id: string): string
   /** `pathOf` is a unified route, as the vendor's own path has the place of a project in it. */
   readonly is_unified?: true

@@ -30,7 +30,7 @@ export function chargedBatchDialect(kind: string, words: string | undefined): Ba
   return batchDialect(words ?? (Object.hasOwn(READ_AS_WRITTEN, kind) ? READ_AS_WRITTEN[kind] : undefined))
 }
 
-/** The batches that a whole reply tells of. */
+/** The batches that a whole reply describes. */
 export function batchesInReply(words: BatchWords, body: Buffer): readonly VendorBatch[] {
   const reply = object(parsed(body.toString()))
   const dialect = batchDialect(words)

@@ -42,7 +42,7 @@ async function* counted(source: AsyncIterable<Uint8Array>, seen: Seen): AsyncGen
   }
 }
 
-/** Nothing but plain bytes was asked for. */
+/** The request was for plain bytes alone. */
 function checkPlain({headers}: Pick<UpstreamReply, 'headers'>) {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')

@@ -8,7 +8,7 @@ import {vendorModel} from '../vendor-operations/facts.ts'
 import {rawUsageOf, usageByHopOf} from '../vendor-operations/raw-usage.ts'
 import {amount} from './words.ts'
 
-/** What the reply in a row used, in the vendor's words. */
+/** The usage of the reply in a row, in the vendor's format. */
 export interface RowUsage {
   readonly usage: Usage
   readonly model: string | null

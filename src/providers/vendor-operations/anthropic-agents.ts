@@ -4,7 +4,7 @@ const form = {body: 'form'} as const
 const stored = {models: ['any'], is_indirect: true} as const
 
 /**
- * What Anthropic's own API has beside messages: its files, skills, and managed agents (anthropic-sdk-typescript,
+ * Operations of Anthropic's own API beside messages: its files, skills, and managed agents (anthropic-sdk-typescript,
  * resources).
  */
 export const anthropicAgents: readonly VendorOperation[] = [
@@ -64,7 +64,7 @@ export const anthropicAgents: readonly VendorOperation[] = [
   ...free('anthropic.environments', 'GET POST DELETE', '/environments/{id}'),
   ...free('anthropic.environments.archive', 'POST', '/environments/{id}/archive'),
   ...free('anthropic.environments.work.list', 'GET', '/environments/{id}/work'),
-  // Whoever takes work gets a token of Anthropic's for its session.
+  // A worker that takes work gets a token of Anthropic's for its session.
   ...free('anthropic.environments.work.poll', 'GET', '/environments/{id}/work/poll', {delegates: true}),
   ...free('anthropic.environments.work.stats', 'GET', '/environments/{id}/work/stats'),
   ...free('anthropic.environments.work', 'GET POST', '/environments/{id}/work/{id}'),

@@ -20,7 +20,8 @@ const PATTERNS: readonly Pattern[] = VENDOR_OPERATIONS.toSorted((one, other) => 
 const ofMethod = Map.groupBy(PATTERNS, ({operation}) => operation.method as string)
 
 /**
- * What stands before an operation: versions, once or repeated, and names that some vendors put before OpenAI's words.
+ * Parts of a path before an operation: versions, once or repeated, and names that some vendors put before OpenAI's
+ * paths.
  */
 const PREFIX = /^(?:\/(?:v\d+(?:(?:alpha|beta)\d*)?|openai|api(?=\/v\d)|inference(?=\/v\d)))+(?=\/)/
 /** Paths differ by the ids in them; more than so many are not remembered. */
@@ -42,7 +43,7 @@ export function vendorOperation(kind: string, method: string, path: string): Cal
   return found
 }
 
-/** True for a path that is an operation of Google's own API, whoever's it is asked for. */
+/** True for a path that is an operation of Google's own API, at any provider. */
 export function isGoogleOperation(method: string, path: string): boolean {
   return vendorOperation('google', method, path)?.operation.kinds.includes('google') ?? false
 }

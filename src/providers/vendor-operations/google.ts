@@ -18,7 +18,8 @@ const MODELS = [
 const MODEL_IDS = MODELS.map(path => path.replace('{model}', '{id}'))
 
 /**
- * One action of a model, wherever models stand. The path alone names the model: Google ignores a `model` in the body.
+ * One action of a model, wherever the path has models. The path alone names the model: Google ignores a `model` in the
+ * body.
  */
 function each(row: (path: string) => VendorOperation): readonly VendorOperation[] {
   return MODELS.map(row)

@@ -6,7 +6,7 @@ import {knownMembers, withTotal, withUnknown} from '../unknown-members.ts'
 
 /**
  * Usage of Gemini's Interactions in disjoint classes; null when it counts nothing. Source: @google/genai, Usage: the
- * input includes its cached part, tool use and thoughts stand beside; Vertex AI writes the same in camel case.
+ * input includes its cached part, tool use and thoughts are beside it; Vertex AI writes the same in camel case.
  */
 export function readInteraction(raw: RawObject, tier: unknown): Usage | null {
   const member = (name: string) => raw[name] ?? raw[inCamelCase(name)]

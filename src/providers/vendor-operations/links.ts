@@ -13,7 +13,7 @@ export function linkHeaders(links: ReplyLink | null): readonly string[] {
   return links === 'upload' ? UPLOAD_ANSWERED : UPLOAD
 }
 
-/** Where the client reached us; null where that is not known. */
+/** The address by which the client reached us; null when it is not known. */
 export interface LinkReader {
   readonly origin: string | null
   /** The request's own path. */
@@ -22,7 +22,7 @@ export interface LinkReader {
 
 const RESULTS = 'results_url'
 const BATCHES = '/messages/batches'
-/** What is a path of Anthropic's message batches (platform.claude.com/docs, Message Batches). */
+/** A path of Anthropic's message batches (platform.claude.com/docs, Message Batches). */
 const RESULTS_PATH = /\/messages\/batches\/[^/?#]+\/results$/
 const ABSOLUTE = /^[a-z][a-z\d+.-]*:|^\/\//i
 
@@ -56,7 +56,7 @@ export function withOwnLinks(
   return {bytes: Buffer.concat([...pieces, bytes.subarray(from)]), changed}
 }
 
-/** The strings that stand under a key, at any depth. */
+/** The string values of a key, at any depth. */
 function valuesOf(bytes: Buffer, name: string): readonly {readonly start: number; readonly end: number}[] {
   const found: {start: number; end: number}[] = []
   let is_next = false

@@ -51,7 +51,7 @@ export class VendorObserver {
   #model: string | null = null
   #failed: VendorFailure | null = null
   #text_bytes = 0
-  /** Null until somebody asks: it takes longer than bytes to count. */
+  /** Null until the first read: it takes longer than bytes to count. */
   #most_tokens: number | null = null
   #pieces = 0
   #events = 0
@@ -98,7 +98,7 @@ export class VendorObserver {
     return this.#text_bytes
   }
 
-  /** The most tokens that it comes to. What came before the first time somebody asks counts a token a byte. */
+  /** The upper bound of its tokens. Text before the first read counts a token a byte. */
   get most_tokens(): number {
     this.#most_tokens ??= this.#text_bytes
     return this.#most_tokens
@@ -132,8 +132,8 @@ function insideChunk(json: RawObject): RawObject {
 }
 
 /**
- * Whether an answer goes on behind an event; null for one that does not tell. Of the dialects that report before their
- * end: Messages, and Gemini, of which each event has candidates, and those of an answer that has ended have a
+ * True when an answer continues behind an event; null for one that does not tell. Of the dialects that report before
+ * their end: Messages, and Gemini, of which each event has candidates, and those of an answer that has ended have a
  * `finishReason` (ai.google.dev/api/generate-content#Candidate).
  */
 function leavesOpen(json: RawObject): boolean | null {

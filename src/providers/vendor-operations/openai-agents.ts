@@ -1,10 +1,12 @@
 import {delegates, flagged, free, type VendorOperation} from './operation.ts'
 
 const form = {body: 'form'} as const
-/** The model stands in an agent that is stored, or in the request's own words for one. */
+/** A stored agent names the model, or the request itself does. */
 const stored = {models: ['any'], is_indirect: true} as const
 
-/** What OpenAI's API has beside models and their answers: agents, Live, safety, webhooks (openai-node, resources). */
+/**
+ * Operations of OpenAI's API beside models and their answers: agents, Live, safety, webhooks (openai-node, resources).
+ */
 export const openaiAgents: readonly VendorOperation[] = [
   ...free('openai.agents.create', 'POST', '/agents', {models: ['any']}),
   ...free('openai.agents.list', 'GET', '/agents'),

@@ -1,8 +1,8 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 
 /**
- * One operation of a vendor's own API, reached by its own path: below `/v1/proxy/`, or as any path that no unified
- * route stands at. What a call by such a path means for lists of models, limits, usage and the log is said here once
+ * One operation of a vendor's own API, reached by its own path: below `/v1/proxy/`, or as any path without a unified
+ * route. What a call by such a path means for lists of models, limits, usage and the log is said here once
  * (docs/doors.md is printed from it).
  */
 export interface VendorOperation {
@@ -17,17 +17,17 @@ export interface VendorOperation {
    * are a version or repeat the base's own (`/v1beta`, `/openai/v1`) are taken off before it is compared.
    */
   readonly path: string
-  /** True for a path that is known by its end, whatever stands before it (`…/endpoints/openapi/chat/completions`). */
+  /** True for a path that is known by its end, whatever comes before it (`…/endpoints/openapi/chat/completions`). */
   readonly anywhere: boolean
-  /** The unified route whose words its requests and replies are in; null for words of its own. */
+  /** The unified route whose format its requests and replies have; null for a format of its own. */
   readonly endpoint: EndpointName | null
-  /** Where its request names models: all of them must be allowed. Empty: it executes none. */
+  /** The places in its request that name models: all of them must be allowed. Empty: it executes none. */
   readonly models: readonly NamedPlace[]
   /** True where its reply holds text that a model wrote. */
   readonly generates: boolean
   readonly money: Money
   readonly body: 'json' | 'form' | 'bytes' | 'none'
-  /** The model stands in an object that the request only names by id. */
+  /** The request names an object by id, and the object names the model. */
   readonly is_indirect: boolean
   /**
    * It hands a credential or an address of the provider to the client, which then goes past every limit, list and log.
@@ -37,7 +37,7 @@ export interface VendorOperation {
   readonly links: ReplyLink | null
   /** How its stream is cut into events, where its content type alone does not tell. */
   readonly framing: VendorFraming | null
-  /** What its reply tells of batches; null for all other operations. */
+  /** The part of its reply that describes batches; null for all other operations. */
   readonly batches: BatchRole | null
 }
 
@@ -48,8 +48,8 @@ export interface VendorOperation {
 export type ReplyLink = 'upload' | 'results_url'
 
 /**
- * In whose words batches are told, and whether the operation begins one, shows some, gives the results of one, or
- * removes one.
+ * The vendor whose format describes batches, and the operation's part: it begins one, shows some, returns the results
+ * of one, or removes one.
  */
 export interface BatchRole {
   readonly words: BatchWords
@@ -77,7 +77,7 @@ export interface CalledOperation {
   readonly path_model: string | null
 }
 
-/** What a row may say otherwise than its kind of row. */
+/** Members of a row that may differ from its kind of row. */
 export type OperationFields = Partial<Omit<VendorOperation, 'name' | 'method' | 'path'>>
 
 const PLAIN: Omit<VendorOperation, 'name' | 'method' | 'path'> = {

@@ -52,7 +52,7 @@ export function rawUsageOf(reply: RawObject): RawUsage | null {
   return predictionsOf(json)
 }
 
-/** What an interaction used so far, as its steps say it (@google/genai, StepDeltaMetadata, StepStop). */
+/** The usage of an interaction so far, from its steps (@google/genai, StepDeltaMetadata, StepStop). */
 function stepUsage(json: RawObject): unknown {
   return json.total_usage ?? object(json.metadata).total_usage ?? json.step_usage
 }
@@ -61,7 +61,7 @@ function stepUsage(json: RawObject): unknown {
 export function laterUsage(earlier: RawUsage | null, later: RawUsage | null): RawUsage | null {
   if (!later || !earlier) return later ?? earlier
   if (later.words !== earlier.words) {
-    // Bedrock repeats in its own words what the model's vendor counted in more detail.
+    // Bedrock repeats in its own format what the model's vendor counted in more detail.
     return earlier.words === 'openai' ? earlier : later
   }
   if (later.words === 'openai') return {words: 'openai', raw: mergeRawUsage(earlier.raw, later.raw)!}

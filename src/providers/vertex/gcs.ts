@@ -9,7 +9,7 @@ import type {Json} from '../translation.ts'
 export const GCS = 'storage'
 
 /**
- * Google Cloud Storage. Objects are written by the XML API, which takes a stream whose length nobody knows ("Streaming
+ * Google Cloud Storage. Objects are written by the XML API, which takes a stream of unknown length ("Streaming
  * uploads", chunked transfer encoding) and keeps none that broke off; all else is the JSON API's (Objects: get, list,
  * delete).
  */

@@ -98,7 +98,7 @@ export function chatReply(reply: unknown, context: TranslationContext): Translat
   return {body: completion(context, {choices: [choice], usage}), usage, model: null}
 }
 
-/** What stands under `result`; Cloudflare says whether the call went well beside it. Throws `InvalidResponseFault`. */
+/** The value of `result`; Cloudflare reports beside it whether the call succeeded. Throws `InvalidResponseFault`. */
 export function resultIn(reply: unknown): Json {
   const {success, result, errors} = object(reply)
   if (success === false || !isObject(result)) {

@@ -5,7 +5,7 @@ import {isObject, type JsonValue, withKey} from './json.ts'
 /** A guardrail failed that does not deny. */
 export const FAILED_STATUS = 246
 
-/** What a client is shown; null when no hook ran that was waited for. */
+/** The results that a client is shown; null when no hook ran that the call waited for. */
 export function shownResults(before: readonly HookResult[], after: readonly HookResult[]): HookResults | null {
   if (![...before, ...after].some(result => 'checks' in result)) return null
   return {before_request_hooks: before, after_request_hooks: after}
@@ -17,8 +17,8 @@ export function statusOf(upstream_status: number, is_failed: boolean): number {
 }
 
 /**
- * The body of a 446, in the form of its route's errors; `where` stands behind "failed". Of an answer that was denied it
- * shows nothing: what checks quote of it is left out.
+ * The body of a 446, in the form of its route's errors; `where` follows "failed". Of an answer that was denied it shows
+ * nothing: what checks quote of it is left out.
  */
 export function deniedBody(endpoint: EndpointName, fields: HookResults, where = '') {
   const hook_results = {...fields, after_request_hooks: fields.after_request_hooks.map(withoutExcerpts)}

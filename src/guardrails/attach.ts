@@ -28,7 +28,7 @@ export interface AttachOptions {
   readonly path?: string
   /** The organisation's, then the workspace's. */
   readonly defaults: readonly DefaultGuardrails[]
-  /** What the call may use under this id or slug. */
+  /** The guardrail that the call may use under this id or slug. */
   saved(handle: string): SavedGuardrail | undefined
   readonly registry?: Registry
 }
@@ -38,7 +38,7 @@ export interface Attached {
   readonly output: readonly Hook[]
   /** Anything here, and the call is refused (400) or the config not saved. */
   readonly faults: readonly HookFault[]
-  /** What is attached where it has no effect. */
+  /** Guardrails that are attached where they have no effect. */
   readonly warnings: readonly HookFault[]
 }
 

@@ -10,8 +10,8 @@ import {atOnce, type SlicedWork} from './time-slices.ts'
 import type {BodyString, View} from './view.ts'
 
 /**
- * The strings of a body whose dialect nobody knows, found in its bytes: every one is a text. What rewrites changes
- * values only, each where it stands.
+ * The strings of a body in an unknown dialect, found in its bytes: every one is a text. A rewrite changes values only,
+ * each in its place.
  */
 export class BytesView implements View {
   readonly kind = 'strings'
@@ -22,7 +22,7 @@ export class BytesView implements View {
   readonly strings: readonly BodyString[]
   readonly #bytes: Buffer
   readonly #regions: readonly Region[]
-  /** As they stand in the bytes; each once. */
+  /** As they are in the bytes; each once. */
   readonly #found: readonly FoundText[]
   #texts: readonly string[] | undefined
   #text: string | undefined
@@ -69,7 +69,7 @@ export class BytesView implements View {
     return is_changed ? new BytesView(this, this.#bytes, this.#regions, this.#found, strings) : this
   }
 
-  /** A service gives a whole body as JSON: it can stand in the place of JSON alone. */
+  /** A service returns a whole body as JSON, which can replace JSON alone. */
   withBody(body: JsonValue): View {
     if (this.#regions[0]?.form !== 'json' || this.#regions.length > 1)
       throw new CheckFault('This body cannot be replaced by JSON.')
@@ -111,7 +111,7 @@ export type ReadFault = WalkFault | 'many'
 
 const STRINGS_AT_ONCE = 512
 const MAX_STRINGS = 1 << 18
-/** A longer text of JSON that stands as a string is a text like any other. */
+/** A longer JSON text inside a string is judged as plain text. */
 const LONGEST_INNER = 64 << 10
 
 /** Finds the strings of these regions, and takes the `names` of fields for keys. */
@@ -151,7 +151,7 @@ export function* readingBytes(
   return new BytesView(of, bytes, regions, found)
 }
 
-/** A text, or, where it is JSON that stands as a text, each string in it. */
+/** A text, or, when the text is JSON, each string in it. */
 function mapText(
   {text, called}: {readonly text: string; readonly called: string},
   by: (text: string, called: string) => string,

@@ -69,7 +69,7 @@ function httpThrough(egress: CheckWorldOptions['egress'], workspace_id: string):
 
 const MAX_KEPT = 1000
 
-/** What checks keep between calls, the oldest dropped first. */
+/** The memory of checks between calls; the oldest entry is dropped first. */
 export function checkMemory(): Memory {
   const kept = new LRUCache<string, {readonly value: unknown}>({max: MAX_KEPT})
   return {

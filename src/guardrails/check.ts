@@ -15,7 +15,7 @@ export interface Transform {
 }
 
 /**
- * What a check says. `data` is JSON, and quotes nothing of the text but `textExcerpt`, which the engine takes anew
+ * What a check says. `data` is JSON, and quotes nothing of the text but `textExcerpt`, which the engine takes again
  * after a redaction.
  */
 export interface Verdict {
@@ -37,7 +37,7 @@ export interface SecretReference {
   readonly secret_key?: string | undefined
 }
 
-/** What a check may know of a call, and all of the world that it may touch. */
+/** Facts of a call that a check may read, and its only access to the world outside. */
 export interface CheckContext {
   readonly side: Side
   readonly endpoint: EndpointName
@@ -57,8 +57,8 @@ export interface CheckContext {
   readonly response: View | null
   readonly response_status: number | null
   /**
-   * What checks keep, by their parameters, from one look at an answer that comes in parts to the next; absent where it
-   * is looked at once.
+   * State that checks keep, by their parameters, between two looks at an answer that comes in parts; absent when the
+   * answer is looked at once.
    */
   readonly parts?: Map<object, unknown>
   now_ms(): number
@@ -110,7 +110,7 @@ type Parameters<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
 export interface Prepared {
   readonly check: Check
   readonly fail_on_error: boolean
-  /** What fails a part of an answer fails the whole of it. */
+  /** True when a part that fails makes the whole answer fail. */
   readonly judges_parts: boolean
   /** It only says what may not be there. */
   readonly forbids: boolean
@@ -205,7 +205,7 @@ function memberOf(schema: z.core.SomeType | undefined, key: string): z.core.Some
   return memberOf(innerType, key)
 }
 
-/** What a parameter is marked with, or the one that it is when it is there. */
+/** The mark of a parameter, or of the schema inside an optional one. */
 function markOf(schema: z.core.SomeType | undefined, key: string): unknown {
   if (schema === undefined) return undefined
   const marks = z.globalRegistry.get(schema as z.ZodType) as Readonly<Record<string, unknown>> | undefined
@@ -213,7 +213,8 @@ function markOf(schema: z.core.SomeType | undefined, key: string): unknown {
 }
 
 /**
- * Known names in their own spelling; where two spellings of one name stand, the first stays as it is and so is refused.
+ * Known names in their own spelling; when a body has two spellings of one name, the first stays as it is and so is
+ * refused.
  */
 function renamed(input: unknown, names: ReadonlyMap<string, string>): unknown {
   if (!isObject(input)) return input

@@ -7,7 +7,7 @@ export interface ConfigNode {
   readonly path: string
 }
 
-/** What is wrong, or without effect, in the guardrails of a config's nodes. */
+/** Faults, and parts without effect, in the guardrails of a config's nodes. */
 export function guardrailFaults(
   nodes: readonly ConfigNode[],
   saved: (handle: string) => SavedGuardrail | undefined,

@@ -11,8 +11,8 @@ export interface GuardedOperation {
 }
 
 /**
- * What guardrails read of one side of an operation: its texts, in the words of its route; its strings, whatever they
- * are; its strings where a guardrail says `every_route`; nothing.
+ * The part of one side of an operation that guardrails read: its texts, in the dialect of its route; all its strings;
+ * its strings when a guardrail sets `every_route`; nothing.
  */
 export type Coverage = 'dialect' | 'strings' | 'every_route' | 'none'
 
@@ -80,7 +80,7 @@ export interface CoveredSide {
   readonly skipped: readonly {readonly id: string; readonly reason: NotJudged}[]
 }
 
-/** What a guardrail judges of one side of an operation. */
+/** The part of one side of an operation that a guardrail judges. */
 export function coveredBy(hook: Hook, operation: GuardedOperation, side: Side): CoveredSide {
   const reads = coverageOf(operation, side)
   const kind =

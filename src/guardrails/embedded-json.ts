@@ -8,8 +8,8 @@ const FENCES_AT_ONCE = 512
 const UNITS_AT_ONCE = 16_384
 
 /**
- * The JSON that a text holds: what its ```json blocks hold, or without such the outermost `{...}` that parse. At most a
- * hundred, found in one pass: a brace in a string that stands in an object counts as none.
+ * The JSON in a text: the content of its ```json blocks, or without such the outermost `{...}` that parse. At most a
+ * hundred, found in one pass: a brace in a string inside an object counts as none.
  */
 export function* embeddedJson(text: string): SlicedWork<readonly JsonValue[]> {
   const blocks = (yield* fences(text)).filter(({tag}) => tag === 'json')

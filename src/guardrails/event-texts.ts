@@ -13,8 +13,8 @@ interface EventText {
 /** Deeper than this no event has a text. */
 const DEEPEST = 6
 /**
- * Members of items, parts, sessions and responses that are texts of people or models. What else stands there is judged
- * by what forbids alone.
+ * Members of items, parts, sessions and responses that are texts of people or models. Only checks that forbid read the
+ * other members.
  */
 const TEXT_KEYS: ReadonlySet<string> = new Set(['text', 'transcript', 'instructions', 'refusal', 'output'])
 /** Members that hold such members. */
@@ -23,12 +23,12 @@ const HOLDERS = ['item', 'session', 'response', 'part', 'content', 'input', 'out
 const SOUND = /^response\.(?:output_)?audio\.delta$/
 const ARGUMENTS = /arguments\.delta$/
 
-/** What a client says: items, instructions, results of tools. */
+/** The client's texts: items, instructions, results of tools. */
 export function clientTexts(event: JsonObject): EventText[] {
   return within(event, [], 0)
 }
 
-/** What a provider says: in pieces, repeated whole, and in the items of a conversation. */
+/** The provider's texts: in pieces, repeated whole, and in the items of a conversation. */
 export function serverTexts(event: JsonObject): EventText[] {
   const type = own(event, 'type')
   const is_piece = typeof type === 'string' && type.endsWith('.delta') && !isSound(event) && !ARGUMENTS.test(type)

@@ -56,8 +56,8 @@ function isBarred(name: string): boolean {
 }
 
 /**
- * What goes with a call to a service of the user's: JSON, their headers, the client's that were named, and the place in
- * the trace.
+ * The headers of a call to a service of the user's: the type JSON, the configured ones, those of the client that were
+ * named, and the place in the trace.
  */
 export function outgoingHeaders(
   own: Readonly<Record<string, string>>,

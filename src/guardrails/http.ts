@@ -15,13 +15,14 @@ export interface HttpReply {
 }
 
 /**
- * One exchange, through the gateway's egress wall. Redirects are not followed. It ends when `signal` fires; a body that
- * nobody reads to its end is let go when its iteration is left.
+ * One exchange, through the gateway's egress wall. Redirects are not followed. It ends when `signal` fires; an unread
+ * body is dropped when its iteration is left.
  */
 export type Http = (ask: HttpAsk, signal: AbortSignal) => Promise<HttpReply>
 
 /**
- * What checks keep between calls: keys that sign tokens, answers of an introspection. Bounded by whoever provides it.
+ * Values that checks keep between calls: keys that sign tokens, answers of an introspection. The provider of the memory
+ * bounds it.
  */
 export interface Memory {
   get(key: string): unknown

@@ -9,7 +9,7 @@ export interface Image {
 interface Place {
   readonly url: string
   readonly path: JsonPath
-  /** What stands at `path` once the picture is there. */
+  /** The value of `path` once the picture is there. */
   put(image: Image): JsonValue
 }
 

@@ -2,7 +2,7 @@ import {isMemberName} from './left-alone.ts'
 
 type By = (text: string, called: string) => string
 
-/** What may stand between the strings of JSON. */
+/** Characters that may be between the strings of JSON. */
 const BETWEEN: ReadonlySet<string> = new Set(' \t\n\r{}[],:')
 const SCALAR = /(?:true|false|null|-?\d[\d.eE+-]*|[-a-z]{1,5}$)/y
 const MIN_DIGITS = 7
@@ -11,9 +11,10 @@ const CUT_ESCAPE = /\\u[\dA-Fa-f]{0,3}$/
 const LONGEST_CUT = 5
 
 /**
- * JSON that stands as a text, with each string in it put through `by`, keys that are no names among them, and numbers
- * that may be somebody's. Every other sign stays as it is, and so does the beginning of a string up to what changes in
- * it: the same is made of JSON that is not whole yet as of the beginning of the whole. What is no JSON is a text.
+ * A JSON text with each string in it put through `by`, keys that are no names among them, and numbers that may be
+ * personal. Every other sign stays as it is, and so does the beginning of a string up to the first change in it: JSON
+ * that is still incomplete gets the same result as the beginning of the whole. A text that is no JSON is treated as one
+ * string.
  */
 export function mapJsonStrings(json: string, by: By): string {
   if (!/^\s*["{[]/.test(json)) return by(json, '')
@@ -68,7 +69,7 @@ export function mapJsonStrings(json: string, by: By): string {
   return kept ? parts.join('') + json.slice(kept) : json
 }
 
-/** Where the string that opens at `at` has its closing quote; -1: nowhere. */
+/** The index of the closing quote of the string that opens at `at`; -1 for none. */
 function endOf(json: string, at: number): number {
   for (let from = at + 1; ; ) {
     const close = json.indexOf('"', from)
@@ -78,19 +79,19 @@ function endOf(json: string, at: number): number {
   }
 }
 
-/** How many backslashes stand in a row before `end`. An expression would begin anew at each of them. */
+/** The number of backslashes right before `end`. An expression would begin again at each of them. */
 function slashesBefore(text: string, end: number): number {
   let slashes = 0
   while (text[end - 1 - slashes] === '\\') slashes++
   return slashes
 }
 
-/** What a string says, and what of it cannot be read yet; undefined for what is no string of JSON. */
+/** The text of a string, and the rest that cannot be read yet; undefined for anything but a string of JSON. */
 function decoded(raw: string, is_cut: boolean): {readonly text: string; readonly rest: string} | undefined {
   if (!raw.includes('\\')) return {text: raw, rest: ''}
   const rest = !is_cut ? '' : slashesBefore(raw, raw.length) % 2 === 1 ? '\\' : cutUnicode(raw)
   try {
-    // A line break may not stand in a string of JSON, but models write some.
+    // A line break is not valid in a string of JSON, but models write some.
     const text = JSON.parse(`"${raw.slice(0, raw.length - rest.length).replace(/[\0-\x1f]/g, escaped)}"`) as string
     return {text, rest}
   } catch {

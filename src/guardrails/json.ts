@@ -13,8 +13,7 @@ export function isList(value: unknown): value is readonly JsonValue[] {
 }
 
 /**
- * What `value` itself holds under `key`, never what its prototype does; undefined where it holds nothing or is no
- * container.
+ * The own member `key` of `value`, never one of its prototype; undefined when it is missing or `value` is no container.
  */
 export function own(value: unknown, key: string | number): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined

@@ -7,7 +7,7 @@ interface LeftAlone {
   readonly keys: readonly string[]
   /** A string of another form is a text like any other, whatever its key. */
   readonly form: RegExp
-  /** Where a key has other strings too: whether the object that holds it has this kind. */
+  /** For a key that has other strings too: true when the object that holds it has this kind. */
   readonly where?: (holder: JsonValue | undefined) => boolean
 }
 
@@ -139,7 +139,7 @@ function byKey(): Map<string, LeftAlone[]> {
   return by
 }
 
-/** Keys under which base64 stands, or `data:` URLs of it. */
+/** Keys whose values are base64, or `data:` URLs of it. */
 export const BASE64_KEYS: ReadonlySet<string> = new Set(
   LEFT_ALONE.filter(({what, form}) => what === 'base64' || form === DATA_URL).flatMap(({keys}) => keys),
 )
@@ -150,7 +150,7 @@ export function isLeftAlone(text: string, key: string, holder: JsonValue | undef
   return rules?.some(({form, where}) => form.test(text) && (where === undefined || where(holder))) ?? false
 }
 
-/** What a member of data or of a schema is called, as programs call it. What has another form is a text. */
+/** The name of a member of data or of a schema, in the form of programs. A name of another form is a text. */
 const MEMBER = /^[A-Za-z_$][A-Za-z_$.-]{0,63}\d{0,3}$/
 
 export function isMemberName(key: string): boolean {

@@ -7,7 +7,7 @@ export function operatorParameter(fallback: Operator) {
   return z.enum(OPERATORS).default(fallback).describe('How many of them must be there.')
 }
 
-/** What of `wanted` is there, and whether that is what `operator` asks for. */
+/** The members of `wanted` that are present, and the verdict of `operator` on them. */
 export function compare<T extends string>(wanted: readonly T[], isThere: (each: T) => boolean, operator: Operator) {
   const found = wanted.filter(isThere)
   const missing = wanted.filter(each => !found.includes(each))
@@ -29,7 +29,7 @@ export function split(text: string): string[] {
     .filter(Boolean)
 }
 
-/** The entries that stand in both lists. */
+/** The entries that are in both lists. */
 export function shared<T>(one: readonly T[], other: readonly T[]): readonly T[] {
   const among = new Set(other)
   return [...new Set(one)].filter(each => among.has(each))

@@ -1,14 +1,14 @@
 import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from './json.ts'
 import {isLeftAlone} from './left-alone.ts'
 
-/** A piece of text in an event of a stream: which of the answer's texts it belongs to, and where it stands. */
+/** A piece of text in an event of a stream: which of the answer's texts it belongs to, and its path. */
 export interface Delta {
   /** The same for all pieces of one text: what it is, a space, and whose. */
   readonly slot: string
   /** Null: it is no piece, but a string of its own somewhere in the event. */
   readonly path: JsonPath | null
   readonly text: string
-  /** It stands where the dialect streams no text: it is read by itself too. */
+  /** It is in a place where the dialect streams no text: it is read by itself too. */
   readonly is_other?: true
   /** It says what stood there before, and adds nothing to the text. */
   readonly is_again?: true
@@ -24,9 +24,9 @@ const LONGEST_SLOT = 256
 
 /**
  * The strings below `root` that no rule of a dialect names, each as a piece of the text that the same place has in all
- * events: a provider may stream a text under any member. Elements of a list are told apart by their own `index`, else
- * by their place. Words that a dialect gives, ids and data in base64 are no pieces (`left-alone.ts`), nor what stands
- * under a key of `skipped`.
+ * events: a provider may stream a text under any member. Elements of a list are known by their own `index`, else by
+ * their place. Words that a dialect gives, ids and data in base64 are no pieces (`left-alone.ts`), nor values under a
+ * key of `skipped`.
  */
 export function nestedPieces(
   event: JsonObject,

@@ -10,7 +10,7 @@ export interface Pattern {
   readonly source: string
   readonly regex: Regex
   readonly is_global: boolean
-  /** Whether some part of it may take a code unit: nothing else is within a match. */
+  /** True when some part of it may take a code unit: no other unit is within a match. */
   takes(unit: number): boolean
   /** Code units of its longest match; Infinity: no bound. */
   readonly longest: number
@@ -66,13 +66,13 @@ export function budget(most = MAX_UNITS): CheckBudget {
   }
 }
 
-/** Whether it is in a short text, such as a value of metadata. */
+/** True when it is in a short text, such as a value of metadata. */
 export function isFound({regex}: Pattern, text: string, by: CheckBudget = budget(MAX_STEPS_AT_ONCE)): boolean {
   by.spend((text.length + 1) * regex.size)
   return regex.test(text)
 }
 
-/** Whether it is in a text, with pauses. */
+/** True when it is in a text; searches with pauses. */
 export function finding({regex}: Pattern, text: string, by: CheckBudget): SlicedWork<boolean> {
   return regex.testing(text, by.spend)
 }

@@ -25,7 +25,7 @@ function inResponse(body: JsonObject, how: AddPrefix): JsonValue {
   return how.onlyIfEmpty && input ? body : withKey(body, 'input', how.prefix + input)
 }
 
-/** A system text that stands beside the messages: a text, or a list of blocks. */
+/** A system text beside the messages: a text, or a list of blocks. */
 function beside(body: JsonObject, key: string, how: AddPrefix): JsonValue {
   const held = own(body, key)
   if (!hasText(held)) return withKey(body, key, how.prefix)

@@ -7,11 +7,11 @@ export interface Region {
   readonly form: 'json' | 'text' | 'query'
   readonly start: number
   readonly end: number
-  /** What the field is called that it is the content of; else nothing. */
+  /** The name of the field whose content it is; empty for none. */
   readonly called: string
 }
 
-/** A string where it stands. */
+/** A string and its place. */
 export interface RegionString {
   readonly text: string
   readonly called: string
@@ -22,7 +22,7 @@ export interface RegionString {
 
 const STRINGS_AT_ONCE = 512
 
-/** The strings of a region, and why they cannot all be told. Undefined is a place to pause at. */
+/** The strings of a region, and why some cannot be listed. Undefined is a place to pause at. */
 export function* stringsIn(bytes: Buffer, region: Region): Generator<RegionString | undefined, WalkFault | null> {
   const {form, start, end, called} = region
   if (form === 'json') return yield* jsonStrings(bytes, region)

@@ -57,7 +57,7 @@ export const CHECKS: readonly Check[] = [
 export interface Registry {
   /** A name without a namespace is one of `default`; case never matters. */
   find(id: string): Check | undefined
-  /** What to say of an id that is no check's. */
+  /** The error message for an id that is no check's. */
   unknown(id: string): string
 }
 

@@ -14,9 +14,9 @@ const UNITS_AT_ONCE = 32_768
 const MATCHES_AT_ONCE = 64
 
 /**
- * Every match of `pattern` in `text` replaced by `put`, as it stands: `$1` is no group. An empty match replaces
- * nothing. Spends from `by`, at most in proportion to the text's length where the longest match is bounded; throws when
- * it is used up.
+ * Every match of `pattern` in `text` replaced by `put`, literally: `$1` is no group. An empty match replaces nothing.
+ * Spends from `by`, at most in proportion to the text's length where the longest match is bounded; throws when it is
+ * used up.
  *
  * A search may look far ahead before it settles for a short match, so that searching again behind each match could cost
  * the square of the length. From the first match on it therefore sees a window at a time: the run of code units that
@@ -83,8 +83,8 @@ function* within(
   const {regex, longest} = pattern
   const width = Math.max(WINDOW, longest)
   for (let at = from; at < to; ) {
-    // What begins in the window is judged as in the whole text: it ends before `seen`, and one code unit more stands on
-    // either side.
+    // A match that begins in the window is judged as in the whole text: it ends before `seen`, and one code unit more
+    // is on either side.
     const last = Math.min(to, at + width)
     const seen = Math.min(to, last + longest)
     const begin = Math.max(0, at - 1)

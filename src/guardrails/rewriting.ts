@@ -4,7 +4,7 @@ import type {View} from './view.ts'
 
 /** A redaction of every string of a view. */
 export interface Rewriting {
-  /** What it changes of `view`, or undefined where it changes none. */
+  /** The change of `view`, or undefined for none. */
   of(view: View): SlicedWork<Transform | undefined>
 }
 
@@ -12,7 +12,7 @@ export interface Rewriting {
 const TEXTS_AT_ONCE = 128
 
 /**
- * What `by` makes of a text is remembered, so that carrying it out costs nothing more unless another redaction came
+ * The result of `by` for a text is remembered, so that carrying it out costs nothing more unless another redaction came
  * before.
  */
 export function rewriting(by: (text: string, called: string) => SlicedWork<string>): Rewriting {

@@ -8,11 +8,11 @@ import {type Restore, restoreOfAll} from './pii/restore.ts'
 import {isGuarded} from './texts.ts'
 import type {View} from './view.ts'
 
-/** What one phase of a call came to. */
+/** The outcome of one phase of a call. */
 export interface PhaseOutcome {
   /** Of the hooks that were waited for, in their order. */
   readonly results: readonly HookResult[]
-  /** A hook with `deny` failed: nothing goes on. */
+  /** A hook with `deny` failed: the call stops. */
   readonly is_denied: boolean
   /** A hook failed. */
   readonly is_failed: boolean
@@ -107,9 +107,9 @@ type Skipped = 'route' | SkipReason
 function skippedBecause(hook: Hook, view: View, context: CheckContext): Skipped | null {
   const {type, async, checks} = hook
   if (type === 'mutator' && (async || context.endpoint === 'embed')) return 'route'
-  // An error is nothing but strings, whatever the route; what else is no answer is nobody's to judge.
+  // An error is nothing but strings, whatever the route; other replies that are no answer are not judged.
   const status = context.response_status ?? 0
-  // What a good status carries is the model's text, whether it is 200, 201 or 202.
+  // A reply of any good status is the model's text, be it 200, 201 or 202.
   const is_judged = status >= 300 ? view.kind === 'strings' : status >= 200
   if (context.side === 'output' && !is_judged) return 'route'
   const reasons = checks.map(each => whySkipped(each, hook, view.kind, context))

@@ -6,7 +6,7 @@ import {type HookFault, makeHook} from './hook.ts'
 import {isObject} from './json.ts'
 import {ALL_CHECKS, BUILT_IN} from './registry.ts'
 
-/** What is wrong with checks that are to be saved, each at its path. */
+/** The faults of checks that are to be saved, each at its path. */
 export function faultsOf(checks: readonly GuardrailCheck[]): readonly HookFault[] {
   const faults: HookFault[] = []
   makeHook({checks}, {registry: BUILT_IN, path: '', id: 'saved', type: 'guardrail'}, faults)
@@ -52,8 +52,8 @@ function isAlike(one: GuardrailCheck, other: GuardrailCheck): boolean {
 }
 
 /**
- * Where a check sends its secrets: its addresses, and what stands beside secrets in one parameter, such as a host, a
- * region or a tenant.
+ * The destinations of a check's secrets: its addresses, and the members beside secrets in one parameter, such as a
+ * host, a region or a tenant.
  */
 function placeOf(each: GuardrailCheck): string {
   const leaves = leavesOf(each)
@@ -110,7 +110,7 @@ export const DescribedCheck = z.union(
   ),
 )
 
-/** Where masks stand in place of secrets. */
+/** The places of masks that replace secrets. */
 function masksIn(each: GuardrailCheck, index: number) {
   return leavesOf(each).flatMap(({path, value, is_secret}) =>
     is_secret && hasMask(value) ? [{path: `checks[${index}].parameters.${path}`}] : [],

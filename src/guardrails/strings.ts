@@ -6,18 +6,18 @@ import {mapJsonStrings} from './json-strings.ts'
 import {isLeftAlone, isMemberName} from './left-alone.ts'
 
 /**
- * What becomes of a string. `called`: the key under which it stands in data of the caller's own, or nothing. `is_echo`:
- * the provider repeats the request.
+ * The function that maps each string. `called`: the key that holds it in data of the caller's own, or nothing.
+ * `is_echo`: the provider repeats the request.
  */
 export type ByString = (text: string, called: string, is_echo: boolean) => string
 
 /**
- * Where a walk is: of a string that is given, its way; of a key, of a number and of what stands in JSON, the way to
- * what holds it.
+ * The position of a walk: of a given string, its path; of a key, of a number and of a string inside JSON, the path of
+ * its holder.
  */
 export interface Trail {
   readonly path: (string | number)[]
-  /** JSON that stands as a text, before its strings are given one by one. */
+  /** A text that is JSON, before its strings are given one by one. */
   onJson(text: string): void
 }
 
@@ -31,11 +31,11 @@ type Form = 'body' | 'data' | 'schema'
 export const DATA_KEYS: ReadonlySet<string> = new Set(['metadata', 'variables', 'input', 'arguments'])
 /** Schemas: as the rest of a body, but for keys that are no names. */
 const SCHEMA_KEYS: ReadonlySet<string> = new Set(['parameters', 'input_schema', 'schema', 'output_schema'])
-/** Under these, JSON stands as a text. */
+/** The string values of these keys are JSON. */
 export const JSON_KEYS: ReadonlySet<string> = new Set(['arguments', 'partial_json'])
-/** The conversation grows from call to call: it comes last, so that what stands beside it is numbered as before. */
+/** The conversation grows from call to call: it comes last, so that strings beside it are numbered as before. */
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'input', 'prompt'])
-/** What a response repeats of its request. It is redacted, and nobody's answer. */
+/** The parts of a response that repeat its request. They are redacted, and are not judged as an answer. */
 export const ECHOED: ReadonlySet<string> = new Set([
   ...[
     'instructions',
@@ -52,15 +52,15 @@ export const ECHOED: ReadonlySet<string> = new Set([
 ])
 /** Deeper than this no body is read. */
 export const DEEPEST = 500
-/** A number of fewer digits is nobody's. */
+/** A number of fewer digits is not personal. */
 const MIN_DIGITS = 7
 /** Signs that providers refuse in the name of a participant. */
 const NOT_IN_NAMES = /[\s<|\\/>]+/g
 
 /**
  * The body with every string of it put through `by`, whatever its dialect, but for those in `LEFT_ALONE`; the same body
- * when `by` changes none. Strings of JSON that stands as a text are put through it one by one, so that it stays JSON.
- * `trail` follows the walk.
+ * when `by` changes none. Strings of a text that is JSON are put through it one by one, so that it stays JSON. `trail`
+ * follows the walk.
  */
 export function mapStrings(
   body: JsonValue,
@@ -148,7 +148,7 @@ export const MIN_BASE64 = 1024
 const BASE64 = /^(?:data:[\w.+/;=-]{0,200};base64,)?[\w+/=-]*$/
 
 /**
- * The same of a body whose dialect nobody knows: every string but long base64 is a text. Keys are told, those that are
+ * The same of a body in an unknown dialect: every string but long base64 is a text. Keys are passed on, those that are
  * plain names apart, and stay; so does all else.
  */
 export function mapEveryString(body: JsonValue, by: ByString, key?: (text: string) => void, trail?: Trail): JsonValue {
@@ -197,7 +197,7 @@ export function mapEveryString(body: JsonValue, by: ByString, key?: (text: strin
   }
 }
 
-/** JSON that stands as a text. */
+/** A text that is JSON. */
 const JSON_TEXT = /^\s*[{[]/
 
 function formOf(key: string, form: Form): Form {

@@ -3,12 +3,13 @@ import type {Side} from '../schema/guardrails.ts'
 import {clientTexts, serverTexts} from './event-texts.ts'
 import {isList, isObject, type JsonObject, type JsonPath, type JsonValue, own} from './json.ts'
 
-/** Where a text of people or models stands in a body. */
+/** The place of a text of people or models in a body. */
 export interface Slot {
   readonly path: JsonPath
   readonly text: string
   /**
-   * What verdicts on prose are about (docs/guardrails.md, What a check reads); the others belong to the conversation.
+   * True for texts that verdicts on prose read (docs/guardrails.md, What a check reads); the others belong to the
+   * conversation.
    */
   readonly is_judged: boolean
 }
@@ -18,7 +19,7 @@ type Reader = (body: JsonObject) => Slot[]
 const DEEPEST = 4
 
 /**
- * Where the texts of a dialect stand. Judged on the way in is the last message alone, with its tool results, and every
+ * The places of a dialect's texts. Judged on the way in is the last message alone, with its tool results, and every
  * prompt and input; on the way out every choice. Pictures, tool calls and token lists are no texts; strings of every
  * kind are in `strings.ts`. A route that is not here has none.
  */

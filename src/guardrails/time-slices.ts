@@ -15,8 +15,8 @@ let is_turn_open = false
 let fresh_ms = 0
 
 /**
- * Does `work`: at once where this turn of the event loop has time for it, else a piece each turn, so that it keeps
- * nobody waiting. All work in the process shares the turn, and takes turns in it.
+ * Does `work`: at once where this turn of the event loop has time for it, else a piece each turn, so that it delays no
+ * other call. All work in the process shares the turn, and takes turns in it.
  */
 export function inTimeSlices<T>(work: SlicedWork<T>): T | Promise<T> {
   if (!is_turn_open) openTurn()

@@ -16,7 +16,10 @@ const CALLS: ReadonlySet<string> = new Set(['tool_use', 'server_tool_use', 'mcp_
 export interface OfferedTool {
   /** `tools[0]`, or `functions[0]` in the older spelling. */
   readonly place: string
-  /** What it may be called: a tool without a type is a function of the caller's, `custom` in some dialects. */
+  /**
+   * The types of a tool that it may have: a tool without a type is a function of the caller's, `custom` in some
+   * dialects.
+   */
   readonly types: readonly string[]
   /** function.name, else name, else its type. */
   readonly name: string | null

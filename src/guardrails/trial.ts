@@ -17,7 +17,7 @@ export interface TriedCall
   readonly response: {readonly status: number; readonly body: JsonValue; readonly endpoint?: EndpointName} | null
 }
 
-/** What a guardrail says of one side of a call. */
+/** The verdict of a guardrail on one side of a call. */
 export interface TriedSide {
   readonly side: Side
   /** `denied`: the call would end with 446. `failed`: it would be answered with 246, or is judged beside the call. */

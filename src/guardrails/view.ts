@@ -7,7 +7,7 @@ import {isGuarded, slotsOf} from './texts.ts'
 /** A string of a body. */
 export interface BodyString {
   readonly text: string
-  /** The key under which it stands in data of the caller's own: it may tell what the text is. Else nothing. */
+  /** The key that holds it in data of the caller's own: it may tell what the text is. Else nothing. */
   readonly called: string
   /** The provider repeats the request there: no part of its answer. */
   readonly is_echo: boolean
@@ -19,8 +19,8 @@ export interface BodyString {
  */
 export interface View {
   /**
-   * How it was read: in the words of its route, or as nothing but strings. `unread`: nobody reads it; `none`: there is
-   * nothing to read.
+   * The way of reading: in the dialect of its route, or as nothing but strings. `unread`: it is not read; `none`: there
+   * is nothing to read.
    */
   readonly kind: 'dialect' | 'strings' | 'unread' | 'none'
   readonly endpoint: EndpointName
@@ -35,8 +35,8 @@ export interface View {
   /** Every string that is forwarded, but for those in `LEFT_ALONE`. */
   readonly strings: readonly BodyString[]
   /**
-   * What an answer says beside its texts, such as the arguments of tool calls and reasoning: a line break between two.
-   * Nothing of a request but of an event of a realtime session.
+   * The parts of an answer beside its texts, such as the arguments of tool calls and reasoning: a line break between
+   * two. Nothing of a request but of an event of a realtime session.
    */
   readonly beside: string
   /** Each of the strings replaced where it stands by what `by` makes of it; all else stays as it is. */
@@ -52,7 +52,7 @@ export function viewOf(endpoint: EndpointName, side: Side, body: JsonValue): Vie
   return dialectView(endpoint, side, body)
 }
 
-/** A body whose dialect nobody knows, parsed: each of its strings is a text. */
+/** A body in an unknown dialect, parsed: each of its strings is a text. */
 function everyStringView(endpoint: EndpointName, side: Side, body: JsonValue): View {
   const found: BodyString[] = []
   const find = (text: string, called: string) => {
@@ -123,7 +123,7 @@ function dialectView(endpoint: EndpointName, side: Side, body: JsonValue): View 
   return view
 }
 
-/** What there is of a body that is not there, or that nobody reads. */
+/** The view of a body that is missing, or that is not read. */
 export function nothingOf(endpoint: EndpointName, side: Side, kind: 'unread' | 'none'): View {
   return {...emptyView(endpoint, side, null), kind}
 }

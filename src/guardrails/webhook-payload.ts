@@ -1,7 +1,7 @@
 import type {CheckContext} from './check.ts'
 import type {JsonObject} from './json.ts'
 
-/** What a service of the user's gets of a call. The client's headers are not in it. */
+/** The facts of a call that a service of the user's gets. The client's headers are not in it. */
 export function callOf(context: CheckContext): JsonObject {
   const {side, request, response} = context
   return {

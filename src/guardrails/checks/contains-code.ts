@@ -3,7 +3,7 @@ import {check, excerpt, judged, not, type Verdict} from '../check.ts'
 import {fences} from '../embedded-json.ts'
 import {inTimeSlices, type SlicedWork} from '../time-slices.ts'
 
-/** What the tag of a fenced block may be for each language. */
+/** The tags of a fenced block for each language. */
 const TAGS = {
   SQL: ['sql', 'mysql', 'postgresql', 'plsql', 'sqlite'],
   Python: ['python', 'py', 'python3'],

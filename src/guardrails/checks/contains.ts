@@ -32,7 +32,7 @@ const UNITS_AT_ONCE = 1 << 18
 
 function* containing(view: View, {words, operator, not}: Parameters): SlicedWork<Verdict> {
   const {text} = view
-  // What forbids sees what an answer says beside its text, too.
+  // A check that forbids also reads the parts of an answer beside its text.
   const beside = forbids({operator, not}) ? view.beside : ''
   const there = new Set<string>()
   for (const word of words) if ((yield* has(text, word)) || (yield* has(beside, word))) there.add(word)

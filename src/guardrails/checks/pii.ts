@@ -76,7 +76,7 @@ function* judging(view: View, parameters: Parameters, context: CheckContext): Sl
     ? knownValues(view.strings, spans, parts && behindJudged(learnt, before?.texts ?? []))
     : undefined
   if (parts && redact) {
-    // What one look at an answer numbers is numbered so in the next, whatever came before it meanwhile.
+    // A value keeps its number from one look at an answer to the next, whatever came before it meanwhile.
     for (const [index, {text}] of view.strings.entries()) yield* given.redacting(text, spans[index]!)
     parts.set(parameters, {given, learnt, texts: view.strings.map(({text}) => text)} satisfies Before)
   }
@@ -101,7 +101,7 @@ function* judging(view: View, parameters: Parameters, context: CheckContext): Sl
   return {...judged(true, data), ...(transformed ? {transformed} : {}), ...(is_restored ? {restore: kept} : {})}
 }
 
-/** What is kept from one look at an answer that comes in parts to the next. */
+/** State that is kept between two looks at an answer that comes in parts. */
 interface Before {
   readonly given: Vault
   /** The texts as they were judged last. */
@@ -124,7 +124,9 @@ function* vaultFor({side, request, is_request_transformed}: CheckContext): Slice
   return made
 }
 
-/** Where a value may stand to be taken out: what was judged before it was known may have left with it. */
+/**
+ * The place from which a value may be removed: text that was judged before the value was known may have left with it.
+ */
 function behindJudged(learnt: Map<string, readonly string[]>, judged: readonly string[]) {
   return (value: string, text: string): number => {
     if (!learnt.has(value)) learnt.set(value, judged)
@@ -137,7 +139,7 @@ function behindJudged(learnt: Map<string, readonly string[]>, judged: readonly s
   }
 }
 
-/** What is found in texts, each looked at once. */
+/** The findings in texts, each looked at once. */
 function lookedAt(classes: readonly PiiClass[]) {
   const found = new Map<string, Map<string, readonly PiiSpan[]>>()
   return {

@@ -40,7 +40,7 @@ function* matching(view: View, {rule, not, redact, replacement}: Parameters): Sl
     return (yield* replacingAll(rule, text, replacement, spent)).text
   })
   const transformed = redact ? yield* redaction.of(view) : undefined
-  // What forbids sees what an answer says beside its text, too.
+  // A check that forbids also reads the parts of an answer beside its text.
   const beside = not ? view.beside : ''
   if (!view.text && !beside && !transformed) return failed(new CheckFault('There is no text to match.'))
   const found = (yield* finding(rule, view.text, spent)) || (beside !== '' && (yield* finding(rule, beside, spent)))

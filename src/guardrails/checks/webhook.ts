@@ -75,7 +75,7 @@ async function read(
   return {...judged(verdict, data), transformed: {is_whole: true, apply: view => view.withBody(put)}}
 }
 
-/** What is to stand in the body's place; undefined: this side stays. */
+/** The new body; undefined when this side stays. */
 function replacement(reply: JsonValue, {side}: CheckContext): JsonValue | undefined {
   const phase = own(own(reply, 'transformedData'), side === 'input' ? 'request' : 'response')
   const json = own(phase, 'json')

@@ -1,18 +1,18 @@
-/** A rule of words in order: each step stands within so many words of the one before. */
+/** A rule of words in order: each step comes within so many words of the one before. */
 export interface WordRule {
   readonly id: string
-  /** 0 to 1: how much of the doubt that is left it takes away. */
+  /** 0 to 1: the share of the remaining doubt that it removes. */
   readonly weight: number
   readonly about: string
   /** Words of each step, parted by spaces; a `*` ends a beginning. */
   readonly steps: readonly string[]
-  /** Words that may stand between two steps. */
+  /** The most words between two steps. */
   readonly gap: number
 }
 
 /**
- * A rule of strings that give away a forged turn or a hidden channel; `near`, where given, must stand within so many
- * characters behind.
+ * A rule of strings that give away a forged turn or a hidden channel; `near`, where given, must follow within so many
+ * characters.
  */
 export interface SignRule {
   readonly id: string

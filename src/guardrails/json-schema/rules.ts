@@ -3,7 +3,7 @@ import type {SlicedWork} from '../time-slices.ts'
 import {canonical} from './canonical.ts'
 import {FORMATS} from './formats.ts'
 
-/** Where a value breaks its schema, and which keyword it breaks. No value is quoted. */
+/** The place at which a value breaks its schema, and the broken keyword. No value is quoted. */
 export interface Complaint {
   /** `/items/0/name`; empty for the whole. */
   readonly at: string
@@ -27,7 +27,7 @@ interface Where {
 }
 
 type Complaints = readonly Complaint[]
-/** What grows with the value pauses. */
+/** A rule whose work grows with the value pauses. */
 type Rule = (expected: JsonValue, value: JsonValue, where: Where) => Complaints | SlicedWork<Complaints>
 
 /** Draft 2020-12, core §10 and validation §6: a rule says nothing of values of another type than its own. */

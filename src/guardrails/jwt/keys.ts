@@ -6,7 +6,7 @@ import {isObject, type JsonObject, type JsonValue, listOf, own} from '../json.ts
 
 const MAX_BYTES = 1024 * 1024
 const TIMEOUT_MS = 5000
-/** A key that is not in the set is looked for anew at most so often, whatever ids tokens claim. */
+/** A key that is not in the set is looked for again at most so often, whatever ids tokens claim. */
 const LOOK_AGAIN_MS = 30_000
 
 interface Kept {
@@ -49,7 +49,7 @@ export function readSet(input: unknown): readonly JsonValue[] | undefined {
   return isObject(set) && Array.isArray(own(set, 'keys')) ? listOf(own(set, 'keys')) : undefined
 }
 
-/** What an introspection endpoint says of a token that is active; null when it is not (RFC 7662 §2). */
+/** The claims of an active token by an introspection endpoint; null when it is not active (RFC 7662 §2). */
 export async function introspected(
   token: string,
   {endpoint, type, kept_as, max_age_s}: {endpoint: string; type: string; kept_as: string; max_age_s: number},

@@ -122,7 +122,7 @@ function among(found: JsonValue | undefined, wanted: readonly string[]): string[
   )
 }
 
-/** Where the API is: a claim of the token. It is not verified here, for it is the customer's own. */
+/** The host of the API: a claim of the token. It is not verified here, for it is the customer's own. */
 function apexOf(token: string): string {
   try {
     const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as JsonValue

@@ -23,7 +23,7 @@ const version = (fallback: string) =>
     .describe('Version of the API.')
 const HOST = 'cognitiveservices.azure.com'
 const SCOPE = `https://${HOST}/.default`
-/** Of a token's life, so that none expires on its way. */
+/** The part of a token's life for which it is used, so that none expires during a call. */
 const MAX_TOKEN_AGE_S = 900
 
 /** Source: Azure AI Content Safety REST API, Text Operations: Analyze Text. */

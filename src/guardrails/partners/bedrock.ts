@@ -73,7 +73,7 @@ export const bedrock = partner({
 
 const DEEPEST = 8
 
-/** What an assessment did, wherever in it that stands: an action, and the type or name beside it. */
+/** The actions of an assessment, at any depth: an action, and the type or name beside it. */
 function actions(value: JsonValue, depth = 0): {readonly action: string; readonly label: string}[] {
   if (depth > DEEPEST) return []
   if (Array.isArray(value)) return value.flatMap(each => actions(each, depth + 1))

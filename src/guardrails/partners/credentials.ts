@@ -5,7 +5,7 @@ import {CheckFault} from '../fault.ts'
 /** Something that a partner knows its customer by, or is reached by. */
 export interface Credential {
   readonly about: string
-  /** Sealed where it is kept, and shown to nobody. */
+  /** Sealed in the store, and never shown. */
   readonly is_secret: boolean
   readonly is_required: boolean
   readonly fallback: string
@@ -40,7 +40,7 @@ export function optionalSecret(about: string): Credential {
   return {...secret(about), is_required: false}
 }
 
-/** Where an API is: an http(s) URL, kept without a slash at its end. */
+/** The address of an API: an http(s) URL, kept without a slash at its end. */
 export function base(about: string, fallback = ''): Credential {
   const schema = visible
     .refine(isBase, 'must be an http or https URL without user name, query and fragment')
@@ -54,7 +54,7 @@ export function base(about: string, fallback = ''): Credential {
   }
 }
 
-/** A host name that stands in the URL of an API. */
+/** A host name that is part of the URL of an API. */
 export function host(about: string, fallback = ''): Credential {
   const schema = visible
     .transform(name => name.replace(/^https:\/\//i, '').replace(/\/+$/, ''))
@@ -76,7 +76,7 @@ export function credentialsParameter(credentials: Readonly<Record<string, Creden
     .describe('What the partner knows you by.') as unknown as z.ZodType<PartnerCredentials>
 }
 
-/** What is to be sent; throws a `CheckFault` where a credential lacks. */
+/** The credentials to send; throws a `CheckFault` when one is missing. */
 export async function resolved<Name extends string>(
   credentials: Readonly<Record<Name, Credential>>,
   given: PartnerCredentials,

@@ -18,7 +18,7 @@ export interface PartnerAsk {
   readonly body: JsonObject
 }
 
-/** What a partner judges. */
+/** The input of a partner. */
 export interface PartnerCall<Parameters, Name extends string> {
   readonly view: View
   readonly context: CheckContext
@@ -37,7 +37,7 @@ export interface PartnerCall<Parameters, Name extends string> {
   }): Promise<JsonValue>
 }
 
-/** What is to stand in a text's place. */
+/** The new value of a text. */
 export interface Redaction {
   readonly from: string
   readonly to: string
@@ -46,7 +46,7 @@ export interface Redaction {
 /** A partner's ruling. */
 export interface Ruling {
   readonly passes: boolean
-  /** What it found, in its own words for it; nothing of the text. */
+  /** The partner's names of its findings; no part of the text. */
   readonly labels?: readonly string[]
   readonly redactions?: readonly Redaction[]
   /** A whole body in the old one's place. */
@@ -141,7 +141,7 @@ export function partner<Shape extends z.ZodRawShape, Name extends string>(
     const {labels = [], body} = ruling
     const found = [...new Set(labels)].slice(0, MAX_LABELS).map(label => label.slice(0, LONGEST_LABEL))
     const redactions = (ruling.redactions ?? []).filter(({from, to}) => from !== to)
-    // What should have been taken out and cannot be is not let through.
+    // An answer is blocked when a text that should have been removed from it cannot be.
     const is_lost = redactions.some(({from}) => !view.texts.includes(from))
     const transformed = ruling.transformed ?? (body === undefined ? redaction(redactions) : whole(body))
     const passes = ruling.passes && !is_lost

@@ -30,7 +30,7 @@ function protect(name: string, side: Side): PartnerCheck {
         texts,
         results.map((result, index) => dig(result, 'modified_text') ?? texts[index]),
       )
-      // To be modified, and no text to put in place: it is not let through as it is.
+      // The service wants a change, and gives no text to put in place: the text is blocked.
       const is_known = results.every(
         (result, index) => actions[index] !== 'modify' || typeof dig(result, 'modified_text') === 'string',
       )

@@ -32,7 +32,7 @@ export interface FindingSpan {
 
 /**
  * `text` with its spans masked by `[LABEL]`, those that touch or overlap as one. Null when a span is none of this text:
- * nothing is then known of where the others stand.
+ * then the places of the others are unknown.
  */
 export function masked(text: string, spans: readonly FindingSpan[]): string | null {
   const good: {start: number; end: number; label: string}[] = []

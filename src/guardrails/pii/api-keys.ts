@@ -36,9 +36,7 @@ function* tokens(page: ScannedText): Generator<PiiFinding | undefined> {
   }
 }
 
-/**
- * A key of an issuer that begins here; it ends with the token or where a character stands that the issuer does not use.
- */
+/** A key of an issuer that begins here; it ends with the token or at a character that the issuer does not use. */
 function issued({text, work}: ScannedText, at: number, token_end: number): PiiFinding | undefined {
   if (isWordAt(text, at - 1)) return undefined
   for (const {kind, prefix, sign, length} of BY_START.get(text.slice(at, at + 2)) ?? []) {
@@ -113,7 +111,7 @@ function isBase64Url(code: number): boolean {
 }
 
 /**
- * A bot's number, a colon, and 35 characters that begin with AA. `bot` may stand right before, as in the address of the
+ * A bot's number, a colon, and 35 characters that begin with AA. `bot` may come right before, as in the address of the
  * service.
  */
 function telegram({text}: ScannedText, start: number, end: number): PiiFinding | undefined {

@@ -72,14 +72,15 @@ function isBirth(
   return !other && isIn(BEHIND, after)
 }
 
-/** What may follow the date of a birth. */
+/** Words that may follow the date of a birth. */
 const BEHIND = cue(
   'geboren|born|dob\\b|d\\.o\\.b|is (?:my|his|her|their|the) (?:birth|dob|date of birth)|birth|doğumlu|tarihinde doğ|születésű|г\\.? ?р|года рождения|ist (?:mein|sein|ihr) geb|est (?:ma|sa) date de naiss|es mi fecha de nac',
   '生まれ|生$|出生|생|に生|が(?:誕生|生年)|को जन्म',
 )
 
 /**
- * What of a text belongs to the sentence and the line at its end. A short word before a full stop is an abbreviation.
+ * The part of a text that belongs to the sentence and the line at its end. A short word before a full stop is an
+ * abbreviation.
  */
 function sentence(before: string): string {
   const stops = [...before.matchAll(/(\p{L}*)[.](?= )|[;?!](?= |$)/gu)].filter(

@@ -1,4 +1,4 @@
-/** What is looked for. The names are those of the labelled set and of the check's `categories`. */
+/** The classes that are searched. The names are those of the labelled set and of the check's `categories`. */
 export const PII_CLASSES = [
   'credit_card',
   'iban',

@@ -2,7 +2,7 @@ import type {Work} from './work.ts'
 
 /** Tables in a text: lines of as many fields as the line that heads them. */
 export interface Columns {
-  /** The head of the column that a position stands in, in lower case; '' where there is no table. */
+  /** The head of the column of a position, in lower case; '' outside a table. */
   headAt(position: number): string
 }
 
@@ -33,8 +33,8 @@ export function columnsOf(text: string, work: Work): Columns {
 }
 
 /**
- * Where lines start, and for each the line that heads it: itself, or the head of the line above when both have as many
- * fields.
+ * The starts of lines, and for each the line that heads it: itself, or the head of the line above when both have as
+ * many fields.
  */
 function tableOf(text: string, work: Work) {
   work.spend(text.length)

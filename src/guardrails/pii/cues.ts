@@ -1,16 +1,16 @@
 import type {ScannedText} from './scanned-text.ts'
 
-/** Words that tell what stands beside them, in lower case. */
+/** Words that tell the meaning of a value beside them, in lower case. */
 export interface Cue {
   /** By their first character, so that few are tried where a word begins. */
   readonly words: ReadonlyMap<string, RegExp>
-  /** Of scripts that write no spaces: they stand anywhere. */
+  /** Of scripts that write no spaces: they match anywhere. */
   readonly signs: RegExp | undefined
 }
 
 /**
- * `words` are patterns parted by `|`, each beginning with a letter; they match where no letter stands before them and
- * may go on (`card`, `cardNumber`, `card_no`). `signs` are those of scripts without spaces.
+ * `words` are patterns parted by `|`, each beginning with a letter; they match where no letter comes before them and
+ * may continue (`card`, `cardNumber`, `card_no`). `signs` are those of scripts without spaces.
  */
 export function cue(words: string, signs = ''): Cue {
   const starts = Map.groupBy(alternatives(words), word => word[0]!)
@@ -31,7 +31,7 @@ export function eitherOf(one: Cue, other: Cue): Cue {
   return {words, signs: signs ? new RegExp(signs, 'gu') : undefined}
 }
 
-/** Parts between the `|` that stand in no bracket. */
+/** Parts between the `|` that are in no bracket. */
 function alternatives(words: string): string[] {
   const parts = ['']
   let depth = 0
@@ -49,7 +49,7 @@ export interface Heard {
   readonly end: number
 }
 
-/** Where the last match of a cue begins and ends in a short text in lower case; undefined where there is none. */
+/** The range of the last match of a cue in a short text in lower case; undefined for none. */
 export function lastOf({words, signs}: Cue, text: string): Heard | undefined {
   let found: Heard | undefined
   let is_ascii = true
@@ -78,7 +78,7 @@ function isLetter(text: string, at: number): boolean {
   return (code > 96 && code < 123) || (code > 0xa9 && /\p{L}/u.test(text[at]!))
 }
 
-/** What the words around a value make of it. */
+/** The verdict of the words around a value. */
 export type CueFinding = 'yes' | 'no' | 'unsaid'
 
 export interface CueWindow {
@@ -125,7 +125,7 @@ export function readCues(
   return isIn(yes, behind) ? 'yes' : 'unsaid'
 }
 
-/** A word that denies a value stands close to it: `order no. 4111…`, not `in case you need it: 4111…`. */
+/** A word that denies a value is close to it: `order no. 4111…`, not `in case you need it: 4111…`. */
 function isNear(between: string): boolean {
   return between.length <= 24 && (between.match(/[\p{L}\p{N}]+/gu) ?? []).length <= 2
 }
@@ -138,7 +138,7 @@ function words(name: string): string {
 /** A quoted member name that a value follows at once, its own quote included. */
 const KEY = /["']([\p{L}\p{N}_. -]{1,40})["']\s{0,2}(?::|=>)\s{0,2}["']?$/u
 
-/** What numbers are that are nobody's: orders, parts, builds. */
+/** Numbers of things, which are not personal: orders, parts, builds. */
 export const NUMBER_OF_THINGS = cue(
   [
     'order|invoice|part|parcel|serial|article|item|sku|lot\\b|batch|model\\b|version|build|release|range|isbn|issn|gtin|ean\\b|upc|imei|tracking|shipment|ticket|case\\b|reference|ref\\b|catalogue|catalog|stock|product|receipt|transaction|trace|request|session|commit|hash|checksum|timestamp|microfilm|meter|coordinates?|ratio|lottery|temperatures?|section|chapter|config|step|patent|licen[cs]e key|drawing|container|firmware|flight|booking|pnr',

@@ -58,7 +58,7 @@ function numeric({text, groups, work}: ScannedText, group: number): FullDate | u
   work.spend(6)
   if (two - one > 2 || four - three > 2 || three - two > 2 || end - four > 4 || isWordAt(text, start - 1))
     return undefined
-  // A year stands first or last.
+  // A year comes first or last.
   if (one - start !== 4 && (one - start > 2 || (end - four !== 4 && end - four !== 2))) return undefined
   const [first, second] = [text.slice(one, two).trim(), text.slice(three, four).trim()]
   const numbers = [

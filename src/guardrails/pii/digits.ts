@@ -1,11 +1,11 @@
-/** A text as detectors read it, and the way back to the text as it stands. */
+/** A text as detectors read it, and the way back to the original text. */
 export interface DigitText {
   /**
    * The text with zero-width characters dropped, digits of every script as 0-9, spaces as ' ', dashes as '-', and
    * compatibility forms that mean one ASCII character as that character. All else stays, code unit for code unit.
    */
   readonly text: string
-  /** Where in the original the characters `start` to `end` of the plain text stand. */
+  /** The range of the original text that the characters `start` to `end` of the plain text come from. */
   original(start: number, end: number): {readonly start: number; readonly end: number}
 }
 
@@ -49,7 +49,7 @@ function folded(text: string, first: number): DigitText {
   }
 }
 
-/** What stands for a character: '' drops it, undefined leaves it. */
+/** The replacement of a character: '' drops it, undefined leaves it. */
 function fold(code: number): string | undefined {
   if (isPlainLetter(code)) return undefined
   const known = FOLDS.get(code)

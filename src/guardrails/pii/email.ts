@@ -45,7 +45,7 @@ function isDomainSign(text: string, at: number, is_wide: boolean): boolean {
 }
 
 /**
- * Where an address ends whose domain reaches to `end` at most; -1: it is none. A file may be called after one:
+ * The end of an address whose domain reaches to `end` at most; -1 for none. A file may be named after one:
  * `ada@mail.example.pdf`.
  */
 function addressEnd(text: string, from: number, end: number): number {
@@ -84,7 +84,7 @@ function localStart(text: string, at: number, end: number): number {
   const least = Math.max(0, at - LONGEST_LOCAL)
   let start = at
   while (start > least && isLocalSign(text, start - 1)) start--
-  // Longer than a mailbox may be, or with a dot where none may stand.
+  // Longer than a mailbox may be, or with a dot where none is allowed.
   if (start === least && start > 0 && isLocalSign(text, start - 1)) return at
   start = afterAssignment(text, start, at)
   const encoded = text.slice(start, at).lastIndexOf('%3D')
@@ -102,8 +102,8 @@ function isLocalSign(text: string, at: number): boolean {
 }
 
 /**
- * `to=a@b.example` is an assignment; `list+subscribe=yes@b.example` is a mailbox, for `+` says so. `&` and `?` part a
- * URL's parameters.
+ * `to=a@b.example` is an assignment; `list+subscribe=yes@b.example` is a mailbox, because of its `+`. `&` and `?` part
+ * a URL's parameters.
  */
 function afterAssignment(text: string, from: number, at: number): number {
   let start = from

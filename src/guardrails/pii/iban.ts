@@ -3,8 +3,8 @@ import {SURE} from './classes.ts'
 import {type Detector, isWordAt, PAUSE} from './scanned-text.ts'
 
 /**
- * What follows country and check digits: `n` digits, `a` letters, `c` either, each with its count. Source: the ISO
- * 13616 registry.
+ * The characters after country and check digits: `n` digits, `a` letters, `c` either, each with its count. Source: the
+ * ISO 13616 registry.
  */
 const COUNTRIES: Readonly<Record<string, string>> = {
   ...{
@@ -123,7 +123,7 @@ const FORMS = new Map(
 /** International bank account numbers: a country of the registry, its length and form, MOD 97-10. */
 export const ibans: Detector = function* (page) {
   const {text, groups, work} = page
-  // A number begins two letters before a group of digits, which may stand apart from them by nothing.
+  // A number begins two letters before a group of digits, with nothing between them or one separator.
   for (let group = 0; group < groups.length; group += 2) {
     if (group % PAUSE === 0) yield undefined
     work.spend(1)
@@ -149,7 +149,7 @@ function isLetter(code: number): boolean {
 
 const MAX_GAP = 2
 
-/** Where so many letters and digits have been seen, few signs between two; undefined when they end before. */
+/** The index after so many letters and digits, few signs between two; undefined when the text ends before. */
 function endOf(text: string, start: number, length: number): number | undefined {
   let seen = 0
   let gap = 0

@@ -26,7 +26,7 @@ export function isNino(id: string): boolean {
 }
 
 /**
- * Steuer-Identifikationsnummer, Germany: among ten digits one stands twice or three times, the others once; MOD 11,10.
+ * Steuer-Identifikationsnummer, Germany: among ten digits one comes twice or three times, the others once; MOD 11,10.
  */
 export function isSteuerId(id: string): boolean {
   if (!/^[1-9]\d{10}$/.test(id)) return false

@@ -4,8 +4,8 @@ import {cue, readCues} from './cues.ts'
 import {type Detector, isDigitAt, isWordAt, PAUSE, type PiiFinding, type ScannedText} from './scanned-text.ts'
 
 /**
- * IPv4 and IPv6 literals of hosts. Loopback, unspecified and broadcast addresses, netmasks and networks (`/24`) are
- * nobody's.
+ * IPv4 and IPv6 literals of hosts. Loopback, unspecified and broadcast addresses, netmasks and networks (`/24`) are not
+ * personal.
  */
 export const ips: Detector = function* (page) {
   yield* ipv4(page)

@@ -1,4 +1,4 @@
-/** How an issuer's keys begin and go on. */
+/** The beginning and the rest of an issuer's keys. */
 export interface Issuer {
   readonly kind: string
   readonly prefix: string
@@ -14,7 +14,7 @@ const HEX = /[0-9a-fA-F]/
 const CAPITAL = /[A-Z0-9]/
 
 /**
- * Sources: the issuers' documentation of their key formats. Longer prefixes stand before shorter ones that they begin
+ * Sources: the issuers' documentation of their key formats. Longer prefixes come before shorter ones that they begin
  * with.
  */
 export const ISSUERS: readonly Issuer[] = [

@@ -1,6 +1,6 @@
 import type {PiiSpan} from './classes.ts'
 
-/** Shorter values stand in too many other words. */
+/** Shorter values are part of too many other words. */
 const SHORTEST = 5
 const LONGEST = 256
 /** Of values that begin alike, so many lengths are tried at a place. */
@@ -9,7 +9,7 @@ const PREFIX = 4
 /** First code units are distinguished by their last bits: most places of a text begin no known value. */
 const UNITS = 256
 
-/** Values that were found somewhere in a body, to be found wherever else they stand. */
+/** Values that were found somewhere in a body, to be found everywhere else in it. */
 export interface KnownValues {
   /** The spans of a text with those of known values among them, in order. */
   among(text: string, spans: readonly PiiSpan[]): readonly PiiSpan[]
@@ -22,10 +22,10 @@ interface Alike {
 }
 
 /**
- * Words beside a value may be what tells it, such as the name of a member of data. Where the same value stands without
- * them, a client would send what was taken out a moment ago. Work grows with the length of the texts, however many
- * values there are. `from`: where in a text a value is looked for; this is checked for every value once at least, when
- * that is found.
+ * The words beside a value may be what identifies it, such as the name of a member of data. Where the same value comes
+ * without them, a client would send a value that was removed a moment ago. Work grows with the length of the texts,
+ * however many values there are. `from`: the index in a text from which a value is searched; this is checked for every
+ * value once at least, when that is found.
  */
 export function knownValues(
   texts: readonly {readonly text: string}[],
@@ -35,7 +35,7 @@ export function knownValues(
   const by_prefix = new Map<string, Alike>()
   for (const [index, spans] of found.entries()) {
     for (const span of spans) {
-      // An address is found by its form wherever it stands.
+      // An address is found by its form everywhere.
       if (span.class === 'email') continue
       const value = texts[index]!.text.slice(span.start, span.end)
       if (value.length < SHORTEST || value.length > LONGEST) continue

@@ -116,8 +116,8 @@ function hasPeer(
 }
 
 /**
- * What joins two groups: ' ', '\n', one of `-./·_,`, or '' when they are apart; a full stop before a space ends a
- * sentence.
+ * The text that joins two groups: ' ', '\n', one of `-./·_,`, or '' when they are apart; a full stop before a space
+ * ends a sentence.
  */
 export function joint(text: string, from: number, to: number): string {
   const length = to - from

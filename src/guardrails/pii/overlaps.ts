@@ -1,4 +1,4 @@
-/** What overlap is settled by. */
+/** Rules that settle which of two overlapping findings is kept. */
 export interface Settled {
   readonly start: number
   readonly end: number
@@ -25,7 +25,7 @@ export function settled<Span extends Settled>(spans: readonly Span[]): Span[] {
   return kept
 }
 
-/** Of finds that hang together, those that no better one stands in the way of. */
+/** Of findings that overlap one another, those that no better one displaces. */
 function best<Span extends Settled>(cluster: readonly Span[]): readonly Span[] {
   if (cluster.length < 2) return cluster
   const kept: Span[] = []
@@ -41,7 +41,7 @@ function better(one: Settled, other: Settled): number {
   return other.certainty - one.certainty || other.end - other.start - (one.end - one.start) || one.start - other.start
 }
 
-/** Where a find belongs among others in order. */
+/** The index of a finding among others in order. */
 function placeOf(span: Settled, kept: readonly Settled[]): number {
   let low = 0
   let high = kept.length

@@ -39,7 +39,7 @@ const MAX_DIGITS = 15
 const MAX_GAP = 3
 
 /**
- * Numbers to call or text: international ones by themselves, national ones where a word says so, North American ones
+ * Numbers to call or text: international ones by themselves, national ones where a word marks them, North American ones
  * unless a word denies it.
  */
 export const phones: Detector = function* (page) {
@@ -57,7 +57,7 @@ export const phones: Detector = function* (page) {
   }
 }
 
-/** What may stand between two groups of one number; a line break, or a `+` that begins another, may not. */
+/** Characters that may be between two groups of one number; a line break, or a `+` that begins another, may not. */
 function isJoint(text: string, from: number, to: number): boolean {
   if (to - from > MAX_GAP) return false
   for (let at = from; at < to; at++) if (!' -./()\t'.includes(text[at]!)) return false

@@ -42,7 +42,7 @@ function isWords(value: string): boolean {
 const PLACEHOLDER =
   /x{6}|\*{4}|\.{3}|…|_here|redacted|example|placeholder|changeme|change_me|your[_-]|^<|>$|<[A-Za-z_ -]{2,}>|\$\{|\{\{|%\(|dummy|0123456789|1234567890|abcdefgh|todo|insert|replace/i
 
-/** What stands where a value would. */
+/** True for a placeholder in the place of a value. */
 export function isPlaceholder(value: string): boolean {
   return PLACEHOLDER.test(value.slice(0, 256))
 }

@@ -3,7 +3,7 @@ import type {PiiClass, PiiSpan} from './classes.ts'
 import {plainOf} from './digits.ts'
 import {PLACEHOLDER, type Restore, restoreOf} from './restore.ts'
 
-/** Numbered placeholders of one call: a value has the same one wherever it stands, however it is spaced or spelled. */
+/** Numbered placeholders of one call: a value has the same one everywhere, however it is spaced or spelled. */
 export interface Vault extends Restore {
   /**
    * Keeps a text's own placeholder look-alikes from being given out, and so from being restored. Of all texts, before

@@ -2,12 +2,12 @@ import {isList, isObject, type JsonValue} from '../json.ts'
 import {JSON_KEYS} from '../strings.ts'
 import {PII_CLASSES} from './classes.ts'
 
-/** Where a text stands: by itself, or in quotes within JSON, as the arguments of a tool call do. */
+/** The form of a text: plain, or in quotes within JSON, as the arguments of a tool call are. */
 export type Form = 'text' | 'json'
 
 /** Puts back, in an answer, what the placeholders of its call stand for. */
 export interface Restore {
-  /** What a placeholder stands for; undefined for one that is not of this call. */
+  /** The original value of a placeholder; undefined for one that is not of this call. */
   original(placeholder: string): string | undefined
   /** A whole text. */
   restore(text: string, form?: Form): string
@@ -70,8 +70,8 @@ export function restoreOf(original: Restore['original']): Restore {
 }
 
 /**
- * Of several redactions of one call; where two gave out the same placeholder, the earlier one's stands in the text.
- * Null: of none.
+ * Of several redactions of one call; where two gave out the same placeholder, the earlier one's is in the text. Null:
+ * of none.
  */
 export function restoreOfAll(all: readonly Restore[]): Restore | null {
   if (all.length < 2) return all[0] ?? null

@@ -29,7 +29,7 @@ const DETECTORS: Readonly<Record<PiiClass, Detector>> = {
 }
 
 export interface ScanOptions {
-  /** What to look for; everything by default. */
+  /** The classes to search; all by default. */
   readonly classes?: readonly PiiClass[]
   /** Counts what the scan looks at. */
   readonly work?: Counted
@@ -44,7 +44,7 @@ export function findPii(text: string, options: ScanOptions = {}): PiiSpan[] {
   return atOnce(findingPii(text, options))
 }
 
-/** The same with pauses, so that a long text keeps nobody waiting. */
+/** The same with pauses, so that a long text delays no other call. */
 export function* findingPii(
   text: string,
   {classes = PII_CLASSES, work: counted = work()}: ScanOptions = {},

@@ -46,7 +46,7 @@ export const LETTER = 2
 const TOKEN_SIGN = 4
 const CHUNK_SIGN = 8
 
-/** What an ASCII code unit may be part of. */
+/** The kinds of token that an ASCII code unit may be part of. */
 const KINDS = new Uint8Array(128).map((_, code) => {
   const sign = String.fromCharCode(code)
   if (/[0-9]/.test(sign)) return DIGIT
@@ -91,12 +91,12 @@ export function pageOf(text: string, work: Work): ScannedText {
   return {text, lower: lowered(text), groups, tokens, chunks, columns: columnsOf(text, work), work}
 }
 
-/** A short run between a quote and a sign that is neither a quote nor a space: the value in the quotes goes on. */
+/** A short run between a quote and a sign that is neither a quote nor a space: the value in the quotes continues. */
 function isCutQuote(text: string, start: number, end: number): boolean {
   return end < text.length && '"\'`'.includes(text[start - 1] ?? ' ') && '<>(){}[],;|'.includes(text[end]!)
 }
 
-/** True for a letter of any script that writes its words apart, and for a digit: what a value may not go on with. */
+/** True for a letter of any script that writes its words apart, and for a digit: a value ends before any of these. */
 export function isWordAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   if (Number.isNaN(code)) return false

@@ -2,7 +2,7 @@ import {SURE} from './classes.ts'
 import {isPlaceholder, isRandom} from './randomness.ts'
 import {type Detector, isWordAt, PAUSE, type PiiFinding, type ScannedText} from './scanned-text.ts'
 
-/** What a secret is called. `key` alone is too much: a sort key, a cache key, the key of a map. */
+/** Names of secrets. `key` alone is too much: a sort key, a cache key, the key of a map. */
 const SECRET = new RegExp(
   [
     'passwor[dt]|passwd|passphrase|passcode|kennwort|passwörter|pwd|\\bpass\\b|_pass\\b|\\bpw\\b',
@@ -15,13 +15,13 @@ const SECRET = new RegExp(
   'gu',
 )
 
-/** Names whose values are no secrets, and what a name goes on with when its value is none. */
+/** Names whose values are no secrets, and endings of a name whose value is none. */
 const NO_SECRET =
   /(?:^|[^a-z])(?:next|page|continuation|pagination|sync|cancel(?:lation)?|max|min|sort|cache|partition|primary|public|foreign|idempotency|content)[_ -]?(?:token|key|secret)s?$/
 const NO_VALUE =
   /^[_-]?(?:name|arn|ref|path|version|manager|count|type|length|hash|digest|fingerprint|checksum|url|uri|endpoint|expir|limit|budget|usage|ids?\b|store|policy|ring|iz|ed\b)/
 
-/** Words that may stand between a secret's name and its value. */
+/** Words that may come between a secret's name and its value. */
 const GLUE = new Set(
   'is ist are was value the new old now set to for of a my your es el la le il è é är er on is: bearer basic token key string val lautet heißt wert user oder et jest to be vale valor wert: = temporary current default prod production staging it its'.split(
     ' ',
@@ -97,7 +97,7 @@ function loginOf(text: string, start: number, end: number): {readonly start: num
   return {start: start + scheme + 3 + colon + 1, end: start + scheme + 3 + at}
 }
 
-/** Where a value in quotes ends, when the chunk begins right behind one and signs that end chunks stand in it. */
+/** The end of a value in quotes, when the chunk begins right behind a quote and the value has signs that end chunks. */
 function quoteEnd(text: string, start: number, end: number): number | undefined {
   const quote = text[start - 1]
   if (quote !== '"' && quote !== "'" && quote !== '`') return undefined
@@ -106,7 +106,7 @@ function quoteEnd(text: string, start: number, end: number): number | undefined 
   return /[\s]/.test(text.slice(start, start + close)) ? undefined : start + close
 }
 
-/** True when the words before a position call what stands there a secret. */
+/** True when the words before a position call the value there a secret. */
 function isCalled(page: ScannedText, at: number): boolean {
   const {lower, work} = page
   const before = lower.slice(Math.max(0, at - BEFORE), at)

@@ -10,13 +10,13 @@ export type AwsHeader = boolean | number | bigint | Buffer | string | Date
 
 /** One message of `application/vnd.amazon.eventstream`. */
 export interface AwsMessage {
-  /** By name, as it is written (`:event-type`). A name that stands twice has its last value. */
+  /** By name, as it is written (`:event-type`). A name that comes twice has its last value. */
   readonly headers: ReadonlyMap<string, AwsHeader>
   /** Good during the call only. */
   readonly payload: Buffer
 }
 
-/** What a message tells a reader of events: an SSE event's two halves. */
+/** A message in the form of an SSE event: its name and its data. */
 export interface AwsEvent {
   /** `:event-type`, `:exception-type` or `:error-code`; null where there is none. */
   readonly name: string | null
@@ -24,7 +24,7 @@ export interface AwsEvent {
   readonly data: unknown
 }
 
-/** Bytes that are no event stream, or were damaged on their way. Nothing after them can be read. */
+/** Bytes that are no event stream, or were damaged in transit. Nothing after them can be read. */
 export class FrameFault extends Error {
   constructor(reason: string) {
     super(`The event stream is damaged: ${reason}.`)

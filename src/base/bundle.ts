@@ -21,7 +21,7 @@ export interface Bundle {
 }
 
 export interface BundleContent {
-  /** What it is: `prices`. */
+  /** The kind of bundle: `prices`. */
   readonly kind: string
   readonly content: unknown
 }
@@ -66,8 +66,8 @@ export function writeBundle(bundle: Bundle, private_key: string): {readonly text
 }
 
 /**
- * What the bundle `input` (parsed JSON) holds, once one of `public_keys` (PEM, several blocks at will) has signed it.
- * Nothing of it is unpacked before. Throws a BundleFault that says why not.
+ * The content of the bundle `input` (parsed JSON), once one of `public_keys` (PEM, several blocks at will) has verified
+ * its signature. Nothing of it is unpacked before. Throws a BundleFault with the reason.
  */
 export function openBundle(input: unknown, public_keys: string): {readonly bundle: Bundle; readonly key_id: string} {
   const keys = readPublicKeys(public_keys)
@@ -109,7 +109,7 @@ function readKey(pem: string, kind: 'public' | 'private'): KeyObject {
     const key = kind === 'public' ? createPublicKey(pem) : createPrivateKey(pem)
     if (key.asymmetricKeyType === 'ed25519') return key
   } catch {
-    // What the library says may quote the key.
+    // The message of the library may quote the key.
   }
   throw new BundleFault(`the ${kind} key is no Ed25519 key in PEM form`)
 }

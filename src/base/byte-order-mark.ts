@@ -9,7 +9,7 @@ export class ByteOrderMark {
     return this.#seen === 3
   }
 
-  /** Where in `chunk` the text begins. */
+  /** The index in `chunk` at which the text begins. */
   skip(chunk: Buffer): number {
     let at = 0
     while (this.#seen < 3 && at < chunk.length) {

@@ -1,4 +1,4 @@
-/** A carry larger than this is given back once it was read. */
+/** A carry larger than this is released once it was read. */
 const KEPT_BYTES = 64 * 1024
 const EMPTY = Buffer.alloc(0)
 
@@ -11,7 +11,7 @@ export class ChunkBuffer {
     return this.#length
   }
 
-  /** What was kept; good until the next `keep` or `clear`. */
+  /** The kept bytes; valid until the next `keep` or `clear`. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -54,7 +54,7 @@ export class BoundedCarry {
     return this.#is_opaque
   }
 
-  /** What was kept; null when it is longer than the bound. */
+  /** The kept bytes; null when they are longer than the bound. */
   get bytes(): Buffer | null {
     return this.#is_opaque ? null : this.#carry.bytes
   }

@@ -17,27 +17,27 @@ export function isoTime(ms: number): string {
 export const MAX_HELD_MS = 25 * 60 * 60 * 1000
 /**
  * Held time runs a tenth slower than the clock, until the clock has caught up: windows last a little longer, none
- * stands still.
+ * stops.
  */
 const HELD_PACE = 0.9
 
 /**
- * Time that does not run back though the clock does: it goes on from the last time that was seen, a tenth slower than a
- * clock that nobody sets (`steady`), until the clock has caught up. So neither a window nor an age begins again, and
+ * Time that does not run back though the clock does: it continues from the last time that was seen, a tenth slower than
+ * a clock that is never set (`steady`), until the clock has caught up. So neither a window nor an age begins again, and
  * none lasts as long as the step.
  */
 export class SeenTime {
   readonly #steady: () => number
   #last_ms = Number.NEGATIVE_INFINITY
-  /** Where it went on from, and when by the steady clock; undefined while the clock is followed. */
+  /** The time at which holding began, by both clocks; undefined while the clock is followed. */
   #held: {readonly from_ms: number; readonly at_ms: number} | undefined
 
-  /** `steady` gives milliseconds since whenever; nobody sets it. */
+  /** `steady` gives milliseconds since any moment; it is never set. */
   constructor(steady: () => number = () => performance.now()) {
     this.#steady = steady
   }
 
-  /** What time it is while the clock says `clock_ms`. */
+  /** The time while the clock shows `clock_ms`. */
   at(clock_ms: number): number {
     const held = this.#held
     if (held)
@@ -53,7 +53,7 @@ export class SeenTime {
 export interface ClockOptions {
   /** The clock of this machine, which may be set; milliseconds since the epoch. */
   readonly wall?: () => number
-  /** One that nobody sets. */
+  /** A clock that is never set. */
   readonly steady?: () => number
 }
 
@@ -80,7 +80,7 @@ export interface Clock {
   look(): ClockStep | null
 }
 
-/** What clocks are set by as they run, and how late a look may be, is no step. */
+/** A smaller difference is no step: clocks are adjusted as they run, and a look may be late. */
 const MIN_STEP_MS = 1_000
 
 export function createClock({wall = Date.now, steady = () => performance.now()}: ClockOptions = {}): Clock {

@@ -2,7 +2,7 @@ import {promisify} from 'node:util'
 import {brotliDecompress, constants, gunzip, inflate, zstdDecompress} from 'node:zlib'
 
 const MAX_BYTES = 32 << 20
-/** Nobody encodes a body more often, and each time multiplies what it may come to. */
+/** Real senders encode a body no more often, and each time multiplies its possible size. */
 const MAX_CODINGS = 3
 
 /**

@@ -5,7 +5,7 @@ import {FormFault} from './multipart-stream.ts'
 export interface FormToken {
   /**
    * `part`: a boundary and the head behind it. `content`: of that part. `last`: the boundary that ends the form.
-   * `rest`: what follows, for nobody.
+   * `rest`: the bytes that follow, which are ignored.
    */
   readonly kind: 'part' | 'content' | 'last' | 'rest'
   readonly bytes: Buffer
@@ -46,7 +46,7 @@ export async function* formTokens(source: AsyncIterable<Uint8Array>, content_typ
   for await (const bytes of form.all()) yield {kind: 'rest', bytes}
 }
 
-/** What has come and is not given on yet. */
+/** Bytes that arrived and are not passed on yet. */
 class Held {
   readonly #source: AsyncIterator<Uint8Array>
   #bytes: Buffer = NOTHING

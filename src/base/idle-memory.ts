@@ -1,22 +1,22 @@
 import {performance} from 'node:perf_hooks'
 
 export interface RestOptions {
-  /** What share of the time since the last look this thread was busy, 0 to 1. */
+  /** The share of the time since the last look in which this thread was busy, 0 to 1. */
   readonly load?: () => number
   readonly rest?: () => void
 }
 
 const LOOK_MS = 1000
-/** A thread that was busier than so has left something to give back. */
+/** A thread that was busier than this has left memory to release. */
 const BUSY = 0.05
 const LOOKS_IDLE = 60
 
 /**
- * Gives memory back once this thread has nothing to do after it had: a minute after the last of a load. V8 keeps what a
+ * Releases memory once this thread has nothing to do after it had: a minute after the last of a load. V8 keeps what a
  * load needed for the next one; beside a model on the same machine it is wanted there. It takes about a tenth of a
- * second, and what V8 compiled is made anew for the next load: so it happens once for each, and not between two that
- * follow each other. Gives what stops it. Where Node was not started with `--expose-gc`, as from the sources, nothing
- * is given back.
+ * second, and V8 compiles again for the next load: so it happens once for each, and not between two that follow each
+ * other. Gives what stops it. Where Node was not started with `--expose-gc`, as from the sources, nothing is given
+ * back.
  */
 export function restAfterLoad({load = loadHere(), rest = collect}: RestOptions = {}): () => void {
   let was_busy = false

@@ -1,6 +1,6 @@
 /**
- * What makes readers of one JSON text take it for different things: a key that stands twice in one object, or a nesting
- * deeper than all read. Or an object with more members than can be gone through while others wait.
+ * Features by which two readers of one JSON text read different things: a key that comes twice in one object, or a
+ * nesting deeper than all read. Or an object with more members than can be walked while others wait.
  */
 export interface KeyFault {
   readonly kind: 'repeated' | 'deep' | 'wide'
@@ -17,11 +17,11 @@ interface Open {
   /** Of an object; null: a list. */
   keys: string[] | null
   set: Set<string> | null
-  /** Where it stands now: the last key, or the place in the list. */
+  /** The current position: the last key, or the index in the list. */
   at: string | number
 }
 
-/** What an answer of a provider is looked into: none that a model wrote has an object with so many members. */
+/** The most members of an object that are searched in a provider's answer: none that a model wrote has so many. */
 export const WIDEST_OF_ANSWERS = 10_000
 
 /**

@@ -35,7 +35,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text)
 }
 
-/** What `text` says; undefined when it is not JSON, or nested too deep. */
+/** The value of `text`; undefined when it is not JSON, or nested too deep. */
 export function parsed(text: string): unknown {
   try {
     return parseJson(text)

@@ -11,7 +11,7 @@ export function checkDepth(json: string, what: string): void {
   if (isTooDeep(json)) throw tooDeep(what)
 }
 
-/** Whether a text that is JSON, or may be, is nested deeper than `most` levels. */
+/** True when a text that is JSON, or may be, is nested deeper than `most` levels. */
 export function isTooDeep(json: string, most = MAX_JSON_DEPTH): boolean {
   if (json.length <= most || opens(json, most) <= most) return false
   let depth = 0
@@ -40,7 +40,7 @@ export function tooDeep(what: string): Refusal {
   return new Refusal('json.too_deep', {what, limit: MAX_JSON_DEPTH})
 }
 
-/** A value that is still to be looked at, and where it stands. */
+/** A value that is still to be read, and its place. */
 interface Within {
   readonly value: object
   readonly above: Within | null
@@ -78,7 +78,7 @@ const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 
-/** Where the string that opens at `open` closes; the end of the text where it does not. */
+/** The end of the string that opens at `open`; the end of the text when it does not close. */
 function stringEnd(json: string, open: number): number {
   for (let close = json.indexOf('"', open + 1); close >= 0; close = json.indexOf('"', close + 1)) {
     let before = close - 1

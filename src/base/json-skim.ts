@@ -17,8 +17,8 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * JSON of any length on its way through, kept without what is long in it: long strings become empty, numbers in lists
- * 0. What an answer of many megabytes tells of itself stands between its pictures, texts and vectors.
+ * JSON of any length that is streamed through, kept without its long parts: long strings become empty, numbers in lists
+ * 0. The facts in an answer of many megabytes are between its pictures, texts and vectors.
  */
 export class JsonSkim {
   #kept = Buffer.allocUnsafe(FIRST_BYTES)
@@ -26,7 +26,7 @@ export class JsonSkim {
   /** For each open list and object, whether it is a list. */
   readonly #lists: boolean[] = []
   #is_string = false
-  /** Where the string that is open begins in what is kept; its bytes beyond the longest are not. */
+  /** The index in the kept bytes at which the open string begins; bytes beyond the longest are not kept. */
   #string_at = 0
   #is_escaped = false
   #is_number = false
@@ -38,7 +38,7 @@ export class JsonSkim {
       at = this.#is_string ? this.#string(chunk, at) : this.#structure(chunk, at)
   }
 
-  /** What was kept; null where it came to too much, or where the text has no end. */
+  /** The kept bytes; null when they are too long, or when the text has no end. */
   bytes(): Buffer | null {
     return this.#is_broken || this.#is_string || this.#lists.length > 0 ? null : this.#kept.subarray(0, this.#length)
   }

@@ -1,9 +1,9 @@
 import {isObject, parsed} from './json-object.ts'
 
 /**
- * `text`, which is the JSON of `from`, with what differs in `to` changed where it stands: all that `to` took over from
- * `from` keeps its bytes (the form of numbers, escapes, spaces, the order of members, a member that stands twice).
- * Added members go last. `write` writes what is new.
+ * `text`, which is the JSON of `from`, with the differences of `to` changed in place: all that `to` took over from
+ * `from` keeps its bytes (the form of numbers, escapes, spaces, the order of members, a member that comes twice). Added
+ * members go last. `write` writes what is new.
  */
 export function spliced(
   text: string,
@@ -18,7 +18,7 @@ export function spliced(
 }
 
 /**
- * An object with more members is written anew: to look for each in its text would keep others waiting. No answer of a
+ * An object with more members is serialised again: to look for each in its text would delay other calls. No answer of a
  * model has so many.
  */
 const WIDEST = 5_000
@@ -28,7 +28,7 @@ function isWide(object: Members): boolean {
 }
 
 /**
- * The text of the member `key` of an object in JSON, the last where it stands several times; undefined where there is
+ * The text of the member `key` of an object in JSON, the last when it comes several times; undefined where there is
  * none.
  */
 export function memberText(text: string, key: string): string | undefined {
@@ -54,7 +54,7 @@ function splicedObject(text: string, from: Members, to: Members, write: (value: 
   members.forEach(({key, key_at, start, end}, at) => {
     const value = Object.hasOwn(to, key) ? to[key] : undefined
     const is_same = Object.is(value, from[key])
-    // Where a changed member stands twice, only one is left: a reader that takes the first would miss the change.
+    // When a changed member comes twice, only one is left: a reader that takes the first would miss the change.
     if (value !== undefined && (is_same || lasts.get(key) === at)) {
       const part = text.slice(start, end)
       out +=
@@ -91,7 +91,7 @@ function splicedList(
   return out + text.slice(kept_end)
 }
 
-/** The members of an object, in the order in which they stand. `text` is JSON. */
+/** The members of an object, in the order of the text. `text` is JSON. */
 function membersOf(text: string): readonly Member[] {
   const members: Member[] = []
   let at = space(text, text.indexOf('{') + 1)

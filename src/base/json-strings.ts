@@ -3,7 +3,7 @@ import {MAX_JSON_DEPTH} from './json-shape.ts'
 /** Why bytes are not read as JSON. */
 export type WalkFault = 'not_json' | 'deep'
 
-/** A string where it stands: from its opening quote to behind its closing one. */
+/** A string and its place: from its opening quote to behind its closing one. */
 export interface StringAt {
   readonly start: number
   readonly end: number
@@ -13,13 +13,13 @@ export interface StringAt {
 /** Bytes between two pauses: less than a millisecond of work. */
 const BYTES_AT_ONCE = 256 << 10
 
-/** What stands where the walk is: a value is due, a key or the end of an object, a colon, a comma or an end. */
+/** The parser's state: a value is due, a key or the end of an object, a colon, a comma or an end. */
 type Due = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end'
 
 /**
- * Each string of JSON, keys and values, in the order in which they stand, without building anything of it: one pass, as
- * deep as all readers read. Undefined is a place to pause at. Values may follow one another, as in lines of JSON. What
- * a strict reader would not take for JSON is a fault: another reader could find strings in it that do not come here.
+ * Each string of JSON, keys and values, in the order of the text, without building anything of it: one pass, as deep as
+ * all readers read. Undefined is a place to pause at. Values may follow one another, as in lines of JSON. What a strict
+ * reader would not take for JSON is a fault: another reader could find strings in it that do not come here.
  */
 export function* walkStrings(
   bytes: Buffer,
@@ -106,7 +106,7 @@ export function* readString(bytes: Buffer, start: number, end: number): Generato
     const cut = wholeUntil(bytes, at, end - 1)
     const raw = bytes.toString('utf8', at, cut)
     try {
-      // A control character may not stand in a string of JSON, but lenient readers take it for itself.
+      // A control character is not valid in a string of JSON, but lenient readers take it for itself.
       parts.push(raw.includes('\\') ? (JSON.parse(`"${raw.replace(CONTROL, escaped)}"`) as string) : raw)
     } catch {
       return undefined
@@ -117,7 +117,7 @@ export function* readString(bytes: Buffer, start: number, end: number): Generato
   return parts.length === 1 ? parts[0]! : parts.join('')
 }
 
-/** Where a piece of a string that begins at `at` may be cut: within no character and no escape. */
+/** The index at which a piece of a string that begins at `at` may be cut: within no character and no escape. */
 function wholeUntil(bytes: Buffer, at: number, end: number): number {
   if (end - at <= BYTES_AT_ONCE) return end
   let cut = at + BYTES_AT_ONCE
@@ -169,7 +169,7 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
-/** Stands before each value of a JSON text sequence (RFC 7464). */
+/** Comes before each value of a JSON text sequence (RFC 7464). */
 const RECORD = 0x1e
 
 function tableOf(bytes: RegExp): readonly boolean[] {

@@ -18,15 +18,13 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/**
- * Where the framer stands between values; `line`: values one after the other, in no array; `over`: the array is closed.
- */
+/** The framer's state between values; `line`: values one after the other, in no array; `over`: the array is closed. */
 type Place = 'start' | 'line' | 'first' | 'element' | 'separator' | 'over'
 
 /**
  * Cuts a stream into the elements of one JSON array (RFC 8259), or, where it does not begin with `[`, into JSON values
- * with or without white space between them; however it is cut into chunks. Each byte is looked at once. What stands
- * between values must be right, else `fault` says what is not and no more values come. Values within one chunk are
+ * with or without white space between them; however it is cut into chunks. Each byte is looked at once. The bytes
+ * between values must be valid, else `fault` says what is not and no more values come. Values within one chunk are
  * slices of it; of one that spans chunks its bytes are kept, up to `most_bytes`.
  */
 export class JsonValueFramer {
@@ -36,7 +34,7 @@ export class JsonValueFramer {
   #offset = 0
   #place: Place = 'start'
   /**
-   * What is open: nothing, a string or a nested value (ends with its own bytes), a word such as `true` or `1` (ends
+   * The open value: none, a string or a nested value (ends with its own bytes), a word such as `true` or `1` (ends
    * where others begin).
    */
   #open: 'none' | 'string' | 'nested' | 'word' = 'none'
@@ -50,7 +48,7 @@ export class JsonValueFramer {
     this.#carry = new BoundedCarry(most_bytes)
   }
 
-  /** What is wrong between values, and at which byte; null while nothing is. */
+  /** The fault between values, and its byte; null for none. */
   get fault(): string | null {
     return this.#fault
   }
@@ -95,7 +93,7 @@ export class JsonValueFramer {
     if (this.#open === 'word' && this.#fault === null && this.#place === 'line') this.#close(this.#carry.bytes)
   }
 
-  /** One byte that stands before, between or after values. */
+  /** One byte before, between or after values. */
   #between(byte: number, offset: number) {
     if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return
     const place = this.#place
@@ -116,7 +114,7 @@ export class JsonValueFramer {
     this.#depth = this.#open === 'nested' ? 1 : 0
   }
 
-  /** The byte after the open value, looked for from `at`; -1 when it goes on beyond the chunk. */
+  /** The byte after the open value, looked for from `at`; -1 when it continues beyond the chunk. */
   #endOfValue(chunk: Buffer, at: number): number {
     if (this.#open === 'word') {
       while (at < chunk.length && !ENDS_WORD[chunk[at]!]) at++

@@ -2,7 +2,7 @@ import {Refusal} from './errors.ts'
 import {tooDeep} from './json-shape.ts'
 
 /**
- * Where a top-level value stands in a JSON text: the key's opening quote, the value's first byte, the byte after it.
+ * The range of a top-level value in a JSON text: the key's opening quote, the value's first byte, the byte after it.
  */
 export interface Span {
   readonly key_at: number
@@ -12,9 +12,9 @@ export interface Span {
 
 /**
  * The top-level members of a JSON object in `body`, found without building the object: numbers and order stay as they
- * were sent. A key of `once` that stands twice is refused (`body.duplicate_key`), for two readers could take it for two
- * things. Nested values are skipped, not checked, but for their depth: `most_depth`, what stands at the top being the
- * first level. `long`: where those end that are long, by where they begin.
+ * were sent. A key of `once` that comes twice is refused (`body.duplicate_key`), for two readers could take it for two
+ * things. Nested values are skipped, not checked, but for their depth: `most_depth`, the top being the first level.
+ * `long`: where those end that are long, by where they begin.
  */
 export function topLevel(
   body: Buffer,
@@ -81,7 +81,7 @@ const SHORT_BYTES = 64 << 10
 /** A change to a body's top level: a value set or (undefined) left out. */
 export type Edits = ReadonlyMap<string, string | undefined>
 
-/** `body` with `edits` (key → JSON text) made where the members stand, every other byte as it was. */
+/** `body` with `edits` (key → JSON text) made in place, every other byte as it was. */
 export function edited(body: Buffer, members: ReadonlyMap<string, Span>, edits: Edits): Buffer {
   const inOrder = [...members].toSorted(([, one], [, other]) => one.start - other.start)
   const cuts: {from: number; to: number; put: string}[] = []

@@ -22,7 +22,7 @@ const SECRET_NAMES = [
   'token',
   'api_key',
 ]
-/** What looks like a key, wherever it stands: bearer tokens, keys of ours, and the well-known shapes of others. */
+/** Texts that look like a key: bearer tokens, keys of ours, and the well-known shapes of others. */
 const SECRET_SHAPES =
   /(Bearer\s+)[^\s"']+|\b(gk-|sk-|pk-|rk-|xai-|gsk_|AKIA|AIza|hf_|ghp_|glpat-)[A-Za-z0-9_-]{12,}|(:\/\/[^/\s:@]+:)[^@\s/]+(?=@)/g
 

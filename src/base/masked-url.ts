@@ -2,9 +2,9 @@ const MASK = '***'
 /** Comes before a sealed segment in an address of ours, which who has it may call. */
 const SEALED = '/sealed/'
 const SEALED_SEGMENT = /\/sealed\/[^/?#\s]+/g
-/** Where members may begin, also where the sign itself is encoded. */
+/** Signs before which members may begin, also when the sign itself is encoded. */
 const BEGINS = /[?#;]|%(?:25)*(?:3[bf]|23)/i
-/** Parts of a member's text in which another `name=value` may stand: a URL in a URL. */
+/** Parts of a member's text that may hold another `name=value`: a URL in a URL. */
 const PARTS = /[?&;#,|<>"'\s]+/
 /** Levels of percent-encoding that are looked through: a proxy on the way may take off one. */
 const MAX_DECODED = 3

@@ -1,6 +1,6 @@
 import {dispositionParameter} from './multipart-head.ts'
 
-/** What is wrong with a form, in words for its sender. */
+/** A fault of a form, described for its sender. */
 export class FormFault extends Error {
   constructor(reason: string) {
     super(reason)
@@ -41,7 +41,7 @@ export async function* readParts(source: AsyncIterable<Uint8Array>, content_type
       content_type: /^content-type:\s*([^\r\n]+)/im.exec(head)?.[1]?.trim() ?? null,
       content,
     }
-    // What nobody wanted of it; `content` itself may have been left, and then gives no more.
+    // The part was not wanted; `content` itself may have been left, and then gives no more.
     if (!reader.is_at_mark) await reader.skip()
   }
 }

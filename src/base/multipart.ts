@@ -1,6 +1,6 @@
 import {dispositionParameter, plainParameter} from './multipart-head.ts'
 
-/** What the head of a part says. */
+/** The head of a part. */
 export interface PartHead {
   readonly name: string
   /** The same for readers that know of no other character sets; it differs from `name` where a head gives both. */
@@ -12,7 +12,7 @@ export interface PartHead {
   readonly is_coded: boolean
 }
 
-/** A part of a form that was read whole: what its head says, and where its content stands. */
+/** A part of a form that was read whole: its head, and the range of its content. */
 export interface FormSpan extends PartHead {
   readonly start: number
   readonly end: number
@@ -47,7 +47,7 @@ export function formParts(body: Buffer, content_type: string): readonly FormSpan
   return null
 }
 
-/** What stands before each part, the line end apart; null where a content type names none, or several. */
+/** The bytes before each part, the line end apart; null when a content type names no boundary, or several. */
 export function formBoundary(content_type: string): Buffer | null {
   const named = [...content_type.matchAll(/;\s*boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/gi)]
   return named.length === 1 ? Buffer.from(`--${named[0]![1] ?? named[0]![2]}`, 'latin1') : null

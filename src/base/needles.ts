@@ -25,7 +25,7 @@ export class Needles {
     }
   }
 
-  /** Whether one of them stands in `bytes`. */
+  /** True when `bytes` has one of them. */
   isIn(bytes: Buffer): boolean {
     const last = this.#window - 1
     for (let at = last; at < bytes.length; ) {

@@ -1,12 +1,12 @@
 import {execFile} from 'node:child_process'
 
-/** Messages to a service manager: the service takes calls, reads its settings again, or is on its way out. */
+/** Messages to a service manager: the service takes calls, reads its settings again, or is stopping. */
 export type ServiceState = 'ready' | 'reloading' | 'stopping'
 
 /**
  * Tells systemd of `state` (sd_notify(3)) when `socket`, the value of NOTIFY_SOCKET, is set; does nothing otherwise.
- * Resolves to true once systemd has taken the message; false when there is nobody to tell or the message could not be
- * sent.
+ * Resolves to true once systemd has taken the message; false when there is no service manager or the message could not
+ * be sent.
  *
  * The message is a datagram on a unix socket, which Node cannot send, so `systemd-notify` sends it: systemd ships it,
  * and from version 246 it waits until the message is read. The unit needs NotifyAccess=all, as the sender is a child of

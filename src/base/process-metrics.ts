@@ -28,9 +28,9 @@ const PARTS = [
 ]
 
 /**
- * What prom-client's `collectDefaultMetrics` adds, but for the duration of collections (`gc`): Node tells an observer
- * of each collection with an object that has eight deprecated accessors, every one a class of its own to V8. Under
- * load, with sixty collections a second, that was nearly half of what grew in the old space.
+ * The metrics that prom-client's `collectDefaultMetrics` adds, but for the duration of collections (`gc`): Node tells
+ * an observer of each collection with an object that has eight deprecated accessors, every one a class of its own to
+ * V8. Under load, with sixty collections a second, that was nearly half of what grew in the old space.
  */
 export function collectProcessMetrics(registry: Registry, prefix: string): void {
   for (const add of PARTS) add(registry, {prefix, eventLoopMonitoringPrecision: 10})

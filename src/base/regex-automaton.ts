@@ -1,7 +1,7 @@
 import {Classes, isWord} from './regex-classes.ts'
 import {BOUNDARY, END, has, JUMP, MATCH, NO_BOUNDARY, type Program, SET, SPLIT, START} from './regex-program.ts'
 
-/** What stands before a position: nothing, a letter of a word, or something else. */
+/** The kind of text before a position: none, a letter of a word, or something else. */
 const NOTHING = 0
 const WORD = 1
 const OTHER = 2
@@ -10,8 +10,8 @@ const OTHER = 2
 export const TEXT_END = -1
 
 /**
- * Where all threads of a search stand between two code units. The same threads are the same state, so that a text is
- * read by one look per code unit once its states are known (a lazy DFA: R. Cox, "Regular Expression Matching in the
+ * The positions of all threads of a search between two code units. The same threads are the same state, so that a text
+ * is read by one look per code unit once its states are known (a lazy DFA: R. Cox, "Regular Expression Matching in the
  * Wild").
  */
 export class AutomatonState {
@@ -39,9 +39,9 @@ export class AutomatonState {
   }
 }
 
-/** What states may take of memory, in words: about half a megabyte. */
+/** The memory that states may take, in words: about half a megabyte. */
 const MAX_WORDS = 65_536
-/** What it costs to find a new state, in looks at a known one, besides its threads. */
+/** The cost of a new state, in looks at a known one, besides its threads. */
 const NEW_STATE = 16
 
 export interface AutomatonOptions {
@@ -78,7 +78,7 @@ export class Automaton {
     this.classes = new Classes(program, this.#sees_words)
   }
 
-  /** The state before anything was read; `unit` stands before it, or `TEXT_END`. */
+  /** The state before anything was read; `unit` comes before it, or `TEXT_END`. */
   begin(unit: number, is_searching: boolean): AutomatonState {
     const before = this.#before(unit)
     const known = this.#beginnings[before * 2 + Number(is_searching)]
@@ -148,7 +148,7 @@ export class Automaton {
     return is_boundary === (assertion === BOUNDARY)
   }
 
-  /** What must be known of `unit` once it has been read. */
+  /** The class of `unit` as a predecessor. */
   #before(unit: number): number {
     if (unit === TEXT_END) return this.#sees_start ? NOTHING : OTHER
     return this.#sees_words && isWord(unit) ? WORD : OTHER
@@ -184,7 +184,7 @@ export class Automaton {
   }
 }
 
-/** What a search has cost, in looks at a known state, and whether it is worth its while to remember states. */
+/** The cost of a search, in looks at a known state, and whether remembering states is worth it. */
 export interface SearchCost {
   units: number
   is_remembering: boolean

@@ -10,7 +10,7 @@ const WORD_EDGES = [0x30, 0x3a, 0x41, 0x5b, 0x5f, 0x60, 0x61, 0x7b]
 export class Classes {
   readonly count: number
   readonly ascii: Uint16Array
-  /** Where stretches of code units begin, and the class of each. */
+  /** The first code unit of each range, and its class. */
   readonly #starts: readonly number[]
   readonly #classes: readonly number[]
   readonly #pages: (Uint16Array | undefined)[] = new Array<Uint16Array | undefined>(0x10000 / PAGE).fill(undefined)

@@ -19,7 +19,7 @@ export interface Program {
   readonly x: readonly number[]
   /** SPLIT: where to go else. */
   readonly y: readonly number[]
-  /** What comes behind an instruction, jumps taken. */
+  /** The instructions that follow one, jumps taken. */
   readonly after: readonly number[]
   readonly first: number
   readonly sets: readonly CharSet[]
@@ -43,7 +43,7 @@ export function sizeOf(syntax: Syntax): number {
   return least * Math.max(one, 1) + (most - least) * (one + 1)
 }
 
-/** What matches the same texts read from their ends. */
+/** The syntax that matches the same texts read from their ends. */
 export function reversed(syntax: Syntax): Syntax {
   if (syntax.kind === 'set') return syntax
   if (syntax.kind === 'assert') return {kind: 'assert', what: TURNED[syntax.what]}

@@ -1,4 +1,4 @@
-/** What a pattern means, before it is a program. */
+/** The parsed form of a pattern, before it is a program. */
 export type Syntax =
   | {readonly kind: 'set'; readonly ranges: Ranges}
   | {readonly kind: 'assert'; readonly what: Assertion}
@@ -17,7 +17,7 @@ export type Assertion = 'start' | 'end' | 'word' | 'inside'
 /** UTF-16 code units from, to, from, to, in order and apart. */
 export type Ranges = readonly number[]
 
-/** A pattern that cannot be taken; the message is a sentence for whoever wrote it, to follow a colon. */
+/** An invalid pattern; the message is a sentence for its author, to follow a colon. */
 export class RegexFault extends Error {
   constructor(message: string) {
     super(message)
@@ -148,7 +148,7 @@ class Parser {
     return {kind: 'set', ranges: this.#escapedRanges()}
   }
 
-  /** What a backslash and what follows it stand for, in a class or outside. */
+  /** The characters that a backslash and its operand match, in a class or outside. */
   #escapedRanges(): Ranges {
     const started = this.#at
     this.#at += 2

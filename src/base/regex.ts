@@ -4,7 +4,7 @@ import {parseRegex, RegexFault, type Syntax} from './regex-syntax.ts'
 
 export {RegexFault} from './regex-syntax.ts'
 
-/** Where a match begins and ends. */
+/** The range of a match. */
 export interface Match {
   readonly start: number
   readonly end: number
@@ -32,7 +32,7 @@ export interface Regex {
 export type Spend = (units: number) => void
 
 const LARGEST = 5000
-/** What is done between two pauses, in looks at a known state; one of them takes a few nanoseconds. */
+/** The work between two pauses, in looks at a known state; one of them takes a few nanoseconds. */
 const UNITS_AT_ONCE = 50_000
 
 /**
@@ -147,7 +147,7 @@ class Scan {
     const {ascii} = this.#automaton.classes
     const spent = this.#spent
     const text = this.#text
-    // Backwards a position stands before the unit that is read.
+    // Backwards, a position is before the unit that is read.
     const shift = step === 1 ? 0 : -1
     const limit = spent.units + most_units
     let state = this.#state
@@ -207,7 +207,7 @@ class Scan {
     return this.#found
   }
 
-  /** What stands behind `position`, in the direction of reading; `TEXT_END` where the text does. */
+  /** The code unit behind `position`, in the direction of reading; `TEXT_END` at the end. */
   #unitAt(position: number): number {
     const at = this.#course.step === 1 ? position : position - 1
     return at >= 0 && at < this.#text.length ? this.#text.charCodeAt(at) : TEXT_END

@@ -10,7 +10,7 @@ import {decodersFor, encodingOf} from './content-encoding.ts'
 import {Refusal} from './errors.ts'
 import {joined} from './joined.ts'
 
-/** What an `accept-encoding` of ours names: the codings of requests that are decoded. */
+/** The value of our `accept-encoding`: the codings of requests that are decoded. */
 export const REQUEST_ENCODINGS = 'gzip, br, deflate, zstd'
 
 const MAX_CODINGS = 2

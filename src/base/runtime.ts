@@ -58,7 +58,9 @@ export async function readTable(name: keyof typeof TABLES): Promise<Buffer> {
   return readFile(new URL(`../../${TABLES[name]}`, import.meta.url))
 }
 
-/** What a thread makes in passing: a batch of the flusher's should be gone before a collection looks at it. */
+/**
+ * Room for short-lived objects of a thread: a batch of the flusher's should be dead before a collection looks at it.
+ */
 const YOUNG_MB = 24
 
 /** Starts the named worker thread with `data` as its workerData. It takes the SQLite library that this thread has. */
@@ -105,13 +107,16 @@ function loadLibrary(): object {
   )
 }
 
-/** Where a library may be put for the moment of loading it: any of them may be read-only or mounted noexec. */
+/**
+ * Folders in which a library may be written for the moment of loading it: any of them may be read-only or mounted
+ * noexec.
+ */
 function libraryFolders(): string[] {
   return [...new Set([tmpdir(), '/var/tmp', '/dev/shm', homedir(), process.cwd()])]
 }
 
 /**
- * Loads the library from a file in `folder` that has no name any more: nobody can swap it, and nothing is left behind.
+ * Loads the library from a file in `folder` that has no name any more: no one can swap it, and nothing is left behind.
  * Its descriptor stays open, so that every thread reaches the same file by the path kept for it.
  */
 function loadUnnamed(folder: string, bytes: Uint8Array): object {

@@ -1,6 +1,6 @@
 import {createCipheriv, createDecipheriv, createHash, randomBytes} from 'node:crypto'
 
-/** Where a sealed value stands: it opens only there (core rule 22). */
+/** The place of a sealed value: it opens only there (core rule 22). */
 export interface SealPlace {
   readonly table: string
   readonly column: string

@@ -14,7 +14,7 @@ export class SecretMask {
   /** One form a byte (latin1), the longest first. */
   readonly #forms: readonly string[]
   readonly #needles: readonly Buffer[]
-  /** The forms without those that hold another: where none of these stands, none stands. */
+  /** The forms without those that hold another: a text without these has none. */
   readonly #least: readonly string[]
   readonly #search: Needles
   /** A shorter text holds none of them. */
@@ -40,12 +40,12 @@ export class SecretMask {
     return this.#forms.reduce((left, form) => left.replaceAll(form, '*'.repeat(form.length)), text)
   }
 
-  /** Whether any of them stands in `bytes`. */
+  /** True when `bytes` has any of them. */
   isIn(bytes: Buffer): boolean {
     return this.#search.isIn(bytes)
   }
 
-  /** Whether any of them stands in the name of a header, which has no capitals. */
+  /** True when the name of a header, which has no capitals, has any of them. */
   isInName(name: string): boolean {
     return name.length >= this.shortest && this.#least.some(form => name.includes(form.toLowerCase()))
   }
@@ -84,7 +84,7 @@ export class MaskFilter {
     this.#longest = needles.reduce((most, {length}) => Math.max(most, length), 0)
   }
 
-  /** What may go on of all that came. */
+  /** The bytes that may be sent of all that came. */
   push(chunk: Buffer): Buffer {
     const known = this.#left.length
     const all = known + this.#held.length === 0 ? chunk : Buffer.concat([this.#left, this.#held, chunk])
@@ -94,7 +94,7 @@ export class MaskFilter {
     return this.#release(all, known, end)
   }
 
-  /** What still waited, for no end of it came. */
+  /** The bytes that still waited for an end. */
   end(): Buffer {
     const known = this.#left.length
     const all = Buffer.concat([this.#left, this.#held])
@@ -136,8 +136,8 @@ function percent(secret: string): string {
 }
 
 /**
- * What stands of `bytes` in the base64 of any text that holds them: three ways to be cut, without the characters that
- * hold other bits too.
+ * The base64 that any text with `bytes` in it has: three ways to be cut, without the characters that hold other bits
+ * too.
  */
 function base64Within(bytes: Buffer): readonly string[] {
   const ways = [0, 1, 2].map(before => {

@@ -3,7 +3,7 @@ import {createHash, createHmac} from 'node:crypto'
 /** Lower-case name → value. */
 type OutgoingHeaders = Record<string, string>
 
-/** What AWS knows a caller by. */
+/** The credentials by which AWS knows a caller. */
 export interface AwsCredentials {
   readonly access_key_id: string
   readonly secret_access_key: string
@@ -11,7 +11,7 @@ export interface AwsCredentials {
   readonly session_token?: string | null
 }
 
-/** A request as it will stand on the wire. */
+/** A request exactly as it will be sent. */
 export interface Signable {
   readonly method: string
   /** With the port where it is not the scheme's own. */
@@ -21,7 +21,7 @@ export interface Signable {
   /** Query as it is sent, without `?`. */
   readonly query?: string
   /**
-   * Every header that must not be changed on its way; those that may be (`user-agent`, `connection` ...) are left
+   * Every header that must not be changed in transit; those that may be (`user-agent`, `connection` ...) are left
    * unsigned.
    */
   readonly headers?: Readonly<OutgoingHeaders>
@@ -40,7 +40,7 @@ export interface Signable {
 }
 
 const ALGORITHM = 'AWS4-HMAC-SHA256'
-/** Changed or dropped on their way, or of one connection only: AWS's own libraries sign none of them. */
+/** Changed or dropped in transit, or of one connection only: AWS's own libraries sign none of them. */
 const UNSIGNED = new Set(
   (
     'authorization cache-control connection expect from keep-alive max-forwards pragma referer te trailer transfer-encoding upgrade ' +

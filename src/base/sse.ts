@@ -31,9 +31,9 @@ export class SseFramer {
   readonly #on_event: OnEvent
   readonly #carry: BoundedCarry
   readonly #bom = new ByteOrderMark()
-  /** Where the next chunk begins in the stream. */
+  /** The offset of the next chunk in the stream. */
   #offset = 0
-  /** Where the open event began in the stream; -1 between events. */
+  /** The offset at which the open event began; -1 between events. */
   #start = -1
   #line_is_empty = true
   #after_cr = false
@@ -48,7 +48,7 @@ export class SseFramer {
     return this.#offset
   }
 
-  /** Where the event begins that has begun and not ended; -1 between events. */
+  /** The offset at which the incomplete event begins; -1 between events. */
   get open_start(): number {
     return this.#start
   }

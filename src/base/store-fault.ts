@@ -4,13 +4,13 @@ export type StoreName = 'PostgreSQL' | 'Redis' | 'the ledger'
 
 /**
  * A store does not answer: it is out of reach, cut the connection, or sent nothing within the deadline. Nothing is
- * known of what it did with the statement, so nobody sends that again. Any other error of a store is an answer.
+ * known of what it did with the statement, so it is not sent again. Any other error of a store is an answer.
  */
 export class StoreSilentFault extends Error {
   readonly store: StoreName
   /** For people, to follow a colon: `no answer came within 5000 ms`. */
   readonly reason: string
-  /** What an operator can do, where that is known: names the setting. */
+  /** The operator's remedy, when it is known: names the setting. */
   readonly cure: string | undefined
 
   constructor(store: StoreName, reason: string, {cure, ...options}: ErrorOptions & {readonly cure?: string} = {}) {
@@ -36,7 +36,7 @@ export class StoreUnwritableFault extends Error {
   }
 }
 
-/** What a client reads of a store that does not answer, or cannot be written; undefined for any other fault. */
+/** The client's error for a store that does not answer, or cannot be written; undefined for any other fault. */
 export function storeRefusal(fault: unknown): Refusal | undefined {
   if (fault instanceof StoreSilentFault) {
     if (fault.store === 'the ledger') return new Refusal('ledger.behind', {reason: fault.reason}, {cause: fault})

@@ -1,8 +1,8 @@
 import {createHash, hash} from 'node:crypto'
 
 /**
- * Text that a call brings, on its way into a store: a row, a label, the key of a counter. Databases bound what they
- * take and refuse NUL and halves of surrogate pairs; conditions and routing compare the text as it came.
+ * Text of a call that is written to a store: a row, a label, the key of a counter. Databases bound what they take and
+ * refuse NUL and halves of surrogate pairs; conditions and routing compare the text as it came.
  */
 
 /** A longer model is refused; everything else is cut. */
@@ -12,19 +12,19 @@ export const MAX_METADATA_KEY_BYTES = 256
 export const MAX_METADATA_VALUE_BYTES = 1024
 export const MAX_PATH_BYTES = 8192
 
-/** A longer one stands in keys as its hash. */
+/** A longer one is replaced by its hash in keys. */
 const MAX_KEY_BYTES = 128
-/** What indexes hold of a longer text, beside its hash. */
+/** The bytes of a longer text that indexes hold, beside its hash. */
 const MAX_INDEXED_BYTES = 255
 /** A UTF-16 unit takes no more in UTF-8. */
 const BYTES_PER_UNIT = 3
-/** What a text begins with that stands for another; one that begins so itself is hashed too. */
+/** The prefix of a hash that replaces a text; a text that begins so itself is hashed too. */
 const HASHED = 'sha256:'
 
 const encoder = new TextEncoder()
 const scratch = new Uint8Array(MAX_PATH_BYTES)
 
-/** Whether every database takes it as it is. */
+/** True when every database takes it as it is. */
 export function isClean(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }

@@ -6,8 +6,8 @@ const OF_REDIS =
   /^(?:WRONGTYPE|ERR (?:value is not|increment or decrement would overflow|string exceeds|Protocol error: too big))/
 
 /**
- * Whether a store refused one value of what it was given, so that the same again cannot help, and the store is well.
- * All else, such as a lock, a full disk or a lost connection, is about the store.
+ * True when a store refused one value that it was given, so that the same again cannot help, and the store is well. All
+ * other faults, such as a lock, a full disk or a lost connection, are about the store.
  */
 export function isValueFault(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false

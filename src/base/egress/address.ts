@@ -1,7 +1,7 @@
 import {isIPv4, isIPv6} from 'node:net'
 
 /**
- * Why a socket may not go to an address. `metadata`: the credentials service of a cloud, open to nobody. `private`:
+ * Why a socket may not go to an address. `metadata`: the credentials service of a cloud, always closed. `private`:
  * every address that is not handed out on the public internet, open to a trusted host.
  */
 export type AddressClass = 'metadata' | 'private'
@@ -60,14 +60,14 @@ export function readRange(text: string): AddressRange | undefined {
   return {prefix: value >> rest, rest}
 }
 
-/** Whether one of `ranges` holds the address `value`. */
+/** True when one of `ranges` holds the address `value`. */
 export function isWithin(ranges: readonly AddressRange[], value: bigint): boolean {
   return ranges.some(range => value >> range.rest === range.prefix)
 }
 
 const MAPPED: AddressRange = {prefix: 0xffffn, rest: 32n}
 
-/** Where clouds hand out credentials: AWS, Azure, Google, Oracle, Alibaba, Tencent, Scaleway. */
+/** Addresses at which clouds issue credentials: AWS, Azure, Google, Oracle, Alibaba, Tencent, Scaleway. */
 const METADATA = ranges(
   '169.254.169.0/24',
   '169.254.170.2',
@@ -111,7 +111,7 @@ const PUBLIC_V6 = ranges('2000::/3', '64:ff9b::/96')
  */
 const PRIVATE_V6 = ranges('2001::/32', '2001:2::/48', '2001:10::/28', '2001:20::/28', '2001:db8::/32', '3fff::/20')
 
-/** Ranges of IPv6 that carry an IPv4 address, and where it stands. */
+/** Ranges of IPv6 that carry an IPv4 address, and its place. */
 const CARRIERS: readonly (readonly [AddressRange, (value: bigint) => bigint])[] = [
   [readRange('::/96')!, value => value], // compatible, RFC 4291 2.5.5.1
   [readRange('::ffff:0:0:0/96')!, value => value], // translated, RFC 2765
@@ -125,7 +125,7 @@ const CARRIERS: readonly (readonly [AddressRange, (value: bigint) => bigint])[] 
 
 function inner(value: bigint): bigint[] {
   const found = CARRIERS.filter(([range]) => isWithin([range], value)).map(([, read]) => read(value))
-  // ISATAP (RFC 5214, 6.1) works under any prefix: its mark stands in the interface identifier.
+  // ISATAP (RFC 5214, 6.1) works under any prefix: its mark is in the interface identifier.
   if (((value >> 32n) & 0xfdffffffn) === 0x5efen) found.push(value)
   return found.map(v4 => (MAPPED.prefix << 32n) | (v4 & 0xffffffffn))
 }

@@ -18,7 +18,7 @@ export interface Dialling {
   readonly tls: Tls
   /** From the lookup to the end of the TLS handshake. */
   readonly connect_timeout_ms: number
-  /** The sockets on their way, so that whoever closes can stop them. */
+  /** Sockets that are being opened, so that closing the pool can stop them. */
   readonly dials: Set<AbortController>
 }
 

@@ -19,7 +19,7 @@ export class EgressFault extends Error {
   }
 }
 
-/** What went wrong while a socket was opened, in words without addresses. */
+/** Describes why a socket could not be opened, without addresses. */
 export function faultOf(error: unknown): EgressFault {
   if (error instanceof EgressFault) return error
   const code = codeOf(error)
@@ -33,10 +33,10 @@ export function faultOf(error: unknown): EgressFault {
 
 /**
  * The refusal that the client gets for `error`, which a pool gave for a call to `provider`: `host.blocked` (400),
- * `upstream.unreachable` (503) when no socket was had, `upstream.queue_full` (503), `upstream.bad_reply` (502) for what
- * is not HTTP, `upstream.broken` (502) when the socket went before the reply, `upstream.cut` (502) when it went within
- * it (`has_begun`), `draining` (503) when we closed it. A Refusal, which is what calls are aborted with, is given back
- * as it is; anything else is `internal`.
+ * `upstream.unreachable` (503) when no socket could be opened, `upstream.queue_full` (503), `upstream.bad_reply` (502)
+ * for what is not HTTP, `upstream.broken` (502) when the socket went before the reply, `upstream.cut` (502) when it
+ * went within it (`has_begun`), `draining` (503) when we closed it. A Refusal, with which calls are aborted, is
+ * returned as it is; anything else is `internal`.
  */
 export function refusalOf(error: unknown, provider: string, has_begun = false): Refusal {
   if (error instanceof Refusal) return error
@@ -87,7 +87,7 @@ const CONNECTING: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED_CERTIFICATE,
 }
 
-/** What is wrong with a reply that breaks HTTP/1.1, by the parser's code. */
+/** Sentences for replies that break HTTP/1.1, by the parser's code. */
 const BAD_REPLY: Readonly<Record<string, string>> = {
   HPE_UNEXPECTED_CONTENT_LENGTH: 'it has two content-lengths',
   HPE_INVALID_CONTENT_LENGTH: 'its content-length is not a number',

@@ -4,9 +4,9 @@ import {hasSuffix} from './names.ts'
 
 /** A set of hosts given by name, by domain or by address. */
 export interface HostList {
-  /** Whether the list says `hostname`: lower case, an IPv6 address without brackets. */
+  /** True when the list has `hostname`: lower case, an IPv6 address without brackets. */
   names(hostname: string): boolean
-  /** Whether one of the list's addresses or ranges holds `address`. */
+  /** True when one of the list's addresses or ranges holds `address`. */
   covers(address: string): boolean
 }
 
@@ -48,16 +48,17 @@ export function readHostEntry(text: string): HostEntry | undefined {
 }
 
 /**
- * Whether `text` is a host name: labels of lower-case letters, digits and inner hyphens, 63 characters each and 253 in
- * all (RFC 1123, 2.1). Underscores pass, for containers are named with them. What ends in a number is none: a URL
- * parser would take it for an IPv4 address (WHATWG URL, "ends in a number").
+ * True when `text` is a host name: labels of lower-case letters, digits and inner hyphens, 63 characters each and 253
+ * in all (RFC 1123, 2.1). Underscores pass, for containers are named with them. A name that ends in a number is none: a
+ * URL parser would take it for an IPv4 address (WHATWG URL, "ends in a number").
  */
 export function isName(text: string): boolean {
   return text.length <= 253 && text.split('.').every(isLabel) && !endsInNumber(text)
 }
 
 /**
- * Whether a URL parser takes `hostname` for an IPv4 address: its last label is a decimal, octal or hexadecimal number.
+ * True when a URL parser takes `hostname` for an IPv4 address: its last label is a decimal, octal or hexadecimal
+ * number.
  */
 export function endsInNumber(hostname: string): boolean {
   return /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i.test(hostname)

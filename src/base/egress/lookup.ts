@@ -3,7 +3,9 @@ import {lookup as ask} from 'node:dns/promises'
 /** The addresses a host name has, best first. Rejects as `dns.lookup` does when it has none. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>
 
-/** What the machine itself would use: its hosts file, then its name servers, in the order the system prefers. */
+/**
+ * Looks a name up as the machine itself does: its hosts file, then its name servers, in the order the system prefers.
+ */
 export const systemLookup: Lookup = async hostname =>
   (await ask(hostname, {all: true, order: 'verbatim'})).map(({address}) => address)
 

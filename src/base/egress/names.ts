@@ -1,5 +1,5 @@
 /**
- * Why a host name is refused before anyone looks it up. `metadata`: a credentials or cluster service, open to nobody.
+ * Why a host name is refused before anyone looks it up. `metadata`: a credentials or cluster service, always closed.
  * `borrowed`: a name that leads wherever its asker likes, or into the cluster; open when trusted by that name.
  * `internal`: a name of a private network; open when trusted.
  */
@@ -13,7 +13,7 @@ export function judgeName(hostname: string): NameVerdict | null {
   return !hostname.includes('.') || hasSuffix(hostname, INTERNAL_SUFFIXES) ? 'internal' : null
 }
 
-/** Whether `hostname` is a `suffix` or stands below it. The walk is by label, so its cost is the number of labels. */
+/** True when `hostname` is a `suffix` or below it. The walk is by label, so its cost is the number of labels. */
 export function hasSuffix(hostname: string, suffixes: ReadonlySet<string>): boolean {
   for (let at = 0; ; at = hostname.indexOf('.', at) + 1) {
     if (suffixes.has(hostname.slice(at))) return true

@@ -14,7 +14,7 @@ export function joinPath(basePath: string, path: string): string {
 }
 
 /**
- * `text` in lower case, fit to stand as one label of a host name in a URL template: `a-z`, `0-9` and inner hyphens, 63
+ * `text` in lower case, fit to be one label of a host name in a URL template: `a-z`, `0-9` and inner hyphens, 63
  * characters at most. `what` names it in the refusal (`host.blocked`): a dot, a slash or a `#` here would choose
  * another host.
  */
@@ -27,8 +27,8 @@ export function hostLabel(text: string, what: string): string {
 }
 
 /**
- * Whether a server could read `path` (no query) as one that climbs: `..` between separators, encoded or not, or before
- * a `;`.
+ * True when a server could read `path` (no query) as one that climbs: `..` between separators, encoded or not, or
+ * before a `;`.
  */
 export function hasDotSegments(path: string): boolean {
   return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){2}(?:$|[/\\;]|%2f|%5c|%3b)/i.test(path)

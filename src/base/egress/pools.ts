@@ -80,7 +80,7 @@ export class Egress {
     await Promise.all(this.#all().map(pool => !pool.destroyed && pool.close()))
   }
 
-  /** Ends every call and every socket, those on their way as well. */
+  /** Ends every call and every socket, those being opened as well. */
   async destroy(): Promise<void> {
     this.#closed = true
     for (const dial of this.#dials) dial.abort(new EgressFault('unreachable', 'the gateway is shutting down'))

@@ -1,5 +1,5 @@
 /**
- * Whether no call goes to `port`, trusted host or not: other protocols live there, which an HTTP request could be made
+ * True when no call may go to `port`, trusted host or not: other protocols use it, which an HTTP request could be made
  * to speak.
  */
 export function isRiskyPort(port: number): boolean {

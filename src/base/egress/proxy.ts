@@ -18,9 +18,7 @@ export interface ForwardProxy {
   readonly authorization: string | null
 }
 
-/**
- * The proxy that stands before a destination whose judged addresses are `addresses`; null when it is reached directly.
- */
+/** The proxy for a destination whose judged addresses are `addresses`; null when it is reached directly. */
 export type ProxyChoice = (destination: Destination, addresses: readonly string[]) => ForwardProxy | null
 
 export interface ProxySettings {
@@ -113,7 +111,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // a lone % is meant as it stands
+    return text // a lone % is literal
   }
 }
 

@@ -8,10 +8,10 @@ import {judgeName} from './names.ts'
 import {isRiskyPort} from './ports.ts'
 
 /**
- * Who names a base URL. A `caller` is anyone who can send a call. An `integration` made by an owner, an admin or on the
- * command line is trusted for `host` alone, the host it was made with (`hostname` of a BaseUrl); what else is requested
- * in its name counts as a caller's. `builtin` is a row of the catalogue: its host is ours, filled at most with a
- * `hostLabel`.
+ * The author of a base URL. A `caller` is anyone who can send a call. An `integration` made by an owner, an admin or on
+ * the command line is trusted for `host` alone, the host it was made with (`hostname` of a BaseUrl); any other host
+ * requested in its name counts as a caller's. `builtin` is a row of the catalogue: its host is ours, filled at most
+ * with a `hostLabel`.
  */
 export type Asker =
   | {readonly kind: 'caller'}
@@ -32,13 +32,15 @@ export interface Destination {
   /** Goes before every path; empty, or `/v1` without a slash at its end. */
   readonly basePath: string
   readonly trust: Trust
-  /** What its sockets may be shared by: the origin, and the trust or the one integration they were opened under. */
+  /**
+   * Calls with the same key may share sockets: the origin, and the trust or the one integration they were opened under.
+   */
   readonly key: string
 }
 
 /**
- * The place that `text`, a base URL, names when `asker` says so. Refuses with `host.blocked`: a form that could be read
- * in two ways, a metadata service and a risky port whoever asks, and a private host unless it is trusted.
+ * The place that `text`, a base URL, names for `asker`. Refuses with `host.blocked`: a form that could be read in two
+ * ways, a metadata service and a risky port for every asker, and a private host unless it is trusted.
  */
 export function readDestination(text: string, asker: Asker, trusted: HostList): Destination {
   const base = readBaseUrl(text)

@@ -25,7 +25,7 @@ function readTrustedEntry(text: string): HostEntry[] {
   return 'name' in entry && entry.name === 'localhost' ? [{domain: 'localhost'}] : [entry]
 }
 
-/** A range that holds more than metadata addresses may stand: those inside it stay closed when a socket is opened. */
+/** A range that holds more than metadata addresses is allowed: those inside it stay closed when a socket is opened. */
 function isMetadata(entry: HostEntry): boolean {
   if ('range' in entry) return !entry.text.includes('/') && judge(entry.text) === 'metadata'
   return judgeName('name' in entry ? entry.name : entry.domain) === 'metadata'

@@ -5,14 +5,14 @@ import {readPlainHead} from './head.ts'
 import {FastRequest} from './request.ts'
 import {type ClientResponse, FastResponse} from './response.ts'
 
-/** What a front does with a connection. */
+/** The handling of a client's connection. */
 export interface Ingress {
   /** True for a path whose plain POSTs are taken here. */
   takes(path: string): boolean
   handle(request: FastRequest, response: ClientResponse): void
   /** Gives the connection away, with what came of the request that is not plain. */
   handOver(socket: Socket, came: Buffer): void
-  /** Whether a connection may be kept when its answer is written. */
+  /** True when a connection may be kept once its answer is written. */
   readonly keeps: boolean
   readonly keep_alive: string
   readonly governor: Governor
@@ -24,13 +24,13 @@ const VERSION = ' HTTP/1.1\r\n'
 const MAX_HEAD_BYTES = 64 << 10
 /** Larger bodies may be refused for their length, or kept from coming faster than they are read. */
 const MAX_BODY_BYTES = 1 << 20
-/** What a client may send ahead while an answer is under way, and of a body that nobody reads yet. */
+/** The most bytes that a client may send ahead during an answer, and of a body that is not read yet. */
 const MAX_AHEAD_BYTES = 64 << 10
 
 /**
  * A client's connection as long as all it sends are plain requests whose head comes in one piece: one call at a time,
- * without the objects and the checks that everything else in HTTP needs. The first other byte gives it to node:http for
- * good.
+ * without the objects and the checks that everything else in HTTP needs. The first other byte gives it to node:http
+ * permanently.
  */
 export class Connection {
   readonly #socket: Socket
@@ -41,7 +41,7 @@ export class Connection {
   /** The answer is written; of the request some may be yet to come. */
   #is_answered = false
   #is_closing = false
-  /** What came behind the request that is being answered. */
+  /** Bytes that came behind the request that is being answered. */
   #ahead: Buffer[] = []
   #ahead_bytes = 0
 
@@ -57,7 +57,7 @@ export class Connection {
     socket.on('error', ignore)
   }
 
-  /** What comes now is passed over: the connection is about to end. */
+  /** Ignores further bytes: the connection is about to end. */
   stop(): void {
     this.#is_closing = true
   }
@@ -75,7 +75,7 @@ export class Connection {
     if (this.#is_answered) this.#next()
   }
 
-  /** Nobody reads it yet, as its caller is not known yet. */
+  /** It is not read yet, as its caller is not known yet. */
   #holdUp(request: FastRequest) {
     this.#socket.pause()
     request.onRead = () => this.#socket.resume()

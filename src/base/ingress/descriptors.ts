@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs'
 /** Kept for providers, stores and files. */
 const KEPT = 64
 const MIN_CONNECTIONS = 16
-/** Where the system does not say: what most have. */
+/** The usual limit, for a system that does not report one. */
 const USUAL = 1024
 
 /** How many files and sockets this process may have open (`ulimit -n`); null where the system does not tell. */

@@ -10,13 +10,13 @@ export interface FrontOptions {
   /** True for a path whose plain POSTs `handle` gets. */
   readonly takes: (path: string) => boolean
   readonly handle: (request: FastRequest, response: ClientResponse) => void
-  /** Of the same server, put over it when this stands before it. */
+  /** The governor of the same server, which was put over it before this class reads from it. */
   readonly governor: Governor
 }
 
 /**
- * Stands before a node:http (or node:https) server: it reads plain requests itself, for a third of the processor time,
- * and gives a connection on which anything else comes to the server, for good. Who speaks to the server sees no
+ * Reads from connections before a node:http (or node:https) server: it reads plain requests itself, for a third of the
+ * processor time, and gives a connection with any other bytes to the server, permanently. Clients of the server see no
  * difference but the time.
  */
 export function attachFastPath(server: Server, {takes, handle, governor}: FrontOptions): void {

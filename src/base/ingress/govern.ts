@@ -9,7 +9,7 @@ import {type ClientRequest, FastRequest} from './request.ts'
 const PLACE = Symbol('governed')
 type Placed = Socket & {[PLACE]?: Governed}
 
-/** What the governor of its server knows of a connection. */
+/** The state of a connection that the governor of its server keeps. */
 export function governedOf(socket: Socket): Governed | undefined {
   return (socket as Placed)[PLACE]
 }
@@ -22,8 +22,8 @@ export function vouchFor(request: ClientRequest): void {
 }
 
 /**
- * Puts a governor over all connections of a server and what stands before it: it sees each first, and every request
- * that the server itself reads. To be called when nothing is put before the server any more.
+ * Puts a governor over all connections of a server and of the fast path before it: it sees each first, and every
+ * request that the server itself reads. Call it after every other listener is in place.
  */
 export function govern(server: Server, governor: Governor): void {
   const is_tls = 'setSecureContext' in server

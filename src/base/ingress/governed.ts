@@ -2,9 +2,9 @@ import type {Socket} from 'node:net'
 import type {Refusal} from '../errors.ts'
 
 /**
- * What a connection is at. `new`: nothing has come; `head`: a request's head is on its way; `body`: the head is whole,
+ * The state of a connection. `new`: nothing has come; `head`: a request's head is arriving; `body`: the head is whole,
  * the body is not; `call`: all of a request is here and its answer is not yet written; `idle`: between two requests;
- * `session`: it is no longer HTTP; `closing`: it ends when what was written has left.
+ * `session`: it is no longer HTTP; `closing`: it ends once all written bytes have left.
  */
 export const STATES = ['new', 'head', 'body', 'call', 'idle', 'session', 'closing'] as const
 export type ConnectionState = (typeof STATES)[number]
@@ -15,9 +15,9 @@ export interface Coming {
   readonly complete: boolean
   /** Its caller is known: who sends it may take the time that the bytes take. */
   readonly is_known: boolean
-  /** What came of it waits for us: the client is not who is slow. */
+  /** True when its bytes wait for us: the client is not the slow side. */
   readonly is_behind: boolean
-  /** Tells who reads it that it is given up, so that it is answered; false when nobody would. */
+  /** Tells its reader that it is given up, so that it is answered; false when it has no reader. */
   fail(refusal: Refusal): boolean
 }
 
@@ -36,21 +36,21 @@ export class Governed {
   coming: Coming | null = null
   /** The request whose body is yet to come has its answer. */
   is_answered = false
-  /** Its request was given up: its response is on its way. */
+  /** Its request was given up: its response is being sent. */
   is_given_up = false
   /** Requests whose answers are not yet written, and all there ever were. */
   under_way = 0
   requests = 0
-  /** What stands before the HTTP server and reads from it still; null when the server does. */
+  /** The fast path that still reads from it; null when the server does. */
   front: {stop(): void} | null = null
-  /** What is written to and read from. */
+  /** The socket that is read and written. */
   socket: Socket
   /** The client would understand what is written now: a handshake, if there is one, is done. */
   is_readable: boolean
   is_gone = false
   /** The connection itself: the same but for TLS. */
   readonly raw: Socket
-  /** Where it comes from; empty where nobody counts by that. */
+  /** The client's address; empty when connections are not counted by address. */
   readonly address: string
   older: Governed | null = null
   newer: Governed | null = null

@@ -1,7 +1,7 @@
 import {STATES} from './governed.ts'
 import {ENDED, type Governor} from './governor.ts'
 
-/** What a governor sees, in the Prometheus text format. */
+/** The figures of a governor in the Prometheus text format. */
 export function governorMetrics(governor: Governor): string {
   return [
     '# HELP gateway_connections Connections of clients, by what they are at.',

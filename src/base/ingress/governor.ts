@@ -36,15 +36,15 @@ export const ENDED = [
 export type EndCause = (typeof ENDED)[number]
 
 const SWEEP_MS = 250
-/** Clients go on a moment after the time that they were given. */
+/** Clients use a connection a moment longer than they were told. */
 const KEEP_ALIVE_GRACE_MS = 1000
 /**
- * What may still come of a request that has its answer; and how long a client has for the last bytes of an answer to
- * one that was given up.
+ * The most bytes that may still come of a request that has its answer; and how long a client has for the last bytes of
+ * an answer to one that was given up.
  */
 const LEFT_OVER_BYTES = 1 << 20
 const LAST_BYTES_MS = 5000
-/** A request has this long to come, and an answer to go on leaving, before its connection gives way first. */
+/** A request has this long to come, and an answer to be taken, before its connection gives way first. */
 const FAIR_MS = 1000
 /** Connections of one state that are looked at for one that gives way. */
 const MAX_SEARCHED = 64
@@ -52,10 +52,10 @@ const MAX_SEARCHED = 64
 const MAX_NOTIFIED = 32
 
 /**
- * Every connection of clients, on either way in: how many there are, and how long each may be at what it is at. One
- * timer looks at all of them, by bytes that have come, so that neither a request nor a connection costs a timer. When
- * there are as many as there may be, one that no call is under way on gives way to the one that comes: half a request,
- * or none, is cheap to send.
+ * Every connection of clients, on either way in: how many there are, and how long each may stay in its state. One timer
+ * looks at all of them, by bytes that have come, so that neither a request nor a connection costs a timer. When there
+ * are as many as there may be, one without a call gives way to the one that comes: half a request, or none, is cheap to
+ * send.
  */
 export class Governor {
   options: GovernorOptions
@@ -68,7 +68,7 @@ export class Governor {
   readonly #now: () => number
   #timer: NodeJS.Timeout | undefined
   #looked_ms = 0
-  /** Time that was served: while the process stood still nobody was slow. */
+  /** The time that was served: no client counts as slow while the process was stopped. */
   #clock_ms = 0
   #turns = 0
   size = 0
@@ -157,7 +157,7 @@ export class Governor {
     } else this.#rest(one)
   }
 
-  /** What is spoken on it is no longer HTTP. */
+  /** The connection is no longer HTTP. */
   session(one: Governed): void {
     this.#move(one, 'session')
   }
@@ -170,7 +170,7 @@ export class Governor {
     one.socket.destroySoon()
   }
 
-  /** Ends what no call is under way on, and has the rest end with their answers. */
+  /** Ends connections without a call, and has the rest end with their answers. */
   closeIdle(): void {
     if (!this.is_closing) this.#queues.closing.each(one => this.#restart(one))
     this.is_closing = true
@@ -232,7 +232,8 @@ export class Governor {
   }
 
   /**
-   * Who still takes an answer may take the time of one between its bytes; while the process ends nobody has that long.
+   * A client that still takes an answer may take the time of one between its bytes; while the process ends none has
+   * that long.
    */
   #lookAtLastBytes(one: Governed) {
     this.#follow(one)
@@ -296,7 +297,7 @@ export class Governor {
     this.#move(one, 'idle')
   }
 
-  /** Says why it ends, unless that would stand in the middle of another answer. */
+  /** Sends the reason why it ends, unless that would be in the middle of another answer. */
   #tell({socket, is_readable, under_way}: Governed, refusal: Refusal) {
     if (is_readable && under_way <= 1 && socket.writable) socket.write(refusalText(refusal), 'latin1')
   }
@@ -318,7 +319,7 @@ export class Governor {
     return true
   }
 
-  /** The oldest connection that sends a body which nobody vouches for, or waits for. */
+  /** The oldest connection with a body that is neither authenticated nor waited for. */
   #unknown(): Governed | null {
     for (let one = this.#queues.body.oldest; one; ) {
       const {newer} = one
@@ -377,7 +378,7 @@ export class Governor {
   }
 }
 
-/** Who came to its state first: by turns, because all who come between two looks come at the same time. */
+/** The one that reached its state first: by turns, because all that come between two looks come at the same time. */
 function older(one: Governed | null, other: Governed | null): Governed | null {
   return one && other ? (one.turn < other.turn ? one : other) : (one ?? other)
 }

@@ -2,8 +2,8 @@ import type {IncomingHttpHeaders} from 'node:http'
 import {NOT_IN_HEADER_VALUES} from '../header-values.ts'
 
 /**
- * The head of a request that is plain: there is one way to read it, and nothing in it changes how the connection goes
- * on.
+ * The head of a request that is plain: there is one way to read it, and nothing in it changes how the connection
+ * continues.
  */
 export interface PlainHead {
   readonly headers: IncomingHttpHeaders

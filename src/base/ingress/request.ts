@@ -35,7 +35,7 @@ export class FastRequest implements Coming {
     return this.#missing_bytes === 0
   }
 
-  /** What came of it waits to be read. */
+  /** True when its bytes wait to be read. */
   get is_behind(): boolean {
     return !this.is_known && !this.#is_dropped
   }
@@ -66,7 +66,7 @@ export class FastRequest implements Coming {
     return own.length < bytes.length ? bytes.subarray(own.length) : undefined
   }
 
-  /** Nobody reads it: what still comes of it is passed over. */
+  /** It has no reader: bytes that still come of it are ignored. */
   drop(): void {
     this.#is_dropped = true
     this.#parts = []

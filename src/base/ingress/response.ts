@@ -2,7 +2,7 @@ import {STATUS_CODES} from 'node:http'
 import type {Socket} from 'node:net'
 import {NOT_IN_HEADER_VALUES} from '../header-values.ts'
 
-/** What an answer is written to: node:http's `ServerResponse`, or that of a plain request. */
+/** The object that an answer is written to: node:http's `ServerResponse`, or that of a plain request. */
 export interface ClientResponse {
   readonly headersSent: boolean
   /** Nothing of it is yet to come from us. */
@@ -20,7 +20,7 @@ export interface ClientResponse {
   destroy(): unknown
 }
 
-/** Called when the answer is written; `keeps`: the connection may go on. */
+/** Called when the answer is written; `keeps`: the connection may be kept. */
 type Ended = (keeps: boolean) => void
 
 const ONE_PIECE_BYTES = 8 << 10
@@ -115,7 +115,7 @@ export class FastResponse implements ClientResponse {
     this.socket.destroy()
   }
 
-  /** The connection has ended, or goes on to the next request. */
+  /** The connection has ended, or continues with the next request. */
   closed(): void {
     this.#onClose?.()
   }

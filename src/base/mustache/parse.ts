@@ -120,7 +120,7 @@ function partialOf(reference: string, text: string, start: number): Node {
   return {kind: 'partial', name, version: version === 'latest' || version === 'default' ? version : Number(version)}
 }
 
-/** The line that a tag stands on alone, up to the beginning of the next; null where it has company. */
+/** The line of a tag that is alone on it, up to the beginning of the next; null when the line has more. */
 function lineAround(text: string, from: number, start: number, end: number): {start: number; end: number} | null {
   let first = start
   while (first > from && (text[first - 1] === ' ' || text[first - 1] === '\t')) first--

@@ -1,19 +1,22 @@
 import {type NamePath, type Node, type PartialVersion, TemplateFault} from './parse.ts'
 
-/** What templates are rendered with: data alone. */
+/** The data for templates, with no functions. */
 export type Variables = Readonly<Record<string, unknown>>
 
 /** A partial, read; undefined where there is none of that name and version. */
 export type FindPartial = (name: string, version: PartialVersion) => readonly Node[] | undefined
 
-/** What a template writes, and how values are escaped in it. Plain values (`{{{name}}}`) are not escaped. */
+/**
+ * The format that a template writes, and thereby how values are escaped in it. Plain values (`{{{name}}}`) are not
+ * escaped.
+ */
 export type TemplateFormat = 'text' | 'json' | 'html'
 
 export const MAX_RENDERED_CHARS = 8_000_000
 export const MAX_STEPS = 1_000_000
 export const MAX_PARTIAL_DEPTH = 16
 
-/** What one rendering, of however many texts, may come to. */
+/** The bounds of one rendering, of however many texts. */
 export class RenderBudget {
   #steps = 0
   #chars = 0

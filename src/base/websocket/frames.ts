@@ -1,7 +1,7 @@
 import {SocketFault} from './fault.ts'
 import {CLOSE, OPCODE} from './opcodes.ts'
 
-/** What ended with a piece: a message of one or more frames, or a control frame. */
+/** The message of one or more frames, or the control frame, that ended with a piece. */
 export type CompletedFrame =
   | {readonly kind: 'message'; readonly is_text: boolean; readonly bytes: number; readonly payload: Buffer | null}
   | {readonly kind: 'close' | 'ping' | 'pong'; readonly payload: Buffer}
@@ -41,7 +41,7 @@ export class FrameReader {
   readonly #most_bytes: number
   #chunks: Buffer[] = []
   #available = 0
-  /** What is left of a frame that passes in pieces, and its header. */
+  /** The bytes that are left of a frame that passes in pieces, and its header. */
   #left = 0
   #open: Header | undefined
   /** The opcode of the message whose frames are being read; 0 between messages. */

@@ -13,10 +13,7 @@ export function acceptKey(key: string): string {
   return hash('sha1', key + GUID, 'base64')
 }
 
-/**
- * What a server finds wrong with a request to open a WebSocket (RFC 6455, 4.2.1): the header, and why; null when
- * nothing is.
- */
+/** The fault of a request to open a WebSocket (RFC 6455, 4.2.1): the header, and the reason; null for none. */
 export function upgradeFault(headers: IncomingHttpHeaders): {readonly header: string; readonly reason: string} | null {
   const {upgrade, 'sec-websocket-key': key, 'sec-websocket-version': version} = headers
   if (!upgrade || !listed(upgrade).some(name => name.toLowerCase() === 'websocket'))

@@ -1,4 +1,4 @@
-/** What a frame is (RFC 6455, 5.2); from `close` on they are control frames. */
+/** The kinds of frame (RFC 6455, 5.2); from `close` on they are control frames. */
 export const OPCODE = {continuation: 0x0, text: 0x1, binary: 0x2, close: 0x8, ping: 0x9, pong: 0xa} as const
 
 /** Why a connection is closed (RFC 6455, 7.4.1, and the registry of IANA). */

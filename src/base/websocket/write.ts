@@ -1,10 +1,10 @@
 import {randomBytes} from 'node:crypto'
 import {CLOSE, OPCODE} from './opcodes.ts'
 
-/** Who writes: a client's frames are masked, a server's are not (RFC 6455, 5.1). */
+/** The sender: a client's frames are masked, a server's are not (RFC 6455, 5.1). */
 export type WebSocketSide = 'client' | 'server'
 
-/** What a close frame says; `code` 1005 when it says none. */
+/** The content of a close frame; `code` 1005 when it has none. */
 export interface Closing {
   readonly code: number
   readonly reason: string

@@ -8,7 +8,7 @@ export const SEMICOLON = 59
 export const EQUALS = 61
 export const BACKSLASH = 92
 
-/** What a byte may stand in (RFC 9110 5.6.2, 5.5): bits of `IN_TOKEN` and `IN_VALUE`. */
+/** The parts of a head in which a byte is allowed (RFC 9110 5.6.2, 5.5): bits of `IN_TOKEN` and `IN_VALUE`. */
 export const PLACES = new Uint8Array(256)
 export const IN_TOKEN = 1
 export const IN_VALUE = 2

@@ -2,7 +2,7 @@ import {Readable} from 'node:stream'
 import {type Dispatcher, errors} from 'undici'
 import {readHead} from './request-head.ts'
 
-/** Who counts calls. */
+/** The part of a pool that counts its calls. */
 export interface ExchangeOwner {
   /** Sends now what leaves at the end of the turn. */
   send(): void
@@ -10,7 +10,7 @@ export interface ExchangeOwner {
   left(): void
 }
 
-/** What a call is on its way over. */
+/** The connection that a call is sent over. */
 export interface ConnectionTarget {
   fail(fault: Error): void
   pause(): void
@@ -74,7 +74,7 @@ export class HttpExchange implements Dispatcher.DispatchController {
     return !this.is_over
   }
 
-  /** It is on its way over `way`. */
+  /** It is sent over `way`. */
   goes(way: ConnectionTarget): void {
     this.#way = way
   }
@@ -83,7 +83,7 @@ export class HttpExchange implements Dispatcher.DispatchController {
     if (this.is_over) return
     this.aborted = true
     this.reason = reason
-    // given up before its turn ended it counts as sent all the same: what stands in the ledger, the provider received
+    // given up before its turn ended it counts as sent all the same: the provider received what the ledger has
     if (this.#is_begun && !this.#way) this.#owner.send()
     if (this.#way) this.#way.fail(reason)
     else this.fail(reason)

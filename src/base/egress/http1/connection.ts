@@ -6,7 +6,7 @@ import {broken, ReplyHead} from './reply-head.ts'
 import {sendBytes, sendStream, TAKES_BODY} from './send.ts'
 import {readFrom} from './shared-read-buffer.ts'
 
-/** Who has the lines. */
+/** The owner of the lines, which a line reports to. */
 export interface ConnectionOwner {
   /** `line` takes another call. */
   rests(line: HttpConnection): void
@@ -22,7 +22,7 @@ const UNTIL_CLOSE = 3
 const MAX_NEWS = 16
 /** Smaller pieces are not timed. */
 const HEAVY_BYTES = 8 * 1024
-/** What comes of one answer is worked on for so long at a time; then others have their turn. */
+/** The bytes of one answer are processed for so long at a time; then other calls have their turn. */
 const TURN_MS = 8
 
 /** One head is read at a time, and is of no use when its call has it. */
@@ -52,9 +52,9 @@ export class HttpConnection implements ConnectionTarget {
   #left = 0
   /** Heads of status 1xx that came for this call. */
   #news = 0
-  /** What came of a head. */
+  /** The part of a head that has arrived. */
   #begun: Buffer | null = null
-  /** What came after a call was paused. */
+  /** Bytes that arrived after a call was paused. */
   #held: Buffer | null = null
   #is_reading = false
   #is_sending = false
@@ -144,7 +144,7 @@ export class HttpConnection implements ConnectionTarget {
     if (!this.#is_resting) this.#worked_ms = 0
   }
 
-  /** Goes on with what was held, then with what comes. */
+  /** Continues with the held bytes, then with new ones. */
   resume(call: HttpExchange): void {
     if (this.#is_reading) {
       if (!this.#is_resting) this.#socket.resume()

@@ -7,7 +7,7 @@ import {type ConnectionOwner, HttpConnection} from './connection.ts'
 export interface PoolOptions {
   /** Opens a socket; its errors pass as they are. */
   readonly dial: () => Promise<Socket>
-  /** What requests that name no host are for. */
+  /** The host of requests that name none. */
   readonly host: string
   /** Most sockets. */
   readonly connections: number

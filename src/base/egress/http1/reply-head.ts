@@ -27,17 +27,16 @@ export class ReplyHead {
   is_chunked = false
   /** True when the server takes further requests on the line. */
   keeps = false
-  /** For how long, when it says so. */
+  /** The seconds to keep the connection, when the header has them. */
   keeps_s: number | null = null
   /** True when it speaks of an upgrade, and its `connection` does, too. */
   is_upgrade = false
-  /** Where names and values begin and end, four numbers for each header. */
+  /** The indexes at which names and values begin and end, four numbers for each header. */
   readonly #marks: number[] = []
   #minor = 0
 
   /**
-   * Where the head that begins at `from` has its end; -1 while it is not all there. Too long a one is a
-   * `HeadersOverflowError`.
+   * The end of the head that begins at `from`; -1 while it is incomplete. Too long a one is a `HeadersOverflowError`.
    */
   read(bytes: Buffer, from: number, to: number): number {
     const end = this.#scan(bytes, from, to)

@@ -1,7 +1,7 @@
 import {type Dispatcher, errors} from 'undici'
 import {NOT_IN_HEADER_VALUES} from '../../header-values.ts'
 
-/** What leaves before a body. */
+/** The part of a request before its body. */
 export interface RequestHead {
   /** All lines but those that tell the body's length, and the empty one. */
   readonly text: string
@@ -52,8 +52,8 @@ function addAll(head: HeadFacts, headers: NonNullable<Dispatcher.DispatchOptions
 }
 
 /**
- * What each plain header held last, and its line: most come with the same value again, and a comparison costs less than
- * to check it.
+ * The last value of each plain header, and its line: most come with the same value again, and a comparison costs less
+ * than a check.
  */
 const lastLines = new Map<string, {value: string; line: string}>()
 const MAX_LAST_LINES = 200

@@ -3,7 +3,7 @@ import type {OnReadOpts, Socket} from 'node:net'
 /** Takes the first `length` bytes of `bytes`, which hold others when it returns; false where no more are wanted now. */
 type Taker = (bytes: Buffer, length: number) => boolean
 
-/** Whatever is read from lent sockets stands here first: it is taken before anything else is read. */
+/** Bytes that are read from lent sockets come here first: they are taken before anything else is read. */
 const LENT = Buffer.allocUnsafeSlow(64 * 1024)
 const readers = new WeakMap<Socket, Lent>()
 

@@ -1,6 +1,6 @@
 import type {Db} from './database.ts'
 
-/** Whose alert it is, and about what. */
+/** The owner and the subject of an alert. */
 export interface AlertKey {
   readonly entity: string
   readonly entity_id: string

@@ -36,7 +36,7 @@ export async function findKeyByHash(db: Db, hash: string): Promise<FoundKey | un
   return row && {...row, is_previous: row.key_hash !== hash}
 }
 
-/** Until when the secret works that a key was found by (ISO 8601 UTC); null: for good. */
+/** Until when the secret works that a key was found by (ISO 8601 UTC); null: without end. */
 export function workedUntil({expires_at, is_previous, previous_key_expires_at}: FoundKey): string | null {
   const replaced_at = is_previous ? (previous_key_expires_at ?? null) : null
   if (expires_at === null || replaced_at === null) return expires_at ?? replaced_at

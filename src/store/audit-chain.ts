@@ -2,7 +2,7 @@ import {hash} from 'node:crypto'
 import type {Db} from './database.ts'
 import type {AuditLogsTable} from './tables/identity.ts'
 
-/** What the first row of a chain follows on. */
+/** The hash before the first row of a chain. */
 const CHAIN_START = '0'.repeat(64)
 const PAGE_ROWS = 1000
 
@@ -30,7 +30,7 @@ const COLUMNS = [
 /** Those that came later: of a row that has none of them the hash is as it was. */
 const LATER_COLUMNS = ['changes'] as const satisfies readonly (keyof AuditLogsTable)[]
 
-/** Where the chain does not hold. */
+/** The place at which the chain breaks. */
 export interface AuditBreak {
   readonly sequence: number
   /** The row that is not what was recorded; null where one is missing. */
@@ -74,7 +74,7 @@ export async function insertAuditLog(db: Db, row: AuditLogsTable) {
 }
 
 /**
- * Computes the chain of an organisation anew over all its rows, a page at a time: a row altered, taken away or moved
+ * Computes the chain of an organisation again over all its rows, a page at a time: a row altered, removed or moved
  * shows.
  */
 export async function verifyAuditChain(db: Db, organisation_id: string): Promise<AuditReport> {
@@ -144,5 +144,5 @@ function linkOf(previous: string, row: AuditLogsTable): string {
   )
 }
 
-/** What was altered may be beyond a number's exactness; it must then differ, not throw. */
+/** An altered number may be beyond exactness; it must then differ, not throw. */
 const plain = (value: unknown) => (typeof value === 'bigint' ? String(value) : (value ?? null))

@@ -5,7 +5,9 @@ import {pipeline} from 'node:stream/promises'
 import Sqlite from 'better-sqlite3'
 import {CONTROL_FILE, TRAFFIC_FILE} from './dialect/sqlite.ts'
 
-/** What a backup holds: each file with the SHA-256 of the copy. The sealing key is not in it, nor is the journal. */
+/**
+ * The content of a backup: each file with the SHA-256 of the copy. The sealing key is not in it, nor is the journal.
+ */
 export interface BackupManifest {
   readonly version: string
   readonly made_at: string
@@ -13,8 +15,8 @@ export interface BackupManifest {
 }
 
 /**
- * Copies the databases of `data_folder` into a new folder below `backups`, beside whoever uses them (SQLite's own
- * backup), and says where. Hashes are taken of the copies: no code of ours may open a live file (core rule 3).
+ * Copies the databases of `data_folder` into a new folder below `backups`, beside processes that use them (SQLite's own
+ * backup), and returns its path. Hashes are taken of the copies: no code of ours may open a live file (core rule 3).
  */
 export async function backUp(options: {
   data_folder: string

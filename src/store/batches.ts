@@ -2,7 +2,7 @@ import type {Db} from './database.ts'
 import {anyOf} from './rows.ts'
 import type {BatchesTable} from './tables/batches.ts'
 
-/** Where a provider's ids of batches and responses are distinguished. */
+/** The scope in which a provider's ids of batches and responses are unique. */
 export type BatchPlace = Pick<BatchesTable, 'workspace_id' | 'provider' | 'integration_id'>
 
 /** A provider that gives one id twice speaks of one batch, or one response: the first call that made it is charged. */
@@ -51,7 +51,7 @@ export async function dueBatches(db: Db, now_ms: number, most: number) {
   return rows.map(({entry, asks, ...row}) => ({...row, asks: Number(asks), has_entry: entry !== null}))
 }
 
-/** Charges of work that goes on and is not in the ledger yet, as far as strict limits hold something for it. */
+/** Charges of work that continues and is not in the ledger yet, as far as strict limits hold something for it. */
 export async function heldCharges(db: Db, most: number): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('batches as b')
@@ -76,7 +76,7 @@ export async function noteAsked(db: Db, call_id: string, asks: number, next_ask_
     .execute()
 }
 
-/** Notes that it was charged; false when somebody else did. */
+/** Marks it as charged; false when another process did. */
 export async function settleBatch(db: Db, call_id: string, settled_at: string): Promise<boolean> {
   const {numUpdatedRows} = await db
     .updateTable('batches')

@@ -1,7 +1,7 @@
 import type {Db} from './database.ts'
 import {globalAccess} from './providers.ts'
 
-/** Somebody or something that has budgets, as its row holds them. */
+/** An entity that has budgets, as its row holds them. */
 export interface BudgetedRow {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
   /** Of an integration, which is limited per workspace, both ids. */
@@ -149,7 +149,7 @@ export async function expiring(db: Db, now: string): Promise<readonly Expired[]>
   ]
 }
 
-/** Marks one as expired, if it still is; false when somebody was faster or gave it more time. */
+/** Marks one as expired, if it still is; false when another process was faster or gave it more time. */
 export async function expire(db: Db, {entity, id}: Pick<Expired, 'entity' | 'id'>, now: string): Promise<boolean> {
   const table = entity === 'key' ? 'api_keys' : 'providers'
   const {numUpdatedRows} = await db

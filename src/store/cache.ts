@@ -15,9 +15,9 @@ export interface CacheFileOptions {
 }
 
 /**
- * The embedded cache: a file of its own, so that its writes meet nobody's lock, no backup carries answers, and it can
- * be deleted. It is written without waiting for the disk, and synced when it is closed: one that was not closed may be
- * spoilt, and is thrown away. Only the owner of the data directory opens it (core rule 3).
+ * The embedded cache: a file of its own, so that its writes wait for no other's lock, no backup carries answers, and it
+ * can be deleted. It is written without waiting for the disk, and synced when it is closed: one that was not closed may
+ * be spoilt, and is thrown away. Only the owner of the data directory opens it (core rule 3).
  */
 export function openCacheFile(options: CacheFileOptions): {readonly db: Db; close(): Promise<void>} {
   if (existsSync(join(options.folder, `${CACHE_FILE}-wal`))) discard(options.folder)
@@ -129,7 +129,7 @@ export function cacheTable(db: Db) {
       const excess = (await bytesOf(db)) - most_bytes
       return excess > 0 && deleteSlice(db, await sizes(db).orderBy('expires_at_ms').execute(), excess)
     },
-    /** What all rows take together. */
+    /** The size of all rows together. */
     bytes: () => bytesOf(db),
   }
 }

@@ -56,7 +56,7 @@ export async function callableProviders(db: Db, workspace_id: string): Promise<r
   })
 }
 
-/** What the integrations of a workspace's providers say of models, in one reading. */
+/** The models of the integrations that a workspace's providers use, in one reading. */
 export function modelsOfProviders(
   db: Db,
   workspace_id: string,

@@ -4,13 +4,13 @@ import type {Db} from './database.ts'
 import {containing, paged} from './rows.ts'
 import type {CollectionsTable} from './tables/prompts.ts'
 
-/** Where a caller stands: its organisation, and the one workspace it reaches where it has one. */
+/** The reach of a caller: its organisation, and the one workspace it is limited to, if any. */
 export interface VisibleTo {
   readonly organisation_id: string
   readonly workspace_id: string | undefined
 }
 
-/** What lies in a collection. Times are null where nothing does. */
+/** The content of a collection. Times are null when it is empty. */
 export interface CollectionContents {
   readonly child_collections_count: number
   readonly prompts_count: number
@@ -112,7 +112,7 @@ export async function collectionContents(
   )
 }
 
-/** What still lies in a collection, in words. */
+/** Describes the rows that are still in a collection. */
 export async function collectionDependants(db: Db, id: string): Promise<string[]> {
   const {child_collections_count, prompts_count} = (await collectionContents(db, [id])).get(id)!
   const partials = await db

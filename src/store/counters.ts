@@ -101,7 +101,7 @@ export function counterTable(db: Db) {
       const {rows} = await sql<{key: string}>`select key from traffic.counters where revision is not null`.execute(db)
       return rows.map(({key}) => key)
     },
-    /** How inserted counters stand, all at one moment. */
+    /** The values of inserted counters, all at one moment. */
     async standings(keys: readonly string[]): Promise<ReadonlyMap<string, CounterStanding>> {
       const {rows} = await sql<{key: string; used: string; held: string; revision: string}>`
         select c.key, c.used::text as used, coalesce(sum(h.amount), 0)::text as held, c.revision::text as revision

@@ -18,8 +18,8 @@ const MAX_CHECKED_BYTES = 1024 * 1024 * 1024
 
 /**
  * Refuses (DataDirFault) a directory in which one of the databases is gone, before anything is made in it: a new one in
- * its place would be an empty ledger without a word. `accepts_loss`: the operator lets the ledger begin anew. Gives
- * sentences of what is begun anew.
+ * its place would be an empty ledger without a word. `accepts_loss`: the operator lets the ledger begin again. Returns
+ * sentences on each new beginning.
  */
 export function checkPresent({folder, journal, binding}: Place, accepts_loss: boolean): string[] {
   const [has_control, has_traffic] = FILES.map(name => holds(folder, name, binding))
@@ -81,8 +81,7 @@ function isDamage(fault: unknown): boolean {
 }
 
 /**
- * Whether a database is there and has tables: one whose making was cut off has none. What cannot be read holds
- * something.
+ * True when a database exists and has tables: one whose making was cut off has none. An unreadable one counts as full.
  */
 function holds(folder: string, name: string, binding: object | undefined): boolean {
   const bytes = bytesOf(join(folder, name)) ?? 0
@@ -97,7 +96,10 @@ function holds(folder: string, name: string, binding: object | undefined): boole
   }
 }
 
-/** Whether the first start came to its end: migrations are one transaction each, and what they make is filled last. */
+/**
+ * True when the first start was completed: migrations are one transaction each, and the last table they make is filled
+ * last.
+ */
 function wasMade(folder: string, binding: object | undefined): boolean {
   const raw = opened(folder, CONTROL_FILE, binding)
   try {
@@ -116,7 +118,7 @@ function opened(folder: string, name: string, binding: object | undefined): Sqli
   })
 }
 
-/** What is wrong with a database first of all, in SQLite's words. */
+/** The first fault of a database, as SQLite describes it. */
 function checked(folder: string, name: string, binding: object | undefined): string | undefined {
   let raw: Sqlite.Database | undefined
   try {
@@ -137,7 +139,7 @@ function damaged(folder: string, name: string, found: string): DataDirFault {
   )
 }
 
-/** Where copies lie that were made before a migration, the newest. */
+/** The folder of the newest copies that were made before a migration. */
 function backupsIn(folder: string): string {
   const newest = list(join(folder, 'backups')).sort().at(-1)
   return newest ? `, the newest here is ${join(folder, 'backups', newest)}` : ''

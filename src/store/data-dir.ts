@@ -15,7 +15,7 @@ import {join, resolve} from 'node:path'
 import Sqlite from 'better-sqlite3'
 import {CONTROL_FILE} from './dialect/sqlite.ts'
 
-/** What is wrong with the data directory, in a sentence for the operator that says what to do. */
+/** A fault of the data directory, in a sentence for the operator with the remedy. */
 export class DataDirFault extends Error {}
 
 /** The folder that holds everything of one gateway. */
@@ -51,7 +51,7 @@ export function ownDataDir(path: string, binding?: object): DataDir {
   return {...parts(folder), is_new: !existsSync(join(folder, CONTROL_FILE)), release}
 }
 
-/** Looks into a directory that is there, beside whoever owns it; refuses one that is not. */
+/** Opens an existing data directory beside its owner; refuses a missing one. */
 export function findDataDir(path: string): DataDir {
   const folder = resolve(path)
   if (!existsSync(join(folder, CONTROL_FILE))) {
@@ -80,8 +80,8 @@ export function isOwned(folder: string, binding?: object): boolean {
 }
 
 /**
- * The key that seals stored credentials: 32 bytes in a 0600 file of the directory, made on first use where `make` says
- * so.
+ * The key that seals stored credentials: 32 bytes in a 0600 file of the directory, made on first use when `make` is
+ * set.
  */
 export function sealingKey({folder}: DataDir, make: boolean): Buffer {
   const path = join(folder, 'keys', 'sealing.key')

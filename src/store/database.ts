@@ -61,7 +61,7 @@ import type {
   WorkersTable,
 } from './tables/traffic.ts'
 
-/** All tables. Those of `traffic` stand in a file (SQLite) or schema (PostgreSQL) of their own. */
+/** All tables. Those of `traffic` are in a file (SQLite) or schema (PostgreSQL) of their own. */
 export interface Database {
   meta: {key: string; value: string}
   revisions: {name: string; revision: number}
@@ -133,8 +133,8 @@ export interface Database {
 export type Db = Kysely<Database>
 
 /**
- * What the data plane holds in memory, by what it was read from. Each has a row in `revisions` that says how often it
- * was emptied.
+ * The caches of the data plane, by the rows they were read from. Each has a row in `revisions` with the number of times
+ * it was emptied.
  */
 export type CacheName =
   | 'workspaces'
@@ -152,8 +152,8 @@ export type CacheName =
 export type TableName = keyof Database
 
 /**
- * What a committed write changed. Plain data: it can go to another thread or process as JSON. An example, the update of
- * one config: `{tables: [{table: 'configs', ids: ['c1']}, {table: 'config_versions', ids: ['v2']}], revisions:
+ * The changes of a committed write. Plain data: it can go to another thread or process as JSON. An example, the update
+ * of one config: `{tables: [{table: 'configs', ids: ['c1']}, {table: 'config_versions', ids: ['v2']}], revisions:
  * {configs: 7}}`.
  */
 export interface Invalidation {

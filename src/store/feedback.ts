@@ -44,7 +44,7 @@ export async function updateFeedback(
   return true
 }
 
-/** What was thought of a trace, the oldest first. */
+/** The feedback on a trace, the oldest first. */
 export function feedbackOn(db: Db, organisation_id: string, trace_id: string): Promise<FeedbackTable[]> {
   const of = db.selectFrom('traffic.feedback').selectAll().where('organisation_id', '=', organisation_id)
   return of.where('trace_id', '=', trace_id).orderBy('created_at').orderBy('id').execute()

@@ -21,7 +21,7 @@ export interface FoundGuardrail {
   readonly actions: GuardrailActions
 }
 
-/** Where a caller stands: it reaches what its organisation shares and what is its workspace's. */
+/** The reach of a caller: the guardrails that its organisation shares and those of its workspace. */
 export interface GuardrailPlace {
   readonly organisation_id: string
   readonly workspace_id: string
@@ -171,8 +171,8 @@ export async function guardrailSlugTaken(db: Db, slug: string): Promise<boolean>
 }
 
 /**
- * What would refuse or lose its calls without the guardrail, in words: who has it as a default, and saved configs that
- * name it.
+ * Describes the users that would refuse or lose calls without the guardrail: those that have it as a default, and saved
+ * configs that name it.
  */
 export async function guardrailUsers(
   db: Db,

@@ -12,7 +12,7 @@ type Sealed = Pick<
   'id' | 'organisation_id' | 'key_sealed' | 'configurations' | 'configurations_sealed'
 >
 
-/** What an integration knows of its provider, in plain: for the moment of a call, never to be kept or shown. */
+/** An integration's settings and credentials in plain text: for the moment of a call, never to be kept or shown. */
 export interface IntegrationCredentials {
   readonly key: string | null
   readonly configurations: Readonly<Record<string, unknown>>
@@ -162,7 +162,7 @@ export async function removeCustomModels(db: Db, integration_id: string, slugs: 
   return Number(numDeletedRows)
 }
 
-/** What workspaces have of an integration, row by row; those without one have the row for all. */
+/** The rows of workspaces for an integration; those without one have the row for all. */
 export function integrationWorkspaces(db: Db, integration_id: string): Promise<IntegrationWorkspacesTable[]> {
   return db.selectFrom('integration_workspaces').selectAll().where('integration_id', '=', integration_id).execute()
 }
@@ -198,7 +198,7 @@ export function globalIntegrations(db: Db, organisation_id: string): Promise<Int
     .execute()
 }
 
-/** Whether a workspace may use an integration now: by its own row, else by the row for all. */
+/** True when a workspace may use an integration now: by its own row, else by the row for all. */
 export async function isOpenTo(db: Db, integration: IntegrationsTable, workspace_id: string): Promise<boolean> {
   const query = db.selectFrom('integration_workspaces').select('enabled').where('integration_id', '=', integration.id)
   const own = await query.where('workspace_id', '=', workspace_id).executeTakeFirst()

@@ -4,7 +4,7 @@ import type {Mark} from './journal/index.ts'
 
 /**
  * How far the journal of `writer` is applied; a writer that is new begins at the beginning. In a new epoch (after a
- * restore) the chain goes on and segments are numbered on, but nothing of an older epoch is read again (core rule 4).
+ * restore) the chain continues and segments are numbered on, but nothing of an older epoch is read again (core rule 4).
  */
 export async function openMark(store: Store, writer: string, epoch: number): Promise<Mark> {
   const known = await find(store.db, writer)

@@ -19,7 +19,7 @@ export function findLabel(db: Db, reach: VisibleTo, id: string): Promise<LabelsT
   return active(db, reach).selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Whether a workspace's prompts know the name already. */
+/** True when a workspace's prompts have the name already. */
 export async function labelTaken(db: Db, reach: VisibleTo, name: string, except?: string): Promise<boolean> {
   let matching = active(db, reach).select('id').where('name', '=', name)
   if (except !== undefined) matching = matching.where('id', '<>', except)

@@ -77,7 +77,7 @@ export class LocalFileStore implements FileStore {
     return (await this.#kept()).toSorted((one, other) => (one.id < other.id ? 1 : -1))
   }
 
-  /** What is past its time, or was never whole, goes. */
+  /** Deletes files that are past their time, or were never whole. */
   async #kept(): Promise<StoredFile[]> {
     const names = await readdir(this.#folder).catch(() => [] as string[])
     const kept: StoredFile[] = []

@@ -5,7 +5,7 @@ import type {Db} from './database.ts'
 import type {LogFilter} from './log-filter.ts'
 import {filteredRows} from './log-rows.ts'
 
-/** What was counted of a day, and how many rows the day had then. */
+/** The count of a day's matches, and the number of rows that the day had then. */
 interface Counted {
   readonly requests: number
   readonly count: number
@@ -30,15 +30,15 @@ async function countRows(db: Db, filter: LogFilter): Promise<number> {
   return Number((await counted.executeTakeFirstOrThrow()).n)
 }
 
-/** Whether a row that is found once is found for ever: a condition on other tables, or of the detail, may change. */
+/** True when a row that matches once matches for ever: a condition on other tables, or of the detail, may change. */
 function isSteady({trace_id, prompt_slug, configs, feedback}: LogFilter): boolean {
   return [trace_id, prompt_slug, configs].every(each => each === undefined) && !isBound(feedback)
 }
 
 /**
- * Counts each day that has rows by itself, and anew only if a row came since: rows and the sums that count them are
- * written in one commit, and nothing of a row that a steady filter asks changes. Days of which rows may be deleted are
- * counted each time. How many there are is read before they are counted, so that a row that comes in between is counted
+ * Counts each day that has rows by itself, and again only if a row came since: rows and the sums that count them are
+ * written in one commit, and the columns that a steady filter reads never change. Days of which rows may be deleted are
+ * counted each time. The number of rows is read before they are counted, so that a row that comes in between is counted
  * once more, not missed.
  */
 async function countDays(db: Db, filter: LogFilter): Promise<number> {

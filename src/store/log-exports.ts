@@ -28,12 +28,12 @@ export async function listExports(db: Db, scope: ExportScope, page: Page): Promi
   return paged(all.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
-/** Those that were under way when a process ended. */
+/** Those that were running when a process ended. */
 export function exportsUnderWay(db: Db): Promise<LogExportsTable[]> {
   return db.selectFrom('log_exports').selectAll().where('status', '=', 'in_progress').execute()
 }
 
-/** Changes an export; with `run` only while that run is under way. True when it did. */
+/** Changes an export; with `run` only while that run is in progress. True when it did. */
 export async function updateExport(
   db: Db,
   id: string,

@@ -1,4 +1,4 @@
-/** Whose rows: those of an organisation, or of one workspace of it, or what one user's keys did there. */
+/** The owner of the rows: an organisation, one workspace of it, or one user's keys there. */
 export interface LogScope {
   readonly organisation_id: string
   readonly workspace_id?: string | undefined
@@ -12,7 +12,10 @@ export interface ValueRange<T> {
   readonly most?: T | undefined
 }
 
-/** What a row must be; what is absent does not narrow. A list names what may be, `metadata` what must all be there. */
+/**
+ * The conditions that a row must meet; an absent one does not narrow. A list names the allowed values, `metadata` the
+ * pairs that must all be there.
+ */
 export interface LogFilter extends LogScope {
   readonly created_at?: ValueRange<string>
   readonly total_tokens?: ValueRange<number>

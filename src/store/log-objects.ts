@@ -4,7 +4,7 @@ import type {LogObjectsTable} from './tables/traffic.ts'
 
 const MAX_IDS = 500
 
-/** Where the bodies of these rows lie, of those that lie in a store of objects. */
+/** The objects that hold the bodies of these rows, for those in a store of objects. */
 export async function findLogObjects(db: Db, log_ids: readonly string[]): Promise<LogObjectsTable[]> {
   const found: LogObjectsTable[] = []
   for (let at = 0; at < log_ids.length; at += MAX_IDS) {
@@ -50,7 +50,7 @@ export async function forgetLogObjects(db: Db, log_ids: readonly string[]): Prom
   if (log_ids.length > 0) await db.deleteFrom('traffic.log_objects').where('log_id', 'in', log_ids).execute()
 }
 
-/** What of a row of the log goes into the key of its object. */
+/** The members of a row of the log from which the key of its object is made. */
 export interface RowOfBodies {
   readonly id: string
   readonly created_at: string

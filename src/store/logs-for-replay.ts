@@ -20,7 +20,7 @@ export type ReplayedRow = Pick<
 
 export interface ReplayedRange {
   readonly workspace_id: string
-  /** What this user's keys did, alone. */
+  /** Only rows of this user's keys. */
   readonly user_id?: string | undefined
   /** ISO 8601 UTC, included. */
   readonly since: string

@@ -26,7 +26,7 @@ export interface LogRow
   readonly workspace_slug: string | null
   readonly config_slug: string | null
   readonly api_key_name: string | null
-  /** How the key of its object was made; null where its bodies lie in no store of objects. */
+  /** How the key of its object was made; null when its bodies are in no store of objects. */
   readonly log_format: LogObjectsTable['format'] | null
 }
 
@@ -89,10 +89,11 @@ export interface UnpricedModel {
   /** The hour of the last of them, by its beginning. */
   readonly last_seen: string
   /**
-   * What of the model has no price, the most used first; none where all of it has none, or an earlier version counted.
+   * The parts of the model's usage that have no price, the most used first; none when all of it has one, or an earlier
+   * version counted.
    */
   readonly units: readonly string[]
-  /** The same with how often, and with modes, numbers that nobody knows and unmetered endpoints. */
+  /** The same with how often, and with modes, unknown numbers and unmetered endpoints. */
   readonly parts: readonly UnpricedPart[]
 }
 
@@ -103,8 +104,8 @@ export interface UnpricedPart {
 }
 
 /**
- * What was used without a price in the hours since `since_at`, the most used first. From the hourly sums, which are
- * kept longer than rows.
+ * The usage without a price in the hours since `since_at`, the most used first. From the hourly sums, which are kept
+ * longer than rows.
  */
 export async function unpricedModels(
   db: Db,
@@ -153,7 +154,7 @@ function partOf({unit, requests}: {readonly unit: string; readonly requests: num
   return {kind: 'unit', name: unit, requests: Number(requests)}
 }
 
-/** What of these models has no price, the most used first. */
+/** The parts of these models' usage that have no price, the most used first. */
 async function partsOf(db: Db, scope: LogScope, since_at: string, models: readonly {readonly model: string}[]) {
   if (models.length === 0) return []
   const of = anyOf(models.map(({model}) => model))

@@ -113,7 +113,7 @@ export function listMcpIntegrations(
   return paged(matching.selectAll('i').orderBy('i.created_at', 'desc').orderBy('i.id'), page)
 }
 
-/** What workspaces have of an integration, row by row; those without one have the row for all. */
+/** The rows of workspaces for an integration; those without one have the row for all. */
 export function mcpIntegrationWorkspaces(db: Db, id: string): Promise<McpIntegrationWorkspacesTable[]> {
   return db.selectFrom('mcp_integration_workspaces').selectAll().where('mcp_integration_id', '=', id).execute()
 }

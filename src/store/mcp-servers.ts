@@ -67,7 +67,7 @@ function matching(db: Db, {organisation_id, workspace_id, named, search}: McpSer
   return rows
 }
 
-/** What a server says of capabilities itself. */
+/** A server's own statement of its capabilities. */
 export function mcpServerCapabilities(db: Db, mcp_server_id: string): Promise<McpServerCapabilitiesTable[]> {
   return db.selectFrom('mcp_server_capabilities').selectAll().where('mcp_server_id', '=', mcp_server_id).execute()
 }

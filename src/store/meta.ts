@@ -1,6 +1,6 @@
 import type {Db} from './database.ts'
 
-/** What the store says of itself under `key`; undefined when it says nothing. */
+/** The store's own value of `key`; undefined when it has none. */
 export async function readMeta(db: Db, key: string): Promise<string | undefined> {
   return (await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst())?.value
 }

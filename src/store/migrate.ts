@@ -14,7 +14,7 @@ export interface MigrationState {
 const AREAS = {control: 'migrations', traffic: 'traffic.migrations'} as const
 const LOCK = 7_236_817_001 // names the lock of migrations on PostgreSQL; any fixed number does
 
-/** What has been applied and what waits; refuses a database that knows steps we do not. */
+/** The applied steps and those that wait; refuses a database with steps that we do not know. */
 export async function migrationState(store: Store, steps: readonly Migration[] = MIGRATIONS): Promise<MigrationState> {
   const applied = [...(await appliedIn(store, 'control')), ...(await appliedIn(store, 'traffic'))].sort()
   const unknown = applied.filter(name => !steps.some(step => step.name === name))

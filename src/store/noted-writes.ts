@@ -9,7 +9,7 @@ type Transact = <T>(work: (transaction: Db) => Promise<T>) => Promise<T>
 /**
  * Write transactions that note which tables their statements write. The revisions of the caches that hold rows of those
  * tables move in the same transaction; listeners get what changed as soon as it is committed, and before the writer
- * goes on.
+ * continues.
  */
 export function notedWrites(transact: Transact): Pick<Store, 'write' | 'onWrite'> {
   const listeners: ((invalidation: Invalidation) => void)[] = []

@@ -3,7 +3,7 @@ import type {Db, Store} from './database.ts'
 import type {JournalOwner} from './journal/index.ts'
 
 /**
- * Whose store this is: its id and epoch, made on first use. They stand in both databases and in every journal segment
+ * The owner of a store: its id and epoch, made on first use. They are in both databases and in every journal segment
  * (core rule 4); refuses (DataDirFault) two databases that do not belong together.
  */
 export async function readOwner(store: Store, new_id: () => string): Promise<JournalOwner> {
@@ -38,7 +38,7 @@ async function read(db: Db, table: MetaTable): Promise<JournalOwner | undefined>
   return {store_id: values.store_id, epoch}
 }
 
-/** Writes `owner` where another process has not been faster; gives what then stands there. */
+/** Writes `owner` unless another process was faster; returns the stored one. */
 async function give(store: Store, table: MetaTable, {store_id, epoch}: JournalOwner): Promise<JournalOwner> {
   await store.write(db =>
     db

@@ -97,7 +97,9 @@ export async function configIds(
   return new Map(rows.filter(({slug}) => slugs.includes(slug)).map(({id, slug}) => [slug, id]))
 }
 
-/** What an entity used at or after `since_at`, in what its policy counts. Exact; knows what has been flushed. */
+/**
+ * The usage of an entity at or after `since_at`, in the unit that its policy counts. Exact; covers all that is flushed.
+ */
 export async function policyUsedSince(db: Db, policy_id: string, value_key: string, since_at: string): Promise<bigint> {
   const {used} = await db
     .selectFrom('traffic.policy_usage')

@@ -199,8 +199,8 @@ export async function findProviderForCall(
 }
 
 /**
- * What `integrations.global_workspace_access` holds: the limits of workspaces without a row, and what a new one is
- * given.
+ * The content of `integrations.global_workspace_access`: the limits of workspaces without a row, and the defaults of a
+ * new one.
  */
 export interface GlobalAccess {
   /** Column texts, as a workspace's own row would hold them. */

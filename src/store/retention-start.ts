@@ -1,6 +1,6 @@
 import type {Db} from './database.ts'
 
-/** What is deleted in time, and the ledger is held against while it is there. */
+/** The data that is deleted in time; checks of the ledger compare with it while it exists. */
 export type RetainedKind = 'logs' | 'hours'
 
 /** From when on rows of a kind are all there; ISO 8601, or the beginning of one. */

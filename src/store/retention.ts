@@ -1,6 +1,6 @@
 import type {Db} from './database.ts'
 
-/** What is kept for a time only: bodies of log rows, log rows, what was thought of them, hourly sums. */
+/** The data that is kept for a time only: bodies of log rows, log rows, feedback on them, hourly sums. */
 export type Retained = 'bodies' | 'logs' | 'feedback' | 'hours'
 
 const SLICE_ROWS = 200
@@ -19,7 +19,7 @@ export async function deleteOlder(db: Db, kept: Retained, before_ms: number): Pr
   return numDeletedRows >= SLICE_ROWS
 }
 
-/** What ids of log rows made from then on are not below. */
+/** The lower bound of the ids of log rows made from then on. */
 export function firstIdFrom(ms: number): string {
   const time = Math.max(0, Math.trunc(ms)).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}`

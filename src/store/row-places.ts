@@ -1,7 +1,7 @@
 import {parsedObject} from '../base/json-object.ts'
 import type {Seal} from '../base/seal.ts'
 
-/** What a row above an integration says of its place: a provider's `model_config`, a model's `configurations`. */
+/** The place that a row above an integration sets: a provider's `model_config`, a model's `configurations`. */
 export interface PlaceRow {
   readonly table: 'providers' | 'integration_models'
   /** Of a provider its id, of a model `INTEGRATION/SLUG`. */

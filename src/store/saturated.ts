@@ -1,13 +1,13 @@
 import {type RawBuilder, sql} from 'kysely'
 
-/** Columns of sums hold no more. One that stands there is flagged by it: what it lacks nobody knows. */
+/** The largest value of columns of sums. A sum that has it is flagged by it: the usage beyond it is unknown. */
 export const MOST_SUM = 2n ** 63n - 1n
 
 export const saturated = (sum: bigint): bigint => (sum > MOST_SUM ? MOST_SUM : sum)
 
 /**
- * What a column of sums becomes with `more` added, as SQL: a sum past the bound would refuse its whole row, and with it
- * those that others add.
+ * SQL for a column of sums with `more` added: a sum past the bound would refuse its whole row, and with it those that
+ * others add.
  */
 export const addedSum = (column: string, more: string) =>
   `case when ${column} > ${MOST_SUM} - ${more} then ${MOST_SUM} else ${column} + ${more} end`

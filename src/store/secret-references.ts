@@ -74,7 +74,8 @@ export function listSecretReferences(
 }
 
 /**
- * What a reference fills a field of: slugs of the active integrations, of calls and of MCP, and names of virtual keys.
+ * The users of a reference, whose fields it fills: slugs of the active integrations, of calls and of MCP, and names of
+ * virtual keys.
  */
 export async function secretReferenceUsers(db: Db, {id, organisation_id}: Owner): Promise<string[]> {
   const mapped = `%"${id}"%`

@@ -12,7 +12,7 @@ export function readTags(column: string): Tags {
 
 /**
  * True for rows whose tags hold the pair. Written with `replace`, which both databases know and which minds case; a key
- * begins with a letter or digit, so that `,"key":"value"` cannot stand in the middle of another text.
+ * begins with a letter or digit, so that `,"key":"value"` cannot be part of another text.
  */
 export function tagged(column: string, key: string, value: string): Expression<SqlBool> {
   const pair = `${JSON.stringify(key)}:${JSON.stringify(value)}`

@@ -6,7 +6,7 @@ import {saturatedSum} from './saturated.ts'
 export interface UsageSumsFilter {
   readonly organisation_id: string
   readonly workspace_id: string | undefined
-  /** What these users' keys did, alone. */
+  /** Only usage of these users' keys. */
   readonly user_ids?: readonly string[] | undefined
   /** Hours by their beginning: `from` is the first, `until` the first that does not count. */
   readonly from: string
@@ -30,7 +30,7 @@ export const SUMMED = [
   'cost_nanousd',
 ] as const
 
-/** The users of keys are those of the key: it belongs to one for good. */
+/** The user of a key comes from the key: it belongs to one permanently. */
 const COLUMNS: Readonly<Record<UsageDimension, UsageColumn>> = {
   key: 'api_key_id',
   user: 'api_key_id',
@@ -76,7 +76,7 @@ export async function usageSums(
   return rows.map(row => ({...nothing, ...row}))
 }
 
-/** What keys are called and whose they are, by id; deleted ones too. */
+/** The names and users of keys, by id; deleted ones too. */
 export async function keyNames(db: Db, organisation_id: string, ids: readonly string[]) {
   const found = new Map<string, {readonly name: string; readonly user_id: string | null}>()
   for (let at = 0; at < ids.length; at += MAX_IDS) {

@@ -35,9 +35,9 @@ export async function usedSince(
 const HOUR_MS = 3_600_000
 
 /**
- * What the calls of a scope have used that were admitted at or after `since_at` (ISO 8601 UTC): the hours that lie
- * wholly after it from the hourly sums, the rest of its own hour from the entries, and so the hours whose sums are
- * deleted. Exact; knows what has been flushed.
+ * The usage of a scope's calls that were admitted at or after `since_at` (ISO 8601 UTC): the hours that are wholly
+ * after it from the hourly sums, the rest of its own hour from the entries, and so the hours whose sums are deleted.
+ * Exact; covers all that is flushed.
  */
 export async function usageSince(db: Db, scope: EntityUsageScope, since_at: string): Promise<LedgerUsage> {
   const kept_ms = Date.parse(await retainedSince(db, 'hours'))

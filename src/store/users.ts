@@ -129,8 +129,8 @@ export interface RecipientScope {
 }
 
 /**
- * Who gets mail about what happens to a workspace's limits, by e-mail address, each once: its admins and managers, and
- * the owners and admins of the organisation.
+ * The recipients of mail about a workspace's limits, by e-mail address, each once: its admins and managers, and the
+ * owners and admins of the organisation (spec: usage limit alert emails).
  */
 export async function listRecipients(db: Db, {organisation_id, workspace_id}: RecipientScope): Promise<string[]> {
   const rows = await db
@@ -153,9 +153,7 @@ export async function listRecipients(db: Db, {organisation_id, workspace_id}: Re
   return rows.map(({email}) => email)
 }
 
-/**
- * The address of the user whose key this is; undefined where it is nobody's, or he is not in the organisation any more.
- */
+/** The address of the user who owns this key; undefined for a key without one, or when he has left the organisation. */
 export async function emailOfKeyUser(db: Db, key_id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('api_keys')

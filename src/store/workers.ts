@@ -17,13 +17,13 @@ export interface WorkerClaim {
   readonly holder: string
   readonly now_ms: number
   readonly lease_ms: number
-  /** No job is due much later than this from now on: what says so was written when a clock was wrong. */
+  /** No job is due much later than this from now on: a later time was written while a clock was wrong. */
   readonly every_ms: number
 }
 
 /**
- * Takes a job that is due and that nobody has, for `lease_ms`; one statement decides between processes. A job that was
- * never heard of is due at once.
+ * Takes a due job without a holder, for `lease_ms`; one statement decides between processes. An unknown job is due at
+ * once.
  */
 export async function claimJob(
   store: Store,

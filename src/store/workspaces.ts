@@ -18,7 +18,7 @@ export interface WorkspaceFilter {
   readonly exact_name?: string | undefined
 }
 
-/** Writes a workspace and the collection that its prompts lie in by default. */
+/** Writes a workspace and the default collection of its prompts. */
 export async function insertWorkspace(db: Db, row: WorkspacesTable) {
   await db.insertInto('workspaces').values(row).execute()
   const id = newId()
@@ -64,7 +64,7 @@ export async function updateWorkspace(db: Db, id: string, change: Partial<Worksp
   await db.updateTable('workspaces').set(change).where('id', '=', id).execute()
 }
 
-/** What lives in a workspace and would stop working with it, in words: `2 providers`, `1 API key`. */
+/** Describes the rows in a workspace that would stop working with it: `2 providers`, `1 API key`. */
 export async function workspaceDependants(db: Db, id: string): Promise<string[]> {
   const found: string[] = []
   for (const table of TABLES) {

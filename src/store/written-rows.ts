@@ -29,8 +29,9 @@ export interface WrittenRows {
 }
 
 /**
- * What a statement writes: nothing where it reads. `update configs set … where id = 'c1'` gives `{table: 'configs',
- * ids: ['c1']}`. Throws where a statement writes and does not name its table: raw SQL, which nobody can look into.
+ * The rows that a statement writes: none when it reads. `update configs set … where id = 'c1'` gives `{table:
+ * 'configs', ids: ['c1']}`. Throws when a statement writes and does not name its table: raw SQL, which cannot be
+ * inspected.
  */
 export function writtenRows(statement: OperationNode & {readonly with?: WithNode}): WrittenRows[] {
   const inside = (statement.with?.expressions ?? []).flatMap(({expression}) => writtenRows(expression))

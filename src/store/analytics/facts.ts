@@ -6,11 +6,11 @@ import {byDay, dayOf} from './days.ts'
 import {eitherModel, type Hours, hourlySums, isSummed, ownWorkspaces, sourcesOf} from './hours.ts'
 import {type AnalyticsReader, promptIn, summed, WENT_WELL} from './reader.ts'
 
-/** What calls of one place in time, one status and one state of the cache add up to. */
+/** The sums of calls of one place in time, one status and one state of the cache. */
 export interface Fact {
   /** The beginning of an ISO time, as far as `BUCKETS` says. */
   readonly bucket: string
-  /** What they are grouped by; empty where they are not, or it is not named. */
+  /** The value they are grouped by; empty when they are not grouped, or it has no name. */
   readonly name: string
   readonly status: number
   readonly cache_status: string
@@ -194,7 +194,7 @@ function place(column: 'created_at' | 'hour', bucket: Bucket): RawBuilder<string
   return BUCKETS[bucket] === 0 ? sql`''` : sql`substr(${sql.ref(column)}, 1, ${sql.lit(BUCKETS[bucket])})`
 }
 
-/** What a row is called in a dimension; empty where it has no name. */
+/** The name of a row in a dimension; empty when it has none. */
 export function nameOf(kind: AnalyticsReader['kind'], by: Dimension | undefined): RawBuilder<string> {
   if (by === undefined) return sql`''`
   if (by === 'prompt') return sql`coalesce(${promptIn(kind)}, '')`

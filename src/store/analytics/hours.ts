@@ -13,13 +13,13 @@ export interface Hours {
   readonly before: string
 }
 
-/** Where the answer stands: whole hours in the sums, what is left at both ends in rows. */
+/** The sources of the answer: whole hours in the sums, the remainders at both ends in rows. */
 export interface GraphSources {
   readonly rows: readonly LogFilter[]
   readonly hours: Hours | null
 }
 
-/** Whether the sums are kept by all that the filter names; `latency` are those of how long calls took. */
+/** True when the sums are kept by all dimensions of the filter; `latency` are the sums of durations. */
 export function isSummed(filter: LogFilter, sums: 'all' | 'latency' = 'all'): boolean {
   const {
     trace_id,
@@ -41,7 +41,7 @@ export function isSummed(filter: LogFilter, sums: 'all' | 'latency' = 'all'): bo
   return !filter.providers?.some(name => UUID.test(name))
 }
 
-/** Where to read what lies between two moments, both included. */
+/** The sources of the facts between two moments, both included. */
 export async function sourcesOf({db}: {readonly db: Db}, filter: LogFilter, summed: boolean): Promise<GraphSources> {
   const {least, most} = filter.created_at ?? {}
   if (!summed || least === undefined || most === undefined) return {rows: [filter], hours: null}

@@ -90,7 +90,7 @@ async function valuesOf({kind, db}: AnalyticsReader, filter: LogFilter, key: str
   return Number((await values.executeTakeFirstOrThrow()).values)
 }
 
-/** What was thought of calls by the value of their metadata: from the few traces of which anything was. */
+/** Feedback on calls by the value of their metadata: from the few traces that have any. */
 async function thoughtsOf({kind, db}: AnalyticsReader, filter: LogFilter, key: string, values: readonly string[]) {
   const value = fromMetadata(kind, key)
   const thoughts = db

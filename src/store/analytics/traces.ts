@@ -34,7 +34,7 @@ const MAX_ROWS = 16_384
 
 interface Newest {
   readonly traces: readonly string[]
-  /** Whether there are no others. */
+  /** True when no other trace matches. */
   readonly is_all: boolean
 }
 

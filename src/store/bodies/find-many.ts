@@ -91,7 +91,7 @@ async function search(path: string, wanted: Wanted): Promise<void> {
   }
 }
 
-/** Whether one of the calls ended so that its bodies may have been packed then. */
+/** True when one of the calls ended so that its bodies may have been packed then. */
 function mayHold({ended_ms}: Wanted, packed_ms: number): boolean {
   let [low, high] = [0, ended_ms.length]
   while (low < high) {

@@ -8,7 +8,7 @@ import type {LogBodiesTable} from '../tables/traffic.ts'
 import {BATCH_HEAD_BYTES, COMPRESSED, dayOf, listPacks, PACKS_FOLDER, PLAIN} from './packs.ts'
 import {findRow} from './rows.ts'
 
-/** What is known of a row whose bodies are requested. */
+/** The identity of a row whose bodies are requested. */
 export interface BodiesOf {
   readonly id: string
   readonly created_at: string
@@ -19,13 +19,13 @@ export interface BodiesOf {
 /** Finds the bodies of a row; undefined when none were kept, or are kept no longer. */
 export type FindBodies = (row: BodiesOf) => Promise<LogBodiesTable | undefined>
 
-/** Bodies lie in a table of PostgreSQL, or in packs beside SQLite's files. */
+/** Bodies are in a table of PostgreSQL, or in packs beside SQLite's files. */
 export function bodyFinder(options: StoreOptions, db: Db): FindBodies {
   if (options.kind === 'sqlite') return row => findInPacks(join(options.folder, PACKS_FOLDER), row)
   return ({id}) => db.selectFrom('traffic.log_bodies').selectAll().where('log_id', '=', id).executeTakeFirst()
 }
 
-/** Bodies go out with the next tick; a thread that has to be started anew takes longer. */
+/** Bodies go out with the next tick; a thread that has to be started again takes longer. */
 export const LATEST_MS = 60_000
 /** Clocks are set, and a call's time is rounded. */
 export const EARLIEST_MS = -2_000

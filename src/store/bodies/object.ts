@@ -3,7 +3,7 @@ import {decodedBody} from '../../base/content-encoding.ts'
 import {topLevel} from '../../base/json.ts'
 import type {LogBodiesTable} from '../tables/traffic.ts'
 
-/** What stands in an object beside the bodies. */
+/** The members of an object beside the bodies. */
 export interface ObjectOf {
   readonly organisation_id: string
   readonly workspace_slug: string
@@ -12,10 +12,10 @@ export interface ObjectOf {
 }
 
 /**
- * The bodies of a row as the JSON of an object, for whoever reads the bucket: `{_id, organisation_id, workspace_slug,
+ * The bodies of a row as the JSON of an object, for readers of the bucket: `{_id, organisation_id, workspace_slug,
  * created_at, log_format, is_cut, request: {headers, body}, response: {headers, body}}`. A body that is a JSON object
- * or list stands there byte for byte, any other as a text, decoded where it was encoded; what is no text is
- * `body_base64`, with its `content_encoding`.
+ * or list is there byte for byte, any other as a text, decoded where it was encoded; what is no text is `body_base64`,
+ * with its `content_encoding`.
  */
 export async function toObject(row: LogBodiesTable, of: ObjectOf): Promise<Buffer> {
   const head = JSON.stringify({
@@ -68,8 +68,7 @@ async function member(body: Uint8Array | null, encoding: string | null): Promise
 }
 
 /**
- * Whether a text is a JSON object or list from its first character to its last: it is cut out of the object as it
- * stands there.
+ * Whether a text is a JSON object or list from its first character to its last: it is cut out of the object unchanged.
  */
 function isStructure(text: string): boolean {
   const ends = `${text.at(0)}${text.at(-1)}`

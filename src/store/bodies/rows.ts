@@ -8,7 +8,7 @@ export interface PackedBodies {
   readonly bytes: SharedArrayBuffer
   readonly used_bytes: number
   readonly rows: number
-  /** What they weigh until they are written. */
+  /** Their weight until they are written. */
   readonly weight_bytes: number
   /** When the last of them was added, milliseconds since 1970. */
   readonly packed_ms: number

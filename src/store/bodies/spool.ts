@@ -9,7 +9,7 @@ import {decompress, openPack, read} from './find.ts'
 import {BATCH_HEAD_BYTES, COMPRESSED, listPacks, PACKS_FOLDER, PLAIN} from './packs.ts'
 import {readRows} from './rows.ts'
 
-/** The bodies of a row that is in the log, on their way to a store of objects. */
+/** The bodies of a row that is in the log, to be put into a store of objects. */
 export interface WaitingBodies {
   readonly bodies: LogBodiesTable
   readonly of: RowOfBodies
@@ -23,9 +23,9 @@ export interface WaitingBatch {
 
 /** Bodies that wait here until a store of objects has them. */
 export interface BodySpool {
-  /** What waits, batch by batch. `packs` are files that nobody writes to any more; a table needs none. */
+  /** The waiting bodies, batch by batch. `packs` are files that are not written to any more; a table needs none. */
   batches(packs: readonly string[]): AsyncGenerator<WaitingBatch>
-  /** What it weighs. */
+  /** The bytes of all that waits. */
   bytes(): Promise<number>
 }
 
@@ -33,7 +33,7 @@ export interface SpoolOptions {
   readonly store_options: StoreOptions
   readonly store: Pick<Store, 'db' | 'write'>
   readonly now: () => number
-  /** A file of bodies that cannot be read to its end; what stands before is put, and the file stays. */
+  /** A file of bodies that cannot be read to its end; the bodies before are put, and the file stays. */
   readonly onUnreadable: (path: string) => void
 }
 
@@ -101,7 +101,7 @@ interface PackWays {
   readonly onUnreadable: (path: string) => void
 }
 
-/** A pack goes when all of its bodies are where they belong. Those whose row the log does not have belong to nobody. */
+/** A pack is deleted once all of its bodies are put. Bodies without a row in the log have no owner. */
 async function* packBatches(
   packs: readonly string[],
   db: Db,

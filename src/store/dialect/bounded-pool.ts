@@ -9,7 +9,7 @@ export interface Deadlines {
   readonly brief_ms: number
   /** For any other statement, and to wait for a connection that is free. */
   readonly most_ms: number
-  /** The server's word that a statement took too long is left as it is: whoever asks for less gets an answer. */
+  /** The server's error for a statement that took too long is passed on: a caller that requests less gets an answer. */
   readonly for_lists?: boolean
 }
 
@@ -97,7 +97,7 @@ const QUERY_CANCELED = '57014'
 
 /** A connection that does not wait for ever. */
 export interface BoundedClient extends pg.Client {
-  /** Of a clock that nobody sets. */
+  /** By a clock that is never set. */
   readonly made_ms: number
   /** Destroys the socket: what waits for an answer gets this one. */
   giveUp(reason: string): void

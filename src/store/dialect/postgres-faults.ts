@@ -1,9 +1,9 @@
 import {StoreSilentFault, StoreUnwritableFault} from '../../base/store-fault.ts'
 
 /**
- * What PostgreSQL answered, or what became of the connection, in the classes that all planes tell apart: silent,
- * unwritable, and any other error, which is an answer and stays as it is. `is_lost`: the connection broke, so nothing
- * that it threw is an answer.
+ * Classifies a fault of PostgreSQL or of its connection as all planes distinguish them: silent, unwritable, and any
+ * other error, which is an answer and stays as it is. `is_lost`: the connection broke, so nothing that it threw is an
+ * answer.
  */
 export function classified(error: unknown, is_lost: boolean): unknown {
   if (error instanceof StoreSilentFault || error instanceof StoreUnwritableFault) return error

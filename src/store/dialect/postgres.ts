@@ -22,8 +22,8 @@ export interface PostgresOptions {
 }
 
 /**
- * Who waits: calls and the administration; lists, reports, commands and work in the background; what reads or writes
- * every row there is.
+ * The waiting party, which decides the deadline: calls and the administration; lists, reports, commands and work in the
+ * background; statements that read or write every row there is.
  */
 export type Patience = 'calls' | 'lists' | 'everything'
 
@@ -40,7 +40,7 @@ const LIST_TIMEOUT_MS = 60_000
 /** A step of a migration may build an index over every row there is, and a verification reads them. */
 const EVERYTHING_MS = 3_600_000
 
-/** Opens a pool on PostgreSQL; tables of `traffic` stand in a schema of that name. */
+/** Opens a pool on PostgreSQL; tables of `traffic` are in a schema of that name. */
 export async function openPostgres(options: PostgresOptions, patience: Patience = 'calls'): Promise<Store> {
   const {query_timeout_ms: brief_ms = QUERY_TIMEOUT_MS, list_timeout_ms = LIST_TIMEOUT_MS} = options
   const config = {...options.connection, ssl: await sslOf(options, brief_ms), types: TYPES, keepAlive: true}

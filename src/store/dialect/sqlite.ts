@@ -12,7 +12,7 @@ import {isBusy} from '../busy.ts'
 import type {Database, Db, Store} from '../database.ts'
 import {notedWrites} from '../noted-writes.ts'
 
-/** What a connection is for decides what it opens and how long it waits for another's lock (core rule 7). */
+/** The purpose of a connection decides which files it opens and how long it waits for another's lock (core rule 7). */
 export type SqliteRole = 'server' | 'operator' | 'flusher' | 'reader'
 
 export interface SqliteOptions {
@@ -106,8 +106,8 @@ class ImmediateSqliteDriver extends SqliteDriver {
   }
 
   /**
-   * A full or failing disk ends the transaction by itself: that there is none any more must not be told in place of
-   * why.
+   * A full or failing disk ends the transaction by itself: the error that there is none any more must not hide the
+   * cause.
    */
   override async rollbackTransaction(connection: DatabaseConnection) {
     try {

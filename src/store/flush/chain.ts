@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto'
 
-/** What the first entry of a writer is linked to. */
+/** The hash before the first entry of a writer. */
 export const CHAIN_START = '0'.repeat(64)
 
 /**

@@ -1,7 +1,7 @@
 import type {UsageHourlyTable} from '../tables/traffic.ts'
 
 /**
- * What makes a row of the hourly sums the same row; the model by its first bytes and its hash (`indexedText`), as
+ * The columns that identify a row of the hourly sums; the model by its first bytes and its hash (`indexedText`), as
  * indexes bound their rows.
  */
 export const SUM_KEY = [

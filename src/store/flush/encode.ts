@@ -8,8 +8,8 @@ import type {Detail, EntryValues, LedgerLine, RowValues} from './lines.ts'
 
 /**
  * A settlement as the journal holds it, up to three lines of JSON: the values of `ENTRY_COLUMNS`, whose text is what
- * the hash of the entry covers; where there is a row of the log, its `RowValues`; and its detail, which is stored as it
- * stands here. Arrays, as this is done for every call.
+ * the hash of the entry covers; where there is a row of the log, its `RowValues`; and its detail, which is stored
+ * unchanged. Arrays, as this is done for every call.
  */
 export function encodeSettlement(settlement: Settlement): string {
   const text = linesOf(settlement)
@@ -86,7 +86,7 @@ function rowOf({outcome, covers}: Settlement, log: LogRecord): RowValues {
   ]
 }
 
-/** What no column of the row says. */
+/** The members that no column of the row has. */
 function detailOf(log: LogRecord): Detail {
   return {
     parent_span_id: nameOrNull(log.parent_span_id),
@@ -115,7 +115,7 @@ function detailOf(log: LogRecord): Detail {
   }
 }
 
-/** What of the usage could not be priced or is not known, as the column of usage tells it beside the counts. */
+/** The part of the usage that has no price or is not known, as the column of usage shows it beside the counts. */
 export interface Unpriced {
   readonly unpriced_units?: readonly string[] | undefined
   readonly mode_unpriced?: string | undefined

@@ -18,7 +18,7 @@ export const FEEDBACK_COLUMNS = [
   'last_updated_at',
 ] as const satisfies readonly (keyof FeedbackTable)[]
 
-/** What guardrails noted of a call. A row that comes again gives the same ids, so that each counts once. */
+/** The feedback of guardrails on a call. A row that comes again gives the same ids, so that each counts once. */
 export function hookFeedback({entry, row}: FlushRecord): FeedbackTable[] {
   if (!row) return []
   const [log_id, , created_at, , , , , , , , has_hooks] = row.values

@@ -1,7 +1,7 @@
 import type {LogRecord} from '../../schema/records.ts'
 import type {LedgerEntriesTable} from '../tables/traffic.ts'
 
-/** The columns of an entry that its hash covers, in this order. Writer and hash stand beside them. */
+/** The columns of an entry that its hash covers, in this order. Writer and hash are beside them. */
 export const ENTRY_COLUMNS = [
   'call_id',
   'attempt',
@@ -41,7 +41,9 @@ type ValuesOf<C extends readonly EntryColumn[]> = {readonly [K in keyof C]: Ledg
 /** The values of `ENTRY_COLUMNS`. */
 export type EntryValues = ValuesOf<typeof ENTRY_COLUMNS>
 
-/** What a row of the log holds beside its entry; then the attempts it covers, and 1 where guardrails spoke. */
+/**
+ * The values of a row of the log beside its entry; then the attempts it covers, and 1 where guardrails gave results.
+ */
 export type RowValues = readonly [
   id: string,
   span_id: string,

@@ -48,7 +48,7 @@ export interface NewRow {
   readonly spent: RowCost
 }
 
-/** What rows add to `traffic.log_hourly`: counts that may pass 2^53 are BigInt. */
+/** The amounts that rows add to `traffic.log_hourly`: counts that may pass 2^53 are BigInt. */
 export type LogSum = Omit<LogHourlyTable, 'prompt_tokens' | 'completion_tokens' | 'cost_nanousd'> & {
   prompt_tokens: bigint
   completion_tokens: bigint

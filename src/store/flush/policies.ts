@@ -3,7 +3,7 @@ import {addedSum, saturated} from '../saturated.ts'
 import type {FlushRecord} from './record.ts'
 import {getOrAdd, inOrder} from './sums.ts'
 
-/** What a slice adds to what an entity of a policy used. */
+/** The amounts that a slice adds to the usage of a policy's entity. */
 export interface PolicySum {
   readonly policy_id: string
   readonly entity_id: string
@@ -24,8 +24,8 @@ export const POLICY_COLUMNS = [
 const OF_POLICY = /^(requests|tokens|cost)\/(budget|rpm|rph|rpd)\/(\d+)\/policy\/([^/]+)\/(.+)$/s
 
 /**
- * What entries count for the policies whose counters they claimed, added one by one: for budgets by the day of the
- * call, for rates by the window.
+ * Sums of entries for the policies whose counters they claimed, added one by one: for budgets by the day of the call,
+ * for rates by the window.
  */
 export class PolicySums {
   readonly #usage = new Map<string, PolicySum>()

@@ -44,7 +44,7 @@ const copy = (table: string, columns: readonly string[]) =>
 
 const ENTRIES = ['writer', 'chain', ...ENTRY_COLUMNS]
 const INSERT_ENTRIES = copy('ledger_entries', ENTRIES)
-/** A row that comes again tells more of the same call: results of guardrails that nobody waited for. */
+/** A row that comes again tells more of the same call: results of guardrails that the call did not wait for. */
 const INSERT_LOGS = `${copy('logs', LOG_COLUMNS)} on conflict (id) do update set detail = excluded.detail returning id, xmax = 0 as is_new`
 const TELL_AGAIN = 'update traffic.logs set detail = $1 where id = $2'
 const INSERT_FEEDBACK = `${copy('feedback', FEEDBACK_COLUMNS)} on conflict (id) do nothing`
@@ -157,7 +157,7 @@ function exact(sums: readonly object[]): string {
   return JSON.stringify(sums, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-/** Of a row that stands in the records twice, the later tells more; it counts with what the first has spent. */
+/** Of a row that comes twice in the records, the later tells more; it counts with what the first has spent. */
 async function insertLogs(db: Db, records: readonly FlushRecord[], inserted: ReadonlySet<FlushRecord>): Promise<void> {
   const rows = new Map<string, NewRow>()
   for (const record of records) {

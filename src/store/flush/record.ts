@@ -21,7 +21,7 @@ export interface FlushRecord {
   readonly row: FlushedRow | null
 }
 
-/** What a log row says of money: its own entry's, or the sum over the attempts at its target. */
+/** The amounts of a log row: its own entry's, or the sum over the attempts at its target. */
 export type RowCost = Pick<LedgerLine, 'prompt_tokens' | 'completion_tokens' | 'usage' | 'cost_nanousd' | 'unpriced'>
 
 export const LOG_COLUMNS = [

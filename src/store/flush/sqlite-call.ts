@@ -2,7 +2,7 @@ import type Sqlite from 'better-sqlite3'
 import {ENTRY_COLUMNS} from './lines.ts'
 import {type FlushRecord, LOG_COLUMNS} from './record.ts'
 
-/** What only the row of the log says, in the order of `RowValues`, and its detail. */
+/** The columns that only the row of the log has, in the order of `RowValues`, and its detail. */
 const OF_ROW = [
   'id',
   'span_id',

@@ -81,7 +81,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   }
   /**
    * Gives the row when the log did not have it; one that comes again tells more of the same call: results of guardrails
-   * that nobody waited for.
+   * that the call did not wait for.
    */
   const insertRow = ({entry, row}: FlushRecord, is_counted: boolean): NewRow | undefined => {
     if (!row) return undefined
@@ -170,7 +170,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   }
 }
 
-/** What a slice adds to the sums. */
+/** The amounts that a slice adds to the sums. */
 interface Sums {
   readonly entries: HourlySums
   readonly unpriced: UnpricedSums

@@ -3,7 +3,7 @@ import {MOST_SUM, saturated} from '../saturated.ts'
 import type {LedgerLine} from './lines.ts'
 import type {FlushRecord} from './record.ts'
 
-/** What a slice adds to one row of `traffic.usage_hourly`. */
+/** The amounts that a slice adds to one row of `traffic.usage_hourly`. */
 export interface HourlySum {
   readonly hour: string
   readonly organisation_id: string
@@ -82,7 +82,7 @@ function isOf(sum: HourlySum, entry: LedgerLine): boolean {
   )
 }
 
-/** Whether a time is in an hour, as `hourOf` names it. */
+/** True when a time is in an hour, as `hourOf` names it. */
 export function isWithin(hour: string, time: string): boolean {
   for (let at = HOUR_CHARACTERS - 1; at >= 0; at--) if (hour.charCodeAt(at) !== time.charCodeAt(at)) return false
   return true

@@ -19,7 +19,7 @@ export interface Slice {
   asides?(): readonly SetAsideRecord[]
 }
 
-/** What the database keeps of a record that it does not take as it is: nothing that the record held. */
+/** The database's note of a record that it refuses: no content of the record. */
 export type SetAsideRecord = Omit<SetAsideTable, 'writer'>
 
 export const ASIDE_COLUMNS = [
@@ -43,10 +43,10 @@ export interface FlushTarget {
   /**
    * Applies a slice and moves the mark from `from` to its end, in one transaction (core rule 2). An entry that is there
    * already, and a log row that is, stay as they are and count once; a row whose entry is there already is not added,
-   * as another row has its content. Throws MarkMovedFault when the mark does not stand at `from`: nothing was applied.
+   * as another row has its content. Throws MarkMoved when the mark is not at `from`: nothing was applied.
    */
   apply(slice: Slice): Promise<void>
-  /** Keeps bodies of log rows, once each; gives how many could not be, for good, and tells why. */
+  /** Stores bodies of log rows, once each; returns how many could not be stored permanently, and reports why. */
   keepBodies(bodies: PackedBodies, onRefused: (fault: unknown) => void): Promise<number>
   /** The files of bodies there are, none of which is written to from now on; a table has none. */
   sealBodies(): Promise<readonly string[]>
@@ -71,8 +71,8 @@ export class MarkMovedFault extends Error {
 }
 
 /**
- * Whether a database refused what one record holds (a type, a constraint, a bound), so that trying the same again
- * cannot help. All else, such as a lock, a full disk or a lost connection, passes.
+ * True when a database refused the values of one record (a type, a constraint, a bound), so that trying the same again
+ * cannot help. All other faults, such as a lock, a full disk or a lost connection, pass.
  */
 export function isRowFault(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false
@@ -108,7 +108,7 @@ export function earlierAttempts({attempt}: Pick<LedgerLine, 'attempt'>, {values}
 /** Paths that an entry or a row names. */
 const MAX_UNKNOWN = 8
 
-/** What the row of `entry` says of money, the earlier attempts at its target with it. */
+/** The amounts of the row of `entry`, the earlier attempts at its target included. */
 export function spentOver(entry: LedgerLine, earlier: readonly EarlierEntry[]): RowCost {
   if (earlier.length === 0) return entry
   const each = [entry, ...earlier].map(({usage}) => JSON.parse(usage) as Partial<Usage> & Unpriced)

@@ -21,15 +21,15 @@ export const UNPRICED_COLUMNS = [
 ] as const satisfies readonly (keyof UnpricedHourlyTable)[]
 
 /**
- * What stands before a name that is no class of tokens and no unit: a mode, a number of a report that nobody knows, an
- * unmetered endpoint.
+ * Prefixes of a name that is no class of tokens and no unit: a mode, an unknown number of a report, an unmetered
+ * endpoint.
  */
 export const OTHER_PARTS = {mode: 'mode:', usage: 'usage:', operation: 'operation:'} as const
 const FLAGS = /"(?:unpriced_units|mode_unpriced|usage_unknown)":/
 
 /**
- * What of entries has no price, or is nothing that anybody knows, added one by one. Most entries have none of it, and
- * cost nothing here.
+ * The parts of entries that have no price or no known meaning, added one by one. Most entries have none, and cost
+ * nothing here.
  */
 export class UnpricedSums {
   readonly #sums = new Map<string, UnpricedHourlyTable>()

@@ -53,13 +53,13 @@ export class Space {
     this.slot_bytes = HEAD_BYTES + settings.settlement_bytes
   }
 
-  /** Where the written data ends. */
+  /** The end of the written data. */
   get end(): Mark {
     if (this.current) return {segment: this.current.number, position: this.current.offset}
     return this.#ended ?? {segment: this.#next_number, position: 0}
   }
 
-  /** Whether the last attempt to reserve room failed. */
+  /** True when the last attempt to reserve room failed. */
   get full(): boolean {
     return this.#full
   }
@@ -69,7 +69,7 @@ export class Space {
     return Math.max(0, this.#room(gathered)) + this.#spare_bytes
   }
 
-  /** Where a record of `size` bytes may go, behind `gathered` others, so that `slots` settlements can still follow. */
+  /** The place for a record of `size` bytes, behind `gathered` others, so that `slots` settlements can still follow. */
   judge(size: number, slots: number, gathered: number): 'here' | 'next' | 'nowhere' {
     const room = this.#room(gathered) - size
     if (room >= 0 && this.#slotsIn(room) + this.#spare_slots >= slots) return 'here'
@@ -107,8 +107,8 @@ export class Space {
   }
 
   /**
-   * When the file of the current segment was removed or replaced from outside: writes it anew from what the descriptor
-   * still holds, and begins the next. Throws when it cannot; the current one stays, and is tried again.
+   * When the file of the current segment was removed or replaced from outside: writes it again from the data that the
+   * descriptor still holds, and begins the next. Throws when it cannot; the current one stays, and is tried again.
    */
   restore(): boolean {
     const {current} = this
@@ -119,7 +119,7 @@ export class Space {
     this.#rest = undefined
     for (const spare of this.#spares) void discardSpare(files, spare) // theirs are gone as well
     this.#count([])
-    // the next one's room comes first: what is written behind the seal of a copy would be read by nobody
+    // the next one's room comes first: bytes that are written behind the seal of a copy would never be read
     if (!this.#reserveNow(0) || !this.advance(0)) throw new JournalFault('full', 'no room can be reserved')
     return true
   }

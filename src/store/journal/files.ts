@@ -10,7 +10,7 @@ export interface Files {
   openSync(path: string, flags: 'r' | 'w' | 'wx+'): number
   closeSync(fd: number): void
   size(fd: number): number
-  /** Whether the file behind `fd` is the one at `path`. */
+  /** True when the file behind `fd` is the one at `path`. */
   isAt(fd: number, path: string): boolean
   readSync(fd: number, into: Buffer, offset: number, length: number, position: number): number
   /** Bytes written, which may be fewer than requested (core rule 4). */
@@ -24,7 +24,7 @@ export interface Files {
   remove(path: string): Promise<void>
 }
 
-/** What a reader needs of it. */
+/** The operations that a reader needs. */
 export type ReadableFiles = Pick<Files, 'list' | 'openSync' | 'closeSync' | 'size' | 'readSync'>
 
 const open = promisify(fs.open)

@@ -17,7 +17,7 @@ export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024
 export const MAX_RECORD_BYTES = HEAD_BYTES + MAX_ID_BYTES + MAX_PAYLOAD_BYTES
 
 /**
- * What a record says. `intent` and `carried` (an intent copied forward out of a retiring segment) open an attempt,
+ * The kinds of record. `intent` and `carried` (an intent copied forward out of a retiring segment) open an attempt,
  * `settlement` ends it; these three have an id, `<call id>:<attempt>`. `sealed` is the last record of a segment that
  * was closed in order.
  */
@@ -30,7 +30,7 @@ export interface Mark {
   readonly position: number
 }
 
-/** Whose journal it is: the id of the store (a UUID) and its epoch, which a restore raises (core rule 4). */
+/** The owner of a journal: the id of the store (a UUID) and its epoch, which a restore raises (core rule 4). */
 export interface JournalOwner {
   readonly store_id: string
   readonly epoch: number
@@ -39,7 +39,7 @@ export interface JournalOwner {
 export interface SegmentHeader extends JournalOwner {
   readonly segment: number
   readonly created_ms: number
-  /** Where the data of the segment before ends, known when the same process wrote both; 0 when not known. */
+  /** The end of the data in the segment before, known when the same process wrote both; 0 when not known. */
   readonly previous_end: number
 }
 
@@ -81,8 +81,8 @@ export function encodeHeader(header: SegmentHeader): Buffer {
 }
 
 /**
- * The header in `bytes` although some of it changed, when the rest says that it is segment `segment` of `owner`: all
- * that names it stands as expected, or would with one of its fields put right. Where the segment before ends is not
+ * Reads the header in `bytes` although some of it changed, when it still identifies segment `segment` of `owner`: its
+ * identifying fields are as expected, or would be with one of them corrected. The end of the segment before is not
  * known then.
  */
 export function mendedHeader(bytes: Buffer, owner: JournalOwner, segment: number): SegmentHeader | undefined {
@@ -98,7 +98,7 @@ export function mendedHeader(bytes: Buffer, owner: JournalOwner, segment: number
   return typeof decodeHeader(mended) === 'string' ? undefined : wanted
 }
 
-/** Where in a header stands whose it is: magic, version, epoch, store id, number. */
+/** The bytes of a header that identify its owner: magic, version, epoch, store id, number. */
 const IDENTITY = [
   [0, 8],
   [8, 12],
@@ -127,8 +127,8 @@ export function decodeHeader(bytes: Buffer): SegmentHeader | string {
 }
 
 /**
- * Writes the head of the record whose id and payload already stand at `at + HEAD_BYTES`; gives the size of the whole
- * record. `at` is where the record begins in `buffer`.
+ * Writes the head of the record whose id and payload are already at `at + HEAD_BYTES`; returns the size of the whole
+ * record. `at` is the beginning of the record in `buffer`.
  */
 export function encodeHead(
   buffer: Buffer,
@@ -156,14 +156,17 @@ export function claimedKind(buffer: Buffer, at: number): RecordKind | undefined 
   return KINDS[buffer[at + 8]! - 1]
 }
 
-/** Whether the head of a record may stand at `at`, by what every head has in common: cheap, and seldom wrong. */
+/**
+ * True when the bytes at `at` may be the head of a record, by the features that every head has: cheap, and seldom
+ * wrong.
+ */
 export function mayBeHead(buffer: Buffer, at: number): boolean {
   if (buffer[at + 3] !== 0) return false // a length above 16 MB
   const kind = buffer[at + 8]!
   return kind >= 1 && kind <= KINDS.length && claimedLength(buffer, at) <= MAX_RECORD_BYTES - HEAD_BYTES
 }
 
-/** Whether the record that stands at `at` to its claimed end is what was written there. */
+/** True when the record at `at`, to its claimed end, has the checksum it was written with. */
 export function isWhole(buffer: Buffer, at: number): boolean {
   const length = claimedLength(buffer, at)
   return crc32(buffer.subarray(at + 8, at + HEAD_BYTES + length), length) === buffer.readUInt32LE(at + 4)

@@ -22,7 +22,7 @@ export interface OpenIntent {
 export type AppendCallback = (error?: JournalFault) => void
 
 export interface JournalStatus {
-  /** Whether an intent would be taken now. */
+  /** True when an intent would be accepted now. */
   readonly accepting: boolean
   readonly open_intents: number
   /** Reserved bytes not yet written, those kept for settlements included. */
@@ -49,7 +49,7 @@ const LOST = 'The file of the journal that is being written was removed or repla
 
 /**
  * The writer of the journal: records of one turn of the event loop go out in one write at its end (group commit), then
- * their callers are told. Lives on the main thread of the one process that owns the data directory. Made by
+ * their callers are notified. Lives on the main thread of the one process that owns the data directory. Made by
  * `openJournal`.
  */
 export class Journal {
@@ -65,7 +65,7 @@ export class Journal {
   #moved = false
   #closed = false
   #files_removed = 0
-  /** The file being written is not there, and could not be written anew. */
+  /** The file being written is missing, and could not be written again. */
   #is_lost = false
   #retiring: Promise<unknown> = Promise.resolve()
 
@@ -121,7 +121,7 @@ export class Journal {
     this.#put(kind, '', payload, done, undefined)
   }
 
-  /** Where the written records end: a reader may read up to here. */
+  /** The end of the written records: a reader may read up to here. */
   position(): Mark {
     return this.#space.end
   }
@@ -140,9 +140,9 @@ export class Journal {
   }
 
   /**
-   * Looks whether the file being written is still where readers find it; where it is not, what it holds is written anew
-   * and the next segment begun. To be called about twice a second: what is written meanwhile is in no file that a next
-   * process would find.
+   * Checks that the file being written is still where readers find it; if not, its content is written again and the
+   * next segment begun. To be called about twice a second: records written meanwhile are in no file that a next process
+   * would find.
    */
   check(): void {
     if (this.#closed) return
@@ -195,7 +195,7 @@ export class Journal {
   }
 
   /**
-   * Removes the segments before the one that `mark` stands in: the flusher's mark, from a commit that is itself on the
+   * Removes the segments before the one that `mark` is in: the flusher's mark, from a commit that is itself on the
    * disk. Intents still open in them are copied forward and synced first; a segment whose intents cannot be copied
    * stays, and so do those behind it. Gives the removed numbers.
    */
@@ -214,7 +214,7 @@ export class Journal {
     this.#closed = true
     await this.#retiring
     await this.#space.close()
-    await this.#sync.sync().catch(() => {}) // reported; there is nobody to try again for
+    await this.#sync.sync().catch(() => {}) // reported; no caller is left to try again
     this.#tell()
   }
 
@@ -371,7 +371,7 @@ export class Journal {
     this.#space.stock(this.#open.size, this.#batch.bytes)
   }
 
-  /** What the kernel could not bring to the disk it may forget: later records go to another segment. */
+  /** The kernel may forget pages that it could not write to the disk: later records go to another segment. */
   #syncFailed(segment: number | undefined, cause: unknown): void {
     this.#settings.report({
       code: 'sync_failed',

@@ -25,7 +25,7 @@ export type OpenJournal = Pick<JournalSettings, 'folder' | 'store_id' | 'epoch'>
   Partial<JournalSettings> & {
     /** The flusher's mark: segments are numbered on from it, even when the folder was emptied by hand. */
     readonly mark: Mark
-    /** What `recover` found open: carried forward like any other until it is settled. */
+    /** The attempts that `recover` found open: carried forward like any other until they are settled. */
     readonly open: readonly RecoveredIntent[]
   }
 

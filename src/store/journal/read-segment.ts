@@ -28,8 +28,8 @@ export interface SegmentRecord {
 /**
  * Why reading stopped at `position`. `end`: nothing more is written there (yet). `sealed`: the segment was closed in
  * order. `torn`: the last record is not whole, as kill -9 or a power cut in the middle of a write leaves it: it was not
- * acknowledged, or not yet synced. `damaged`: what stands there is not what was written, and no whole record follows it
- * in this segment.
+ * acknowledged, or not yet synced. `damaged`: the bytes there are not those that were written, and no whole record
+ * follows it in this segment.
  */
 export interface SegmentEnd {
   readonly reason: 'end' | 'sealed' | 'torn' | 'damaged'
@@ -65,9 +65,9 @@ const NOTHING = Buffer.alloc(0)
 let spare: Buffer | undefined
 
 /**
- * The records of the segment at `path` from `from` on, in order; it returns why it stopped. A record that is damaged is
- * gone past alone: reading goes on at the next one that is whole. Reads slices of 256 KB; holds no more than one slice
- * or one record.
+ * The records of the segment at `path` from `from` on, in order; it returns why it stopped. Only the damaged record is
+ * skipped: reading continues at the next one that is whole. Reads slices of 256 KB; holds no more than one slice or one
+ * record.
  */
 export function* readSegment({
   files,
@@ -136,9 +136,7 @@ class Window {
     return record
   }
 
-  /**
-   * Moves behind the records of `kind` that stand at `position` whole: a length that is not true would go past others.
-   */
+  /** Moves behind a whole record of `kind` at `position`: an untrue length would skip others. */
   pass(kind: RecordKind): void {
     while (this.#have(HEAD_BYTES) && claimedKind(this.#bytes, this.#at) === kind) {
       const size = HEAD_BYTES + claimedLength(this.#bytes, this.#at)
@@ -197,8 +195,7 @@ class Window {
   }
 
   /**
-   * Whether only zeros follow from `skip` bytes behind `position` to the end. Moves the window: the last question of
-   * all.
+   * True when only zeros follow from `skip` bytes behind `position` to the end. Moves the window, so it is called last.
    */
   #isBlankBehind(skip: number): boolean {
     let at = this.position + skip

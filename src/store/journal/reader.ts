@@ -18,10 +18,10 @@ export interface JournalRecord extends SegmentRecord {
 }
 
 /**
- * What a reader met and went past. `foreign`: a segment of another store or epoch, as a restore leaves it; skipped.
- * `no_header`: a segment whose header is not readable; skipped. `header`: one whose header is damaged, but not what
- * names it; read. `torn`: a record cut off by the end of its process. `damaged`: records that are not what was written;
- * skipped. `missing`: a segment is not there.
+ * The faults that a reader met and skipped. `foreign`: a segment of another store or epoch, as a restore leaves it;
+ * skipped. `no_header`: a segment whose header is not readable; skipped. `header`: one whose header is damaged but
+ * still identifies it; read. `torn`: a record cut off by the end of its process. `damaged`: records that are not what
+ * was written; skipped. `missing`: a segment is not there.
  */
 export interface JournalWarning {
   readonly code: 'foreign' | 'no_header' | 'header' | 'torn' | 'damaged' | 'missing'
@@ -35,7 +35,7 @@ export interface ReadJournal extends JournalOwner {
   readonly folder: string
   /** Read what is behind this mark. */
   readonly from: Mark
-  /** Where the writer stands; without it, all there is (when no writer runs). */
+  /** The writer's position; without it, all there is (when no writer runs). */
   readonly up_to?: Mark
   /**
    * A segment up to there that is not there, or has no header, is a SegmentMissingFault, and not gone past with a
@@ -51,7 +51,7 @@ export interface ReadJournal extends JournalOwner {
   readonly files?: ReadableFiles
 }
 
-/** A segment that the writer filled is not there: removed from outside, or on its way back. */
+/** A segment that the writer filled is not there: removed from outside, or being restored. */
 export class SegmentMissingFault extends Error {
   constructor(segment: number) {
     super(`Journal segment ${segment} is not there: it was removed while the gateway runs.`)
@@ -73,9 +73,9 @@ export interface Recovery {
   readonly warnings: readonly JournalWarning[]
   /** How many records are behind the mark. */
   readonly pending: number
-  /** Whether the last writer closed the journal; true when there never was one. */
+  /** True when the last writer closed the journal, or when there never was one. */
   readonly closed: boolean
-  /** Reads the records behind the mark, in order, each time anew. */
+  /** Reads the records behind the mark, in order, each time from the store. */
   records(): Generator<JournalRecord>
 }
 
@@ -180,7 +180,7 @@ export function* readJournal({
   return sealed
 }
 
-/** What stands in `from`'s own segment may be read to its end; only the one being written is sure to be wanted. */
+/** The rest of `from`'s own segment may be read to its end; only the one being written is sure to be wanted. */
 function checkAllThere(segments: readonly ListedSegment[], from: Mark, up_to: Mark): void {
   const there = new Set(segments.flatMap(({number, header}) => (header ? number : [])))
   const first = from.segment === up_to.segment ? from.segment : from.segment + 1
@@ -201,8 +201,9 @@ function* inSegment(segment: number, reading: ReturnType<typeof readSegment>): G
 }
 
 /**
- * What a start must know: the records that the database has not applied (behind `mark`) and the attempts left open.
- * Reads every segment there is, also those before the mark, for an intent may be older than its settlement by days.
+ * The state that a start needs: the records that the database has not applied (behind `mark`) and the attempts left
+ * open. Reads every segment there is, also those before the mark, for an intent may be older than its settlement by
+ * days.
  */
 export function recover({
   folder,

@@ -6,8 +6,8 @@ import {type Segment, type SegmentDirectory, sparePath} from './segment.ts'
 const COPIED_AT_ONCE_BYTES = 1024 * 1024
 
 /**
- * Writes a segment whose file was removed or replaced from outside anew under its name: its data, up to `end`, are
- * still behind the open descriptor. Gives the copy, which is complete once it has the name.
+ * Writes a segment whose file was removed or replaced from outside again under its name: its data, up to `end`, are
+ * still behind the open descriptor. Returns the copy, which is complete once it has the name.
  */
 export function restoreSegment(place: SegmentDirectory, lost: Segment, end: number): Segment {
   const {files, folder} = place

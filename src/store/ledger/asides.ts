@@ -2,7 +2,7 @@ import type {Db} from '../database.ts'
 import type {LedgerBreak, SetAsideSums} from './report.ts'
 
 /**
- * Records that were set aside: kept beside the journal they are told, and where one could not be kept, something is
+ * Records that were set aside: those kept beside the journal are reported, and when one could not be kept, data is
  * lost.
  */
 export async function countAsides(db: Db): Promise<{report: SetAsideSums; breaks: readonly LedgerBreak[]}> {

@@ -15,14 +15,14 @@ const MAX_NAMED = 100
 
 interface Walk {
   chain: string
-  /** Whether the hash that the writer's mark names was passed. */
+  /** True when the hash that the writer's mark names was passed. */
   reached: boolean
 }
 
 /**
- * Computes the hash chain of every writer anew over all entries (core rule 14): an entry altered, removed, moved or put
- * in between shows. Reads the whole ledger, a page at a time, and says after each how many were read; the gateway may
- * go on serving.
+ * Computes the hash chain of every writer again over all entries (core rule 14): an entry altered, removed, moved or
+ * put in between shows. Reads the whole ledger, a page at a time, and says after each how many were read; the gateway
+ * may keep serving.
  */
 export async function verifyChains(db: Db, onEntries: (entries: number) => void): Promise<Chains> {
   const heads = new Map(
@@ -86,6 +86,6 @@ export async function verifyChains(db: Db, onEntries: (entries: number) => void)
   }
 }
 
-/** What was altered may be beyond a number's exactness; it must then differ, not throw. */
+/** An altered number may be beyond exactness; it must then differ, not throw. */
 const plain = (value: unknown) => (typeof value === 'bigint' ? String(value) : value)
 const whole = (value: number | bigint) => BigInt(Number.isSafeInteger(value) || typeof value === 'bigint' ? value : 0)

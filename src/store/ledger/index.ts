@@ -8,8 +8,8 @@ import {verifySums} from './sums.ts'
 export type {LedgerBreak, LedgerProgress, LedgerReport, Recovered, SetAsideSums} from './report.ts'
 
 /**
- * Holds the ledger against itself: the chain of every writer over all entries, then the hourly sums and the rows of the
- * log against their entries, as far back as those are kept. The gateway may go on serving.
+ * Checks the ledger: the chain of every writer over all entries, then the hourly sums and the rows of the log against
+ * their entries, as far back as those are kept. The gateway may keep serving.
  */
 export async function verifyLedger(
   store: Store,

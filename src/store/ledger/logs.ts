@@ -88,7 +88,7 @@ function isSound(row: Row, entries: readonly Entry[]): boolean {
   )
 }
 
-/** Whether the entries from `first` on, one or more, come to what the row says. */
+/** True when the entries from `first` on, one or more, add up to the row. */
 function begins(row: Row, entries: readonly Entry[], first: number): boolean {
   const sum = {prompt_tokens: 0, completion_tokens: 0, cost_nanousd: 0}
   for (let at = first; at < Math.min(entries.length, first + MAX_TRIES); at++) {

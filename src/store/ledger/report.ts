@@ -3,7 +3,7 @@ import type {Db} from '../database.ts'
 /** Runs reads that must be of one moment. */
 export type AtOnce = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
-/** Where the ledger does not hold. */
+/** A break of the ledger. */
 export interface LedgerBreak {
   /** A chain of hashes, an hourly sum, a row of the log, or a record that was set aside and not kept. */
   readonly kind: 'chain' | 'sum' | 'log' | 'record'
@@ -23,7 +23,7 @@ export interface LedgerBreak {
   readonly text: string
 }
 
-/** What counts as an estimate, for the process that made the calls ended before they did. */
+/** Usage that counts as an estimate, for the process that made the calls ended before they did. */
 export interface Recovered {
   readonly entries: number
   readonly cost_nanousd: bigint
@@ -47,7 +47,7 @@ export interface LedgerReport {
   readonly sums: {
     readonly checked: number
     readonly from: string | null
-    /** Those that stand at what 64 bits hold: what more was used they do not say. */
+    /** Sums that have reached the largest value of 64 bits: usage beyond it is not counted. */
     readonly at_bound: number
   }
   /** The same of rows of the log. */

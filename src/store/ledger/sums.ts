@@ -5,7 +5,7 @@ import {retainedSince} from '../retention-start.ts'
 import {MOST_SUM, saturatedTotal} from '../saturated.ts'
 import type {AtOnce, LedgerBreak, LedgerReport} from './report.ts'
 
-/** What makes two sums one; entries know the model as it is. */
+/** The columns that identify a sum; entries have the whole model name. */
 const KEY = ['hour', 'workspace_id', 'api_key_id', 'provider_slug', 'provider', 'model'] as const
 
 /** Numbers as text: sums may be beyond 2^53. */

@@ -9,7 +9,7 @@ export interface AlertsTable {
   last_updated_at: string
 }
 
-/** A letter on its way. */
+/** A mail that is being sent. */
 export interface MailsTable {
   id: string
   recipient: string

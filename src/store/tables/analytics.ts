@@ -10,7 +10,7 @@ export interface LogExportsTable {
   /** JSON list of names of fields. */
   requested_data: string
   status: 'draft' | 'in_progress' | 'success' | 'failed' | 'stopped'
-  /** Names the run under way: one that finds another name here has been called off. */
+  /** Names the current run: one that finds another name here has been called off. */
   run: string | null
   /** How many were written by the last run. */
   rows: number | null

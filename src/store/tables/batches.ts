@@ -11,7 +11,7 @@ export interface BatchesTable {
   integration_id: string
   /** As the provider names it. */
   batch_id: string
-  /** JSON object: whom it is charged to, and what is known of it. */
+  /** JSON object: the entity it is charged to, and its known facts. */
   charge: string
   created_at: string
   /** When the ledger took it; null while it is not charged. */

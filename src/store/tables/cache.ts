@@ -1,4 +1,4 @@
-/** Answers kept for a time, whole. On SQLite the table stands in cache.db, which may be deleted at any time. */
+/** Answers kept for a time, whole. On SQLite the table is in cache.db, which may be deleted at any time. */
 export interface CacheEntriesTable {
   /** SHA-256 of everything that makes two calls the same, 64 hex digits. */
   digest: string

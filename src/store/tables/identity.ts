@@ -26,7 +26,7 @@ export interface WorkspacesTable {
   rate_limits: string | null
   /** JSON object: allow, deny; the models that its calls may name. */
   models?: string | null
-  /** JSON object: security settings of its own, which count where the organisation says so. */
+  /** JSON object: security settings of its own, which count when the organisation allows it. */
   settings?: string | null
   created_at: string
   last_updated_at: string

@@ -12,7 +12,7 @@ export interface UsersTable {
 export type OrganisationRole = 'owner' | 'admin' | 'member'
 export type WorkspaceRole = 'admin' | 'manager' | 'member'
 
-/** Who belongs to which organisation. One who was removed is archived, and can come back. */
+/** The members of organisations. One who was removed is archived, and can come back. */
 export interface OrganisationUsersTable {
   organisation_id: string
   user_id: string
@@ -22,7 +22,7 @@ export interface OrganisationUsersTable {
   last_updated_at: string
 }
 
-/** Who is a member of which workspace. */
+/** The members of workspaces. */
 export interface WorkspaceUsersTable {
   workspace_id: string
   user_id: string

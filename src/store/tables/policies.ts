@@ -29,7 +29,7 @@ export interface PolicyResetsTable {
   reset_at: string
 }
 
-/** What an entity used since then; of usage in tokens or nano-dollars, of rates in requests or tokens. */
+/** The usage of an entity since then; of usage in tokens or nano-dollars, of rates in requests or tokens. */
 export interface PolicyUsageTable {
   policy_id: string
   /** Of `value_key`, and short enough for a path (`policyEntityId`). */

@@ -6,7 +6,7 @@ export interface PriceRevisionsTable {
   /** Counted from 1 in the order of installation. */
   revision: number
   kind: PriceRevisionKind
-  /** Where the prices came from, for people: a URL without its credentials, a directory, a file. */
+  /** The origin of the prices, for people: a URL without its credentials, a directory, a file. */
   origin: string
   /** SHA-256 of the list as it was installed, hex. */
   digest: string
@@ -30,6 +30,6 @@ export interface PricesTable {
   provider: string
   /** As it was written; compared without regard to case. */
   model: string
-  /** `{periods, aliases}` as JSON; null takes away what an earlier revision set. */
+  /** `{periods, aliases}` as JSON; null removes the prices of an earlier revision. */
   price: string | null
 }

@@ -27,7 +27,7 @@ export interface LabelsTable {
   last_updated_at: string
 }
 
-/** What has versions that are published: a prompt or a partial. */
+/** A template with published versions: a prompt or a partial. */
 export interface TemplatesTable {
   id: string
   /** Never given twice, for calls and other prompts name it. */

@@ -1,4 +1,4 @@
-/** Rows of gateway.db about what stands outside the gateway. Times are ISO 8601 UTC text, JSON is text. */
+/** Rows of gateway.db about objects outside the gateway. Times are ISO 8601 UTC text, JSON is text. */
 interface Registered {
   id: string
   organisation_id: string
@@ -10,7 +10,7 @@ interface Registered {
   last_updated_at: string
 }
 
-/** Where a secret lies, and how its manager is logged in to. */
+/** The place of a secret, and the login at its manager. */
 export interface SecretReferencesTable extends Registered {
   description: string | null
   manager_type: 'aws_sm' | 'azure_kv' | 'hashicorp_vault'
@@ -45,9 +45,9 @@ export interface McpIntegrationsTable extends Registered {
   configurations_sealed: Uint8Array | null
   /** JSON array. */
   secret_mappings: string
-  /** What holds for workspaces without a row of their own. */
+  /** The defaults of workspaces without a row of their own. */
   global_access_enabled: 0 | 1
-  /** 1: whoever set the URL may name a private host. */
+  /** 1: the author of the URL may name a private host. */
   trusts_host: 0 | 1
   /** JSON object: what the server reported of itself; null before its first sync. */
   metadata: string | null
@@ -64,7 +64,7 @@ export interface McpIntegrationWorkspacesTable {
 
 export type CapabilityType = 'tool' | 'prompt' | 'resource' | 'resource_template'
 
-/** What a server offers, as it was discovered. */
+/** The capabilities of a server, as they were discovered. */
 export interface McpCapabilitiesTable {
   mcp_integration_id: string
   type: CapabilityType
@@ -81,12 +81,12 @@ export interface McpServersTable extends Registered {
   workspace_id: string
   mcp_integration_id: string
   description: string | null
-  /** What holds for users without a row of their own. */
+  /** The defaults of users without a row of their own. */
   default_user_access: 'allow' | 'deny'
   owner_id: string | null
 }
 
-/** What a server says of a capability itself; the integration's word comes first. */
+/** A server's own statement of a capability; the integration's setting comes first. */
 export interface McpServerCapabilitiesTable {
   mcp_server_id: string
   type: CapabilityType

@@ -90,10 +90,7 @@ export interface LogBodiesTable {
   cut: number
 }
 
-/**
- * Bodies that lie in a store of objects; those of a row that is not here lie in this database or beside it, or are not
- * kept.
- */
+/** Bodies in a store of objects; those of a row that is not here are in this database or beside it, or are not kept. */
 export interface LogObjectsTable {
   log_id: string
   key: string
@@ -139,8 +136,8 @@ export interface UnpricedHourlyTable {
 }
 
 /**
- * What makes two rows of the log the same hour's sum. Of grain 0 are the totals of a workspace, their names empty; of
- * grain 1 all is named.
+ * The columns that identify the hour's sum of a row of the log. Of grain 0 are the totals of a workspace, their names
+ * empty; of grain 1 all is named.
  */
 export interface LogHourlyTable {
   workspace_id: string
@@ -179,14 +176,14 @@ export interface LogLatenciesTable {
   requests: number
 }
 
-/** What people, applications and guardrails think of a trace. */
+/** Feedback of people, applications and guardrails on a trace. */
 export interface FeedbackTable {
   id: string
   organisation_id: string
   workspace_id: string
   trace_id: string
   api_key_id: string | null
-  /** Whose key gave it. */
+  /** The user whose key gave it. */
   user_id: string | null
   source: 'api' | 'guardrail'
   value: number
@@ -209,11 +206,11 @@ export interface JournalMarksTable {
 export interface SetAsideTable {
   writer: string
   segment: number
-  /** Where the record ends. */
+  /** The end of the record. */
   position: number
   record: string
   reason: string
-  /** 1 where what it cost stands in the ledger all the same. */
+  /** 1 when its cost is in the ledger all the same. */
   is_charged: number
   /** 1 where the record itself was kept, beside the journal. */
   is_kept: number
@@ -229,7 +226,7 @@ export interface WorkersTable {
   /** The process, for a job that each does for itself; empty for one that only one of all does. */
   process: string
   holder: string | null
-  /** Until then nobody else takes it; null while it is not running. */
+  /** Until then no other process takes it; null while it is not running. */
   lease_until_ms: number | null
   due_at_ms: number
   started_at: string | null

@@ -5,7 +5,7 @@ import {InexactFault, mergeDelta, put} from './merge.ts'
 import {isFailure, MAX_MEMBERS} from './rules.ts'
 
 interface Choice {
-  /** What the chunks say of it besides what it says: why it ended, filters, probabilities. */
+  /** The members of the chunks beside the content: the reason to finish, filters, probabilities. */
   readonly about: JsonRecord
   /** The message, or for text completions its one member. */
   readonly fields: JsonRecord
@@ -118,8 +118,8 @@ function typeOf(delta: JsonRecord): string | undefined {
 }
 
 /**
- * Of what stands in every chunk, the first word counts where chunks are stamped; else the last that says something.
- * Gives how many members are new: more than `MAX_MEMBERS` are not gone through.
+ * For members of every chunk, the first value counts when chunks are stamped; else the last that is not empty. Returns
+ * how many members are new: more than `MAX_MEMBERS` are not walked.
  */
 function mergeTop(top: JsonRecord, chunk: JsonRecord): number {
   let added = 0
@@ -137,7 +137,7 @@ function mergeTop(top: JsonRecord, chunk: JsonRecord): number {
 /** Before the first chunk of the answer some providers send one that is blank. */
 const NOTHING: ReadonlySet<unknown> = new Set([null, '', 0])
 const STAMPS: ReadonlySet<string> = new Set(['id', 'created', 'model', 'object'])
-/** What is put together apart, and what makes chunks of one length and is no part of the answer. */
+/** Members that are assembled separately, and those that make chunks of one length and are no part of the answer. */
 const NO_PART: ReadonlySet<string> = new Set(['choices', 'obfuscation'])
 
 function putLatest(record: JsonRecord, key: string, value: unknown) {

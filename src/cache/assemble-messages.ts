@@ -108,7 +108,7 @@ function text(value: unknown): string {
   return value
 }
 
-/** What the end says counts, where it says something. */
+/** The values at the end count, when they are not empty. */
 function lay(message: JsonRecord, delta: JsonRecord) {
   for (const [key, value] of Object.entries(delta))
     if (value !== null || !Object.hasOwn(message, key)) put(message, key, value)

@@ -13,7 +13,7 @@ import {MAX_MEMBERS, type StreamedEndpoint} from './rules.ts'
 export interface Assembler {
   /** The next bytes of the stream, cut anywhere. They are not kept. */
   push(chunk: Buffer): void
-  /** The stream is over: the whole answer as JSON, or null when it cannot be had exactly. */
+  /** The stream is over: the whole answer as JSON, or null when it cannot be assembled exactly. */
   end(): Buffer | null
   /** False when it is already clear that there will be no answer; more bytes cost nothing then. */
   readonly hopeful: boolean

@@ -11,22 +11,22 @@ export interface Participant<A> {
   onAnswer(answer: A): void
   /** Nothing is waited for any longer: it asks the provider for itself. */
   onProceed(): void
-  /** Of a leader that left and carried on: nobody waits any more, the provider's call is to be aborted. */
+  /** Of a leader that left and carried on: no participant waits any more, the provider's call is to be aborted. */
   onAbandoned(): void
 }
 
-/** What a participant holds. After `complete`, `fail`, `decline`, `passLead` or `leave` it does nothing. */
+/** The handle of a participant. After `complete`, `fail`, `decline`, `passLead` or `leave` it does nothing. */
 export interface Participation<A> {
   /** At the beginning. A leader is not called by `onLead`; `alone` is neither waited for nor waiting. */
   readonly role: 'leader' | 'follower' | 'alone'
   /**
    * Others wait for this one's call. While it is so the provider must be read at its own pace, not at that of one's own
-   * client (up to what may be kept), so that a client that stalls holds up nobody.
+   * client (up to what may be kept), so that a client that stalls delays no other.
    */
   readonly followed: boolean
   /** The call was answered with what may be kept: everybody has it. */
   complete(answer: A): void
-  /** There is no answer: the oldest follower leads in its place, the others go on waiting. */
+  /** There is no answer: the oldest follower leads in its place, the others keep waiting. */
   fail(): void
   /**
    * The answer is good and not to be shared, as that of no other is: the oldest follower leads, the others ask for
@@ -34,7 +34,7 @@ export interface Participation<A> {
    */
   decline(): void
   /**
-   * This one makes no call after all, for reasons of its own: the oldest follower leads in its place, the others go on
+   * This one makes no call after all, for reasons of its own: the oldest follower leads in its place, the others keep
    * waiting.
    */
   passLead(): void
@@ -48,11 +48,11 @@ export interface Participation<A> {
 export interface FlightOptions {
   readonly after: After
   /**
-   * A leader that did not complete for so long gets a second beside it: the oldest follower. Whoever completes first
+   * A leader that did not complete for so long gets a second beside it: the oldest follower. The first to complete
    * completes for all.
    */
   readonly most_lead_ms?: number
-  /** Nobody waits longer. */
+  /** No participant waits longer. */
   readonly most_wait_ms?: number
   /** Of one flight; who comes when it is full asks for itself. */
   readonly max_followers?: number
@@ -63,14 +63,14 @@ export interface FlightOptions {
 export interface Coalescer<A> {
   /** Takes part in the flight of `key`; begins it where there is none. */
   join(key: string, participant: Participant<A>): Participation<A>
-  /** Flights under way. */
+  /** Flights in progress. */
   readonly size: number
 }
 
 /**
- * Makes one call of many that ask the same at the same time. A flight is owned by nobody (core rule 21): it goes on
- * while anybody takes part in it, whoever began it; where its leader fails, one follower leads, so that a provider in
- * trouble is asked by one at a time. Admission, guardrails and records are each caller's own.
+ * Makes one call of many that ask the same at the same time. A flight has no owner (core rule 21): it continues while
+ * it has a participant, even without the first; where its leader fails, one follower leads, so that a provider in
+ * trouble is called by one at a time. Admission, guardrails and records are each caller's own.
  */
 export function createFlights<A>(options: FlightOptions): Coalescer<A> {
   const flights = new Map<string, CoalescedCall<A>>()
@@ -247,7 +247,7 @@ class CoalescedCall<A> {
     return false
   }
 
-  /** Nobody waits: calls that are carried on without a client have no purpose any more. */
+  /** No client waits: calls that are carried on without a client have no purpose any more. */
   #endAbandoned() {
     if (this.#followers.size > 0) return
     for (const leader of [...this.#leaders].filter(({state}) => state === 'detached')) {

@@ -11,15 +11,15 @@ export interface KeyParts {
   readonly workspace_id: string
   /** The kind of the provider. */
   readonly provider: string
-  /** Where the call goes: the custom host, or the base URL of the provider as this target has it. */
+  /** The destination of the call: the custom host, or the base URL of the provider as this target has it. */
   readonly base_url: string
   readonly endpoint: EndpointName
   /** Path and query below the base URL; of pass-through they are the request. */
   readonly path: string
   readonly model: string | null
   /**
-   * What the caller brings of its own to be let in by the provider, as a hash; null: the credential is the workspace's.
-   * It parts answers whatever else does.
+   * A hash of the caller's own credential for the provider; null: the credential is the workspace's. It separates
+   * answers whatever else does.
    */
   readonly own_credential: string | null
   /** Says which guardrails an answer has passed: those of a call that finds it are not run. Empty: none. */
@@ -30,7 +30,7 @@ export interface KeyParts {
   readonly namespace?: string | undefined
   readonly metadata: Readonly<Record<string, string>>
   /**
-   * What else of the client's headers may change the answer: `behaviour` of ours, and headers that are handed on to the
+   * Other headers of the client that may change the answer: `behaviour` of ours, and headers that are passed on to the
    * provider.
    */
   readonly headers: Readonly<Record<string, string>>
@@ -98,7 +98,7 @@ function sorted(record: Readonly<Record<string, string>>): [string, string][] {
 }
 
 /**
- * The members at the top, in the order of their keys; null when a key stands twice, for then it is not clear which one
+ * The members at the top, in the order of their keys; null when a key comes twice, for then it is not clear which one
  * counts.
  */
 function membersOf(body: Buffer) {

@@ -9,11 +9,11 @@ export interface CacheListener {
   onHit(entry: CacheEntry): void
   /** The provider is to be called; then `store`, `fail`, `decline` or `passLead`. */
   onMiss(): void
-  /** Of a call that left and carried on: nobody waits any more, the provider's call is to be aborted. */
+  /** Of a call that left and carried on: no call waits any more, the provider's call is to be aborted. */
   onAbandoned(): void
 }
 
-/** What a call holds while it is at the cache. */
+/** The handle of a call on the cache. */
 export interface CacheLookup {
   /** Known at once: an answer, or `miss`; else `pending` until the visitor is called. */
   readonly outcome: CacheEntry | 'miss' | 'pending'

@@ -1,6 +1,6 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 
-/** What `x-gateway-cache-status` says. */
+/** The values of `x-gateway-cache-status`. */
 export type CacheStatus = 'HIT' | 'MISS' | 'REFRESH' | 'DISABLED'
 
 /** Endpoints whose answers may be kept: those that answer JSON to JSON and change nothing. */
@@ -56,7 +56,7 @@ export type CacheDecision =
    */
   | {readonly status: 'MISS' | 'REFRESH'; readonly max_age_ms: number}
 
-/** Whether the cache takes part in a call, and how. */
+/** Decides whether the cache takes part in a call, and how. */
 export function decideCache(question: CacheQuestion): CacheDecision {
   const {rule, endpoint, method, has_json, streams, is_stateful, debug_off} = question
   const may =
@@ -94,7 +94,7 @@ export function isStateful(endpoint: EndpointName, body: Readonly<Record<string,
 
 /**
  * True when an answer may be kept: 200, JSON, and no error that came as a 200. Of the Responses API only what has
- * ended: an answer that is queued, failed or cancelled tells of a moment.
+ * ended: an answer that is queued, failed or cancelled describes a moment.
  */
 export function mayStore(
   endpoint: EndpointName,

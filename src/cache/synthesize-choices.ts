@@ -47,7 +47,7 @@ interface Steps {
   readonly steps: readonly JsonRecord[]
   /** The step with the first of the text; less than 0 where there is none. */
   readonly text_at: number
-  /** What the chunk says that ends the choice, besides why. */
+  /** The members of the chunk that ends the choice, besides the reason. */
   readonly last: JsonRecord
   readonly rest: JsonRecord
 }

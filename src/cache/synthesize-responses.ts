@@ -71,7 +71,7 @@ function replayItem(item: JsonRecord, output_index: number): ResponseEvent[] {
   ]
 }
 
-/** Where an item has its parts, how their events count them, and what these are called. */
+/** The lists of parts in an item, the index and the names in their events. */
 const PART_LISTS = [
   ['summary', 'summary_index', 'response.reasoning_summary_part'],
   ['content', 'content_index', 'response.content_part'],

@@ -3,7 +3,7 @@ import type {Counters} from '../ports/counters/index.ts'
 import {type Spent, spent} from '../schema/spent.ts'
 import type {LimitClaim} from './claims.ts'
 
-/** What the end of a call stands on. */
+/** The services that the end of a call needs. */
 export interface SettlingOn {
   readonly counters: Counters
   readonly onFault: (fault: unknown) => void
@@ -11,10 +11,7 @@ export interface SettlingOn {
   readonly onDoubt: (claims: readonly LimitClaim[]) => void
 }
 
-/**
- * What was claimed for one call. It is settled or released once; whatever comes after that does nothing. Neither ever
- * throws.
- */
+/** The claims of one call. They are settled or released once; every later call does nothing. Neither ever throws. */
 export class Admission {
   /** The counters that were claimed: what an intent stores. */
   readonly counter_keys: readonly string[]
@@ -26,7 +23,7 @@ export class Admission {
   readonly #claims: readonly LimitClaim[]
   readonly #on: SettlingOn
   #isOpen = true
-  /** What was counted of it already. */
+  /** The tokens that are counted already. */
   #tokens = 0
   #cost_nanousd = 0
 
@@ -86,7 +83,7 @@ export class Admission {
     return this.#adjust(actual)
   }
 
-  /** What it comes to beside what is claimed; nothing where there is no counter. */
+  /** Adds the difference from the claimed amounts; nothing when there is no counter. */
   #adjust(actual: Spent): Promise<void> | undefined {
     const counted = this.#claims.filter(({type}) => type !== 'requests')
     if (counted.length === 0) return undefined

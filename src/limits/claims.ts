@@ -22,11 +22,11 @@ export interface LimitClaim extends Claim {
   readonly of: EntityLimit
   readonly kind: 'rate' | 'budget'
   /**
-   * What its counter counts, whatever the claim takes: the claim of a strict limit takes nothing when the call comes
-   * in.
+   * The quantity that its counter counts, whatever the claim takes: the claim of a strict limit takes nothing when the
+   * call comes in.
    */
   readonly counts: Counted
-  /** What was used since then counts; epoch milliseconds. */
+  /** Usage since then counts; epoch milliseconds. */
   readonly since_ms: number
   /** Of a strict limit of tokens or cost, as calls claim it when they come in: the claim that their attempts hold. */
   readonly held?: LimitClaim
@@ -45,7 +45,7 @@ export function labelOf(amount: number, things: string, period: string, {entity,
   return `${amount} ${amount === 1 ? things.slice(0, -1) : things} ${period} of ${NOUNS[entity]} ${name}`
 }
 
-/** What counters of entities are bounded together by: their policy. */
+/** The group that bounds counters of entities together: their policy. */
 export function groupOf({entity, id}: EntityLimit): string | undefined {
   return entity === 'policy' ? id.slice(0, id.indexOf('/')) : undefined
 }
@@ -58,7 +58,7 @@ export function counterKey(type: Counted, period: string, since_ms: number, {ent
   return `${type}/${period}/${since_ms}/${entity}/${id}`
 }
 
-/** What the key of a budget's counter says; null for that of a rate. */
+/** The parts of a budget counter's key; null for that of a rate. */
 export function readBudgetKey(
   counter_key: string,
 ): {counts: Counted; since_ms: number; entity: EntityLimit['entity']; id: string} | null {
@@ -82,8 +82,8 @@ const REFUSED = {
 } as const satisfies Record<EntityLimit['entity'], Record<LimitClaim['kind'], RefusalCode>>
 
 /**
- * Why a call is not let through: a rate that is reached (429, and when to come back) or a budget that is used up (412,
- * with what is used of it, as far as the counters tell, and when it starts again).
+ * The refusal of a call: a rate that is reached (429, and when to come back) or a budget that is used up (412, with its
+ * usage, as far as the counters tell, and when it starts again).
  */
 export function refusalFrom(
   counters: Pick<Counters, 'read'>,
@@ -103,7 +103,7 @@ export function refusalFrom(
   }
 }
 
-/** Why a call of a new entity of a policy is not let through: the policy counts as many as it can. */
+/** The refusal of a call of a new entity of a policy: the policy counts as many as it can. */
 export function fullOf({of, ends_at_ms}: LimitClaim): Refusal {
   const ends = Number.isFinite(ends_at_ms)
     ? ` The first of them end at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}.`
@@ -123,7 +123,7 @@ function refusalOf(claim: LimitClaim, time_ms: number, used: bigint | null): Ref
   return new Refusal(REFUSED[of.entity][kind], details)
 }
 
-/** How a budget stands, to follow the sentence that it is used up. */
+/** Describes the state of a budget, to follow the sentence that it is used up. */
 function standingOf({of, label, counts, ends_at_ms}: LimitClaim, used: bigint | null): string {
   const allowed = label.slice(0, label.length - ` of ${NOUNS[of.entity]} ${of.name}`.length)
   const begins = Number.isFinite(ends_at_ms)

@@ -28,8 +28,8 @@ export function reserveCounters(
 }
 
 /**
- * What one attempt holds of the strict limits of tokens and cost (core rule 10): its prompt and the next of its answer,
- * more as that comes. It ends once, with what was really used; whatever comes after that does nothing. Only `reach`
+ * The reservation of one attempt from the strict limits of tokens and cost (core rule 10): its prompt and the next of
+ * its answer, more as that comes. It ends once, with the real usage; every later call does nothing. Only `reach`
  * refuses, and nothing throws.
  */
 export class CounterReservation {
@@ -88,12 +88,12 @@ export class CounterReservation {
     if (!this.#is_open) return
     this.#is_open = false
     const actual = spent(this.#sound(tokens), this.#sound(cost_nanousd))
-    // an extension under way is part of what is put right
+    // an extension in progress is part of the correction
     if (this.#growing) void this.#growing.then(() => this.#end(actual))
     else this.#end(actual)
   }
 
-  /** What it is for goes on behind the call: it stays held until `Limits.recover` puts what was used in its place. */
+  /** Its work continues behind the call: it stays held until `Limits.recover` replaces it by the real usage. */
   keep(): void {
     this.#is_open = false
   }

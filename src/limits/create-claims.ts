@@ -16,7 +16,7 @@ interface Parsed {
 const NONE: readonly LimitClaim[] = []
 
 /**
- * What a call claims of these limits, in the order in which it is refused. Column texts are read once for each limit
+ * The claims of a call on these limits, in the order in which it is refused. Column texts are read once for each limit
  * object.
  */
 export function createClaims(): (limits: readonly EntityLimit[], time_ms: number) => readonly LimitClaim[] {

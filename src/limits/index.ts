@@ -18,7 +18,7 @@ export type {Corrected} from './reconciler.ts'
 
 export interface LimitsOptions {
   readonly counters: Counters
-  /** What the ledger knows of a scope since a time (`usageSince`). */
+  /** Reads the usage of a scope since a time from the ledger (`usageSince`). */
   readonly usage: ReadUsage
   /** Has the ledger know all that was settled before; absent where it always does. */
   readonly flushed?: () => Promise<void>
@@ -41,28 +41,28 @@ export interface ReconcileOptions extends Pick<ReconcilerOptions, 'after' | 'onD
   readonly workspaceOf: (of: Pick<EntityLimit, 'entity' | 'id'>) => Promise<string | null>
 }
 
-/** How a budget stands. Cost is in nano-dollars. */
+/** The state of a budget. Cost is in nano-dollars. */
 export interface Reading {
   readonly type: 'tokens' | 'cost'
   readonly label: string
   readonly used: bigint
   readonly limit: bigint
-  /** What was used since then counts. */
+  /** Usage since then counts. */
   readonly since_ms: number
   /** When it starts again; Infinity when it does not. */
   readonly ends_at_ms: number
   readonly mode: LimitClaim['mode']
-  /** What its counter was last put right by, in this process. */
+  /** The last correction of its counter in this process. */
   readonly corrected?: Corrected
 }
 
-/** How a rate stands in the window that is open. `used` is null where no counter knows it. */
+/** The state of a rate in the window that is open. `used` is null where no counter knows it. */
 export interface RateReading extends Omit<Reading, 'type' | 'used'> {
   readonly type: 'requests' | 'tokens'
   readonly used: bigint | null
 }
 
-/** What an attempt of a former process held, of budgets. */
+/** The claims on budgets that an attempt of a former process held. */
 export interface HeldWork {
   readonly call_id: string
   readonly attempt: number
@@ -72,7 +72,7 @@ export interface HeldWork {
 
 export interface Limits {
   /**
-   * Claims one request of every rate limit, and the right to go on of every budget: all, or none and a refusal (429,
+   * Claims one request of every rate limit, and the right to proceed of every budget: all, or none and a refusal (429,
    * 412, 503). Null when nothing limits the call. A promise only where counters are shared, or one has to be rebuilt
    * first.
    */
@@ -83,11 +83,11 @@ export interface Limits {
    */
   hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Spent): MaybePromise<CounterReservation>
   /**
-   * Holds again what attempts of a former process held for work that goes on behind them, where counters ended with it.
-   * Refuses nothing, and never rejects.
+   * Holds again what attempts of a former process held for work that continues behind them, where counters ended with
+   * it. Refuses nothing, and never rejects.
    */
   holdAgain(works: readonly HeldWork[]): Promise<void>
-  /** How the budgets of an entity stand now, for replies and alerts. */
+  /** The current state of an entity's budgets, for replies and alerts. */
   read(limit: EntityLimit): Promise<readonly Reading[]>
   readRates(limit: EntityLimit): Promise<readonly RateReading[]>
   /** Adds what an attempt of a former process used to the counters its intent names (core rule 11). Never rejects. */
@@ -100,7 +100,7 @@ export interface Limits {
   close(): void
 }
 
-/** What the intent of an attempt says of its counters. */
+/** The counters in the intent of an attempt. */
 export interface RecoveredCharge {
   readonly call_id: string
   readonly attempt: number

@@ -22,11 +22,9 @@ export interface PolicyCondition {
   readonly excludes?: string | readonly string[] | undefined
 }
 
-/** What conditions and groups ask of a call. A key that the call has nothing for is null. */
+/** The facts of a call that conditions and groups read. A missing value is null. */
 export interface PolicyFacts {
-  /**
-   * All that a condition may call it by, its id too; what a wildcard at the end means stands among them (`@main/*`).
-   */
+  /** All names that a condition may call it by, its id too; a wildcard at the end matches among them (`@main/*`). */
   names(key: string): readonly string[] | null
   /** Its value in a group. */
   group(key: string): string | null

@@ -17,9 +17,9 @@ export function windowOf(unit: RateLimit['unit'], time_ms: number): Period {
 }
 
 /**
- * What a call claims of a rate limit in the window of `time_ms`. Windows are fixed and aligned to the epoch, in UTC.
- * Requests are taken one by one; tokens are open while one more fits, and what was really used is added at the end. 0
- * lets nothing through. A window that no counter knows begins at nothing.
+ * The claim of a call on a rate limit in the window of `time_ms`. Windows are fixed and aligned to the epoch, in UTC.
+ * Requests are taken one by one; tokens are open while one more fits, and the real usage is added at the end. 0 admits
+ * nothing. A window that no counter knows begins at nothing.
  */
 export function rateClaim(of: EntityLimit, {type, unit, value, enforcement}: RateLimit, time_ms: number): LimitClaim {
   const {starts_at_ms: since_ms, ends_at_ms} = windowOf(unit, time_ms)

@@ -9,7 +9,7 @@ export interface LedgerUsage {
   readonly cost_nanousd: bigint
 }
 
-/** What the ledger knows that the calls of a scope, admitted since then, have used. */
+/** Reads the usage of a scope's calls, admitted since then, from the ledger. */
 export type ReadUsage = (scope: UsageScope, since_at: string) => Promise<LedgerUsage>
 
 export interface Rebuild {

@@ -6,7 +6,7 @@ export type CounterOf = Pick<LimitClaim, 'key' | 'counts' | 'since_ms'> & {
   readonly of: Pick<LimitClaim['of'], 'entity' | 'id' | 'workspace_id'>
 }
 
-/** What a counter is more than the ledger says, or less where it is below nothing. */
+/** The excess of a counter over the ledger, negative when it has less. */
 export interface CounterDifference {
   readonly counter: CounterOf
   readonly by: bigint
@@ -20,7 +20,7 @@ export interface LookParts {
   readonly flushed: () => Promise<void>
   readonly used: (counter: CounterOf) => Promise<bigint>
   readonly pause: (ms: number) => Promise<void>
-  /** How long a settlement may be on its way to the counters, once the ledger has it. */
+  /** The longest delay of a settlement before it reaches the counters, once the ledger has it. */
   readonly settles_ms: number
   /** How long one that the counters have may wait for the ledger, in the journal of whatever process. */
   readonly flushes_ms: number

@@ -14,10 +14,10 @@ export interface ReconcilerOptions extends Omit<LookParts, 'counters' | 'pause'>
   readonly onFault: (fault: unknown) => void
 }
 
-/** What a counter was put right by. */
+/** The correction of a counter. */
 export interface Corrected {
   readonly key: string
-  /** What it was more than the ledger, or less where it is below nothing; nano-dollars or tokens. */
+  /** The excess over the ledger, negative when it had less; nano-dollars or tokens. */
   readonly by: bigint
   readonly at_ms: number
 }
@@ -30,7 +30,7 @@ export interface Reconciler {
   doubt(counters: readonly CounterOf[]): void
   /** Looks at all counters that were restored, those of other processes too. */
   run(lost: AbortSignal): Promise<void>
-  /** What a counter was last put right by, by this process. */
+  /** The last correction of a counter by this process. */
   corrected(key: string): Corrected | null
   /** Corrections by this process. */
   readonly counts: {readonly under: number; readonly over: number}
@@ -50,9 +50,7 @@ const MAX_LOOKS = 10
 const MAX_DOUBTED = 10_000
 const TOGETHER = 100
 const MAX_A_RUN = 20_000
-/**
- * What is too much stays for so long before it is taken off: it may be in the journal of a process that starts again.
- */
+/** An excess stays for so long before it is subtracted: it may be in the journal of a process that starts again. */
 const OVER_SOON_MS = 2_000
 const OVER_MS = 120_000
 const MAX_REMEMBERED = 10_000
@@ -101,7 +99,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     return differing
   }
 
-  /** What of a counter was too much for so long already; 0 while it was not. */
+  /** The part of a counter's excess that has lasted so long already; 0 for none. */
   function stayed({counter: {key}, by, revision}: CounterDifference, over_ms: number): bigint {
     const before = over.get(key)
     if (before?.revision !== revision) {

@@ -3,7 +3,7 @@ import {nanoDollars} from './budget.ts'
 import type {EntityLimit} from './claims.ts'
 import type {Reading} from './index.ts'
 
-/** A budget as it stands: amounts in nano-dollars, or in tokens. */
+/** The state of a budget: amounts in nano-dollars, or in tokens. */
 export interface BudgetStanding {
   /** Names the budget among all others, the same over its periods: `key/<id>/cost`. */
   readonly scope: string
@@ -11,14 +11,11 @@ export interface BudgetStanding {
   readonly credit_limit: bigint
   /** Null: no alert before the budget is used up. */
   readonly alert_threshold: bigint | null
-  /**
-   * What was used since then counts; epoch milliseconds. It moves when the budget starts again, by its period or by
-   * hand.
-   */
+  /** Usage since then counts; epoch milliseconds. It moves when the budget starts again, by its period or by hand. */
   readonly since_ms: number
 }
 
-/** The budgets of an entity as they stand; `readings` are what `Limits.read` says of it. */
+/** The states of an entity's budgets; `readings` are those of `Limits.read`. */
 export function standingsOf(of: EntityLimit, readings: readonly Reading[]): BudgetStanding[] {
   const budgets = readUsageLimits(of.usage)
   return readings.map(({type, used, limit, since_ms}) => {
@@ -93,7 +90,7 @@ export function thresholdCrossings(
   return {crossings, marks: changed}
 }
 
-/** Where marks are kept, by scope. `keep` resolves once they are safe. */
+/** The store of marks, by scope. `keep` resolves once they are safe. */
 export interface AlertMarks {
   read(scopes: readonly string[]): Promise<ReadonlyMap<string, AlertMark>>
   keep(marks: ReadonlyMap<string, AlertMark>): Promise<void>

@@ -1,12 +1,12 @@
 import {hashedText, isShort, keyText} from '../base/stored-text.ts'
 
-/** Longer than this no value key is, whatever its groups are called: it stands in primary keys. */
+/** Longer than this no value key is, whatever the names of its groups: it is part of primary keys. */
 const MAX_VALUE_KEY_BYTES = 1024
 
 /**
  * Names the entity of a policy that a call is of, out of the values of its groups: `key:value` pairs, joined by `-`.
- * Two lists of values never have one name: where the pairs could be read in another way, the values stand as their
- * hashes.
+ * Two lists of values never have one name: where the pairs could be read in another way, the values are replaced by
+ * their hashes.
  */
 export function valueKeyOf(keys: readonly string[], values: readonly string[]): string {
   const texts = values.map(keyText)
@@ -22,7 +22,10 @@ function joined(keys: readonly string[], values: readonly string[]): string {
   return text
 }
 
-/** Whether who reads on to the first place where the next pair may begin finds the values that were written. */
+/**
+ * True when a reader that ends each value at the first place where the next pair may begin finds the values that were
+ * written.
+ */
 function isReadInOneWay(text: string, keys: readonly string[], values: readonly string[]): boolean {
   let from = keys[0]!.length + 1
   for (let at = 1; at < keys.length; at++) {

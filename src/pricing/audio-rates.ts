@@ -24,7 +24,8 @@ export function withAudioRates(price: Price, find: (provider: string, model: str
 }
 
 /**
- * Where the same model is sold: by whom the provider is priced as, and by the maker that a reseller's id begins with.
+ * Other listings of the same model: at the provider whose prices apply, and at the maker that a reseller's id begins
+ * with.
  */
 function sameAs(provider: string, model: string): readonly (readonly [provider: string, model: string])[] {
   const [, maker, id] = /^(openai|google)\/(.+)$/.exec(model) ?? []

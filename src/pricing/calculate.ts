@@ -2,8 +2,8 @@ import {scaleDecimal} from './decimal.ts'
 
 /**
  * A formula of a price file (docs/pricing.md, Use your own price files): sums and products over literals, token counts
- * and `rates.<key>`. Whoever evaluates one knows the token counts only later, so it is read as what it must be: so much
- * for each token of each kind.
+ * and `rates.<key>`. The token counts are known only later, so it is reduced to the form that it must have: so much for
+ * each token of each kind.
  */
 export type Formula =
   | {readonly operation: 'sum' | 'multiply'; readonly operands: readonly Formula[]}

@@ -99,7 +99,7 @@ export interface Calculate {
 export interface ConfigOptions {
   readonly provider: string
   readonly model: string
-  /** What the price says of its origin. */
+  /** The price's own statement of its origin. */
   readonly source: string
   /** The formulas of the provider's `default`, for a config without its own. */
   readonly calculate?: Calculate | null

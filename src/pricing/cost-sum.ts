@@ -13,8 +13,8 @@ export interface HopsUsage {
 }
 
 /**
- * What several requests cost that are charged as one: each is priced by itself, as its tier depends on its own length,
- * all are added exactly, and the sum is rounded once (core rule 13).
+ * The cost of several requests that are charged as one: each is priced by itself, as its tier depends on its own
+ * length, all are added exactly, and the sum is rounded once (core rule 13).
  */
 export class CostSum {
   readonly #picos = new Map<bigint, bigint>()

@@ -23,7 +23,7 @@ import {
   unitRate,
 } from './price.ts'
 
-/** What an attempt costs. */
+/** The cost of an attempt. */
 export interface Cost {
   /** The whole, rounded once, half to even. A safe integer: a claim beyond 9 million dollars is cut there. */
   readonly cost_nanousd: number
@@ -45,8 +45,8 @@ export interface Cost {
 
 export interface CostOptions {
   /**
-   * A row of a batch job: its own price where the provider names one, else half. What the usage says, where nobody does
-   * (`UNIT`).
+   * A row of a batch job: its own price where the provider names one, else half. Without a statement of the provider,
+   * the usage decides (`UNIT`).
    */
   readonly batch?: boolean
   /** When the call was admitted, in epoch milliseconds: prices change with date and hour. */
@@ -76,7 +76,7 @@ export function cost(usage: Partial<Usage>, price: Price | undefined, options: C
   return price.mode === undefined || found.mode_unpriced !== null ? found : {...found, mode_unpriced: price.mode}
 }
 
-/** What is laid on usage: terms, and the part of them that is charged (a batch without a price of its own: half). */
+/** The terms of a charge, and the part of them that is charged (a batch without a price of its own: half). */
 export interface ChargedTerms {
   readonly terms: Terms
   readonly halved: boolean
@@ -166,7 +166,7 @@ export function nanoOf(shares: readonly Share[]): number {
   return safe(roundHalfEven(whole, common * BigInt(PICO_PER_NANO)))
 }
 
-/** What each class of tokens and each unit of `usage` costs, exactly, and which of them have no price. */
+/** The exact cost of each class of tokens and each unit of `usage`, and those without a price. */
 export function sharesOf(
   usage: Partial<Usage>,
   {terms, halved, geographies, served_in}: ChargedTerms,
@@ -199,7 +199,7 @@ export function sharesOf(
 
 const ONCE = {numerator: 1n, denominator: 1n}
 
-/** What tokens are multiplied by, as they were served in one geography. */
+/** The factor of tokens that were served in one geography. */
 function multiplierOf({units}: Partial<Usage>, geographies: Geographies | undefined, served_in: string | undefined) {
   if (served_in !== undefined && geographies && Object.hasOwn(geographies, served_in))
     return scaleDecimal(String(geographies[served_in]), 0) ?? ONCE
@@ -261,7 +261,7 @@ function unitParts(rate: UnitRate): readonly [pico: bigint, per: bigint] {
   return typeof rate === 'number' ? [BigInt(rate), 1n] : [BigInt(rate[0]), BigInt(rate[1])]
 }
 
-/** The units used. An attempt that used anything is one request: nobody has to count that. */
+/** The units used. An attempt that used anything is one request, without a count. */
 function unitsOf(usage: Partial<Usage>, terms: Terms): Readonly<Record<string, number>> {
   const {units = {}} = usage
   if (terms.units?.[UNIT.requests] === undefined || units[UNIT.requests] !== undefined || isEmptyUsage(usage))

@@ -4,7 +4,7 @@ import {lookupKeys} from './names.ts'
 import type {Price} from './price.ts'
 import type {PriceLayer} from './prices.ts'
 
-/** What is written of an installed price beside its names. */
+/** The stored columns of an installed price beside its names. */
 export type KeptPrice = Pick<Price, 'periods' | 'aliases' | 'dated' | 'finetune' | 'geographies'>
 
 /** An installed price, read when it is first needed. */

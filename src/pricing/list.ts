@@ -47,17 +47,17 @@ function at<T>(provider: string, work: () => T): T {
   }
 }
 
-/** What becomes of one model's price. */
+/** The change of one model's price. */
 export interface PriceChange {
   readonly provider: string
   readonly model: string
   readonly change: 'added' | 'changed' | 'removed'
   readonly before: Price | null
-  /** Null: the price that was installed is taken away; what stands below it (`below`) holds again. */
+  /** Null: the installed price is removed; the one below it (`below`) applies again. */
   readonly after: Price | null
 }
 
-/** What is in force where a list would come to stand. */
+/** The prices in force that a list would replace. */
 export interface InForce {
   /** The installed price of a model, by its own id. */
   installed(provider: string, model: string): Price | undefined
@@ -67,8 +67,8 @@ export interface InForce {
 }
 
 /**
- * What `list` changes: models it prices otherwise than they are now, and installed prices of its providers that it does
- * not name any more. Providers that it does not name stay as they are.
+ * The changes of `list`: models it prices otherwise than they are now, and installed prices of its providers that it
+ * does not name any more. Providers that it does not name stay as they are.
  */
 export function changesOf(
   {prices, providers}: ReadList,

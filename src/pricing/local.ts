@@ -17,7 +17,7 @@ export interface LocalOptions {
 /** How long what was read from a source of prices is used before it is read again (docs/pricing.md, Price sources). */
 export const KEPT_MS = 60 * 60 * 1000
 export const MAX_FILE_BYTES = 8 * 1024 * 1024
-/** What a provider is called in a file's name or a URL. */
+/** A provider's name in a file's name or a URL. */
 export const PROVIDER_SLUG = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 /**

@@ -15,8 +15,8 @@ export function pricedAs(provider: string): readonly string[] {
 }
 
 /**
- * The names under which the price of `model` may stand, the most exact first, in lower case. What is taken off is how a
- * call is routed (a region, an ARN, a publisher), never what model it is; a date is part of the model.
+ * The names under which the price of `model` may be listed, the most exact first, in lower case. The removed part is
+ * how a call is routed (a region, an ARN, a publisher), never what model it is; a date is part of the model.
  */
 export function lookupKeys(provider: string, model: string): readonly string[] {
   const name = model.trim().toLowerCase()

@@ -11,7 +11,7 @@ import type {ChangingPrices} from './memory.ts'
 import {openPrices, type PriceLayer} from './prices.ts'
 import {directoryFiles, type Fetch, HourlyFiles, type ProviderFiles, proxyFiles} from './remote.ts'
 
-/** What a provider's models can do, as a source of capabilities says it. */
+/** The abilities of a provider's models, as a source of capabilities has them. */
 export type Capabilities = Readonly<Record<string, unknown>>
 
 /** Prices from every source; the first that has the model wins (docs/pricing.md, Price sources). */
@@ -20,7 +20,7 @@ export interface Pricing extends ChangingPrices {
   refresh(): Promise<void>
   /** Waits for what other places say of a provider, where they were not read within the hour. */
   ready(provider: string): Promise<void>
-  /** What is known of a provider's models; undefined where no source says anything. */
+  /** The capabilities of a provider's models; undefined when no source has any. */
   capabilities(provider: string): Promise<Capabilities | undefined>
 }
 
@@ -36,7 +36,7 @@ export type PricingSettings = Pick<
 
 export interface PricingParts {
   readonly settings: PricingSettings
-  /** Where prices were installed; absent where there is no database. */
+  /** The database of installed prices; absent when there is none. */
   readonly db?: Db
   /** For the proxy service; without it no proxy is called. */
   readonly fetch?: Fetch
@@ -108,7 +108,8 @@ function layerOf(files: HourlyFiles<PriceFile>): PriceLayer & {ready(provider: s
 }
 
 /**
- * What a list of prices is compared with: the synced prices as the database has them, as of `at_ms`, and the catalogue.
+ * The prices that a list is compared with: the synced prices as the database has them, as of `at_ms`, and the
+ * catalogue.
  */
 export async function pricesInForce(db: Db, at_ms: number): Promise<InForce> {
   const kept = new InstalledPrices(() => at_ms)

@@ -30,10 +30,7 @@ export type UnitRate = number | readonly [pico: number, per: number]
  */
 export const SPEECH = {public_unit: 'audio_hours', unit: UNIT.audio_seconds, per: 3600} as const
 
-/**
- * What things cost: token rates, rates for prompts longer than a bound, and prices of units by name (see `UNIT`,
- * `imageUnit`).
- */
+/** Rates: of tokens, of prompts longer than a bound, and of units by name (see `UNIT`, `imageUnit`). */
 export interface Terms {
   readonly rates: Rates
   /** Ascending. The last whose `above` the whole prompt exceeds replaces `rates` for every token of the call. */
@@ -62,7 +59,7 @@ export interface Price {
   readonly provider: string
   readonly model: string
   /**
-   * Where it comes from: a package of the catalogue, `set`, `sync`, `bundle`, `proxy`, `log-store`, `local` or
+   * The origin of the price: a package of the catalogue, `set`, `sync`, `bundle`, `proxy`, `log-store`, `local` or
    * `custom`.
    */
   readonly source: string
@@ -125,8 +122,8 @@ export function unitRate(units: Readonly<Record<string, UnitRate>>, unit: string
 }
 
 /**
- * What a cache write that lasts an hour costs, where nobody says: all who sell one (Anthropic, and clouds with its
- * models) take this much of the input.
+ * The rate of a cache write that lasts an hour, when the price has none: all who sell one (Anthropic, and clouds with
+ * its models) take this much of the input.
  */
 const HOUR_OF_INPUT = 2
 
@@ -158,7 +155,7 @@ export function effectiveRates(rates: Rates): Rates {
   }
 }
 
-/** Whether anything that a price names costs more than nothing, at any time. */
+/** True when any rate of a price is above zero, at any time. */
 export function isAboveZero({periods}: Price): boolean {
   return periods.some(({rates, tiers = [], units = {}}) =>
     [

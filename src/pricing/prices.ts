@@ -2,9 +2,9 @@ import type {Catalogue} from './catalogue.ts'
 import {pricedAs} from './names.ts'
 import type {Price} from './price.ts'
 
-/** Where a call's price is looked up. */
+/** Looks up the price of a call. */
 export interface Prices {
-  /** The price of a model for calls admitted at `at_ms` (epoch milliseconds; now, where nobody says). */
+  /** The price of a model for calls admitted at `at_ms` (epoch milliseconds; now by default). */
   lookup(provider: string, model: string, at_ms?: number): Price | undefined
   /** Every price that a model is named with, as of now, by provider and model. */
   list(): readonly Price[]
@@ -13,7 +13,7 @@ export interface Prices {
 /** One source of prices. Answers at once, from memory. */
 export interface PriceLayer {
   find(provider: string, model: string, at_ms: number): Price | undefined
-  /** The price of the provider's models that nobody names. */
+  /** The price of the provider's models without a price of their own. */
   fallback?(provider: string, at_ms: number): Price | undefined
   list(): readonly Price[]
 }
@@ -21,7 +21,7 @@ export interface PriceLayer {
 export interface PricesOptions {
   /** Read in this order, before the catalogue. */
   readonly layers: readonly PriceLayer[]
-  /** What was installed in place of catalogue rows. */
+  /** The prices that were installed in place of catalogue rows. */
   readonly synced: PriceLayer | null
   readonly catalogue: Catalogue
   readonly now_ms: () => number

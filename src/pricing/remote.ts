@@ -11,7 +11,7 @@ export interface ProviderFiles {
   read(provider: string): Promise<string | null>
 }
 
-/** Asks a URL; gives the status and the text. Bounded in time and length by whoever makes it. */
+/** Asks a URL; gives the status and the text. Its maker bounds it in time and length. */
 export type Fetch = (url: string) => Promise<{readonly status: number; readonly text: string}>
 
 /** `{url}/{folder}/{provider}`, else the same ending in `.json`, as hosted files are called. */
@@ -54,7 +54,7 @@ export interface HourlyOptions<T> {
   readonly parse: (value: unknown, provider: string) => T
   /** Only these providers are looked up: names that callers make up cost no question. */
   readonly isProvider: (provider: string) => boolean
-  /** Called when a file cannot be had or read, once an hour. */
+  /** Called when a file cannot be fetched or read, once an hour. */
   readonly warn: (sentence: string) => void
   readonly now_ms: () => number
 }
@@ -70,9 +70,9 @@ interface Held<T> {
 }
 
 /**
- * What a place says of each provider, kept in memory for an hour and then read again. Nobody waits: what is held goes
- * on being used until the answer is there, also when the place fails meanwhile. What was never had is undefined, so
- * that the next source is read.
+ * The prices of a place for each provider, kept in memory for an hour and then read again. No caller waits: the held
+ * prices stay in use until the answer is there, also when the place fails meanwhile. Prices that were never fetched are
+ * undefined, so that the next source is read.
  */
 export class HourlyFiles<T> {
   readonly #options: HourlyOptions<T>

@@ -2,7 +2,7 @@ import {LRUCache} from 'lru-cache'
 import type {BreakerRule} from './plan.ts'
 import type {TryResult} from './retry.ts'
 
-/** Whose circuit: only saved configs have any. */
+/** The owner of a circuit: only saved configs have any. */
 export interface CircuitKey {
   readonly config_id: string
   readonly workspace_id: string
@@ -24,7 +24,7 @@ export interface CircuitState extends CircuitKey {
 /** The circuits of this process. Times are epoch milliseconds, given by the caller. */
 export interface Circuits {
   isOpen(key: CircuitKey, now_ms: number): boolean
-  /** Counts what a visit to a leaf came to, retries and all; `asked_ms` is when the visit began. */
+  /** Counts the outcome of a leaf's visit, retries and all; `asked_ms` is when the visit began. */
   record(key: CircuitKey, rule: BreakerRule, result: TryResult, asked_ms: number, now_ms: number): void
   /** The ones that are known, those used longest ago first. */
   list(now_ms: number): CircuitState[]
@@ -44,7 +44,7 @@ interface Counts {
 
 interface Circuit extends Counts {
   readonly key: CircuitKey
-  /** Once it is tripped: open before this, closed and counting anew from then on. */
+  /** Once it is tripped: open before this, closed and counting again from then on. */
   closes_ms: number
 }
 
@@ -63,8 +63,8 @@ const NOTHING: Counts = {
 const RATED_CALLS = 1000
 
 /**
- * Circuit breakers: a leaf that fails too often is left out until its cooldown is over, and starts anew then, without a
- * probe (docs/configs.md, Circuit breaker). The `most` used last are remembered; one that is forgotten is closed.
+ * Circuit breakers: a leaf that fails too often is left out until its cooldown is over, and starts again then, without
+ * a probe (docs/configs.md, Circuit breaker). The `most` used last are remembered; one that is forgotten is closed.
  */
 export function createCircuits({most = 10_000} = {}): Circuits {
   const circuits = new LRUCache<string, Circuit>({max: most})

@@ -12,7 +12,7 @@ export interface StickyMemory {
   set(key: string, index: number, until_ms: number): void
 }
 
-/** What a choice depends on besides the plan. */
+/** The values that a choice depends on besides the plan. */
 export interface Choosing {
   readonly facts: RoutingFacts
   readonly workspace_id: string
@@ -22,7 +22,7 @@ export interface Choosing {
   readonly now: () => number
 }
 
-/** The `most` used last are remembered; a caller who is forgotten is given a target anew. */
+/** The `most` used last are remembered; a forgotten caller is assigned a target again. */
 export function createStickyMemory({most = 50_000} = {}): StickyMemory {
   const chosen = new LRUCache<string, {readonly index: number; readonly until_ms: number}>({max: most})
   return {
@@ -98,8 +98,8 @@ function saidBy(field: string, {metadata, params}: RoutingFacts): unknown {
 const identities = new WeakMap<LoadBalanceBranch, string>()
 
 /**
- * What a branch leads to, whatever the weights: two configs that lead to the same share their memory, and a target that
- * is put before the others moves nobody to a neighbour by its index.
+ * The identity of a branch's content, whatever the weights: two configs with the same content share their memory, and a
+ * target that is put before the others moves no caller to a neighbour by its index.
  */
 function identityOf(branch: LoadBalanceBranch): string {
   let identity = identities.get(branch)

@@ -20,7 +20,7 @@ export function compile(
   return freeze({root, config_id, warnings: warnings.map(({path, message}) => `${path}: ${message}`), lists_integrated})
 }
 
-/** What goes down to a node from those above it. */
+/** The values that a node inherits from those above it. */
 interface Above {
   readonly inherited: Inherited
   readonly breaker: BreakerRule | null

@@ -32,7 +32,7 @@ export function textOf(query: Query): string {
   return parts.join(query.kind === 'all' ? ' and ' : ' or ')
 }
 
-/** The names of models that a query says to be the call's: those that a list of models may tell of. */
+/** The models that a query names as the call's: a list of models may contain them. */
 export function modelsIn(query: Query): readonly string[] {
   if (query.kind !== 'compared') return query.of.flatMap(modelsIn)
   if (query.from !== 'params' || query.key !== 'model') return []

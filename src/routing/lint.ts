@@ -5,7 +5,7 @@ import {compile} from './compile.ts'
 
 export interface Linted {
   readonly ok: boolean
-  /** What is wrong, or known and without effect: either keeps a config from being saved. At most 20 of each. */
+  /** Faults, and known members without effect: either keeps a config from being saved. At most 20 of each. */
   readonly issues: readonly ConfigIssue[]
   /** Places the config can send a call to; 0 when it was refused. */
   readonly targets: number
@@ -13,9 +13,9 @@ export interface Linted {
 
 export interface LintOptions {
   readonly limits?: ConfigLimits
-  /** What is wrong with a kind of provider, such as `is not known; did you mean openai?`; undefined when nothing is. */
+  /** The fault of a kind of provider, such as `is not known; did you mean openai?`; undefined for none. */
   readonly unknownKind?: (kind: string) => string | undefined
-  /** What is wrong with what judges a node's requests and answers. */
+  /** The faults of a node's guardrails. */
   readonly hookIssues?: (nodes: ReturnType<typeof nodesOf>) => readonly ConfigIssue[]
 }
 

@@ -4,15 +4,15 @@ import type {ConfigTarget} from '../schema/configs.ts'
 type Body = Readonly<Record<string, unknown>>
 type Params = Pick<ConfigTarget, 'default_params' | 'override_params' | 'drop_params'>
 
-/** Whether a target changes bodies at all. */
+/** True when a target changes bodies at all. */
 export function hasParams({default_params, override_params, drop_params}: Params): boolean {
   return default_params !== undefined || override_params !== undefined || (drop_params?.length ?? 0) > 0
 }
 
 /**
- * The body as the target wants it: `default_params` where a key is absent, then `override_params` over it, then what
- * `drop_params` names taken away; a path that leads nowhere is ignored. `body` stays as it was, and shares with the new
- * one what did not change (docs/configs.md, Inheritance).
+ * The body as the target wants it: `default_params` where a key is absent, then `override_params` over it, then the
+ * members named in `drop_params` removed; a path that leads nowhere is ignored. `body` stays as it was, and shares its
+ * unchanged parts with the new one (docs/configs.md, Inheritance).
  */
 export function applyParams(body: Body, target: Params): Body {
   const {default_params, override_params} = target

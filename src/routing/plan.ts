@@ -10,14 +10,14 @@ export interface Plan {
   readonly config_id: string | null
   /** Keys that are known and have no effect (decisions: configs); shown in `x-gateway-config-warning`. */
   readonly warnings: readonly string[]
-  /** A list of models is that of the integrations, also where one target could be asked for its own. */
+  /** A list of models is that of the integrations, also when one target could list its own. */
   readonly lists_integrated: boolean
 }
 
 export type PlanNode = PlanTarget | Branch
 
 interface Common {
-  /** Where the node stands: `config`, `config.targets[0].targets[1]`. */
+  /** The path of the node: `config`, `config.targets[0].targets[1]`. */
   readonly path: string
   readonly name: string | null
   readonly weight: number
@@ -31,7 +31,7 @@ export interface PlanTarget extends Common {
 }
 
 /**
- * What a leaf says, inheritance applied: provider, credentials and name its own, the rest nearest or merged
+ * The settings of a leaf, inheritance applied: provider, credentials and name its own, the rest nearest or merged
  * (docs/configs.md, Inheritance).
  */
 export interface TargetSpec extends ConfigTarget {
@@ -89,7 +89,7 @@ export interface ConditionalBranch extends BranchCommon {
   readonly otherwise: number | null
 }
 
-/** What conditions and sticky hashes may ask of a call. */
+/** The facts of a call that conditions and sticky hashes may read. */
 export interface RoutingFacts {
   readonly metadata: Readonly<Record<string, string>>
   /** The top level of the JSON body; empty for forms and streams. */

@@ -1,6 +1,6 @@
 import type {RetryRule} from './plan.ts'
 
-/** What came of one ask. */
+/** The result of one try. */
 export interface TryResult {
   /**
    * The provider's; 408 for a timeout, 500-503 for a network error, 529 for an overload reported in a stream, 246 and

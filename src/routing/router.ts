@@ -45,7 +45,7 @@ export interface NoTarget {
   readonly path: string
 }
 
-/** What routing depends on besides the plan. `now` is in epoch milliseconds. */
+/** The values that routing depends on besides the plan. `now` is in epoch milliseconds. */
 export interface RoutingContext extends Choosing {
   readonly circuits: Circuits
 }
@@ -186,7 +186,7 @@ class RouterRun implements Router {
     return open && closed > 0 ? open : null
   }
 
-  /** A branch is open when all that it could ask is. What a condition leads to is known to nobody yet. */
+  /** A branch is open when all of its targets are. The target of a condition is not known yet. */
   #isOpen(node: PlanNode, config_id: string): boolean {
     if (node.kind === 'leaf') {
       if (!node.breaker) return false
@@ -212,7 +212,7 @@ function hasMore(position: FallbackPosition): boolean {
   return following(position) < position.branch.children.length
 }
 
-/** What makes a fallback go on (docs/configs.md, fallback). */
+/** True for a status that makes a fallback continue (docs/configs.md, fallback). */
 function hasFailed({on_status_codes}: FallbackBranch, status: number): boolean {
   return on_status_codes ? on_status_codes.has(status) : status < 200 || status > 299
 }

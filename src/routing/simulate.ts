@@ -5,7 +5,7 @@ import type {TryResult} from './retry.ts'
 import {type NoTarget, startRouting} from './router.ts'
 
 /**
- * A call's way through a plan, without sending anything. Circuits are taken for closed: nobody knows them at another
+ * A call's way through a plan, without sending anything. Circuits are taken for closed: they are not known for another
  * time.
  */
 export interface Simulation {
@@ -29,7 +29,7 @@ export type SimulatedEnd =
   | {readonly kind: 'answer'; readonly retry_attempt_count: number}
   | {readonly kind: 'refuse'; readonly refused: NoTarget; readonly because: readonly BranchChoice[]}
 
-/** What one branch decided. `to`: the path of the child; null when it led nowhere. */
+/** The decision of one branch. `to`: the path of the child; null when it led nowhere. */
 export type BranchChoice = {readonly path: string; readonly to: string | null} & (
   | {readonly mode: 'single' | 'fallback'}
   | {
@@ -54,8 +54,7 @@ export interface SimulateOptions {
   readonly random: () => number
   readonly now_ms: number
   /**
-   * A sticky caller is drawn for by its key: the same target every time, whoever asks. Without it, by `random`, as a
-   * first call is.
+   * A sticky caller is drawn for by its key: the same target every time. Without it, by `random`, as a first call is.
    */
   readonly by_caller?: boolean
 }
@@ -121,7 +120,7 @@ export function branchesOf(node: PlanNode): Branch[] {
   return node.kind === 'leaf' ? [] : [node, ...node.children.flatMap(branchesOf)]
 }
 
-/** Where a failure of a leaf leads: the fallbacks above it that have another child, innermost first. */
+/** The next step after a failure of a leaf: the fallbacks above it that have another child, innermost first. */
 export interface GoesOn {
   /** Null: whatever is not 2xx. */
   readonly on_status_codes: readonly number[] | null
@@ -129,8 +128,8 @@ export interface GoesOn {
 }
 
 /**
- * What is called after the target at `path`, by what it answers. A status that an inner fallback takes never comes to
- * an outer one.
+ * The targets that follow the one at `path`, by its answer. A status that an inner fallback takes never comes to an
+ * outer one.
  */
 export function goesOn(plan: Plan, path: string): GoesOn[] {
   const found: GoesOn[] = []

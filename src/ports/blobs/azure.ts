@@ -43,7 +43,7 @@ export function bearerOf(token: () => Promise<string>, beside: () => Record<stri
   return async () => ({...beside(), authorization: `Bearer ${await token()}`})
 }
 
-/** What Azure wants of every request. */
+/** The headers that Azure requires of every request. */
 export function azureDate(now_ms: number): Record<string, string> {
   return {'x-ms-date': new Date(now_ms).toUTCString(), 'x-ms-version': VERSION}
 }

@@ -1,7 +1,7 @@
 import {BlobFault, type Blobs} from './index.ts'
 
 export interface BreakerBlobs extends Blobs {
-  /** Whether it is called now: false between its failures and the next try. */
+  /** True when it is called now: false between its failures and the next try. */
   readonly is_open: boolean
 }
 

@@ -1,6 +1,6 @@
 /** A store of objects, as cloud stores are: flat, by keys with slashes. */
 export interface Blobs {
-  /** Where it is, for people: there is no secret in it. */
+  /** The place of the store, for people: there is no secret in it. */
   readonly place: string
   /** Writes an object whole or not at all. The same key again writes it over. */
   put(key: string, object: NewObject): Promise<void>
@@ -13,14 +13,14 @@ export interface Blobs {
 export interface NewObject {
   readonly body: Buffer
   readonly content_type: string
-  /** Until then nobody should be able to remove it, where the store enforces that; epoch milliseconds. */
+  /** No one should be able to remove it before then, when the store enforces that; epoch milliseconds. */
   readonly keep_until_ms: number
 }
 
 /**
- * `unreachable`: nobody answers, or not in time, or only of its own trouble. `refused`: it does not take our
- * credentials or our requests. `object`: it takes others, but not this one. `paused`: it failed too often, and is left
- * alone for a while.
+ * `unreachable`: no answer, or not in time, or only of its own trouble. `refused`: it does not take our credentials or
+ * our requests. `object`: it takes others, but not this one. `paused`: it failed too often, and is left alone for a
+ * while.
  */
 export type BlobFaultKind = 'unreachable' | 'refused' | 'object' | 'paused'
 

@@ -1,6 +1,6 @@
 import {BlobFault, type Blobs, type NewObject} from './index.ts'
 
-/** A request of an object store as it will stand on the wire. */
+/** A request of an object store exactly as it will be sent. */
 export interface ObjectRequest {
   readonly method: 'PUT' | 'GET' | 'DELETE'
   /** With the port where it is not the scheme's own. */
@@ -43,7 +43,7 @@ const OF_THE_OBJECT = new Set([
   'RequestBodyTooLarge',
   'BlobImmutableDueToPolicy',
 ])
-/** What says that the whole place is missing, and not one object in it. */
+/** Error codes for a whole place that is missing, and not one object in it. */
 const NO_PLACE = new Set(['NoSuchBucket', 'ContainerNotFound', 'AccountNotFound', 'ResourceNotFound'])
 
 /**

@@ -34,7 +34,7 @@ export function s3Signature({
   }
 }
 
-/** What S3 gets beside the object. */
+/** Headers for S3 beside the object. */
 export interface S3Extras {
   /** SSE_ENCRYPTION_TYPE. */
   readonly encryption?: 'AES256' | 'aws:kms' | 'aws:kms:dsse' | undefined
@@ -64,7 +64,7 @@ export function s3PutHeaders(extras: S3Extras): (object: NewObject) => Record<st
   return object => ({...fixed, ...(locks && lock(object))})
 }
 
-/** Of an object under the customer's own key: without it nobody reads it. */
+/** For an object under the customer's own key: it cannot be read without it. */
 export function s3GetHeaders({customer}: Pick<S3Extras, 'customer'>): Record<string, string> {
   if (!customer) return {}
   const {key, md5 = createHash('md5').update(Buffer.from(key, 'base64')).digest('base64')} = customer

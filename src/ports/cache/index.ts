@@ -1,7 +1,7 @@
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 
 /**
- * Where an answer is kept. The workspace is part of the digest, too: it stands apart so that its answers can be purged.
+ * The place of an answer. The workspace is part of the digest, too: it is separate so that its answers can be purged.
  */
 export interface CacheKey {
   readonly workspace_id: string
@@ -9,7 +9,7 @@ export interface CacheKey {
   readonly digest: string
 }
 
-/** An answer that is kept. Its bytes are shared: nobody may write to them. */
+/** An answer that is kept. Its bytes are shared: they must not be written to. */
 export interface CacheEntry {
   /** The whole answer as JSON, in the gateway's format. */
   readonly body: Buffer

@@ -14,7 +14,7 @@ export interface RedisCacheOptions {
   readonly most_bytes?: number
   /** A longer answer is not kept. */
   readonly most_entry_bytes?: number
-  /** A connection that carries nothing for so long while something is asked is given up. @default 5000 */
+  /** A connection that carries nothing for so long while a command waits is closed. @default 5000 */
   readonly silence_ms?: number
   readonly onFault?: (fault: unknown) => void
 }

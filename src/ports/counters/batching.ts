@@ -8,7 +8,7 @@ interface Waiting<In, Out> {
 const MAX_TOGETHER = 100
 
 /**
- * Asks a store for many callers at once: of those that want the same thing (`group`), one question is under way at a
+ * Asks a store for many callers at once: of those that want the same thing (`group`), one question is in progress at a
  * time, and all that came meanwhile go into the next. So a limit that everybody is under costs a lock and a commit for
  * many calls, not for each.
  */
@@ -17,7 +17,7 @@ export class Gather<In, Out> {
   readonly #ask: (items: readonly In[]) => Promise<readonly Out[]>
   readonly #patience_ms: number
 
-  /** `ask` answers in the order of its input; one that takes longer than `patience_ms` keeps nobody else waiting. */
+  /** `ask` answers in the order of its input; one that takes longer than `patience_ms` delays no other. */
   constructor(ask: (items: readonly In[]) => Promise<readonly Out[]>, patience_ms: number) {
     this.#ask = ask
     this.#patience_ms = patience_ms

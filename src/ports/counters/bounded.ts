@@ -66,7 +66,7 @@ export class BoundedMap {
     this.#ends_from_ms = Math.min(this.#ends_from_ms, ends_at_ms)
   }
 
-  /** Whether this new counter finds room, `fresh` of them being made now. Counters of `claims` stay. */
+  /** True when this new counter finds room, `fresh` of them being made now. Counters of `claims` stay. */
   makesRoom(
     {group: name}: Pick<Claim, 'group'>,
     fresh: number,

@@ -11,7 +11,7 @@ interface GroupSizesOptions extends CounterBounds {
 
 /** Clocks differ a little: a counter is over so long after its end. */
 const LINGER_MS = 60_000
-/** So often the store is asked for room. */
+/** The pause between checks of the store's room. */
 const PAUSE_MS = 1_000
 /** From so much of a bound on, room is made before it is needed. */
 const NEARLY = 0.9
@@ -32,7 +32,7 @@ export class GroupSizes {
     this.#options = options
   }
 
-  /** Whether a group gets no further counter now. */
+  /** True when a group gets no further counter now. */
   isFull(group: string | undefined): boolean {
     if (group === undefined) return false
     const {most_counters, most_of_group} = this.#options
@@ -48,7 +48,7 @@ export class GroupSizes {
     this.#total++
   }
 
-  /** Counts anew, behind the calls, and makes room where a bound is near. */
+  /** Counts again, behind the calls, and makes room where a bound is near. */
   refresh(): void {
     const now_ms = this.#options.now()
     if (now_ms < this.#asked_at_ms + PAUSE_MS) return

@@ -1,7 +1,7 @@
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import type {Spent} from '../../schema/spent.ts'
 
-/** What a counter counts. Cost is in nano-dollars. */
+/** The quantity of a counter. Cost is in nano-dollars. */
 export type Counted = 'requests' | 'tokens' | 'cost'
 
 /**
@@ -40,15 +40,15 @@ export type Reserved<C extends Claim> =
   | {readonly outcome: 'missing'; readonly claims: readonly C[]; readonly generation: string}
   /** The first claim, in the order given, that did not fit. */
   | {readonly outcome: 'refused'; readonly claim: C}
-  /** No further counter finds room in this one's group: calls of the entities that it counts already go on. */
+  /** No further counter finds room in this one's group: calls of the entities that it counts already continue. */
   | {readonly outcome: 'full'; readonly claim: C}
   /** Nothing to extend: no reservation of this id is open. */
   | {readonly outcome: 'unknown'}
-  /** The store did not answer in time. `open`: no claim is strict, the call may go on. `closed`: this one is. */
+  /** The store did not answer in time. `open`: no claim is strict, the call may proceed. `closed`: this one is. */
   | {readonly outcome: 'open'}
   | {readonly outcome: 'closed'; readonly claim: C}
 
-/** What the ledger says that a missing counter stands at. */
+/** The ledger's value for a missing counter. */
 export interface Base {
   readonly key: string
   readonly used: bigint
@@ -56,7 +56,7 @@ export interface Base {
   readonly group?: string | undefined
 }
 
-/** How a restored counter stands at one moment. */
+/** The value of a restored counter at one moment. */
 export interface CounterValue {
   readonly used: bigint
   /** The part of it that open reservations hold in advance. */
@@ -89,7 +89,7 @@ export interface Counters {
   settle(id: string, actual: Spent): MaybePromise<boolean>
   /** Gives everything back, requests too: the call never left. False when the id is not known (any more). */
   release(id: string): MaybePromise<boolean>
-  /** What was used, in the order of `keys`; null where there is no counter. */
+  /** The usage, in the order of `keys`; null when there is no counter. */
   read(keys: readonly string[]): MaybePromise<readonly (bigint | null)[]>
   /**
    * Gives missing counters their value; those that exist keep theirs. Does nothing when the store has lost its counters
@@ -100,7 +100,7 @@ export interface Counters {
   adjust(changes: readonly {readonly key: string; readonly amount: number}[]): MaybePromise<void>
   /** The keys of all counters that were restored, as far as they are still there. */
   restored(): MaybePromise<readonly string[]>
-  /** How they stand, in the order of `keys`, all at one moment; null where there is none that was restored. */
+  /** The values, in the order of `keys`, all at one moment; null when there is none that was restored. */
   standings(keys: readonly string[]): MaybePromise<readonly (CounterValue | null)[]>
   /**
    * Adds to a counter what it differed by, unless it was restored or corrected since that `revision` was read; what

@@ -10,7 +10,7 @@ interface Reservation {
 }
 
 export interface MemoryCountersOptions extends Partial<CounterBounds> {
-  /** A clock that nobody sets; milliseconds. */
+  /** A clock that is never set; milliseconds. */
   readonly steady?: () => number
 }
 
@@ -21,7 +21,7 @@ const SWEPT_AT_ONCE = 2
 
 /**
  * Counters of this process, answered at once. Exact whatever their number: at the bounds budgets are forgotten, which
- * the ledger rebuilds, and no window ever begins anew.
+ * the ledger rebuilds, and no window ever begins again.
  */
 export function createMemoryCounters({steady, ...bounds}: MemoryCountersOptions = {}): Counters {
   const counters = new BoundedMap({...BOUNDS, ...bounds})
@@ -144,7 +144,7 @@ export function createMemoryCounters({steady, ...bounds}: MemoryCountersOptions 
 
 const atLeastNothing = (amount: bigint) => (amount < 0n ? 0n : amount)
 
-/** What is held in all, one claim a counter: a call is counted there once, in however many slices it was held. */
+/** All held claims, one a counter: a call is counted there once, in however many slices it was held. */
 function merged(held: readonly Claim[], more: readonly Claim[]): Claim[] {
   const all = new Map(held.map(claim => [claim.key, claim]))
   for (const claim of more) all.set(claim.key, {...claim, amount: claim.amount + (all.get(claim.key)?.amount ?? 0)})

@@ -29,9 +29,9 @@ local function add(name, amount)
 end`
 
 /**
- * The counters of a policy stand in a sorted set by when they are forgotten, and those of all policies in another. At
- * the bound of one those that are over go first, then one that the ledger can restore and nothing is held of; false
- * where there is none.
+ * The counters of a policy are in a sorted set by when they are forgotten, and those of all policies in another. At the
+ * bound of one those that are over go first, then one that the ledger can restore and nothing is held of; false where
+ * there is none.
  */
 const ROOM = `
 local function drop(set, all)

@@ -12,11 +12,11 @@ export interface RedisCountersOptions extends RemoteOptions, Partial<CounterBoun
   readonly tls?: RedisOptions['tls']
   /** Installations that share a server are distinguished by it. */
   readonly tag?: string
-  /** A connection that carries nothing for so long while something is asked is given up. @default 5000 */
+  /** A connection that carries nothing for so long while a command waits is closed. @default 5000 */
   readonly silence_ms?: number
 }
 
-/** A counter whose period never ends is forgotten when nobody claimed it for so long; the ledger still knows it. */
+/** A counter whose period never ends is forgotten when it was not claimed for so long; the ledger still knows it. */
 const IDLE_MS = 35 * 24 * 60 * 60 * 1000
 /** Clocks differ a little: a counter outlives its period by this. */
 const LINGER_MS = 60_000

@@ -7,11 +7,11 @@ import {unanswered} from './rules.ts'
 export interface RemoteOptions {
   /** Epoch milliseconds of this machine. */
   readonly now: () => number
-  /** A clock that nobody sets; milliseconds. */
+  /** A clock that is never set; milliseconds. */
   readonly steady?: () => number
   /** How long a call waits for an answer. */
   readonly timeout_ms?: number
-  /** Called with every fault of the store; the calls themselves go on, or are refused. */
+  /** Called with every fault of the store; the calls themselves proceed, or are refused. */
   readonly onFault?: (fault: unknown) => void
 }
 
@@ -19,13 +19,14 @@ export interface RemoteOptions {
 const PAUSE_MS = 1_000
 
 /**
- * A strict claim that is not answered refuses its call: it waits out a store that has much to do. So does what a call
- * used, which nobody waits for: it is not to be taken for lost while it is under way.
+ * A strict claim that is not answered refuses its call: it waits out a store that has much to do. So does the usage of
+ * a call, which no client waits for: it must not be taken for lost while it is being written.
  */
 export const PATIENT_MS = 5_000
 
 /**
- * What the shared stores do alike: a bound on waiting, the store's clock, and open or closed when it does not answer.
+ * The common part of the shared stores: a bound on waiting, the store's clock, and open or closed when it does not
+ * answer.
  */
 export function createRemote({now, steady, timeout_ms = 250, onFault = () => undefined}: RemoteOptions) {
   let ahead_ms = 0

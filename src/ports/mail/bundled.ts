@@ -1,4 +1,4 @@
-/** Whom a letter is about: a provider is a virtual key by its older name, all others are entities. */
+/** The subject of a mail: a provider is a virtual key by its older name, all others are entities. */
 const NOUNS = ['apikey', 'virtualkey', 'entity'] as const
 const EVENTS = ['usage-threshold-alert', 'usage-exhausted-alert', 'expired-alert'] as const
 

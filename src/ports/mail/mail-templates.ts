@@ -7,7 +7,7 @@ import type {Letter} from './index.ts'
 
 export type {LetterName} from './bundled.ts'
 
-/** What a letter may contain: names, and their texts. What is absent or empty counts as not there. */
+/** The facts that a mail may contain: names, and their texts. An absent or empty one counts as missing. */
 export type LetterFacts = Readonly<Record<string, string | undefined>>
 
 type Template = (facts: LetterFacts, format: TemplateFormat) => string

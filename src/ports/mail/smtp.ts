@@ -67,7 +67,7 @@ function withoutLogin(text: string, login: MailSettings['login']): string {
   return secrets.reduce((redacted, secret) => (secret === '' ? redacted : redacted.replaceAll(secret, '***')), text)
 }
 
-/** The recipient or the letter itself is refused for good (5yz); a login or a connection may yet be mended. */
+/** The recipient or the letter itself is refused permanently (5yz); a login or a connection may yet recover. */
 function isFinal(fault: unknown): boolean {
   const {code, responseCode = 0} = fault as {code?: string; responseCode?: number}
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500

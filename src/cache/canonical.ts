@@ -7,8 +7,8 @@ const DEEPEST = 200
  * nested deeper than 200.
  *
  * Bodies that differ in a value never share a form: numbers stay as they were written (`9007199254740993` is not
- * `…992`), a key that stands twice is kept twice, in the order of the two. The text is one character a byte (latin1),
- * so that bytes that are no UTF-8 stay apart too.
+ * `…992`), a key that comes twice is kept twice, in the order of the two. The text is one character a byte (latin1), so
+ * that bytes that are no UTF-8 stay apart too.
  */
 export function canonical(body: Buffer, left_out: ReadonlySet<string> = new Set()): string | null {
   const text = body.toString('latin1')

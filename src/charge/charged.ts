@@ -1,4 +1,4 @@
-/** What charged work costs, and what of it has no price, or is nothing that anybody here knows. */
+/** The cost of charged work, and the parts of it that have no price or no known meaning. */
 export interface Charged {
   readonly cost_nanousd: number
   readonly unpriced: boolean
@@ -8,7 +8,7 @@ export interface Charged {
   readonly usage_unknown: readonly string[]
 }
 
-/** Where nothing was used, or all of it was paid for before. */
+/** The charge when nothing was used, or all of it was paid for before. */
 export const NOTHING_OWED: Charged = {
   cost_nanousd: 0,
   unpriced: false,
@@ -17,7 +17,7 @@ export const NOTHING_OWED: Charged = {
   usage_unknown: [],
 }
 
-/** A cost, with the numbers in its report of usage that nobody here knows; `flags`: they may cost something there. */
+/** A cost, with the unknown numbers in its report of usage; `flags`: they may cost something there. */
 export function charged(
   cost: Omit<Charged, 'usage_unknown'>,
   usage_unknown: readonly string[],
@@ -27,7 +27,7 @@ export function charged(
   return {cost_nanousd, unpriced: unpriced || flags, unpriced_units, mode_unpriced, usage_unknown}
 }
 
-/** Where only the sum is known: `cost_nanousd`, of usage that nobody can name. */
+/** A charge of which only the sum is known: `cost_nanousd`, of usage in unknown units. */
 export function chargedSum(cost_nanousd: number): Charged {
   return {cost_nanousd, unpriced: false, unpriced_units: [], mode_unpriced: null, usage_unknown: []}
 }

@@ -2,7 +2,7 @@ import type {LogRecord, Settlement} from '../schema/records.ts'
 import type {Spent} from '../schema/spent.ts'
 import {DIRECT} from './log-row.ts'
 
-/** What /metrics count of a call that ended. Times in milliseconds. */
+/** The facts of an ended call that /metrics count. Times in milliseconds. */
 export interface EndedCall {
   readonly method: string
   readonly endpoint: string
@@ -53,7 +53,7 @@ export function endedCall(
   }
 }
 
-/** A request that was refused before it was a call: nobody is known to have sent it, and it has no row. */
+/** A request that was refused before it was a call: its sender is unknown, and it has no row. */
 export function refusedUnknown(
   {method, endpoint, status}: Pick<EndedCall, 'method' | 'endpoint' | 'status'>,
   total_ms: number,

@@ -7,7 +7,7 @@ export interface ChargedProvider {
   readonly integration_id: string
 }
 
-/** What is known of work before it leaves. `managed` null: the client brought its own credentials. */
+/** The facts of work before it leaves. `managed` null: the client brought its own credentials. */
 export interface OpenedWork
   extends Omit<
     Intent,
@@ -23,8 +23,8 @@ export interface OpenedWork
 const NO_KEYS: readonly string[] = []
 
 /**
- * The intent of work: whom it is charged to, and what it costs at least. Nothing is claimed, and nothing known of its
- * cost, unless `given` says so.
+ * The intent of work: the charged entity, and the least cost. Without `given`, nothing is claimed and the cost is
+ * unknown.
  */
 export function intent(given: OpenedWork): Intent {
   const {managed} = given
@@ -52,8 +52,8 @@ export function intent(given: OpenedWork): Intent {
 }
 
 /**
- * The intent of work that goes on behind the call of `begun`, and is charged when it has ended: a call id of its own,
- * the first attempt of it. What the call itself held is given back by whoever charges the work.
+ * The intent of work that continues behind the call of `begun`, and is charged when it has ended: a call id of its own,
+ * the first attempt of it. The code that charges the work releases the call's own claims.
  */
 export function deferredIntent(
   begun: Intent,

@@ -11,11 +11,11 @@ export const DIRECT = {
   warning: null,
 } as const
 
-/** What is known of work for its row of the log. What is not known is left out. */
+/** The known facts of work for its row of the log. Unknown ones are left out. */
 export type KnownOfRow = Pick<LogRecord, 'id' | 'created_at'> & Partial<LogRecord>
 
 /**
- * A row of the log: the one place of its defaults. URLs and errors are masked here, whoever brings them, and times are
+ * A row of the log: the one place of its defaults. URLs and errors from every source are masked here, and times are
  * rounded to microseconds. One literal: this is made for every attempt.
  */
 export function logRow(known: KnownOfRow): LogRecord {

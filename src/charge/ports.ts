@@ -14,7 +14,7 @@ export interface Recorder {
   note(settlement: Settlement, bodies: LogBodies | null): void
 }
 
-/** What charged work is written with. `now` is in epoch milliseconds. */
+/** The services that write charged work. `now` is in epoch milliseconds. */
 export interface ChargeServices {
   readonly recorder: Recorder
   readonly metrics: {ended(facts: EndedCall): void}

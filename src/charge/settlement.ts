@@ -28,7 +28,10 @@ export interface WorkEnd {
 
 const NO_KEYS: readonly string[] = []
 
-/** What ends `intent`, with its row of the log; null: it has none. One literal: this is made for every attempt. */
+/**
+ * The settlement that ends `intent`, with its row of the log; null: it has none. One literal: this is made for every
+ * attempt.
+ */
 export function settlement(intent: Intent, end: WorkEnd, log: LogRecord | null, settled_at: string): Settlement {
   const {charged} = end
   const has_entry = end.has_entry !== false
@@ -70,12 +73,15 @@ export function settlement(intent: Intent, end: WorkEnd, log: LogRecord | null, 
   }
 }
 
-/** The row of `settled` once more, with what guardrails found after it was written. No entry: that stands already. */
+/**
+ * The row of `settled` once more, with the findings of guardrails that came after it was written. No entry: that is
+ * written already.
+ */
 export function amended(settled: Settlement, log: LogRecord, hook_results: HookResults | undefined): Settlement {
   return {...settled, attempt: 0, counter_keys: NO_KEYS, log: {...log, hook_results}}
 }
 
-/** What of it counts against limits. */
+/** The part of it that counts against limits. */
 export function spentIn({usage, cost_nanousd}: Pick<Settlement, 'usage' | 'cost_nanousd'>): Spent {
   return spent(totals(usage).total_tokens, cost_nanousd)
 }

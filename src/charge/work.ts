@@ -6,7 +6,7 @@ import {endedCall} from './ended-call.ts'
 import type {ChargeServices} from './ports.ts'
 import {amended, settlement, spentIn, type WorkEnd} from './settlement.ts'
 
-/** Guardrails that nobody waits for: they speak when `late` is over. */
+/** Guardrails that the call does not wait for: they have results when `late` is over. */
 export interface LateHooks {
   readonly late: Promise<unknown>
   results(): HookResults | undefined
@@ -15,7 +15,7 @@ export interface LateHooks {
 /** How /metrics count an end. `part`: another attempt follows, so that what it used counts and the call does not. */
 export type CountedAs = 'call' | 'part' | 'nothing'
 
-/** What is written at the end of work beside its settlement. */
+/** The row at the end of work beside its settlement. */
 export interface WorkRow {
   /** Null: there is none to write or to count by. */
   readonly log: LogRecord | null
@@ -49,8 +49,8 @@ export class ChargedWork {
   }
 
   /**
-   * Writes what it used and cost; `done` runs once that is safe, or cannot be had, then with the fault. Gives what
-   * counts against limits.
+   * Writes its usage and cost; `done` runs once that is safe, or has failed, then with the fault. Returns the amounts
+   * that count against limits.
    */
   settle(end: WorkEnd, row: WorkRow, done: (fault?: Error) => void): Spent | null {
     if (!this.#ends()) {

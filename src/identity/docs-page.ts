@@ -32,7 +32,7 @@ export function accessTables(): {readonly permissions: string; readonly settings
   }
 }
 
-/** Permissions of one resource that are alike stand in one row. */
+/** Permissions of one resource that are alike share one row. */
 function permissionRows(): string[][] {
   const rows = new Map<string, string[]>()
   for (const scope of SCOPES) {

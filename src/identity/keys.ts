@@ -66,8 +66,8 @@ const MADE_HERE = /(?<![\w-])g[ksi]-[\w-]{43}(?![\w-])/
 const BASIC = /^\s*basic\s+([\w+/=-]+)\s*$/i
 
 /**
- * Whether a text holds one of `known`, or what is formed as our keys are, plain or as a name and a password.
- * `only_known`: the former alone.
+ * True when a text holds one of `known`, or a key in our own form, plain or as a name and a password. `only_known`: the
+ * former alone.
  */
 export function holdsOwnKey(text: string, known: readonly (string | undefined)[], only_known = false): boolean {
   if (text.length < LEAST) return false

@@ -1,7 +1,10 @@
 import type {ApiKeyKind} from '../store/tables/identity.ts'
 import {SCOPES, scopesOf} from './scopes.ts'
 
-/** Who asks: a key of a kind with its scopes, a user with those of his role, or the operator, who may do everything. */
+/**
+ * The holder of a permission: a key of a kind with its scopes, a user with those of his role, or the operator, who may
+ * do everything.
+ */
 export interface Holder {
   readonly kind: ApiKeyKind | 'user' | 'operator'
   readonly scopes: ReadonlySet<string> | 'all'

@@ -2,7 +2,8 @@ import {anyGlob} from '../base/glob.ts'
 import {readModelList} from '../schema/model-lists.ts'
 
 /**
- * Whose list of models a call is held to, in words, and what is on it. Plain data, as all that is known of a caller.
+ * A list of models that a call is held to, and the name of its owner for messages. Plain data, as are all facts about a
+ * caller.
  */
 export interface ModelList {
   /** `the API key blue`. */
@@ -22,8 +23,8 @@ export function openModelList(whose: string, column: string | null | undefined):
 }
 
 /**
- * Whether a list lets a model through, by its name at the provider. `slug`: of the managed provider; null for one that
- * is named by its kind.
+ * True when a list admits a model, by its name at the provider. `slug`: of the managed provider; null for one that is
+ * named by its kind.
  */
 export function isOnList(list: ModelList, model: string, slug: string | null): boolean {
   const {allowed, denied} = compiled.get(list) ?? compile(list)

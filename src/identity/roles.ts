@@ -9,9 +9,9 @@ const YES = true
 const NO = false
 
 /**
- * What a role may do (docs/access.md, Permissions): resource, actions, then owner and admin of the organisation, admin,
- * manager and member of a workspace. A member of the organisation may do in each workspace what he may as a member of
- * that, and nothing besides.
+ * The permissions of roles (docs/access.md, Permissions): resource, actions, then owner and admin of the organisation,
+ * admin, manager and member of a workspace. A member of the organisation may do in each workspace what he may as a
+ * member of that, and nothing besides.
  */
 // biome-ignore format: a table is read by its lines
 const TABLE: readonly (readonly [resource: string, actions: string, owner: Cell, admin: Cell, ws_admin: Cell, ws_manager: Cell, ws_member: Cell])[] = [
@@ -108,7 +108,7 @@ export function isAbove(role: WorkspaceRole, own: WorkspaceRole): boolean {
   return LEVELS.indexOf(role) > LEVELS.indexOf(own)
 }
 
-/** Whether a role sees what others' calls left in logs and analytics, or only what its own keys did. */
+/** True when a role sees others' calls in logs and analytics, false when only those of its own keys. */
 export function seesAll(role: WorkspaceRole, security: Security): boolean {
   if (role === 'admin') return true
   return role === 'manager' ? security.managersViewAllData : security.membersViewAllData

@@ -74,7 +74,7 @@ export function scopesOf(kind: ApiKeyKind): ReadonlySet<string> {
   return BY_KIND[kind]
 }
 
-/** Who can hold a scope, in words for a person. */
+/** The holders of a scope, described for a person. */
 export function holdersOf(scope: string): readonly ApiKeyKind[] {
   return (Object.keys(LETTERS) as ApiKeyKind[]).filter(kind => BY_KIND[kind].has(scope))
 }

@@ -4,10 +4,10 @@ import {counterKey, type EntityLimit, groupOf, type LimitClaim, labelOf} from '.
 import {atEntry} from './enforcement.ts'
 
 /**
- * What a call claims of a budget in the period of `time_ms`: nothing in advance (`atEntry` for a strict one). It is
- * open while what was used is below the limit, and what was really used is added at the end. Counted is what was used
- * since max(period start, last reset, limit set), from the ledger where no counter knows it (core rule 11). Weeks begin
- * on Sunday, those of policies on Monday (decisions: limits and money).
+ * The claim of a call on a budget in the period of `time_ms`: nothing in advance (`atEntry` for a strict one). The
+ * budget is open while its usage is below the limit, and the real usage is added at the end. Counted is usage since
+ * max(period start, last reset, limit set), from the ledger where no counter knows it (core rule 11). Weeks begin on
+ * Sunday, those of policies on Monday (decisions: limits and money).
  */
 export function budgetClaim(of: EntityLimit, limit: StoredUsageLimit, time_ms: number): LimitClaim {
   const {starts_at_ms, ends_at_ms} = periodOf(limit, of.entity === 'policy' ? 'monday' : 'sunday', time_ms)

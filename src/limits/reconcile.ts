@@ -27,10 +27,11 @@ export interface LookParts {
 }
 
 /**
- * What counters differ from the ledger by, for sure. Calls go on meanwhile, and other processes write to the ledger
- * later than to the counters: so the ledger is read before a counter and once more after it. What was settled when the
- * counter was read lies between the two, and a counter that says so much, with what is held of it, may be right. What
- * it says less than the first, or more than the second, it is wrong by, whatever is settled from then on.
+ * The certain differences between counters and the ledger. Calls continue meanwhile, and other processes write to the
+ * ledger later than to the counters: so the ledger is read before a counter and once more after it. The settlements
+ * that the counter had when it was read are between the two, and a counter with such a value, held claims included, may
+ * be right. Below the first value, or above the second, it is wrong by the difference, whatever is settled from then
+ * on.
  */
 export async function look(parts: LookParts, counters: readonly CounterOf[]): Promise<readonly CounterDifference[]> {
   const before = await ledger(parts, counters)

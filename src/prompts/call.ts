@@ -43,8 +43,8 @@ export interface PromptedCall {
 }
 
 /**
- * The rendered messages or text with the saved parameters, and over them what the call says itself. Messages or a text
- * of the call's own stand in place of the rendered ones. Throws a `TemplateFault`.
+ * The rendered messages or text with the saved parameters, overridden by the call's own members. Messages or a text of
+ * the call's own replace the rendered ones. Throws a `TemplateFault`.
  */
 export function promptedCall(
   ready: ReadyPrompt,

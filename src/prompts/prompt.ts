@@ -84,7 +84,7 @@ export function partialsIn(nodes: readonly Node[]): PartialRef[] {
   )
 }
 
-/** What a prompt comes to, as the members of a call's body. */
+/** Renders a prompt as the members of a call's body. */
 export function renderPrompt(
   prompt: Prompt,
   variables: Variables,

@@ -1,4 +1,4 @@
-/** What a call says before and after the `@` of a prompt's id. */
+/** The parts of a call's prompt id before and after the `@`. */
 export interface NamedPrompt {
   readonly named: string
   readonly meant: number | 'latest' | 'default' | {readonly label: string}

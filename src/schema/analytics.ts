@@ -6,7 +6,7 @@ import {Time} from './times.ts'
 
 const Times = {time_of_generation_min: Time, time_of_generation_max: Time}
 
-/** What a graph is of: calls of a time, both ends included (docs/analytics.md, Graphs). */
+/** The calls of a graph: those of a time, both ends included (docs/analytics.md, Graphs). */
 export const GraphQuery = z.strictObject({...LogFilters, ...Times})
 export type GraphQuery = z.output<typeof GraphQuery>
 export const GroupsQuery = z.strictObject({...LogFilters, ...Times, ...pageParams()})
@@ -105,7 +105,7 @@ export const MetadataRow = z.strictObject({
   requests: Count,
   cost: Amount,
   avg_tokens: Amount,
-  /** Null where nobody thought anything of them. */
+  /** Null without feedback. */
   avg_weighted_feedback: Amount.nullable(),
   requests_with_feedback: Count,
   last_seen: At,

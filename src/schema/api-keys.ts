@@ -47,7 +47,7 @@ export const KeyCreate = z.strictObject({
 })
 export type KeyCreate = z.output<typeof KeyCreate>
 
-/** What is absent stays, `null` clears. */
+/** An absent member stays, `null` clears. */
 export const KeyUpdate = z.strictObject({
   ...Writable,
   name: Name.optional(),
@@ -62,15 +62,15 @@ export type KeyUpdate = z.output<typeof KeyUpdate>
 const MIN_TRANSITION_MS = 1_800_000
 const MAX_TRANSITION_MS = 30 * 86_400_000
 export const KeyRotate = z.strictObject({
-  /** How long the secret before goes on working; half an hour at least, thirty days at most. */
+  /** The time for which the former secret keeps working; half an hour at least, thirty days at most. */
   key_transition_period_ms: z.int().min(MIN_TRANSITION_MS).max(MAX_TRANSITION_MS).default(MIN_TRANSITION_MS),
 })
-/** What a rotation answers: the only time the new secret is shown. */
+/** The reply to a rotation: the only time the new secret is shown. */
 export const RotatedKey = z.strictObject({id: z.uuid(), key: z.string(), key_transition_expires_at: z.iso.datetime()})
 
 export const KeysQuery = z.strictObject({...pageParams(), workspace_id: Handle.optional()})
 
-/** What a key's creation answers: the only time the key itself is shown. */
+/** The reply to a key's creation: the only time the key itself is shown. */
 export const CreatedKey = z.strictObject({id: z.uuid(), key: z.string(), object: z.literal('api-key')})
 
 export const KeyView = z.strictObject({
@@ -109,7 +109,7 @@ export const KeyView = z.strictObject({
 
 const Whether = z.enum(['true', 'false']).default('false')
 export const SelfQuery = z.strictObject({include_organisation: Whether, include_workspace: Whether})
-/** The key that asks, and where it stands. */
+/** The calling key, and its workspace and organisation. */
 export const SelfView = KeyView.extend({
   organisation: OrganisationView.optional(),
   workspace: z

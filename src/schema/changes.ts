@@ -6,12 +6,12 @@ export interface Change {
   readonly after: unknown
 }
 
-/** What is different after every write, or without one. */
+/** Fields that differ after every write, or without one. */
 const BOOKKEEPING = new Set(['last_updated_at', 'updated_at', 'current_usage'])
 
 /**
- * What differs between two views of one thing. Rows of a list that have names of their own are compared by these, other
- * lists whole.
+ * The differences between two views of one thing. Rows of a list that have names of their own are compared by these,
+ * other lists whole.
  */
 export function changesBetween(before: unknown, after: unknown, way = ''): Change[] {
   const [old, now] = [asNamed(before), asNamed(after)]

@@ -177,7 +177,7 @@ function matched(about: About, value: unknown, path: string, found: ConfigFindin
   }
 }
 
-/** What is compared with metadata or a path is a text, and equals nothing else. */
+/** Metadata and paths are compared as texts, so another type equals nothing. */
 function warnOfNoText({from}: About, operands: readonly ScalarValue[], path: string, found: ConfigFindings) {
   if (from === 'params' || operands.some(operand => typeof operand === 'string')) return
   warn(

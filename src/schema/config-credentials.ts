@@ -38,7 +38,8 @@ const names = expecting(
 )
 
 /**
- * What a provider needs beside its key, and secrets, by key; each names the target it is for (docs/configs.md, Keys).
+ * The settings that a provider needs beside its key, and secrets, by key; each names the target it is for
+ * (docs/configs.md, Keys).
  */
 export const CREDENTIAL_KEYS = {
   api_key: token,

@@ -17,7 +17,7 @@ const KEYS = [
   ...(['input_mutators', 'output_mutators', 'default_input_guardrails', 'default_output_guardrails'] as const),
 ] as const
 
-/** What the nodes of a config attach, and nothing else of them. */
+/** The guardrails that a node of a config attaches, and nothing else of it. */
 export function attachKeys(node: AttachKeys): AttachKeys {
   return Object.fromEntries(KEYS.flatMap(key => (node[key] === undefined ? [] : [[key, node[key]]])))
 }

@@ -26,7 +26,7 @@ const guardrails = listOf('guardrails, each a slug or an object', (value, path, 
 )
 const hooks = listOf('hooks, each an object', opaque)
 
-/** Keys that say whom to ask, with what: each target has its own, and nothing of them goes down to targets below. */
+/** Keys that name the target and its credentials: each target has its own, and none is inherited by targets below. */
 export const OWN_KEYS = {
   provider: text('a kind of provider, or @slug', value => value.length <= 256 && SLUG.test(value.replace(/^@/, ''))),
   virtual_key: expecting(
@@ -79,7 +79,7 @@ export const NODE_KEYS: Readonly<Record<string, ConfigReader>> = {
   cb_config: breaker,
 }
 export const KNOWN = ['strategy', 'targets', ...Object.keys(NODE_KEYS)]
-/** Named to somebody whose key is like none of the known ones. */
+/** Suggested for a key that is like none of the known ones. */
 export const USUAL = [
   'strategy',
   'targets',

@@ -6,7 +6,7 @@ import type {GatewayConfig, Strategy} from './config-types.ts'
 
 const DEEPEST = 10
 
-/** Where a node stands. */
+/** The position of a node. */
 interface Place {
   readonly depth: number
   readonly parent: Strategy['mode'] | null
@@ -50,7 +50,7 @@ export function readNode(
   return strategy?.strategy.mode === 'single' && read.targets ? {...counts, targets: read.targets.slice(0, 1)} : counts
 }
 
-/** Why a key has no effect where it stands; undefined when it has one. */
+/** The reason why a key has no effect in its place; undefined when it has one. */
 function idleness(key: string, members: Members, {parent, depth}: Place): string | undefined {
   if (key === 'weight' && parent !== 'loadbalance') return 'here: it counts under the mode loadbalance alone'
   if (Object.hasOwn(ROOT_KEYS, key) && depth > 1) return 'here: it counts at the root alone'
@@ -93,7 +93,7 @@ function readTargets(
   return targets
 }
 
-/** A parameter that is set and taken away, or whose default is always overridden, has no effect. */
+/** A parameter that is set and dropped, or whose default is always overridden, has no effect. */
 function judgeParams(
   {override_params = {}, default_params = {}, drop_params = []}: GatewayConfig,
   members: Members,
@@ -165,13 +165,13 @@ function choosesBelow({strategy, targets}: GatewayConfig): boolean {
   return targets?.some(choosesBelow) ?? false
 }
 
-/** Whether anything in a config has an effect: a name, a weight and a strategy alone have none. */
+/** True when anything in a config has an effect: a name, a weight and a strategy alone have none. */
 export function says(config: GatewayConfig): boolean {
   const {name: _, weight: __, strategy: ___, targets, ...rest} = config
   return Object.keys(rest).length > 0 || (targets?.some(says) ?? false)
 }
 
-/** Every node of a config, each before those below it, and where it stands. */
+/** Every node of a config, each before those below it, and its path. */
 export function nodesOf(
   config: GatewayConfig,
   path = 'config',

@@ -1,7 +1,7 @@
 import {isObject} from '../base/json-object.ts'
 import {nearest} from '../base/nearest.ts'
 
-/** What is wrong and where: `config.targets[0].provder`. */
+/** A fault and its path: `config.targets[0].provder`. */
 export interface ConfigIssue {
   readonly path: string
   readonly message: string
@@ -14,7 +14,7 @@ export interface ConfigLimits {
   readonly nested: number
 }
 
-/** What one reading comes upon. */
+/** The findings of one reading. */
 export interface ConfigFindings {
   readonly issues: ConfigIssue[]
   readonly warnings: ConfigIssue[]
@@ -54,7 +54,7 @@ export function isFull(found: ConfigFindings): boolean {
 }
 
 /**
- * `config.targets[0].name`; a key that is no plain word stands in brackets, in ASCII: headers name paths. At most 100
+ * `config.targets[0].name`; a key that is no plain word is in brackets, in ASCII: headers name paths. At most 100
  * characters of it.
  */
 export function below(path: string, key: string): string {

@@ -14,14 +14,14 @@ export interface Deployment {
 type Credentials = {readonly [Key in keyof typeof CREDENTIAL_KEYS]?: string}
 
 /**
- * Where a call goes and how: what one node of a config says of itself, but for its strategy and what is compiled. What
- * a provider needs beside its key is a text; `vertex_service_account_json` is JSON, `anthropic_beta` words by commas.
+ * The destination and handling of a call: one node of a config, but for its strategy and its compiled parts. Settings
+ * beside a provider's key are texts; `vertex_service_account_json` is JSON, `anthropic_beta` words by commas.
  */
 export interface ConfigTarget extends Credentials {
   readonly name?: string
   /** A kind of provider, or `@slug`. */
   readonly provider?: string
-  /** A provider's slug under its older name, without `@`. Where a kind stands beside it, this one counts. */
+  /** A provider's slug under its older name, without `@`. When a kind is beside it, this one counts. */
   readonly virtual_key?: string
   /** The provider is the one that the call names. */
   readonly passthrough?: boolean

@@ -2,7 +2,7 @@ import type {EndpointName} from './endpoints.ts'
 import {withPrincipal} from './principal.ts'
 import type {Intent} from './records.ts'
 
-/** Work that a call began and nobody was charged for yet: a batch, or a response that is made in the background. */
+/** Work that a call began and that is not charged yet: a batch, or a response that is made in the background. */
 export interface Deferred {
   /** Of its entry in the ledger, which there is one of (core rule 2). */
   readonly call_id: string
@@ -13,26 +13,26 @@ export interface Deferred {
   readonly has_entry: boolean
 }
 
-/** Whom it is charged to: the call that began it. */
+/** The entity that is charged: that of the call that began it. */
 export interface DeferredCharge {
   readonly intent: Intent
-  /** What it requests. */
+  /** The requested endpoint. */
   readonly endpoint: EndpointName
   /** Of a batch that was begun by a vendor's own path: whose words it is read in. */
   readonly words?: string
   readonly span_id: string
   readonly metadata: Readonly<Record<string, string>>
-  /** What strict limits hold of the intent's `held_keys` until it is charged; absent where none does. */
+  /** The amount that strict limits hold under the intent's `held_keys` until it is charged; absent when none does. */
   readonly held?: {readonly tokens: number; readonly cost_nanousd: number}
 }
 
 /**
- * Asks once for the state of work that is not charged yet: `unknown` where the state cannot be had, `gone` where the
+ * Asks once for the state of work that is not charged yet: `unknown` when the state cannot be fetched, `gone` where the
  * provider does not know it (any more). Rejects when the provider does not say.
  */
 export type AskAgain = (work: Deferred, lost: AbortSignal) => Promise<'charged' | 'under_way' | 'gone' | 'unknown'>
 
-/** What the gateway remembers of such work, in every process. */
+/** The store of such work, shared by every process. */
 export interface DeferredCharges {
   /** Work that is being charged by this process, by the call of its entry. */
   readonly under_way: Map<string, Promise<void>>
@@ -42,7 +42,7 @@ export interface DeferredCharges {
     of: Pick<Intent, 'workspace_id' | 'provider' | 'integration_id'>,
     ids: readonly string[],
   ): Promise<readonly Deferred[]>
-  /** False when somebody else did. */
+  /** False when another process did. */
   settle(call_id: string, now: string): Promise<boolean>
 }
 

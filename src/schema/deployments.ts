@@ -7,7 +7,7 @@ export const DEPLOYMENT_TYPES = ['production', 'non-production'] as const
 const Writable = {
   name: Name,
   type: z.enum(DEPLOYMENT_TYPES),
-  /** What the operators of it keep about it; the gateway reads nothing of it. No place for secrets. */
+  /** The operators' own notes; the gateway reads none of them. Not for secrets. */
   config: z
     .record(z.string(), z.unknown())
     .refine(config => JSON.stringify(config).length <= 65_536, 'expected at most 65536 characters of JSON')

@@ -25,7 +25,7 @@ export const DescribedRequest = z.strictObject({
 })
 export type DescribedRequest = z.output<typeof DescribedRequest>
 
-/** What a target is taken to answer: a status, or that it does not. */
+/** The assumed answer of a target: a status, or that it does not answer. */
 const Answered = z.union([z.int().min(200).max(599), z.enum(['timeout', 'unreachable'])])
 export type Answered = z.output<typeof Answered>
 
@@ -42,11 +42,11 @@ const Config = z.union([Handle, z.record(z.string(), z.unknown())])
 export const ExplainCreate = z.strictObject({
   config: Config.optional(),
   request: DescribedRequest,
-  /** What draws are made from: the same seed, the same draws. */
+  /** The seed of draws: the same seed, the same draws. */
   seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
   /** When the call is taken to come in; now by default. */
   at: Time.optional(),
-  /** What targets are taken to answer; 200 by default. */
+  /** The assumed answers of targets; 200 by default. */
   answers: Answers.optional(),
   /** Id or slug. */
   workspace_id: Handle.optional(),
@@ -80,7 +80,7 @@ const Choice = z.discriminatedUnion('mode', [
 const RefusedView = z.strictObject({code: Text, status: z.int(), message: Text})
 
 const End = z.strictObject({
-  /** What the client is answered. */
+  /** The client's status. */
   status: z.int(),
   /** The target whose answer that is; null when the gateway itself refuses. */
   target: Text.nullable(),
@@ -109,12 +109,12 @@ const Body = z.strictObject({
   form: z.enum(['none', 'as sent', 'changed', 'translated']),
   bytes: z.int(),
   changes: z.array(Change),
-  /** In the provider's words; a text where it is no JSON. */
+  /** In the provider's format; a text when it is no JSON. */
   translated: z.unknown().optional(),
 })
 
 const Price = z.strictObject({
-  /** Where it comes from: a package of the catalogue, `local` or `custom`. */
+  /** The origin of the price: a package of the catalogue, `local` or `custom`. */
   source: Text,
   usd_per_million_tokens: z.record(z.string(), z.number()),
   usd_per_unit: z.record(z.string(), z.number()),
@@ -126,7 +126,7 @@ const Cache = z.strictObject({
   max_age_s: z.int().nullable(),
   /** SHA-256 in hex. */
   digest: Text.nullable(),
-  /** What calls must share to share an answer, beside what they ask; null when nothing is kept. */
+  /** The properties that calls must share to share an answer, beside their request; null when nothing is kept. */
   partition: z
     .strictObject({
       organisation_id: Text,
@@ -154,7 +154,7 @@ const Target = z.strictObject({
   /** Of a saved config; taken to be closed. */
   has_circuit: z.boolean(),
   params: z.strictObject({default_params: Params, override_params: Params, drop_params: z.array(Text)}),
-  /** What would leave; secrets are masked. Null where the target refuses. */
+  /** The request that would be sent; secrets are masked. Null when the target refuses. */
   sends: z.strictObject({method: Text, url: Text, headers: z.record(z.string(), z.string()), body: Body}).nullable(),
   price: Price.nullable(),
   /** Null where nothing names a model. */
@@ -165,7 +165,7 @@ const Target = z.strictObject({
 })
 
 /**
- * What would become of a call, and why. Of the same question the same bytes, as long as nothing was changed that it
+ * The outcome of a call, and the reasons. The same question gets the same bytes, as long as nothing was changed that it
  * names.
  */
 export const Explanation = z.strictObject({
@@ -187,7 +187,7 @@ export const Explanation = z.strictObject({
   way: Way,
   /** The same when every target fails, so that the next one is called. */
   failing: Way,
-  /** What chooses among the targets, outermost first. */
+  /** The branches that choose among the targets, outermost first. */
   branches: z.array(
     z.strictObject({
       path: Text,

@@ -33,7 +33,7 @@ export const FeedbackReply = z.strictObject({
   feedback_ids: z.array(z.string()),
 })
 
-/** What somebody, or a guardrail, thinks of a trace. */
+/** The rating of a trace by a person or a guardrail. */
 export const FeedbackView = z.strictObject({
   id: z.string(),
   trace_id: z.string(),

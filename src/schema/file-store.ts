@@ -15,7 +15,7 @@ export interface FileStore {
     readonly purpose: string
     readonly content: AsyncIterable<Buffer>
   }): Promise<StoredFile>
-  /** Null for an id of nobody's, or of another workspace's. */
+  /** Null for an unknown id, or one of another workspace. */
   find(id: string): Promise<StoredFile | null>
   read(file: StoredFile): AsyncIterable<Buffer>
   remove(file: StoredFile): Promise<void>

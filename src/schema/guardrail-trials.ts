@@ -45,7 +45,7 @@ const TriedSide = z.strictObject({
   headers: z.record(z.string(), z.string()),
 })
 
-/** What a guardrail says of a call that is not made. */
+/** The verdict of a guardrail on a call that is not made. */
 export const GuardrailTested = z.strictObject({
   object: z.literal('guardrail_test'),
   guardrail: Running,
@@ -70,7 +70,7 @@ const Count = z.int().nonnegative()
 
 const EvaluatedCheck = z.strictObject({
   side: z.enum(SIDES),
-  /** Its place among those that are switched on, from 0: a check may stand there twice. */
+  /** Its place among those that are switched on, from 0: a check may be there twice. */
   index: Count,
   id: z.string(),
   passed: Count,
@@ -124,8 +124,8 @@ export const GuardrailCoverage = z.strictObject({
 const CoveredSide = z.strictObject({
   side: z.enum(SIDES),
   /**
-   * `dialect`: its texts. `strings`: every string of it. `every_route`: the same, where the guardrail says so. `none`:
-   * nothing.
+   * `dialect`: its texts. `strings`: every string of it. `every_route`: the same, when the guardrail asks for it.
+   * `none`: nothing.
    */
   reads: z.enum(['dialect', 'strings', 'every_route', 'none']),
   /** Checks that judge it. */
@@ -142,7 +142,7 @@ const CoveredSide = z.strictObject({
   ),
 })
 
-/** What a guardrail judges of each operation of a provider. */
+/** The parts of each operation of a provider that a guardrail judges. */
 export const GuardrailCovered = z.strictObject({
   object: z.literal('guardrail_coverage'),
   guardrail: Running,
@@ -160,7 +160,7 @@ export const GuardrailCovered = z.strictObject({
       rows: z.array(z.string()).optional(),
     }),
   ),
-  /** What becomes of calls with files, sound and longer bodies, which nobody can read. */
+  /** The treatment of calls with files, sound and longer bodies, which cannot be read. */
   unreadable: z.strictObject({bodies: z.enum(['allow', 'deny']), over_mb: Count}),
 })
 export type GuardrailCovered = z.output<typeof GuardrailCovered>

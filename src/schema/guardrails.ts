@@ -2,7 +2,7 @@ import {z} from 'zod'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 
-/** The two places where guardrails stand: before the model is called, and before its answer is handed on. */
+/** The two places of guardrails: before the model is called, and before its answer is sent to the client. */
 export const SIDES = ['input', 'output'] as const
 export type Side = (typeof SIDES)[number]
 
@@ -20,7 +20,7 @@ const feedback = z.strictObject({
 })
 const outcome = z.strictObject({feedback: feedback.optional()})
 
-/** What a saved guardrail does with its verdict (docs/guardrails.md, How a guardrail runs). */
+/** The effects of a saved guardrail's verdict (docs/guardrails.md, How a guardrail runs). */
 export const GuardrailActions = z.strictObject({
   deny: z.boolean().optional(),
   async: z.boolean().optional(),
@@ -31,7 +31,7 @@ export const GuardrailActions = z.strictObject({
   onFail: outcome.optional(),
   stream_mode: z.enum(STREAM_MODES).optional(),
   stream_window_chars: z.int().min(1).max(100_000).optional(),
-  /** Its services are asked on every route with a body, not on those of known dialects alone. */
+  /** Its services are called on every route with a body, not on those of known dialects alone. */
   every_route: z.boolean().optional(),
 })
 export type GuardrailActions = z.output<typeof GuardrailActions>
@@ -45,7 +45,7 @@ export const GuardrailCheck = z.strictObject({
 })
 export type GuardrailCheck = z.output<typeof GuardrailCheck>
 
-/** What is noted about a call's quality, by a person or by a guardrail. */
+/** A note on a call's quality, by a person or by a guardrail. */
 export interface HookFeedback {
   readonly value: number
   readonly weight: number
@@ -72,8 +72,8 @@ export interface CheckResult {
 }
 
 /**
- * `not_text`: the dialect of the body is not known, and the check asks for more than strings. `unreadable`: nobody can
- * read it, or this part of it.
+ * `not_text`: the dialect of the body is not known, and the check asks for more than strings. `unreadable`: it, or this
+ * part of it, cannot be read.
  */
 export type SkipReason = 'not_text' | 'unreadable'
 
@@ -104,7 +104,7 @@ export interface SkippedHook {
   readonly type: 'guardrail' | 'mutator'
   readonly skipped: true
   readonly reason?: SkipReason
-  /** What could not be read: the name of a part of a form, `body` for all of it. */
+  /** The unread part: the name of a part of a form, `body` for all of it. */
   readonly part?: string
   readonly stream_mode?: StreamMode
 }
@@ -116,7 +116,7 @@ export interface HookResults {
   readonly after_request_hooks: readonly HookResult[]
 }
 
-/** What becomes of calls with bodies that guardrails cannot read. */
+/** The treatment of calls with bodies that guardrails cannot read. */
 export const UNREADABLE_BODIES = ['allow', 'deny'] as const
 export type UnreadableBodies = (typeof UNREADABLE_BODIES)[number]
 
@@ -169,7 +169,7 @@ export const GuardrailCreate = z.strictObject({
   actions: GuardrailActions,
 })
 
-/** What is absent stays; `checks` and `actions` are put in place whole. */
+/** An absent member stays; `checks` and `actions` are replaced whole. */
 export const GuardrailUpdate = GuardrailCreate.pick({name: true, checks: true, actions: true}).partial()
 
 export const GuardrailMade = z.strictObject({id: z.uuid(), slug: z.string(), version_id: z.uuid()})

@@ -110,7 +110,7 @@ export function isOwn(name: string): boolean {
   return name.startsWith('x-gateway-') || name.startsWith('x-portkey-')
 }
 
-/** True for a cookie of the gateway's own: of its sessions, or of a sign-in under way. */
+/** True for a cookie of the gateway's own: of its sessions, or of a sign-in in progress. */
 export function isOwnCookie(name: string): boolean {
   return /^(?:__(?:Host|Secure)-)?gateway_/i.test(name)
 }
@@ -146,7 +146,7 @@ export const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   'x-google-metadata-request',
 ])
 
-/** Headers whose values are never kept, whoever sent them. */
+/** Headers whose values are never kept, from any sender. */
 export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',

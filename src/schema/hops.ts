@@ -7,7 +7,7 @@ import type {Usage} from './usage.ts'
 export interface Hop {
   /** Null: the call's own. */
   readonly model: string | null
-  /** What the provider calls it; empty where it says nothing. */
+  /** The provider's name of the event; empty without one. */
   readonly type: string
   /** Its tokens; units are the whole call's. */
   readonly usage: Usage

@@ -135,7 +135,7 @@ export const ModelsList = z.strictObject({
       is_finetune: z.boolean(),
       base_model_slug: z.string().nullable(),
       pricing_config: PricingConfig.nullable(),
-      /** Where it has a host or headers of its own; these masked. */
+      /** Its own host or headers, masked. */
       configurations: z.record(z.string(), z.unknown()).optional(),
     }),
   ),

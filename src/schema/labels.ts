@@ -2,7 +2,7 @@ import {z} from 'zod'
 import {Handle} from './names.ts'
 import {pageParams} from './paging.ts'
 
-/** A name that can stand after the `@` of a prompt: no number and none of the words that mean a version otherwise. */
+/** A name that can follow the `@` of a prompt: no number and none of the words that mean a version otherwise. */
 export const LabelName = z
   .string()
   .min(1)
@@ -49,7 +49,7 @@ const Look = {
 
 export const LabelCreate = z.strictObject({...Place, name: LabelName, ...Look})
 
-/** What is absent stays, null clears. */
+/** An absent member stays, null clears. */
 export const LabelUpdate = z.strictObject({name: LabelName.optional(), ...Look})
 
 export const LabelMade = z.strictObject({id: z.uuid()})

@@ -1,4 +1,7 @@
-/** Latencies lie in buckets each a tenth wider than the one before: what is read of one is at most 5 % off. */
+/**
+ * Latencies are counted in buckets, each a tenth wider than the one before: a value that is read of one is at most 5 %
+ * off.
+ */
 const GROWTH = Math.log(1.1)
 
 /** The bucket of so many whole milliseconds. */
@@ -6,7 +9,7 @@ export function latencyBucket(ms: number): number {
   return ms <= 1 ? 0 : Math.floor(Math.log(ms) / GROWTH)
 }
 
-/** What stands for all latencies of a bucket, in milliseconds. */
+/** The value for all latencies of a bucket, in milliseconds. */
 export function bucketMs(bucket: number): number {
   return bucket === 0 ? 1 : Math.round(Math.exp((bucket + 0.5) * GROWTH))
 }

@@ -49,13 +49,13 @@ export const UsageLimitsChange = changes(UsageLimitChange, 1, nameOfUsage).nulla
 /** Of what has a budget of each type. */
 export const UsageLimitListChange = changes(UsageLimitChange, 2, nameOfUsage).nullable()
 export const RateLimitsChange = changes(RateLimitChange, 6, nameOfRate).nullable()
-/** Where reference clients send lists of one at most. */
+/** Reference clients send lists of one at most. */
 export const OneUsageLimitChange = listed(UsageLimitChange).nullable()
 export const OneRateLimitChange = listed(RateLimitChange).nullable()
 
 /**
- * The column text of budgets after a change at `now`; null when there are none. A budget that goes on counts where it
- * was: editing is no free reset (core rule 11).
+ * The column text of budgets after a change at `now`; null when there are none. A budget that continues keeps its
+ * count: editing is no free reset (core rule 11).
  */
 export function changedUsageLimits(
   given: LimitChanges<UsageLimitChange> | null | undefined,
@@ -106,7 +106,7 @@ function changedBudget(
 ): StoredUsageLimit[] {
   const type = typeOf(change, place, old)
   const own = old.find(other => other.type === type)
-  // Where there is room for one, a budget of the other type goes on as this one, but for its amounts, which are in
+  // When there is room for one, a budget of the other type continues as this one, but for its amounts, which are in
   // another unit.
   const before = own ?? (most === 1 ? old[0] : undefined)
   const credit_limit = change.credit_limit === undefined ? own?.credit_limit : change.credit_limit
@@ -124,8 +124,7 @@ function changedBudget(
 }
 
 /**
- * The period that runs goes on until a reset that is set: nothing before it counts anew, and nothing of it is
- * forgotten.
+ * The running period lasts until a reset that is set: nothing before it counts again, and nothing of it is forgotten.
  */
 function goingOn(
   own: StoredUsageLimit | undefined,

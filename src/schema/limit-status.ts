@@ -6,7 +6,7 @@ export const LimitStatusQuery = z.strictObject({
   entity: z.enum(['key', 'workspace', 'provider', 'integration', 'policy']).optional(),
 })
 
-/** How a limit stands: budgets as the ledger has them, rates as this gateway counts them. */
+/** The state of a limit: budgets as the ledger has them, rates as this gateway counts them. */
 export const LimitStatus = z.strictObject({
   entity: z.enum(['key', 'workspace', 'provider', 'integration', 'policy']),
   id: z.string(),
@@ -26,8 +26,8 @@ export const LimitStatus = z.strictObject({
   /** Null for a budget that never starts again. */
   resets_at: z.iso.datetime().nullable(),
   /**
-   * What its counter was last put right by, where this gateway found that it differed from the ledger; more where it is
-   * above nothing.
+   * The last correction of its counter, if this gateway found that it differed from the ledger; above zero when it had
+   * more.
    */
   corrected: z.strictObject({by: z.number(), at: z.iso.datetime()}).nullable(),
 })

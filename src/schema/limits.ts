@@ -20,7 +20,7 @@ const usageFields = {
 
 /**
  * A budget: `credit_limit` in US dollars for cost, in tokens for tokens; `null` is no limit. It starts again every
- * week, every month or every N days; without a period it is for good.
+ * week, every month or every N days; without a period it never does.
  */
 export const UsageLimit = z
   .strictObject({...usageFields, enforcement: Enforcement.default('compatible')})
@@ -72,7 +72,7 @@ export const UsageLimitView = z.strictObject({
   next_usage_reset_at: z.iso.datetime().nullable(),
   enforcement: Enforcement.optional(),
 })
-/** The same with how it stands. */
+/** The same with its state. */
 export const UsageLimitStanding = UsageLimitView.extend({
   /** US dollars, or tokens, since the period began. */
   current_usage: z.number(),
@@ -124,7 +124,7 @@ export function readRateLimits(column: string | null): readonly RateLimit[] {
 }
 
 /**
- * True when what was used up under `before` may go on under `after`: a budget was raised, taken away or is of another
+ * True when what was used up under `before` may continue under `after`: a budget was raised, removed or is of another
  * type.
  */
 export function reactivates(before: string | null, after: string | null): boolean {

@@ -115,7 +115,7 @@ export const ExportView = z.strictObject({
   filters: ExportFilters,
   requested_data: Fields,
   status: z.enum(EXPORT_STATUSES),
-  /** What became of it: how many rows there are, or why it failed. */
+  /** The outcome: how many rows there are, or why it failed. */
   description: z.string(),
   created_at: z.iso.datetime(),
   last_updated_at: z.iso.datetime(),

@@ -27,7 +27,7 @@ const WorkspaceFields = {
   workspace_slug: Word.optional(),
 }
 
-/** What narrows a list of log rows; lists are by commas. */
+/** The filters of a list of log rows; lists are by commas. */
 export const LogFilters = {
   ...WorkspaceFields,
   time_of_generation_min: Time.optional(),
@@ -129,13 +129,13 @@ export const LogMetrics = z.strictObject({
   /** Served in a mode whose own price is not known, and charged at the standard one. */
   mode_unpriced: z.string().nullable(),
   /**
-   * Numbers in the provider's report of usage that nobody here knows, by their paths: at kinds that charge they may
-   * cost.
+   * Numbers in the provider's report of usage that the gateway does not know, by their paths: at kinds that charge they
+   * may cost.
    */
   usage_unknown: z.array(z.string()).readonly(),
   /** True where a request was sent whole and no answer began: the estimate of its prompt is charged. */
   unanswered: z.boolean(),
-  /** Where the call went; the requested path where it went nowhere. */
+  /** The URL of the call; the requested path when it was not sent. */
   request_url: z.string(),
   request_method: z.string(),
   response_status_code: z.int(),
@@ -153,13 +153,13 @@ export const LogMetrics = z.strictObject({
   internal_trace_id: z.string(),
   mode: z.string(),
   last_used_option_index: Count,
-  /** What was called: a route of a provider as it is, a saved prompt, or a route of the gateway. */
+  /** The kind of call: a route of a provider as it is, a saved prompt, or a route of the gateway. */
   source: z.enum(['proxy', 'prompt', 'gateway']),
   /** As the client's library says it in its headers, where those are kept; with one row alone. */
   runtime: Text,
   runtime_version: Text,
   sdk_version: Text,
-  /** How the key of its object is made, where bodies lie in a store of objects. */
+  /** The parts of its object's key, when bodies are in a store of objects. */
   log_store_file_path_format: LogFormat,
   metadata: z.strictObject({key: z.array(z.string()), value: z.array(z.string())}),
   outcome: z.string(),
@@ -223,11 +223,11 @@ export const LogView = z.strictObject({
     lastUsedOptionJsonPath: z.string(),
   }),
   metrics: LogMetrics,
-  /** What the client sent, before it was translated for the provider. */
+  /** The client's request, before it was translated for the provider. */
   finalUntransformedRequest: Side.optional(),
-  /** Where it was sent; the bytes that were sent are not kept. */
+  /** The address it was sent to; the bytes that were sent are not kept. */
   transformedRequest: Side.optional(),
-  /** What the provider answered. */
+  /** The provider's answer. */
   originalResponse: Side.optional(),
   /** Why there are no bodies, where the log store has them and does not answer. */
   log_store_error: z.string().optional(),

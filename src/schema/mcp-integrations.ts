@@ -16,7 +16,7 @@ const Headers = z
   .record(HeaderName, HeaderValue)
   .refine(headers => Object.keys(headers).length <= 100, 'expected at most 100 headers')
 
-/** What a server gets besides its address. Headers are secrets; so is what stands under the name of one. */
+/** What a server gets besides its address. Headers are secrets; so is the value of a query under such a name. */
 export const McpConfigurations = z.strictObject({
   custom_headers: Headers.optional(),
   passthrough_header: anything.optional(),
@@ -61,7 +61,7 @@ export const McpIntegrationsQuery = z.strictObject({
   search: z.string().min(1).max(255).optional(),
 })
 
-/** What a server reported of itself when it was last synced; all is null, and `sync_status` pending, before. */
+/** A server's report of itself when it was last synced; all is null, and `sync_status` pending, before. */
 export const McpMetadata = z.strictObject({
   title: z.string().nullable(),
   description: z.string().nullable(),
@@ -165,7 +165,7 @@ export const McpPage = {page: wholeInQuery(1, 1_000_000).default(1), page_size: 
 
 export const McpCapabilitiesQuery = z.strictObject({...McpPage, type: z.enum(CAPABILITY_TYPES).optional()})
 
-/** What was discovered of a capability besides its name. */
+/** The discovered details of a capability besides its name. */
 export const CapabilityDetails = z.strictObject({
   title: z.string().nullable(),
   description: z.string().nullable(),

@@ -49,7 +49,7 @@ export const McpServerRow = z.strictObject({
   auth_type: z.string(),
   workspace_name: z.string(),
   workspace_slug: z.string(),
-  /** Where clients of MCP find it. */
+  /** The URL for clients of MCP. */
   url: z.string(),
   metadata: McpMetadataBrief,
 })

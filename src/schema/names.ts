@@ -4,5 +4,5 @@ import {z} from 'zod'
 export const SLUG = /^[a-zA-Z0-9_-]+$/
 export const Slug = z.string().min(1).max(255).regex(SLUG, 'expected letters, digits, - and _ only')
 export const Name = z.string().trim().min(1, 'expected a name').max(255)
-/** What a path names a row by: its slug or its id. */
+/** The name of a row in a path: its slug or its id. */
 export const Handle = z.string().min(1).max(255)

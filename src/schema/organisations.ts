@@ -76,9 +76,11 @@ export const WorkspaceSettingsUpdate = z.strictObject({security: SecurityChange}
 
 export const WorkspaceSettingsView = z.strictObject({
   workspace_id: z.uuid(),
-  /** What was set here; it counts in the categories of the organisation's `workspace_overrides` alone. */
+  /**
+   * The settings that were set here; they count in the categories of the organisation's `workspace_overrides` alone.
+   */
   security: z.record(z.string(), z.record(z.string(), z.boolean())),
-  /** What counts here. */
+  /** The settings that count here. */
   effective: SecurityView,
   object: z.literal('workspace-settings'),
 })
@@ -100,7 +102,7 @@ export function readSettings<T extends KeptOrganisationSettings | KeptWorkspaceS
   return (column ? JSON.parse(column) : {}) as T
 }
 
-/** What counts in a workspace, by the columns of the two rows. */
+/** The settings that count in a workspace, by the columns of the two rows. */
 export function securityIn(organisation: string | null | undefined, workspace?: string | null) {
   const {security = {}, workspace_overrides} = readSettings<KeptOrganisationSettings>(organisation)
   return securityOf(security, workspace_overrides, readSettings<KeptWorkspaceSettings>(workspace).security)

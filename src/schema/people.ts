@@ -4,7 +4,7 @@ export const ORGANISATION_ROLES = ['owner', 'admin', 'member'] as const
 export const WORKSPACE_ROLES = ['admin', 'manager', 'member'] as const
 export const OrganisationRole = z.enum(ORGANISATION_ROLES)
 export const WorkspaceRole = z.enum(WORKSPACE_ROLES)
-/** What a person can be made; owners are made on the command line. */
+/** The roles that a person can be given; owners are made on the command line. */
 export const GivenRole = z.enum(['admin', 'member'])
 
 /** An address in lower case: two spellings are one person. */

@@ -14,7 +14,7 @@ export interface Resets {
   readonly next_usage_reset_at: string | null
   readonly started_at: string
   /**
-   * Of a budget whose `next_usage_reset_at` was set while it ran: when the period began that ran then, which goes on
+   * Of a budget whose `next_usage_reset_at` was set while it ran: when the period began that ran then, which lasts
    * until that reset.
    */
   readonly counts_from?: string | undefined

@@ -3,7 +3,7 @@ import {keepRateLimits, RateLimit, type StoredUsageLimit, UsageLimit} from './li
 import {Handle, Name} from './names.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
 
-/** What conditions and groups can ask of a call; `metadata.NAME` beside them. */
+/** The facts of a call that conditions and groups can read; `metadata.NAME` beside them. */
 export const POLICY_KEYS = [
   'api_key',
   'workspace_id',
@@ -57,7 +57,7 @@ export const UsagePolicyCreate = z.strictObject({
   ...usageFields,
   ...Home,
 })
-/** What is absent stays, `null` clears. What a policy covers and how it groups is for good. */
+/** An absent member stays, `null` clears. The conditions and the grouping of a policy cannot change. */
 export const UsagePolicyUpdate = z.strictObject({
   name: Name.optional(),
   ...usageFields,

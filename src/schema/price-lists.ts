@@ -28,7 +28,7 @@ export const PriceListBody = z.strictObject({
     ),
 })
 
-/** Where prices came from, for people. */
+/** The origin of prices, for people. */
 const Origin = z
   .string()
   .min(1)
@@ -99,10 +99,10 @@ export const PricesRolledBack = z.strictObject({
 })
 
 export const GeneralPath = z.strictObject({provider: z.string().min(1).max(255)})
-/** What a provider's models can do, as the source says it. */
+/** The abilities of a provider's models, as the source has them. */
 export const General = z.record(z.string(), z.unknown())
 
-/** A signed bundle, as its file holds it; whoever opens it reports its faults. */
+/** A signed bundle, as its file holds it; its faults are reported when it is opened. */
 const BundleText = z.record(z.string(), z.unknown())
 const PublicKeys = z.string().max(65_536)
 export const BundleCheck = z.strictObject({

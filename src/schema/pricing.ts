@@ -82,14 +82,11 @@ export const UnpricedRow = z.strictObject({
   model: z.string().nullable(),
   requests: z.int().positive(),
   /**
-   * What of the model has no price, the most used first: classes of tokens, units; empty where the whole model has
-   * none.
+   * The parts of the model's usage without a price, the most used first: classes of tokens, units; empty when the whole
+   * model has none.
    */
   units: z.array(z.string()).readonly(),
-  /**
-   * The same by name and with how often, and with modes, numbers of reports that nobody knows, and endpoints without
-   * usage.
-   */
+  /** The same by name and with how often, and with modes, unknown numbers of reports, and endpoints without usage. */
   parts: z
     .array(
       z.strictObject({

@@ -1,12 +1,12 @@
 /**
- * What is under way and charged: a call, an open realtime session or one turn in it, a message to an MCP server or an
- * open stream of its messages.
+ * Work in progress that is charged: a call, an open realtime session or one turn in it, a message to an MCP server or
+ * an open stream of its messages.
  */
 export type CallKind = 'call' | 'realtime_session' | 'realtime_turn' | 'mcp_message' | 'mcp_stream'
 
 /**
- * Who calls, and is charged: an API key, a token that an identity provider signed, a person's session, or a client that
- * was let in by OAuth. `id` is unique among those of its kind.
+ * The caller that is charged: an API key, a token that an identity provider signed, a person's session, or a client
+ * admitted by OAuth. `id` is unique among those of its kind.
  */
 export interface Principal {
   readonly kind: PrincipalKind
@@ -16,7 +16,7 @@ export interface Principal {
 export type PrincipalKind = 'api_key' | 'token' | 'session' | 'oauth_client'
 
 /**
- * The API key that is charged, as columns hold it: nothing where it is none, for those tell keys apart and nobody else.
+ * The API key that is charged, as columns hold it: empty for other principals, for those columns identify keys alone.
  */
 export function apiKeyIdOf({kind, id}: Principal): string {
   return kind === 'api_key' ? id : ''

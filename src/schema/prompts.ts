@@ -13,7 +13,7 @@ const Description = z.string().max(2000)
 const Flag = z.union([z.literal(0), z.literal(1)])
 const Version = z.int().min(1).max(1_000_000_000)
 
-/** What one version of a prompt says: all of a call but its variables. */
+/** One version of a prompt: all of a call but its variables. */
 export interface PromptTemplate {
   /** A JSON array of messages, or the text of a completion; in the words of templates. */
   readonly string: string
@@ -143,7 +143,7 @@ export const PromptVersionUpdate = z.strictObject({label_id: z.uuid().nullable()
 export const MakeDefault = z.strictObject({version: Version})
 
 /**
- * What a call of a prompt says: values for its variables, and members of the call's body in place of the saved ones.
+ * The body of a call of a prompt: values for its variables, and members of the call's body that replace the saved ones.
  */
 export const PromptCall = z.looseObject({variables: Bag, stream: z.boolean().nullable().optional()})
 

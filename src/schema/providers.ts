@@ -14,7 +14,7 @@ const Writable = {
   expires_at: Time.nullable().optional(),
   tags: Tags.optional(),
 }
-/** What virtual keys and providers have in common. */
+/** The fields that virtual keys and providers share. */
 export const ProviderFields = Writable
 /** The same in an update: what is absent stays, `null` clears. */
 export const ProviderChanges = {
@@ -50,7 +50,7 @@ export const ProviderQuery = z.strictObject({
 })
 export const WorkspaceQuery = z.strictObject({workspace_id: Handle.optional()})
 
-/** What both names of a row show. */
+/** The fields that both names of a row show. */
 export const ProviderCommon = {
   id: z.uuid(),
   name: z.string(),

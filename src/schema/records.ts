@@ -5,7 +5,7 @@ import type {CallKind, Principal} from './principal.ts'
 import type {Usage, UsageSource} from './usage.ts'
 
 /**
- * Who a call is charged to, and what it requests: known before it leaves, written into the intent and repeated in the
+ * The charged entity of a call, and its request: known before it leaves, written into the intent and repeated in the
  * settlement.
  */
 export interface Charge {
@@ -34,7 +34,7 @@ export interface Charge {
   readonly counter_keys: readonly string[]
   /** Those of them that a hold of this attempt took from in advance; absent where none is strict. */
   readonly held_keys?: readonly string[]
-  /** What the call costs at least, should nothing more ever be known of it: its prompt, estimated. */
+  /** The least cost of the call, should nothing more ever be known of it: its prompt, estimated. */
   readonly hold_nanousd: number
 }
 
@@ -88,7 +88,7 @@ export interface LogRecord {
   /** Path and query as the client sent them, secrets masked. */
   readonly url: string
   readonly upstream_url: string | null
-  /** What the client was answered. */
+  /** The client's status. */
   readonly response_status: number
   readonly is_stream: boolean
   readonly is_passthrough: boolean

@@ -52,7 +52,7 @@ export interface LoggedCall {
   /** Path and query. */
   readonly url: string
   readonly metadata: Readonly<Record<string, string>>
-  /** What it was taken to ask for; null where it named none. */
+  /** The model that it was taken to request; null when it named none. */
   readonly model: string | null
   readonly is_stream: boolean
   /** The targets that it called, in order. */
@@ -68,19 +68,19 @@ export interface LoggedTarget {
   readonly status: number
 }
 
-/** What a config would have done with a call. */
+/** The decision of a config for a call. */
 export interface Decision {
   readonly to: string
   readonly by_lot: boolean
 }
 
-/** Decides logged calls anew, under one config. */
+/** Decides logged calls again, under one config. */
 export interface Replayer {
   /** True when a condition or a sticky choice asks for members of the body. */
   readonly reads_bodies: boolean
   /**
-   * Where the call would have ended. Targets answer what the log has of them, 200 where it has nothing; draws are made
-   * from the call's id, for sticky callers from what they are known by.
+   * Finds the target at which the call would have ended. Targets answer as in the log, 200 when it has no answer; draws
+   * are made from the call's id, for sticky callers from their key.
    */
   decide(call: LoggedCall): Promise<Decision>
 }

@@ -54,7 +54,7 @@ export const AUTH_WAY = {
   azure_kv: 'azure_auth_mode',
   hashicorp_vault: 'vault_auth_type',
 } as const satisfies Record<Manager, string>
-/** What all ways of a manager have. */
+/** The members that all ways of a manager share. */
 export const AUTH_SHARED: readonly string[] = [aws, azure, vault].flatMap(Object.keys)
 /** The fields of `AUTH` that are never shown. */
 export const AUTH_SECRETS: readonly string[] = [
@@ -91,7 +91,7 @@ export const SecretReferenceCreate = z.strictObject({
   organisation_id: Handle.optional(),
 })
 
-/** What the document shows of the body, which is read in two steps. */
+/** The document's schema of the body, which is read in two steps. */
 export const SecretReferenceCreateSaid = SecretReferenceCreate.extend({
   auth_config: z.union([...AUTH.aws_sm.options, ...AUTH.azure_kv.options, ...AUTH.hashicorp_vault.options]),
 })

@@ -1,8 +1,8 @@
 import {z} from 'zod'
 
 /**
- * What members and managers of workspaces may do, by category: setting → what it is where nobody set it. Owners and
- * admins of the organisation and admins of a workspace are not concerned.
+ * What members and managers of workspaces may do, by category: setting → its default. Owners and admins of the
+ * organisation and admins of a workspace are not concerned.
  */
 export const SECURITY = {
   data_visibility: {membersViewAllData: true, managersViewAllData: true},
@@ -33,7 +33,7 @@ export const SECURITY = {
 
 export type SecurityCategory = keyof typeof SECURITY
 type KeysOf<T> = T extends unknown ? keyof T : never
-/** The name of a setting; each stands in one category. */
+/** The name of a setting; each is in one category. */
 export type SecuritySetting = KeysOf<(typeof SECURITY)[SecurityCategory]>
 /** Setting → whether it is on. */
 export type Security = Readonly<Record<SecuritySetting, boolean>>
@@ -63,13 +63,13 @@ export type SecurityChange = Readonly<
   Record<string, Readonly<Record<string, boolean | null | undefined>> | null | undefined>
 > | null
 
-/** What counts, whole. */
+/** All settings that count. */
 export const SecurityView = z.strictObject(categories(z.boolean()))
 
 /** As rows keep it: only what was set. */
 export type KeptSecurity = Readonly<Partial<Record<SecurityCategory, Readonly<Record<string, boolean>>>>>
 
-/** What is kept after a change. */
+/** The settings to keep after a change. */
 export function changedSecurity(before: KeptSecurity, change: SecurityChange | undefined): KeptSecurity {
   if (change === undefined) return before
   if (change === null) return {}
@@ -86,8 +86,8 @@ export function changedSecurity(before: KeptSecurity, change: SecurityChange | u
 }
 
 /**
- * What counts in a workspace: its own settings in the categories where the organisation lets them, the organisation's
- * else.
+ * The settings that count in a workspace: its own in the categories that the organisation opens to it, else the
+ * organisation's.
  */
 export function securityOf(
   organisation: KeptSecurity,

@@ -1,4 +1,4 @@
-/** What counts against limits: tokens of every class, and nano-dollars. Non-negative safe integers. */
+/** The amounts that count against limits: tokens of every class, and nano-dollars. Non-negative safe integers. */
 export interface Spent {
   readonly tokens: number
   readonly cost_nanousd: number

@@ -1,6 +1,6 @@
 /**
- * What usage can be summed by. `provider` is a provider of the workspace by its slug, `kind` the kind of provider it
- * is.
+ * The dimensions of sums of usage. `provider` is a provider of the workspace by its slug, `kind` the kind of provider
+ * it is.
  */
 export const USAGE_DIMENSIONS = [
   'key',

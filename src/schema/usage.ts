@@ -1,7 +1,6 @@
 /**
- * What one upstream attempt used. The token classes are disjoint: a cached, audio or image token is counted in its own
- * class and in no other, so that a price may be laid on each and the sum is the truth. Counts are non-negative safe
- * integers.
+ * The usage of one upstream attempt. The token classes are disjoint: a cached, audio or image token is counted in its
+ * own class and in no other, so that each can be priced and the sum is right. Counts are non-negative safe integers.
  */
 export interface Usage extends Record<TokenClass, number> {
   /**
@@ -24,7 +23,7 @@ export interface Usage extends Record<TokenClass, number> {
    */
   tier?: string
   speed?: string
-  /** A word of how it was served whose price nobody knows: it is charged at the standard one, and flagged. */
+  /** A mode of serving without a known price: it is charged at the standard one, and flagged. */
   mode?: string
 }
 
@@ -52,8 +51,8 @@ export const TOKEN_CLASSES = [...INPUT_CLASSES, ...OUTPUT_CLASSES] as const
 export type TokenClass = (typeof TOKEN_CLASSES)[number]
 
 /**
- * Where the counts come from: the provider's own report, our estimate, a report that was cut off, the intent of a
- * process that died, or nothing at all. `unmetered`: the work costs, its reply told no usage, and nothing of it can be
+ * The source of the counts: the provider's own report, our estimate, a report that was cut off, the intent of a process
+ * that died, or nothing at all. `unmetered`: the work costs, its reply reported no usage, and nothing of it can be
  * estimated.
  */
 export const USAGE_SOURCES = ['provider', 'estimated', 'partial', 'recovered', 'unmetered', 'none'] as const
@@ -76,14 +75,14 @@ export const UNIT = {
   text_messages: 'text_messages',
   /**
    * 1 for a request that was served at the price of a batch: in one, or later than others (OpenAI's flex). The provider
-   * says so.
+   * reports it.
    */
   batch_requests: 'batch_requests',
   /** Tools of providers: searches of X and of maps, sandboxes that code ran in. */
   x_search: 'x_search',
   maps: 'maps',
   code_execution: 'code_execution',
-  /** 1 for a request that throughput bought in advance served; the provider says so. */
+  /** 1 for a request that throughput bought in advance served; the provider reports it. */
   provisioned_requests: 'provisioned_requests',
   /** 1 for a request that was served before others, at a price of its own (OpenAI's and Bedrock's tier priority). */
   priority_requests: 'priority_requests',
@@ -96,9 +95,9 @@ export const UNIT = {
    * list says.
    */
   fallback_credit_requests: 'fallback_credit_requests',
-  /** Refused before any output under a policy that nobody knows: whether it is billed is not known either. */
+  /** Refused before any output under an unknown policy: whether it is billed is not known either. */
   refusal_unpriced: 'refusal_unpriced',
-  /** Parts of a call that were charged as any other, although they are of no known kind, or cannot be told apart. */
+  /** Parts of a call that were charged as any other, although they are of no known kind, or cannot be distinguished. */
   iterations: 'usage.iterations',
   video_in_tokens: 'video_in_tokens',
   video_out_tokens: 'video_out_tokens',
@@ -114,7 +113,7 @@ const HOW_SERVED: ReadonlySet<string> = new Set([
   UNIT.fallback_credit_requests,
 ])
 
-/** Whether a unit is used up and charged for, as opposed to those that say how a request was served. */
+/** True for a unit that is used up and charged for, as opposed to those that describe how a request was served. */
 export function isCharged(unit: string): boolean {
   return !HOW_SERVED.has(unit)
 }
@@ -134,7 +133,7 @@ export function geographyOf(unit: string): string | null {
   return unit.startsWith(GEOGRAPHY) ? unit.slice(GEOGRAPHY.length) : null
 }
 
-/** The mode without a price of its own that `usage` tells of; null for what was served as any other, or as a batch. */
+/** The mode in `usage` that has no price of its own; null for a request served as any other, or as a batch. */
 export function modeOf({units, mode}: Partial<Usage>): string | null {
   if (mode !== undefined) return mode
   if (!units) return null
@@ -144,7 +143,7 @@ export function modeOf({units, mode}: Partial<Usage>): string | null {
 }
 
 /**
- * What a report may say: each field alone, null where the provider was silent. Later reports win field by field
+ * The fields of a report: each alone, null where the provider was silent. Later reports win field by field
  * (`mergeUsage`).
  */
 export type UsageReport = {readonly [K in TokenClass]?: number | null} & {

@@ -124,7 +124,7 @@ export const MemberView = z.strictObject({
   status: z.literal('active'),
   workspace_id: z.uuid(),
   email: z.string(),
-  /** What the role may do here. */
+  /** The permissions of the role here. */
   scopes: z.array(z.string()),
   settings: z.null(),
   object: z.literal('workspace-user'),

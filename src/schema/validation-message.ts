@@ -7,7 +7,7 @@ type Path = readonly PropertyKey[]
 const MAX_ISSUES = 5
 const MAX_KEYS = 24
 
-/** What to call the root and its fields. */
+/** The names of the root and its fields. */
 export interface InputLocation {
   /** Stands for the whole: `the request body`. */
   readonly root: string
@@ -37,7 +37,7 @@ export function fieldPath(path: Path): string {
   )
 }
 
-/** What to call the field at `path`. */
+/** The name of the field at `path`. */
 export function nameOf(path: Path, {root, before = ''}: InputLocation): string {
   return path.length ? `${before}${fieldPath(path)}` : root
 }

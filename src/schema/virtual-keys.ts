@@ -54,7 +54,7 @@ export const VirtualKeyView = z.strictObject({
   ...ProviderCommon,
   provider: z.string(),
   model_config: z.record(z.string(), z.unknown()),
-  /** Where its credential is its own; null for none. */
+  /** Its own credential, masked; null for none. */
   masked_key: z.string().nullable().optional(),
   secret_mappings: z.array(SecretMapping),
   object: z.literal('virtual-key'),

@@ -38,7 +38,7 @@ export const WorkspaceCreate = z.strictObject({
 })
 export type WorkspaceCreate = z.output<typeof WorkspaceCreate>
 
-/** What is absent stays, `null` clears. */
+/** An absent member stays, `null` clears. */
 export const WorkspaceUpdate = z.strictObject({
   ...Writable,
   name: Name.optional(),
@@ -49,8 +49,7 @@ export const WorkspaceUpdate = z.strictObject({
       metadata: Metadata.nullable().optional(),
       ...DefaultGuardrails,
       /**
-       * What becomes of its calls with bodies that guardrails cannot read; `null`: what the setting UNREADABLE_BODIES
-       * says.
+       * The treatment of its calls with bodies that guardrails cannot read; `null`: as the setting UNREADABLE_BODIES.
        */
       unreadable_bodies: z.enum(UNREADABLE_BODIES).nullable().optional(),
     })

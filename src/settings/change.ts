@@ -2,7 +2,7 @@ import {isDeepStrictEqual} from 'node:util'
 import {guard} from './read.ts'
 import {keyOf, NAMES, type Name, row, type Settings} from './table.ts'
 
-/** What became of settings that were read again. */
+/** The result of reading settings again. */
 export interface SettingsChanges {
   /** Hold from now on. */
   readonly taken: readonly Name[]
@@ -12,13 +12,13 @@ export interface SettingsChanges {
 
 export interface Changeable {
   readonly settings: Settings
-  /** What `next` would change. */
+  /** The changes that `next` would make. */
   compare(next: Settings): SettingsChanges
   /** Has these settings hold as `next` says them. */
   take(next: Settings, names: readonly Name[]): void
 }
 
-/** Settings of a gateway that serves: whoever holds them reads those that may change as they are now. */
+/** Settings of a gateway that serves: a read of one that may change returns its current value. */
 export function changeable(given: Settings): Changeable {
   const settings = guard({...given})
   return {

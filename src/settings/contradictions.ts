@@ -5,8 +5,8 @@ const DB_PARTS = ['DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASS', 'DB_NAME'] as cons
 const VERIFYING = ['VERIFY_CA', 'VERIFY_IDENTITY', 'Amazon RDS']
 
 /**
- * A sentence for every pair of settings that cannot stand together, or that would leave one without effect.
- * `settings` may still lack values that were refused for themselves; `given` says what anyone has set.
+ * A sentence for every pair of settings that exclude each other, or that would leave one without effect. `settings` may
+ * still lack values that were refused for themselves; `given` has the settings that were set.
  */
 export function contradictions(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
   return [

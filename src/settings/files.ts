@@ -48,8 +48,8 @@ export interface FileEntry {
 
 /**
  * The entries of a settings file: key → text, or list of texts joined by commas. Numbers and booleans keep their
- * spelling; an empty value and `null` are left out. Faults are named by line, never by content, for secrets may stand
- * there.
+ * spelling; an empty value and `null` are left out. Faults are named by line, never by content, for it may hold
+ * secrets.
  */
 export function parseEntries(yaml: string): {entries: Map<string, FileEntry>; wrong: string[]} {
   const lines = new LineCounter()

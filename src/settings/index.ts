@@ -14,7 +14,7 @@ export {type SettingRow, settingRows} from './show.ts'
 export type {Origin} from './sources.ts'
 export type {Name, Settings} from './table.ts'
 
-/** What `readSettings` reads in a running process: the given flags, its environment, its disk. */
+/** The sources of `readSettings` in a running process: the given flags, its environment, its disk. */
 export function ofThisProcess(argv: Texts = {}): SettingSources {
   return {argv, env: process.env, readFile: readText}
 }

@@ -6,7 +6,7 @@ export interface SettingKind<T> {
   /** Follows "it takes": `a whole number from 0 to 65535`. */
   readonly takes: string
   readonly schema: z.ZodType<T, string>
-  /** A comma separated list, which may stand as a YAML list in the settings file. */
+  /** A comma separated list, which may be a YAML list in the settings file. */
   readonly list?: true
   show?(value: T): string
 }
@@ -35,7 +35,7 @@ export const switched: SettingKind<boolean> = {
   ...oneOf({ON: true, OFF: false, true: true, false: false}),
   show: on => (on ? 'ON' : 'OFF'),
 }
-/** What a host name may hold between its dots. */
+/** The characters of a host name between its dots. */
 export const label = matching(
   'letters, digits and inner hyphens, at most 63',
   /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
@@ -84,9 +84,7 @@ export const listenAddress = kind('an IP address or a host name, without port', 
   isIP(text) || isName(text.toLowerCase()) ? text : undefined,
 )
 
-/**
- * An absolute URL of one of `schemes`, for example `http:`; with user and password only where `credentials` says so.
- */
+/** An absolute URL of one of `schemes`, for example `http:`; with user and password only when `credentials` is set. */
 export function url(takes: string, schemes: readonly string[], {credentials = false} = {}): SettingKind<string> {
   return kind(takes, (text, wrong) => {
     const parsed = text.length <= MAX_CHARACTERS ? URL.parse(text) : null
@@ -144,7 +142,9 @@ export function base64Key(least_bytes: number, takes: string): SettingKind<strin
   )
 }
 
-/** Where bodies may be kept. This process is its own control plane, so that what is kept there is kept here. */
+/**
+ * The kinds of store for bodies. This process is its own control plane, so bodies that are kept there are kept here.
+ */
 export const logStoreKind = oneOf<'local' | 's3' | 's3_custom' | 's3_assume' | 'gcs' | 'gcs_assume' | 'azure'>({
   local: 'local',
   control_plane: 'local',
@@ -172,7 +172,7 @@ export const bucketUrl = kind(
   },
 )
 
-/** PEM text with a block called `label`. Where it stands on one line, `\n` written as two characters ends a line. */
+/** PEM text with a block called `label`. On one line, `\n` written as two characters ends a line. */
 export function pem(label: RegExp, takes: string): SettingKind<string> {
   return kind(`${takes} in PEM form, not a path`, text => {
     const lines = text.includes('\n') ? text : text.replaceAll('\\n', '\n')
@@ -231,7 +231,7 @@ export const trustedHosts = listOf('hosts, *.domains, IP addresses, CIDR ranges 
   return isIP(host) || isName(host) ? host : undefined
 })
 
-/** A value as it may stand in a sentence: quoted, cut, on one line, without the user and password of a URL. */
+/** A value in the form for an error message: quoted, cut, on one line, without the user and password of a URL. */
 export function quoted(value: string): string {
   const safe = value.replace(/\/\/[^/\s]*@/g, '//***@')
   return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe)

@@ -40,7 +40,7 @@ export type LogStoreSettings = Place &
 
 /** Cloud Storage takes any region that is signed for. */
 const GCS_REGION = 'auto'
-/** What stores that know no regions expect to be signed for. */
+/** The region in signatures for stores that know no regions. */
 const USUAL_REGION = 'us-east-1'
 
 /** The store that bodies go to; undefined: they stay with the log. */
@@ -79,7 +79,7 @@ export function logStoreSettings(settings: Settings): LogStoreSettings | undefin
   }
 }
 
-/** The bucket's name may stand in LOG_STORE_BASEPATH already, as its first label or its last segment. */
+/** LOG_STORE_BASEPATH may have the bucket's name already, as its first label or its last segment. */
 function baseUrl(settings: Settings): string {
   const {log_store: kind, log_store_basepath: base, log_store_region: region, azure_storage_account: account} = settings
   const bucket = kind === 'azure' ? settings.azure_storage_container : settings.log_store_generations_bucket
@@ -98,7 +98,7 @@ type Kind = Settings['log_store']
 
 const S3 = ['s3', 's3_custom', 's3_assume'] as const satisfies readonly Kind[]
 const KEYS = ['LOG_STORE_ACCESS_KEY', 'LOG_STORE_SECRET_KEY'] as const
-/** What each kind of store cannot be without, where LOG_STORE_BASEPATH does not say it. */
+/** The settings that each kind of store needs, unless LOG_STORE_BASEPATH has them. */
 const NEEDED: Readonly<Record<Kind, readonly Name[]>> = {
   local: [],
   s3: ['LOG_STORE_GENERATIONS_BUCKET', 'LOG_STORE_REGION', ...KEYS],
@@ -133,7 +133,7 @@ const OF_ANY = [
   'LOG_STORE_FILE_PATH_FORMAT',
   'LOG_STORE_SPOOL_MAX_MB',
 ] as const satisfies readonly Name[]
-/** What says nothing of its own. */
+/** Settings that have no effect of their own. */
 const IDLE: Partial<Record<Name, (settings: Partial<Settings>) => boolean>> = {
   LOG_STORE_FILE_PATH_FORMAT: ({log_store_file_path_format}) => log_store_file_path_format === 'v1',
   LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED: ({log_store_object_lock_retention_enabled: on}) => on === false,

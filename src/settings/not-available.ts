@@ -1,7 +1,7 @@
 /** Documented variables that this version does not have, by area. */
 interface Area {
   readonly area: string
-  /** What does the job today. */
+  /** The available way to do it. */
   readonly instead?: string
   /** Name → the values that ask for nothing. A `*` in a name stands for any rest. */
   readonly variables: Readonly<Record<string, readonly string[]>>
@@ -63,7 +63,7 @@ export const NOT_AVAILABLE: readonly Area[] = [
   {area: 'logs pushed to Loki', instead: 'the log of the process goes to stderr', variables: {ENABLE_LOKI: OFF, LOKI_HOST: NONE, LOKI_AUTH: NONE, LOKI_PUSH_ENABLED: OFF}},
 ]
 
-/** A documented variable of a later version: the area it belongs to and the values that may stand all the same. */
+/** A documented variable of a later version: the area it belongs to and the values that are accepted all the same. */
 export interface UnsupportedSetting {
   readonly area: string
   readonly instead?: string
@@ -79,7 +79,7 @@ const open = [...exact]
   .filter(([name]) => name.includes('*'))
   .map(([name, later]) => [new RegExp(`^${name.replace('*', '[A-Z0-9_]+')}$`), later] as const)
 
-/** What is known of `name` (upper case) as a variable of a later version; undefined when it is not one. */
+/** The entry of `name` (upper case) as a variable of a later version; undefined when it is not one. */
 export function unsupportedSetting(name: string): UnsupportedSetting | undefined {
   return exact.get(name) ?? open.find(([pattern]) => pattern.test(name))?.[1]
 }

@@ -3,7 +3,7 @@ import type {FileEntry} from './files.ts'
 import {type UnsupportedSetting, unsupportedSetting} from './not-available.ts'
 import {fileEndings, flagOf, keyOf, NAMES, type Name, row} from './table.ts'
 
-/** Where a value comes from; `file:` is followed by the path of the settings file. */
+/** The source of a value; `file:` is followed by the path of the settings file. */
 export type Origin = 'flag' | 'environment' | 'default' | `file:${string}`
 
 /** One layer of precedence: the words used in it, and what was given under them. */
@@ -12,13 +12,13 @@ export interface SettingsLayer {
   readonly entries: ReadonlyMap<string, FileEntry>
   /** The words a setting may be given under here. */
   words(name: Name): readonly Word[]
-  /** A word as it stands in a sentence. */
+  /** The form of a word in error messages. */
   say(word: string): string
 }
 
 interface Word {
   readonly word: string
-  /** What is given is the path of the file that holds the value. */
+  /** The given text is the path of the file that holds the value. */
   readonly from_file: boolean
 }
 
@@ -37,7 +37,7 @@ export function flagLayer(flags: Texts): SettingsLayer {
 
 /**
  * The environment, without what Kubernetes and Docker put there for a service called, say, `redis` or `gateway`
- * (`REDIS_PORT=tcp://10.0.0.5:6379`): nobody set that.
+ * (`REDIS_PORT=tcp://10.0.0.5:6379`): no operator set that.
  */
 export function environmentLayer(environment: Texts): SettingsLayer {
   return {

@@ -53,7 +53,7 @@ export async function change<Id extends OperationId>(
   for (const text of warningsOf(reply, used, what, dryRun === true)) print.note(text)
 }
 
-/** What is used stands in no view of every kind, so that the change would not be seen. */
+/** The usage is in no view of every kind, so that the change would not be seen. */
 function resetsUsage({body}: Input): boolean {
   return typeof body === 'object' && body !== null && 'reset_usage' in body && body.reset_usage === true
 }
@@ -95,7 +95,7 @@ async function usedOf(
   return budgetsOf(dataOf(reply))
 }
 
-/** What of a changed budget is unchanged, and what is used of it: so that nobody has to ask. */
+/** The unchanged parts of a changed budget, and its usage: so that no second command is needed. */
 function withBudgetNote(
   lines: readonly string[],
   {before, after}: ReportedChange,

@@ -14,7 +14,7 @@ export type CallOperation = <Id extends OperationId>(
   ...input: object extends InputOf<Id> ? [input?: InputOf<Id>] : [input: InputOf<Id>]
 ) => Promise<ReplyOf<Id>>
 
-/** What an operation replies. */
+/** The reply of an operation. */
 export type ReplyOf<Id extends OperationId> = z.output<Schemas<Id>['reply']>
 
 /** A row of the list that an operation replies. */
@@ -31,8 +31,7 @@ export type NounWith<Verb extends string> = {
 }[OperationId]
 
 /**
- * What an operation takes: its path parameters, its query, its body. A part of which nothing is required may be left
- * out.
+ * The input of an operation: its path parameters, its query, its body. A part without required members may be left out.
  */
 export type InputOf<Id extends OperationId> = PartOf<'params', Schemas<Id>['params']> &
   PartOf<'query', Schemas<Id>['query']> &
@@ -49,7 +48,7 @@ export type BodyOf<Id extends OperationId> =
 /** The names of its path parameters. */
 export type ParamOf<Id extends OperationId> = Extract<keyof z.input<NonNullable<Schemas<Id>['params']>>, string>
 
-/** What a schema takes, its words as somebody typed them: which of a few words it may be, the operation judges. */
+/** The input of a schema, with texts as they were typed: the operation judges which of a few values is valid. */
 export type AsTyped<T> = T extends string
   ? string
   : T extends object
@@ -61,7 +60,7 @@ export type AsTyped<T> = T extends string
     : T
 
 declare const UNCHECKED: unique symbol
-/** JSON that somebody wrote: the operation judges all of it. */
+/** JSON from a person: the operation judges all of it. */
 export interface Unchecked {
   readonly [UNCHECKED]: true
 }

@@ -49,7 +49,7 @@ export async function withGateway(command: Command, work: (gateway: Gateway) => 
   }
 }
 
-/** What was not found is best looked for in the list, where there is one beside the command. */
+/** A missing row is best looked for in the list, when there is one beside the command. */
 function withHint(fault: unknown, {parent}: Command, place: string): unknown {
   if (
     !(fault instanceof CommandFault) ||
@@ -112,7 +112,7 @@ export function gatewayOver(
   }
 }
 
-/** What the operator alone does. */
+/** Operations of the operator alone. */
 const OPERATORS = /^(organisations|sessions)\.|^users\.create$/
 
 /** The HTTP request of an operation. */
@@ -144,7 +144,7 @@ async function connect(session: CommandSession): Promise<Transport> {
   return (await import('./remote.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})
 }
 
-/** Where there is no data directory, the whole line to type stands beside the one that makes a directory. */
+/** Without a data directory, the whole line to type is beside the one that makes a directory. */
 function unfound(fault: unknown, {argv, options}: CommandSession): unknown {
   if (
     !(fault instanceof CommandFault) ||

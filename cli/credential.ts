@@ -1,8 +1,8 @@
 import type {Gateway} from './connect.ts'
 
 /**
- * Warns where an integration was made without a credential that its kind needs, and says how to give it one: its calls
- * would be refused, and nothing says so before. A host of one's own may need none.
+ * Warns about an integration without a credential that its kind needs, and tells how to add one: its calls would be
+ * refused, and nothing reports it before. A custom host may need none.
  */
 export async function warnOfNoCredential(
   gateway: Gateway,

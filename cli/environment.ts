@@ -31,7 +31,7 @@ export interface Environment {
   readonly stdinIsTTY: boolean
   /** All of stdin, as text. */
   readStdin(): Promise<string>
-  /** Asks on the terminal and reads a line; absent where nobody can answer. */
+  /** Asks on the terminal and reads a line; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>
   /** The text of a file; throws as node:fs does. */
   readFile(path: string): string
@@ -45,13 +45,12 @@ export interface Environment {
   /** Writes a file, for its owner alone; throws as node:fs does. */
   writeFile(path: string, text: string): void
   /**
-   * Writes a file in place of the one that may be there, whole or not at all, with the folders it stands in; throws as
-   * node:fs does.
+   * Writes a file in place of the one that may be there, whole or not at all, with its folders; throws as node:fs does.
    */
   replaceFile(path: string, text: string): void
   /** Takes a file away; throws as node:fs does. */
   removeFile(path: string): void
-  /** What settings are read from: the given flags, the environment, the disk. */
+  /** The sources of settings: the given flags, the environment, the disk. */
   sources(flags: Readonly<Record<string, string | undefined>>): Promise<SettingSources>
   now(): number
   /** Resolves after `ms`, or at once when `signal` is raised. */

@@ -45,7 +45,7 @@ interface Node {
 
 function treeLines({branches, targets, way, failing}: Explanation): string[] {
   const nodes = new Map<string, Node>()
-  // Where the call goes itself comes first; a branch that only a failure leads to, as it would be.
+  // The branches of the call itself come first; a branch that only a failure leads to, as it would be.
   const choices = new Map([...choicesOf(failing), ...choicesOf(way)].map(choice => [choice.path, choice]))
   for (const {path, name, mode} of branches) {
     const choice = choices.get(path)

@@ -19,12 +19,12 @@ interface FaultParts {
   readonly code: string
   /** HTTP status of the refusal, where there was one. */
   readonly status?: number
-  /** What to do next, one sentence. */
+  /** The next step, one sentence. */
   readonly next?: string
   readonly cause?: unknown
 }
 
-/** The command cannot go on; `message` is for the person who gave it. */
+/** The command cannot continue; `message` is for the person who gave it. */
 export class CommandFault extends Error {
   readonly exit: ExitCode
   readonly code: string
@@ -69,7 +69,7 @@ const SYSTEM: Readonly<Record<string, string>> = {
   SQLITE_BUSY: 'Another process kept the database busy for too long. Try again.',
 }
 
-/** Anything thrown, as a fault with a sentence. What nobody foresaw keeps its stack, in `cause`. */
+/** Anything thrown, as a fault with a sentence. An unforeseen error keeps its stack, in `cause`. */
 export function faultOf(error: unknown): CommandFault {
   if (error instanceof CommandFault) return error
   const code = error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? '') : ''

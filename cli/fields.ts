@@ -34,7 +34,7 @@ interface Schema {
 
 /**
  * The inputs of an operation, from its schemas: those of the path first, then the query, then the body. A name that
- * stands twice is a flag once, for the place that comes first; the other is given in the body's JSON.
+ * comes twice is a flag once, for the place that comes first; the other is given in the body's JSON.
  */
 export function fieldsOf(operation: AnyOperation): InputField[] {
   const fields = new Map<string, InputField>()
@@ -175,7 +175,7 @@ function formOf(schema: Schema, place: Place): Pick<InputField, 'kind' | 'nullab
   return {kind: type === 'array' && items?.type === 'string' ? 'texts' : 'json', nullable, choices: []}
 }
 
-/** A schema, or all that stand in its place, however deep. */
+/** A schema, or all alternatives in its place, however deep. */
 function alternatives(schema: Schema): Schema[] {
   const below = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
   return below.length ? below.flatMap(alternatives) : [schema]

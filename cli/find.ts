@@ -23,7 +23,7 @@ export interface GatewayLookup {
   /** The command by its last word. */
   readonly name: string
   readonly argv: readonly string[]
-  /** Where a data directory would be that nobody named. */
+  /** The default data directory. */
   readonly usual: string
   note(text: string): void
 }

@@ -4,7 +4,7 @@ import type {FirstRun} from '../src/admin/first-run.ts'
 import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, fileReason} from './fault.ts'
 
-/** Where the keys of a first run went: to the terminal, to a file, or nowhere as the operator gave them. */
+/** The destination of a first run's keys: the terminal, a file, or nowhere as the operator gave them. */
 export type KeysShown =
   | {readonly to: 'terminal'}
   | {readonly to: 'file'; readonly path: string}

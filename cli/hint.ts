@@ -20,7 +20,7 @@ export function placeOptions({dataDir, url, organisation}: PlaceGiven): string {
   return given.flatMap(([flag, value]) => (value === undefined ? [] : [` ${flag} ${quoted(value)}`])).join('')
 }
 
-/** Values of these are for nobody's eyes; of `--set`, which may hold secrets, the names are shown. */
+/** Values of these are never shown; of `--set`, which may hold secrets, the names are shown. */
 const SECRET = /^--(?:api-)?key$/
 const SECRET_PARTS = /^(--(?:api-)?key=|--set=[^=]*=).*/s
 

@@ -59,12 +59,12 @@ export function limitsOf(options: LimitOptions) {
   }
 }
 
-/** A rate limit as it stands. */
+/** A rate limit with its state. */
 type RateRow = ReplyOf<'api_keys.get'>['rate_limits'][number]
 
 /**
- * What an update changes of limits, as the operations take it: what was not given stays. `current` reads the rate
- * limits, called only where several are given at once.
+ * The changes of an update to limits, as the operations take them: limits that were not given stay. `current` reads the
+ * rate limits, called only when several are given at once.
  */
 export async function limitChangesOf(options: LimitOptions, current: () => Promise<readonly RateRow[]>) {
   const {rate, tokenRate} = options

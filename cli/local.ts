@@ -22,7 +22,7 @@ export async function openLocal(world: Environment, settings: Settings, organisa
   }
 }
 
-/** Where there is no data directory, prices can still be read; anything else gets the reason. */
+/** Without a data directory, prices can still be read; anything else gets the reason. */
 async function withoutData(fault: unknown, settings: Settings, log: Log): Promise<Pick<OpenApp, 'inject' | 'close'>> {
   if (!(fault instanceof CommandFault) || fault.code !== 'data_directory') throw fault
   const {createPublic} = await import('../src/app/public.ts')

@@ -5,7 +5,7 @@ import type {Log} from '../src/base/log.ts'
 import type {Settings} from '../src/settings/index.ts'
 import {CommandFault, EXIT} from './fault.ts'
 
-/** What the command line uses of an App. */
+/** The part of an App that the command line uses. */
 export type OpenApp = Pick<App, 'settings' | 'first_run' | 'notes' | 'inject' | 'listen' | 'reload' | 'drain' | 'close'>
 
 export interface OpenOptions {

@@ -34,7 +34,7 @@ export function withConfirm(command: Command): Command {
   return command.option('-y, --yes', 'do not ask first')
 }
 
-/** Asks a person at a terminal whether to go on; a pipe or a script goes on. */
+/** Asks a person at a terminal whether to continue; a pipe or a script continues. */
 export async function confirmed({ask}: Environment, deed: string, {yes}: ConfirmOption): Promise<void> {
   if (yes || !ask) return
   const answer = await ask(`${deed}? [y/N] `)

@@ -36,7 +36,7 @@ const COLUMNS: readonly TableColumn<PriceDifference>[] = [
   {title: 'others', value: row => others(row), align: 'right'},
 ]
 
-/** What changes, as a table and a sentence; the first rows of a long one, unless `whole`. */
+/** The changes, as a table and a sentence; the first rows of a long one, unless `whole`. */
 export function printDiff(print: Printer, diff: Diff, {whole = false} = {}): void {
   const {changes} = diff
   const rows = whole ? changes : changes.slice(0, MAX_ROWS)

@@ -23,7 +23,7 @@ export function withPublicKey(command: Command): Command {
   )
 }
 
-/** What was installed, and since when it holds. */
+/** The installed prices, and the time from which they apply. */
 export function printInstalled({print}: Gateway, installed: Installed, {all}: {readonly all?: true} = {}): void {
   if (print.json) return print.json_reply(installed)
   if (!print.quiet) printDiff(print, installed, {whole: all === true})

@@ -8,7 +8,8 @@ import {readJson} from './option-parsers.ts'
 import type {Progress} from './progress.ts'
 
 /**
- * What a source of prices holds: a list, or a signed bundle of one. `origin` is shown to people, without credentials.
+ * The content of a source of prices: a list, or a signed bundle of one. `origin` is shown to people, without
+ * credentials.
  */
 export type PriceSource =
   | {readonly kind: 'list'; readonly prices: Unchecked; readonly origin: string}

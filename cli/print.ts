@@ -11,7 +11,7 @@ export interface PrintOptions {
   readonly color: boolean
 }
 
-/** What a command says: answers on stdout, remarks on stderr. */
+/** The output of a command: answers on stdout, remarks on stderr. */
 export interface Printer extends PrintOptions {
   /** A list as a table; `total` is how many there are beyond this page. */
   list<Row>(reply: unknown, rows: readonly Row[], columns: readonly TableColumn<Row>[], total?: number): void

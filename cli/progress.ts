@@ -3,9 +3,9 @@ import type {Printer} from './print.ts'
 
 /** Says how far a longer work has come. */
 export interface Progress {
-  /** `done` of `total`; `what` is under way. Drawn ten times a second at most. */
+  /** `done` of `total`; `what` is in progress. Drawn ten times a second at most. */
   step(done: number, total: number, what: string): void
-  /** Takes the bar away, so that what follows stands on a clean line. */
+  /** Removes the bar, so that the next output begins on a clean line. */
   end(): void
 }
 

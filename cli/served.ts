@@ -1,7 +1,7 @@
 import {chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs'
 import {join, resolve} from 'node:path'
 
-/** What a gateway that serves leaves for the commands of its user: where it works, and where it is reached. */
+/** The note of a serving gateway for the commands of its user: its data directory, and its address. */
 export interface Served {
   readonly data_dir: string
   readonly url: string
@@ -12,7 +12,7 @@ export interface Served {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where notes are: of this login, else of the user; the first is written to. */
+/** The folders of notes: of this login, else of the user; the first is written to. */
 function foldersOf({XDG_RUNTIME_DIR, XDG_STATE_HOME, HOME}: Environment): string[] {
   const state = XDG_STATE_HOME || (HOME ? join(HOME, '.local', 'state') : '')
   return [XDG_RUNTIME_DIR, state].flatMap(folder =>
@@ -37,7 +37,7 @@ export function leaveNote(env: Environment, served: Served): () => void {
       chmodSync(path, 0o600)
       return () => rmSync(path, {force: true})
     } catch {
-      // a folder of somebody else's, or none that can be written: the next may do
+      // a folder of another user's, or none that can be written: the next may do
     }
   }
   return () => undefined
@@ -45,7 +45,7 @@ export function leaveNote(env: Environment, served: Served): () => void {
 
 /**
  * The directories that are served here now, each once. A note counts if it is this user's or root's, its process lives
- * and holds the lock of the directory; what does not is taken away.
+ * and holds the lock of the directory; any other is removed.
  */
 export async function runningGateways(env: Environment): Promise<Served[]> {
   const found = new Map<string, Served>()

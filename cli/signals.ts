@@ -5,7 +5,7 @@ import {EXIT} from './fault.ts'
 /** A signal to a whole process group comes twice: directly, and handed on by npm. */
 const SAME_SIGNAL_MS = 1000
 
-/** What signals do to a gateway that serves. */
+/** The handling of signals in a gateway that serves. */
 export interface Signals {
   /** Resolves with the first signal to stop; one more, later than its echo, ends the process at once. */
   readonly heard: Promise<string>
@@ -39,7 +39,7 @@ export function awaitSignal(world: Environment, log: Log, env: Readonly<Record<s
     return world.stdinIsTTY || world.stdout.isTTY || (had_terminal && !world.hasTerminal())
   }
   const hangUp = () => {
-    // A terminal that closes says so more than once: that is no second word of a person.
+    // A closing terminal sends several signals: the second is not a person's.
     if (isOfTerminal()) return first_at_ms === undefined ? stop('SIGHUP') : undefined
     if (reload && first_at_ms === undefined) reloading = reloading.then(reload)
   }

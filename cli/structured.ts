@@ -3,7 +3,7 @@ import type {Environment} from './environment.ts'
 import {usageFault} from './fault.ts'
 import {fileText} from './options.ts'
 
-/** What a file, or stdin for `-`, holds: JSON or YAML. What is in it is not echoed, for it may be secret. */
+/** Reads a file, or stdin for `-`: JSON or YAML. Its content is not echoed, for it may be secret. */
 export async function structuredFrom(world: Environment, path: string, option: string): Promise<Unchecked> {
   const [text, source] =
     path === '-' ? [await world.readStdin(), 'What stdin holds'] : [fileText(world, path, option), `What ${path} holds`]

@@ -7,7 +7,7 @@ import {usageFault} from './fault.ts'
 /** A target in words: its path, its name, `@slug`, a kind of provider, or either of these with `/model`. */
 const TargetWord = z.string().min(1).max(500)
 
-/** What a case says of the call's end; what it does not say may be anything. */
+/** The expected end of a case's call; an absent member may be anything. */
 const Expected = z
   .strictObject({
     /** The one that answers the client. */
@@ -16,12 +16,12 @@ const Expected = z
     order: z.array(TargetWord).min(1).optional(),
     model: z.string().optional(),
     status: z.int().optional(),
-    /** Whether the gateway refuses; or the status it refuses with. */
+    /** True when the gateway refuses; or the status it refuses with. */
     refused: z.union([z.boolean(), z.int()]).optional(),
     /** Of the target that answers. */
     retries: z.int().min(0).optional(),
     waits_ms: z.array(z.int().min(0)).optional(),
-    /** Whether any target of the config has a model without a price. */
+    /** True when any target of the config has a model without a price. */
     unpriced: z.boolean().optional(),
     cache: z.enum(['DISABLED', 'MISS', 'REFRESH']).optional(),
     request_timeout_ms: z.int().nullable().optional(),
@@ -34,7 +34,7 @@ const Config = z.union([z.string().min(1), z.record(z.string(), z.unknown())])
 const Case = z.strictObject({
   name: z.string().min(1).max(500),
   request: DescribedRequest,
-  /** What targets answer, by path; 200 by default. */
+  /** The answers of targets, by path; 200 by default. */
   when: Answers.optional(),
   seed: z.int().min(0).optional(),
   at: Time.optional(),

@@ -10,7 +10,7 @@ export interface TableColumn<Row> {
   readonly whole?: true
   /** Left out where the terminal is too narrow for all; those of a higher number first. */
   readonly optional?: number
-  /** What `--quiet` prints of a row, where that is not the first column. */
+  /** The value that `--quiet` prints of a row, if not the first column. */
   readonly essential?: true
   readonly align?: 'left' | 'right'
   /** At least so wide. */

@@ -12,7 +12,7 @@ export type Bundles = {
 }
 
 /**
- * Companions of the packages we use that are not installed: each is asked for inside a try, or only by an option we
+ * Companions of the packages we use that are not installed: each is required inside a try, or only by an option we
  * never set.
  */
 const OPTIONAL = ['pg-native', 'pino-pretty', 'supports-color']

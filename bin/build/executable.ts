@@ -14,7 +14,7 @@ export type Parts = {
   readonly out: string
   /** A folder for files needed on the way. */
   readonly work: string
-  /** Whether `node` runs on this machine. */
+  /** True when `node` runs on this machine. */
   readonly sameArch: boolean
 }
 

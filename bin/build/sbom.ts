@@ -1,4 +1,4 @@
-/** What is read of package-lock.json (lockfileVersion 3): packages by their folder. */
+/** The part of package-lock.json (lockfileVersion 3) that is read: packages by their folder. */
 export type Lock = {readonly packages: Readonly<Record<string, LockedPackage>>}
 type LockedPackage = {
   readonly name?: string

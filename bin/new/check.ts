@@ -5,7 +5,7 @@ import {template} from './template.ts'
 
 const REGISTRY = 'src/guardrails/registry.ts'
 const CASES = 'test/guardrails/cases-text.ts'
-/** The cases fail until somebody writes the explanation that is expected. */
+/** The cases fail until the expected explanation is written. */
 const SAYS = `says: 'FILL IN: words of the explanation'`
 
 /** A guardrail check; gives what is left to do. */

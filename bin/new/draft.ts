@@ -13,7 +13,7 @@ export class Draft {
     this.#root = root
   }
 
-  /** What would be written, in the order in which it was said. */
+  /** The changes to write, in the order in which they were added. */
   get changes(): readonly {readonly path: string; readonly is_new: boolean}[] {
     return [...this.#files].map(([path, {is_new}]) => ({path, is_new}))
   }
@@ -48,8 +48,8 @@ export class Draft {
   }
 
   /**
-   * Puts `row` among rows that stand in the order of their names: before the first one with a name behind `name`, else
-   * before `end`. `start` matches the start of a row and catches its name.
+   * Puts `row` among rows in the order of their names: before the first one with a name behind `name`, else before
+   * `end`. `start` matches the start of a row and catches its name.
    */
   insertSorted(path: string, start: RegExp, name: string, row: string, end: RegExp): void {
     const whole = this.read(path)
@@ -78,7 +78,7 @@ export class Draft {
   }
 }
 
-/** Where the match of `mark` begins. */
+/** The index at which the match of `mark` begins. */
 function placeOf(path: string, text: string, mark: RegExp): number {
   const at = text.search(mark)
   if (at < 0) throw lost(path, mark)

@@ -6,16 +6,16 @@ const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 const METHODS: Readonly<Record<string, 'POST' | 'PUT' | 'DELETE'>> = {create: 'POST', update: 'PUT', delete: 'DELETE'}
 const OF_ONE: ReadonlySet<string> = new Set(['get', 'update', 'delete'])
 const WITH_BODY: ReadonlySet<string> = new Set(['create', 'update'])
-/** An id of nobody's. */
+/** An id that no row has. */
 export const NONE = '00000000-0000-4000-8000-000000000000'
 
-/** What the templates know of an operation. */
+/** The values of an operation for the templates. */
 export interface Shape {
   readonly id: string
   /** `widgets`, as the id says it. */
   readonly noun: string
   readonly verb: string
-  /** What its files are called: the noun, or noun and verb where the noun has files already. */
+  /** The name of its files: the noun, or noun and verb when the noun has files already. */
   readonly stem: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -47,7 +47,7 @@ export function shapeOf(id: string, draft: Draft): Shape {
   }
 }
 
-/** What the commands of a noun stand under: `keys` for `api_keys`. */
+/** The command group of a noun: `keys` for `api_keys`. */
 function groupOf(noun: string): string {
   const known = Object.entries(PERFORMED_BY).find(([id]) => id.startsWith(`${noun}.`))?.[1]
   return known?.includes(' ') ? known.split(' ')[0]! : dashed(noun)

@@ -1,11 +1,11 @@
-/** What a fixture of a new dialect says before a real answer is recorded. */
+/** The content of a fixture of a new dialect before a real answer is recorded. */
 export interface Hole {
   readonly provider: string
 }
 
 const USAGE = {prompt_tokens: 5, completion_tokens: 2, total_tokens: 7}
 
-/** A case whose request nobody has said yet, and whose answer is one of OpenAI's. */
+/** A case without a request yet, whose answer is one of OpenAI's. */
 export const CASE = {
   asked: {model: 'm', messages: [{role: 'user', content: 'Hello'}], stream: true},
   request: {path: 'FILL IN: the path below its base URL', body: {'FILL IN': 'the body that leaves for it'}},

@@ -13,7 +13,7 @@ const USAGE = `usage: npm run new -- provider NAME [--own-wire] | operation NOUN
 CONTRIBUTING.md explains the steps that follow.`
 const OPTIONS = {'own-wire': {type: 'boolean'}, 'dry-run': {type: 'boolean'}} as const
 
-/** What `npm run new` did. */
+/** The result of `npm run new`. */
 export interface Done {
   /** The exit code: 0, 1 for what cannot be made, 2 for a wrong command line. */
   readonly code: 0 | 1 | 2
@@ -48,7 +48,7 @@ interface Read {
   readonly is_dry: boolean
 }
 
-/** What the words ask for, or what is wrong with them. */
+/** The request in the words, or their fault. */
 function readWords(words: readonly string[]): Read | string {
   try {
     const {values, positionals} = parseArgs({args: [...words], options: OPTIONS, allowPositionals: true})

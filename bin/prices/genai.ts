@@ -97,8 +97,8 @@ interface Place {
 function placesOf(provider: string, {id}: Model): readonly Place[] {
   const routed = GENAI_ROUTED.exec(provider)?.[1]
   if (routed) return [{provider: 'huggingface', suffix: `:${routed}`}]
-  // OpenRouter's ids begin with an author; the source keeps the bare names too, often beside them, and nobody can call
-  // those.
+  // OpenRouter's ids begin with an author; the source keeps the bare names too, often beside them, and those cannot be
+  // called.
   if (provider === 'openrouter' && !id.includes('/')) return []
   if (provider === 'azure' && /^(?:phi|mai|wizardlm)-/.test(id)) return [{provider: 'azure-ai', suffix: ''}]
   if (provider === 'google') {

@@ -1,5 +1,6 @@
 /**
- * What a literal of data can be. A number is read as a double; its shortest decimal text is the text that was written.
+ * The values that a literal of data can have. A number is read as a double; its shortest decimal text is the text that
+ * was written.
  */
 export type Literal = null | boolean | number | string | readonly Literal[] | {readonly [key: string]: Literal}
 

@@ -12,7 +12,7 @@ export const SOURCES = {
 export type SourceName = keyof typeof SOURCES
 export const SOURCE_NAMES = Object.keys(SOURCES) as readonly SourceName[]
 
-/** What one source asks for one model, in our slugs and units. */
+/** The prices of one source for one model, in our slugs and units. */
 export interface Offer {
   readonly source: SourceName
   readonly provider: string

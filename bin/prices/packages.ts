@@ -6,8 +6,8 @@ import type {SourceTexts} from './build.ts'
 import {SOURCE_NAMES, SOURCES, type SourceName} from './offer.ts'
 
 /**
- * What is read of each package, and the SHA-512 its archive must have: the one the registry reported when the version
- * was chosen.
+ * The files to read of each package, and the SHA-512 its archive must have: the one the registry reported when the
+ * version was chosen.
  */
 const ARCHIVES: Readonly<Record<SourceName, {readonly sha512: string; readonly data: RegExp}>> = {
   'genai-prices': {

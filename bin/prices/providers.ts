@@ -1,5 +1,5 @@
 /**
- * What each source calls a provider → our slug. `null` leaves it out: a subscription whose notional prices nobody pays
+ * Each source's name of a provider → our slug. `null` leaves it out: a subscription whose notional prices are not paid
  * per token, or an engine that runs at home. A provider that is in no table stops the build.
  */
 type Slugs = Readonly<Record<string, string | null>>

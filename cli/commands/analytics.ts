@@ -164,7 +164,7 @@ interface GroupOptions extends TimeOptions, PageOptions {
 
 const USUAL_COLUMNS = 'cost,total_tokens,avg_latency,error_count'
 
-/** The same groups stand beside analytics and beside the log: who may read one alone has them there. */
+/** The same groups are beside analytics and beside the log, for users who may read only one of them. */
 export function groupsBy(noun: 'analytics' | 'logs', about: string): Command {
   const command = leaf('by', about, [
     `gateway ${noun} by model --since 30d`,

@@ -88,7 +88,7 @@ async function applyAll(gateway: Gateway, options: ApplyOptions): Promise<void> 
     progress.end()
     const untold = tellKeys(world, print, keys, keysFile)
     const reply = {...replyOf(steps, called, applied), ...(untold.length && {keys: Object.fromEntries(untold)})}
-    // What was made before a failure shows its keys too: they are shown this once.
+    // Rows that were made before a failure show their keys too: they are shown this once.
     if (applied) print.done(reply, countsOf(steps, 'done'))
     else if (print.json && untold.length) print.json_reply(reply)
   }

@@ -22,7 +22,7 @@ const noun: Noun<'collections'> = {
   ],
 }
 
-/** `gateway collections`: what prompts lie in. */
+/** `gateway collections`: the folders of prompts. */
 export function collections(): Command {
   return group('collections', 'Collections: the folders that prompts and partials lie in', [
     create(),

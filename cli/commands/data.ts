@@ -32,7 +32,7 @@ export function migrate(flags: readonly FlagOption[]): Command {
   )
 }
 
-/** What `serve` does before it listens; `init` and `migrate` are this much. */
+/** The steps of `serve` before it listens; `init` and `migrate` do only these. */
 async function migrateWithBackup(self: Command, flags: readonly FlagOption[]): Promise<void> {
   const session = await openSession(self, flagsOf(self, flags))
   const {world, print} = session

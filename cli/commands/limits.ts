@@ -34,7 +34,7 @@ const COLUMNS: readonly TableColumn<LimitRow>[] = [
   {title: 'resets', value: row => minute(row.resets_at) ?? 'never'},
 ]
 
-/** `gateway limits`: how limits stand. */
+/** `gateway limits`: the state of limits. */
 export function limits(): Command {
   return group('limits', 'Limits: how far budgets and rates are used up', [status()])
 }
@@ -96,7 +96,7 @@ async function ask(gateway: Gateway, {workspace, entity}: StatusOptions) {
   return gateway.call('limits.status', {query: {workspace_id, entity}})
 }
 
-/** What is left, as a bar; empty where all is used up. */
+/** The remainder, as a bar; empty when all is used up. */
 function barOf({limit, remaining}: LimitRow): string | null {
   if (remaining === null) return null
   const share = limit > 0 ? remaining / limit : 0

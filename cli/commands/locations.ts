@@ -5,7 +5,7 @@ import {usageFault} from '../fault.ts'
 import {readPairs} from '../option-parsers.ts'
 import {jsonFrom} from '../options.ts'
 
-/** Where a provider is reached, and what its kind needs beside a key. */
+/** The options for the address of a provider, and the settings that its kind needs beside a key. */
 export interface PlaceOptions {
   readonly customHost?: string
   readonly set?: readonly string[]

@@ -9,7 +9,7 @@ import {groupsBy} from './analytics.ts'
 import {logExports} from './log-exports.ts'
 import {insertCommand, savedFilters, traceCommands} from './traces.ts'
 
-/** What a list says of a call; a call that never reached a provider lacks the rest. */
+/** The columns of a call in a list; a call that never reached a provider lacks the rest. */
 interface LogRow {
   readonly id: string
   readonly created_at?: string | null
@@ -133,7 +133,7 @@ async function follow(gateway: Gateway, options: FilterOptions & {lines: string}
   }
 }
 
-/** At least these widths, so that lines which come later stand under those before. */
+/** At least these widths, so that later lines are aligned with earlier ones. */
 const TAIL_WIDTHS: Readonly<Record<string, number>> = {id: 36, provider: 12, model: 24, tokens: 7, 'cost $': 11, ms: 6}
 const TAIL_COLUMNS = COLUMNS.map(column => ({...column, least: TAIL_WIDTHS[column.title] ?? 0}))
 

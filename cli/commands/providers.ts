@@ -156,8 +156,7 @@ async function createWhole({call}: Gateway, credentials: Credentials, body: Prov
     }
     return await call('providers.create', {body: {...body, integration_id: integration.slug}})
   } catch (fault) {
-    // The first fault is the one to tell; the integration without a provider would only stand in the way of a second
-    // try.
+    // The first fault is the one to report; the integration without a provider would only block a second try.
     await call('integrations.delete', {params}).catch(() => undefined)
     throw fault
   }

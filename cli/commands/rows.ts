@@ -15,7 +15,7 @@ import {
 import type {TableColumn} from '../table.ts'
 import {workspaceIfSaid} from '../workspace.ts'
 
-/** What operations begin with: `api_keys`. */
+/** The first part of operations' names: `api_keys`. */
 export type NounName = NounWith<'list'> & NounWith<'get'>
 
 /** A kind of rows that commands list, show and delete. */
@@ -26,7 +26,7 @@ export interface Noun<Name extends NounName> {
   readonly many: string
   readonly operations: Name
   readonly param: ParamOf<`${Name}.get`>
-  /** What a row is called by, in examples too. */
+  /** The name of a row, in examples too. */
   readonly example: string
   readonly columns: readonly TableColumn<RowOf<`${Name}.list`>>[]
   /** False where the operations on one row take no `workspace_id` in their query. */
@@ -48,7 +48,7 @@ export async function listed<Row>({perform}: Gateway, operation: OperationId, in
   return (await perform(operation, input)) as ListReply<Row>
 }
 
-/** What a reply is about: some have it within a success. */
+/** The object of a reply: some have it within a success. */
 export function dataOf(reply: object): object {
   return 'data' in reply && typeof reply.data === 'object' && reply.data !== null ? reply.data : reply
 }
@@ -101,7 +101,7 @@ export function deleteCommand<Name extends NounName>(noun: Noun<Name>, effect: s
 type Versioned = 'configs' | 'guardrails'
 export type VersionOf<Name extends Versioned> = RowOf<`${Name}.list_versions`>
 
-/** What the versions of all kinds show. */
+/** The columns that the versions of all kinds show. */
 export const VERSION_COLUMNS: readonly TableColumn<
   Pick<VersionOf<Versioned>, 'version' | 'version_id' | 'updated_by' | 'created_at'>
 >[] = [

@@ -7,7 +7,7 @@ interface ScopeRow {
   readonly scope: string
   readonly keys: readonly string[]
   readonly newer: boolean
-  /** Role → whether it has the scope, or the security setting that says so. */
+  /** Role → whether it has the scope, or the security setting that grants it. */
   readonly roles: Readonly<Record<string, boolean | string>>
 }
 

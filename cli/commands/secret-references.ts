@@ -24,7 +24,7 @@ const noun: Noun<'secret_references'> = {
   ],
 }
 
-/** `gateway secret-references`: where secrets lie in a manager outside. */
+/** `gateway secret-references`: the places of secrets in a manager outside. */
 export function secretReferences(): Command {
   return group(
     'secret-references',

@@ -103,8 +103,8 @@ async function readAgain(
 }
 
 /**
- * A database that is silent while it is closed keeps no process: what is settled stands in the journal, and the next
- * start goes on there.
+ * A database that is silent while it is closed keeps no process: settlements are in the journal, and the next start
+ * continues there.
  */
 function endInTime(drain_timeout_ms: number, log: Log, world: Environment): NodeJS.Timeout {
   return setTimeout(() => {
@@ -128,7 +128,7 @@ async function start(
   const {url} = await app.listen().catch((cause: NodeJS.ErrnoException) => {
     throw listenFault(cause, settings)
   })
-  // Where both are one terminal, once is enough.
+  // When both are one terminal, once is enough.
   if (!world.stdout.isTTY || !world.stderr.isTTY) log.info({url}, 'listening')
   if (!world.stdout.isTTY) return url
   world.stdout.write(`Listening on ${url}\n`)

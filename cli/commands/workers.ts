@@ -21,7 +21,7 @@ const COLUMNS: readonly TableColumn<Row>[] = [
   {title: 'last error', value: row => row.last_error},
 ]
 
-/** `gateway workers`: what goes on beside calls. */
+/** `gateway workers`: the work beside calls. */
 export function workers(): Command {
   return leaf('workers', 'List the jobs in the background, and what came of them', [
     'gateway workers',

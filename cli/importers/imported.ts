@@ -1,9 +1,9 @@
 import type {Resource, Spec} from '../resources/document.ts'
 
-/** What came of another gateway's configuration. */
+/** The result of importing another gateway's configuration. */
 export interface Imported {
   readonly resources: readonly Resource[]
-  /** What was not carried over, each by its place, with the reason. */
+  /** The parts that were not carried over, each by its place, with the reason. */
   readonly losses: readonly string[]
   /** Secrets that stood in it, by the name that files refer to. */
   readonly secrets: ReadonlyMap<string, string>
@@ -25,7 +25,7 @@ export interface ImportedDeployment {
   readonly priority: number
   readonly request_timeout?: number | undefined
   readonly rate_limits?: readonly object[] | undefined
-  /** What to call the integration. */
+  /** The name of the integration. */
   readonly name: string
 }
 
@@ -72,7 +72,7 @@ export function referenceTo(secret: string, name: string, secrets: Map<string, s
 
 /**
  * Integrations, their providers, and one config that sends each model where it is served: the default of the workspace,
- * so that clients go on calling by model.
+ * so that clients keep calling by model.
  */
 export function resourcesOf(
   deployments: readonly ImportedDeployment[],

@@ -121,7 +121,7 @@ function deploymentsOf(row: Row, losses: string[]): ImportedDeployment[] {
   })
 }
 
-/** one-api calls `BASE/v1/...`; a base here is what stands before the route, `/v1` and all. */
+/** one-api calls `BASE/v1/...`; a base here is the part before the route, `/v1` included. */
 function settings(
   kind: string,
   base: string | undefined,

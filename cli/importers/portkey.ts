@@ -61,9 +61,7 @@ function readable(value: unknown, name: string, losses: string[]) {
   return undefined
 }
 
-/**
- * The value without what stands at a path such as `config.targets[0].retry`; undefined where that cannot be taken away.
- */
+/** The value without the member at a path such as `config.targets[0].retry`; undefined when that cannot be removed. */
 function removed(value: unknown, path: string): unknown {
   const keys = [...path.replace(/^config\.?/, '').matchAll(/([^.[\]]+)/g)].map(([key]) => key)
   const last = keys.pop()

@@ -29,7 +29,7 @@ export function allowedOf({allow_all_workspaces, allowed_workspaces}: Spec, {han
   return allow_all_workspaces === true ? undefined : (allowed_workspaces as string[]).map(handleOf)
 }
 
-/** What is sent for it. */
+/** The value that is sent for it. */
 export function allowedBody(allowed: unknown, {slugOf}: ApplyTarget): Spec {
   return allowed === undefined ? {allow_all_workspaces: true} : {allowed_workspaces: (allowed as string[]).map(slugOf)}
 }
@@ -39,7 +39,7 @@ export function allowedIn({allowed_workspaces: allowed}: Spec, place: ApplyTarge
   return Array.isArray(allowed) && allowed.every(each => typeof each === 'string') ? allowedBody(allowed, place) : {}
 }
 
-/** What is wrong in a list of workspaces. */
+/** The unknown names in a list of workspaces. */
 export function unknownWorkspaces(names: readonly unknown[], pathOf: (at: number) => string, known: Known): string[] {
   return names.flatMap((name, at) => {
     const address = {kind: 'workspace', workspace: null, slug: String(name)}

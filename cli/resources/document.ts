@@ -4,7 +4,7 @@ import {usageFault} from '../fault.ts'
 
 export type Spec = Readonly<Record<string, unknown>>
 
-/** What names a resource in files: never an id. */
+/** The name of a resource in files: never an id. */
 export interface Address {
   readonly kind: string
   /** Slug of the workspace it lives in, `default` for the default one; null for the organisation's. */
@@ -16,7 +16,7 @@ export interface Address {
 /** A resource as a file says it; `spec` in the words of the administration, references by slug. */
 export interface Resource extends Address {
   readonly spec: Spec
-  /** Where it was read. */
+  /** The file that it was read from. */
   readonly file?: string
 }
 
@@ -95,7 +95,7 @@ export function mapTexts(
   )
 }
 
-/** What stands at a path; undefined where nothing does. */
+/** The value at a path; undefined for none. */
 export function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (at, key) =>

@@ -11,7 +11,7 @@ export interface ExportedFile {
   /** In the folder. */
   readonly path: string
   readonly resource: Resource
-  /** What the file held so far. */
+  /** The former content of the file. */
   readonly before: string | undefined
 }
 

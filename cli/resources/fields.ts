@@ -2,12 +2,12 @@ import {isObject} from '../../src/base/json-object.ts'
 import {RateLimit, UsageLimit, type UsageLimitStanding} from '../../src/schema/limits.ts'
 import type {SpecField} from './kind.ts'
 
-/** What replies say of a budget beside what it is. */
+/** The members of a budget in replies beside its settings. */
 const STANDING: ReadonlySet<string> = new Set(['current_usage', 'status'] satisfies (keyof UsageLimitStanding)[])
 
 /**
- * Limits in a list, without what says nothing, or how they stand. What cannot be read is left as it is, to be refused
- * with a reason.
+ * Limits in a list, without empty members, or their state. An unreadable one is left as it is, to be refused with a
+ * reason.
  */
 function limits(schema: typeof UsageLimit | typeof RateLimit) {
   return (value: unknown) => {

@@ -26,7 +26,7 @@ export function yamlFiles(world: Environment, path: string, depth = 0): string[]
     .flatMap(name => yamlFiles(world, join(path, name), depth + 1))
 }
 
-/** What the files say. */
+/** The content of the files. */
 export function readFolder(world: Environment, path: string): Resource[] {
   try {
     return yamlFiles(world, path).flatMap(file => read(world.readFile(file), file))
@@ -37,7 +37,7 @@ export function readFolder(world: Environment, path: string): Resource[] {
   }
 }
 
-/** What stands at `path` of a folder; undefined where there is no such file. */
+/** The content of `path` in a folder; undefined when there is no such file. */
 export function textIf(world: Environment, path: string): string | undefined {
   try {
     return world.readFile(path)

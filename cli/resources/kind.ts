@@ -5,7 +5,7 @@ import type {SecretPlaces} from './secrets.ts'
 
 /** A resource that the gateway has, as far as files can say it; secrets are masks. */
 export interface ExistingResource extends Resource {
-  /** What operations name it by. */
+  /** The name by which operations know it. */
   readonly id: string
   /** The fields as the gateway shows them, where taking it away asks for one. */
   readonly shown?: Spec
@@ -13,13 +13,13 @@ export interface ExistingResource extends Resource {
 
 /** A member of `spec`. */
 export interface SpecField {
-  /** What is sent to take it away; a field without cannot be absent once it is there. */
+  /** The value that removes it; a field without one cannot be absent once it is there. */
   readonly none?: unknown
   /** Stays as it was made. */
   readonly is_fixed?: true
   /** The one form of all that say the same; undefined for what is as good as absent. The whole `spec` stands by. */
   normal?(value: unknown, spec: Spec): unknown
-  /** What an update sends for a value. */
+  /** The form of a value in an update. */
   sent?(value: unknown): unknown
 }
 
@@ -34,7 +34,7 @@ export interface ApplyTarget {
   readonly workspaces: readonly string[]
   /** The slug for an id of anything that was read; any other text as it is. */
   named(text: string): string
-  /** Where what has this id lives, where that was read. */
+  /** The address of the row with this id, if it was read. */
   addressOf(id: string): Address | undefined
   /** The id of what was read or made; undefined for what is not known. */
   idOf(address: Address): string | undefined
@@ -47,8 +47,8 @@ export interface ApplyTarget {
 }
 
 /**
- * A kind of resource: which operations list, show, make, change and take it away, what it says, what it needs, what of
- * it is secret. The table of kinds is in order: each needs only what stands before it.
+ * A kind of resource: the operations that list, show, make, change and remove it, its fields, its needs, its secrets.
+ * The table of kinds is in order: each needs only those before it.
  */
 export interface ResourceKind {
   readonly name: string
@@ -61,7 +61,7 @@ export interface ResourceKind {
   readonly needs: readonly string[]
   /** True where its operations answer 404 when a feature flag is off. */
   readonly may_be_off?: true
-  /** What the page of kinds says of it beyond its fields. */
+  /** The remark on the page of kinds beyond its fields. */
   readonly remark?: string
   /** The operation whose body `spec` is, for checking it before anything is sent. */
   readonly create: OperationId
@@ -75,15 +75,15 @@ export interface ResourceKind {
   remove(place: ApplyTarget, found: ExistingResource): Promise<void>
   /** The body of the operation `create`, where that is not `bodyOf`. */
   body?(resource: Resource, place: ApplyTarget): unknown
-  /** What is wrong in a spec beyond its schema, in words that begin with the field's path; throws nothing. */
+  /** The faults of a spec beyond its schema, each beginning with the field's path; throws nothing. */
   faults?(resource: Resource, known: Known, place: ApplyTarget): Promise<readonly string[]>
-  /** The slug of the one of its own kind that it stands in. */
+  /** The slug of its parent of the same kind. */
   within?(resource: Resource): string | undefined
-  /** Why this one is never taken away for not being in the files. */
+  /** The reason why this one is never removed for not being in the files. */
   stays?(found: ExistingResource, place: ApplyTarget): boolean
 }
 
-/** What has an address, in the files or in the gateway. */
+/** Finds the resource of an address, in the files or in the gateway. */
 export type Known = (address: Address) => Resource | undefined
 
 export const NO_SECRETS: SecretPlaces = {below: [], isSecret: () => false}
@@ -172,7 +172,7 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
-/** What files say of a resource, as an operation takes it. */
+/** A resource of the files, as an operation takes it. */
 export type OperationBody = Spec & Unchecked
 
 /** The body that makes a resource. */

@@ -18,7 +18,7 @@ export function mappingsOf({secret_mappings}: Spec, {named}: Pick<ApplyTarget, '
   }))
 }
 
-/** What is wrong in it: references that there are not. */
+/** Its faults: unknown references. */
 export function unknownReferences({secret_mappings}: Spec, known: Known): string[] {
   const mappings = Array.isArray(secret_mappings) ? secret_mappings.filter(isObject) : []
   return mappings.flatMap(({secret_reference_id}, at) => {

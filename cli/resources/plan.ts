@@ -27,9 +27,9 @@ export interface ApplyStep {
 
 export interface PlanOptions {
   readonly sources: SecretSources
-  /** Takes away what is not in the files, of the kinds named; undefined: takes nothing away. */
+  /** Removes resources that are not in the files, of the kinds named; undefined: removes none. */
   readonly prunes?: ReadonlySet<string> | undefined
-  /** The API key that asks: it is never taken away. */
+  /** The calling API key: it is never removed. */
   readonly own_key?: string | undefined
 }
 
@@ -38,8 +38,7 @@ const MAX_FAULTS = 20
 const SECRET = '(secret)'
 
 /**
- * What is to be done so that the gateway is as `resources` say, in order. Everything is checked; all faults are
- * reported at once.
+ * The steps that make the gateway equal `resources`, in order. Everything is checked; all faults are reported at once.
  */
 export async function planOf(
   resources: readonly Resource[],
@@ -178,7 +177,7 @@ function differ(after: unknown, before: unknown, path: readonly (string | number
   return keys.flatMap(key => differ((after as Spec)[key], (before as Spec)[key], [...path, key]))
 }
 
-/** Those of a kind in order, each after the one it stands in. */
+/** Those of a kind in order, each after its parent. */
 function outermostFirst<T extends Resource>(kind: ResourceKind, resources: readonly T[]): readonly T[] {
   if (!kind.within) return resources
   const by_name = new Map(resources.map(each => [called(each), each]))
@@ -193,7 +192,7 @@ function outermostFirst<T extends Resource>(kind: ResourceKind, resources: reado
   return [...ordered]
 }
 
-/** What is taken away, what needs others first. */
+/** The resources to remove, dependants first. */
 function removals({found, place}: Snapshot, pruned: ReadonlySet<string>): ApplyStep[] {
   return KINDS.toReversed().flatMap(kind =>
     outermostFirst(

@@ -8,9 +8,9 @@ type Path = readonly (string | number)[]
 
 /** Which texts of a resource may be secrets. */
 export interface SecretPlaces {
-  /** Members of `spec` below which masks of secrets stand. */
+  /** Members of `spec` with masks of secrets below them. */
   readonly below: readonly string[]
-  /** True for a text that is certainly a secret: it may not stand in a file as it is. */
+  /** True for a text that is certainly a secret: a file may not hold it in plain. */
   isSecret(path: Path): boolean
   /** True when secrets would go elsewhere by `after`: the gateway then wants each of them again. */
   moves?(before: Spec, after: Spec): boolean
@@ -48,7 +48,7 @@ export function withReferences(
   }) as Spec
 }
 
-/** Where references lead. */
+/** The values of references. */
 export interface SecretSources {
   readonly env: Readonly<Record<string, string | undefined>>
   readFile(path: string): string
@@ -60,8 +60,8 @@ export interface SecretSources {
 
 /**
  * `spec` as it is sent: each reference resolved; one without a value, or with the value that is kept already, turned
- * into the mask of what is kept, which the gateway puts back. Refuses a secret that stands in the file itself, and a
- * reference that nothing is known for: no value, or a mask for another place than it is kept for.
+ * into the mask of what is kept, which the gateway puts back. Refuses a secret in the file itself, and a
+ * reference without a value, or with a mask for another place than it is kept for.
  */
 export function resolved(
   resource: Resource,

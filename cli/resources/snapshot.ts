@@ -4,7 +4,7 @@ import {type Address, called} from './document.ts'
 import {type ApplyTarget, type ExistingResource, everyRow, type ResourceKind} from './kind.ts'
 import {KINDS} from './kinds.ts'
 
-/** What a gateway has of some kinds. */
+/** The resources of some kinds that a gateway has. */
 export interface Snapshot {
   readonly place: ApplyTarget
   readonly found: readonly ExistingResource[]
@@ -40,7 +40,7 @@ export async function snapshot(
 /** The kinds, and all that they may refer to. */
 function withNeeds(kinds: Iterable<string>): ReadonlySet<string> {
   const all = new Set(kinds)
-  // What is needed stands before, so one walk from the end finds all of it.
+  // Needed resources come first, so one walk from the end finds all of it.
   for (const {name, needs} of KINDS.toReversed()) if (all.has(name)) for (const need of needs) all.add(need)
   return all
 }

@@ -6,7 +6,7 @@ export const DEFAULT_COLLECTION = 'default'
 
 const fields: ResourceKind['fields'] = {name: TEXT, parent: {is_fixed: true}}
 
-/** Collections: the folders that prompts lie in. */
+/** Collections: the folders of prompts. */
 export const collection: ResourceKind = {
   name: 'collection',
   folder: 'collections',

@@ -19,8 +19,8 @@ const fields: ResourceKind['fields'] = {
 }
 
 /**
- * What the mask of a secret has in its middle, and what stands for it while a config is read: no key has such letters,
- * and so none is read.
+ * The middle of a secret's mask, and its replacement while a config is read: no key has such letters, and so none is
+ * read.
  */
 const MASKED = '•••••'
 const STAND_IN = '_-masked-_'

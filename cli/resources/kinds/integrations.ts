@@ -56,7 +56,7 @@ function hostsOf({models = []}: Spec): unknown {
   return Object.fromEntries(hosts.filter(([, host]) => host !== undefined))
 }
 
-/** Integrations: where credentials live, which models they let through, and which workspaces may use them. */
+/** Integrations: where credentials live, which models they admit, and which workspaces may use them. */
 export const integration: ResourceKind = {
   name: 'integration',
   folder: 'integrations',

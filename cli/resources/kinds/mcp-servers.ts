@@ -112,7 +112,7 @@ async function accessOf({gateway, users}: ApplyTarget, id: string): Promise<Spec
   }
 }
 
-/** What was set for a user cannot be taken back, only made what holds for all. */
+/** A setting of a user cannot be removed, only made equal to the default. */
 async function writeAccess(
   {gateway, users}: ApplyTarget,
   {slug, spec}: Resource,

@@ -105,7 +105,7 @@ function policyKind(
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
 const isUnnamed = (slug: string) => /^unnamed-[0-9a-f]{12}$/.test(slug)
 
-/** What a policy without a name goes by: what it covers is for good. */
+/** The identity of a policy without a name: its conditions and grouping cannot change. */
 function markOf({conditions, group_by, type}: Spec): string {
   const covered = JSON.stringify(sorted({conditions, group_by, type}))
   return `unnamed-${createHash('sha256').update(covered).digest('hex').slice(0, 12)}`

@@ -202,7 +202,7 @@ function wantedLabels(versions: readonly Version[], made: readonly Made[]): Map<
   return new Map(versions.flatMap(({labels = []}, at) => labels.map(label => [label, made[at]!.id] as const)))
 }
 
-/** What names the collection to the gateway; the default one of a workspace that was made just now is looked for. */
+/** The gateway's name of the collection; the default one of a workspace that was made just now is looked up. */
 async function collectionOf({gateway, idOf, slugOf}: ApplyTarget, {workspace, spec}: Resource): Promise<string> {
   const slug = String(spec.collection ?? DEFAULT_COLLECTION)
   const id = idOf({kind: 'collection', workspace, slug})

@@ -42,7 +42,7 @@ export const credentialPlaces = (kind: string, member: string): SecretPlaces => 
 
 const settingsIn = (value: unknown) => (isObject(value) ? value : {})
 
-/** What is wrong in the kind of a provider, or in settings of it. */
+/** The faults in the kind of a provider, or in its settings. */
 export function settingsFaults(spec: Readonly<Record<string, unknown>>, kind: string, member: string): string[] {
   const known = find(String(spec[kind]))
   if (!known) return [`${kind}: no kind of provider is called so`]

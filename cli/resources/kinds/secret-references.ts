@@ -20,7 +20,7 @@ const fields: ResourceKind['fields'] = {
   tags: TAGS,
 }
 
-/** Secret references: where a secret lies in a manager outside, and how that is logged in to. */
+/** Secret references: the place of a secret in a manager outside, and the login there. */
 export const secretReference: ResourceKind = {
   name: 'secret-reference',
   folder: 'secret-references',

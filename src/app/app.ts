@@ -46,11 +46,11 @@ export interface AppOptions {
   readonly log: Log
   /** Adds the provider `@demo`, which answers in this process. */
   readonly demo?: boolean
-  /** A ledger that is gone begins anew; else its absence refuses the start. */
+  /** A ledger that is gone begins again; else its absence refuses the start. */
   readonly accepts_loss?: boolean
   /** The clock of this machine. */
   readonly now?: () => number
-  /** One that nobody sets; milliseconds since whenever. */
+  /** A clock that is never set; milliseconds since any moment. */
   readonly steady?: () => number
   readonly ports?: DataPlaneParts['ports']
   /** How long lists and reports wait for PostgreSQL. @default 60000 */
@@ -77,13 +77,14 @@ export interface App {
    */
   reload(next: Settings): SettingsChanges
   /**
-   * Takes no more calls and begins nothing, waits for calls under way up to DRAIN_TIMEOUT_MS, and ends all connections.
+   * Takes no more calls and begins nothing, waits for calls in progress up to DRAIN_TIMEOUT_MS, and ends all
+   * connections.
    */
   drain(): Promise<void>
   close(): Promise<void>
 }
 
-/** Who asks for it waits for a busy machine, too. */
+/** The caller of a flush waits for a busy machine, too. */
 const FLUSHED_MS = 60_000
 
 /**
@@ -225,10 +226,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
   }
 }
 
-/**
- * What is wrong with the files of the databases is reported before they are opened: SQLite would make those that are
- * missing.
- */
+/** Faults of the databases' files are reported before they are opened: SQLite would make those that are missing. */
 function lookAt(directory: DataDir, {role, accepts_loss = false}: AppOptions, binding: object | undefined): string[] {
   const begun_anew = checkPresent({...directory, binding}, accepts_loss)
   return role === 'server' ? [...begun_anew, ...checkAfterUncleanEnd(directory.folder, binding)] : begun_anew
@@ -351,7 +349,7 @@ function exportJobs(services: AdminServices, folder: string, role: AppOptions['r
   })
 }
 
-/** `work` that is done once for all who ask while it is under way: a page of metrics takes megabytes. */
+/** Runs `work` once for all callers while it is in progress: a page of metrics takes megabytes. */
 function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let under_way: Promise<T> | null = null
   return () => {

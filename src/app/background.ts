@@ -27,15 +27,15 @@ export interface BackgroundParts {
   readonly settings: Settings
   readonly store: Store
   readonly records: Pick<Records, 'flushed' | 'retain'>
-  /** What is to be done for a log store that is not this machine. */
+  /** The work for a log store that is not this machine. */
   readonly log_store?: LogStoreWork | undefined
   /** Keeps counters equal to the ledger; without it there is no such job. */
   readonly reconciler?: {run(lost: AbortSignal): Promise<void>} | null
   readonly log: Log
   readonly now: () => number
-  /** Where this process keeps files of exports. */
+  /** The folder in which this process keeps files of exports. */
   readonly exports_folder?: string
-  /** Polls for work that calls began and nobody polled again. */
+  /** Polls for work that calls began and no client polled again. */
   readonly ask_again?: AskAgain | undefined
   /** Brings prices up to date; without any there is no such job. */
   readonly refreshPrices?: readonly (() => Promise<void>)[]
@@ -44,7 +44,7 @@ export interface BackgroundParts {
   readonly after?: After
 }
 
-/** What goes on beside calls. */
+/** The work beside calls. */
 export interface Background {
   readonly schedule: Schedule
   /** Its part of the text of /metrics. */

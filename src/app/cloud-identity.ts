@@ -5,18 +5,18 @@ import type {Options} from '../providers/options.ts'
 import type {Settings} from '../settings/index.ts'
 
 /**
- * Where ECS serves the credentials of a task whose address is relative. Source: Amazon ECS developer guide, task IAM
- * role.
+ * The address at which ECS serves the credentials of a task whose address is relative. Source: Amazon ECS developer
+ * guide, task IAM role.
  */
 const ECS = 'http://169.254.170.2'
 const USUAL_AWS_REGION = 'us-east-1'
 
-/** Who the gateway itself is at the clouds: for integrations that say so, and for nobody else. */
+/** The gateway's own identity at the clouds: for integrations that choose it, and for no others. */
 export function cloudIdentity(settings: Settings): CloudIdentity {
   return {aws: awsIdentity(settings), azure: azureIdentity(settings), google: googleIdentity(settings)}
 }
 
-/** What a place gets for what its integration leaves open. */
+/** The defaults of a place for options that its integration leaves open. */
 export function placeDefaults({aws_endpoint_domain}: Settings): Options {
   return aws_endpoint_domain === USUAL_AWS_DOMAIN ? {} : {aws_endpoint_domain}
 }

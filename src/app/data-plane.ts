@@ -52,7 +52,7 @@ import type {Revocations} from './revocations.ts'
 import {administeredBy, corsHeaders} from './server.ts'
 import {redisMetric, storeMetrics} from './store-metrics.ts'
 
-/** What serves calls, put together. */
+/** The assembled services of calls. */
 export interface DataPlane {
   readonly proxy: CallProxy
   readonly records: Records
@@ -64,7 +64,7 @@ export interface DataPlane {
   forget(changed: Invalidation): void
   /** Why no calls should come now; null when they should. */
   unready(): string | null
-  /** What is out of reach though calls go on. */
+  /** The services out of reach while calls continue. */
   degraded(): string | null
   close(): Promise<void>
 }
@@ -84,7 +84,7 @@ export interface DataPlaneParts {
   readonly steady: () => number
   readonly binding: object | undefined
   readonly revocations: Revocations
-  /** Wraps what the data plane stands on: tests answer late, as another machine would. */
+  /** Wraps the services of the data plane: tests answer late, as another machine would. */
   readonly ports?: ((services: ProxyServices) => ProxyServices) | undefined
 }
 

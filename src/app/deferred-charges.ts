@@ -7,7 +7,7 @@ import {FIRST_ASK_MS} from '../workers/deferred.ts'
 /** More work is not held again. */
 const MAX_HELD = 10_000
 
-/** What attempts of former processes hold for work that is not charged yet. */
+/** The claims that attempts of former processes hold for work that is not charged yet. */
 export async function heldWork(store: Store): Promise<readonly HeldWork[]> {
   const charges = (await heldCharges(store.db, MAX_HELD)).map(readDeferredCharge)
   return charges.flatMap(({intent: {call_id, attempt, held_keys}, held}) =>

@@ -6,7 +6,7 @@ import {lastSeen} from '../store/last-seen.ts'
 const LOOK_EVERY_MS = 1_000
 
 export interface HouseClock extends Clock {
-  /** Goes on from what processes before this one saw. */
+  /** Continues from the time that earlier processes saw. */
   goOn(db: Db): Promise<void>
   close(): Promise<void>
 }

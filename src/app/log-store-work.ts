@@ -13,7 +13,7 @@ import type {Job} from '../workers/schedule.ts'
 import {Uploader} from '../workers/uploader.ts'
 import type {UploaderSetup} from './uploader-thread.ts'
 
-/** What goes on in the background for a log store. */
+/** The background work for a log store. */
 export interface LogStoreWork {
   readonly jobs: readonly Job[]
   measure(registry: Registry): void

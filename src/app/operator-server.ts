@@ -66,7 +66,7 @@ async function startOperatorServer(
 /** Which organisation the operator means; heard by the server that never listens alone. */
 const ORGANISATION_HEADER = 'x-gateway-operator-organisation'
 
-/** What an operation answers to a request that no socket brought. */
+/** The reply of an operation to a request that no socket brought. */
 export async function injectInto(server: FastifyInstance, {method, url, body, organisation}: InjectedRequest) {
   const reply = await server.inject({
     method: method as 'GET',

@@ -27,8 +27,8 @@ function unread({code, message}: Error & {readonly code?: string}): Refusal {
 }
 
 /**
- * What the router or a parser of bodies refuses outside of the administration, in our envelope; what is nobody's fault
- * but ours is logged.
+ * Refusals of the router or a parser of bodies outside of the administration, in our envelope; our own faults are
+ * logged.
  */
 export function refuseRequest(fault: FastifyError, request: FastifyRequest, reply: FastifyReply, log: Log) {
   const id = newTimeId(Date.now())

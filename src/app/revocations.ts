@@ -7,7 +7,7 @@ import type {Store} from '../store/database.ts'
 export interface RevocationsOptions {
   readonly store: Pick<Store, 'kind' | 'dataVersion' | 'onReconnect'>
   readonly log: Pick<Log, 'warn' | 'info'>
-  /** A clock that nobody sets; milliseconds. */
+  /** A clock that is never set; milliseconds. */
   readonly steady: () => number
   readonly after: After
   /** DB_QUERY_TIMEOUT_MS. */
@@ -31,9 +31,9 @@ const FIRST_PATIENCE_MS = 300
 const PAUSE_MS = 1_000
 
 /**
- * Whether this process knows which keys, providers, configs and guardrails were revoked or changed by another. It looks
- * several times a second, and has everything forgotten that may be old. While it cannot look, what is held may be used
- * for CALLER_CACHE_MAX_STALE_S.
+ * Knows whether another process revoked or changed keys, providers, configs and guardrails. It looks several times a
+ * second, and clears all caches that may be old. While it cannot look, cached rows may be used for
+ * CALLER_CACHE_MAX_STALE_S.
  */
 export class Revocations {
   readonly #options: RevocationsOptions
@@ -94,7 +94,7 @@ export class Revocations {
     this.#cancel()
   }
 
-  /** One look at a time: whoever comes meanwhile waits for it. */
+  /** One look at a time: later callers wait for it. */
   #look(): Promise<void> {
     this.#cancel()
     this.#looking ??= this.#read().finally(() => {

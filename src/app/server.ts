@@ -34,7 +34,7 @@ export interface ServerParts {
   readonly metrics?: (() => Promise<string>) | undefined
   /** Why the gateway should get no calls now; null when it should. */
   readonly unready: () => Promise<string | null> | string | null
-  /** What is out of reach though calls go on; null when nothing is. */
+  /** The services out of reach while calls continue; null for none. */
   readonly degraded?: () => string | null
 }
 
@@ -118,7 +118,7 @@ function opens(request: IncomingMessage): boolean {
 
 /**
  * Calls of unified routes go straight to the data plane: Fastify's routing and its objects would cost each a tenth of
- * its time. So do those of Anthropic's clients, of whose operations some stand at paths of our administration.
+ * its time. So do those of Anthropic's clients, some of whose operations share paths with our administration.
  */
 function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
   return (request: IncomingMessage, response) => {
@@ -129,7 +129,7 @@ function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
   }
 }
 
-/** The methods of the operations that stand at a path (after `/v1`). */
+/** The methods of the operations at a path (after `/v1`). */
 export function administeredBy(operations: readonly AnyOperation[]): (path: string) => readonly string[] {
   const places = operations.flatMap(({method, path, also_at = [], takes_rest}) =>
     [takes_rest ? path.replace(/:[^/]+$/, '*') : path, ...also_at].map(each => ({method, path: each})),
@@ -164,7 +164,7 @@ function notFound({url, headers}: FastifyRequest, reply: FastifyReply) {
   return reply.code(404).send({success: false, ok: false, message, data: {message, errorCode: codes.admin}})
 }
 
-/** What Fastify's router cannot decode may be a valid URI of a provider's all the same. */
+/** A URI that Fastify's router cannot decode may be a valid one of a provider's all the same. */
 function passesOn(
   fault: FastifyError,
   request: FastifyRequest,
@@ -201,8 +201,8 @@ function answerPreflights(server: FastifyInstance, settings: Settings) {
 }
 
 /**
- * Everything under `/v1` that no operation stands at, and the vendors' own paths at the root: the raw request and
- * response are the data plane's.
+ * Everything under `/v1` without an operation, and the vendors' own paths at the root: the raw request and response are
+ * the data plane's.
  */
 function mountProxy(server: FastifyInstance, proxy: CallProxy) {
   server.register(async scope => {

@@ -4,7 +4,7 @@ import type {CallProxy} from '../proxy/proxy.ts'
 export interface ShutDown {
   readonly server: FastifyInstance
   readonly proxy: CallProxy
-  /** How long calls under way may go on, and their last answers after that. */
+  /** The time for calls in progress to end, and for their last answers after that. */
   readonly limit_ms: number
 }
 

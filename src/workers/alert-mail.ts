@@ -5,7 +5,7 @@ import type {Db} from '../store/database.ts'
 import {postMails} from '../store/mails.ts'
 import {emailOfKeyUser, listRecipients} from '../store/users.ts'
 
-/** Who or what a mail is about. */
+/** The subject of a mail. */
 export interface Subject {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
   readonly id: string
@@ -66,8 +66,7 @@ const RESOURCES = {
 } as const
 
 /**
- * Tells of something in the transaction that notes it: a row of the audit log, and a letter for each recipient to be
- * sent.
+ * Reports an event in the transaction that notes it: a row of the audit log, and a mail for each recipient to be sent.
  */
 export async function tell(db: Db, {event, subject, facts}: Notice, now_ms: number, on: NoticeServices): Promise<void> {
   const {entity, id, name, organisation_id, workspace_id} = subject

@@ -14,9 +14,9 @@ export interface AlertsOptions extends NoticeServices {
 }
 
 /**
- * Tells once of each budget that passed its alert threshold or is used up, and again once `crossedThresholds` arms it
- * again. What was told is noted in the transaction that tells it, so that neither a restart nor another process tells
- * it twice.
+ * Alerts once for each budget that passed its alert threshold or is used up, and again when the spec's rules arm it
+ * again. Alerts are noted in the transaction that sends them, so that neither a restart nor another process sends one
+ * twice.
  */
 export function alertsJob({store, sources, log, ...on}: AlertsOptions): Job {
   return {

@@ -11,8 +11,8 @@ const MAX_SPARES = 64
 
 /**
  * Blocks that were written and are filled again. V8 does not count shared memory: a block that is let go stays until
- * both of its threads collect their old spaces, which they hardly do. So there are as many as were ever under way at
- * once, and what a whole while has not needed is let go in one piece.
+ * both of its threads collect their old spaces, which they hardly do. So there are as many as were ever in use at once,
+ * and those unused for a whole while are released in one piece.
  */
 export class Blocks {
   readonly #spares: Block[] = []

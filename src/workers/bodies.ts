@@ -2,21 +2,21 @@ import type {LogBodies} from '../schema/records.ts'
 import {mostRowBytes, type PackedBodies, type RowFields, writeRow} from '../store/bodies/index.ts'
 import {type Block, Blocks} from './blocks.ts'
 
-/** What headers and bookkeeping weigh, roughly: many small rows are many rows too. */
+/** The rough weight of headers and bookkeeping: many small rows are many rows too. */
 const ROW_BYTES = 2048
 const NOTHING: Block = Buffer.from(new SharedArrayBuffer(0))
 
 /**
- * Bodies on their way to the disk. They do not pass through the journal, so what waits is bounded and the rest is
- * dropped. A row is written out at once, into a block that is handed over whole: nothing of a call is kept alive until
- * then.
+ * Bodies to be written to the disk. They do not pass through the journal, so the waiting ones are bounded and the rest
+ * is dropped. A row is written out at once, into a block that is handed over whole: nothing of a call is kept alive
+ * until then.
  */
 export class BodyQueue {
   /** How many rows lost their bodies for want of room. */
   dropped = 0
   /** There is no room where bodies wait for the log store: none is taken. */
   is_shut = false
-  /** What waits here and what is handed over but not written. */
+  /** The weight of bodies that wait here or are handed over but not written. */
   weight_bytes = 0
   readonly blocks = new Blocks()
   readonly #most_bytes: number

@@ -9,7 +9,7 @@ import type {EntityUsageScope, LedgerUsage} from '../store/usage.ts'
 import type {Subject} from './alert-mail.ts'
 import type {Job, JobRun} from './schedule.ts'
 
-/** A budget and how it stands in the period that is now. */
+/** A budget and its state in the current period. */
 export interface Budget {
   readonly subject: Subject
   readonly type: 'cost' | 'tokens'
@@ -18,10 +18,10 @@ export interface Budget {
   readonly resets_at: string | null
 }
 
-/** What the ledger knows of a scope since a time. */
+/** Reads the usage of a scope since a time from the ledger. */
 export type ReadEntityUsage = (scope: EntityUsageScope, since_at: string) => Promise<LedgerUsage>
 
-/** Gives budgets as they stand; there is one for entities, and may be others. */
+/** Returns budgets with their state; there is one for entities, and may be others. */
 export type ReadBudgets = (now_ms: number) => Promise<readonly Budget[]>
 
 /** The budgets of keys, workspaces, providers and integrations. */
@@ -44,8 +44,8 @@ export interface BudgetsOptions {
 }
 
 /**
- * Shows keys and providers as exhausted while one of their budgets is used up, and as active again once it starts anew,
- * is raised or taken away: what gateway.db says of spending is made from the ledger (core rule 1).
+ * Shows keys and providers as exhausted while one of their budgets is used up, and as active again once it starts
+ * again, is raised or removed: the spending in gateway.db is made from the ledger (core rule 1).
  */
 export function budgetsJob({store, usage, enabled, settled}: BudgetsOptions): Job {
   return {

@@ -20,9 +20,9 @@ const MIN_ASKS = 5
 const MAX_ASKED = 50
 
 /**
- * Charges batches, and responses made in the background, that ended and that nobody asks for again: asks the provider
- * itself, ever more seldom, until it says what they came to. When each is polled next stands in the database, so that
- * no restart begins anew.
+ * Charges batches, and responses made in the background, that ended and that no client polls again: polls the provider
+ * itself, ever more seldom, until it reports the result. The time of each next poll is in the database, so that no
+ * restart begins again.
  */
 export function deferredJob({
   store,

@@ -12,7 +12,7 @@ export type FlusherThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'termin
 
 export interface FlusherLinkOptions {
   readonly start: () => FlusherThread
-  /** Where the journal is applied already. */
+  /** The mark up to which the journal is applied already. */
   readonly mark: Mark
   readonly bodies: BodyQueue
   readonly log: Log
@@ -31,21 +31,20 @@ const MUCH_BYTES = 256 * 1024
 const BUSY_TICK_MS = 100
 const RESTART_MS = 1_000
 /**
- * After twice this no spare is left of a load: before memory is given back, a minute after it
- * (src/base/idle-memory.ts).
+ * After twice this no spare is left of a load: before memory is released, a minute after it (src/base/idle-memory.ts).
  */
 const TRIM_MS = 25_000
 
 /**
- * The main thread's end of the flusher: gathers what was written for 50 ms, under load for 100, then has it flushed,
- * one order at a time. A thread that dies is started anew: what it had not written stands in the journal.
+ * The main thread's end of the flusher: gathers records for 50 ms, under load for 100, then has it flushed, one order
+ * at a time. A thread that dies is started again: the records that it had not written are in the journal.
  */
 export class FlusherLink {
   readonly #options: FlusherLinkOptions
   #worker: FlusherThread | undefined
   #wanted: Mark
   #flushed: Mark
-  /** Whether a flush was ordered and not answered. */
+  /** True while a flush is ordered and not answered. */
   #ordered = false
   #behind_since_ms: number | undefined
   #tick_ms = TICK_MS
@@ -54,7 +53,7 @@ export class FlusherLink {
   #set_aside = 0
   #cancel: (() => void) | undefined
   #waiting: {readonly isDone: () => boolean; readonly done: () => void}[] = []
-  /** What hinders the database now, as its thread last told. */
+  /** The current fault of the database, as its thread last reported it. */
   #hindered: unknown
   #closing = false
   #trims = false
@@ -103,8 +102,8 @@ export class FlusherLink {
 
   /**
    * Resolves when everything before `mark` and every body handed over is written; at once when the link is closed.
-   * Rejects (StoreSilentFault) after `most_ms`: what was recorded stands in the journal, and is written as soon as the
-   * database lets it.
+   * Rejects (StoreSilent) after `most_ms`: the records are in the journal, and are written as soon as the database lets
+   * it.
    */
   flush(mark: Mark, most_ms = Number.POSITIVE_INFINITY): Promise<void> {
     this.written(mark)
@@ -165,7 +164,7 @@ export class FlusherLink {
         resolve()
       })
     })
-    // One order at a time: what is behind the one under way is ordered when that is answered, and only then the thread
+    // One order at a time: records behind the current one are ordered when that is answered, and only then the thread
     // may end.
     await Promise.race([this.flush(mark), late])
     this.#closing = true

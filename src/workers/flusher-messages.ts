@@ -4,7 +4,7 @@ import type {JournalOwner, Mark} from '../store/journal/index.ts'
 import type {FlusherReport} from './flusher.ts'
 import type {RetentionDays} from './retain-logs.ts'
 
-/** What the flusher's thread is started with. */
+/** The start data of the flusher's thread. */
 export interface FlusherSetup {
   readonly target: TargetOptions
   readonly folder: string
@@ -13,7 +13,7 @@ export interface FlusherSetup {
   readonly retention: RetentionDays
 }
 
-/** What the main thread asks of the flusher's. */
+/** The orders of the main thread to the flusher's. */
 export type FlusherOrder =
   | {readonly order: 'flush'; readonly up_to: Mark}
   | ({readonly order: 'bodies'} & PackedBodies)
@@ -30,11 +30,11 @@ export interface WrittenBodies extends PackedBodies {
   readonly refused: number
 }
 
-/** What the flusher's thread says. */
+/** The messages of the flusher's thread. */
 export type FlusherNews =
   | {readonly news: 'flushed'; readonly up_to: Mark; readonly committed: Mark}
   | WrittenBodies
-  /** What came of a turn of retention: whether all is done, or why it is not. */
+  /** The result of a turn of retention: whether all is done, or why it is not. */
   | {readonly news: 'retained'; readonly done: boolean; readonly fault?: unknown}
   | {readonly news: 'sealed'; readonly packs: readonly string[]; readonly fault?: unknown}
   | {readonly news: 'report'; readonly report: FlusherReport}

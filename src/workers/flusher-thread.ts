@@ -114,7 +114,7 @@ async function retain(now_ms: number): Promise<void> {
   }
 }
 
-/** An error on its way to another thread would lose its code. */
+/** An error that is sent to another thread would lose its code. */
 function plain(fault: unknown): unknown {
   if (!(fault instanceof Error)) return fault === undefined ? undefined : String(fault)
   const {name, message, stack} = fault

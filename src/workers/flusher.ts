@@ -33,7 +33,7 @@ export interface FlusherOptions {
   readonly target: FlushTarget
   readonly folder: string
   readonly owner: JournalOwner
-  /** Where the writer's mark stands in the database. */
+  /** The writer's mark in the database. */
   readonly mark: Mark
   readonly report: (report: FlusherReport) => void
   /** Keeps the payload of a record that no ledger takes, for the operator to look into; false where that failed. */
@@ -51,7 +51,7 @@ const MAX_DELAY_MS = 2_000
 /** A lock is soon gone and not worth a line; what lasts longer is reported, again and again. */
 const QUIET_TRIES = 5
 const TRIES_PER_REPORT = 30
-/** Some three seconds: by then the writer has written a segment anew that was removed, if it can. */
+/** Some three seconds: by then the writer has written a removed segment again, if it can. */
 const MISSING_TRIES = 8
 
 type Note = (aside: SetAsideRecord) => void
@@ -59,14 +59,14 @@ type Decode = (record: JournalRecord, note: Note) => FlushRecord | undefined
 
 interface Way {
   readonly walk: JournalWalk
-  /** Where the journal ends, where that is known. */
+  /** The end of the journal, if known. */
   readonly up_to: Mark | undefined
 }
 
 /**
- * Follows the journal and applies it to the database, slice by slice, in order. What hinders the database is waited
- * for, as long as it takes: the journal keeps everything. A record that can never be applied is set aside with a
- * report, and stops nobody.
+ * Follows the journal and applies it to the database, slice by slice, in order. A fault of the database is waited out,
+ * as long as it takes: the journal keeps everything. A record that can never be applied is set aside with a report, and
+ * stops no other.
  */
 export class Flusher {
   readonly #options: FlusherOptions
@@ -74,7 +74,7 @@ export class Flusher {
   #committed: Mark
   /** Read and of no effect on the database: up to here nothing waits. */
   #read: Mark
-  /** Where the mark stands if a commit succeeded whose answer was lost. */
+  /** The mark that holds if a commit succeeded whose answer was lost. */
   #attempted: Mark | undefined
   #turn: Promise<unknown> = Promise.resolve()
   readonly #reported = new Set<string>()
@@ -202,7 +202,7 @@ export class Flusher {
     }
   }
 
-  /** What is behind `#read`. */
+  /** The records behind `#read`. */
   #slice(way: Way, most_records: number, decode: Decode = (record, note) => this.#decode(record, note)): JournalSlice {
     return new JournalSlice({...way, from: this.#read, most_records, most_bytes: SLICE_BYTES, decode})
   }
@@ -288,7 +288,7 @@ export class Flusher {
     return aside
   }
 
-  /** Once each: a warning stands in the journal until it is read past. */
+  /** Once each: a warning is in the journal until it is read past. */
   #warn({code, segment, position, text}: JournalWarning): void {
     if (this.#isNew(`${code} ${segment} ${position}`)) this.#options.report({level: 'warn', text})
   }
@@ -298,7 +298,7 @@ export class Flusher {
   }
 }
 
-/** Whether `one` stands before `other` in the journal. */
+/** True when `one` is before `other` in the journal. */
 export function isBefore(one: Mark, other: Mark): boolean {
   return one.segment < other.segment || (one.segment === other.segment && one.position < other.position)
 }

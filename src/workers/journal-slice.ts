@@ -6,7 +6,7 @@ export interface JournalSliceOptions {
   /** Of the journal whose payloads are lent. */
   readonly walk: JournalWalk
   readonly from: Mark
-  /** Where the journal that is read ends, where that is known. */
+  /** The end of the journal that is read, if known. */
   readonly up_to: Mark | undefined
   readonly most_records: number
   readonly most_bytes: number
@@ -26,7 +26,7 @@ export class JournalSlice implements Iterable<FlushRecord> {
   readable = 0
   /** There is nothing behind it. */
   is_last = false
-  /** What of it is not entered as it is. */
+  /** The records of it that are not entered as they are. */
   asides: SetAsideRecord[] = []
   readonly #options: JournalSliceOptions
 

@@ -1,6 +1,6 @@
 import type {JournalRecord, Mark} from '../store/journal/index.ts'
 
-/** Reads the journal record by record: on from where it stands, or anew from any other mark. */
+/** Reads the journal record by record: on from its position, or again from any other mark. */
 export class JournalWalk {
   readonly #open: (from: Mark) => Generator<JournalRecord>
   #reading: Generator<JournalRecord> | undefined

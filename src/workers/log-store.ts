@@ -10,7 +10,7 @@ const REMOVE_EVERY_MS = 3_600_000
 const TELL_EVERY_MS = 600_000
 const MB = 1024 * 1024
 
-/** What this process did for the log store, for /metrics. */
+/** The work of this process for the log store, for /metrics. */
 export interface LogStoreCounts {
   put: number
   put_bytes: number
@@ -89,7 +89,7 @@ function uploadJob({uploader, records, spool, log, now}: LogStoreParts, counts: 
   }
 }
 
-/** What was cut off by the end of the process is no failure: it is done again. */
+/** Work that the end of the process cut off is no failure: it is done again. */
 function endedBy(lost: AbortSignal) {
   return (fault: unknown): undefined => {
     if (!lost.aborted) throw fault

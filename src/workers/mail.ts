@@ -11,7 +11,7 @@ const MAX_LETTERS = 100
 const MAX_FAILURES = 3
 const FIRST_DELAY_MS = 30_000
 const MAX_DELAY_MS = 3_600_000
-/** A letter that nobody took for so long says nothing new any more. */
+/** A mail that was undeliverable for so long is out of date. */
 const GIVE_UP_MS = 3 * 86_400_000
 const REMEMBER_MS = 30 * 86_400_000
 

@@ -1,7 +1,7 @@
 import {Counter, Gauge, type Registry} from 'prom-client'
 import type {Schedule} from './schedule.ts'
 
-/** Tells of the jobs that this process did, under their names, which are few. */
+/** Counts the jobs that this process did, under their names, which are few. */
 export function workerMetrics(registry: Registry, {counts}: Pick<Schedule, 'counts'>): void {
   new Counter({
     name: 'gateway_worker_runs_total',

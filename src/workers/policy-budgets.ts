@@ -5,7 +5,7 @@ import {policySpenders, usagePolicies} from '../store/policies.ts'
 import type {PoliciesTable} from '../store/tables/policies.ts'
 import {type Budget, budgetOf, type ReadBudgets, thresholdOf} from './budgets.ts'
 
-/** The budgets of the entities of usage policies, as far as there is something to tell of them. */
+/** The budgets of the entities of usage policies that have something to report. */
 export function policyBudgets(db: Db): ReadBudgets {
   return async now_ms => {
     const found: Budget[] = []

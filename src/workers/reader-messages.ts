@@ -1,6 +1,6 @@
 import type {SqliteOptions} from '../store/dialect/sqlite.ts'
 
-/** What the reader's thread is started with. */
+/** The start data of the reader's thread. */
 export interface ReaderSetup {
   readonly target: Omit<SqliteOptions, 'role' | 'binding'>
 }
@@ -11,7 +11,7 @@ export interface ReaderOrder {
   readonly parameters: readonly unknown[]
 }
 
-/** What the thread gets: a statement, or that no more will come. */
+/** The messages to the thread: a statement, or that no more will come. */
 export type ReaderTold = ReaderOrder | 'close'
 
 export type ReaderNews =

@@ -8,7 +8,7 @@ import {remoteSqlite} from '../store/dialect/remote.ts'
 import {StatementTimeoutFault} from '../store/statement-timeout.ts'
 import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-messages.ts'
 
-/** Where reads that take time are made. */
+/** The reader for queries that take time. */
 export interface Reads {
   readonly db: Db
   close(): Promise<void>

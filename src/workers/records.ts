@@ -44,7 +44,7 @@ export interface StartRecords {
 export interface RecordsStatus extends JournalStatus, RecorderCounts {
   /** How long something has been waiting for the database; 0 when nothing is. */
   readonly lag_ms: number
-  /** Bytes of bodies on their way to the database. */
+  /** Bytes of bodies that wait for the database. */
   readonly body_bytes: number
   /** Log rows that lost their bodies for want of room. */
   readonly bodies_dropped: number
@@ -54,9 +54,9 @@ export interface RecordsStatus extends JournalStatus, RecorderCounts {
 
 /** The way of every call into the ledger and the log: journal first, then the database, by a thread of its own. */
 export interface Records {
-  /** What the data plane writes with. */
+  /** The recorder of the data plane. */
   readonly recorder: Pick<ReturnType<typeof createRecorder>, 'begin' | 'settle' | 'note'>
-  /** What this start found and repaired. */
+  /** The findings and repairs of this start. */
   readonly report: RecoveryReport
   /** The attempts that this start ended, for the counters that they claimed and that outlive a process. */
   readonly recovered: readonly Settlement[]
@@ -77,7 +77,7 @@ export interface Records {
 }
 
 const MB = 1024 * 1024
-/** What a start settles may be many rows on a slow disk. */
+/** The settlements of a start may be many rows on a slow disk. */
 const START_MS = 60_000
 /** How long calls may be written to a file that was removed before it is noticed. */
 const CHECK_MS = 500

@@ -15,7 +15,7 @@ import {Flusher, type FlusherReport} from './flusher.ts'
 import {decodeIntent} from './intent-record.ts'
 import {setAsideIn} from './quarantine.ts'
 
-/** What a start found that the process before had left. */
+/** A start's findings of what the process before left. */
 export interface RecoveryReport {
   /** Records that the journal held and the database did not. */
   readonly applied: number
@@ -86,8 +86,8 @@ export async function applyPending({
 }
 
 /**
- * Ends every attempt that the process before left open: its prompt was paid for, what more it came to nobody can know.
- * A log row of its own says so. Gives those that were written; the others stay open for the next start.
+ * Ends every attempt that the process before left open: its prompt was paid for, further usage cannot be known. A log
+ * row of its own reports it. Returns those that were written; the others stay open for the next start.
  */
 export async function settleOpen(
   journal: Journal,

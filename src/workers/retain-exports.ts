@@ -14,7 +14,7 @@ const FILE = /^([0-9a-f-]{36})\.jsonl$/
 
 export interface RetainExports extends Omit<RetentionDays, 'metrics_retention_days'> {
   readonly store: Store
-  /** Where this process keeps its files. */
+  /** The folder of this process's files. */
   readonly folder: string
 }
 

@@ -13,7 +13,7 @@ export interface RetentionDays {
 export interface RetainLogs extends RetentionDays {
   readonly target: Pick<FlushTarget, 'db' | 'dropBodies'>
   readonly now_ms: number
-  /** Milliseconds that go on, of any origin; read after each slice. */
+  /** Steadily rising milliseconds, of any origin; read after each slice. */
   readonly clock: () => number
   /** No slice is begun once this much time has passed. */
   readonly budget_ms: number

@@ -37,7 +37,7 @@ export interface Job {
   run(turn: JobRun): Promise<void>
 }
 
-/** What this process did of a job. */
+/** This process's runs of a job. */
 export interface JobCounts {
   readonly name: JobName
   readonly runs: number
@@ -68,7 +68,7 @@ export interface ScheduleOptions {
 }
 
 const SOONEST_MS = 20
-/** Jobs of one period do not all fall on its first moment: calls go on meanwhile. */
+/** Jobs of one period do not all fall on its first moment: calls continue meanwhile. */
 const APART_MS = 250
 const MIN_APART_MS = 60_000
 const LATEST_MS = 60_000

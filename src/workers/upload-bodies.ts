@@ -13,7 +13,7 @@ export interface UploadParts {
   readonly budget_ms: number
 }
 
-/** What came of a turn. */
+/** The result of a turn. */
 export interface UploadReport {
   readonly put: number
   readonly put_bytes: number

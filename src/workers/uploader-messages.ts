@@ -1,7 +1,7 @@
 import type {RemoveReport} from './remove-objects.ts'
 import type {UploadReport} from './upload-bodies.ts'
 
-/** What the main thread asks of the uploader's, one thing at a time. */
+/** The requests of the main thread to the uploader's, one thing at a time. */
 export type UploaderCommand =
   | {readonly order: 'upload'; readonly packs: readonly string[]}
   /** Remove the objects of rows made before. */

@@ -15,8 +15,8 @@ export interface UploaderOptions {
 type Answer = Extract<UploaderEvent, {readonly report: unknown}>
 
 /**
- * The main thread's end of what carries bodies to the log store: one order after the other. A thread that dies is
- * started anew with the next order, and what it had not noted is put again.
+ * The main thread's end of the uploader, which carries bodies to the log store: one order after the other. A thread
+ * that dies is started again with the next order, and bodies that it had not noted are put again.
  */
 export class Uploader {
   readonly #options: UploaderOptions

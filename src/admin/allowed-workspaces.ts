@@ -33,7 +33,7 @@ export async function keepAllowed(db: Db, row: Row, given: Given): Promise<0 | 1
   return all ? 1 : 0
 }
 
-/** Whether a row is for every workspace, or for this one. */
+/** True when a row is for every workspace, or for this one. */
 export async function isAllowedIn(db: Db, row: Row, workspace_id: string): Promise<boolean> {
   return row.allow_all_workspaces === 1 || (await allowedWorkspaces(db, row.id)).includes(workspace_id)
 }

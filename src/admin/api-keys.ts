@@ -227,7 +227,7 @@ async function deleted(call: One) {
   return {}
 }
 
-/** Whoever rotates a key holds its new secret, and so must hold what the key does. */
+/** The caller that rotates a key gets its new secret, and so must have the key's permissions. */
 async function rotated(call: One<typeof KeyRotate>) {
   const {actor, db, body, now} = call
   const before = (await keyIf(call, 'rotate')) ?? (await keyOf(call, 'update'))
@@ -294,7 +294,7 @@ interface Named {
   readonly params: {readonly id: string}
 }
 
-/** Where a new key lives: in the workspace it names, or its maker's; an admin key in none. */
+/** The home of a new key: the workspace it names, or its maker's; none for an admin key. */
 async function homeOf(call: CallerScope, kind: ApiKeyKind, named: string | undefined): Promise<string | null> {
   if (kind !== 'organisation-service') return (await workspaceOf(call, named)).id
   if (named !== undefined)
@@ -302,7 +302,7 @@ async function homeOf(call: CallerScope, kind: ApiKeyKind, named: string | undef
   return null
 }
 
-/** Whose a user key is: the user that is named, or the one who makes it. */
+/** The owner of a user key: the user that is named, or the one who makes it. */
 function userFor(actor: Actor, named: string | null | undefined): string | null {
   const user_id = named ?? actor.user_id
   if (isOwnOnly(actor) && user_id !== actor.user_id)

@@ -8,7 +8,7 @@ import {changesOf} from './changes.ts'
 import {type OperationCall, operation} from './operation.ts'
 import {found} from './tenancy.ts'
 
-/** The audit log: every administrative write, for admin keys to read and for nobody to change. */
+/** The audit log: every administrative write, for admin keys to read; no one can change it. */
 export const auditLogs = [
   operation({
     id: 'audit_logs.list',

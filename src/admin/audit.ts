@@ -27,7 +27,7 @@ export interface Deed {
   readonly masked_headers: readonly string[]
 }
 
-/** The row of the audit log that tells of a deed, its secrets masked. */
+/** The row of the audit log for a deed, its secrets masked. */
 export function auditRow(deed: Deed, at: string): AuditLogsTable {
   const {actor, operation} = deed
   return {

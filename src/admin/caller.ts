@@ -74,7 +74,7 @@ async function callerBySession(db: Db, token: string, now: string): Promise<Acto
   return memberships ? {...actor, workspace_id: '', memberships} : actor
 }
 
-/** What a user may do: everywhere, or in each of the workspaces he is a member of. */
+/** The permissions of a user: everywhere, or in each of the workspaces he is a member of. */
 async function standingOf(
   db: Db,
   organisation_id: string,
@@ -95,8 +95,8 @@ async function standingOf(
 }
 
 /**
- * The user as he stands in the workspace that a call is about: the one it names by id or slug, else the only one he is
- * in. Undefined where he is in several and none is named. One that he is not in is not found.
+ * The user with his role in the workspace of a call: the one it names by id or slug, else the only one he is in.
+ * Undefined when he is in several and none is named. One that he is not in is not found.
  */
 export function inWorkspace(actor: Actor, named: string | undefined): Actor | undefined {
   const {memberships = []} = actor
@@ -109,7 +109,7 @@ export function inWorkspace(actor: Actor, named: string | undefined): Actor | un
   return {...asMember(actor, membership), scopes: membership.scopes}
 }
 
-/** True for a user of whom it is not known in which of his workspaces he calls. */
+/** True for a user whose workspace for this call is not known. */
 export function needsWorkspace({workspace_id}: Actor): boolean {
   return workspace_id === ''
 }
@@ -122,7 +122,7 @@ function both(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet
   return new Set([...one].filter(scope => other.has(scope)))
 }
 
-/** Who calls an operation that is open to everyone: nobody, who reaches no row. */
+/** The caller of an operation that is open to everyone: it reaches no row. */
 export const ANONYMOUS: Actor = {
   type: 'api_key',
   id: null,

@@ -8,7 +8,7 @@ import type {AdminServices} from './services.ts'
 
 type AnyCall = OperationCall<never, never, never>
 
-/** What a write did to what it is about, as the operation that shows it says before and after. */
+/** The effect of a write on its subject, as the operation that shows it reports it before and after. */
 export interface WriteResult {
   readonly before: object
   readonly after: object
@@ -82,7 +82,9 @@ export function shown(done: WriteResult | undefined, is_dry: boolean): Shown {
   return new Shown(done, is_dry)
 }
 
-/** What every update takes in its query beside its own; taken out of it, as no schema knows it. */
+/**
+ * The members that every update takes in its query beside its own; they are removed from it, as no schema knows them.
+ */
 export function askedOf(request: {query: unknown}): {readonly changes: boolean; readonly dry_run: boolean} {
   const {changes, dry_run, ...query} = request.query as Record<string, unknown>
   for (const [name, value] of Object.entries({changes, dry_run}))
@@ -164,7 +166,7 @@ async function look(view: AnyOperation, call: AnyCall): Promise<{shown: object; 
   return undefined
 }
 
-/** Whether the caller could have requested the view. */
+/** True when the caller could have requested the view. */
 function sees({scopes, role_needs, flag}: AnyOperation, {actor, app}: AnyCall): boolean {
   if (role_needs && actor.role_scopes && !actor.role_scopes.has(role_needs)) return false
   if (flag && !app.settings[`${flag}_enabled`]) return false
@@ -202,7 +204,7 @@ function givenSecrets(body: unknown, shown: object): readonly (readonly string[]
 
 const isGiven = (secret: unknown) => typeof secret === 'string' && !hasMask(secret)
 
-/** The object of a view that a way ends in, made where there is none; undefined where something else stands there. */
+/** The object at the end of a path in a view, made when it is missing; undefined when the value is no object. */
 function placeOf(view: object, [name, inner]: readonly string[]): Record<string, unknown> | undefined {
   const places = view as Record<string, unknown>
   if (inner === undefined) return places

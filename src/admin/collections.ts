@@ -21,7 +21,7 @@ import {type CallerScope, found, visibilityOf, workspaceOf} from './tenancy.ts'
 const tag = 'Collections'
 const params = z.strictObject({collectionId: Handle})
 
-/** The folders that prompts and partials lie in. */
+/** The folders of prompts and partials. */
 export const collections = [
   operation({
     id: 'collections.list',

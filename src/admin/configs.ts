@@ -266,7 +266,7 @@ function refuseIssues(issues: readonly ConfigIssue[]) {
     throw new Refusal('config.invalid', {issues: issues.map(({path, message}) => `${path} ${message}`).join('; ')})
 }
 
-/** Refuses to take away what keys or workspaces have as their default: their calls would fail. */
+/** Refuses to remove a config that keys or workspaces have as their default: their calls would fail. */
 async function requireUnused({db}: CallerScope, {id, slug, workspace_id}: ConfigsTable) {
   const users = await store.configUsers(db, workspace_id, [id, slug])
   if (!users.length) return

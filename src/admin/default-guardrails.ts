@@ -8,7 +8,7 @@ export interface DefaultGuardrailsInput {
   readonly output_guardrails?: readonly string[] | null | undefined
 }
 
-/** Where they are defaults: of a workspace, or, with null, of all of the organisation. */
+/** The scope of defaults: a workspace, or, with null, all of the organisation. */
 export interface DefaultsOf {
   readonly organisation_id: string
   readonly workspace_id: string | null

@@ -13,7 +13,7 @@ import {onlyOf, workspaceOf} from './tenancy.ts'
 
 const tag = 'Configs'
 
-/** What a config does: with a call that is not made, and with calls that were. */
+/** The effect of a config: on a call that is not made, and on calls that were. */
 export const explain = [
   operation({
     id: 'configs.explain',
@@ -117,7 +117,7 @@ function byWeight(one: ReplayMove, other: ReplayMove): number {
 
 const NO_BODIES: ReadonlyMap<string, Members> = new Map()
 
-/** What a condition can ask of the bodies of these calls, as far as they are kept, by the ids of the rows. */
+/** The parts of these calls' bodies that a condition can read, as far as they are kept, by the ids of the rows. */
 async function bodiesOf(
   calls: readonly ReplayedCall[],
   {bodies, many_bodies}: AdminServices,
@@ -153,7 +153,7 @@ function plainMembers(bytes: Uint8Array): Members | null {
 interface ReplayedCall {
   /** The one that ended the call. */
   readonly row: ReplayedRow
-  /** Where it ended, in words; null when no config applied. */
+  /** The end of the call, described; null when no config applied. */
   readonly from: string | null
   /** Answered from the cache: its row has the requested model, not the one that a target would have set. */
   readonly is_hit: boolean

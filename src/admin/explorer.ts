@@ -2,7 +2,7 @@ import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
 import {type AssetName, readAsset} from '../base/runtime.ts'
 import {KeptReply} from './kept-reply.ts'
 
-/** What the page is made of, below `/docs/`. Everything comes from here: a browser needs no other network. */
+/** The files of the page, below `/docs/`. Everything comes from here: a browser needs no other network. */
 const FILES: readonly AssetName[] = [
   'explorer.css',
   'explorer.js',

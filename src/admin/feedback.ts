@@ -10,7 +10,7 @@ import {visibleTo} from './visible.ts'
 const tag = 'Feedback'
 
 /**
- * What applications and people think of traces. It tells of traffic: it stands beside the log, and leaves no audit
+ * Feedback of applications and people on traces. It describes traffic: it is beside the log, and leaves no audit
  * record.
  */
 export const feedback = [

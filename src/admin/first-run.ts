@@ -14,7 +14,7 @@ export interface BootstrapKeys {
   readonly workspace?: string | undefined
 }
 
-/** What a first run made. The keys are shown here and never again; one that was given needs no showing. */
+/** The rows that a first run made. The keys are shown here and never again; one that was given needs no showing. */
 export interface FirstRun {
   readonly organisation_id: string
   readonly workspace_id: string

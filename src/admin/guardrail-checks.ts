@@ -27,7 +27,7 @@ export async function loadChecks(): Promise<void> {
   loaded = {...saved, ...trial, isGuarded, coveredBy, coveredRows, OPERATIONS}
 }
 
-/** What is known of checks, once it is loaded. */
+/** The known checks, once they are loaded. */
 export function checksKnown(): Known {
   if (!loaded) throw new Error('an operation that reads checks did not say so (ready)')
   return loaded

@@ -32,7 +32,8 @@ import {type CallerScope, found, invalid, onlyOf, workspaceOf} from './tenancy.t
 const tag = 'Guardrails'
 
 /**
- * What a guardrail says: of a call that is not made, and of calls that were. Services that its checks need are called.
+ * The verdicts of a guardrail: on a call that is not made, and on calls that were. Services that its checks need are
+ * called.
  */
 export const guardrailTrials = [
   operation({
@@ -178,7 +179,7 @@ interface Judging {
   readonly world: CheckEnvironment
 }
 
-/** What the guardrail says of a logged call; `lacks` where a body that it would judge is not kept whole. */
+/** The verdict of the guardrail on a logged call; `lacks` when a body that it would judge is not kept whole. */
 async function judge(
   row: ReplayedRow,
   bodies: LogBodiesTable | undefined,
@@ -262,7 +263,7 @@ async function opened(
   return {hook, running: {id: row?.id ?? null, slug: row?.slug ?? null, version_id: row?.version_id ?? null}}
 }
 
-/** What the composition root gives where checks can be run. */
+/** The composition root's services for running checks. */
 function worldOf({check_world}: AdminServices, {id}: WorkspacesTable): Promise<CheckEnvironment> {
   if (!check_world) throw new Error('this administration was put together without a way out')
   return check_world(id)

@@ -26,11 +26,11 @@ import {knows, respelled, withoutEchoes, withPage} from './spellings.ts'
 
 export interface MountOptions {
   /**
-   * Who calls, where no key says it: the operator on the data directory, whom `API_ACCESS_ENABLED=OFF` does not
+   * The caller when no key identifies it: the operator on the data directory, whom `API_ACCESS_ENABLED=OFF` does not
    * concern.
    */
   readonly actorOf?: (request: FastifyRequest) => Actor | Promise<Actor>
-  /** Holds every reply against its schema, and fails where they differ; for tests. */
+  /** Checks every reply by its schema, and fails on a difference; for tests. */
   readonly checks_replies?: boolean
 }
 
@@ -73,7 +73,7 @@ function urlsOf({path, atRoot, also_at = [], takes_rest}: AnyOperation): string[
   return paths.flatMap(each => (atRoot ? [`/v1${each}`, each] : [`/v1${each}`]))
 }
 
-/** What is known of a request before its body is read. */
+/** The facts of a request before its body is read. */
 interface Visit {
   readonly operation: AnyOperation
   readonly request_id: string
@@ -207,7 +207,7 @@ async function write({operation, view}: Served, request: FastifyRequest, service
   }
 }
 
-/** What a handler says of itself while it works. */
+/** The effects that a handler reports while it works. */
 interface WriteEffects {
   resource_id?: string
   workspace_id?: string | null
@@ -220,8 +220,8 @@ type AnyCall = OperationCall<z.ZodType, z.ZodType, z.ZodType>
 type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
 
 /**
- * What is said in calls and of them is kept with any keys it has; no document of ours has those of an object's own
- * workings.
+ * Texts in calls and about them are kept with any keys they contain; no other document has keys among an object's own
+ * members.
  */
 const SAID_BY_OTHERS = /^\/(?:logs|feedback|prompts)\b/
 

@@ -37,7 +37,7 @@ const LIFETIME_MS = 2 * 86_400_000
 const SESSION_S = 3600
 type One = OperationCall<typeof InviteParams>
 
-/** Invites: the way into an organisation. The link is handed on by whoever made the invite. */
+/** Invites: the way into an organisation. The maker of the invite passes the link on. */
 export const invites = [
   operation({
     id: 'invites.list',
@@ -305,7 +305,7 @@ function after(now: string, ms: number): string {
   return new Date(Date.parse(now) + ms).toISOString()
 }
 
-/** The token stands behind the `#`, which no browser sends and no log keeps. */
+/** The token is behind the `#`, which no browser sends and no log keeps. */
 function linkOf(app: Parameters<typeof linkBase>[0], token: string): string {
   return `${linkBase(app)}/v1/invites/accept#token=${token}`
 }

@@ -14,8 +14,8 @@ export interface EntityLimitStatus {
 export type Budgeted = Omit<EntityLimit, 'rates'>
 
 /**
- * How the budgets of an entity stand now: what admission counts, where a gateway runs; else what the ledger knows. The
- * `status` that rows keep follows within a minute (core rule 1), so replies go by this.
+ * The current state of an entity's budgets: as admission counts them, when a gateway runs; else as in the ledger. The
+ * `status` that rows keep follows within a minute (core rule 1), so replies use this.
  */
 export async function standingOf(app: AdminServices, of: Budgeted): Promise<EntityLimitStatus> {
   const unused = unusedViews(of.usage, app.now().getTime())
@@ -50,7 +50,7 @@ export function unusedViews(usage: string | null, now_ms: number): readonly Usag
   return usageLimitViews(usage, now_ms).map(limit => ({...limit, current_usage: 0, status: 'active'}))
 }
 
-/** Beside a gateway nobody knows its counters: budgets are read from the ledger, rates are not known. */
+/** A command beside a gateway cannot read its counters: budgets are read from the ledger, rates are not known. */
 export function readerOf({limits, store, settings, now}: AdminServices): Pick<Limits, 'read' | 'readRates'> {
   return (
     limits ??

@@ -22,7 +22,7 @@ const SEEN_WITH: Readonly<Record<EntityLimit['entity'], readonly string[]>> = {
   policy: ['policies.read'],
 }
 
-/** How the limits of a workspace stand, as far as the caller may see what has them. */
+/** The state of a workspace's limits, as far as the caller may see their owners. */
 export const limits = [
   operation({
     id: 'limits.status',

@@ -47,7 +47,7 @@ export const logs = [
   }),
 ] as const
 
-/** What of the log the caller may see, as it asks for: archived workspaces have a past too. */
+/** The part of the log that the caller may see, by its request: archived workspaces have a past too. */
 export async function logScope(
   call: CallerScope,
   place: {workspace_id?: string | undefined; workspace_slug?: string | undefined},
@@ -105,7 +105,7 @@ async function shown(call: OperationCall<typeof LogPath, typeof LogGetQuery>): P
   }
 }
 
-/** A row is shown without its bodies where they are elsewhere and cannot be had now. */
+/** A row is shown without its bodies when they are elsewhere and out of reach now. */
 async function bodiesOf(
   app: OperationCall['app'],
   row: LogRow,
@@ -230,7 +230,7 @@ export function metricsOf(
     ...(row.request_encoding === undefined ? {} : {request_encoding: row.request_encoding}),
     request_parsing_time: whole(row.plan_ms),
     pre_processing_time: whole(row.auth_ms),
-    // nothing is looked up in a cache, and answers go on as they come
+    // no cache is looked up, and answers are passed on unchanged
     cache_processing_time: 0,
     response_parsing_time: 0,
     gateway_processing_time: whole(row.overhead_ms),
@@ -250,7 +250,7 @@ export function metricsOf(
 const whole = (ms: number) => Math.max(0, Math.round(ms))
 const fine = (ms: number) => Math.max(0, Math.round(ms * 1000) / 1000)
 
-/** What client libraries tell of themselves, under either prefix. */
+/** The headers in which client libraries describe themselves, under either prefix. */
 function librarySaid(headers: Readonly<Record<string, string>>) {
   const {values} = ownHeaders(headers)
   return {

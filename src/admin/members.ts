@@ -16,7 +16,7 @@ import {type CallerScope, found, invalid, levelOf, workspaceOf} from './tenancy.
 const tag = 'Workspaces > Members'
 type One<Body extends z.ZodType | undefined = undefined> = OperationCall<typeof MemberParams, undefined, Body>
 
-/** Who is a member of a workspace, and as what. Nobody gives or takes a role above his own. */
+/** The members of a workspace, with their roles. No member gives or takes a role above his own. */
 export const members = [
   operation({
     id: 'members.list',

@@ -2,7 +2,7 @@ import {newId} from '../base/ids.ts'
 import type {MadeKey} from '../identity/keys.ts'
 import type {ApiKeysTable} from '../store/tables/identity.ts'
 
-/** What a new key is, besides its secret; what is left out is empty. */
+/** The columns of a new key, besides its secret; absent ones are empty. */
 export type NewKey = Pick<ApiKeysTable, 'organisation_id' | 'workspace_id' | 'kind' | 'name' | 'creation_mode'> &
   Partial<ApiKeysTable>
 

@@ -21,7 +21,7 @@ export async function openapi(operations: readonly AnyOperation[]) {
   const views = viewsOf(operations)
   const paths = callPaths()
   for (const each of operations) {
-    // it is much to do at once, and calls are under way
+    // it is much work at once, and calls are in progress
     await turn()
     const path = each.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = {...paths[path], [each.method.toLowerCase()]: described(each, views.has(each))}

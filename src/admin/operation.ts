@@ -37,7 +37,7 @@ export interface OperationCall<P extends Shape = undefined, Q extends Shape = un
   auditTarget(resource_id: string, workspace_id?: string | null): void
   /** Names who did it, and in which organisation, where the call made that known; for the audit log. */
   auditActor(actor: Actor): void
-  /** Where the caller reached us, for example `https://gateway.example.com`. */
+  /** The address by which the client reached us, for example `https://gateway.example.com`. */
   readonly origin: string
   /** Has `work` done once the transaction is in, before the reply. */
   afterCommit(work: () => Promise<void> | void): void
@@ -62,15 +62,15 @@ export interface Operation<
   readonly summary: string
   /** Any one of these suffices; none is needed where the list is empty; `null` is open to everyone, without a key. */
   readonly scopes: readonly string[] | null
-  /** The one of them that a user's role must have, where another would let in whom a security setting shuts out. */
+  /** The one of them that a user's role must have, when another would admit users that a security setting excludes. */
   readonly role_needs?: string
-  /** What the audit log calls it; writes only. */
+  /** The audit log's name of it; writes only. */
   readonly audit?: {readonly resource: string; readonly action: 'create' | 'update' | 'delete' | 'rotate' | 'manage'}
-  /** Answers 403 when this flag is off; 404 where the flag says so. */
+  /** Answers 403 when this flag is off; 404 if the flag has that set. */
   readonly flag?: FlagName
   /** A user of several workspaces may ask it without naming one. */
   readonly across_workspaces?: true
-  /** The path stands outside `/v1` too. */
+  /** The path exists outside `/v1` too. */
   readonly atRoot?: true
   /** Other paths at which clients look for it; none of them is in the OpenAPI document. */
   readonly also_at?: readonly string[]
@@ -89,7 +89,7 @@ export interface Operation<
   readonly takes_nul?: true
   /** Its reply is a file of this type, and not what `reply` says. */
   readonly file_type?: string
-  /** What is not found is answered with `{"error": sentence}`, here alone. */
+  /** A missing row is answered with `{"error": sentence}`, here alone. */
   readonly bare_404?: true
   /** Statuses of refusals beside those that its scopes, parameters and body bring. */
   readonly refuses?: readonly (401 | 409)[]

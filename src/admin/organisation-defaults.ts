@@ -8,7 +8,7 @@ import type {CallerScope} from './tenancy.ts'
 const tag = 'Organisation'
 const path = '/admin/organisation/defaults'
 
-/** What runs on every call of an organisation, whatever its workspaces and configs say. For admin keys. */
+/** The guardrails of every call of an organisation, whatever its workspaces and configs have. For admin keys. */
 export const organisationDefaultGuardrails = [
   operation({
     id: 'organisation_defaults.get',

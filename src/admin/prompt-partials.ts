@@ -23,7 +23,7 @@ import {type CallerScope, found, invalid, visibilityOf, workspaceOf} from './ten
 const tag = 'PromptPartials'
 const params = z.strictObject({promptPartialId: Handle})
 
-/** Texts that prompts include. The published version stands in every prompt that does not name another. */
+/** Texts that prompts include. The published version is used in every prompt that does not name another. */
 export const promptPartials = [
   operation({
     id: 'prompt_partials.list',

@@ -10,7 +10,7 @@ import {found, invalid, visibilityOf} from './tenancy.ts'
 
 const params = z.strictObject({promptId: Handle})
 
-/** What a call of a prompt would send, without sending it. */
+/** The request that a call of a prompt would send, without sending it. */
 export const promptRender = [
   operation({
     id: 'prompts.render',

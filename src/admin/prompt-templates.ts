@@ -10,7 +10,7 @@ import type {OperationCall} from './operation.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
 import {type CallerScope, found, invalid, visibilityOf} from './tenancy.ts'
 
-/** What a row of either table is called. */
+/** The names of rows of either table. */
 const OBJECTS = {prompts: 'prompt', prompt_partials: 'prompt partial'} as const
 
 export async function reachTemplate(call: CallerScope, table: TemplateTable, named: string): Promise<TemplatesTable> {

@@ -229,7 +229,7 @@ export async function promptView(
 
 type VersionFields = Omit<z.output<typeof PromptUpdate>, 'patch' | 'name' | 'collection_id'>
 
-/** What a version says anew when nothing is taken from the one before: all but where its calls go. */
+/** The members that a version sets again when nothing is taken from the one before: all but the target of its calls. */
 function bare({virtual_key}: PromptTemplate): PromptTemplate {
   const nothing = {functions: null, tools: null, tool_choice: null, template_metadata: null}
   return {string: '', parameters: {}, virtual_key, model: null, ...nothing, is_raw_template: false}

@@ -99,7 +99,7 @@ export const providers = [
 /** How a provider is shown: as itself, or under its older name as a virtual key. */
 type ViewOf<View> = (row: store.ProviderRow, now: string, standing: BudgetStanding) => View
 
-/** One page of the providers the caller may see, and how their budgets stand. */
+/** One page of the providers the caller may see, with the state of their budgets. */
 export async function listed<View>(call: OperationCall<undefined, typeof ProviderQuery>, view: ViewOf<View>) {
   const {actor, app, db, query, now} = call
   const workspace = await namedWorkspace(call, query.workspace_id)
@@ -202,7 +202,7 @@ export async function newProvider(
 
 /**
  * The columns that a change of fields changes. A raised or removed budget and a reset bring an exhausted provider back;
- * a reset starts its count anew.
+ * a reset starts its count again.
  */
 export function changedColumns(
   before: ProvidersTable,
@@ -241,7 +241,7 @@ async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery,
   return {id: before.id, slug: before.slug}
 }
 
-/** What a provider says of its place beside its integration. */
+/** The place settings of a provider beside its integration. */
 function placeOf(
   {actor, app}: Pick<OperationCall, 'actor' | 'app'>,
   integration: IntegrationsTable,
@@ -267,7 +267,7 @@ function budgetsOf({id, slug, workspace_id, usage_limits, last_reset_at}: Provid
   return {entity: 'provider', id, name: slug, workspace_id, usage: usage_limits, last_reset_at}
 }
 
-/** What both views show of a row. An expiry follows the clock, not the row, and so is what is used up. */
+/** The part of a row that both views show. An expiry follows the clock, not the row, and so does the usage. */
 export function commonView(row: ProvidersTable, now: string, {usage_limits, is_exhausted}: BudgetStanding) {
   const {id, name, note, expires_at, created_at, last_updated_at, slug, workspace_id} = row
   const expired = expires_at !== null && expires_at <= now

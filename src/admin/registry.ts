@@ -103,10 +103,10 @@ const SERVED = withOpenapi([
 const BY_OPERATOR = [...operatorOrganisations, ...operatorPeople] as const
 type All = readonly [...typeof SERVED, ...typeof BY_OPERATOR]
 
-// What runs takes any operation; the types of each are for those who call one by its id.
+// Code that runs operations takes any of them; the types of each are for callers of one by its id.
 export const OPERATIONS: readonly AnyOperation[] = SERVED
 
-/** What the operator alone does, on the data directory: no server serves them. */
+/** The operator's own operations, on the data directory: no server serves them. */
 export const OPERATOR_OPERATIONS: readonly AnyOperation[] = BY_OPERATOR
 
 /** Every operation by its id, with its schemas. */

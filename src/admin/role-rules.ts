@@ -8,8 +8,8 @@ import type {Actor} from './services.ts'
 const MAX_NAMED = 3
 
 /**
- * Refuses a key that would open a role to whoever it likes, itself too, without holding what the role does, as far as
- * such a key can hold it. People are bounded by their own roles.
+ * Refuses a key that would open a role to any caller, itself too, without holding the role's permissions, as far as
+ * such a key can hold them. People are bounded by their own roles.
  */
 export function checkRoleGrant(actor: Actor, role: Role, security: Security): void {
   const {kind} = actor

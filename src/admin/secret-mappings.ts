@@ -4,7 +4,7 @@ import type {Db} from '../store/database.ts'
 import {findSecretReference} from '../store/secret-references.ts'
 import {isAllowedIn} from './allowed-workspaces.ts'
 
-/** Whose fields they are; `workspace_id` is null for what is the organisation's. */
+/** The owner of the fields; `workspace_id` is null for those of the organisation. */
 interface Owner {
   readonly organisation_id: string
   readonly workspace_id: string | null

@@ -35,8 +35,7 @@ const path = '/secret-references'
 const params = z.strictObject({secretReferenceId: Handle})
 
 /**
- * Secret references: where a secret lies in a manager outside, and how that is logged in to. The secret itself is not
- * kept.
+ * Secret references: the place of a secret in a manager outside, and the login there. The secret itself is not kept.
  */
 export const secretReferences = [
   operation({

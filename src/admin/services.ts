@@ -11,7 +11,7 @@ import type {Db, Store} from '../store/database.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'
 import type {OrganisationRole, WorkspaceRole} from '../store/tables/people.ts'
 
-/** Who calls the administration: a key, a user by his session, or the operator on the data directory. */
+/** The caller of the administration: a key, a user by his session, or the operator on the data directory. */
 export interface Actor {
   readonly type: 'api_key' | 'user' | 'operator'
   readonly id: string | null
@@ -24,7 +24,7 @@ export interface Actor {
   readonly workspace_id: string | null
   readonly user_id: string | null
   readonly scopes: ReadonlySet<string> | 'all'
-  /** What the role of the user behind a session or a key lets him do; a key's scopes do not go beyond. */
+  /** The permissions of the role of the user behind a session or a key; a key's scopes do not go beyond. */
   readonly role_scopes?: ReadonlySet<string>
   readonly organisation_role?: OrganisationRole
   /** In `workspace_id`. */
@@ -35,7 +35,7 @@ export interface Actor {
   readonly memberships?: readonly Membership[]
 }
 
-/** What a user is in one workspace. */
+/** The role of a user in one workspace. */
 export interface Membership {
   readonly workspace_id: string
   readonly slug: string
@@ -46,21 +46,21 @@ export interface Membership {
 
 /** The jobs that write exports, as operations ask for them. */
 export interface ExportPort {
-  /** Makes the place of the file; before the status says that the job is under way. */
+  /** Makes the place of the file; before the status shows that the job is in progress. */
   reserve(id: string): void
   start(id: string, run: string): Promise<void>
   /** The path of the finished file; undefined where it is not here. */
   file(id: string): Promise<string | undefined>
 }
 
-/** What the administration stands on. Narrow on purpose: the composition root gives it. */
+/** The services of the administration. Narrow on purpose: the composition root gives it. */
 export interface AdminServices {
   readonly store: Store
   /** Puts a row into the log, behind everything recorded before; only where the gateway runs. */
   insert_log?(row: Settlement, bodies: LogBodies | null): void
   /** The jobs that write exports of the log. */
   readonly exports?: ExportPort
-  /** Where reads that take time are made, off the main thread; without it they are made where all others are. */
+  /** The reader for queries that take time, off the main thread; without it the main connection runs them. */
   readonly reads?: Db
   readonly settings: Settings
   readonly seal: Seal
@@ -72,11 +72,11 @@ export interface AdminServices {
   readonly many_bodies?: FindManyBodies
   /** The limits that calls are held to; without a data plane there are none, and budgets are read from the ledger. */
   readonly limits?: Pick<Limits, 'read' | 'readRates'>
-  /** What would become of a call; without the data plane's words nobody can say. */
+  /** Explains the outcome of a call; absent without the services of the data plane. */
   readonly explain?: Explain
   /** The same of calls that were made. */
   readonly replay?: OpenReplay
-  /** What the checks of a workspace's guardrails reach when they are tried. */
+  /** The services that the checks of a workspace's guardrails use when they are tried. */
   readonly check_world?: (workspace_id: string) => Promise<CheckEnvironment>
   now(): Date
   /** Notes a fault of our own, with its cause, under the id that the reply carries. */

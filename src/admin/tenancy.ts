@@ -5,7 +5,7 @@ import type {WorkspaceRole} from '../store/tables/people.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import type {Actor} from './services.ts'
 
-/** The part of a call that says where its caller stands. */
+/** The part of a call that identifies its caller's scope. */
 export interface CallerScope {
   readonly actor: Actor
   readonly db: Db
@@ -25,7 +25,7 @@ export async function workspaceOf(call: CallerScope, given: string | undefined):
 
 /**
  * The same, but undefined where a caller without a workspace names none: it means all of them. `archived` reaches those
- * too, for what tells of the past.
+ * too, for reports on the past.
  */
 export async function namedWorkspace(
   {actor, db}: CallerScope,
@@ -53,8 +53,8 @@ export function isAdmin({kind, organisation_role}: Actor): boolean {
 }
 
 /**
- * What the caller is in a workspace that it reaches. A service key can have been made by a manager, and is no more than
- * one; a user key without a user is a member.
+ * The role of the caller in a workspace that it reaches. A service key can have been made by a manager, and is no more
+ * than one; a user key without a user is a member.
  */
 export function levelOf(actor: Actor): WorkspaceRole {
   if (isAdmin(actor)) return 'admin'
@@ -71,7 +71,7 @@ export function invalid(field: string, why: string): Refusal {
   return new Refusal('body.invalid', {issues: `${field}: ${why}${why.endsWith('?') ? '' : '.'}`})
 }
 
-/** What the caller reaches: its workspace, or all of its organisation. */
+/** The reach of the caller: its workspace, or all of its organisation. */
 export function visibilityOf({actor}: CallerScope): {organisation_id: string; workspace_id: string | undefined} {
   return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined}
 }

@@ -114,7 +114,7 @@ export function treeOf(rows: readonly LogRow[], settings: Parameters<typeof metr
   return roots
 }
 
-/** Whether `node` is `below` itself or stands above it. */
+/** True when `node` is `below` itself or above it. */
 function isAbove(node: SpanNode, below: SpanNode, nodes: ReadonlyMap<string, SpanNode>): boolean {
   const seen = new Set<SpanNode>()
   for (let at: SpanNode | undefined = below; at && !seen.has(at); ) {

@@ -6,7 +6,7 @@ import {keyNames, type RawSum, SUMMED, type UsageSummed, usageSums, workspaceNam
 import {logScope} from './logs.ts'
 import {type OperationCall, operation} from './operation.ts'
 
-/** Who and what used how much: sums of the hourly sums. */
+/** Usage by entity and dimension: sums of the hourly sums. */
 export const usage = [
   operation({
     id: 'usage.list',
@@ -49,7 +49,7 @@ type UsageTotals = Record<UsageSummed, bigint> & {readonly parts: Partial<Pick<U
 
 const NOTHING = {requests: 0n, failures: 0n, unpriced: 0n, prompt_tokens: 0n, completion_tokens: 0n, cost_nanousd: 0n}
 
-/** What a row is called in each dimension. */
+/** The names of rows in each dimension. */
 async function namesOf(
   {db, actor}: OperationCall<undefined, typeof UsageQuery>,
   by: readonly UsageDimension[],

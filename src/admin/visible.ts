@@ -1,7 +1,7 @@
 import type {Actor} from './services.ts'
 import {onlyOf} from './tenancy.ts'
 
-/** What of the traffic a caller may see beyond where it stands; what is absent does not narrow. */
+/** The part of the traffic that a caller may see within its scope; an absent member does not narrow. */
 export interface Visible {
   /** Only calls of these users' keys. */
   readonly user_ids?: readonly string[] | undefined

@@ -160,7 +160,7 @@ async function updated(call: One<typeof WorkspaceUpdate>) {
     : await workspaceOf(call, call.params.workspaceId)
   const of = {organisation_id: before.organisation_id, workspace_id: before.id}
   await requireGuardrails(db, of, body.defaults, 'defaults.')
-  // What was archived with a workspace that comes back, or since, would have each of its calls refused.
+  // A reference that was archived with a returning workspace, or since, would have each of its calls refused.
   const defaults =
     body.defaults === undefined && body.status ? await foundGuardrails(db, of, readDefaults(before)) : body.defaults
   await store.updateWorkspace(db, before.id, {

@@ -126,7 +126,7 @@ export async function cacheSummary(query: AnalyticsQuery): Promise<z.input<typeo
   return {summary: {hits, avg_latency, total_requests: sum.requests, cache_speedup}, object: 'analytics-summary'}
 }
 
-/** What failed, by status, the most first. */
+/** The failures by status, the most frequent first. */
 function codesOf(facts: readonly Fact[]): [status: number, count: number][] {
   return [...parted(facts, 'status')]
     .map(([status, same]): [number, number] => [status, failuresOf(sumOf(same))])

@@ -13,7 +13,7 @@ const MAX_DAYS = 1100
 const STEP_MS = {minute: 60_000, hour: HOUR_MS, day: DAY_MS} as const
 type Step = keyof typeof STEP_MS
 
-/** What a graph shows, and where to read it. */
+/** The facts of a graph, and their source. */
 export interface AnalyticsQuery {
   readonly reader: AnalyticsReader
   readonly filter: LogFilter

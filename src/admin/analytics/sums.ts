@@ -1,7 +1,7 @@
 import type {Fact} from '../../store/analytics/facts.ts'
 import {NANOUSD_A_CENT} from '../logs.ts'
 
-/** What facts add up to. */
+/** The sum of facts. */
 export interface Sum {
   requests: number
   successes: number

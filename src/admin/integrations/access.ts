@@ -48,8 +48,8 @@ export const integrationAccess = [
 ] as const
 
 /**
- * What every active workspace has of an integration by its own row or by the row for all; those with neither are left
- * out.
+ * The access of every active workspace to an integration, by its own row or by the row for all; those with neither are
+ * left out.
  */
 export async function effectiveAccess(db: Db, integration: IntegrationsTable) {
   const own = new Map((await store.integrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))

@@ -90,7 +90,7 @@ function settingsColumns(
   }
 }
 
-/** Judges the host that `settings` name. One that stands as it did keeps the trust it was given. */
+/** Judges the host that `settings` name. An unchanged one keeps the trust it was given. */
 function trustsHost(
   app: AdminServices,
   id: string,

@@ -128,7 +128,7 @@ function modelRow(
 
 type PlaceOfModel = Pick<IntegrationModelsTable, 'configurations' | 'configurations_sealed' | 'names_place'>
 
-/** Where a model is called: what is not given stays. */
+/** The place of a model: members that are not given stay. */
 function placeOf(
   {actor, app}: Pick<OperationCall, 'actor' | 'app'>,
   integration: IntegrationsTable,

@@ -73,7 +73,7 @@ export function checkPlace(
   }
 }
 
-/** The first secret that stays in use and is not given anew. */
+/** The first secret that stays in use and is not given again. */
 function keptSecret(
   kind: string,
   member: string,

@@ -19,8 +19,8 @@ export async function reachIntegration(
 }
 
 /**
- * Whether a caller may do `deed` (`integrations.read`, `mcp_integrations.read`) with a row of the organisation, or of a
- * workspace.
+ * True when a caller may do `deed` (`integrations.read`, `mcp_integrations.read`) with a row of the organisation, or of
+ * a workspace.
  */
 export function reaches(actor: Actor, {workspace_id}: {readonly workspace_id: string | null}, deed: string): boolean {
   if (workspace_id === null) return actor.workspace_id === null && may(actor, [`organisation_${deed}`])

@@ -12,7 +12,7 @@ import {checkHost} from './credentials.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** What a row above an integration keeps of its place. */
+/** The columns of a row above an integration that describe its place. */
 export interface PlaceColumns {
   /** JSON object, its secrets masked; null for nothing. */
   readonly shown: string | null
@@ -22,7 +22,7 @@ export interface PlaceColumns {
 
 export interface RowPlace {
   readonly of: PlaceRow
-  /** What the member is called where it is said. */
+  /** The name of the member in error messages. */
   readonly field: string
   readonly integration: IntegrationsTable
   readonly actor: Actor

@@ -207,7 +207,7 @@ async function signed(call: OperationCall<typeof ExportPath>): Promise<z.input<t
   return {signed_url: `${origin}/v1/logs/exports/${row.id}/file?signature=${signature}`}
 }
 
-/** Whoever has the address has the file, for as long as it holds; anything else about it is not found. */
+/** The address is enough to get the file, for as long as it holds; anything else about it is not found. */
 async function file({
   app,
   db,
@@ -225,7 +225,7 @@ async function file({
 const placeOf = ({id, organisation_id}: Pick<LogExportsTable, 'id' | 'organisation_id'>) =>
   ({table: 'log_exports', column: 'file', row: id, organisation_id}) as const
 
-/** The end of its time, sealed for this export: nobody else can write one. */
+/** The end of its time, sealed for this export: no one else can make one. */
 function sign(seal: Seal, row: LogExportsTable, until_ms: number): string {
   return seal.close(String(until_ms), placeOf(row)).toString('base64url')
 }

@@ -15,7 +15,7 @@ import type {Visible} from '../visible.ts'
 import {exportedRow} from './rows.ts'
 
 export interface ExportParts {
-  /** Where files are kept. */
+  /** The folder of the files. */
   readonly folder: string
   readonly store: Store
   readonly reads: Db
@@ -25,7 +25,7 @@ export interface ExportParts {
   readonly settled: () => Promise<void>
   readonly now: () => Date
   readonly failed: (fault: unknown, export_id: string) => void
-  /** Whether who starts a job waits for it: a command, after which there is nobody to go on. */
+  /** True when the caller that starts a job waits for it: a command, after which no process is left to continue. */
   readonly waits: boolean
 }
 
@@ -54,8 +54,8 @@ export class ExportJobs {
   }
 
   /**
-   * Goes on with what the process before had begun: from the beginning, into a new file. Another gateway's are left to
-   * it.
+   * Continues the exports that the process before had begun: from the beginning, into a new file. Another gateway's are
+   * left to it.
    */
   async resume(): Promise<void> {
     const {store, now} = this.#parts
@@ -152,7 +152,7 @@ export class ExportJobs {
   }
 }
 
-/** What rows an export is of. */
+/** The rows of an export. */
 export function questionOf(row: Pick<LogExportsTable, 'organisation_id' | 'workspace_id' | 'filters' | 'visible'>): {
   filter: LogFilter
   limit: number

@@ -26,8 +26,8 @@ const serverPath = '/mcp-servers/:mcpServerId/capabilities'
 const serverParams = z.strictObject({mcpServerId: Handle})
 
 /**
- * What servers offer, as it was discovered. An integration switches a capability for all of its servers, a server for
- * itself.
+ * The capabilities of servers, as they were discovered. An integration switches a capability for all of its servers, a
+ * server for itself.
  */
 export const mcpCapabilities = [
   operation({

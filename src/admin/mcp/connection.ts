@@ -47,8 +47,8 @@ function shown(value: unknown, hides = false): unknown {
 
 /**
  * The columns of an address. `trusted` callers may name a private host, which the integration is then trusted for
- * alone; an address that stands as it did keeps the trust it was given. Refuses a host that may not be called. A query
- * is taken, unlike in other addresses.
+ * alone; an unchanged address keeps the trust it was given. Refuses a host that may not be called. A query is taken,
+ * unlike in other addresses.
  */
 export function urlColumns(
   {settings: {trusted_custom_hosts}}: AdminServices,

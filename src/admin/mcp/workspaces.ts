@@ -45,8 +45,8 @@ export const mcpIntegrationWorkspaces = [
 ] as const
 
 /**
- * What every active workspace has of an integration by its own row or by the row for all; those with neither are left
- * out.
+ * The access of every active workspace to an integration, by its own row or by the row for all; those with neither are
+ * left out.
  */
 export async function effectiveMcpAccess(db: Db, integration: McpIntegrationsTable) {
   const own = new Map((await store.mcpIntegrationWorkspaces(db, integration.id)).map(row => [row.workspace_id, row]))
@@ -67,12 +67,12 @@ export async function effectiveMcpAccess(db: Db, integration: McpIntegrationsTab
   })
 }
 
-/** Whether a workspace may use an integration now. */
+/** True when a workspace may use an integration now. */
 export async function isMcpOpenTo(db: Db, integration: McpIntegrationsTable, workspace_id: string): Promise<boolean> {
   return (await effectiveMcpAccess(db, integration)).some(({id, enabled}) => id === workspace_id && enabled)
 }
 
-/** What holds for workspaces without a word of their own; null where the integration is of one workspace. */
+/** The default for workspaces without a row of their own; null when the integration is of one workspace. */
 export function globalAccess({workspace_id, global_access_enabled}: McpIntegrationsTable): {enabled: boolean} | null {
   return workspace_id === null ? {enabled: global_access_enabled === 1} : null
 }

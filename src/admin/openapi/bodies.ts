@@ -31,7 +31,7 @@ const vault = {
   vault_addr: 'https://vault.example.com',
 }
 
-/** What is sent, by the id of the operation: each is taken by the operation's own validation. */
+/** The example bodies, by the id of the operation: each is checked by the operation's own validation. */
 // biome-ignore format: a table is read by its lines
 export const BODIES: Readonly<Record<string, unknown>> = {
   'organisation.update': {name: 'Default', settings: {security: {logs: {membersViewLogs: false}}}},

@@ -1,8 +1,8 @@
 import {maybe} from './schemas.ts'
 
 /**
- * What calls of models say, as providers take it: the ranges are theirs and nothing here is enforced by the gateway,
- * which passes on what it does not have to read (decisions: wire).
+ * The bodies of calls of models, as providers take them: the ranges are theirs and nothing here is enforced by the
+ * gateway (spec: endpoints).
  */
 const text = {type: 'string'}
 const flag = {type: 'boolean'}

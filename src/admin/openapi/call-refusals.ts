@@ -2,7 +2,7 @@ import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
 import {EXAMPLE_KIND} from '../../providers/example.ts'
 
-/** What a call can be refused with: by the gateway in its own words, by the provider in those of the endpoint. */
+/** The refusals of a call: by the gateway in its own format, by the provider in that of the endpoint. */
 const REFUSED: readonly (readonly [string, string, RefusalCode, Readonly<Record<string, string | number>>])[] = [
   [
     'CallInvalid',

@@ -2,7 +2,7 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import * as bodies from './call-bodies.ts'
 import * as replies from './call-replies.ts'
 
-/** What the document says of an endpoint beside its route. */
+/** The document's texts for an endpoint beside its route. */
 export interface CallDoc {
   readonly tag: string
   readonly summary: string

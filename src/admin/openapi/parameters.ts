@@ -16,7 +16,7 @@ export function parameters(schema: z.ZodType | undefined, place: 'path' | 'query
   }))
 }
 
-/** What every update of one thing takes in its query. */
+/** The query that every update of one thing takes. */
 export const TELLING = (
   [
     [
@@ -30,7 +30,7 @@ export const TELLING = (
   schema: {type: 'string', enum: ['true', 'false']},
 }))
 
-/** What the parameters of paths and queries mean: one name means one thing wherever it stands. */
+/** The meanings of parameters in paths and queries: one name means one thing everywhere. */
 // biome-ignore format: a table is read by its lines
 const PARAMETERS: Readonly<Record<string, string>> = {
   action: 'What was done: `create`, `update`, `delete`, `rotate` or `manage`.',

@@ -79,7 +79,7 @@ const BY_STATUS: Readonly<Record<number, keyof typeof REPLIES>> = {
   503: 'Busy',
 }
 
-/** Where the replies of an operation that refuse are described. */
+/** The reference to the replies of an operation that refuses. */
 export function refusals(operation: AnyOperation) {
   return Object.fromEntries(
     statuses(operation).map(status => [

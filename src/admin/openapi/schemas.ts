@@ -1,6 +1,6 @@
 import {z} from 'zod'
 
-/** What is read of a schema of OpenAPI 3.0; there are no references in those that zod makes for us. */
+/** The part of a schema of OpenAPI 3.0 that is read; there are no references in those that zod makes for us. */
 export interface Schema {
   readonly type?: string
   readonly description?: string

@@ -1,5 +1,5 @@
 import {EXAMPLE_KIND} from '../../providers/example.ts'
-/** What fields say in examples, by their name. */
+/** The example values of fields, by their name. */
 // biome-ignore format: a table is read by its lines
 export const WORDS: Readonly<Record<string, unknown>> = {
   // who and where
@@ -45,7 +45,7 @@ export const WORDS: Readonly<Record<string, unknown>> = {
   ...{country: null, user_agent: null, invited_by: null, accepted_at: null, withdrawn_at: null, key_transition_expires_at: null, expires_at: '2026-06-02T05:06:07.000Z'},
 }
 
-/** What may be left out, and says little where it stands for every operation at once. */
+/** Members that may be left out, as they say little and would be repeated for every operation. */
 export const LEFT_OUT: ReadonlySet<string> = new Set([
   'batch_config',
   'calculate',

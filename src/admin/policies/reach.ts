@@ -107,7 +107,7 @@ function written({auditTarget: about}: Writing, {id, workspace_id}: PoliciesTabl
   about(id, workspace_id)
 }
 
-/** What both kinds show of a row. */
+/** The part of a row that both kinds show. */
 export function commonView(row: PoliciesTable) {
   const {id, name, status, workspace_id, organisation_id, created_at, last_updated_at} = row
   return {

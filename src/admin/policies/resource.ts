@@ -12,8 +12,8 @@ export interface PolicyWords {
 }
 
 /**
- * What the operations of usage policies and those of rate policies have in common: one resource, described once. An
- * operation adds its schemas and what it does: `operation({...parts.list, query, reply, handle})`.
+ * The common parts of the operations of usage policies and rate policies: one resource, described once. An operation
+ * adds its schemas and its handler: `operation({...parts.list, query, reply, handle})`.
  */
 export function policyParts<Kind extends PoliciesTable['kind']>(
   kind: Kind,

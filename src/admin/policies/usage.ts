@@ -35,7 +35,7 @@ import {policyParts} from './resource.ts'
 const params = z.strictObject({policyUsageLimitsId: Handle})
 const entityParams = z.strictObject({policyUsageLimitsId: Handle, entityId: Handle})
 const OBJECT = 'policy_usage_limits' as const
-/** What a map of all entities of a policy shows at most. */
+/** The most entities that a map of a policy shows. */
 const MAX_MAPPED = 1000
 const parts = policyParts('usage', {
   tag: 'Usage Limits Policies',
@@ -155,7 +155,7 @@ async function entity({db, now}: CallerScope & {readonly now: string}, row: Poli
   return rows[0]
 }
 
-/** What the schema cannot say of fields that come one by one. */
+/** Checks that the schema cannot make of fields that come one by one. */
 function checkTerms({
   type,
   credit_limit,

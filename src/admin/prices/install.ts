@@ -49,7 +49,7 @@ export function beginning(effective_at: string | undefined, now: string): string
   return effective_at
 }
 
-/** What `list` would change from `effective_at` on. */
+/** The changes that `list` would make from `effective_at` on. */
 export async function changesBy(db: Db, list: ReadList, effective_at: string): Promise<readonly PriceChange[]> {
   return changesOf(list, await pricesInForce(db, Date.parse(effective_at)))
 }
@@ -65,7 +65,7 @@ export function diffView(list: ReadList, changes: readonly PriceChange[], at: st
 type Revision = Pick<PriceRevisionsTable, 'kind' | 'origin' | 'key_id' | 'serial' | 'effective_at'>
 
 /**
- * Writes `changes` as a revision, in the call's transaction: all of it stands, or nothing. Without changes only a
+ * Writes `changes` as a revision, in the call's transaction: all of it is written, or nothing. Without changes only a
  * bundle is noted.
  */
 export async function install(

@@ -14,7 +14,7 @@ import type {AdminServices} from '../services.ts'
 
 const tag = 'Model Pricing'
 
-/** What calls are charged at. Prices are the same for everyone, so they are open to everyone. */
+/** The prices of calls. Prices are the same for everyone, so they are open to everyone. */
 export const pricing = [
   operation({
     id: 'pricing.get',
@@ -127,8 +127,7 @@ async function unpriced(call: OperationCall<undefined, typeof UnpricedQuery>) {
 const quoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 /**
- * Classes of tokens are in the price of the model; a mode, a number that nobody knows and an endpoint have no rate of
- * their own.
+ * Classes of tokens are in the price of the model; a mode, an unknown number and an endpoint have no rate of their own.
  */
 function commandFor(
   provider: string,
@@ -145,7 +144,7 @@ function commandFor(
   return `${command}${rates}${others.map(unit => ` --unit ${quoted(unit === 'image' ? 'image:default:default' : unit)}=USD`).join('')}`
 }
 
-/** Whether what was used without a price has one by now. */
+/** True when usage without a price has one by now. */
 function isPriced(price: Price | undefined, units: readonly string[], at_ms: number): boolean {
   if (!price) return false
   const {rates, units: rates_of_units = {}} = periodAt(price, at_ms)
@@ -180,7 +179,7 @@ function open(app: AdminServices): Pricing {
     settings,
     db: store.db,
     isProvider: slug => findKind(slug) !== undefined,
-    warn: () => undefined, // whoever charges by the file says so
+    warn: () => undefined, // a provider that charges by the file reports it
     now_ms: () => app.now().getTime(),
   })
   opened.set(app, pricing)

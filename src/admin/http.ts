@@ -220,8 +220,8 @@ type AnyCall = OperationCall<z.ZodType, z.ZodType, z.ZodType>
 type Input = Pick<AnyCall, 'params' | 'query' | 'body'>
 
 /**
- * Texts in calls and about them are kept with any keys they contain; no other document has keys among an object's own
- * members.
+ * Bodies of calls, feedback and prompts keep whatever keys they have; elsewhere the keys of an object's own workings
+ * (`__proto__`) are refused.
  */
 const SAID_BY_OTHERS = /^\/(?:logs|feedback|prompts)\b/
 

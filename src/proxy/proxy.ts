@@ -48,7 +48,7 @@ export interface CallProxy {
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
   /** Drops what was worked out from integrations, providers and configs. */
   forget(): void
-  /** Takes no more calls, waits for those under way, and ends them after `limit_ms`. */
+  /** Takes no more calls, waits for those in progress, and ends them after `limit_ms`. */
   drain(limit_ms: number): Promise<void>
   readonly live: number
   readonly draining: boolean
@@ -189,7 +189,8 @@ async function proxy(
 }
 
 /**
- * Where the call may go, and its body as far as that question, a second try or the provider's list of models needs it.
+ * Finds the targets of the call, and its body as far as routing, a second try or the provider's list of models needs
+ * it.
  */
 async function findRouting(call: Call, state: CallState, plane: WholePlane, prompts: Prompts): Promise<ResolvedPlan> {
   const {services, plans} = plane
@@ -221,8 +222,8 @@ async function findRouting(call: Call, state: CallState, plane: WholePlane, prom
 }
 
 /**
- * Forms of calls that cost something are read as JSON is: their model stands in the body. Files, whose length nobody
- * bounds, pass by.
+ * Forms of calls that cost something are read as JSON is: their model is in the body. Files, whose length is unbounded,
+ * pass by.
  */
 function namesItsModel(endpoint: Endpoint | undefined): boolean {
   return endpoint?.body === 'multipart' && endpoint.name !== 'uploadFile'
@@ -239,7 +240,7 @@ async function readsBody(
   if (is_passthrough && (operation ? operation.operation.money !== 'free' : isShortJson(incoming))) return true
   if (hasLists(managed, caller)) return !isLargeUpload(incoming, services)
   if (makesObject(incoming)) return true
-  // what a policy asks, or a strict limit holds, stands in the body
+  // policies and strict limits read the body
   if (admissions.some(({strict_claims: held}) => held) || managed?.limits.some(isStrict)) return true
   if ((await services.findPolicies(caller.workspace_id))?.reads_body) return true
   if (loginOf(provider, options)?.signs_body) return true
@@ -254,7 +255,7 @@ function isLargeUpload({headers, route}: InboundRequest, {settings}: ProxyServic
   )
 }
 
-/** What no table knows may execute a model all the same: its name stands in the body. */
+/** An unknown path may execute a model all the same: its name is in the body. */
 function isShortJson({method, headers}: InboundRequest): boolean {
   const length = Number(headers['content-length'] ?? Infinity)
   return (

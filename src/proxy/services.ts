@@ -29,7 +29,7 @@ import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
 import type {GuardrailServices} from './guardrail-services.ts'
 
-/** Who calls, and what the gateway must know of them on every call. */
+/** A caller, with the facts that the gateway needs on every call. */
 export type Caller = ApiKeyCaller | TokenCaller | SessionCaller | OauthClientCaller
 
 export interface ApiKeyCaller extends KnownCaller {
@@ -52,7 +52,7 @@ export interface OauthClientCaller extends KnownCaller {
   readonly expires_at_ms: number
 }
 
-/** What holds of callers of any kind. */
+/** The members of callers of any kind. */
 interface KnownCaller extends Principal {
   readonly organisation_id: string
   readonly workspace_id: string
@@ -93,7 +93,7 @@ export interface ManagedProvider {
   readonly custom_host: string | null
   readonly trusts_host: boolean
   readonly headers: Readonly<OutgoingHeaders>
-  /** What the integration says of the place and the login. */
+  /** The integration's options for the place and the login. */
   readonly options: Options
   /** True where a field comes from a secret reference, which this version cannot fetch. */
   readonly is_mapped: boolean
@@ -110,7 +110,7 @@ export interface ManagedProvider {
   readonly limits: readonly EntityLimit[]
 }
 
-/** Where an object lives: ids are a provider's own, and another host might say any. */
+/** The place of an object: ids are a provider's own, and another host might use any. */
 export interface ObjectPlace {
   readonly managed: {readonly id: string} | null
   readonly provider: {readonly slug: string}
@@ -121,7 +121,7 @@ export interface ObjectPlace {
 /** Objects at providers that were made through the gateway, and the models that they run. */
 export interface ObjectModels {
   note(workspace_id: string, place: ObjectPlace, id: string, models: readonly string[]): void
-  /** Undefined where nobody saw it made. */
+  /** Undefined when its making was not seen. */
   modelsOf(workspace_id: string, place: ObjectPlace, id: string): readonly string[] | undefined
 }
 
@@ -132,7 +132,7 @@ export interface JudgedFiles {
   isJudged(workspace_id: string, place: ObjectPlace, id: string, digest: string): boolean | Promise<boolean>
 }
 
-/** A provider as lists of models tell of it. */
+/** A provider, for lists of models. */
 export interface ProviderModels {
   readonly slug: string
   readonly kind: string
@@ -155,7 +155,7 @@ export interface OfferedModel {
   readonly price?: Price
 }
 
-/** What an integration says of the place of one model. */
+/** An integration's settings for the place of one model. */
 export interface ModelPlace {
   readonly custom_host: string | null
   readonly headers: Readonly<OutgoingHeaders>
@@ -163,7 +163,7 @@ export interface ModelPlace {
   readonly names_place: boolean
 }
 
-/** What was claimed for one call, and the way to give it back or to make it true. */
+/** The claims of one call, and the way to release or settle them. */
 export interface Admission {
   readonly counter_keys: readonly string[]
   /** True when tokens or cost are limited, so that a stream should say its usage. */
@@ -194,20 +194,20 @@ export interface Limits {
 }
 
 export interface Prices {
-  /** The price of a model for calls admitted at `at_ms`; undefined when nobody knows it. */
+  /** The price of a model for calls admitted at `at_ms`; undefined when it is unknown. */
   find(provider: string, model: string, at_ms: number): Price | undefined
   cost(usage: Partial<Usage>, price: Price | undefined, at_ms: number): Omit<Cost, 'parts'>
   /** True for a kind of provider of which any model has a price above 0. */
   charges(provider: string): boolean
 }
 
-/** What the data plane counts for /metrics. */
+/** The counts of the data plane for /metrics. */
 export interface CallMetrics {
   ended(facts: EndedCall): void
   live(count: number): void
 }
 
-/** All that the data plane stands on; the composition root gives it. */
+/** All services of the data plane; the composition root gives it. */
 export interface ProxyServices {
   readonly settings: Settings
   readonly version: string
@@ -229,7 +229,7 @@ export interface ProxyServices {
   /** The version that is meant of a prompt of the caller's workspace; undefined when it has none. */
   findPrompt(caller: Caller, named: string, meant: NamedPrompt['meant']): Promise<FoundPrompt | undefined>
   findPartial(caller: Caller, ref: PartialRef): Promise<string | undefined>
-  /** The providers of a workspace that have what calls need, with the models that lists tell of. */
+  /** The providers of a workspace that have what calls need, with the models of lists. */
   listedProviders(workspace_id: string): readonly ProviderModels[] | Promise<readonly ProviderModels[]>
   /** Models that the price list knows for a kind of provider. */
   pricedModels(kind: string): readonly string[]
@@ -239,15 +239,15 @@ export interface ProxyServices {
     asker: {readonly integration_id: string; readonly host: string} | 'caller' | 'builtin',
   ): Destination
   dispatcher(destination: Destination, workspace_id: string): Dispatcher
-  /** What the gateway keeps of a workspace's files for one kind of provider. */
+  /** The gateway's store of a workspace's files for one kind of provider. */
   fileStore(workspace_id: string, provider: string): FileStore
   /** Seals what leaves in an address of ours, and opens it when that is called. */
   readonly seal: Pick<Seal, 'close' | 'open'>
   /** Work that calls began and that is charged when it is seen to have ended. */
   readonly deferred: DeferredCharges
-  /** What logins at clouds share: tokens, and the gateway's own identity. */
+  /** The state that logins at clouds share: tokens, and the gateway's own identity. */
   readonly logins: Logins
-  /** Options of places that hold where nobody says otherwise. */
+  /** Default options of places. */
   readonly option_defaults: Options
   /** True for a path after `/v1` that the administration serves, whatever the method. */
   administered(path: string): readonly string[]
@@ -259,10 +259,10 @@ export interface ProxyServices {
   /** Which targets callers were given before, and which are left out for a while; of this process. */
   readonly sticky: StickyMemory
   readonly circuits: Circuits
-  /** What was made at providers, and the models that it runs. */
+  /** Objects that were made at providers, and the models that they run. */
   readonly seen: ObjectModels
   readonly judged: JudgedFiles
-  /** Answers that were kept, and the calls under way for what is not; null where nothing is kept. */
+  /** Answers that were kept, and the calls in progress for others; null when nothing is kept. */
   readonly cache: CacheParts | null
   /** Null where guardrails are switched off. */
   readonly guardrails: GuardrailServices | null

@@ -179,7 +179,7 @@ function open(app: AdminServices): Pricing {
     settings,
     db: store.db,
     isProvider: slug => findKind(slug) !== undefined,
-    warn: () => undefined, // a provider that charges by the file reports it
+    warn: () => undefined, // calls that are charged by the file report its faults
     now_ms: () => app.now().getTime(),
   })
   opened.set(app, pricing)

@@ -12,14 +12,14 @@ import type {UpstreamRequest} from '../upstream/build-request.ts'
 type Services = SettleServices & Uses<'cors' | 'dispatcher' | 'seal' | 'soon'>
 
 /**
- * What routing makes of a result. `passes`: the client gets it; else there is another try, at the same target or
+ * The decision of routing on a result. `passes`: the client gets it; else there is another try, at the same target or
  * another.
  */
 export type RoutingDecision =
   | {readonly passes: true; readonly retry_attempt_count: number}
   | {readonly passes: false; readonly is_retried: boolean}
 
-/** Where a response goes beside its client: the cache, and the callers that follow this call. */
+/** A second destination of a response beside its client: the cache, and the callers that follow this call. */
 export interface ResponseSink {
   /** An answer begins: nothing of an attempt before it is part of it. */
   restart(): void
@@ -36,18 +36,18 @@ export interface ResponseSink {
   leave(): boolean
 }
 
-/** What runs attempts, as one of them sees it. */
+/** The runner of attempts, as one of them sees it. */
 export interface AttemptOwner {
   readonly route: RouteInfo
   /** Nothing can be tried after it: its response need not wait for anything. */
   readonly is_final: boolean
   /** The gateway stops. */
   readonly is_draining: boolean
-  /** How many calls are under way, this one with them. */
+  /** The number of calls in progress, this one included. */
   readonly live_calls: number
   /** Why nothing may be sent any more, if so: the client is gone, or the gateway stops. */
   readonly called_off: Refusal | null
-  /** Where its response may be stored. */
+  /** The store for its response, if any. */
   readonly cache: ResponseSink | null
   /** Decides what to do with a result; called at most once. */
   decide(result: TryResult): RoutingDecision
@@ -59,7 +59,7 @@ export interface AttemptOwner {
   endCall(): void
 }
 
-/** What an attempt is made of. */
+/** The parts of an attempt. */
 export interface AttemptParts {
   readonly call: Call
   readonly state: CallState

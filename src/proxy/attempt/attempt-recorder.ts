@@ -15,9 +15,7 @@ export interface SettledResponse {
   readonly decision: RoutingDecision | undefined
 }
 
-/**
- * What is recorded of an attempt: intent, settlement, usage, and the copy of its response for the log and the cache.
- */
+/** The records of an attempt: intent, settlement, usage, and the copy of its response for the log and the cache. */
 export class AttemptRecorder {
   readonly copy: Copy
   received_bytes = 0
@@ -68,7 +66,7 @@ export class AttemptRecorder {
     this.#parts.host.cache?.observe(bytes)
   }
 
-  /** Reads the usage and writes the settlement; `done` runs once that is safe, or cannot be had. */
+  /** Reads the usage and writes the settlement; `done` runs once that is safe, or has failed. */
   settle(outcome: AttemptOutcome, {statuses, rewritten, decision}: SettledResponse, done: () => void): void {
     const {call, target, request, host, services} = this.#parts
     const {headers, stream, guarded} = this.#response

@@ -37,7 +37,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   readonly #gate: ResponseGate
   readonly #times = newTimes()
   readonly #mask: ResponseMask | null
-  /** An error that has to come whole before any of it goes on. */
+  /** An error that has to be whole before any of it is sent. */
   #awaited: AwaitedError | null = null
   /** A response that has to show its first bytes before it is known what it is. */
   #unlabelled: UnlabelledResponse | null = null
@@ -83,7 +83,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     const {call, target, services} = this.#parts
     const {decision, response} = this.#gate
     if (this.#read_on && this.#parts.host.is_draining) return this.end(new Refusal('client.gone'))
-    // What guardrails take over a row of a file, under a deadline of their own, is no silence of the provider's.
+    // Time that guardrails take over a row of a file, under a deadline of their own, is no silence of the provider's.
     if (call.body.kind === 'stream' && call.body.judged?.is_waiting) this.#times.moved_at = now
     const late = expiredDeadline(this.phase, this.#times, now, services.settings, decision, response.guarded)
     if (late === 'client') call.relay.cut()
@@ -177,7 +177,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     if (bytes.length > 0) this.#gate.write(bytes)
   }
 
-  /** What an unlabelled response is, is known: it goes on as any other. */
+  /** The kind of an unlabelled response is known: it is handled as any other. */
   #label(is_event_stream: boolean) {
     const {status, headers} = this.#unlabelled!
     this.#unlabelled = null
@@ -214,7 +214,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     )
   }
 
-  /** An encoded error is there: it goes on as it came, or plain where it held what it may not. */
+  /** An encoded error is whole: it is sent as it came, or decoded when it held a secret. */
   #release({status, headers, parts}: AwaitedError) {
     this.#awaited = null
     const body = Buffer.concat(parts)
@@ -286,7 +286,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#gate.close(this.#outcome?.fault ?? null)
   }
 
-  /** Nothing was sent, and no intent stands: the call is given back. */
+  /** Nothing was sent, and no intent is written: the claim of the call is released. */
   #refuse(fault: Refusal) {
     const {call, state, host, services} = this.#parts
     state.release(this)

@@ -24,7 +24,7 @@ export function sendHead(parts: AttemptParts, response: OpenResponse, times: Tim
   )
 }
 
-/** The head of a response that was written anew. */
+/** The head of a response that was rewritten. */
 export function sendRewrittenHead(
   parts: AttemptParts,
   {headers}: OpenResponse,
@@ -41,8 +41,8 @@ export function sendRewrittenHead(
 }
 
 /**
- * Answers in our own name. A client that still sends its body is told that the connection ends, and what it sends flows
- * away.
+ * Answers in our own name. A client that still sends its body learns that the connection ends, and the rest of its body
+ * is ignored.
  */
 export function refuseClient(parts: AttemptParts, times: Times, fault: Refusal, retry_attempt_count: number): void {
   const {relay, incoming} = parts.call

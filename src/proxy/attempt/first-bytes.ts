@@ -4,7 +4,7 @@ import type {AttemptParts} from './attempt-owner.ts'
 
 /** The field of an event stream's first line (WHATWG HTML, 9.2.5), or a comment. */
 const FIELD = /^\uFEFF?\s*(?:data|event|id|retry)?:/
-/** Longer than any field with what stands before it. */
+/** Longer than any field with the bytes before it. */
 const MOST_BYTES = 64
 
 /** A good response to a request for a stream that is not labelled as one: only its first bytes tell what it is. */
@@ -15,7 +15,7 @@ export interface UnlabelledResponse {
 }
 
 /**
- * Whether the head of a response has to wait for the first bytes of its body: a stream was requested, by a member of
+ * True when the head of a response has to wait for the first bytes of its body: a stream was requested, by a member of
  * the body or by the path.
  */
 export function waitsForStart(
@@ -33,7 +33,7 @@ export function waitsForStart(
   )
 }
 
-/** Whether a body begins as an event stream does; null: too little of it has come to tell. */
+/** True when a body begins as an event stream does; null: too little of it has come to tell. */
 export function beginsAsEvents(first: Buffer): boolean | null {
   const text = first.toString('utf8', 0, MOST_BYTES)
   if (FIELD.test(text)) return true

@@ -30,9 +30,9 @@ export interface OpenResponse {
   readonly source: ProviderStream | null
   /** The same, where guardrails check the response. */
   readonly guarded: GuardedStream | null
-  /** What is wrong with a response that is no stream where one was requested, by its first bytes; null: it has none. */
+  /** The fault of a response that is no stream when one was requested, by its first bytes; null: it has none. */
   readonly checkStart: ((first: Buffer | null) => Refusal | null) | null
-  /** A whole response is read, and written anew before it leaves. */
+  /** A whole response is read, and rewritten before it is sent. */
   readonly is_rewritten: boolean
   /** Why it cannot be read at all. */
   readonly fault: Refusal | null
@@ -183,7 +183,7 @@ function framingOf(
   if (!is_good && guardrails?.judges_errors) return null
   if (isEventStream(headers['content-type'] ?? '')) return 'sse'
   const framing = is_passthrough && is_good ? vendorFraming(operation?.operation.framing ?? null, headers) : null
-  // What guardrails read they read whole, but for event streams.
+  // Guardrails read a response whole, unless it is an event stream.
   return framing !== null && guardrails?.readsAnswer(headers['content-type'], content_length) ? null : framing
 }
 
@@ -212,8 +212,8 @@ function notAStream(first: Buffer | null, headers: OpenResponse['headers'], prov
 }
 
 /**
- * The stream as its guardrails let it pass; null where they have nothing to do with it, so that its bytes go on as they
- * are.
+ * The stream as its guardrails let it pass; null when they have nothing to do with it, so that its bytes pass
+ * unchanged.
  */
 function guardedStream(
   guardrails: CallGuardrails,
@@ -235,7 +235,7 @@ function guardedStream(
 
 const ENCODED = 'it is encoded although plain text was asked for, so that guardrails cannot judge it'
 
-/** What the client is sent in place of a provider's status. */
+/** The status for the client in place of a provider's. */
 export function clientStatus({guardrails}: Call, status: number): number {
   return guardrails && status < 300 ? guardrails.statusOf(status) : status
 }

@@ -23,7 +23,7 @@ export function outcomeOf(fault: Refusal, has_ended: boolean): AttemptOutcome {
 
 /** Refusals of limits, which end a stream too (core rule 10). */
 const OF_LIMITS = /^limit\.|exhausted$|rate_reached$/
-/** What a provider operation refuses is the client's fault, not the network's. */
+/** A refusal by a provider operation is the client's fault, not the network's. */
 const OF_CLIENTS: ReadonlySet<RefusalCode> = new Set([
   'body.untranslatable',
   'body.invalid',

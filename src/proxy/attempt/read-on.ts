@@ -3,15 +3,15 @@ import type {After} from '../../base/after.ts'
 /** How long, and how far, an answer is read on for its usage. */
 const MAX_MS = 2000
 const MAX_BYTES = 64 * 1024
-/** Of one provider's answers so many are read on at a time, or a tenth of all calls under way if that is more. */
+/** Of one provider's answers so many are read on at a time, or a tenth of all calls in progress if that is more. */
 const LEAST_AT_ONCE = 10
 const SHARE_AT_ONCE = 0.1
 
 const reading = new Map<string, number>()
 
 /**
- * The end of an answer that nobody waits for any more: all of it has come but its usage, which some dialects tell
- * behind their last word. It is read for that, a little while and a few bytes.
+ * Reads the end of an answer that no client waits for any more: all of it has come but its usage, which some dialects
+ * report behind their last word. It is read for that, a little while and a few bytes.
  */
 export class ReadOn {
   readonly #provider: string

@@ -48,7 +48,7 @@ function sealedAddress(address: string, {call, target, request, services}: Attem
   return path === null ? null : origin + path
 }
 
-/** Whether a whole good reply holds members that are to lead to us. */
+/** True when a whole good reply has links that must lead to us. */
 export function holdsLinks({call}: AttemptParts, headers: Readonly<Record<string, string>>): boolean {
   return call.operation?.operation.links === 'results_url' && /json/i.test(headers['content-type'] ?? '')
 }

@@ -6,11 +6,11 @@ import type {Times} from './timeouts.ts'
 
 export interface ReservedStreamListener {
   pass(send: Buffer, hold: Buffer | null): void
-  /** What has come cannot be reserved: it goes no further. */
+  /** The bytes that came cannot be reserved: they are not sent. */
   cutOff(fault: Refusal): void
 }
 
-/** What sends the bytes: it can be paused and resumed. */
+/** The sender of the bytes: it can be paused and resumed. */
 interface Source {
   pause(): void
   resume(): void
@@ -19,9 +19,9 @@ interface Source {
 const NOTHING = Buffer.alloc(0)
 
 /**
- * A stream under a strict limit, on its way to the client: no byte passes before its usage is reserved. An event counts
- * when it is whole, so its first bytes are kept back until then. One that is longer than any that is read counts a
- * token a byte, as it comes.
+ * A stream under a strict limit, sent to the client: no byte passes before its usage is reserved. An event counts when
+ * it is whole, so its first bytes are kept back until then. One that is longer than any that is read counts a token a
+ * byte, as it comes.
  */
 export class ReservedStream {
   readonly #reservation: Reservation
@@ -30,7 +30,7 @@ export class ReservedStream {
   readonly #times: Times
   readonly #listener: ReservedStreamListener
   #queue: {readonly send: Buffer; readonly hold: Buffer | null}[] = []
-  /** What passes when the counters have replied. */
+  /** The bytes that pass when the counters have replied. */
   #next: {readonly send: Buffer; readonly hold: Buffer | null} | undefined
   #then: (() => void) | undefined
   /** The first bytes of an event that is not whole yet. */
@@ -103,7 +103,7 @@ export class ReservedStream {
     return {pieces: pieces + this.#unread_pieces, most_tokens: most_tokens + this.#unread_bytes, usage}
   }
 
-  /** What was kept and `send`, without the event that is not whole yet: that is kept. */
+  /** The kept bytes and `send`, without the incomplete event at the end: that is kept. */
   #wholeEvents(send: Buffer): Buffer {
     const {open_bytes} = this.#stream
     const length = this.#kept_bytes + send.length

@@ -89,7 +89,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (fault) return this.#transport.end(fault)
     if (stream && call.reservation)
       this.#reserved = new ReservedStream(call.reservation, stream, this.#transport, this.#times, this)
-    // While another try may follow, a stream's first event is waited for, which may tell of an overload; of a whole
+    // While another try may follow, a stream's first event is waited for, which may report an overload; of a whole
     // response the content, or its coming at all.
     if (status < 300 && ((stream ? stream.is_held : response.is_rewritten || response.checkStart) || !host.is_final))
       return
@@ -141,7 +141,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     const {phase} = this.#transport
     const {call, host} = this.#parts
     if (phase === 'responding') return this.#transport.finish()
-    if (phase === 'settling') this.#has_ended = true // it ends as soon as it is settled, and waits for nobody
+    if (phase === 'settling') this.#has_ended = true // it ends as soon as it is settled, and waits for no one
     if (phase === 'settling' || phase === 'over') return
     // not checked
     if (this.response.is_rewritten && call.guardrails?.judges_answers) this.#recorder.copy.replace(Buffer.alloc(0))
@@ -276,7 +276,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (this.decision && !this.decision.passes) this.#giveUp()
   }
 
-  /** What is no stream passes by its coming, if it is what was requested; null: nothing came. */
+  /** A response that is no stream passes by its coming, if one was requested; null: nothing came. */
   #decideWhole(first: Buffer | null) {
     const fault = this.response.checkStart?.(first)
     if (fault) this.#transport.end(fault)

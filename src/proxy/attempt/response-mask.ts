@@ -6,7 +6,7 @@ import {hasValue, keyBytes} from '../../providers/openai/scan.ts'
 const ERROR = keyBytes('error')
 const LF = 10
 const NO_HEADERS = {}
-/** As much as the word for an error and what stands around it. */
+/** The bytes of the word for an error and of the text around it. */
 const SEAM_BYTES = 16
 
 /**
@@ -21,7 +21,7 @@ export class ResponseMask {
   #last: Buffer | null = null
   /** The length of the answer, while none of it has come; −1: it is not known. */
   #whole_length = -1
-  /** The whole answer, where no secret stands in it. */
+  /** The whole answer, when it holds no secret. */
   #clean: Buffer | null = null
   /** Nothing is looked for in bytes that are encoded: who reads them decodes them first. */
   #is_encoded = false
@@ -55,7 +55,7 @@ export class ResponseMask {
     this.#whole_length = typeof length === 'string' ? Number(length) : -1
   }
 
-  /** The next bytes as they may go on; some may wait for the next. */
+  /** The next bytes that may be sent; some may wait for the next. */
   take(chunk: Buffer): Buffer {
     if (this.#filter) return this.#filter.push(chunk)
     if (this.#is_encoded || this.#isCleanWhole(chunk) || !this.#tellsError(chunk)) return chunk
@@ -63,13 +63,13 @@ export class ResponseMask {
     return this.#filter.push(chunk)
   }
 
-  /** What waited. */
+  /** Returns the bytes that waited. */
   end(): Buffer | null {
     const rest = this.#filter?.end()
     return rest?.length ? rest : null
   }
 
-  /** Whether an error has to be there whole before any of it may go on: it is encoded. */
+  /** True when an error has to be whole before any of it may be sent: it is encoded. */
   static waits(status: number, headers: Record<string, string | string[]>): boolean {
     return status >= 300 && encodingIn(headers) !== null
   }
@@ -79,7 +79,7 @@ export class ResponseMask {
     return bytes === this.#clean ? bytes : this.#mask.bytes(bytes)
   }
 
-  /** A fault in the words of the provider, as it may be told. */
+  /** A provider's fault in its own format, its secrets masked. */
   told<T extends Refusal | null>(fault: T): T {
     if (!fault || this.#mask.text(fault.message) === fault.message || fault.constructor !== Refusal) return fault
     const details = Object.entries(fault.details).map(([name, value]) => [

@@ -7,7 +7,7 @@ import type {RoutingDecision} from './attempt-owner.ts'
 
 /**
  * How far an attempt is: the states of its call that it owns. `settling` comes once: at the event or the byte that
- * makes the answer whole, an error, an abort or a timeout. `responding`: what is left of the answer goes on to its end.
+ * makes the answer whole, an error, an abort or a timeout. `responding`: the rest of the answer is sent to its end.
  * `over` is never left.
  */
 export type Phase =
@@ -62,8 +62,8 @@ interface GuardedProgress {
 const MAX_DROPPED_MS = 1000
 
 /**
- * The limit in milliseconds that the provider is over; `client` when it is the client that takes nothing, `dropped`
- * when an answer that did not pass still comes; null when nobody is late.
+ * The limit in milliseconds that the provider exceeds; `client` when the client takes nothing, `dropped` when an answer
+ * that did not pass still comes; null when no one is late.
  */
 export function expiredDeadline(
   phase: Phase,
@@ -97,7 +97,7 @@ export function expiredDeadline(
     now - Math.max(queued_at, moved_at) > first_ms
   )
     return first_ms
-  // What guardrails take over the last of an answer, under deadlines of their own, is no silence of the provider's
+  // Time that guardrails take over the last of an answer, under deadlines of their own, is no silence of the provider's
   // either.
   if (phase === 'answering' && guarded?.is_said) return null
   if (phase === 'answering' && source?.has_begun && now - times.event_at > Math.max(first_ms, idle_ms))

@@ -5,10 +5,10 @@ import {isOfOthers, speaks} from '../records/usage.ts'
 import type {UsageEstimate} from '../upstream/translate.ts'
 import type {AttemptParts} from './attempt-owner.ts'
 
-/** The beginning of a longer request is estimated by its length: nobody waits for it to be counted. */
+/** The beginning of a longer request is estimated by its length: no call waits for it to be counted. */
 const MOST_COUNTED_BYTES = 64 * 1024
 
-/** What would be written of this call if nobody reported its usage; null where nothing would. */
+/** The usage that would be written of this call without a report; null when none would. */
 export function estimateOf({call}: AttemptParts): UsageEstimate | null {
   const {endpoint, operation, body, incoming} = call
   if (body.kind !== 'json' || !speaks(call)) return null

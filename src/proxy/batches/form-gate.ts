@@ -12,11 +12,12 @@ import {RawLines} from './raw-lines.ts'
 import {isRow} from './row.ts'
 
 /**
- * What a part of the form is: a field, a file of rows, a file that may be one, or a file that guardrails cannot read.
+ * The kind of a part of the form: a field, a file of rows, a file that may be one, or a file that guardrails cannot
+ * read.
  */
 type PartKind = 'field' | 'rows' | 'unknown' | 'file'
 
-/** What is known of a form before its file comes. */
+/** The known part of a form before its file comes. */
 export interface FormBeginning {
   /** As it came, with the head of the first file. */
   readonly bytes: Buffer
@@ -109,7 +110,7 @@ export class FormGate {
     return {bytes, closed: Buffer.concat([bytes, closing]), closing: closing.length, parts}
   }
 
-  /** What follows the beginning, as far as it has passed. */
+  /** The rest behind the beginning, as far as it has passed. */
   async *rest(call: Call, guarded: CallGuardrails): AsyncGenerator<Buffer> {
     if (this.#is_at_file) {
       if (this.#kind === 'file' && !this.#options.judges_fields) this.#passUnjudged(guarded)

@@ -18,9 +18,9 @@ export interface RowsOptions {
   readonly most_bytes: number
   /** The endpoint that the batch names, for rows that name none. */
   readonly url: string | null
-  /** What to do about a row that guardrails change; null: the row leaves as they left it. */
+  /** The reason why a row may not be changed; null: the row leaves as guardrails changed it. */
   readonly no_changes: string | null
-  /** What the file is called where a line of it cannot be read. */
+  /** The file's name in results about an unreadable line. */
   readonly part: string
   readonly deadline_ms?: number
   readonly after: After
@@ -56,7 +56,7 @@ export class RowGate {
     yield* this.#take(this.#lines.push(chunk))
   }
 
-  /** What is left when the file has come whole. */
+  /** The remaining bytes when the file has come whole. */
   async *end(): AsyncGenerator<Buffer> {
     yield* this.#take(this.#lines.end())
     while (this.#waiting.length > 0) yield await this.#next()

@@ -8,7 +8,7 @@ export interface RawLine {
   readonly raw: Buffer
   /** Counted from 1, empty lines too. */
   readonly number: number
-  /** Of a row: where its text stands in `raw`, without a byte order mark and the line end. */
+  /** Of a row: the range of its text in `raw`, without a byte order mark and the line end. */
   readonly start: number
   readonly end: number
 }
@@ -42,7 +42,7 @@ export class RawLines {
     return lines
   }
 
-  /** What is left: a last line may have no end. */
+  /** The remaining lines: a last line may have no end. */
   end(): RawLine[] {
     const lines: RawLine[] = []
     if (this.#open_bytes > 0) this.#close(lines)

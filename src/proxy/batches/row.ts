@@ -12,12 +12,12 @@ import {ENDPOINTS, type EndpointName} from '../../schema/endpoints.ts'
 
 /** A row as guardrails read it. */
 export interface ReadRow {
-  /** The dialect of its request; null: nobody knows it, and its strings are judged. */
+  /** The dialect of its request; null: unknown, and its strings are judged. */
   readonly endpoint: EndpointName | null
   readonly model: string | null
   /** Its request in that dialect. */
   readonly request: View | null
-  /** All else that stands in it. */
+  /** All other strings in it. */
   readonly others: View
   /** The row with what was left of both, as text. */
   withLeft(request: JsonValue | undefined, others: JsonValue): string

@@ -32,7 +32,7 @@ const MOST_FILES = 16
 const NOT_STORED =
   'upload the file again through this gateway with transfer-encoding: chunked, which takes out what they change'
 
-/** What a batch names in place of rows. */
+/** The reference of a batch to its rows. */
 interface StoredRows {
   /** Ids of files, each with the member that names it. */
   readonly files: readonly {readonly id: string; readonly member: string}[]
@@ -42,7 +42,7 @@ interface StoredRows {
   readonly url: string | null
 }
 
-/** True for a call that makes a batch of rows that stand elsewhere. */
+/** True for a call that makes a batch of rows that are stored elsewhere. */
 export function namesStoredRows({incoming, body}: Call): boolean {
   const {path} = incoming.route
   return incoming.method === 'POST' && body.kind === 'json' && (RUNS_ROWS.test(path) || RUNS_STORED.test(path))
@@ -50,8 +50,8 @@ export function namesStoredRows({incoming, body}: Call): boolean {
 
 /**
  * Judges the rows that a batch is made of, unless they were judged under these guardrails when their file was uploaded:
- * they are fetched from the provider. What cannot be had, is too long or stands in a bucket is a body that guardrails
- * cannot read.
+ * they are fetched from the provider. Rows that cannot be fetched, are too long or are in a bucket count as a body that
+ * guardrails cannot read.
  */
 export async function judgeStoredRows(of: BatchCall, guarded: CallGuardrails, services: Services): Promise<void> {
   const {call, target} = of

@@ -6,8 +6,8 @@ import type {Caller, Uses} from '../services.ts'
 type Services = Uses<'findCaller' | 'now'>
 
 /**
- * Who calls, by the key shown; refuses one that is unknown, expired, used up, of an archived workspace, or without
- * `scope`. Expiry is judged on every call, whatever the memory of keys says.
+ * Finds the caller by the key shown; refuses a key that is unknown, expired, used up, of an archived workspace, or
+ * without `scope`. Expiry is judged on every call, whatever the cache of keys has.
  */
 export function authenticate(
   {service_key, key_hash}: RequestCredentials,

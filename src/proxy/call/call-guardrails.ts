@@ -23,13 +23,13 @@ export interface ProviderFailure {
   readonly status?: number | null
 }
 
-/** What its guardrails made of it. */
+/** The result of its guardrails. */
 export interface Judged {
-  /** What the client is answered. */
+  /** The client's status. */
   readonly status: number
   /** The answer as it may be kept for others, the results of this call apart; null: not at all. */
   readonly kept: Buffer | null
-  /** What the log keeps: without what was put back for the client. */
+  /** The logged bytes: without the values that were restored for the client. */
   readonly logged: Buffer
 }
 
@@ -52,8 +52,8 @@ export interface CallGuardrails {
   /** True when an answer has to be read whole: to be judged, or to carry the results of the request. */
   readonly reads_answers: boolean
   /**
-   * The same of an answer as its head describes it: one of an operation whose words nobody knows is read where it is
-   * text. What is not is noted as skipped.
+   * The same of an answer as its head describes it: one of an operation in an unknown format is read when it is text.
+   * Any other is noted as skipped.
    */
   readsAnswer(content_type: string | undefined, content_length: number | null): boolean
   /** True when streamed answers are judged. */
@@ -63,11 +63,11 @@ export interface CallGuardrails {
    * judged.
    */
   readonly keeps_streams: boolean
-  /** What clients are shown of the hooks that ran; null when none did. */
+  /** The results of hooks that clients are shown; null when none ran. */
   readonly shown: HookResults | null
-  /** What the log says of the hooks by now. */
+  /** The log's current results of the hooks. */
   readonly logged: HookResults
-  /** Resolves when the checks that nobody waits for have ended; null when there are none. */
+  /** Resolves when the checks that the call does not wait for have ended; null when there are none. */
   readonly late: Promise<void> | null
   /** Puts back in the answer what was taken out of the request; null: nothing was. */
   readonly restore: Restore | null
@@ -93,10 +93,7 @@ export interface CallGuardrails {
    * anything.
    */
   evaluateError<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged>
-  /**
-   * Judges an error that stands in a stream by some of the output's hooks; gives what is left of it, null where it is
-   * denied.
-   */
+  /** Judges an error inside a stream by some of the output's hooks; returns the rest of it, null when it is denied. */
   judgeFailure(
     hooks: readonly Hook[],
     failed: ProviderFailure,
@@ -113,12 +110,9 @@ export interface CallGuardrails {
   judgeRow(view: View, of: RowRoute): Promise<PhaseOutcome>
   /** Adds the results at `line` of the file. */
   noteRow(results: readonly HookResult[], line: number): void
-  /**
-   * Notes what nobody can read of a request that leaves already. Throws the denial that it comes to where such bodies
-   * are denied.
-   */
+  /** Notes the unreadable parts of a request that leaves already. Throws the denial when such bodies are denied. */
   noteUnread(parts: readonly string[]): void
-  /** All rows of the file were judged, and none was denied: whoever uploads or runs it again need not judge them. */
+  /** All rows of the file were judged, and none was denied: a later upload or run need not judge them. */
   rows_passed: boolean
   /** Judges an answer that is gone already; the results are added to the earlier ones. Never rejects. */
   evaluateInBackground(hooks: readonly Hook[], json: JsonValue, upstream_status: number): Promise<void>

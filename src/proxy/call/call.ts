@@ -40,8 +40,8 @@ export interface Call {
   /** The endpoint that the client called, by which checks, the log and the counts know it. */
   readonly called_endpoint: EndpointName
   /**
-   * What a path that is no unified route means at the current target; null for unified routes, and for what the table
-   * does not know.
+   * The operation of a path that is no unified route at the current target; null for unified routes, and for unknown
+   * paths.
    */
   operation: CalledOperation | null
   prompt: CalledPrompt | null
@@ -63,12 +63,12 @@ export interface Call {
   /** Of the caller's limits, for the call; of the target's, for the visit there. */
   admissions: Admission[]
   target_admissions: Admission[]
-  /** What strict limits hold for the attempt under way; null where none does. */
+  /** The claims of strict limits for the current attempt; null for none. */
   reservation: Reservation | null
-  /** What all attempts used so far, and those at the current target. */
+  /** The usage of all attempts so far, and of those at the current target. */
   used: Spent
   used_here: Spent
-  /** Where an attempt without an answer was charged its prompt: the next one there is not. */
+  /** The target whose attempt without an answer was charged its prompt: the next one there is not. */
   unanswered_at: Target | null
   plan_ms: number
   /** The guardrails of the current target; null where it has none. */
@@ -77,7 +77,7 @@ export interface Call {
   link: Link | null
   /** Headers of ours that have no effect as they were sent, as answer and row say it. */
   readonly ignored: readonly string[]
-  /** What of the reply was changed for the client, as its row has it. */
+  /** The parts of the reply that were changed for the client, as its row has them. */
   changes: readonly string[]
   /** Of a file for batches that was held against lists: the models of its rows. */
   row_models: readonly string[] | null
@@ -96,7 +96,7 @@ export interface RouteInfo {
 
 export const DIRECT_ROUTE: RouteInfo = DIRECT
 
-/** What a target adds to what is told of the config. */
+/** Adds a target's warning to that of the config. */
 export function withWarning(route: RouteInfo, warning: string): RouteInfo {
   return {...route, warning: route.warning === null ? warning : `${route.warning}; ${warning}`}
 }
@@ -148,7 +148,7 @@ export function openCall(
   }
 }
 
-/** What the ledger must know of one attempt before it leaves. */
+/** The ledger's facts of one attempt before it leaves. */
 export function chargeOf(call: Call, target: Target | null, model: string | null, hold_nanousd: number): Intent {
   const {caller, reservation} = call
   return intent({
@@ -265,8 +265,8 @@ export function maskedHeaders(
 }
 
 /**
- * What each header held last, and how it is kept: most come with the same value again, and a comparison costs less than
- * a search. Null: a secret, always masked.
+ * The last value of each header, and its kept form: most come with the same value again, and a comparison costs less
+ * than a search. Null: a secret, always masked.
  */
 const lastValues = new Map<string, {text: string | null; kept: string}>()
 const MAX_LAST_VALUES = 200
@@ -279,7 +279,7 @@ function maskedValue(name: string, text: string): string {
     if (lastValues.size < MAX_LAST_VALUES) lastValues.set(name, {text: null, kept: MASK})
     return MASK
   }
-  // a referrer, a location: what stands in them is a URL
+  // a referrer, a location: its value is a URL
   const kept = mayHoldQuery(text) ? maskedUrl(text) : text
   if (text.length > MAX_LAST_CHARS) return kept
   if (last) {

@@ -11,7 +11,7 @@ type ObjectCall = Pick<Call, 'body' | 'incoming' | 'caller'>
 /** Members that name an object made before; a batch runs its file, whatever model its body names beside it. */
 const NAMES = ['input_file_id', 'assistant_id', 'agent_id'] as const
 const RUN = /\/threads\/[^/]+\/runs\/([^/]+)\/submit_tool_outputs$/
-/** What has an id that later calls may run: the id is in the answer. */
+/** Paths that make an object with an id which later calls may run: the id is in the answer. */
 const MAKES = /^\/(?:assistants(?:\/[^/]+)?|agents|threads\/(?:[^/]+\/)?runs|files)$/
 
 /** True where the call runs the rows of a file, so that a model in its body says nothing. */
@@ -24,7 +24,9 @@ export function runsFile({body, incoming}: Pick<Call, 'body' | 'incoming'>, targ
   )
 }
 
-/** True where the model is in what was made before: a response is asked with a stored prompt, or names its model. */
+/**
+ * True when an object that was made before has the model: a response with a stored prompt, or one that names its model.
+ */
 export function isIndirect(
   {body, incoming}: Pick<Call, 'body' | 'incoming'>,
   {provider}: Pick<Target, 'provider'>,

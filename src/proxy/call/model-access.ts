@@ -63,7 +63,7 @@ export function checkNamed(
   else if (hasLists(target.managed, call.caller)) throw nameless(target, call.caller)
 }
 
-/** Whose list refuses a model; null where none does. */
+/** The owner of a list that refuses a model; null for none. */
 export function refusedBy(
   target: {readonly managed: ModelsOfProvider | null; readonly provider: {readonly slug: string}},
   caller: Pick<Caller, 'models'>,
@@ -90,7 +90,7 @@ export function askedModel(
   return typeof named === 'string' ? modelFor(provider, named) : null
 }
 
-/** Whether any list covers calls of this caller there. */
+/** True when any list covers calls of this caller there. */
 export function hasLists(managed: ModelsOfProvider | null, {models}: Pick<Caller, 'models'>): boolean {
   return models !== null || (managed !== null && (managed.models !== null || managed.disabled.size > 0))
 }

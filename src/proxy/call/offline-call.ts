@@ -21,7 +21,7 @@ export interface DryRunCall {
 
 /** One for all: nothing of it is shown, and the same call must give the same answer twice. */
 const ID = '00000000-0000-7000-8000-000000000000'
-/** Nobody listens. */
+/** No client reads it. */
 const NOBODY = {gone: false, started: false} as ResponseWriter
 
 /**

@@ -11,7 +11,7 @@ import type {InboundRequest} from '../inbound/request.ts'
 import type {Target} from '../targets/target.ts'
 import type {Call} from './call.ts'
 
-/** What the call means at a target: by a vendor's own path its dialect depends on whose path it is. */
+/** The call's operation at a target: by a vendor's own path its dialect depends on the vendor of the path. */
 export function enterTarget(call: Call, target: Pick<Target, 'provider' | 'options'>): void {
   const {endpoint} = call.incoming.route
   const own = endpoint ? ownOperation(call.incoming, target) : null
@@ -30,8 +30,9 @@ export function enterTarget(call: Call, target: Pick<Target, 'provider' | 'optio
 }
 
 /**
- * What a unified path means when the vendor's own client asks it of this vendor: `/files` of Anthropic's client are
- * Anthropic's files, in its words. Null where the unified route holds, and for models, whose list is cut in any words.
+ * The operation of a unified path when the vendor's own client calls it at this vendor: `/files` of Anthropic's client
+ * are Anthropic's files, in its format. Null when the unified route applies, and for models, whose list is cut in any
+ * format.
  */
 function ownOperation(incoming: InboundRequest, target: Pick<Target, 'provider'>): CalledOperation | null {
   const {own_clients_send: header} = target.provider
@@ -109,7 +110,7 @@ export function checkVersion(
     throw new Refusal('endpoint.later', {provider: provider.slug, path: route.path})
 }
 
-/** What is done instead of an operation that Anthropic alone has; null for any other. */
+/** The remedy for an operation that Anthropic alone has; null for any other. */
 function remedyFor(path: string): string | null {
   if (/^\/messages\/batches(?:\/|$)/.test(path)) return `Use /v1/batches there, or ${OF_ANTHROPIC}`
   return /^\/skills(?:\/|$)/.test(path) ? OF_ANTHROPIC.replace('n', 'N') : null

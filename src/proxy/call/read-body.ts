@@ -45,7 +45,7 @@ export async function readBody(call: Call, state: CallState, services: Services)
       return await state.wait('reading_body', readLongAs(bytes, read_as, route.endpoint))
     return readAs(bytes, read_as, route.endpoint)
   } catch (fault) {
-    // What no table knows may take what is no JSON, whatever it is called.
+    // An unknown path may take a body that is no JSON, whatever its content type.
     if (call.is_passthrough && !call.operation && fault instanceof Refusal && fault.code === 'body.not_json')
       return {kind: 'other', bytes}
     throw fault

@@ -1,7 +1,7 @@
 import type {After} from '../../base/after.ts'
 import type {CallKind} from '../../schema/principal.ts'
 
-/** A call under way, as the clock and the shutdown see it. */
+/** A call in progress, as the clock and the shutdown see it. */
 export interface LiveCall {
   readonly kind: CallKind
   /** Its place among the live calls; theirs to write. */
@@ -9,7 +9,8 @@ export interface LiveCall {
   /** Looks at its own deadlines; `now` is of the clock that durations are taken with. */
   check(now: number): void
   /**
-   * The gateway stops: from now on it may begin nothing beyond the gateway. What it has begun may go on, until `abort`.
+   * The gateway stops: from now on it may begin nothing beyond the gateway. Work that has begun may continue, until
+   * `abort`.
    */
   stop(): void
   /** Ends it now, because the gateway stops. Called again until it is over. */
@@ -27,10 +28,10 @@ const SWEEP_MS = 100
 const ENDING_MS = 250
 
 /**
- * Calls under way. One timer looks at the deadlines of all of them, so that a call costs no timers of its own (core
+ * Calls in progress. One timer looks at the deadlines of all of them, so that a call costs no timers of its own (core
  * rule 16); shutdown waits for them and then ends them.
  *
- * They stand in an array of places that are used again, not in a Set: the tables that a Set leaves behind when it grows
+ * They are in an array of places that are used again, not in a Set: the tables that a Set leaves behind when it grows
  * into a new one keep their calls, and all they refer to, alive until the next full collection.
  */
 export class CallRegistry {
@@ -65,7 +66,7 @@ export class CallRegistry {
     if (this.size === 0) this.#empty?.()
   }
 
-  /** How many of each kind are under way. */
+  /** The number of each kind in progress. */
   get kinds(): Readonly<Partial<Record<CallKind, number>>> {
     const counts: Partial<Record<CallKind, number>> = {}
     for (const call of this.#places) if (call) counts[call.kind] = (counts[call.kind] ?? 0) + 1

@@ -10,7 +10,7 @@ import type {Call} from './call.ts'
 type Of = Pick<Call, 'body' | 'operation' | 'is_passthrough'>
 type At = Pick<Target, 'model' | 'params' | 'provider'>
 
-/** Members that name models, whatever operation they stand in. */
+/** Members that name models, in any operation. */
 const NAMES: ReadonlySet<string> = new Set(['model', 'models', 'fallbacks', 'modelId'])
 /** Members of a model's own object that name it. */
 const OWN_NAMES = ['model', 'id', 'name'] as const
@@ -98,7 +98,7 @@ function addNames(value: unknown, found: Set<string>) {
   }
 }
 
-/** Every member of these names, wherever it stands: what an operation means that nobody knows, nobody can say. */
+/** Every member of these names, at any depth: the meaning of an unknown operation cannot be known. */
 function addDeep(fields: Json, found: Set<string>) {
   const open: {value: unknown; depth: number}[] = [{value: fields, depth: 0}]
   for (let nodes = 0; open.length > 0 && nodes < MOST_NODES; nodes++) {

@@ -95,7 +95,7 @@ function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 1000)
 }
 
-/** Headers of a provider that still hold of a body written anew. */
+/** Headers of a provider that are still true of a rewritten body. */
 export function withoutBody(headers: Readonly<Record<string, string>>): Record<string, string> {
   const kept: Record<string, string> = {}
   for (const name in headers) if (!OF_THE_BODY.has(name)) kept[name] = headers[name]!

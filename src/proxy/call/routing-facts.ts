@@ -3,7 +3,7 @@ import {wholeOf} from '../inbound/body.ts'
 import type {Call} from './call.ts'
 
 /**
- * What conditions and sticky choices ask, read when they do. A class, for each object literal with accessors has a
+ * The facts for conditions and sticky choices, read on demand. A class, for each object literal with accessors has a
  * hidden class of its own in V8's old space, which holds its call until the next full collection.
  */
 export class CallFacts implements RoutingFacts {

@@ -3,8 +3,8 @@ import type {ClientEvents} from '../inbound/response.ts'
 import type {CallRegistry, LiveCall} from './registry.ts'
 
 /**
- * What an event does to a call. `ends`: its owner ends it at once, and gives back what it holds. `owner decides`: it
- * may be wanted all the same. `goes on`: nothing happens now; the call may not enter a state that leads to a provider
+ * The effect of an event on a call. `ends`: its owner ends it at once, and releases its claims. `owner decides`: it may
+ * be wanted all the same. `goes on`: nothing happens now; the call may not enter a state that leads to a provider
  * afterwards.
  */
 type Effect = 'ends' | 'owner decides' | 'goes on'
@@ -12,10 +12,10 @@ type Effect = 'ends' | 'owner decides' | 'goes on'
 interface StateRow {
   /** The file whose object hears of events there. */
   readonly owner: string
-  /** What bounds the time spent there, and what it leads to. */
+  /** The deadline of the state, and its result. */
   readonly deadline: string
   readonly client_gone: Effect
-  /** The gateway was told to stop. When `DRAIN_TIMEOUT_MS` is over as well, every state ends. */
+  /** The gateway received a signal to stop. When `DRAIN_TIMEOUT_MS` is over as well, every state ends. */
   readonly drain: Effect
 }
 
@@ -83,9 +83,9 @@ export const CALL_STATES = {
 
 export type StateName = keyof typeof CALL_STATES
 
-/** What a call is at, for the events that reach it there. */
+/** The owner of a call's state, for the events that reach it there. */
 export interface StateOwner {
-  /** The call ends now. What had begun and still comes is given back. */
+  /** The call ends now. Whatever it still receives or has claimed is released. */
   end(fault: Refusal): void
   /** The client left in a state whose owner decides. */
   clientGone?(): void
@@ -97,7 +97,7 @@ export interface StateOwner {
 
 const NO_OWNER: StateOwner = {end: () => undefined}
 
-/** Where a call is in its life. What happens to it from outside comes in here, and `CALL_STATES` says what it does. */
+/** The state of a call. Events from outside come in here, and `LIFE` decides their effect. */
 export class CallState implements LiveCall, ClientEvents {
   readonly kind = 'call'
   slot = -1
@@ -112,7 +112,7 @@ export class CallState implements LiveCall, ClientEvents {
     registry.add(this)
   }
 
-  /** False when the call has ended: the caller gives back what it has just got. */
+  /** False when the call has ended: the caller releases what it has just claimed. */
   enter(name: StateName, owner: StateOwner): boolean {
     if (this.name === 'settled') return false
     this.name = name

@@ -28,7 +28,7 @@ function modelOf({model}: UpstreamRequest): Change[] {
   return [{key: 'model', change: 'set', value: model, because: 'model'}]
 }
 
-/** Members at the top, in the order in which they stand in what leaves; what was taken away at the end. */
+/** Members at the top, in the order of the sent body; removed ones at the end. */
 function changesOf(
   before: Json,
   after: Json,

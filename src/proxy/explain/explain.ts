@@ -35,12 +35,12 @@ export interface Explainer {
 
 /** Plans of configs that came with a question are remembered for as many questions. */
 const REMEMBERED = 64
-/** Every target tells of the whole body: what one question comes to is bounded. */
+/** Every target shows the whole body, so the size of one answer is bounded. */
 const MAX_BODY_BYTES = 16 << 20
 /** Other work of this process is let in after so many targets. */
 const AT_A_TIME = 25
 
-/** `on` is asked for what the caller's workspace has and what things cost; nothing is sent, counted or kept. */
+/** `on` provides the workspace's rows and the prices; nothing is sent, counted or kept. */
 export function createExplainer(services: Services): Explainer {
   const routings = new PlanCache(services)
   let answered = 0

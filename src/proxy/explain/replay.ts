@@ -112,7 +112,7 @@ function judged(
   }
 }
 
-/** What is no refusal is a fault of ours. */
+/** An error that is no refusal is a fault of ours. */
 function refusalOf(fault: unknown): Refusal {
   if (fault instanceof Refusal && fault.code !== 'internal') return fault
   throw fault

@@ -27,7 +27,7 @@ export interface OpenedLeaf {
   readonly refusal: Refusal | null
 }
 
-/** Opens a leaf as a call would on its way there; `found` gives its target. A fault of ours is thrown. */
+/** Opens a leaf as a call would; `found` gets its target. A fault of ours is thrown. */
 export async function openLeaf(
   leaf: PlanTarget,
   found: () => Target | Promise<Target>,

@@ -4,7 +4,7 @@ import {isLeftAlone} from '../../guardrails/left-alone.ts'
 import {type Delta, nestedPieces} from '../../guardrails/nested-pieces.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 
-/** Kinds of texts that stand in an element of the answer under another name than their own. */
+/** Kinds of texts that an element of the answer has under another name than their own. */
 const PLACES: Readonly<Record<string, JsonPath>> = {
   'chat text': ['text'],
   'chat block_text': ['message', 'content_blocks', 0, 'text'],
@@ -70,7 +70,7 @@ function chat(event: JsonObject, nests: boolean): readonly Delta[] {
     if (delta === undefined || delta === null) return NOTHING
     const index = indexOf(choice, place)
     const path = ['choices', place, 'delta']
-    // What a provider adds of its own, such as a reasoning by another name, comes in pieces as well.
+    // A provider's own members, such as a reasoning by another name, come in pieces as well.
     const texts = keysOf(delta).filter(key => !TAKEN.has(key) && /^\w{1,40}$/.test(key))
     const within = (list: string, each: (item: JsonValue, at: number) => readonly Delta[]) =>
       listOf(own(delta, list)).flatMap(each)
@@ -181,7 +181,7 @@ export function answerOf(endpoint: EndpointName, texts: ReadonlyMap<string, stri
   return endpoint === 'createModelResponse' ? {object: 'response', ...lists} : lists
 }
 
-/** What became of the texts, in the order in which `answerOf` was given them; null where one is gone. */
+/** The changed texts, in the order in which `answerOf` was given them; null when one is gone. */
 export function textsIn(
   endpoint: EndpointName,
   answer: JsonValue,
@@ -203,7 +203,7 @@ export function textsIn(
   return texts
 }
 
-/** What a response repeats of its request: an element of its own, which is nobody's answer. */
+/** The part of a response that repeats its request: an element of its own, which is not judged as an answer. */
 export const ECHO = 'echo'
 const REPEATED = 'instructions'
 

@@ -25,7 +25,7 @@ export async function evaluateRequest(
   return guarded.judgeInput(form)
 }
 
-/** What judges an answer that is nobody's call: one of a session, whose client's events were judged one by one. */
+/** Judges an answer without a call of its own: one of a session, whose client's events were judged one by one. */
 export function guardAnswer(
   guards: TargetGuardrails,
   call: Call,

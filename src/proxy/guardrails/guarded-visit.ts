@@ -66,7 +66,7 @@ export class GuardedVisit implements CallGuardrails {
   #is_request_transformed = false
   #late: Promise<void>[] = []
   #client_headers: Readonly<Record<string, string>> | undefined
-  /** What checks keep of an answer that comes in parts. */
+  /** State that checks keep of an answer that comes in parts. */
   #parts = new Map<object, unknown>()
   /** Results of the rows of its file; null: it has none. */
   #rows: RowResults | null = null
@@ -237,12 +237,12 @@ export class GuardedVisit implements CallGuardrails {
     const {text, json} = await readAnswerJson(reply.bytes, reason => this.unreadable(reason))
     const outcome = await this.judge(this.guards.output, json, upstream_status)
     if (outcome.is_denied) return this.#deniedAnswer(reply)
-    // Only what was changed is written anew: all else of the answer stays as it came.
+    // Only changed parts are serialised again: the rest of the answer stays as it came.
     const bytes = outcome.is_transformed ? Buffer.from(spliced(text, parsed(text), outcome.view.body)) : reply.bytes
     return this.#judged(reply, upstream_status, bytes, outcome.is_failed || this.restore ? null : bytes)
   }
 
-  /** The same of an answer whose words nobody knows. */
+  /** The same of an answer in an unknown format. */
   async #evaluateStrings<R extends Whole>(reply: R, upstream_status: number): Promise<R & Judged> {
     const {view} = await inTimeSlices(
       readAnswer({endpoint: this.endpoint, side: 'output'}, reply.bytes, this.#most_bytes),
@@ -264,7 +264,7 @@ export class GuardedVisit implements CallGuardrails {
     return this.judges_answers && this.#errorHooks(this.guards.output).length > 0
   }
 
-  /** Of an error only those are asked that keep something from leaving. */
+  /** An error is judged by hooks alone that keep something from leaving. */
   #errorHooks(hooks: readonly Hook[]): readonly Hook[] {
     return hooks.filter(hook => isProtective(hook) && judgesStrings(hook, 'strings'))
   }
@@ -291,7 +291,7 @@ export class GuardedVisit implements CallGuardrails {
     return parsed((await inTimeSlices(outcome.view.splicing())).toString()) as ProviderFailure
   }
 
-  /** Null where there is nobody to judge it, or nothing to be read. */
+  /** Null when no hook judges it, or there is nothing to read. */
   async #judgeError(attached: readonly Hook[], bytes: Buffer, status: number): Promise<PhaseOutcome | null> {
     const hooks = this.#errorHooks(attached)
     if (hooks.length === 0) return null
@@ -391,7 +391,7 @@ export class GuardedVisit implements CallGuardrails {
   }
 }
 
-/** The route that a row is for, where nobody can read which. */
+/** The assumed route of a row whose own cannot be read. */
 const ROWS: EndpointName = 'chatComplete'
 /** An answer of this status or a higher one is an error, or none that anybody reads. */
 const FIRST_ERROR = 300

@@ -12,13 +12,13 @@ export function withHookResults(guarded: CallGuardrails, bytes: Buffer, is_strea
   return first.length ? Buffer.concat([first, bytes]) : bytes
 }
 
-/** What a stream sends in front of its first bytes: the results of the request; empty where it sends none. */
+/** The results of the request that a stream sends before its first bytes; empty when it sends none. */
 export function requestResults({shown, tells_in_streams, endpoint}: CallGuardrails): Buffer {
   if (!tells_in_streams || !shown?.before_request_hooks.length) return NOTHING
   return Buffer.from(resultsEvent(endpoint, {before_request_hooks: shown.before_request_hooks}))
 }
 
-/** What a stream sends behind its answer, once `late` results have come; null where it sends none. */
+/** The results that a stream sends behind its answer, once the `late` ones have come; null when it sends none. */
 export function answerResults(guarded: CallGuardrails, late: Promise<void> | undefined): Promise<Buffer> | null {
   const {tells_in_streams, judges_answers, endpoint} = guarded
   if (!tells_in_streams || !judges_answers) return null
@@ -45,7 +45,7 @@ export function withResults(bytes: Buffer, results: HookResults | null): Buffer 
 /** Results longer than this are logged without what checks say beside their verdict. */
 const MAX_LOGGED_CHARS = 64 * 1024
 
-/** What the log keeps of results: bounded, and of a stream with the mode in which each of its hooks ran. */
+/** The log's copy of results: bounded, and of a stream with the mode in which each of its hooks ran. */
 export function loggedResults(results: HookResults, streamed: readonly Hook[]): HookResults {
   const modes = new Map<string, StreamMode>(streamed.map(({id, stream_mode}) => [id, stream_mode]))
   const after = results.after_request_hooks.map(result =>

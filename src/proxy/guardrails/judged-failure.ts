@@ -5,9 +5,7 @@ import type {Stream} from '../upstream/stream.ts'
 
 const NOT_JUDGED = 'The provider reported an error.'
 
-/**
- * An error that stands in a stream, as its guardrails left it: the attempt tells it, and logs it, in words of its own.
- */
+/** An error inside a stream, as its guardrails left it: the attempt reports it, and logs it, in its own format. */
 export class JudgedFailure {
   readonly #inner: Stream
   readonly #guarded: CallGuardrails

@@ -27,7 +27,7 @@ interface Place {
   count: number
 }
 
-/** What the strings of an event are to the texts at their places. */
+/** The strings of an event beside the texts at their places. */
 export interface OtherPieces {
   /** Pieces of the texts at their places. */
   readonly pieces: readonly Delta[]
@@ -41,7 +41,7 @@ export interface OtherPieces {
 }
 
 /**
- * The texts that come where a dialect streams none: each string is a piece of what stood at the same place of the
+ * The texts that come where a dialect streams none: each string is a piece of the string at the same place of the
  * events before it. A member of a list is known by its `index`, else by its place. A string that comes again and again
  * is a constant, and one that repeats the last and goes on is the text so far: neither is joined to it. What is left
  * alone everywhere (`left-alone.ts`: ids, types, roles, models) is not read here either.

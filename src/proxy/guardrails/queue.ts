@@ -6,12 +6,12 @@ import type {StreamText} from './stream-text.ts'
 /** Events that wait for the first text: a start, a role, the place where text will come. */
 export const MAX_PREAMBLE_EVENTS = 6
 
-/** What may be held back of a stream while it is judged. */
+/** The most bytes of a stream that may be held while it is judged. */
 const MAX_HELD_BYTES = 16 << 20
 const NOTHING = Buffer.alloc(0)
 const LINE_ENDS = /^[\r\n]+$/
 
-/** What a stream's bytes come to that cannot be held. */
+/** The listener for a stream's bytes that cannot be held. */
 interface Ears {
   /** It cannot be judged as it is. */
   onUnreadable(reason: string): void
@@ -20,8 +20,8 @@ interface Ears {
 }
 
 /**
- * The events of a stream that wait to be judged, in their order, with the bytes that they came in; what they say is
- * told to `said`.
+ * The events of a stream that wait to be judged, in their order, with the bytes that they came in; `said` gets their
+ * content.
  */
 export class EventQueue {
   readonly #endpoint: EndpointName
@@ -70,7 +70,7 @@ export class EventQueue {
     this.#events.length = 0
   }
 
-  /** Events have left: what is still held is counted anew. */
+  /** Events have left: the held bytes are counted again. */
   counted(): void {
     this.#held_bytes = this.#raw.length + this.#events.reduce((sum, {bytes}) => sum + bytes.length, 0)
   }
@@ -89,7 +89,7 @@ export class EventQueue {
     const bytes = this.#holds ? Buffer.from(this.#raw.subarray(0, end - this.#raw_from)) : raw
     if (this.#holds) this.#cutRaw(end - this.#raw_from)
     const read = readEvents(bytes)
-    // What stands behind the end is no part of the answer: nobody judges it, and no text of it leaves.
+    // Bytes behind the end are no part of the answer: they are not judged, and no text of them leaves.
     if (read === null && (this.has_last || !this.#ears.onNoJson())) return
     for (const each of read ?? [{bytes, event: null, name: null}]) {
       if (this.has_last && each.event && this.#text.says(each.event)) continue
@@ -100,8 +100,8 @@ export class EventQueue {
   }
 
   /**
-   * What stands before the first event, a byte order mark or line ends, leaves as it came: read with the event, it
-   * would hide it.
+   * Bytes before the first event, a byte order mark or line ends, leave as they came: read with the event, they would
+   * hide it.
    */
   #queueLead(length: number) {
     const bytes = Buffer.from(this.#raw.subarray(0, length))

@@ -24,11 +24,11 @@ import {JSON_TYPE} from '../upstream/translate.ts'
 /** A body as far as guardrails can read it. */
 export interface ReadableBody {
   readonly view: BytesView | null
-  /** What they cannot read: names of parts of a form, `body` for all of it. */
+  /** The unreadable parts: names of parts of a form, `body` for all of it. */
   readonly unread: readonly string[]
 }
 
-/** What all of a body is called. */
+/** The name for the whole body. */
 export const WHOLE_BODY = 'body'
 const UNREAD: ReadableBody = {view: null, unread: [WHOLE_BODY]}
 
@@ -52,8 +52,9 @@ interface Of {
 }
 
 /**
- * The strings of a request whose dialect is not known: of JSON, of the fields of a form, or one text. What calls itself
- * JSON or a form and is none is refused (400), for a lenient provider may find strings in it that nobody judged.
+ * The strings of a request whose dialect is not known: of JSON, of the fields of a form, or one text. A body that is
+ * labelled JSON or a form and is none is refused (400), for a lenient provider may find strings in it that were not
+ * judged.
  */
 export function* readStrings(
   of: Of,
@@ -115,7 +116,7 @@ export async function readForm(
   return {view, unread: unread.filter(name => !parts.has(name))}
 }
 
-/** The strings of an answer: of JSON, or one text. What is neither is for nobody to judge. */
+/** The strings of an answer: of JSON, or one text. Any other answer is not judged. */
 export function* readAnswer(of: Of, bytes: Buffer, most_bytes: number): SlicedWork<ReadableBody> {
   if (bytes.length > most_bytes) return UNREAD
   const json = yield* readingBytes(of, bytes, [{form: 'json', start: 0, end: bytes.length, called: ''}], [])
@@ -147,7 +148,7 @@ function* readParts(of: Of, bytes: Buffer, content_type: string, most_bytes: num
   return yield* viewOfAll(of, bytes, regions, names, unread)
 }
 
-/** What is no file, and says nothing of a coding, is a text (RFC 7578, 4.4). */
+/** A part that is no file, and has no coding, is a text (RFC 7578, 4.4). */
 function isField({file_name, is_coded, content_type, start, end}: FormSpan, bytes: Buffer): boolean {
   if (file_name !== null || is_coded || !isUtf8Said(content_type ?? '')) return false
   const is_text = content_type === null || /^(?:text\/|application\/(?:json|[^;]*\+json))/i.test(content_type)

@@ -52,7 +52,7 @@ export class StreamRestorer {
     return eventBytes(name, withTexts(others, all, put))
   }
 
-  /** What is left of the texts, each in an event of its own: of all, or of the choices that `event` is about. */
+  /** The rest of the texts, each in an event of its own: of all, or of the choices in `event`. */
   #rest(event?: JsonObject): Buffer[] {
     const choices = listOf(event && own(event, 'choices')).map((choice, place) => String(own(choice, 'index') ?? place))
     const over = [...this.#texts].filter(([slot]) => choices.length === 0 || choices.includes(slot.split(/[ .]/)[1]!))

@@ -56,7 +56,7 @@ export class StreamRewriter {
    * added.
    */
   take(queue: QueuedEvent[], most: number, texts: Texts, is_whole: boolean): Taken | Promise<Taken> {
-    // a copy: texts go on, and new ones begin, while this one is rewritten
+    // a copy: texts continue, and new ones begin, while this one is rewritten
     if (this.#sent) return most === 0 ? [] : this.#retold(queue, most, new Map(texts), is_whole)
     const leaving = queue.splice(0, most)
     addPieces(this.#taken, leaving)
@@ -111,7 +111,7 @@ export class StreamRewriter {
   }
 
   /**
-   * An event with other pieces of text; what else it says is rewritten as the answer was. A text that stands where the
+   * An event with other pieces of text; what else it says is rewritten as the answer was. A text in a place where the
    * dialect streams none is rewritten twice: as it was joined, and each string of it by itself; one that was changed
    * before, and says the same again, is gone.
    */
@@ -162,7 +162,7 @@ function withPieces(texts: Texts, events: readonly QueuedEvent[]): Map<string, s
   return all
 }
 
-/** By text that stands where the dialect streams none: its pieces in these events. */
+/** By text in a place where the dialect streams none: its pieces in these events. */
 function otherPieces(events: readonly QueuedEvent[]): ReadonlyMap<string, readonly string[]> {
   const pieces = new Map<string, string[]>()
   for (const {deltas} of events)
@@ -234,7 +234,7 @@ const LAST: Partial<Readonly<Record<EndpointName, readonly unknown[]>>> = {
   createModelResponse: ['response.completed', 'response.failed', 'response.incomplete'],
 }
 
-/** Whether a client takes the answer for whole when it has read this event. */
+/** True when a client takes the answer for whole once it has read this event. */
 export function isLast(endpoint: EndpointName, {event, name, bytes}: Read): boolean {
   if (event) return LAST[endpoint]?.includes(event.type ?? name) ?? false
   return bytes.includes('[DONE]') && readFields(bytes).data.length > 0

@@ -23,13 +23,13 @@ export interface EventString {
   readonly text: string
   /** The provider repeats the request there. */
   readonly is_echo: boolean
-  /** Where it stands; null: it is a key, a number, or a part of JSON that stands as a text. */
+  /** Its path; null: it is a key, a number, or a part of JSON inside a text. */
   readonly path: JsonPath | null
-  /** JSON that stands as a text. Its strings are given besides. */
+  /** JSON inside a text. Its strings are given besides. */
   readonly is_json: boolean
 }
 
-/** What `logprobs` say: every string in them, and the tokens of each list in their order, as one text. */
+/** The texts of `logprobs`: every string in them, and the tokens of each list in their order, as one text. */
 export interface TokenStrings {
   readonly all: readonly string[]
   readonly sequences: readonly {readonly path: JsonPath; readonly text: string}[]
@@ -75,7 +75,7 @@ function othersOf(endpoint: EndpointName, event: JsonObject, deltas: readonly De
   return others
 }
 
-/** What the request holds, in an event of a response. */
+/** The parts of the request that an event of a response repeats. */
 function isEcho(event: JsonObject, path: JsonPath): boolean {
   return path[0] === 'response' && ECHOED.has(String(path[1])) && isObject(own(event, 'response'))
 }
@@ -116,7 +116,7 @@ function withoutLogprobs(value: JsonValue, path: JsonPath, found: {path: JsonPat
   return made ?? value
 }
 
-/** What kinds of text such strings are judged as: where prose stands, it is prose. */
+/** The kinds of texts that such strings are judged as: in places of prose, they are prose. */
 export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: EventString) => string {
   const prose = new Set(
     bodiesOf(endpoint, event)
@@ -132,7 +132,7 @@ export function kindsOf(endpoint: EndpointName, event: JsonObject): (other: Even
   return ({text, is_echo, is_json}) => (is_echo ? ECHO : is_json ? 'arguments' : prose.has(text) ? kind : 'other')
 }
 
-/** What an event holds of an answer, as the whole answer would have it. */
+/** The parts of an answer in an event, in the form of the whole answer. */
 function bodiesOf(endpoint: EndpointName, event: JsonObject): readonly JsonValue[] {
   switch (endpoint) {
     case 'messages':

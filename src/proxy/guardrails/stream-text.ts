@@ -14,8 +14,8 @@ import {hasOthers, partedOf} from './stream-strings.ts'
 const MAX_JUDGED_CHARS = 64 * 1024
 
 /**
- * Strings are judged by themselves together, so many code units at a time, with what parts them: nothing of theirs goes
- * on behind it.
+ * Strings are judged by themselves together, so many code units at a time, with separators: no match continues beyond
+ * one.
  */
 const ALONE_AT_ONCE_CHARS = 16 * 1024
 const BETWEEN_ALONE = '\n;\n'
@@ -43,7 +43,7 @@ export class StreamText {
   readonly #endpoint: EndpointName
   readonly #assembler: Assembler | null
   readonly #others: OtherTexts
-  /** Texts that may go on, by how far their choice was when they went on last. */
+  /** Texts that may be sent, by the length of their choice when they were sent last. */
   readonly #open = new Map<string, number>()
   /** How much came of each choice. */
   readonly #progress = new Map<string, number>()
@@ -121,7 +121,7 @@ export class StreamText {
     return deltas.length > 0 || hasOthers(this.#endpoint, event, deltas)
   }
 
-  /** How much of each text is further back than the last `look_back_chars` that it may go on from. */
+  /** The length of each text that is further back than the last `look_back_chars` before its next part. */
   behind(look_back_chars: number): ReadonlyMap<string, number> {
     const behind = new Map<string, number>()
     for (const [slot, {length}] of this.texts)
@@ -140,8 +140,8 @@ export class StreamText {
   }
 
   /**
-   * The texts, those that go on up to their last end of a word, should there be one among the last `look_back_chars`:
-   * what a word will be is not known before.
+   * The texts, those that continue up to their last end of a word, should there be one among the last
+   * `look_back_chars`: an incomplete word is not known yet.
    */
   soFar(look_back_chars: number): JsonValue {
     const parts = [...this.#judged].map(([slot, text]) => {
@@ -226,7 +226,7 @@ export class StreamText {
       if (this.#groupOf(slot) === group && !this.#goesOn(slot)) this.#open.delete(slot)
   }
 
-  /** How much of the choice came since the last piece of a text tells whether it goes on: texts come by turns. */
+  /** The growth of the choice since the last piece of a text tells whether it continues: texts come by turns. */
   #isOpen(slot: string, look_back_chars: number): boolean {
     const at = this.#open.get(slot)
     if (at === undefined) return false
@@ -254,7 +254,9 @@ export class StreamText {
 /** Code units that are searched for texts, all together. */
 const MAX_SEARCHED_CHARS = 32 << 20
 
-/** Whether a text is part of one of `all`: of texts that many others were looked for in, only whole ones are found. */
+/**
+ * True when a text is part of one of `all`: of texts that many others were looked for in, only whole ones are found.
+ */
 function isWithin(all: readonly string[]): (text: string) => boolean {
   let whole: Set<string> | undefined
   let left = MAX_SEARCHED_CHARS
@@ -271,7 +273,7 @@ function isWithin(all: readonly string[]): (text: string) => boolean {
   }
 }
 
-/** What a search costs at least, in code units. */
+/** The least cost of a search, in code units. */
 const SEARCH_CHARS = 32
 
 /** True for a whole object or list. */
@@ -289,7 +291,7 @@ function isNumber(text: string): boolean {
   return text.trim() !== '' && !Number.isNaN(Number(text))
 }
 
-/** Texts that stand where the dialect streams none. */
+/** Texts in places where the dialect streams none. */
 const OTHER = /^\S+ [^ .]*\.(?:at|tokens|rest)\b/
 /** Strings that are judged by themselves. */
 const ALONE = /^other (?:alone|tokens)\./

@@ -20,11 +20,11 @@ export type Stage =
   | 'cut'
   /**
    * Its attempt is over: the client is gone, the gateway drains, a deadline is past. A verdict that comes now is
-   * nobody's.
+   * ignored.
    */
   | 'closed'
 
-/** What happens to it. */
+/** The events of its state. */
 export type StageEvent =
   /** The event after which a client takes the answer for whole. */
   | 'last_event'
@@ -78,8 +78,8 @@ export interface GuardedStreamOptions {
 }
 
 /**
- * What is held back of a stream: nothing, events until a placeholder in them is whole, what was not judged yet, or all
- * until the verdict.
+ * The held part of a stream: nothing, events until a placeholder in them is whole, unjudged text, or all until the
+ * verdict.
  */
 export type HoldMode = 'nothing' | 'events' | 'window' | 'all'
 

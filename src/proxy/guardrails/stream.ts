@@ -52,7 +52,7 @@ export class GuardedStream extends CountedStream implements Stream {
   readonly #step_chars: number
   readonly #queue: EventQueue
   #judged_chars = 0
-  /** What may leave of each text. */
+  /** The cleared length of each text. */
   #cleared: ReadonlyMap<string, number> | 'all' = new Map()
   #stage: Stage = 'speaking'
   /** More came while something was waited for. */
@@ -167,7 +167,7 @@ export class GuardedStream extends CountedStream implements Stream {
       this.#late = this.#guarded.evaluateInBackground(this.#after, this.#text.whole(), this.#status)
   }
 
-  /** What follows the answer, where hook results are sent in streams; null: nothing does. */
+  /** The bytes behind the answer, when hook results are sent in streams; null for none. */
   trailer(): Promise<Buffer> | null {
     return answerResults(this.#guarded, this.#late)
   }
@@ -294,7 +294,7 @@ export class GuardedStream extends CountedStream implements Stream {
     })
   }
 
-  /** Waits for `work`, and goes on with what came meanwhile. Nothing is done with it once the stream is over. */
+  /** Waits for `work`, and continues with what came meanwhile. Nothing is done with it once the stream is over. */
   #await<T>(work: Promise<T>, heard: (came: T) => void) {
     this.#services('ask')
     this.#has_news = false
@@ -388,7 +388,7 @@ export class GuardedStream extends CountedStream implements Stream {
     ended?.(rest.length ? Buffer.concat([this.#prefix(), rest]) : rest)
   }
 
-  /** Tells the attempt how it stands, without bytes. */
+  /** Reports the state to the attempt, without bytes. */
   #sendNothing() {
     if (this.#stage === 'closed' || this.#stage === 'whole') return
     if (this.#fault) this.#queue.clear()

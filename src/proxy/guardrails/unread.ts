@@ -7,7 +7,7 @@ import type {HookResult, SkippedHook} from '../../schema/guardrails.ts'
 /** Parts are named up to here; more say nothing more. */
 const MAX_PARTS = 8
 
-/** The hooks of a request that would judge what stands in a body of this route. */
+/** The hooks of a request that would judge a body of this route. */
 export function unreadHooks(hooks: readonly Hook[], endpoint: EndpointName): readonly Hook[] {
   const is_known = isGuarded(endpoint, 'input')
   return hooks.filter(({checks, every_route}) =>
@@ -46,7 +46,7 @@ export function withUnread(
   return [...ran, ...unjudged.filter(({async}) => !async).flatMap(skipped)]
 }
 
-/** Whether a hook has something to say of an answer that is nothing but strings. */
+/** True when a hook judges an answer that is nothing but strings. */
 export function judgesStrings({checks, every_route}: Hook, coverage: Coverage): boolean {
   if (coverage === 'every_route' && !every_route) return false
   return checks.some(

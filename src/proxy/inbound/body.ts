@@ -25,7 +25,7 @@ export interface JsonBody {
   readonly user: string | null
   /** See `wholeOf`. */
   whole?: Json
-  /** What readers may take for different things in it, once it was looked for; null: nothing. */
+  /** The keys that readers may take for different things, once they were looked for; null for none. */
   key_fault?: KeyFault | null
 }
 
@@ -53,7 +53,7 @@ export interface StreamBody {
   read: Body | null
   /** It cannot be read: it is too long, or no text. */
   is_unreadable: boolean
-  /** What leaves in its place: the same as far as it was judged; null: it flows as it comes. */
+  /** The flow that leaves in its place: the same as far as it was judged; null: it flows as it comes. */
   judged: JudgedFlow | null
 }
 
@@ -76,7 +76,7 @@ export function currentBody(body: Body): Body {
   return body.kind === 'stream' ? (body.read ?? body) : body
 }
 
-/** Members that decide where a call goes and what it costs: each may stand once (core rule 19). */
+/** Members that decide the target and the cost of a call: each may come once (core rule 19). */
 const POLICY: ReadonlySet<string> = new Set([
   'model',
   'stream',
@@ -127,9 +127,9 @@ function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer
 }
 
 /**
- * What a JSON body says that the gateway must know: an object, and no policy member twice. Of the rest the top level
- * alone is scanned, for parsing it would cost more than all else that a call costs; what is wrong deeper down the
- * provider says.
+ * The members of a JSON body that the gateway needs: an object, and no policy member twice. Of the rest the top level
+ * alone is scanned, for parsing it would cost more than all else that a call costs; the provider reports faults deeper
+ * down.
  */
 export function readJson(bytes: Buffer, endpoint: Endpoint | undefined, long?: ReadonlyMap<number, number>): JsonBody {
   const members = topLevel(bytes, POLICY, MAX_JSON_DEPTH, long)
@@ -177,8 +177,8 @@ export const isForm = (content_type: string) => /^multipart\/form-data/i.test(co
 const LINES = /^[^;]*(?:jsonl|ndjson|jsonlines|json-seq)/i
 
 /**
- * True for a content type that is read; another is left on the wire. What a route of JSON takes is JSON (400): a
- * provider may read it as such whatever it is called, and nobody would have judged it.
+ * True for a content type that is read; another is left on the wire. A body on a route of JSON is JSON (400): a
+ * provider may read it as such whatever its label, and it would not have been judged.
  */
 export function isRead(content_type: string, endpoint: Endpoint | undefined): boolean {
   if (endpoint?.body !== 'json') return isJson(content_type) || isForm(content_type)
@@ -262,7 +262,7 @@ export function member(bytes: Buffer, members: ReadonlyMap<string, Span>, key: s
   }
 }
 
-/** Whether an array stands there, and something in it. */
+/** True when the span is an array with elements. */
 function hasElements(bytes: Buffer, span: Span | undefined): boolean {
   return (
     span !== undefined &&

@@ -55,7 +55,9 @@ export function pathBelow(whole: string): string {
   throw new Refusal('route.unknown', {path: whole})
 }
 
-/** What clients put before OpenAI's words when their base has a prefix of its own: said once more, it says nothing. */
+/**
+ * The prefix that clients put before OpenAI's paths when their base has one of its own: a repeated one has no meaning.
+ */
 const REPEATED = /^(?:\/openai\/v1|\/v1)+(?=\/)/
 
 /**

@@ -82,10 +82,7 @@ interface RefusedCall extends ClientWords {
   readonly trace_id: string
 }
 
-/**
- * What a refusal tells in headers (name, value, ...) beside its body; Anthropic's clients show `request-id` with an
- * error.
- */
+/** The headers of a refusal (name, value, ...) beside its body; Anthropic's clients show `request-id` with an error. */
 export function refusalHeaders(fault: Refusal, {prefix, path, headers, trace_id}: RefusedCall): string[] {
   const id = speaksMessages(path, headers) ? ['request-id', trace_id] : []
   return [...id, ...ownHeadersOf(fault, prefix), ...(vendorEnvelope(fault, path)?.headers ?? [])]
@@ -107,14 +104,14 @@ export function rateHeaders({details}: Refusal, prefix: string): string[] {
   return [`${name}-limit`, String(rate_limit), `${name}-remaining`, '0', `${name}-reset`, String(retry_after_s)]
 }
 
-/** What a provider has no words for, or an option that it would not take, as a refusal (400). */
+/** Input that a provider's format cannot express, or an option that it would not take, as a refusal (400). */
 export function asUntranslatable(fault: Error, provider: string): Refusal {
   return new Refusal('body.untranslatable', {provider, reason: `${fault.message}.`}, {cause: fault})
 }
 
 /**
- * Any fault as a refusal: an outage of a store is told as such (503), what a store says of a value of the call too
- * (400); what is no refusal else is our own error, with a fixed sentence.
+ * Any fault as a refusal: an outage of a store as such (503), a store's refusal of a value of the call too (400); any
+ * other error is our own, with a fixed sentence.
  */
 export function asRefusal(fault: unknown): Refusal {
   if (fault instanceof Refusal) return fault

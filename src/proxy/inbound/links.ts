@@ -7,9 +7,9 @@ import type {InboundRequest, RequestCredentials} from './request.ts'
 // An address of a provider's that its client is to call next becomes one of ours. Its last segment is sealed and holds
 // all that the next call needs, so that nothing is kept of it, and any process of this gateway can serve it.
 
-/** What a sealed segment says. */
+/** The content of a sealed segment. */
 export interface Link {
-  /** Who was given it. */
+  /** The organisation it was given to. */
   readonly organisation_id: string
   readonly workspace_id: string
   /** SHA-256 of the key: one that was revoked or ran out is known by it. */
@@ -22,7 +22,7 @@ export interface Link {
   readonly selectors: LinkSelectors
   /** SHA-256 of a config that came in a header: it may hold secrets, and comes again. */
   readonly config_hash: string | null
-  /** Where it leads: `https://host[:port]`, and path and query there. */
+  /** Its target: `https://host[:port]`, and path and query there. */
   readonly origin: string
   readonly target_path: string
   readonly expires_at_ms: number
@@ -32,7 +32,7 @@ export interface Link {
 export type LinkSelectors = Readonly<Partial<Record<(typeof SELECTORS)[number], string>>>
 
 const SELECTORS = ['provider', 'virtual-key', 'config', 'custom-host'] as const
-/** Where they are served: a root door, in whose words errors are written. */
+/** The root path of the links, in whose format errors are written. */
 const DOOR = '/upload/v1beta/sealed/'
 const DOOR_BELOW = /^(?:\/v1)?\/upload\/v1beta\/sealed\/([\w-]+)\/?(?:\?.*)?$/
 /** A file that goes up in parts may take that long. */
@@ -72,7 +72,7 @@ export function unusable(reason: string, remedy: string): Refusal {
   return new Refusal('link.unusable', {reason, remedy})
 }
 
-/** What is done about a link that holds no more. */
+/** The remedy for an expired link. */
 export const AGAIN = 'Begin the upload again.'
 
 /** The request as the link means it: to the place that the first call chose, whatever headers choose now. */
@@ -96,7 +96,7 @@ export function followed(incoming: InboundRequest, link: Link): InboundRequest {
   }
 }
 
-/** What chose the target of a call, for the link in its reply. */
+/** The headers that chose the target of a call, for the link in its reply. */
 export function selectorsOf({own}: Pick<InboundRequest, 'own'>): Pick<Link, 'selectors' | 'config_hash'> {
   const selectors: Partial<Record<(typeof SELECTORS)[number], string>> = {}
   for (const name of SELECTORS) if (own.values[name]) selectors[name] = own.values[name]
@@ -129,7 +129,7 @@ export function checkLink(
 }
 
 /**
- * Where the client reached us: the host that it named, and https where we have TLS or a proxy before us says so. Null
+ * Where the client reached us: the host that it named, and https when we have TLS or a proxy before us reports it. Null
  * for a host that is no name. The client alone reads it, so that one who lies about it lies to oneself.
  */
 export function ownOrigin({request}: Pick<InboundRequest, 'request'>): string | null {

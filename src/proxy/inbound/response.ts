@@ -12,7 +12,7 @@ function uncorkAll() {
   corked.length = 0
 }
 
-/** Where the bytes of an answer come from. */
+/** The events of an answer's client. */
 export interface ClientEvents {
   /** The client left before its answer was whole; called once. */
   clientGone(): void
@@ -128,7 +128,7 @@ export class ResponseWriter {
   }
 
   /**
-   * The journal tells of many settlements in one turn: the answers they let go leave one behind the other at its end.
+   * The journal reports many settlements in one turn: the answers they release leave one behind the other at its end.
    */
   #withOthers() {
     const {socket} = this.#response

@@ -3,7 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import {ENDPOINTS, type Endpoint} from '../../schema/endpoints.ts'
 import {pathBelow, plainPath} from './doors.ts'
 
-/** What a call is: an endpoint of the table, or any other path of the provider's. */
+/** The kind of a call: an endpoint of the table, or any other path of the provider's. */
 export interface Route {
   readonly endpoint: Endpoint | undefined
   /** The path after `/v1`, as it came, without the query. */
@@ -83,7 +83,7 @@ export function isUnversioned(url: string): boolean {
   return UNVERSIONED.has(plain) || patterned.some(each => each.pattern.test(plain))
 }
 
-/** True for a request line of the table that stands there letter by letter and is the data plane's alone. */
+/** True for a request line that the table has letter by letter and that is the data plane's alone. */
 export function isUnified(method: string | undefined, url: string | undefined): boolean {
   if (method !== 'POST' || url === undefined) return false
   const endpoint = posted.get(url)

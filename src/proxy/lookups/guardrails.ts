@@ -8,13 +8,13 @@ import type {GuardrailServices} from '../guardrail-services.ts'
 interface GuardParts {
   readonly db: Db
   readonly seal: Seal
-  /** What checks of all workspaces reach the network by. */
+  /** The network access of all workspaces' checks. */
   readonly around: CheckWorldOptions
 }
 
 const MAX_WORLDS = 1000
 
-/** What guardrails need of the store and of the network. */
+/** The services of guardrails from the store and the network. */
 export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
   const worlds = new LRUCache<string, CheckEnvironment>({max: MAX_WORLDS})
   const beside = new Set<Promise<unknown>>()

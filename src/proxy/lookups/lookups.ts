@@ -22,7 +22,7 @@ import type {Caller, EntityLimit, ManagedProvider, ModelPlace, ProviderModels, U
 import {readListedProviders} from './listed-providers.ts'
 import {readPolicies} from './policies.ts'
 
-/** What calls need of the store, remembered until a change is announced. Everything is bounded. */
+/** The rows that calls need of the store, remembered until a change is announced. Everything is bounded. */
 export interface Lookups
   extends Uses<
     'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'listedProviders'
@@ -39,7 +39,7 @@ export interface DirectoryOptions {
   /** False: no policy is found. */
   readonly has_policies: boolean
   /**
-   * Whether it is known what other processes revoked: read for every caller, since nothing that is remembered is used
+   * Knows whether other processes revoked something: read for every caller, since nothing that is remembered is used
    * without one.
    */
   readonly revocations?: RevocationsKnown
@@ -283,7 +283,7 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
   }
 }
 
-/** Where models are called that have a host or headers of their own; null where none has. */
+/** The places of models that have a host or headers of their own; null for none. */
 function placesIn(
   models: readonly IntegrationModelsTable[],
   {integration}: ProviderForCall,

@@ -134,7 +134,7 @@ function acceptUpgrade(
   session.start(early)
 }
 
-/** A turn is a call: the key, the provider and the limits of both are looked at anew. */
+/** A turn is a call: the key, the provider and the limits of both are checked again. */
 async function admitTurn(
   turn: Call,
   most: Usage,

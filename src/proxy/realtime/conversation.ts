@@ -3,8 +3,8 @@ import type {Json} from '../../providers/translation.ts'
 import {text} from './events.ts'
 
 /**
- * The items of a session's conversation in their order, as the provider confirmed them: what a turn was asked with, for
- * its row of the log. Keeps at most `most_bytes` of JSON; the oldest items go first.
+ * The items of a session's conversation in their order, as the provider confirmed them: the request of a turn, for its
+ * row of the log. Keeps at most `most_bytes` of JSON; the oldest items go first.
  */
 export class Conversation {
   readonly #most_bytes: number

@@ -2,7 +2,7 @@ import {topLevel} from '../../base/json.ts'
 import {object, parsed, parseJson} from '../../base/json-object.ts'
 import type {Json} from '../../providers/translation.ts'
 
-/** What an event says of itself at its top level; null for what is no event: not JSON, or without a type. */
+/** The type of an event; null for a message that is no event: not JSON, or without a type. */
 export function typeOf(payload: Buffer): string | null {
   try {
     const span = topLevel(payload, NO_KEYS).get('type')
@@ -58,7 +58,7 @@ export function statusOf(error: Json): number {
   return 500
 }
 
-/** Where an event names the model of the session: `session.created`, `session.updated`, `response.done`. */
+/** The model of the session in an event: `session.created`, `session.updated`, `response.done`. */
 export function modelOf(event: Json): string | null {
   return text(object(event.session).model) ?? text(object(event.response).model)
 }

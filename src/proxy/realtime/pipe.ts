@@ -2,27 +2,27 @@ import type {Readable, Writable} from 'node:stream'
 import {FrameReader, SocketFault, type WirePiece} from '../../base/websocket/index.ts'
 
 /**
- * Lets a piece go on: as it came, or with `put` in its place, of which nothing may be left. `is_part`: what goes on is
- * a part of a frame or of a message as the piece is; else the receiver has whole messages alone.
+ * Passes a piece on: as it came, or replaced by `put`, which may be empty. `is_part`: the piece that is passed on is a
+ * part of a frame or of a message as the original is; else the receiver has whole messages alone.
  */
 export type Pass = (put?: Buffer, is_part?: boolean) => void
 
-/** What a lane tells its session. */
+/** The reports of a lane to its session. */
 export interface PipeListener {
-  /** Called with each piece: it goes on once `pass` is called, and nothing after it before. */
+  /** Called with each piece: it is sent once `pass` is called, and nothing after it before. */
   judge(piece: WirePiece, pass: Pass): void
   /** The sender broke the protocol. */
   broke(fault: SocketFault): void
-  /** Something failed in here; nothing goes on any more. */
+  /** Something failed in here; nothing is passed on any more. */
   failed(fault: unknown): void
   /** The sender's connection ended, and all that came from it has gone on. */
   ended(): void
 }
 
 /**
- * One direction of a session: bytes go on as they came, frame by frame, and no faster than the receiver takes them. A
- * reader that is not emptied stops the sender, so that no more is held than a frame within the bound and what sockets
- * hold themselves.
+ * One direction of a session: bytes are passed on as they came, frame by frame, and no faster than the receiver takes
+ * them. A reader that is not emptied stops the sender, so that no more is held than a frame within the bound and what
+ * sockets hold themselves.
  */
 export class Pipe {
   readonly #reader: FrameReader
@@ -81,7 +81,7 @@ export class Pipe {
 
   /**
    * Puts a whole message of ours between those of the sender, in the order in which they are put; `written` once it is
-   * on its way.
+   * sent.
    */
   insert(bytes: Buffer, written: () => void = () => undefined): void {
     this.#own.push({bytes, written})

@@ -32,9 +32,9 @@ export interface SessionInfo {
 /** How a session or a turn ended. Times are of the clock of durations; 0 where it did not get so far. */
 export interface TurnEnd {
   readonly outcome: Outcome
-  /** What the provider answered; null when it never did. */
+  /** The provider's status; null when it never answered. */
   readonly status: number | null
-  /** What the log shows; null: no row. */
+  /** The status in the log; null: no row. */
   readonly shown_status: number | null
   readonly error: string | null
   readonly usage: Usage | null
@@ -46,7 +46,7 @@ export interface TurnEnd {
   readonly response_bytes: number
   readonly times: {readonly queued_at: number; readonly sent_at: number; readonly first_byte_at: number}
   readonly bodies: {readonly headers: Record<string, string>; readonly body: Buffer | null; readonly cut: boolean}
-  /** What guardrails made of it; `late`: those that are not waited for speak then. */
+  /** The results of guardrails; `late`: resolves with those that are not waited for. */
   readonly hooks?: {results(): HookResults; readonly late: Promise<unknown> | null} | null
 }
 
@@ -96,8 +96,8 @@ export function openWork(
 }
 
 /**
- * Writes what a session or a turn used and cost, and its row of the log; `done` runs once that is safe, or cannot be
- * had. Gives what counts against limits.
+ * Writes the usage and cost of a session or a turn, and its row of the log; `done` runs once that is safe, or has
+ * failed. Returns the amounts that count against limits.
  */
 export function settle(
   call: Call,

@@ -74,7 +74,7 @@ export class RealtimeSession implements LiveCall {
   readonly #estimate = new TurnUsage()
   readonly #conversation: Conversation | null
   readonly #transcripts: Transcripts
-  /** What judges the events of either side; null where nothing does. */
+  /** The lane that judges the client's events; null for none. */
   readonly #events: ClientLane | null
   readonly #answers: ProviderLane | null
   readonly #fromClient: Pipe
@@ -148,7 +148,7 @@ export class RealtimeSession implements LiveCall {
 
   /** Begins, with what the client sent early. */
   start(early: Buffer): void {
-    // an event that is being judged leaves for nobody who has gone
+    // an event that is being judged does not leave once the client is gone
     const left = () => this.#events?.waits_since && this.#clientLeft()
     this.#parts.client.on('end', left).on('close', left)
     this.#fromProvider.start(NOTHING)
@@ -181,7 +181,7 @@ export class RealtimeSession implements LiveCall {
     }
   }
 
-  /** A session has no end of its own to wait for; an answer that is under way has. */
+  /** A session has no end of its own to wait for; an answer in progress has. */
   stop(): void {
     if (this.#phase === 'open' && !this.#turns.is_busy && !this.#answers?.is_busy) this.abort()
   }
@@ -208,7 +208,7 @@ export class RealtimeSession implements LiveCall {
     this.#leads(ended.payload && ended.is_text ? typeOf(ended.payload) : null, ended, pass)
   }
 
-  /** A message leaves for the provider, once the turn stands that it may lead to. */
+  /** A message leaves for the provider, once the turn that it may lead to has its intent. */
   #leads(
     type: string | null,
     {payload, bytes}: {readonly payload: Buffer | null; readonly bytes: number},
@@ -220,7 +220,10 @@ export class RealtimeSession implements LiveCall {
     this.#turns.lead(lead, event_id, fault => (fault ? this.#refuse(fault) : pass()))
   }
 
-  /** An event of the client's does not leave: it learns why, and there is a row of the log; the session goes on. */
+  /**
+   * An event of the client's does not leave: it learns the reason, and there is a row of the log; the session
+   * continues.
+   */
   #refuseEvent(fault: Refusal, event_id: string | null, call: Call, results: readonly HookResult[], done: () => void) {
     if (this.#phase !== 'open') return
     const {facts, services} = this.#parts
@@ -241,7 +244,7 @@ export class RealtimeSession implements LiveCall {
     this.#account(typeOf(ended.payload), ended.payload, null, pass)
   }
 
-  /** What is held of the provider's words is judged as it is, and leaves; then `then`. */
+  /** The held events of the provider are judged as they are, and leave; then `then`. */
   #finish(then: () => void) {
     return this.#answers && this.#phase !== 'settling' ? this.#answers.finish(then) : then()
   }
@@ -388,7 +391,7 @@ export class RealtimeSession implements LiveCall {
 
 const NOTHING = Buffer.alloc(0)
 
-/** Writes the last frame and ends the connection; cuts it where a frame of another message stands half written. */
+/** Writes the last frame and ends the connection; cuts it when a frame of another message is half written. */
 function leave(socket: Duplex, last: Buffer | null, cut: boolean) {
   if (socket.destroyed) return
   if (cut) return void socket.destroy()

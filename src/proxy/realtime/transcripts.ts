@@ -10,10 +10,10 @@ type Services = SessionRecordServices & Uses<'limits'>
 const MAX_REMEMBERED = 64
 
 /**
- * What a client says is written down for it by a model of its own, whose usage is told with the transcript and charged
- * at that model's price (OpenAI, Realtime API, `conversation.item.input_audio_transcription.completed`). Each is an
- * entry of its own, settled before the client hears of it. It counts against limits and takes no request of them: it is
- * a part of the turn that the sound led to.
+ * A client's speech is transcribed by a model of its own, whose usage comes with the transcript and charged at that
+ * model's price (OpenAI, Realtime API, `conversation.item.input_audio_transcription.completed`). Each is an entry of
+ * its own, settled before the client hears of it. It counts against limits and takes no request of them: it is a part
+ * of the turn that the sound led to.
  */
 export class Transcripts {
   readonly #facts: SessionInfo
@@ -31,7 +31,7 @@ export class Transcripts {
     this.#services = services
   }
 
-  /** What an event about the session sets for its transcription. Speech from before may still be transcribed. */
+  /** Reads the transcription settings in an event about the session. Speech from before may still be transcribed. */
   learn(event: Json): void {
     const session = object(event.session)
     const {transcription} = object(object(session.audio).input)

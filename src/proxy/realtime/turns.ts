@@ -36,12 +36,12 @@ interface Turn {
   /** The `event_id` of the request, so that an error can be assigned to it. */
   event_id: string | null
   readonly opened_at: number
-  /** What had been sent when it was admitted. */
+  /** The mark of what had been sent when it was admitted. */
   readonly sent: TurnUsage['mark']
   first_byte_at: number
 }
 
-/** Limits a turn that uses `most` at most, by whoever calls now: throws a Refusal. */
+/** Limits a turn that uses `most` at most, for its caller: throws a Refusal. */
 export type TurnAdmission = (
   call: Call,
   most: Usage,
@@ -65,8 +65,8 @@ const MAX_WAITING = 16
 const MAX_RUNNING = 64
 
 /**
- * The turns of one session (core rules 2 and 6). Before a client's message leaves that may lead to a turn, an intent
- * stands for it, and its limits have admitted it; one intent is enough for sound, until an answer begins. An answer
+ * The turns of one session (core rules 2 and 6). Before a client's message leaves that may lead to a turn, an intent is
+ * written for it, and its limits have admitted it; one intent is enough for sound, until an answer begins. An answer
  * that the provider begins by itself gets its intent before the client hears of it. `response.done` is settled before
  * it goes on.
  */
@@ -76,7 +76,7 @@ export class Turns {
   readonly #running = new Map<string, Turn>()
   /** The last answers that were settled. */
   readonly #settled: string[] = []
-  /** What the last answer used: all of it is input to the next. */
+  /** The usage of the last answer: all of it is input to the next. */
   #before: Usage = emptyUsage()
   /** Turns that are being admitted and recorded; the session's end waits for them. */
   #opening = 0
@@ -94,7 +94,7 @@ export class Turns {
   /** The counters of the turn that was opened last. */
   counter_keys: readonly string[] = []
 
-  /** True while a response is requested or under way. */
+  /** True while a response is requested or in progress. */
   get is_busy(): boolean {
     return this.#running.size > 0 || this.#opening > 0 || this.#waiting.some(({is_asked}) => is_asked)
   }
@@ -130,8 +130,8 @@ export class Turns {
   }
 
   /**
-   * `response.created`. A fault: limits refuse a turn that the provider began by itself. It stands all the same, for it
-   * costs.
+   * `response.created`. A fault: limits refuse a turn that the provider began by itself. It is recorded all the same,
+   * for it costs.
    */
   begun(event: Json, done: (fault: Refusal | null) => void): void {
     const id = text(object(event.response).id) ?? ''
@@ -195,9 +195,7 @@ export class Turns {
     note(call, facts, {...end, status: null, hooks}, services)
   }
 
-  /**
-   * The session ends: answers under way are settled at what can be known of them, what never led to one costs nothing.
-   */
+  /** The session ends: answers in progress are settled by their known usage, turns without an answer cost nothing. */
   over(outcome: Outcome, error: string | null, delivered: boolean, done: () => void): void {
     if (this.#opening > 0) {
       this.#after = () => this.over(outcome, error, delivered, done)
@@ -343,9 +341,9 @@ export class Turns {
   }
 }
 
-/** What guardrails made of a turn. */
+/** The verdict of guardrails on a turn. */
 export interface TurnVerdict {
-  /** What the log shows: 446, 246, or 200. */
+  /** The status in the log: 446, 246, or 200. */
   readonly status: number
   /** Why nothing of its answer was let go; null: it was. */
   readonly denial: string | null

@@ -13,7 +13,7 @@ export interface UpgradeRequest {
   /** The request; its header of subprotocols names no key any more, so that none is forwarded, echoed or kept. */
   readonly incoming: InboundRequest
   readonly credentials: RequestCredentials
-  /** The subprotocols that go on to the provider, in order. */
+  /** The subprotocols that are passed to the provider, in order. */
   readonly protocols: readonly string[]
 }
 

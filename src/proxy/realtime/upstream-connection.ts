@@ -30,7 +30,7 @@ const MAX_BODY_BYTES = 1 << 20
 
 /**
  * Asks a provider for a WebSocket, over the pools of the way out: the wall, forward proxies and TLS are those of every
- * call. `done` is told once.
+ * call. `done` is called once.
  */
 export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall {
   readonly kind = 'realtime_session'
@@ -166,7 +166,7 @@ export class UpstreamConnection implements Dispatcher.DispatchHandler, LiveCall 
     this.#fail(refusalOf(error, this.#target.provider.slug))
   }
 
-  /** What a client must not accept (RFC 6455, 4.1). */
+  /** The faults for which a client must not accept the reply (RFC 6455, 4.1). */
   #faultIn(status: number, headers: Record<string, string>, protocol: string | null): string | null {
     if (status !== 101 || headers.upgrade?.toLowerCase() !== 'websocket') return 'it did not open a WebSocket'
     if (headers['sec-websocket-accept'] !== acceptKey(this.#opening.key))

@@ -64,7 +64,7 @@ export function opening(target: Target, offer: UpgradeRequest, services: Service
   }
 }
 
-/** Path and query below the base URL. A model that the client named stands in the query without its slug. */
+/** Path and query below the base URL. A model that the client named is in the query without its slug. */
 function placeOf({provider, options}: Target, request: string, model: string | null): string {
   const search = new URLSearchParams(request)
   search.delete('deployment')

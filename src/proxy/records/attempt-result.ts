@@ -29,7 +29,7 @@ export interface RewrittenResponse extends TranslatedReply {
   readonly status: number
   /** As it may be stored for others; null: not at all. */
   readonly kept: Buffer | null
-  /** What the log keeps of it. */
+  /** The logged bytes of it. */
   readonly logged: Buffer
 }
 

@@ -10,8 +10,8 @@ let counting = 0
 
 /**
  * The prompt of a call that its client left before its engine reported any usage, counted by the engine; null where
- * nothing is to be counted, or too many are being counted. Never rejects: without a count the prompt is estimated.
- * Where the call goes on elsewhere nothing waits for a count.
+ * nothing is to be counted, or too many are being counted. Never rejects: without a count the prompt is estimated. When
+ * the call continues elsewhere nothing waits for a count.
  */
 export function leftPrompt({
   request,

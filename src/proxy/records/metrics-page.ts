@@ -133,7 +133,7 @@ export function labelsIn(labels: Readonly<Record<string, string>>): string {
     .join(',')
 }
 
-/** The Prometheus text format (0.0.4), piece by piece: whoever puts them together may pause between any two. */
+/** The Prometheus text format (0.0.4), piece by piece: their reader may pause between any two. */
 export function* piecesOf({series, times, units, modes, unknown}: CountedCalls): Generator<string> {
   for (const counter of COUNTERS) yield* counted(counter, series)
   yield* counted(UNITS, units)

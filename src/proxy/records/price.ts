@@ -35,7 +35,7 @@ export function priceOf(
   return own && answered ? withFee(answered, own, at_ms) : (own ?? answered)
 }
 
-/** The price of the model that a router chose, with the fee of the router, which stands in its own price. */
+/** The price of the model that a router chose, with the fee of the router, which is in its own price. */
 function withFee(price: Price, router: Price, at_ms: number): Price {
   const fee = periodAt(router, at_ms).units?.[UNIT.routing_units]
   if (fee === undefined) return price
@@ -75,8 +75,8 @@ function listed(
 }
 
 /**
- * What `usage` costs. Throughput bought in advance costs nothing by the call, where the integration says so
- * (`skipPtuCostAttribution`).
+ * What `usage` costs. Throughput bought in advance costs nothing by the call, when the integration sets
+ * `skipPtuCostAttribution`.
  */
 export function costOf(
   {provider, options}: Priced,
@@ -91,8 +91,8 @@ export function costOf(
 }
 
 /**
- * What was charged, with the numbers of its report that no reader knows. They flag it, but at kinds of providers that
- * charge for nothing: there they are noted.
+ * The charge, with the unknown numbers of its report. They flag it, but at kinds of providers that charge for nothing:
+ * there they are noted.
  */
 export function withUnknown(
   {slug}: Priced['provider'],

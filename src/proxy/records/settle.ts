@@ -50,7 +50,7 @@ export function intentOf(call: Call, target: Target, model: string | null, servi
   return chargeOf(call, target, model, hold)
 }
 
-/** What is written of an attempt's end. */
+/** The record of an attempt's end. */
 export interface Settling {
   readonly call: Call
   readonly target: Target
@@ -71,7 +71,7 @@ export interface Settling {
   readonly mask: {kept(bytes: Buffer): Buffer} | null
 }
 
-/** Writes what the attempt used and cost, and its row of the log; `done` runs once that is safe, or cannot be had. */
+/** Writes the attempt's usage and cost, and its row of the log; `done` runs once that is safe, or has failed. */
 export function settle(settling: Settling, services: SettleServices, done: () => void): void {
   const is_unanswered = isUnanswered(settling, services)
   const waits = chargeDeferred(settling, services) ?? leftPrompt(settling)
@@ -79,7 +79,7 @@ export function settle(settling: Settling, services: SettleServices, done: () =>
   void waits.then(found => write(settling, {is_unanswered, prompt_tokens: found ?? null}, services, done))
 }
 
-/** What only its end tells of a call that was left. */
+/** The facts of a call that was left which only its end has. */
 interface LeftCall {
   readonly is_unanswered: boolean
   /** As its engine counted them. */
@@ -149,7 +149,7 @@ function isUnanswered({call, target, request, result}: Settling, {settings, stea
   const {statuses, fault, times} = result
   if (statuses.provider !== null || !fault || times.written_at === 0 || !settings.charge_unanswered) return false
   if (!speaks(call) || call.unanswered_at === target) return false
-  // Nobody bills an engine of the house: what it counts of a call that was left is kept, and nothing is guessed for it.
+  // An engine of the house sends no bill: its count of a call that was left is kept, and nothing is guessed for it.
   if (target.provider.is_engine) return request.countPrompt !== null && isLeft(result)
   return GIVEN_UP.has(fault.code) || (fault.code === 'upstream.broken' && steady() - times.written_at >= AT_WORK_MS)
 }
@@ -320,7 +320,7 @@ function rowOf({call, request, result, route, is_last, mask}: Settling, now: num
   })
 }
 
-/** What the client was answered; of an answer that did not pass, what routing decided by. */
+/** The client's status; of an answer that did not pass, the status that routing decided by. */
 function statusOf({fault, statuses}: AttemptResult, is_last: boolean, {relay}: Call): number {
   if (!is_last) return statuses.routing ?? fault?.status ?? statuses.provider ?? 0
   return fault && !relay.started ? fault.status : (statuses.client ?? statuses.provider ?? 0)

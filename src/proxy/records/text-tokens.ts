@@ -12,7 +12,7 @@ export interface AskedText {
   readonly prompt_tokens?: number | null
 }
 
-/** What came of an answer: how long its text is, and in how many events of a stream that came. */
+/** The seen part of an answer: the length of its text, and the number of a stream's events with text. */
 export interface SeenText {
   readonly text_bytes: number
   readonly text_pieces: number

@@ -51,7 +51,7 @@ const TELLS_OF_OTHERS: ReadonlySet<EndpointName> = new Set([
 ])
 /** Methods that use nothing up: they show what is there, or take it away. */
 export const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE'])
-/** Where a response may be begun that is made in the background: it is charged once it ended. */
+/** Endpoints that may begin a response in the background: it is charged once it ended. */
 const BEGINS_RESPONSES: ReadonlySet<EndpointName> = new Set(['createModelResponse', 'proxy'])
 /** By pass-through an end is put to what another call began: a response, a run, a job. */
 const CANCELS = /^[\w/.:%~-]+\/cancel$/
@@ -86,7 +86,7 @@ export function speaks({endpoint, operation}: Pick<AskedFor, 'endpoint' | 'opera
   )
 }
 
-/** What is known of an attempt once it ended. */
+/** The facts of an attempt once it ended. */
 export interface EndedAttempt extends AskedFor, AskedText, SeenText {
   /** Of the request that left. */
   readonly model: string | null
@@ -94,7 +94,7 @@ export interface EndedAttempt extends AskedFor, AskedText, SeenText {
   readonly mode_in: Buffer | null
   readonly status: number | null
   readonly outcome: Outcome
-  /** What a stream or a translation found; null where the whole answer is read here. */
+  /** The findings of a stream or a translation; null when the whole answer is read here. */
   readonly reply_facts: ReplyFacts | null
   /** The answer's body, decoded; null where it is not there whole. */
   readonly plain: Buffer | null
@@ -106,7 +106,7 @@ export interface EndedAttempt extends AskedFor, AskedText, SeenText {
   readonly is_skimmed?: boolean
   /** The request was written whole, and no answer began: its prompt may have been read all the same. */
   readonly is_unanswered?: boolean
-  /** Its response goes on being made, and is charged once it ended. */
+  /** Its response is still being made, and is charged once it ended. */
   readonly is_background?: boolean
   /** A stream that did not come to its end. */
   readonly is_cut_stream: boolean
@@ -175,7 +175,7 @@ function ofKind({kind, mode_in, reply_headers}: EndedAttempt, reported: Usage): 
   return usageOfKind(kind, reported, mode_in ? requestedMode(mode_in) : NO_MODE, reply_headers)
 }
 
-/** True where the reply tells of the batch that it began, so that this can be charged from its results. */
+/** True when the reply describes the batch that it began, so that this can be charged from its results. */
 function beginsBatch({operation, plain}: EndedAttempt): boolean {
   const batches = operation?.operation.batches
   return Boolean(batches && plain && batchesInReply(batches.words, plain).length > 0)

@@ -16,7 +16,7 @@ export function checkDelegation(call: Call, target: Target, {settings}: Services
   if (reason) throw new Refusal('delegation.refused', {operation: operation.name, reason})
 }
 
-/** What binds the call and would bind the holder of such a credential no more; null where nothing does. */
+/** The limit that binds the call and would not bind the holder of such a credential; null for none. */
 function bindingOf({admissions, target_admissions, caller}: Call, {managed, guards}: Target): string | null {
   if ([...admissions, ...target_admissions].some(each => each.counts_usage))
     return 'a limit of cost or tokens covers the call'

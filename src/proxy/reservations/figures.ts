@@ -20,7 +20,7 @@ export const EDIT_IMAGE_TOKENS = 7000
 export const SHOWN_IMAGE_TOKENS = 2520
 
 export const SOUND_TOKENS_A_SECOND = 10
-/** What a form of sound says besides: the last 224 tokens of a prompt count (OpenAI, speech to text). */
+/** The prompt of a form of sound: its last 224 tokens count (OpenAI, speech to text). */
 export const SOUND_PROMPT_TOKENS = 1024
 /** Tokens of speech for a letter, at the usual speed. */
 export const SPOKEN_TOKENS_A_LETTER = 2

@@ -13,7 +13,7 @@ type Services = Uses<'log' | 'prices'>
 
 const NO_USAGE = {prompt_tokens: 0, completion_tokens: 0}
 
-/** What an attempt may use. */
+/** The most usage of an attempt. */
 export interface ReservedUsage {
   /**
    * In tokens, in units: as the provider may charge it. Those that have no price count nothing where another has one.
@@ -25,15 +25,13 @@ export interface ReservedUsage {
   /** Of the answer, in tokens: held at first, and at most. */
   readonly first: number
   readonly most: number
-  /** What it may use without a bound; null: there is nothing. */
+  /** The part that has no bound; null for none. */
   readonly unbounded: Unbounded | null
-  /**
-   * Works the same out by a count of the prompt's tokens, which takes longer; null where nobody can, or it was done.
-   */
+  /** Works the same out by a count of the prompt's tokens, which takes longer; null when it is impossible or done. */
   readonly recount: (() => MaybePromise<ReservedUsage>) | null
 }
 
-/** What a prompt is made of: text, pictures and sound may cost differently, and what is written to a cache. */
+/** The classes of a prompt: text, pictures and sound may cost differently, and so may writes to a cache. */
 export type PromptUsage = Readonly<Partial<Record<(typeof INPUT_CLASSES)[number], number>>>
 export const NO_PROMPT: PromptUsage = {}
 
@@ -57,7 +55,7 @@ export class GrowingReservation implements Reservation {
   #reported = 0
   /** Tokens of the answer that are requested so far. */
   #requested_tokens: number
-  /** A further slice is requested, or was refused: the answer goes on with what is held, to its end. */
+  /** A further slice is requested, or was refused: the answer continues with the held amount, to its end. */
   #is_asking = false
   #pieces = 0
   /** The answer so far, and the most that it grew at once: of some providers pieces are long. */
@@ -105,9 +103,9 @@ export class GrowingReservation implements Reservation {
   }
 
   /**
-   * Sees to it that what a stream has come to is held, and asks for the next slice ahead. Null when it may go on; a
-   * refusal ends it. What a report of usage alone adds is owed already: it ends nothing, unless more of the answer
-   * follows.
+   * Makes sure that the progress of a stream is held, and requests the next slice ahead. Null when it may continue; a
+   * refusal ends it. An amount that a report of usage alone adds is owed already: it ends nothing, unless more of the
+   * answer follows.
    */
   reach(stream: StreamProgress): MaybePromise<Refusal | null> {
     const {pieces, usage} = stream

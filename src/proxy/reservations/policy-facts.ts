@@ -4,7 +4,7 @@ import type {Target} from '../targets/target.ts'
 
 const METADATA = 'metadata.'
 
-/** What policies ask of a call at a target, read when they do. A class, for the reason that `CallFacts` is one. */
+/** The facts of a call at a target for policies, read on demand. A class, for the reason that `CallFacts` is one. */
 export class TargetFacts implements PolicyFacts {
   readonly #call: Pick<Call, 'caller' | 'metadata' | 'prompt'>
   readonly #target: Target
@@ -78,7 +78,7 @@ export class TargetFacts implements PolicyFacts {
   }
 }
 
-/** What the call itself says under a key: objects inherit what no call brings, such as `constructor`. */
+/** The call's own value of a key: objects inherit some that no call has, such as `constructor`. */
 function own(metadata: Call['metadata'], key: string): string | undefined {
   const name = key.slice(METADATA.length)
   return key.startsWith(METADATA) && Object.hasOwn(metadata, name) ? metadata[name] : undefined

@@ -53,12 +53,15 @@ const HOUR = Buffer.from('1h')
 const SPEAKS = /audio|tts|voice|live|realtime/
 const DRAWS = /image|banana|imagen/
 
-/** What a request says of its prompt's and its answer's cost, as it leaves; where that cannot be read, as it came. */
+/**
+ * The facts of a request that decide its prompt's and its answer's cost, as it leaves; if those cannot be read, as it
+ * came.
+ */
 export class RequestFacts {
   /** Its JSON; null for what is none, or is not read. */
   readonly bytes: Buffer | null
   readonly #members: Record<string, unknown> = {}
-  /** How many values stand in a list at its top. */
+  /** The lengths of lists at its top. */
   readonly #counts = new Map<string, number>()
   readonly #stored: Unbounded | null
   readonly tools: ToolReading
@@ -72,7 +75,7 @@ export class RequestFacts {
     this.tools = toolReading(this.bytes ?? Buffer.alloc(0), this.model)
   }
 
-  /** What it may use without a bound; null: there is nothing. */
+  /** The part that has no bound; null for none. */
   get unbounded(): Unbounded | null {
     return this.#stored ?? this.tools.unbounded
   }

@@ -117,7 +117,7 @@ function refuseUnmetered({operation}: Call, claims: readonly LimitClaim[]) {
     throw new Refusal('limit.unmetered', {operation: operation.operation.name, limit: limit.label})
 }
 
-/** What a mode without a rate will cost cannot be known. */
+/** The cost of a mode without a rate cannot be known. */
 function refuseMode({body}: Call, {provider}: Target, out: UpstreamRequest, claims: readonly LimitClaim[]) {
   const limit = claims.find(({type}) => type === 'cost')
   const bytes = Buffer.isBuffer(out.body) ? out.body : 'bytes' in body ? body.bytes : null

@@ -29,8 +29,8 @@ import {RequestFacts} from './request-facts.ts'
 export type Dearest = (classes: readonly TokenClass[]) => TokenClass
 
 /**
- * What the next attempt of a call may use; null for what uses nothing up. The tokens of its prompt's text are at most
- * those that its bytes can be; where they were counted, `counted` says how many they are.
+ * The most that the next attempt of a call may use; null for one that uses nothing up. The tokens of its prompt's text
+ * are at most those that its bytes can be; when they were counted, `counted` has their number.
  */
 export function reservedUsage(
   call: Call,

@@ -14,7 +14,7 @@ const TEXTS = ['text', 'instructions', 'output', 'arguments'].map(keyBytes)
 /** Formats of sound from telephones, in the words of both versions of the API. */
 const TELEPHONE = ['g711', 'audio/pcmu', 'audio/pcma'].map(word => Buffer.from(word))
 
-/** What was sent that no answer has been charged for: the most that it comes to, in tokens. */
+/** The sent input that no answer has been charged for: at most so many tokens. */
 interface Sent {
   readonly text: number
   readonly images: number
@@ -80,7 +80,7 @@ export class TurnUsage {
     return usage
   }
 
-  /** What was sent so far; `reset` takes it off. */
+  /** The input that was sent so far; `reset` subtracts it. */
   get mark(): Sent {
     return this.#sent
   }
@@ -99,7 +99,7 @@ export class TurnUsage {
     return usage
   }
 
-  /** From here on anew; what was sent behind `mark` stays, for the next turn may be charged for it. */
+  /** Counts again from here; input sent behind `mark` stays, for the next turn may be charged for it. */
   reset(mark: Sent = this.#sent): void {
     this.#text_in = this.#audio_in = this.#text_out = this.#audio_out = 0
     const {text, images, sound} = this.#sent
@@ -111,7 +111,7 @@ export class TurnUsage {
   }
 }
 
-/** What an event says, without the event itself; all of it where it is no event. */
+/** The content of an event, without the event itself; all of it when it is no event. */
 function wordsIn(payload: Buffer): Buffer {
   try {
     const members = topLevel(payload, NO_KEYS)
@@ -124,7 +124,7 @@ function wordsIn(payload: Buffer): Buffer {
 const NO_KEYS: ReadonlySet<string> = new Set()
 const NOTHING = Buffer.alloc(0)
 
-/** What a turn used as it is charged in the prompt of the next, where nothing of it is in a cache. */
+/** The usage of a turn as it is charged in the prompt of the next, when nothing of it is in a cache. */
 function asPrompt(before: Usage): Usage {
   return {
     ...emptyUsage(),

@@ -59,7 +59,7 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     this.#abandon?.()
   }
 
-  /** What is stored, or null: the provider is to be called. Pending for ever after `leave`. */
+  /** The stored entry, or null: the provider is to be called. Pending for ever after `leave`. */
   result(): Promise<CacheEntry | null> {
     return this.#result.promise
   }

@@ -25,7 +25,7 @@ type Refuse = (fault: Refusal, target: Target | null, route: RouteInfo, tries: n
 
 /**
  * A call's way through its plan: tries target after target as the router says, until a response passes or nothing is
- * left. At any time one attempt is under way, or a wait, or nothing any more.
+ * left. At any time one attempt is in progress, or a wait, or nothing any more.
  */
 export class CallRunner implements AttemptOwner, StateOwner {
   readonly #planned: PlannedCall
@@ -36,7 +36,7 @@ export class CallRunner implements AttemptOwner, StateOwner {
   #try!: Try
   /** At the target that is tried, or was tried last. */
   #run: TargetRun | null = null
-  /** What follows the attempt that is being settled. */
+  /** The step after the attempt that is being settled. */
   #next: RoutingStep | undefined
   /** Why the last target could not be tried. */
   #fault: Refusal | undefined
@@ -100,7 +100,7 @@ export class CallRunner implements AttemptOwner, StateOwner {
     call.used_here = addSpent(call.used_here, actual)
     call.reservation?.settle(actual)
     call.reservation = null
-    // the ledger knows of each attempt at once, and the counters are compared with it while the call goes on
+    // the ledger knows of each attempt at once, and the counters are compared with it while the call continues
     if (is_retried) for (const admission of call.target_admissions) admission.spent(actual)
     else this.#run?.release()
     for (const admission of call.admissions) {

@@ -24,7 +24,7 @@ interface Kept {
   readonly models: readonly ListedModel[] | null
 }
 
-/** What engines say they have, called with the credentials of their integrations, remembered for a minute. */
+/** The models that engines list, fetched with the credentials of their integrations, remembered for a minute. */
 export class EngineLists {
   readonly #services: Services
   readonly #known = new LRUCache<string, Kept>({

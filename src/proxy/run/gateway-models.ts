@@ -31,7 +31,7 @@ interface ListRequest {
   wants(slug: string | null, kind: string): boolean
 }
 
-/** What a caller can call now. */
+/** The models that a caller can call now. */
 export async function gatewayModels(
   request: ListRequest,
   engines: EngineLists,
@@ -64,7 +64,7 @@ export async function gatewayModels(
 
 const NO_MODELS: readonly ListedModel[] = []
 
-/** A model with what its host tells of it. */
+/** A model with its host's own description. */
 type Offered = OfferedModel & {readonly from_host?: ListedModel}
 
 /** The models of one provider; `slug` is null for one that is named by its kind. */
@@ -112,7 +112,7 @@ const made = new WeakMap<
   {readonly from_host: readonly ListedModel[] | null; readonly at_ms: number; readonly models: readonly GatewayModel[]}
 >()
 
-/** What the host has and the integration lets through; prices of its own stay with the names that it gives them. */
+/** The host's models that the integration admits; prices of its own stay with the names that it gives them. */
 function hosted(
   {models, allow_all_models, disabled}: ProviderModels,
   from_host: readonly ListedModel[],
@@ -167,8 +167,8 @@ function modelOf(pool: Pool, name: string, facts: ModelFacts): GatewayModel {
 }
 
 /**
- * Whether a target goes to the provider of a pool. One that leaves the provider to the call goes to every one that has
- * a slug.
+ * True when a target's calls reach the provider of a pool. One that leaves the provider to the call reaches every one
+ * that has a slug.
  */
 function isOf({slug, kind}: ListedTarget, pool: Pool): boolean {
   if (slug !== null) return slug === pool.slug
@@ -185,7 +185,7 @@ function isPast(expires_at: string | null, at_ms: number): boolean {
   return expires_at !== null && Date.parse(expires_at) <= at_ms
 }
 
-/** What is known of a model beside its name: what its host tells, its price, its longest answer. */
+/** The facts of a model beside its name: its host's description, its price, its longest answer. */
 class ModelFacts {
   readonly at_ms: number
   readonly #services: Services

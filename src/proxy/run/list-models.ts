@@ -38,7 +38,7 @@ export class ModelLists {
     this.#engines = new EngineLists(services)
   }
 
-  /** Whether a request asks for models, or for one: `GET /models` and `GET /models/{id}`. */
+  /** True when a request is for models, or for one: `GET /models` and `GET /models/{id}`. */
   takes({method, route, request}: InboundRequest): boolean {
     return (
       method === 'GET' && (route.endpoint?.listed === true || (!route.endpoint && ONE_MODEL.test(request.url ?? '')))
@@ -87,7 +87,7 @@ export class ModelLists {
   async #isOwn(routing: ResolvedPlan, {incoming, caller}: Call): Promise<boolean> {
     const {plan} = routing
     if (hasSeveralTargets(plan) || incoming.own.values['fetch-integrated-models'] === 'true') return true
-    if (!incoming.route.endpoint) return false // one model of one provider is asked for there
+    if (!incoming.route.endpoint) return false // that request is for one model of one provider
     const {root} = plan
     if (root.kind === 'branch') return false
     const {managed, provider} = await this.#plans.target(routing, root, incoming, caller)

@@ -12,7 +12,7 @@ export interface ListedTarget {
   readonly model: string | null
 }
 
-/** Where a config sends calls by the model that they name. */
+/** The targets to which a config sends calls by the model that they name. */
 export class ModelsOfPlan {
   readonly targets: readonly ListedTarget[]
   /** Names that conditions compare with: clients call by them. */
@@ -44,7 +44,7 @@ export class ModelsOfPlan {
   }
 }
 
-/** True where the gateway's own list is asked for: one target that takes every call has a list of its own. */
+/** True when the request is for the gateway's own list: one target that takes every call has a list of its own. */
 export function hasSeveralTargets({root, lists_integrated}: Plan): boolean {
   return lists_integrated || targetsOf(root).length > 1 || asksConditions(root)
 }

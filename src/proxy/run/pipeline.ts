@@ -4,11 +4,11 @@ import type {MaybePromise} from '../../base/maybe-promise.ts'
 export type StageResult = 'done' | undefined
 export type RunStage<R> = (run: R) => MaybePromise<StageResult>
 
-/** What goes through stages, and gathers what they obtain. */
+/** The subject of stages, which gathers what they obtain. */
 export interface StagedRun {
   /** The call ended while a stage waited. */
   readonly has_ended: boolean
-  /** Gives back what stages have obtained. */
+  /** Releases what stages have obtained. */
   release(): void
 }
 

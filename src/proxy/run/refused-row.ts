@@ -39,7 +39,10 @@ function holdsUnjudged({guardrails, body, has_user_of_body}: Call): boolean {
   return !guardrails?.has_judged && ('bytes' in body || has_user_of_body)
 }
 
-/** What would have run whatever the config says; unknown where that names some of its own, or they cannot be read. */
+/**
+ * The guardrails that would have run whatever the config says; unknown when that names some of its own, or they cannot
+ * be read.
+ */
 async function defaultsOf({incoming, caller}: Call, services: Services): Promise<TargetGuardrails | null | 'unknown'> {
   if (NAMES_HOOKS.test(incoming.own.values.config ?? '')) return 'unknown'
   try {

@@ -21,8 +21,8 @@ import type {RunStage, StageResult} from './pipeline.ts'
 import type {TargetRun} from './target-run.ts'
 
 /**
- * What happens to a call at a target, in this order. What a stage obtains it leaves in the run, which gives it back
- * when the call ends.
+ * The stages of a call at a target, in this order. A stage leaves what it obtains in the run, which releases it when
+ * the call ends.
  */
 export const STEPS: readonly RunStage<TargetRun>[] = [
   resolve,

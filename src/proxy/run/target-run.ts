@@ -53,10 +53,10 @@ export class TargetRun implements StagedRun {
   route: RouteInfo
   /** From the first stage on. */
   target!: Target
-  /** The cache lookup is under way, or another call's response is waited for. */
+  /** The cache lookup is in progress, or another call's response is waited for. */
   lookup: CacheParticipant | null = null
   cached: CacheEntry | null = null
-  /** Where the response of the next attempt may be stored. */
+  /** The store for the response of the next attempt, if any. */
   cache: CacheParticipant | null = null
   limits: readonly EntityLimit[] = []
   request!: UpstreamRequest
@@ -126,7 +126,7 @@ export class TargetRun implements StagedRun {
   }
 }
 
-/** Counts what was used; the claim of a call that was never sent is given back. */
+/** Counts the usage; the claim of a call that was never sent is released. */
 export function endAdmission(admission: Admission, attempts: number, used: Spent): void {
   if (attempts > 0) admission.settle(used)
   else admission.release()

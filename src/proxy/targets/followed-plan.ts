@@ -4,7 +4,7 @@ import {AGAIN, type Link, unusable} from '../inbound/links.ts'
 import type {ResolvedPlan} from './plan-cache.ts'
 import type {Target} from './target.ts'
 
-/** The plan of a call that goes on with an upload: the one target that began it, once, as its bytes pass by. */
+/** The plan of a call that continues an upload: the one target that began it, once, as its bytes pass by. */
 export function followedPlan(routing: ResolvedPlan, {option_path}: Link): ResolvedPlan {
   const leaf = leafAt(routing.plan.root, option_path)
   if (!leaf) throw unusable('its config has other targets since', AGAIN)

@@ -17,14 +17,14 @@ export interface TargetGuardrails {
   readonly digest: string
   /** The same of requests: a file that was judged is judged again where this is another. */
   readonly input_digest: string
-  /** What becomes of bodies that they cannot read; null: as the setting says. */
+  /** The treatment of bodies that they cannot read; null: as the setting. */
   readonly unreadable_bodies: UnreadableBodies | null
 }
 
 /**
- * What is attached at a leaf of a config: by the config, its hooks inherited already, and by the defaults of the
- * organisation, the workspace and the key. Null when nothing is, or guardrails are switched off. Refuses (400) what
- * names no guardrail or check.
+ * The guardrails of a leaf of a config: of the config, its hooks inherited already, and of the defaults of the
+ * organisation, the workspace and the key. Null for none, or when guardrails are switched off. Refuses (400) a name of
+ * no guardrail or check.
  */
 export async function resolveGuardrails(
   spec: TargetSpec,

@@ -31,7 +31,8 @@ function placedAt(target: Target, place: ModelPlace, services: Services): Target
 }
 
 /**
- * Nobody who may send the integration's credentials there wrote the host: the model's own headers are all that goes.
+ * The author of the host may not send the integration's credentials there: the model's own headers are all that is
+ * sent.
  */
 function withoutIntegration(target: Target, own: Readonly<OutgoingHeaders>): Target {
   const of_integration = target.managed!.headers

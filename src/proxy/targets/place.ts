@@ -14,29 +14,29 @@ import type {TargetSpec} from '../../routing/plan.ts'
 import type {ManagedProvider} from '../services.ts'
 
 /**
- * Where a target is, and what it is sent there. What an integration holds is sent to the place of the integration's own
- * row alone.
+ * The place of a target, and its credentials. An integration's credentials are sent to the place of the integration's
+ * own row alone.
  */
 export interface TargetPlace {
   readonly custom_host: string | undefined
   readonly options: Options
   readonly key: string | null
   readonly headers: Readonly<OutgoingHeaders>
-  /** Whose credentials go: then place and login are what that one says, and nobody else. */
+  /** The owner of the credentials: only its place and login count then. */
   readonly credential_of: 'integration' | 'caller'
   /** True when the host is not the integration's own: its trust does not hold there. */
   readonly is_callers_host: boolean
-  /** What headers named in vain. */
+  /** Headers that had no effect. */
   readonly warning: string | null
 }
 
-/** What a place is given beside the integration: by the node of a config, and by the headers of the call. */
+/** The settings of a place beside the integration: from the node of a config, and from the headers of the call. */
 export interface SaidOfPlace {
   readonly kind: string
   readonly node: TargetSpec
   readonly header_host: string | undefined
   readonly header_options: Options
-  /** What the settings say for everybody. */
+  /** The settings' defaults for all. */
   readonly defaults: Options
   /** True where the node was saved: what it holds is not the caller's. */
   readonly is_saved: boolean

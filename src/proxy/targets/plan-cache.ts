@@ -17,7 +17,7 @@ export interface ResolvedPlan {
   readonly plan: Plan
   readonly selectors: TargetSelectors
   readonly slug: string | null
-  /** What is known and has no effect in a config sent with the call. */
+  /** The known members without effect in a config sent with the call. */
   readonly warning: string | null
   readonly targets: Map<PlanTarget, Target>
 }

@@ -21,7 +21,7 @@ export interface TargetSelectors {
   readonly virtual_key: string | undefined
   readonly config: string | undefined
   readonly custom_host: string | undefined
-  /** What headers say of a provider's place and login. */
+  /** The headers' options for a provider's place and login. */
   readonly options: Options
 }
 
@@ -41,13 +41,13 @@ export interface Target {
   readonly key: string | null
   /** Headers of the integration and the config, lower case. */
   readonly headers: Readonly<OutgoingHeaders>
-  /** Whose credentials go there: the gateway's own identity is for those of an integration alone. */
+  /** The owner of the credentials that are sent: the gateway's own identity is for those of an integration alone. */
   readonly credential_of: TargetPlace['credential_of']
   /** True where its host is one that the caller names. */
   readonly is_callers_host: boolean
-  /** What headers named in vain, as the client reads it. */
+  /** Headers that had no effect, as the client reads it. */
   readonly warning: string | null
-  /** What the config does to a JSON body; the model apart. */
+  /** The config's changes to a JSON body; the model apart. */
   readonly params: Pick<TargetSpec, 'default_params' | 'override_params' | 'drop_params'>
   /** `override_params` as changes to the bytes. */
   readonly edits: Edits | null
@@ -55,12 +55,12 @@ export interface Target {
   readonly model: string | null
   readonly request_timeout_ms: number | null
   readonly forward_headers: readonly string[]
-  /** False where the node says so. */
+  /** False when the node sets it so. */
   readonly strict: boolean
   readonly cache: CacheRule | null
-  /** What judges its requests and answers; null where nothing does. */
+  /** The guardrails of its requests and answers; null for none. */
   readonly guards: TargetGuardrails | null
-  /** What the place needs to know: region, project, api version ... */
+  /** The options of the place: region, project, api version ... */
   readonly options: Readonly<Record<string, string>>
   readonly option_path: string
   /** True when its provider is the one that the call names, whose token is then the call's own. */
@@ -147,7 +147,7 @@ export function checkManaged({managed}: Target, now_ms: number): void {
   if (managed?.is_mapped) throw new Refusal('provider.mapped', {provider: managed.slug})
 }
 
-/** What a provider cannot take is refused at every entrance, also where the provider itself is not called. */
+/** An option that a provider cannot take is refused at every entrance, also when the provider itself is not called. */
 function checkedOptions({slug}: Provider, options: Options) {
   try {
     for (const name of optionsFor(slug)) optionIn(options, name)
@@ -198,7 +198,7 @@ function destinationOf(
   return services.destination(custom_host, trusted)
 }
 
-/** Where a call goes whose place depends on its options, model or endpoint. */
+/** The destination of a call whose place depends on its options, model or endpoint. */
 export function resolveDestination(
   {managed, options}: Target,
   provider: Provider,
@@ -227,7 +227,7 @@ interface ProviderName {
 
 const NO_SCOPES: readonly string[] = []
 
-/** What names of models begin with there: no slug, where the provider is named beside the model. */
+/** The prefixes of model names there: no slug, when the provider is named beside the model. */
 async function scopesOf(
   {slug, managed}: ProviderName,
   {workspace_id}: Caller,

@@ -86,7 +86,7 @@ export class Copy {
     this.#parts = [masked(this.bytes())]
   }
 
-  /** What was kept, in one piece. */
+  /** The kept bytes, in one piece. */
   bytes(): Buffer {
     if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts)]
     return this.#parts[0] ?? EMPTY

@@ -55,9 +55,11 @@ export interface UpstreamRequest {
   readonly request_timeout_ms: number | null
   /** Null where bodies pass as they are. */
   readonly translating: RequestTranslation | null
-  /** What answers in the provider's place by calling it, once or several times; null where one call is all. */
+  /**
+   * The operation that answers in the provider's place by calling it, once or several times; null when one call is all.
+   */
   readonly operation: MultiRequest | null
-  /** Reads the output of the batches that the answer tells of; null where it tells of none. */
+  /** Reads the output of the batches in the answer; null when it has none. */
   readonly output: MultiRequest | null
   /** Counts its prompt; null where its provider has nothing that does. */
   readonly countPrompt: ((within_ms: number) => Promise<number | null>) | null
@@ -68,7 +70,7 @@ export interface UpstreamRequest {
 /** Dispatchers want an origin, also the one that answers in this process. */
 const ORIGIN_HERE = 'http://127.0.0.1'
 
-/** What takes it there. */
+/** The dispatcher of the connection. */
 export function dispatcherOf(
   {operation, provider, destination}: UpstreamRequest,
   {caller}: Call,
@@ -81,7 +83,7 @@ export function dispatchOf({method, path, headers, body, destination}: UpstreamR
   return {method, path, headers, body, origin: destination?.origin ?? ORIGIN_HERE}
 }
 
-/** Where it went, or what its operation called last; null for a provider that answers in this process. */
+/** The URL of the request, or of the last call of its operation; null for a provider that answers in this process. */
 export function upstreamUrl({
   operation,
   destination,
@@ -96,8 +98,9 @@ export function upstreamUrl({
 const TRANSLATED: ReadonlySet<EndpointName> = new Set(['messages', 'messagesCountTokens', 'createModelResponse'])
 
 /**
- * What leaves for the provider: path, headers and body, each as the client sent it but for what the target changes.
- * Refuses (400) what the provider has no words for, and options of its place and login that it would not take.
+ * Builds the request to the provider: path, headers and body, each as the client sent it but for the changes of the
+ * target. Refuses (400) input that the provider's format cannot express, and options of its place and login that it
+ * would not take.
  */
 export function buildUpstreamRequest(
   call: Call,
@@ -137,7 +140,7 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const destination = provider.transport
     ? null
     : (target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, services))
-  // A model of the path stands in no body, for many vendors refuse one there.
+  // A model of the path is in no body, for many vendors refuse one there.
   const named = call.operation?.path_model
     ? null
     : model !== null && provider.modelIn
@@ -220,7 +223,7 @@ function oneModel(
   return lister ? ownModel(lister, {call, target, id: plainId(id!)}, services) : undefined
 }
 
-/** What leaves by a provider operation is its own to say; here is the place that it begins at. */
+/** A provider operation chooses its own calls; this is the place that it begins at. */
 function operationRequest(
   operation: ProviderOperation,
   of: OperationContext,
@@ -254,7 +257,7 @@ function operationRequest(
   }
 }
 
-/** Endpoints whose answers tell of batches that may have ended. */
+/** Endpoints whose answers may describe ended batches. */
 const TELLS_OF_BATCHES: ReadonlySet<EndpointName> = new Set([
   'retrieveBatch',
   'cancelBatch',
@@ -317,7 +320,7 @@ function checkOffer({incoming: {route, method}, endpoint}: Call, provider: Provi
     throw new Refusal('endpoint.unsupported', {provider: provider.slug, endpoint: `${method} ${route.path}`})
 }
 
-/** `is_read`: the answer is to be read and written anew, and so comes without an encoding. */
+/** `is_read`: the answer is to be read and rewritten, and so comes without an encoding. */
 function headersOf(
   call: Call,
   target: Target,

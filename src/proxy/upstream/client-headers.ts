@@ -50,7 +50,7 @@ export function addClientHeaders(
   if (target.managed && provider.headersOf) Object.assign(sent, provider.headersOf(target.options))
 }
 
-/** What a `Connection` header says is of the connection alone (RFC 9110, section 7.6.1). */
+/** Headers that a `Connection` header names are of the connection alone (RFC 9110, section 7.6.1). */
 function namedIn(connection: string | undefined): readonly string[] | undefined {
   return connection === undefined || connection === 'keep-alive' ? undefined : connection.toLowerCase().split(/[\s,]+/)
 }
@@ -165,7 +165,7 @@ export function headersForChecks({headers, own}: InboundRequest): Record<string,
   return texts
 }
 
-/** Whether a text holds a key of ours: one that is known, or one that is formed as ours are. */
+/** True when a text holds a key of ours: one that is known, or one in the form of ours. */
 export function holds(text: string, keys: Keys, services: Services): boolean {
   return holdsOwnKey(text, knownTo(keys, services))
 }

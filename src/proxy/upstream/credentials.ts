@@ -64,8 +64,8 @@ export function keyFor(
 }
 
 /**
- * True when a call without a key is not to be made. A host of somebody's own may need none: it is told nothing, unless
- * the client brought a token that it is not to have.
+ * True when a call without a key is not to be made. A custom host may need none: it gets none, unless the client
+ * brought a token that it is not to have.
  */
 export function lacksKey(
   {options, is_custom}: Target,

@@ -32,7 +32,7 @@ const STREAMS = {
 type Opens = (typeof STREAMS)[keyof typeof STREAMS]
 
 /**
- * The plain bytes of a whole body, for our own reading; null when they cannot be had. `encoding` is as `encodingOf`
+ * The plain bytes of a whole body, for our own reading; null when it cannot be decoded. `encoding` is as `encodingOf`
  * gives it. `done` may run at once.
  */
 export function decodeWhole(encoding: string | null, body: Buffer, done: (plain: Buffer | null) => void): void {
@@ -47,7 +47,7 @@ export function decodeWhole(encoding: string | null, body: Buffer, done: (plain:
   next(0, body)
 }
 
-/** Reads along an encoded stream: each chunk's plain bytes go to `seen` before the chunk itself may go on. */
+/** Reads along an encoded stream: each chunk's plain bytes go to `seen` before the chunk itself may be sent. */
 export interface Tap {
   /**
    * True when its bytes are not in the encoding of the header, or decode to more than the limit: nothing more is read.
@@ -59,21 +59,23 @@ export interface Tap {
   close(): void
 }
 
-/** A tap for `encoding`, as `encodingOf` gives it, or null for one we cannot read: such a stream goes on unread. */
+/**
+ * A tap for `encoding`, as `encodingOf` gives it, or null for one we cannot read: such a stream is passed on unread.
+ */
 export function tap(encoding: string, seen: (plain: Buffer) => void): Tap | null {
   const opens = decodersFor<Opens>(encoding, STREAMS)
   if (!opens) return null
   return opens.toReversed().reduce<Tap | null>((inner, open) => layer(open, inner, seen), null)
 }
 
-/** One decoder; what it makes goes on to `inner`, or is seen. */
+/** One decoder; its output is passed to `inner`, or is seen. */
 function layer(open: Opens, inner: Tap | null, seen: (plain: Buffer) => void): Tap {
   const stream = open()
   let broken = false
-  /** What came of the chunk that is being read. */
+  /** The output of the chunk that is being read. */
   let plain: Buffer[] = []
   let plain_bytes = 0
-  /** Chunks that may not go on yet, the oldest first. A decoder that fails never answers for the one it was at. */
+  /** Chunks that may not be sent yet, the oldest first. A decoder that fails never answers for its current one. */
   const waiting: (() => void)[] = []
   const close = () => {
     broken = true

@@ -66,7 +66,7 @@ const NOT_JSON = 'an event of its stream is not JSON'
 const TOO_DEEP = `an event of its stream is nested deeper than the ${MAX_JSON_DEPTH} levels that are read`
 
 /**
- * What is no JSON is swallowed nowhere, for with it a piece of the answer is gone; but for nothing, and OpenAI's last
+ * An event that is no JSON is an error, for with it a piece of the answer is gone; except empty ones, and OpenAI's last
  * word.
  */
 function eventOf(name: string | null, text: string): StreamEvent | string {

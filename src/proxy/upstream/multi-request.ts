@@ -39,8 +39,7 @@ export interface OperationContext extends UpstreamOf {
 
 /**
  * Answers an attempt in the provider's place: a provider operation is run, which calls the provider as often as it
- * needs, and what it comes to is told as one answer. So an operation has one intent and one settlement, however many
- * calls it is.
+ * needs, and its result is one answer. So an operation has one intent and one settlement, however many calls it is.
  */
 export class MultiRequest {
   readonly #operation: ProviderOperation
@@ -73,17 +72,17 @@ export class MultiRequest {
     return true
   }
 
-  /** The way to the provider for what an answer tells of, apart from the answer. */
+  /** The provider's calls that read the work in an answer, apart from the answer. */
   upstream(signal: AbortSignal): Upstream & {readonly url: string | null} {
     return new SubRequests(this.#of, signal, this.#services)
   }
 
-  /** The output of a batch, as the client would be given it. This operation has to be the one for outputs. */
+  /** The output of a batch, as the client would be given it. The operation has to be the one for outputs. */
   async output(batch_id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     return this.contentOf(batch_id, signal)
   }
 
-  /** What its provider keeps under an id. This operation has to be one that gives content. */
+  /** The content of an id at its provider. The operation has to be one that returns content. */
   async contentOf(id: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const request = {...this.#operationInput(this.#context()), id, body: NOTHING, form: null}
     const result = await this.#operation(request, new SubRequests(this.#of, signal, this.#services))
@@ -97,7 +96,7 @@ export class MultiRequest {
     try {
       const result = await this.#operation(this.#operationInput(context), this.#upstream)
       if ('json' in result) return jsonAnswer(200, result.json)
-      // What goes wrong before the first byte still has a status of its own.
+      // A fault before the first byte still has a status of its own.
       const content = result.content[Symbol.asyncIterator]()
       const first = await content.next()
       return {status: 200, headers: {'content-type': result.content_type}, chunks: this.#content(first, content)}
@@ -182,7 +181,7 @@ export class MultiRequest {
     return readParts(body.judged ? this.#request : behind(body.lead, this.#request), type)
   }
 
-  /** What is left of the request flows away: a client that still sends it would not read the answer. */
+  /** The rest of the request is ignored: a client that still sends it would not read the answer. */
   #leaveRequest() {
     const {incoming} = this.#of.call
     void this.#request?.return?.().then(() => messageOf(incoming).resume())
@@ -199,13 +198,13 @@ export class MultiRequest {
   }
 }
 
-/** How a provider tells faults: a list of models may be all that it is asked for in calls of its own. */
+/** A provider's reader of faults: lists of models may be all that is fetched from it in calls of its own. */
 function faultsOf({operations, translations}: Provider) {
   return operations?.fault ?? translations?.fault ?? plainFault
 }
 
 const NOTHING: Json = {}
-/** What follows an id in a path of the table. */
+/** The segments behind an id in a path of the table. */
 const AFTER_ID = /\/(?:content|cancel|output)$/
 const MAX_DECODED = 3
 
@@ -215,7 +214,7 @@ export function idIn(path: string): string {
   return plainId(rest.replace(AFTER_ID, ''))
 }
 
-/** An id as its provider says it: what the gateway tells of ids with slashes is percent-encoded. */
+/** An id as its provider writes it: ids with slashes are percent-encoded in the gateway's replies. */
 export function plainId(text: string): string {
   let id = text
   for (let times = 0; times < MAX_DECODED && id.includes('%'); times++) {

@@ -69,10 +69,7 @@ function shapeOf({incoming: {headers, own}}: Call) {
   return shapeFor({...own.values, ...headers})
 }
 
-/**
- * What a model costs, as lists tell it: by the integration's price, else the model's, else that of the model which it
- * is made of.
- */
+/** The price of a model for lists: the integration's, else the model's, else that of the model which it is made of. */
 export function pricingOf(kind: string, {slug, base, price}: OfferedModel, at_ms: number, {prices}: Services) {
   const found: Price | undefined =
     price ?? prices.find(kind, slug, at_ms) ?? (base === undefined ? undefined : prices.find(kind, base, at_ms))

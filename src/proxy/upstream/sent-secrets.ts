@@ -4,7 +4,7 @@ import type {UpstreamRequest} from './build-request.ts'
 
 /** Headers that say who calls, and parameters of URLs that do. */
 const SECRET_NAME = /auth|key|token|secret|cookie|signature|credential|password/i
-/** Words around a secret in its header: schemes, and what a signature tells of itself. */
+/** Words around a secret in its header: schemes, and the parts of a signature. */
 const NO_SECRET =
   /^(?:bearer|basic|token|digest|aws4-.*|signature|signedheaders=.*|version=.*|keyid=.*|algorithm=.*|headers=.*)$/i
 const MAX_KNOWN = 1000
@@ -27,7 +27,9 @@ export function maskOf(
   return mask
 }
 
-/** What went to a target last: most calls send the same again, and a comparison costs less than a key of them all. */
+/**
+ * The values last sent to a target: most calls send the same again, and a comparison costs less than a key of them all.
+ */
 const lately = new WeakMap<object, {readonly values: readonly unknown[]; readonly mask: SecretMask | null}>()
 
 function isSame(values: readonly unknown[], headers: UpstreamRequest['headers']): boolean {

@@ -8,15 +8,15 @@ import type {Usage} from '../../schema/usage.ts'
 import {type Tap, tap} from './decode.ts'
 
 /**
- * An event stream on its way through: what may leave at once, what waits for the settlement, and what it reported of
- * itself.
+ * An event stream that is passed through: the bytes that may leave at once, those that wait for the settlement, and its
+ * reported facts.
  */
 export interface Stream {
   /** `hold` is not null when the bytes so far would tell a client that the answer is whole. */
   take(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void): void
   /** The stream ended; `rest` is what was still kept back. */
   end(then: (rest: Buffer) => void): void
-  /** What to say in the stream when it is cut off, on a boundary of its events. */
+  /** The error event for a stream that is cut off, on a boundary of its events. */
   faultEvent(fault: Refusal): Buffer
   close(): void
   readonly usage: Usage | null
@@ -30,7 +30,7 @@ export interface Stream {
   readonly pieces: number
   /**
    * How many of the last bytes that left are of an event that is not whole yet, so that nothing of it is counted;
-   * Infinity: nobody knows.
+   * Infinity: unknown.
    */
   readonly open_bytes: number
   /** An error that the provider sent inside the stream. */
@@ -46,10 +46,7 @@ export interface Stream {
   readonly is_answering: boolean
   /** True while nothing may leave before a verdict on it: the head waits too. */
   readonly is_held: boolean
-  /**
-   * What is wrong with a stream that ended: it was cut off, or ended with an error. Null also where that cannot be
-   * known.
-   */
+  /** The fault of a stream that ended: it was cut off, or ended with an error. Null also when that cannot be known. */
   readonly fault: Refusal | null
   /** True when an error inside the stream ends the answer, and leaves in our own words. */
   readonly ends_on_fault: boolean
@@ -57,7 +54,7 @@ export interface Stream {
 
 const NOTHING = Buffer.alloc(0)
 
-/** What a stream counts that passes on what another one reads. */
+/** The counts of a stream that passes on what another one reads. */
 export class CountedStream
   implements Pick<Stream, 'usage' | 'hops' | 'model' | 'text_bytes' | 'most_tokens' | 'pieces'>
 {
@@ -116,13 +113,13 @@ export interface ProviderStream extends Stream {
   readonly events: number
   /** All of the answer has come, and its usage is still to come. */
   readonly awaits_usage: boolean
-  /** What it reported is not all, although its end is no fault that a client is told of. */
+  /** Its report is incomplete, although its end is no fault that a client sees. */
   readonly is_unfinished?: boolean
-  /** The id of the response that goes on being made when the stream is left; null where none does. */
+  /** The id of the response that is still being made when the stream is left; null for none. */
   readonly background_id?: string | null
 }
 
-/** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes go on as they are. */
+/** Follows a stream of `endpoint`. An encoded one is decoded for our own reading alone; its bytes pass unchanged. */
 export function openStream(endpoint: EndpointName, how: How): ProviderStream {
   return new ObservedStream(endpoint, how)
 }
@@ -248,7 +245,7 @@ class ObservedStream implements ProviderStream {
     return this.#is_opaque || (this.#decoder?.is_broken ?? false)
   }
 
-  /** An encoded chunk goes on, once what it holds was seen as far as it can be. */
+  /** An encoded chunk is passed on, once its content was seen as far as it can be. */
   #tapped(chunk: Buffer, then: (send: Buffer, hold: Buffer | null) => void) {
     if (this.#is_unread) this.#pieces++
     if (this.#ends) then(NOTHING, chunk)

@@ -220,7 +220,7 @@ function bodyOf(
 class Sent extends Readable {
   readonly #source: AsyncIterator<Buffer>
   readonly #onMoved: (piece: Buffer) => void
-  /** What kept it from being whole. */
+  /** The fault that kept it from being whole. */
   fault: Error | null = null
 
   constructor(source: AsyncIterable<Buffer>, onMoved: (piece: Buffer) => void) {

@@ -25,18 +25,18 @@ import {asUntranslatable} from '../inbound/error-response.ts'
 import type {Target} from '../targets/target.ts'
 import {type DetachedFiles, detachInlineFiles} from './body/inline-files.ts'
 
-/** A call in the provider's words, and what its answer is turned back with. */
+/** A call in the provider's format, and the data for translating its answer back. */
 export interface RequestTranslation extends DialectPair {
   readonly context: TranslationContext
-  /** What the client sent, the config's parameters applied; of another client's words, what that came to as chat. */
+  /** The client's request, the config's parameters applied; of another client's format, its translation to chat. */
   readonly chat_request: Json
   readonly client_request: Json
   readonly request: Translated
-  /** What puts the large files back that were held out of `client_request`; null where there are none. */
+  /** Restores the large files that were held out of `client_request`; null for none. */
   readonly held: DetachedFiles | null
 }
 
-/** What is estimated of a call whose usage nobody reports: the client gets what is written of it. */
+/** The estimate for a call without reported usage: the client gets the one that is written of it. */
 export interface UsageEstimate {
   /** Before the answer: the prompt alone. */
   prompt(): Usage
@@ -46,7 +46,7 @@ export interface UsageEstimate {
   whole(answer: Buffer): Usage
 }
 
-/** A whole answer in the client's words. */
+/** A whole answer in the client's format. */
 export interface TranslatedReply {
   readonly bytes: Buffer
   readonly content_type: string
@@ -66,7 +66,7 @@ export function translateRequest(
   const words = is_passthrough || body.kind !== 'json' ? null : translationFor(provider, endpoint)
   if (!words) return null
   const {client, translation} = words
-  // What other clients' words echo of a request, and who asks for its members, must see the files themselves.
+  // Formats that echo a request, and code that reads its members, must see the files themselves.
   const held =
     endpoint === 'chatComplete' && !(body as JsonBody).whole ? detachInlineFiles((body as JsonBody).bytes) : null
   const fields = applyParams(held?.json ?? wholeOf(body as JsonBody), target.params)
@@ -95,7 +95,7 @@ export function translateRequest(
   }
 }
 
-/** Whether answers keep to OpenAI's members and finish reasons: unless the node or the request says otherwise. */
+/** True when answers keep to OpenAI's members and finish reasons: unless the node or the request says otherwise. */
 export function isStrict({incoming}: Pick<Call, 'incoming'>, {strict}: Pick<Target, 'strict'>): boolean {
   const own = incoming.own.values
   return strict && own['strict-open-ai-compliance'] !== 'false' && own['strict-openai-compliance'] !== 'false'
@@ -136,7 +136,7 @@ export function writtenText(json: unknown, provider: string): string {
   }
 }
 
-/** A whole answer, good or not, in the client's words. */
+/** A whole answer, good or not, in the client's format. */
 export function translated(
   of: RequestTranslation,
   status: number,
@@ -149,7 +149,8 @@ export function translated(
 }
 
 /**
- * A whole 2xx answer in the client's words; throws `upstream.bad_reply` for what is not what its provider documents.
+ * A whole 2xx answer in the client's format; throws `upstream.bad_reply` for one in another format than its provider
+ * documents.
  */
 function translateReply(
   {translation, client, context, chat_request, client_request}: RequestTranslation,

@@ -26,8 +26,8 @@ interface StreamReading {
 }
 
 /**
- * A stream in the provider's words on its way to a client of other words. What ends it for the client waits for its end
- * at the provider, since some tell their usage behind their last word.
+ * A stream in the provider's format, sent to a client of another format. The end for the client waits for the end at
+ * the provider, since some report their usage behind their last word.
  */
 export class TranslatedStream implements ProviderStream {
   readonly ends_on_fault = true
@@ -111,7 +111,7 @@ export class TranslatedStream implements ProviderStream {
     return this.#translator.model
   }
 
-  /** Counted in the words that the translator writes, from the first time on that somebody asks. */
+  /** Counted in the text that the translator writes, from the first read on. */
   get most_tokens(): number {
     this.#counter ??= new TextCounter(this.#endpoint, this.#translator.text_bytes)
     return this.#counter.most_tokens
@@ -187,7 +187,7 @@ export class TranslatedStream implements ProviderStream {
     }
   }
 
-  /** Where nobody counted, the client gets the estimate that is written of the call. */
+  /** Without any count, the client gets the estimate that is written of the call. */
   #tellEstimate() {
     const {usage, text_bytes} = this.#translator
     if (!this.#writer || !this.#estimate || usage) return
@@ -202,7 +202,7 @@ export class TranslatedStream implements ProviderStream {
     return bytes
   }
 
-  /** Throws nothing: in the event of a decoder nobody would catch it. */
+  /** Throws nothing: in the event of a decoder it would not be caught. */
   #guarded(work: () => void) {
     if (this.#broken) return
     try {

@@ -11,9 +11,9 @@ import type {ProviderStream, Stream} from './stream.ts'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * A stream in a vendor's own words, called by the vendor's own path. Its bytes go on as they come; beside them its
- * events are read for what they tell of usage. `inner` follows the same bytes as an event stream in OpenAI's or
- * Anthropic's words, whose last event is held; null for other framings, which have no event that ends them.
+ * A stream in a vendor's own format, called by the vendor's own path. Its bytes pass unchanged; beside them its events
+ * are read for usage. `inner` follows the same bytes as an event stream in OpenAI's or Anthropic's words, whose last
+ * event is held; null for other framings, which have no event that ends them.
  */
 export class VendorStream implements ProviderStream {
   readonly ends_on_fault = false
@@ -129,7 +129,7 @@ export class VendorStream implements ProviderStream {
     return this.#inner?.fault ?? null
   }
 
-  /** Throws nothing: in the event of a decoder nobody would catch it. */
+  /** Throws nothing: in the event of a decoder it would not be caught. */
   #read(work: () => void) {
     if (this.#is_unread) return
     try {

@@ -34,13 +34,13 @@ export interface ClientLaneParts {
   refuse(fault: Refusal, event_id: string | null, call: Call, results: readonly HookResult[], done: () => void): void
 }
 
-/** The results of hooks, by now and when those are done that nobody waits for. */
+/** The results of hooks, the current ones and, later, those of hooks that the call does not wait for. */
 export interface HeardResults {
   results(): readonly HookResult[]
   readonly late: Promise<void> | null
 }
 
-/** What a lane notes of events until a turn takes it. */
+/** The most results that a lane notes of events until a turn takes them. */
 const MAX_RESULTS = 64
 
 /** True where a client's events have to be looked at before they leave. */
@@ -49,15 +49,15 @@ export function judgesEvents({target, call}: SessionInfo): boolean {
 }
 
 /**
- * What a client says in a session, held until lists of models and the guardrails of the input have judged it: event by
- * event, each before it leaves, in their order. What is denied does not leave, and the client learns why; the session
- * goes on.
+ * The events of a client in a session, held until lists of models and the guardrails of the input have judged them:
+ * event by event, each before it leaves, in their order. A denied one does not leave, and the client learns the reason;
+ * the session continues.
  */
 export class ClientLane {
   readonly #parts: ClientLaneParts
   readonly #frames: MessageFrames
   readonly #has_lists: boolean
-  /** Whether hooks want what cannot be read, sound for one; and whether it does not leave then. */
+  /** True when hooks want parts that cannot be read, sound for one; and whether such an event is then denied. */
   readonly #unread: ReturnType<typeof unreadHooks>
   readonly #denies_unread: boolean
   #visits: Call[] = []

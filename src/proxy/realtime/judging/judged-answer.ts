@@ -34,7 +34,7 @@ export function outputHooks(all: readonly Hook[]): OutputHooks {
   }
 }
 
-/** What an answer reports while it is judged. */
+/** The reports of an answer while it is judged. */
 export interface AnswerListener {
   /** More of it may leave now, or it is denied. */
   heard(): void

@@ -38,7 +38,7 @@ export function wordless(event: Json): Json {
   }
 }
 
-/** Usage is numbers, and the words of its own type. */
+/** Usage is numbers, and the names of its own type. */
 function numbersOf(value: unknown): unknown {
   if (typeof value === 'number' || value === 'tokens' || value === 'duration') return value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null

@@ -55,5 +55,5 @@ export class MessageFrames {
   }
 }
 
-/** What frames may have around a message of the bound. */
+/** The most bytes of framing around a message of the bound. */
 const FRAMING_BYTES = 64 << 10

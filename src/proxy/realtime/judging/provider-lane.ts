@@ -46,7 +46,7 @@ export interface ProviderLaneParts {
   toProvider(event: string): void
   /** The client's error event. */
   errorOf(fault: Refusal): Buffer
-  /** The session cannot go on. */
+  /** The session cannot continue. */
   fail(fault: Refusal): void
 }
 
@@ -70,17 +70,17 @@ interface Answer {
   count: number
 }
 
-/** What may be held back of a session while it is judged, and how many answers at once. */
+/** The most bytes of a session that may be held while it is judged, and the most answers at once. */
 const MAX_HELD_BYTES = 16 << 20
 const MAX_ANSWERS = 64
 const MAX_DENIED = 1024
 const SOUND_PART = 'audio'
-/** What our own events are called, so that an error about one is known. */
+/** The prefix of our own events' ids, so that an error about one is known. */
 const CANCEL = 'gateway_cancel_'
 
 /**
- * What a provider says in a session, held as far as the guardrails of the output have not judged it. Events leave in
- * the order in which they came; one that waits holds those behind it. A denial ends its response: it is cancelled at
+ * The events of a provider in a session, held as far as the guardrails of the output have not judged it. Events leave
+ * in the order in which they came; one that waits holds those behind it. A denial ends its response: it is cancelled at
  * the provider, the client gets the error event and no word more of it. What leaves, and what does not, is recorded as
  * it may be kept, with the usage that the provider tells.
  */

@@ -4,7 +4,7 @@ import type {TurnVerdict} from '../turns.ts'
 import type {HeardResults} from './client-lane.ts'
 import type {AnswerVerdict} from './provider-lane.ts'
 
-/** What guardrails made of a turn: of the events that led to it, and of its answer. */
+/** The verdict of guardrails on a turn: on the events that led to it, and on its answer. */
 export function turnVerdict(before: HeardResults | null, after: AnswerVerdict | null): TurnVerdict {
   const results = (): HookResults => ({
     before_request_hooks: before?.results() ?? [],

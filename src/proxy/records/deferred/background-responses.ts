@@ -11,8 +11,8 @@ import type {CompletedAttempt, DeferredUsage, DeferredWork} from './types.ts'
 type Services = Uses<'prices'>
 
 /**
- * What a good answer tells of a response that is made in the background; null where it tells of none. By pass-through
- * too, where it is known by what it is. One that ended and does not say what it used may say so later.
+ * Reads a response that is made in the background from a good answer; null when there is none. By pass-through too,
+ * where its content identifies it. One that ended without its usage may report it later.
  */
 export function toldOfResponses(answered: CompletedAttempt, services: Services): DeferredWork | null {
   const {call, plain, result} = answered
@@ -28,7 +28,7 @@ export function toldOfResponses(answered: CompletedAttempt, services: Services):
 }
 
 /**
- * The id of the response that goes on being made behind a stream that was left before it reported its usage; null for
+ * The id of the response that is still being made behind a stream that was left before it reported its usage; null for
  * all others.
  */
 export function leftInBackground(source: CompletedAttempt['result']['source']): string | null {

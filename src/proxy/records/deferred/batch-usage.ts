@@ -9,7 +9,7 @@ import {usageOfKind} from '../../../providers/service-tiers.ts'
 import type {EndpointName} from '../../../schema/endpoints.ts'
 import {UnreadRows} from './unreadable.ts'
 
-/** What a batch came to. */
+/** The usage of a batch. */
 export interface BatchUsage {
   readonly tally: CostSum
   /** Rows that were answered. */
@@ -62,7 +62,7 @@ export async function usageOfRows(
   return {tally, requests: tally.requests, model, bytes, unread}
 }
 
-/** The usage that a batch tells of itself, as OpenAI's do; null when it tells none. */
+/** The usage that a batch itself reports, as OpenAI's do; null for none. */
 export function usageOfBatch(
   batch: Readonly<Record<string, unknown>>,
   {kind, at_ms, priceOf}: BatchTerms,

@@ -19,7 +19,7 @@ type Batch = Readonly<Record<string, unknown>> & {readonly id: string}
 const MAX_READ_MS = 600_000
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
 
-/** What a good answer tells of batches; null where it tells of none. */
+/** Reads the batches in a good answer; null for none. */
 export function toldOfBatches(answered: CompletedAttempt, services: Services): DeferredWork | null {
   const {call, request, plain} = answered
   const batches = call.operation?.operation.batches
@@ -78,8 +78,7 @@ async function cameTo(
 }
 
 /**
- * Null for a batch that ended without an answer. What it tells of itself counts where its output cannot be had, or says
- * nothing.
+ * Null for a batch that ended without an answer. Its own report counts when its output cannot be fetched, or is empty.
  */
 async function usageOf(
   {output}: CompletedAttempt['request'],

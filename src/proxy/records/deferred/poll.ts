@@ -23,7 +23,7 @@ const LEAF: PlanTarget = {kind: 'leaf', path: 'config', name: null, weight: 1, b
 const MAX_WAIT_MS = 60_000
 
 /**
- * Asks a provider how work is that goes on behind a call, as that call's client might, with the credentials of the
+ * Polls a provider for work that continues behind a call, as that call's client might, with the credentials of the
  * integration that it was made by; what it tells to have ended is charged as by any answer. Nothing of the asking is
  * recorded, as it costs nothing.
  */
@@ -80,7 +80,7 @@ export function openAsking(services: Services): AskAgain {
   }
 }
 
-/** What shows it; null where the id alone does not say that. */
+/** The path that shows it; null when the id alone does not determine it. */
 function pathOf({id, charge}: Deferred): string | null {
   const {endpoint} = charge.intent
   const {words} = charge

@@ -22,20 +22,20 @@ export interface CompletedAttempt {
   readonly plain: Buffer | null
 }
 
-/** What an answer tells of work that is charged later. */
+/** The work in an answer that is charged later. */
 export interface DeferredWork {
   /** Work that the call began, and the endpoint of its requests. `words`: of a batch by a vendor's own path. */
   readonly begun: {readonly id: string; readonly endpoint: EndpointName; readonly words?: BatchWords} | null
-  /** Work that ended, by its id, and how it is found what it came to. */
+  /** Work that ended, by its id, and the function that reads its usage. */
   readonly ended: ReadonlyMap<string, (work: Deferred) => Promise<DeferredUsage | null>>
 }
 
-/** What work came to. */
+/** The usage of deferred work. */
 export interface DeferredUsage {
   readonly usage: Usage
   readonly charged: Charged
   readonly model: string | null
-  /** Where that was read. */
+  /** The URL that it was read from. */
   readonly url: string
   readonly upstream_url: string | null
   readonly bytes: number

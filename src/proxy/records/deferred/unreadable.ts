@@ -28,7 +28,7 @@ export function whyUnreadable(fault: unknown): string {
   throw fault
 }
 
-/** Of a batch whose results cannot be read: it costs, and nobody knows how much. */
+/** For a batch whose results cannot be read: it costs, and the amount is unknown. */
 export function unmetered(url: string, why: string): DeferredUsage {
   return {
     usage: emptyUsage(),

@@ -15,7 +15,7 @@ type Services = Uses<'prices'>
 
 const MAX_READ_MS = 600_000
 
-/** What a good answer tells of batches by a vendor's own path; null where it tells of none. */
+/** Reads the batches in a good answer by a vendor's own path; null for none. */
 export function toldOfVendorBatches(answered: CompletedAttempt, services: Services): DeferredWork | null {
   const {call, plain} = answered
   const batches = call.operation?.operation.batches

@@ -11,13 +11,12 @@ const OPENING = Buffer.from('"data:')
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
-/** What every dialect moves as it is, and none reads. */
+/** The beginning of data that every dialect moves unchanged, and none reads. */
 const HEAD = /^data:(?:(?:image|audio|video)\/|application\/pdf)[\w.+;=-]*;base64$/i
 
 /**
- * A JSON body whose large inline files are held back while it is translated: in their place stand marks, and their
- * bytes leave as they came, without being parsed, written or copied on the way. A picture would else be in memory six
- * times.
+ * A JSON body whose large inline files are held back while it is translated: marks take their place, and their bytes
+ * leave as they came, without being parsed, written or copied on the way. A picture would else be in memory six times.
  */
 export interface DetachedFiles {
   /** The body parsed, with marks. */
@@ -49,7 +48,7 @@ export function detachInlineFiles(body: Buffer): DetachedFiles | null {
 
 const DIGITS = 6
 
-/** Where the data of a data URL stands that begins at `start`; null for what is short, escaped or something else. */
+/** The range of a data URL's data that begins at `start`; null for one that is short, escaped or something else. */
 function fileAt(body: Buffer, start: number): {readonly start: number; readonly end: number} | null {
   const comma = body.subarray(start, start + MAX_HEAD_BYTES).indexOf(COMMA)
   if (comma < 0 || !HEAD.test(body.toString('latin1', start, start + comma))) return null

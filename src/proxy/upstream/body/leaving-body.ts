@@ -16,9 +16,7 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 /** Null: there is none. */
 export type LeavingBody = Buffer | Readable | null
 
-/**
- * What leaves for the provider of a body that is not written anew: the client's bytes, but for what the target changes.
- */
+/** The sent bytes of a body that is not serialised again: the client's, but for the changes of the target. */
 export function bodyOf(
   {body, incoming}: Call,
   model: string | null,
@@ -36,7 +34,7 @@ export function bodyOf(
   )
 }
 
-/** What leaves in place of members of a JSON body. */
+/** The replacements of members of a JSON body. */
 export interface Changes {
   readonly model: string | null
   readonly edits: Edits | null
@@ -86,7 +84,7 @@ async function* flowing(request: IncomingMessage, {judged, lead}: StreamBody): A
   }
 }
 
-/** What is dropped inside a member is found in the body parsed; members that stay as they are keep their bytes. */
+/** A dropped member inside another is found in the parsed body; unchanged members keep their bytes. */
 function reshaped(body: JsonBody, {params, provider}: Target): Edits {
   const before = wholeOf(body)
   const fields = applyParams(before, params)

@@ -9,19 +9,19 @@ type Services = Uses<'settings'>
 
 const STREAMS_USAGE: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
 
-/** Whether the usage of a stream is requested in the client's place. */
+/** Decides whether the usage of a stream is requested in the client's place. */
 export interface Metering {
   /** The `stream_options` that leave; null: they stay as they are. */
   readonly stream_options: string | null
-  /** The client did not request usage: what its stream tells of it is taken out again. */
+  /** The client did not request usage: the usage that its stream reports is removed again. */
   readonly is_hidden: boolean
 }
 
 export const NOT_METERED: Metering = {stream_options: null, is_hidden: false}
 
 /**
- * Streams that limits count are asked for their usage: `include_usage` is merged into what leaves as `stream_options`,
- * by the client or by the config. That of a config is no request of the client's.
+ * Streams that limits count must report their usage: `include_usage` is merged into the `stream_options` of the client
+ * or the config. That of a config is no request of the client's.
  */
 export function meteringOf(
   {body, endpoint, admissions, target_admissions}: Call,

@@ -58,9 +58,9 @@ const NAMELESS_SUBJECT = /^What\b.*\.[*)]*$/
 const NAMELESS_COMMENT = /^(What|Who|Whose|Whom|Whoever|Where|Whether)\b(?!.*\?$)/
 
 /** Retired phrases in comments of the code. Only ever lower it. */
-const MAX_RETIRED_IN_COMMENTS = 11
+const MAX_RETIRED_IN_COMMENTS = 2
 /** Comments of the code that begin with a noun clause. Only ever lower it. */
-const MAX_NAMELESS_COMMENTS = 11
+const MAX_NAMELESS_COMMENTS = 0
 
 interface Sentence {
   readonly page: string

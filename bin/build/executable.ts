@@ -25,8 +25,8 @@ export type Parts = {
 const FUSE = `NODE_SEA_FUSE_${'fce680ab2cc467b6e072b8b5df1996b2'}`
 
 /**
- * How the executable's V8 is set up, as measured under load. A call leaves nothing behind in the young space: more than
- * these 8 MB only costs memory. It grows to them at once: doubled, it would take the last step whenever enough has
+ * The settings of the executable's V8, as measured under load. A call leaves nothing behind in the young space: more
+ * than these 8 MB only costs memory. It grows to them at once: doubled, it would take the last step whenever enough has
  * outlived a collection, long after a load began. The old space is collected once it has grown by a third, for what
  * grows there is garbage. The compiler in the middle, Maglev, makes nothing faster that the optimising one takes over
  * so soon, and leaves 20 MB of holes in malloc's memory. V8 judges by the first collections where the objects of all

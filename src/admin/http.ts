@@ -26,8 +26,8 @@ import {knows, respelled, withoutEchoes, withPage} from './spellings.ts'
 
 export interface MountOptions {
   /**
-   * The caller when no key identifies it: the operator on the data directory, whom `API_ACCESS_ENABLED=OFF` does not
-   * concern.
+   * The caller when no key identifies it: the operator on the data directory, who is exempt from
+   * `API_ACCESS_ENABLED=OFF`.
    */
   readonly actorOf?: (request: FastifyRequest) => Actor | Promise<Actor>
   /** Checks every reply by its schema, and fails on a difference; for tests. */

@@ -15,8 +15,8 @@ const LOOKS_IDLE = 60
  * Releases memory once this thread has nothing to do after it had: a minute after the last of a load. V8 keeps what a
  * load needed for the next one; beside a model on the same machine it is wanted there. It takes about a tenth of a
  * second, and V8 compiles again for the next load: so it happens once for each, and not between two that follow each
- * other. Gives what stops it. Where Node was not started with `--expose-gc`, as from the sources, nothing is given
- * back.
+ * other. Returns the function that stops it. Where Node was not started with `--expose-gc`, as from the sources,
+ * nothing is given back.
  */
 export function restAfterLoad({load = loadHere(), rest = collect}: RestOptions = {}): () => void {
   let was_busy = false

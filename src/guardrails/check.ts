@@ -15,8 +15,8 @@ export interface Transform {
 }
 
 /**
- * What a check says. `data` is JSON, and quotes nothing of the text but `textExcerpt`, which the engine takes again
- * after a redaction.
+ * The verdict of a check. `data` is JSON, and quotes nothing of the text but `textExcerpt`, which the engine takes
+ * again after a redaction.
  */
 export interface Verdict {
   readonly verdict: boolean

@@ -2,8 +2,8 @@ import type {Provider} from './provider.ts'
 import {vendorOperation} from './vendor-operations/find.ts'
 
 /**
- * What a call that names no model runs: `none`, as it reads, keeps or stops something; `indirect`, an object that was
- * made before names the model; `unknown`, the vendor's default.
+ * The model that runs when a call names none: `none`, as it reads, keeps or stops something; `indirect`, an object that
+ * was made before names the model; `unknown`, the vendor's default.
  */
 export type Execution = 'none' | 'indirect' | 'unknown'
 

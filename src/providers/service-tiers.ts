@@ -74,9 +74,9 @@ export function tierClass(kind: string, word: string): TierClass | null {
 }
 
 /**
- * What was used, as its kind of provider means it: the remainder of a total at its place, and how it was served as
- * units and a mode. What the reply tells counts, else its header; a reply that tells nothing was served as standard,
- * unless the request wants what costs more, or an unknown tier.
+ * The usage as its kind of provider means it: the remainder of a total at its place, and how it was served as units and
+ * a mode. The mode in the reply counts, else its header; a reply with neither was served as standard, unless the
+ * request wants a mode that costs more, or an unknown tier.
  */
 export function usageOfKind(
   kind: string,

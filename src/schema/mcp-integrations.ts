@@ -16,7 +16,7 @@ const Headers = z
   .record(HeaderName, HeaderValue)
   .refine(headers => Object.keys(headers).length <= 100, 'expected at most 100 headers')
 
-/** What a server gets besides its address. Headers are secrets; so is the value of a query under such a name. */
+/** The configuration of a server besides its address. Headers are secrets; so is any value under the name of one. */
 export const McpConfigurations = z.strictObject({
   custom_headers: Headers.optional(),
   passthrough_header: anything.optional(),

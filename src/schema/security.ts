@@ -1,7 +1,7 @@
 import {z} from 'zod'
 
 /**
- * What members and managers of workspaces may do, by category: setting → its default. Owners and admins of the
+ * The permissions of members and managers of workspaces, by category: setting → its default. Owners and admins of the
  * organisation and admins of a workspace are not concerned.
  */
 export const SECURITY = {

@@ -27,8 +27,9 @@ type Changed = Partial<Pick<IntegrationsTable, 'key_sealed' | 'configurations'>>
 
 /**
  * Refuses (`secret.required`) a change of an integration's place or login that takes secrets along which its caller
- * does not give again: who may change an integration would read its key at a host of their own. What nobody can give
- * again, a mapped reference and the gateway's own identity, is moved by those alone who could have put it there.
+ * does not give again: otherwise a caller who may change an integration would read its key at a host of their own. A
+ * mapped reference and the gateway's own identity cannot be given again: only callers who could have put them there may
+ * move them.
  */
 export function checkPlace(
   {ai_provider_id: kind, is_hidden}: CredentialsOwner,

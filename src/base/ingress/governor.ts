@@ -36,7 +36,7 @@ export const ENDED = [
 export type EndCause = (typeof ENDED)[number]
 
 const SWEEP_MS = 250
-/** Clients use a connection a moment longer than they were told. */
+/** Clients use a connection a moment longer than the time they were given. */
 const KEEP_ALIVE_GRACE_MS = 1000
 /**
  * The most bytes that may still come of a request that has its answer; and how long a client has for the last bytes of

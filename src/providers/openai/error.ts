@@ -1,6 +1,6 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 
-/** A failure, as a client is told it. */
+/** A failure, as the client reads it. */
 export interface ClientFault {
   readonly type: string
   readonly message: string

@@ -3,10 +3,7 @@ import {outputNames} from './names.ts'
 
 const MOST: Readonly<Record<string, number>> = most_file
 
-/**
- * What is taken for the longest answer of a model that is in no list: longer ones are rare, and less would promise too
- * much.
- */
+/** The assumed longest answer of a model that is in no list: longer ones are rare, and less would promise too much. */
 export const UNLISTED_TOKENS = 131_072
 
 /**

@@ -122,8 +122,7 @@ export interface Ranked {
 }
 
 /**
- * The unified answer. Documents come back as the client sent them, where it requested them. Throws
- * `InvalidResponseFault`.
+ * The unified answer. Documents come back as the client sent them, where it requested them. Throws `InvalidResponseFault`.
  */
 export function rerankList(
   context: TranslationContext,

@@ -43,8 +43,8 @@ export interface OtherPieces {
 /**
  * The texts that come where a dialect streams none: each string is a piece of the string at the same place of the
  * events before it. A member of a list is known by its `index`, else by its place. A string that comes again and again
- * is a constant, and one that repeats the last and goes on is the text so far: neither is joined to it. What is left
- * alone everywhere (`left-alone.ts`: ids, types, roles, models) is not read here either.
+ * is a constant, and one that repeats the last and continues it is the text so far: neither is joined to it. What is
+ * left alone everywhere (`left-alone.ts`: ids, types, roles, models) is not read here either.
  */
 export class OtherTexts {
   readonly #endpoint: EndpointName

@@ -3,9 +3,9 @@ import type {CallGuardrails} from '../call/call-guardrails.ts'
 import type {Stream} from '../upstream/stream.ts'
 
 /**
- * How far a stream is whose answer is judged: what its provider has said, and whether a verdict (or a text that is told
- * anew) is awaited. `said`: the event came after which a client takes the answer for whole; `ended`: nothing more
- * comes. The last three are never left but for `closed`.
+ * The progress of a stream whose answer is judged: how far its provider is, and whether a verdict (or a text that is
+ * being rewritten) is awaited. `said`: the event came after which a client takes the answer for whole; `ended`: nothing
+ * more comes. The last three are never left but for `closed`.
  */
 export type Stage =
   | 'speaking'

@@ -129,8 +129,8 @@ export function checkLink(
 }
 
 /**
- * Where the client reached us: the host that it named, and https when we have TLS or a proxy before us reports it. Null
- * for a host that is no name. The client alone reads it, so that one who lies about it lies to oneself.
+ * The address by which the client reached us: the host that it named, and https when we have TLS or a proxy before us
+ * reports it. Null for a host that is no name. Only the client reads it, so a false host misleads no other client.
  */
 export function ownOrigin({request}: Pick<InboundRequest, 'request'>): string | null {
   const {host} = request.headers

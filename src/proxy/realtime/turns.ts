@@ -68,7 +68,7 @@ const MAX_RUNNING = 64
  * The turns of one session (core rules 2 and 6). Before a client's message leaves that may lead to a turn, an intent is
  * written for it, and its limits have admitted it; one intent is enough for sound, until an answer begins. An answer
  * that the provider begins by itself gets its intent before the client hears of it. `response.done` is settled before
- * it goes on.
+ * it is passed on.
  */
 export class Turns {
   readonly #parts: TurnParts

@@ -75,7 +75,7 @@ function listed(
 }
 
 /**
- * What `usage` costs. Throughput bought in advance costs nothing by the call, when the integration sets
+ * The cost of `usage`. Throughput bought in advance costs nothing by the call, when the integration sets
  * `skipPtuCostAttribution`.
  */
 export function costOf(

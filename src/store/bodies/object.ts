@@ -68,7 +68,8 @@ async function member(body: Uint8Array | null, encoding: string | null): Promise
 }
 
 /**
- * Whether a text is a JSON object or list from its first character to its last: it is cut out of the object unchanged.
+ * True when a text is a JSON object or list from its first character to its last: it is cut out of the object
+ * unchanged.
  */
 function isStructure(text: string): boolean {
   const ends = `${text.at(0)}${text.at(-1)}`

@@ -21,12 +21,13 @@ export interface JournalSettings extends JournalOwner {
   /** The size of a segment. Two are reserved at least: the one being written, and the next. @default 16 MB */
   readonly segment_bytes: number
   /**
-   * What an open intent keeps free for its settlement, id and payload together; a larger one may be refused on a full
-   * disk. @default 4096
+   * The room that an open intent keeps free for its settlement, id and payload together; a larger one may be refused on
+   * a full disk. @default 4096
    */
   readonly settlement_bytes: number
   /**
-   * What the journal leaves free on the disk, so that the databases can be flushed and segments retired. @default 32 MB
+   * The room that the journal leaves free on the disk, so that the databases can be flushed and segments retired.
+   * @default 32 MB
    */
   readonly headroom_bytes: number
   /** How long written records wait for their group's sync at most: what a power cut may cost. @default 100 */

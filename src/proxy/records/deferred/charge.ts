@@ -22,8 +22,8 @@ const MAX_WAIT_MS = 60_000
 /**
  * Charges for work that continues behind the call that began it: batches, and responses that are made in the
  * background. What was begun is remembered; what an answer shows to have ended is charged, once, to the call that began
- * it, before the client can know (core rule 6). Null where the answer tells of no such work; never rejects: what goes
- * wrong is tried again with the next such answer.
+ * it, before the client can know (core rule 6). Null when the answer has no such work; never rejects: a failure is
+ * tried again with the next such answer.
  */
 export function chargeDeferred(answered: CompletedAttempt, services: Services): Promise<void> | null {
   const {call, result} = answered

@@ -5,6 +5,7 @@ import {ExportJobs} from '../admin/log-exports/jobs.ts'
 import {OPERATIONS} from '../admin/registry.ts'
 import type {AdminServices} from '../admin/services.ts'
 import {after} from '../base/after.ts'
+import type {Governor} from '../base/ingress/governor.ts'
 import type {Log} from '../base/log.ts'
 import {sqliteBinding, version} from '../base/runtime.ts'
 import {createSeal, type Seal} from '../base/seal.ts'
@@ -21,7 +22,7 @@ import {checkSeal} from '../store/seal-check.ts'
 import {ANYTHING} from '../store/tables/invalidation.ts'
 import {openReads} from '../workers/reader.ts'
 import {storedBodies} from '../workers/stored-bodies.ts'
-import {openBackground} from './background.ts'
+import {type Background, openBackground} from './background.ts'
 import {openChecking} from './check-environment.ts'
 import {openGovernor} from './connections.ts'
 import {type DataPlane, type DataPlaneParts, openDataPlane} from './data-plane.ts'
@@ -118,25 +119,13 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     ]
     await checkSeal(store, seal)
     if (role === 'server') await clock.goOn(store.db)
-    const first_run =
-      role === 'server'
-        ? await firstRun(store, new Date(now()), {
-            admin: settings.bootstrap_admin_key,
-            workspace: settings.bootstrap_workspace_key,
-          })
-        : undefined
+    const first_run = role === 'server' ? await openFirstRun(store, settings, now) : undefined
     const sources = await openSources({settings, db: store.db, log, now})
     opened.push(sources)
     const {pricing} = sources
     if (role === 'server') await prepareSources(pricing, store.db)
     const steady = options.steady ?? (() => performance.now())
-    const revocations = new Revocations({
-      store,
-      log,
-      after,
-      ...revocationLimits(settings),
-      steady,
-    })
+    const revocations = new Revocations({store, log, after, ...revocationLimits(settings), steady})
     const plane =
       role === 'server'
         ? await openDataPlane({
@@ -186,19 +175,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     }
     if (options.demo && role === 'server') await makeDemo(async request => injectInto(await operator.open(), request))
     const governor = plane && openGovernor(settings, log)
-    const server =
-      plane &&
-      createServer({
-        settings,
-        log,
-        governor,
-        version,
-        admin: instance => mountAdmin(instance, OPERATIONS, services),
-        proxy: plane.proxy,
-        metrics: shared(async () => (await plane.metrics()) + (await background?.metrics())),
-        unready: () => plane.unready(),
-        degraded: () => plane.degraded(),
-      })
+    const server = plane && openServer({settings, log, governor, plane, services, background})
     if (server) opened.push({close: () => server.close()})
     return {
       role,
@@ -332,6 +309,36 @@ function adminServices({
     pricing,
     ...(plane ? {limits: plane.limits, insert_log: (row, bodies) => plane.records.recorder.note(row, bodies)} : {}),
   }
+}
+
+/** The organisation and its keys, made at the first start. */
+function openFirstRun(store: Store, settings: Settings, now: () => number): Promise<FirstRun | undefined> {
+  const {bootstrap_admin_key: admin, bootstrap_workspace_key: workspace} = settings
+  return firstRun(store, new Date(now()), {admin, workspace})
+}
+
+interface ServerParts {
+  readonly settings: Settings
+  readonly log: Log
+  readonly governor: Governor | undefined
+  readonly plane: DataPlane
+  readonly services: AdminServices
+  readonly background: Background | undefined
+}
+
+/** The server of both planes. */
+function openServer({settings, log, governor, plane, services, background}: ServerParts) {
+  return createServer({
+    settings,
+    log,
+    governor,
+    version,
+    admin: instance => mountAdmin(instance, OPERATIONS, services),
+    proxy: plane.proxy,
+    metrics: shared(async () => (await plane.metrics()) + (await background?.metrics())),
+    unready: () => plane.unready(),
+    degraded: () => plane.degraded(),
+  })
 }
 
 function exportJobs(services: AdminServices, folder: string, role: AppOptions['role'], log: Log): ExportJobs {

@@ -1,37 +1,23 @@
-import {join} from 'node:path'
 import {Registry} from 'prom-client'
-import {OPERATIONS} from '../admin/registry.ts'
-import {after, soon} from '../base/after.ts'
-import {readBaseUrl} from '../base/egress/base-url.ts'
-import {credentialFetch} from '../base/egress/credentials.ts'
-import {systemLookup} from '../base/egress/lookup.ts'
+import {after} from '../base/after.ts'
 import type {Log} from '../base/log.ts'
 import {collectProcessMetrics} from '../base/process-metrics.ts'
-import {version} from '../base/runtime.ts'
 import type {Seal} from '../base/seal.ts'
-import {createFlights} from '../cache/coalesce.ts'
 import {spentIn} from '../charge/settlement.ts'
-import {checkMemory} from '../guardrails/check-environment.ts'
 import {createLimits, type Limits} from '../limits/index.ts'
 import {openCache} from '../ports/cache/open.ts'
 import {openCounters} from '../ports/counters/open.ts'
 import type {RedisWatch} from '../ports/redis-watch.ts'
 import {bundledModels} from '../pricing/catalogue.ts'
-import {cost} from '../pricing/cost.ts'
 import {PriceMemory} from '../pricing/memory.ts'
 import type {Pricing} from '../pricing/open.ts'
-import {openLogins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
-import {openGuards} from '../proxy/lookups/guardrails.ts'
-import {KeptJudgements} from '../proxy/lookups/judged-files.ts'
 import {createLookups} from '../proxy/lookups/lookups.ts'
-import {SeenObjects} from '../proxy/lookups/seen-objects.ts'
 import {type CallProxy, createProxy} from '../proxy/proxy.ts'
 import {openAsking} from '../proxy/records/deferred/poll.ts'
 import {callMetrics, circuitMetric} from '../proxy/records/metrics.ts'
 import type {ProxyServices} from '../proxy/services.ts'
 import {createCircuits} from '../routing/breaker.ts'
-import {createStickyMemory} from '../routing/choose.ts'
 import type {AskAgain} from '../schema/deferred.ts'
 import type {Settings} from '../settings/index.ts'
 import {cacheTable, openCacheFile} from '../store/cache.ts'
@@ -40,16 +26,14 @@ import type {DataDir} from '../store/data-dir.ts'
 import type {Invalidation, Store} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import {workspaceOfLimited} from '../store/limited-entity.ts'
-import {LocalFileStore} from '../store/local-file-store.ts'
 import {usedSince} from '../store/usage.ts'
 import {journalMetrics} from '../workers/journal-metrics.ts'
 import {type Records, startRecords} from '../workers/records.ts'
-import {cloudIdentity, credentialOrigins, placeDefaults} from './cloud-identity.ts'
-import {deferredBook, heldWork} from './deferred-charges.ts'
+import {callServices} from './call-services.ts'
+import {heldWork} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
 import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
 import type {Revocations} from './revocations.ts'
-import {administeredBy, corsHeaders} from './server.ts'
 import {redisMetric, storeMetrics} from './store-metrics.ts'
 
 /** The assembled services of calls. */
@@ -80,7 +64,7 @@ export interface DataPlaneParts {
   readonly now: () => number
   /** The clock of the machine, by which others judge signatures and tokens. */
   readonly wall: () => number
-  /** A clock that nobody sets, for durations; milliseconds. */
+  /** Measures durations in milliseconds; it is never set. */
   readonly steady: () => number
   readonly binding: object | undefined
   readonly revocations: Revocations
@@ -173,69 +157,12 @@ export async function openDataPlane({
   for (const settlement of records.recovered) await limits.recover(settlement, spentIn(settlement))
   // shared counters keep what is held for background work; those of this process ended with the last one
   if (store.kind === 'sqlite' && !settings.redis_url) await limits.holdAgain(await heldWork(store))
-  const services = ports({
-    settings,
-    version,
-    log,
-    recorder: records.recorder,
-    prices: {
-      find: (provider, model, at_ms) => memory.find(provider, model, at_ms),
-      cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),
-      charges: provider => memory.charges(provider),
-    },
-    limits,
-    metrics,
-    findCaller: known.findCaller,
-    findProvider: known.findProvider,
-    findPolicies: known.findPolicies,
-    findConfig: known.findConfig,
-    findPrompt: known.findPrompt,
-    findPartial: known.findPartial,
-    listedProviders: known.listedProviders,
-    pricedModels: bundledModels,
-    kind: findKind,
-    destination: (text, asker) =>
-      egress.destination(
-        text,
-        typeof asker === 'string'
-          ? {kind: asker}
-          : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
-      ),
-    logins: openLogins({
-      fetch: credentialFetch(egress, credentialOrigins(settings)),
-      now_ms: wall,
-      identity: cloudIdentity(settings),
-      aws_domain: settings.aws_endpoint_domain,
-      azure_authority: settings.azure_authority_host,
+  const services = ports(
+    callServices({
+      ...{settings, directory, store, seal, log, now, wall, steady},
+      ...{memory, records, limits, metrics, known, egress, cache, circuits},
     }),
-    option_defaults: placeDefaults(settings),
-    seal,
-    deferred: deferredBook(store),
-    fileStore: (workspace_id, provider) =>
-      new LocalFileStore(join(directory.folder, 'files', workspace_id, provider), now),
-    dispatcher: (destination, workspace_id) => egress.pool(destination, workspace_id),
-    administered: administeredBy(OPERATIONS),
-    cors: corsHeaders(settings),
-    cache: {
-      cache,
-      flights: createFlights({after, onFault: fault => log.error({fault}, 'a call that waited for another failed')}),
-      onFault: fault => log.error({fault}, 'the cache failed a call'),
-    },
-    guardrails: settings.guardrails_enabled
-      ? openGuards({db: store.db, seal, around: {egress, lookup: systemLookup, memory: checkMemory(), now_ms: wall}})
-      : null,
-    sticky: createStickyMemory(),
-    seen: new SeenObjects(),
-    judged: new KeptJudgements(store, now, log),
-    circuits,
-    random: Math.random,
-    after,
-    soon,
-    steady,
-    masked: new Set(settings.organisation_headers_to_mask),
-    ignored: new Set(settings.custom_headers_to_ignore),
-    now,
-  })
+  )
   const proxy = createProxy(services)
   return {
     proxy,

@@ -47,7 +47,7 @@ export function openExplaining(
 
 type ExplainServices = Parameters<typeof createExplainer>[0] & Parameters<typeof openReplayer>[2]
 
-/** What says where a call goes and what would leave; what would send, or keep a file, refuses. */
+/** Services that can say where a call goes and what would leave. Those that would send or keep something throw. */
 function servicesOf({settings, store, seal, now, prices, log}: ExplainingParts): ExplainServices {
   const known = createLookups({db: store.db, seal, has_policies: false, kind: findKind, pricedModels: () => []})
   const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
@@ -80,7 +80,7 @@ function servicesOf({settings, store, seal, now, prices, log}: ExplainingParts):
     log,
     // saved guardrails are not run here, and are not looked up
     guardrails: null,
-    // breakers of calls are those of the data plane: what is noted here is read by nobody
+    // the breakers of calls are those of the data plane; these are never read
     circuits: createCircuits(),
     dispatcher: sendsNothing,
     fileStore: sendsNothing,

@@ -14,7 +14,7 @@ import {createServer} from './server.ts'
 /** Seals nothing: no open operation keeps a secret. */
 const SEALING_KEY_BYTES = 32
 
-/** What needs no key needs no database either: prices are known without a data directory. */
+/** Serves the operations that need no key and no database: prices are known without a data directory. */
 export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' | 'close'> {
   const services: AdminServices = {
     settings,

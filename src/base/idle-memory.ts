@@ -16,7 +16,7 @@ const LOOKS_IDLE = 60
  * load needed for the next one; beside a model on the same machine it is wanted there. It takes about a tenth of a
  * second, and V8 compiles again for the next load: so it happens once for each, and not between two that follow each
  * other. Returns the function that stops it. Where Node was not started with `--expose-gc`, as from the sources,
- * nothing is given back.
+ * no memory is released.
  */
 export function restAfterLoad({load = loadHere(), rest = collect}: RestOptions = {}): () => void {
   let was_busy = false

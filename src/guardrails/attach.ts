@@ -146,7 +146,7 @@ export function attach(keys: AttachKeys, {path = '', defaults, saved, registry =
   }
 }
 
-/** The checks that stand in a hook as its keys; fewer than `names` where one is faulty, which is added to `faults`. */
+/** The checks that a hook has as its keys; fewer than `names` where one is faulty, which is added to `faults`. */
 function checksIn(
   input: object,
   names: readonly string[],

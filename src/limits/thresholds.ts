@@ -47,7 +47,7 @@ export type OnThreshold = (crossing: Crossing) => void
 
 /**
  * The bounds that a budget has crossed since it was last looked at, and the mark to remember (null: it was never looked
- * at). Each crossing is reported once. Alerts can be raised again, as the spec's states say: both once the budget
+ * at). Each crossing is reported once. Alerts can be raised again: both once the budget
  * starts again or its credit limit is raised, the threshold alert alone once the threshold is raised or removed. A
  * budget that is still above its bound then is reported again at once.
  */

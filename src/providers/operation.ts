@@ -58,8 +58,8 @@ export interface OperationInput {
   /** Refuses a model that may not be called. That of `context` was checked already. */
   allow(model: string): void
   /**
-   * The words for one endpoint of one model; null where the provider takes OpenAI's. Throws `UnsupportedInputFault` where
-   * the endpoint is not had.
+   * The words for one endpoint of one model; null where the provider takes OpenAI's. Throws `UnsupportedInputFault`
+   * where the endpoint is not had.
    */
   words(endpoint: EndpointName, model: string): Translation | null
 }

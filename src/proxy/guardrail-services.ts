@@ -7,7 +7,7 @@ export interface GuardrailOwner {
   readonly workspace_id: string
 }
 
-/** The services of guardrails; null in `ProxyServices` when they are switched off. */
+/** The services of guardrails; null where they are switched off. */
 export interface GuardrailServices {
   /** The guardrails that a workspace may use, by the ids or slugs that were requested. */
   find(place: GuardrailOwner, handles: readonly string[]): Promise<ReadonlyMap<string, SavedGuardrail>>

@@ -120,12 +120,12 @@ async function firstTarget(
 
 const SCOPE = 'completions.write'
 
-/** The plane, with all that it stands on. */
+/** The plane with all of its services. */
 interface WholePlane extends Plane {
   readonly services: ProxyServices
 }
 
-/** What some calls are read with. */
+/** Prompts and lists of models: some calls need them. */
 interface Side {
   readonly prompts: Prompts
   readonly models: ModelLists

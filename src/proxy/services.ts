@@ -274,7 +274,7 @@ export interface ProxyServices {
   soon(run: () => void): () => void
   /** Milliseconds since the epoch. */
   now(): number
-  /** Durations are taken with it: milliseconds since whenever, of a clock that nobody sets. */
+  /** Measures durations: milliseconds since any moment, by a clock that is never set. */
   steady(): number
 }
 

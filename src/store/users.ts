@@ -130,7 +130,7 @@ export interface RecipientScope {
 
 /**
  * The recipients of mail about a workspace's limits, by e-mail address, each once: its admins and managers, and the
- * owners and admins of the organisation (spec: usage limit alert emails).
+ * owners and admins of the organisation.
  */
 export async function listRecipients(db: Db, {organisation_id, workspace_id}: RecipientScope): Promise<string[]> {
   const rows = await db

@@ -14,7 +14,7 @@ export interface AlertsOptions extends NoticeServices {
 }
 
 /**
- * Alerts once for each budget that passed its alert threshold or is used up, and again when the spec's rules arm it
+ * Alerts once for each budget that passed its alert threshold or is used up, and again once `crossedThresholds` arms it
  * again. Alerts are noted in the transaction that sends them, so that neither a restart nor another process sends one
  * twice.
  */

@@ -1,4 +1,4 @@
-import {seeded} from '../../src/base/seeded.ts'
+import {seeded} from '../../src/base/seeded-random.ts'
 
 /** What a seed decides. Two worlds of one seed make the same choices, in the same order. */
 export class Chance {

@@ -13,11 +13,11 @@ test.each(SEEDS)('of all lives of the seed %s none breaks a rule', {timeout: 600
 })
 
 test('a seed repeats', async () => {
-  const {World} = await import('./world.ts')
-  const told = async () => {
-    const world = new World('again', 60)
+  const {SimulatedWorld} = await import('./world.ts')
+  const lived = async () => {
+    const world = new SimulatedWorld('again', 60)
     const faults = await world.run()
     return [faults, world.lives.map(({client}) => [client.status, client.end_of_answer, client.body.toString()])]
   }
-  expect(await told()).toEqual(await told())
+  expect(await lived()).toEqual(await lived())
 })

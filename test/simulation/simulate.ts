@@ -1,4 +1,4 @@
-import {World} from './world.ts'
+import {SimulatedWorld} from './world.ts'
 
 /** Lives that share a world: they meet each other at limits, caches and breakers. */
 const LIVES_OF_A_WORLD = 200
@@ -17,7 +17,7 @@ export async function simulate(seed: string, lives: number, most_failed = 3): Pr
   const worlds = Math.ceil(lives / LIVES_OF_A_WORLD)
   let played = 0
   while (played < worlds && failed.length < most_failed) {
-    const world = new World(`${seed}-${played++}`, LIVES_OF_A_WORLD)
+    const world = new SimulatedWorld(`${seed}-${played++}`, LIVES_OF_A_WORLD)
     const faults = await world.run()
     if (faults.length) failed.push({seed: world.seed, faults})
   }

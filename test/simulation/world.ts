@@ -8,7 +8,7 @@ import type {Counters} from '../../src/ports/counters/index.ts'
 import {createMemoryCounters} from '../../src/ports/counters/memory.ts'
 import {openLogins} from '../../src/providers/auth/login.ts'
 import {find} from '../../src/providers/registry.ts'
-import {CallState, LIFE} from '../../src/proxy/call/state.ts'
+import {CALL_STATES, CallState} from '../../src/proxy/call/state.ts'
 import {SeenObjects} from '../../src/proxy/lookups/seen-objects.ts'
 import {type CallProxy, createProxy} from '../../src/proxy/proxy.ts'
 import type {Caller, EntityLimit, ProxyServices} from '../../src/proxy/services.ts'
@@ -51,7 +51,7 @@ const LATE_METHODS = new Set(['reserve', 'extend', 'settle', 'release'])
  * Gateways, clients and providers in one process and on one virtual clock. A seed decides all of it: what clients send
  * and when they leave, what providers and stores answer and when, and whether a gateway stops.
  */
-export class World {
+export class SimulatedWorld {
   readonly seed: string
   readonly clock = new VirtualClock()
   readonly journal: VirtualJournal
@@ -137,9 +137,9 @@ export class World {
     this.#watch('stop', 'drain', 'the gateway stopped', () => void gateway.drain(limit_ms))
   }
 
-  /** Does something, and looks that each state which it reached did what its row of `LIFE` says. */
+  /** Does something, and looks that each state which it reached did what its row of `CALL_STATES` says. */
   #watch(method: 'clientGone' | 'stop', column: 'client_gone' | 'drain', what: string, run: () => void) {
-    const reached: {state: CallState; was: keyof typeof LIFE}[] = []
+    const reached: {state: CallState; was: keyof typeof CALL_STATES}[] = []
     const original = CallState.prototype[method]
     CallState.prototype[method] = function (this: CallState) {
       reached.push({state: this, was: this.name})
@@ -149,7 +149,7 @@ export class World {
     CallState.prototype[method] = original
     this.#after_step.push(() => {
       for (const {state, was} of reached)
-        if (LIFE[was][column] === 'ends' && !IS_ENDING.has(state.name))
+        if (CALL_STATES[was][column] === 'ends' && !IS_ENDING.has(state.name))
           this.faults.push(`${what} in ${was}, and the call did not end: it is in ${state.name}`)
     })
   }

@@ -2,7 +2,7 @@ import {maybe} from './schemas.ts'
 
 /**
  * The bodies of calls of models, as providers take them: the ranges are theirs and nothing here is enforced by the
- * gateway (spec: endpoints).
+ * gateway (decisions: wire).
  */
 const text = {type: 'string'}
 const flag = {type: 'boolean'}

@@ -12,7 +12,8 @@ export function variantOf(provider: Provider, model: string, options: Options): 
 
 /**
  * The provider's own base URL; null when the caller must name a host. `is_named` tells that an option is that URL, so
- * that it is judged as a custom host is. Throws `MissingOptionFault` and `WrongOptionFault`, which reach the client as 400.
+ * that it is judged as a custom host is. Throws `MissingOptionFault` and `WrongOptionFault`, which reach the client as
+ * 400.
  */
 export function baseUrl(
   provider: Provider,

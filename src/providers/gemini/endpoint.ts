@@ -6,8 +6,8 @@ import {word} from './read.ts'
 export interface GeminiHost {
   readonly is_vertex: boolean
   /**
-   * Below the base URL: `…/models/{model}:{action}`. Throws `UnsupportedInputFault` for a place that cannot be written in a
-   * path.
+   * Below the base URL: `…/models/{model}:{action}`. Throws `UnsupportedInputFault` for a place that cannot be written
+   * in a path.
    */
   path(context: TranslationContext, model: string, action: string): string
 }

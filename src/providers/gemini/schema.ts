@@ -39,8 +39,8 @@ interface Walk {
 /**
  * A JSON schema in Gemini's subset of OpenAPI 3.0: keywords it does not know are left out, references are resolved in
  * place, `type: [x, null]` becomes `nullable`, `const` an `enum`, `oneOf` an `anyOf`. A reference inside of what it
- * refers to is cut to a schema of the same type without members. Throws `UnsupportedInputFault` for what is no schema, for a
- * reference to nowhere, and for a schema too large.
+ * refers to is cut to a schema of the same type without members. Throws `UnsupportedInputFault` for what is no schema,
+ * for a reference to nowhere, and for a schema too large.
  */
 export function cleanSchema(schema: unknown, field: string): Json {
   if (!isObject(schema)) throw new UnsupportedInputFault(field, 'expected a JSON schema')

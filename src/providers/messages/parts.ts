@@ -3,8 +3,8 @@ import {arrayAt, given, objectAt, stringAt} from './fields.ts'
 
 /**
  * A block of a user's message or a tool's result, as parts of a chat message. `cache_control` stays on them, for
- * dialects that know it (`withoutOwnMembers` takes it off for the others). Throws `UnsupportedInputFault` for what chat has
- * no part for.
+ * dialects that know it (`withoutOwnMembers` takes it off for the others). Throws `UnsupportedInputFault` for what chat
+ * has no part for.
  */
 export function partsOf(block: unknown, field: string, context: TranslationContext): readonly Json[] {
   const parsed = objectAt(block, field)

@@ -7,7 +7,9 @@ import {messageUsage} from './usage.ts'
 /** Stop reasons of Anthropic's that OpenAI has no word for: kept where the provider's own ones are shown. */
 const OWN: ReadonlySet<string> = new Set(['stop_sequence', 'pause_turn', 'refusal', 'model_context_window_exceeded'])
 
-/** A chat completion as a message object (docs.anthropic.com, Messages). Throws `InvalidResponseFault` for what is none. */
+/**
+ * A chat completion as a message object (docs.anthropic.com, Messages). Throws `InvalidResponseFault` for what is none.
+ */
 export function toMessage(completion: Json, context: TranslationContext): Json {
   const {follower, steps} = followWhole(completion, context)
   const is_cut = finishOf(follower.finish_reason) === 'length'

@@ -3,8 +3,8 @@ import {noWord, textPart} from '../messages/parts.ts'
 import type {Json, TranslationContext} from '../translation.ts'
 
 /**
- * The content of a message or of a call's output as parts of a chat message. Throws `UnsupportedInputFault` for what chat
- * has no part for.
+ * The content of a message or of a call's output as parts of a chat message. Throws `UnsupportedInputFault` for what
+ * chat has no part for.
  */
 export function partsIn(content: unknown, field: string, context: TranslationContext): readonly Json[] {
   if (typeof content === 'string') return [textPart(content)]

@@ -25,7 +25,9 @@ interface Turn {
   has_thinking: boolean
 }
 
-/** `instructions` and `input` of a Responses request as chat messages, in their order. Throws `UnsupportedInputFault`. */
+/**
+ * `instructions` and `input` of a Responses request as chat messages, in their order. Throws `UnsupportedInputFault`.
+ */
 export function chatMessages(request: Json, context: TranslationContext): readonly Json[] {
   const {instructions, input} = request
   const messages: Json[] = []

@@ -7,8 +7,8 @@ import type {Json, TranslationContext} from '../translation.ts'
 import {Item} from './item.ts'
 
 /**
- * A chat completion as a response object (OpenAI API reference, the response object). Throws `InvalidResponseFault` for what
- * is none.
+ * A chat completion as a response object (OpenAI API reference, the response object). Throws `InvalidResponseFault` for
+ * what is none.
  */
 export function toResponse(completion: Json, context: TranslationContext, request: Json): Json {
   const {follower, steps} = followWhole(completion, context)

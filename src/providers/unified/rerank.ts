@@ -122,7 +122,8 @@ export interface Ranked {
 }
 
 /**
- * The unified answer. Documents come back as the client sent them, where it requested them. Throws `InvalidResponseFault`.
+ * The unified answer. Documents come back as the client sent them, where it requested them. Throws
+ * `InvalidResponseFault`.
  */
 export function rerankList(
   context: TranslationContext,

@@ -29,7 +29,8 @@ export interface TextEvent {
 }
 
 /**
- * A text completion's stream from what `read` makes of each event; null is nothing. `read` may throw `InvalidResponseFault`.
+ * A text completion's stream from what `read` makes of each event; null is nothing. `read` may throw
+ * `InvalidResponseFault`.
  */
 export function textStream(
   context: TranslationContext,

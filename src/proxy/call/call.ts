@@ -23,10 +23,7 @@ import type {Reservation} from './reservation.ts'
 
 type Services = Uses<'masked' | 'settings' | 'steady'>
 
-/**
- * One call under way: what came in, who called, and what it has come to so far. Made by the server, keyed by its own
- * id.
- */
+/** One call in progress: its request, its caller, and its state so far. Made by the server, keyed by its own id. */
 export interface Call {
   readonly id: string
   readonly kind: CallKind

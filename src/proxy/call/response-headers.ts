@@ -5,7 +5,7 @@ import {type Call, type RouteInfo, withWarnings} from './call.ts'
 
 type Services = Uses<'cors' | 'settings'>
 
-/** Headers of the provider that do not go on: they speak of its connection, or we say them ourselves. */
+/** Headers of the provider that are not passed on: they describe its connection, or we set them ourselves. */
 const KEPT_BACK: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'server-timing', 'alt-svc', 'strict-transport-security'])
 
 export interface How {

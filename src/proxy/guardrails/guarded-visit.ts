@@ -40,7 +40,7 @@ import {isProtective, judgesStrings, unreadHooks, withUnread} from './unread.ts'
 
 type Services = Uses<'guardrails' | 'settings'>
 
-/** What guardrails know of the place that a call goes to. */
+/** The part of a target that guardrails know. */
 export type JudgedPlace = Pick<Target, 'params' | 'model' | 'strict'> & {
   readonly provider: Pick<Target['provider'], 'slug'>
 }

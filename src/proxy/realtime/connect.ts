@@ -24,12 +24,12 @@ import type {UpgradeRequest} from './upgrade-request.ts'
 import {type Dialled, UpstreamConnection} from './upstream-connection.ts'
 import {namedModel, PATH, type SessionRequest} from './upstream-request.ts'
 
-/** What sessions are opened and run with. */
+/** The services of sessions. */
 export type RealtimeServices = SubRequestServices &
   SettleServices &
   Uses<'administered' | 'cors' | 'findCaller' | 'findPolicies' | 'guardrails'>
 
-/** Where a session goes; a config counts as a single target. `slug` is the `@slug` of the model. */
+/** The target of a session; a config counts as a single target. `slug` is the `@slug` of the model. */
 export interface FindTarget {
   find(incoming: UpgradeRequest['incoming'], caller: Caller, slug: string | null): Target | Promise<Target>
 }

@@ -13,7 +13,7 @@ import {costOf, priceOf} from '../records/price.ts'
 import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 
-/** What a session and its turns are recorded with. */
+/** The services that record a session and its turns. */
 export type SessionRecordServices = Uses<
   'log' | 'masked' | 'metrics' | 'now' | 'prices' | 'recorder' | 'settings' | 'steady'
 >

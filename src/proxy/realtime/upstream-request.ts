@@ -12,7 +12,7 @@ import type {UpgradeRequest} from './upgrade-request.ts'
 
 type Services = Uses<'ignored' | 'settings' | 'version'>
 
-/** What leaves for the provider to open a session. */
+/** The upstream request that opens a session. */
 export interface SessionRequest {
   readonly path: string
   readonly headers: OutgoingHeaders

@@ -22,7 +22,7 @@ import {isLeft, leftPrompt} from './left-prompt.ts'
 import {costByHops, costOf, priceOf} from './price.ts'
 import {type AttemptUsage, speaks, usedBy} from './usage.ts'
 
-/** What an attempt is settled with. */
+/** The services that settle an attempt. */
 export type SettleServices = Uses<
   | 'after'
   | 'deferred'

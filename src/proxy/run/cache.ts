@@ -27,7 +27,7 @@ export class CacheParticipant implements CacheListener, ResponseSink {
   readonly #call: Call
   readonly #now: () => number
   readonly #lookup: CacheLookup
-  /** Of the answer that is under way. */
+  /** Assembles the answer that is coming in. */
   #assembler: Assembler | null = null
   readonly #result = Promise.withResolvers<CacheEntry | null>()
   #abandon: (() => void) | undefined

@@ -21,7 +21,7 @@ type Services = BuildServices &
   TargetServices &
   Uses<'cache' | 'circuits' | 'cors' | 'findPolicies' | 'random' | 'seal' | 'soon' | 'sticky'>
 
-/** What all calls share. */
+/** The objects that all calls share. */
 export interface Plane {
   readonly services: Services
   readonly plans: PlanCache

@@ -12,10 +12,10 @@ import type {Caller, ManagedProvider, Uses} from '../services.ts'
 import {resolveGuardrails, type TargetGuardrails} from './guardrails.ts'
 import {placeOf, type TargetPlace, withoutPlace} from './place.ts'
 
-/** What a target is resolved with. */
+/** The services that resolve a target. */
 export type TargetServices = Uses<'destination' | 'findProvider' | 'guardrails' | 'kind' | 'option_defaults'>
 
-/** What a request says of where it goes. */
+/** The members of a request that choose its target. */
 export interface TargetSelectors {
   readonly provider: string | undefined
   readonly virtual_key: string | undefined

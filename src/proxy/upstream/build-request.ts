@@ -36,10 +36,10 @@ import {ownModel, ownModels} from './own-models.ts'
 import {promptCounter} from './prompt-counter.ts'
 import {JSON_TYPE, type RequestTranslation, translateRequest, written} from './translate.ts'
 
-/** What an upstream request is built with. */
+/** The services that build an upstream request. */
 export type BuildServices = MultiRequestServices & Uses<'prices'>
 
-/** What leaves for the provider. */
+/** The upstream request. */
 export interface UpstreamRequest {
   /** The target's, as it is for this model. */
   readonly provider: Provider

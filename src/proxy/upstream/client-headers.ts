@@ -9,8 +9,8 @@ import type {Target} from '../targets/target.ts'
 
 type Services = Uses<'settings'>
 
-// What of a client's request leaves for a provider, by whatever way: unified routes, pass-through, provider operations,
-// sessions. Of what is ours, its keys and cookies, nothing does, whatever it stands in.
+// The headers of a client's request that are sent to a provider, by every way: unified routes, pass-through, provider
+// operations, sessions. Our own keys and cookies are never sent, in no header.
 
 type Keys = Pick<RequestCredentials, 'service_key'>
 

@@ -30,7 +30,7 @@ import {leavingQuery} from './client-headers.ts'
 import {type SubRequestServices, SubRequests, type UpstreamOf} from './sub-requests.ts'
 import {isStrict, JSON_TYPE} from './translate.ts'
 
-/** What an operation of several requests is made with. */
+/** The services of an operation of several requests. */
 export type MultiRequestServices = SubRequestServices & Uses<'fileStore'>
 
 export interface OperationContext extends UpstreamOf {

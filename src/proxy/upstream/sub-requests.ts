@@ -17,7 +17,7 @@ import {addClientHeaders, handOn, withoutOwn, withoutOwnLogin} from './client-he
 import {authenticated, authorized} from './credentials.ts'
 import {JSON_TYPE, writtenText} from './translate.ts'
 
-/** What one request beside a call is made with. */
+/** The services of one request beside a call. */
 export type SubRequestServices = Uses<
   'destination' | 'dispatcher' | 'ignored' | 'log' | 'logins' | 'settings' | 'version'
 >

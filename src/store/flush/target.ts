@@ -43,7 +43,7 @@ export interface FlushTarget {
   /**
    * Applies a slice and moves the mark from `from` to its end, in one transaction (core rule 2). An entry that is there
    * already, and a log row that is, stay as they are and count once; a row whose entry is there already is not added,
-   * as another row has its content. Throws MarkMoved when the mark is not at `from`: nothing was applied.
+   * as another row has its content. Throws MarkMovedFault when the mark is not at `from`: nothing was applied.
    */
   apply(slice: Slice): Promise<void>
   /** Stores bodies of log rows, once each; returns how many could not be stored permanently, and reports why. */

@@ -27,7 +27,7 @@ import {MessageFrames} from './message-frames.ts'
 
 type Services = SessionRecordServices & Uses<'guardrails'>
 
-/** What the records keep of an answer when it is over. */
+/** The parts of an answer that its records keep when it is over. */
 export interface AnswerVerdict {
   readonly fault: Refusal | null
   results(): readonly HookResult[]

@@ -16,7 +16,7 @@ import {givesResults, toldOfVendorBatches} from './vendor-batches.ts'
 
 type Services = Uses<'after' | 'deferred' | 'limits' | 'log' | 'metrics' | 'now' | 'prices' | 'recorder' | 'steady'>
 
-/** An answer waits for so long until what it tells of is charged; reading on goes on behind it. */
+/** The longest wait of an answer until the work it reports is charged; reading on continues behind it. */
 const MAX_WAIT_MS = 60_000
 
 /**

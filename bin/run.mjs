@@ -27,6 +27,7 @@ const SCRIPTS = {
   bench: args => [['node', KEEPS_WRAPPERS, 'test/bench/index.ts', ...args]],
   new: args => [['node', 'bin/new.ts', ...args]],
   mutants: args => [['node', 'test/mutants/run.ts', ...args]],
+  simulate: args => [['node', 'test/simulation/run.ts', ...args]],
   build: args => [['node', 'bin/build.ts', ...args]],
   check: () => CHECKS,
   format: args => [['biome', 'check', '--write', ...args]],

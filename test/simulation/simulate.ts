@@ -10,14 +10,26 @@ export interface Simulated {
   readonly failed: readonly {readonly seed: string; readonly faults: readonly string[]}[]
 }
 
-/** Plays worlds of the seed until as many calls were lived; ends at the first few that fail. */
-export async function simulate(seed: string, lives: number, most_failed = 3): Promise<Simulated> {
+export interface SimulateOptions {
+  /** One world alone, by its seed. */
+  readonly world?: string | undefined
+  /** Ends when so many worlds have failed. @default 3 */
+  readonly most_failed?: number
+}
+
+/** Plays worlds of the seed until as many calls were lived. */
+export async function simulate(
+  seed: string,
+  lives: number,
+  {world: alone, most_failed = 3}: SimulateOptions = {},
+): Promise<Simulated> {
   const begun = performance.now()
   const failed: {seed: string; faults: readonly string[]}[] = []
-  const worlds = Math.ceil(lives / LIVES_OF_A_WORLD)
+  const worlds = alone === undefined ? Math.ceil(lives / LIVES_OF_A_WORLD) : 1
   let played = 0
   while (played < worlds && failed.length < most_failed) {
-    const world = new SimulatedWorld(`${seed}-${played++}`, LIVES_OF_A_WORLD)
+    const world = new SimulatedWorld(alone ?? `${seed}-${played}`, LIVES_OF_A_WORLD)
+    played++
     const faults = await world.run()
     if (faults.length) failed.push({seed: world.seed, faults})
   }

@@ -1,4 +1,4 @@
-import type {Refusal} from '../../base/errors.ts'
+import type {Refusal, RefusalCode} from '../../base/errors.ts'
 import {parseJson} from '../../base/json-object.ts'
 import {NOTHING_OWED} from '../../charge/charged.ts'
 import type {WorkEnd} from '../../charge/settlement.ts'
@@ -155,7 +155,12 @@ function isUnanswered({call, target, request, result}: Settling, {settings, stea
 }
 
 /** Ends that come from our side. */
-const GIVEN_UP: ReadonlySet<string> = new Set(['client.gone', 'client.slow', 'draining', 'upstream.timeout'])
+const GIVEN_UP: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  'client.gone',
+  'client.slow',
+  'draining',
+  'upstream.timeout',
+])
 /** A connection that breaks sooner broke for another reason than the work. */
 const AT_WORK_MS = 10_000
 

@@ -1,4 +1,4 @@
-import {Refusal} from '../../base/errors.ts'
+import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {newTimeId} from '../../base/ids.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import {type Router, type RoutingStep, startRouting, type Try} from '../../routing/router.ts'
@@ -196,4 +196,10 @@ export class CallRunner implements AttemptOwner, StateOwner {
 }
 
 /** Faults after which nothing else is tried. */
-const OURS: ReadonlySet<string> = new Set(['internal', 'journal.full', 'draining', 'client.gone', 'client.slow'])
+const OURS: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  'internal',
+  'journal.full',
+  'draining',
+  'client.gone',
+  'client.slow',
+])

@@ -10,7 +10,7 @@ const modules = join(root, 'node_modules')
 const lockedNode = join(modules, '.bin', 'node')
 
 const CHECKS = [
-  ['biome', 'check'],
+  ['biome', 'check', '--error-on-warnings'],
   ['tsc', '--noEmit', '-p', '.'],
 ]
 /**
@@ -27,6 +27,7 @@ const SCRIPTS = {
   bench: args => [['node', KEEPS_WRAPPERS, 'test/bench/index.ts', ...args]],
   new: args => [['node', 'bin/new.ts', ...args]],
   mutants: args => [['node', 'test/mutants/run.ts', ...args]],
+  quick: args => [['node', 'bin/quick.ts', ...args]],
   simulate: args => [['node', 'test/simulation/run.ts', ...args]],
   build: args => [['node', 'bin/build.ts', ...args]],
   check: () => CHECKS,

@@ -13,6 +13,8 @@ export interface Script {
   /** Whether it takes a connection at all, and after how long. */
   readonly connects: boolean
   readonly connect_ms: number
+  /** From the request to the status; null: it says nothing at all. */
+  readonly think_ms: number | null
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly pieces: readonly {readonly after_ms: number; readonly bytes: Buffer}[]
@@ -51,6 +53,7 @@ export function scriptOf(is_stream: boolean, asks_usage: boolean, chance: Chance
   return {
     connects: chance.is(0.93),
     connect_ms: chance.between(0, 40),
+    think_ms: chance.is(0.03) ? null : chance.between(1, chance.is(0.1) ? 3_000 : 60),
     status,
     headers: {
       'content-type': status === 200 && is_stream ? 'text/event-stream' : 'application/json',
@@ -144,7 +147,8 @@ export function play(served: Served, handler: Handler, clock: VirtualClock): voi
     const sent = handler as Handler & {onRequestSent?(): void; onBodySent?(): void}
     sent.onBodySent?.()
     sent.onRequestSent?.()
-    clock.after(1, () => {
+    if (script.think_ms === null) return
+    clock.after(script.think_ms, () => {
       if (is_over) return
       arrive(() => handler.onResponseStart?.(controller, script.status, {...script.headers}))
       if (!is_over) next(0)

@@ -49,7 +49,8 @@ describe.runIf(hasGit)('the check of commits', () => {
     commit('A short one needs no body', {'a.txt': lines(40)})
     commit('A long one says why\n\nBecause of that.', {'b.txt': lines(300)})
     commit('A file that a command writes counts nothing', {'docs/settings.md': lines(300)})
-    expect(judged(base)).toEqual({status: 0, text: 'commits: 3 judged, 0 faults\n'})
+    commit(`Wiped caches are filled at once ${'ü'.repeat(40)}`, {'a.txt': 'b'})
+    expect(judged(base)).toEqual({status: 0, text: 'commits: 4 judged, 0 faults\n'})
   })
 
   test.each([
@@ -73,6 +74,16 @@ describe.runIf(hasGit)('the check of commits', () => {
     commit('Before', {'c.txt': 'c'})
     git('merge', '-q', '--no-ff', '-m', 'Both', 'other')
     expect(judged(base).text).toContain('is a merge; rebase in its place')
+  })
+
+  test('judges nothing in a shallow clone', () => {
+    commit('S'.repeat(80), {'a.txt': 'b'})
+    const whole = repository
+    repository = mkdtempSync(join(tmpdir(), 'commits-'))
+    const cloned = spawnSync('git', ['clone', '-q', '--depth', '1', `file://${whole}`, repository])
+    expect(cloned.status).toBe(0)
+    expect(judged(base).text).toBe('commits: this clone is shallow; nothing was judged\n')
+    rmSync(whole, {recursive: true, force: true})
   })
 
   test('judges nothing in a clone that does not reach the base', () => {

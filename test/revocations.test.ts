@@ -23,6 +23,7 @@ function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {
         store.patience.push(within_ms)
         return store.answer ? store.answer() : store.version
       },
+      revisions: async () => new Map([['api_keys', store.version]]),
       onReconnect: listener => {
         store.reconnect = listener
       },

@@ -15,11 +15,11 @@ import {backUp} from '../store/backup.ts'
 import {bodyFinder, manyBodiesFinder} from '../store/bodies/index.ts'
 import {checkAfterUncleanEnd, checkPresent, damageFault} from '../store/damage.ts'
 import {type DataDir, DataDirFault, findDataDir, ownDataDir, sealingKey} from '../store/data-dir.ts'
-import type {Invalidation, Store} from '../store/database.ts'
+import type {Store} from '../store/database.ts'
 import {openStore, type StoreOptions} from '../store/dialect/index.ts'
 import {MigrationFault, migrate, migrationState} from '../store/migrate.ts'
+import {forgetCaches, forgetRows} from '../store/remembered.ts'
 import {checkSeal} from '../store/seal-check.ts'
-import {ANYTHING} from '../store/tables/invalidation.ts'
 import {openReads} from '../workers/reader.ts'
 import {storedBodies} from '../workers/stored-bodies.ts'
 import {type Background, openBackground} from './background.ts'
@@ -135,11 +135,11 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
         : undefined
     if (plane) opened.push(plane)
     const explaining = openExplaining({settings, store, seal, now, prices: pricing, log})
-    const forget = (changed: Invalidation) => {
-      plane?.forget(changed)
-      explaining.forget()
-    }
-    store.onWrite(forget)
+    const remembered = [...(plane?.remembered ?? []), ...explaining.remembered]
+    store.onWrite(changed => {
+      forgetRows(remembered, changed)
+      revocations.wrote(changed)
+    })
     const exports_folder = join(directory.folder, 'exports')
     const log_store_work = plane && openLogStoreWork({settings, store, store_options, records: plane.records, log, now})
     const background =
@@ -171,7 +171,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     if (role === 'operator') await operator.open()
     if (plane) {
       opened.push({close: async () => revocations.close()})
-      await revocations.start(() => forget(ANYTHING))
+      await revocations.start(moved => forgetCaches(remembered, moved))
     }
     if (options.demo && role === 'server') await makeDemo(async request => injectInto(await operator.open(), request))
     const governor = plane && openGovernor(settings, log)

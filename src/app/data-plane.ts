@@ -23,9 +23,10 @@ import type {Settings} from '../settings/index.ts'
 import {cacheTable, openCacheFile} from '../store/cache.ts'
 import {counterTable} from '../store/counters.ts'
 import type {DataDir} from '../store/data-dir.ts'
-import type {Invalidation, Store} from '../store/database.ts'
+import type {Store} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import {workspaceOfLimited} from '../store/limited-entity.ts'
+import type {Remembered} from '../store/remembered.ts'
 import {usedSince} from '../store/usage.ts'
 import {journalMetrics} from '../workers/journal-metrics.ts'
 import {type Records, startRecords} from '../workers/records.ts'
@@ -33,6 +34,7 @@ import {callServices} from './call-services.ts'
 import {heldWork} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
 import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
+import {rememberedPrices} from './remembered-prices.ts'
 import type {Revocations} from './revocations.ts'
 import {redisMetric, storeMetrics} from './store-metrics.ts'
 
@@ -44,8 +46,8 @@ export interface DataPlane {
   readonly ask_again: AskAgain
   /** The text of /metrics. */
   metrics(): Promise<string>
-  /** Drops what is remembered of what a write changed. */
-  forget(changed: Invalidation): void
+  /** All that calls hold in memory of the database. */
+  readonly remembered: readonly Remembered[]
   /** Why no calls should come now; null when they should. */
   unready(): string | null
   /** The services out of reach while calls continue. */
@@ -164,20 +166,14 @@ export async function openDataPlane({
     }),
   )
   const proxy = createProxy(services)
+  const prices = rememberedPrices({pricing, memory, log, after})
   return {
     proxy,
     records,
     limits,
     ask_again: openAsking(services),
     metrics: async () => (await registry.metrics()) + (await metrics.text()),
-    forget(changed) {
-      pricing.refresh().then(
-        () => memory.forget(),
-        fault => log.error({fault}, 'installed prices could not be read; those of before are used'),
-      )
-      known.forget(changed)
-      proxy.forget()
-    },
+    remembered: [...known.remembered, ...proxy.remembered, prices],
     unready: () =>
       proxy.draining
         ? 'the gateway is shutting down'
@@ -186,6 +182,7 @@ export async function openDataPlane({
           : 'the journal cannot be written: see the log; usually the disk of the data directory is full, or its folder journal was removed',
     degraded: () => (redis?.silence ? `Redis does not answer: ${redis.silence}` : null),
     async close() {
+      prices.close()
       redis?.close()
       await proxy.drain(0)
       limits.close()

@@ -16,6 +16,7 @@ import {createLookups} from '../proxy/lookups/lookups.ts'
 import {createCircuits} from '../routing/breaker.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
+import type {Remembered} from '../store/remembered.ts'
 import {placeDefaults} from './cloud-identity.ts'
 import {administeredBy} from './server.ts'
 
@@ -35,13 +36,13 @@ export interface ExplainingParts {
  */
 export function openExplaining(
   parts: ExplainingParts,
-): Required<Pick<AdminServices, 'explain' | 'replay'>> & {forget(): void} {
+): Required<Pick<AdminServices, 'explain' | 'replay'>> & {readonly remembered: readonly Remembered[]} {
   const services = servicesOf(parts)
   const explainer = createExplainer(services)
   return {
     explain: explainer.explain,
     replay: (config, caller) => openReplayer(config, caller, services),
-    forget: () => explainer.forget(),
+    remembered: explainer.remembered,
   }
 }
 

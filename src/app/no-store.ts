@@ -18,6 +18,7 @@ export function noStore(): Store {
     onWrite: () => undefined,
     migrate: refuses,
     dataVersion: refuses,
+    revisions: refuses,
     onReconnect: () => undefined,
     givenUp: () => 0,
     close: () => db.destroy(),

@@ -2,10 +2,10 @@ import type {After} from '../base/after.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Log} from '../base/log.ts'
 import {StoreSilentFault} from '../base/store-fault.ts'
-import type {Store} from '../store/database.ts'
+import type {Invalidation, Store} from '../store/database.ts'
 
 export interface RevocationsOptions {
-  readonly store: Pick<Store, 'kind' | 'dataVersion' | 'onReconnect'>
+  readonly store: Pick<Store, 'kind' | 'dataVersion' | 'revisions' | 'onReconnect'>
   readonly log: Pick<Log, 'warn' | 'info'>
   /** A clock that is never set; milliseconds. */
   readonly steady: () => number
@@ -32,13 +32,17 @@ const PAUSE_MS = 1_000
 
 /**
  * Knows whether another process revoked or changed keys, providers, configs and guardrails. It looks several times a
- * second, and clears all caches that may be old. While it cannot look, cached rows may be used for
- * CALLER_CACHE_MAX_STALE_S.
+ * second, and clears the caches whose revisions another process moved. While it cannot look, cached rows may be used
+ * for CALLER_CACHE_MAX_STALE_S.
  */
 export class Revocations {
   readonly #options: RevocationsOptions
-  #forget: () => void = () => undefined
-  #known: number | undefined
+  #forget: (moved: ReadonlySet<string> | null) => void = () => undefined
+  #version: number | undefined
+  /** Revisions up to which nothing old is held; null where nothing is known of them. */
+  #known: Map<string, number> | null = null
+  #own_writes = 0
+  #reconnects = 0
   /** Up to then what is held may be used; of `steady`. */
   #until_ms = Number.NEGATIVE_INFINITY
   #read_ms: number
@@ -53,14 +57,30 @@ export class Revocations {
     this.#read_ms = options.steady()
   }
 
-  /** Looks from now on; resolves with the first look, whatever came of it. `forget` drops all that is held. */
-  async start(forget: () => void): Promise<void> {
+  /**
+   * Looks from now on; resolves with the first look, whatever came of it. `forget` drops what is held under these names
+   * of revisions; null: all of it.
+   */
+  async start(forget: (moved: ReadonlySet<string> | null) => void): Promise<void> {
     this.#forget = forget
     this.#options.store.onReconnect(() => {
+      this.#reconnects++
+      this.#version = undefined
+      this.#known = null
       this.#until_ms = Number.NEGATIVE_INFINITY
       this.#soon(0)
     })
     await this.#look()
+  }
+
+  /**
+   * This process wrote, and has forgotten what that made old. A revision that moved further is another's, too: it stays
+   * unknown, for the next look to find.
+   */
+  wrote({revisions}: Pick<Invalidation, 'revisions'>): void {
+    this.#own_writes++
+    for (const [name, revision] of Object.entries(revisions))
+      if (revision === (this.#known?.get(name) ?? 0) + 1) this.#known?.set(name, revision)
   }
 
   /** One comparison, for every call: true while what is held may be used. */
@@ -114,9 +134,11 @@ export class Revocations {
     const asked_ms = steady()
     try {
       const patience_ms = Math.min(query_timeout_ms, FIRST_PATIENCE_MS * 2 ** Math.min(this.#failures, 20))
+      const reconnects = this.#reconnects
       const version = await store.dataVersion(patience_ms)
-      if (version !== this.#known) this.#forget()
-      this.#known = version
+      if (version !== this.#version) await this.#compare(patience_ms)
+      if (reconnects === this.#reconnects) this.#version = version
+      else this.#known = null // the next look forgets everything
       this.#read_ms = asked_ms
       this.#until_ms = asked_ms + Math.max(max_stale_s * 1_000, PAUSE_MS)
       this.#answered()
@@ -125,6 +147,22 @@ export class Revocations {
       this.#until_ms = this.#read_ms + max_stale_s * 1_000
       this.#failed(fault)
     }
+  }
+
+  async #compare(within_ms: number): Promise<void> {
+    const own_writes = this.#own_writes
+    const found = await this.#options.store.revisions(within_ms)
+    const known = this.#known
+    // none goes back, but for a write of this process after they were read, or in another database
+    const is_another =
+      own_writes === this.#own_writes && [...(known ?? [])].some(([name, last]) => (found.get(name) ?? 0) < last)
+    if (!known || is_another) {
+      this.#known = new Map(found)
+      return this.#forget(null)
+    }
+    const moved = [...found].filter(([name, revision]) => revision > (known.get(name) ?? 0))
+    for (const [name, revision] of moved) known.set(name, revision)
+    if (moved.length > 0) this.#forget(new Set(moved.map(([name]) => name)))
   }
 
   /** The first that fails may have met a connection that was cut; the next has another. */

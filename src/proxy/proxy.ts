@@ -13,6 +13,7 @@ import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
 import type {Endpoint} from '../schema/endpoints.ts'
 import {ownHeaders} from '../schema/headers.ts'
+import type {Remembered} from '../store/remembered.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
 import {makesObject} from './call/indirect.ts'
@@ -46,8 +47,8 @@ export interface CallProxy {
   handle(request: ClientRequest, response: ClientResponse): void
   /** Takes a session over WebSocket, from the server's `upgrade` event. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Drops what was worked out from integrations, providers and configs. */
-  forget(): void
+  /** Plans and prompts. */
+  readonly remembered: readonly Remembered[]
   /** Takes no more calls, waits for those in progress, and ends them after `limit_ms`. */
   drain(limit_ms: number): Promise<void>
   readonly live: number
@@ -72,10 +73,7 @@ export function createProxy(services: ProxyServices): CallProxy {
       const relay = new ResponseWriter(response, registry)
       void proxy(request, relay, {services, plans, registry, routes}, {prompts, models})
     },
-    forget() {
-      plans.forget()
-      prompts.forget()
-    },
+    remembered: [...plans.remembered, ...prompts.remembered],
     async drain(limit_ms) {
       const until = services.steady() + limit_ms
       if (registry.size > 0)

@@ -133,8 +133,8 @@ export interface Database {
 export type Db = Kysely<Database>
 
 /**
- * The caches of the data plane, by the rows they were read from. Each has a row in `revisions` with the number of times
- * it was emptied.
+ * The caches of the data plane, by the tables they are made of (`INVALIDATES`). Each has a row in `revisions` with the
+ * number of times that a row of these tables changed: other processes learn from it which caches to clear.
  */
 export type CacheName =
   | 'workspaces'
@@ -159,7 +159,7 @@ export type TableName = keyof Database
 export interface Invalidation {
   /** The written tables that a cache holds rows of. */
   readonly tables: readonly WrittenTable[]
-  /** The number that each emptied cache has from this write on; none where the write was another process's. */
+  /** The number that each name has from this write on. */
   readonly revisions: Readonly<Partial<Record<CacheName, number>>>
 }
 
@@ -184,10 +184,12 @@ export interface Store {
   /** A transaction that may run any statement and notes nothing: for migrations, before anything is remembered. */
   migrate<T>(work: (transaction: Db) => Promise<T>): Promise<T>
   /**
-   * A number that moves when another process wrote; on SQLite our own writes do not move it. Waits no longer than
-   * `within_ms`.
+   * A number that moves when anyone wrote: a look that costs little, so that `revisions` are read only then. Waits no
+   * longer than `within_ms`.
    */
   dataVersion(within_ms?: number): Promise<number>
+  /** How often rows changed that caches hold, by name (`CacheName`); waits no longer than `within_ms`. */
+  revisions(within_ms?: number): Promise<ReadonlyMap<string, number>>
   /** Calls `listener` when a server answers again that did not: others may have written meanwhile. */
   onReconnect(listener: () => void): void
   /** How many waits for an answer were given up, each with its connection. */

@@ -5,6 +5,7 @@ import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
 import type {Replay} from '../../src/schema/replays.ts'
 import {manyBodiesFinder} from '../../src/store/bodies/index.ts'
 import type {StoreOptions} from '../../src/store/dialect/index.ts'
+import {forgetRows} from '../../src/store/remembered.ts'
 import {type Admin, type Answer, startAdmin} from '../support/admin.ts'
 import {keepBodies} from '../support/bodies.ts'
 import {insertLog} from '../support/logs.ts'
@@ -28,7 +29,7 @@ async function start(kind: 'sqlite' | 'postgres' = 'sqlite') {
     now: () => now().getTime(),
     prices: bundledCatalogue(),
   })
-  store.onWrite(() => explaining.forget())
+  store.onWrite(changed => forgetRows(explaining.remembered, changed))
   Object.assign(admin.services, explaining)
   for (const slug of ['a', 'b']) {
     await good(

@@ -46,7 +46,7 @@ interface Options {
  * `2026-03-04T05:06:07.000Z`.
  */
 export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf, readsOf}: Options = {}) {
-  const {store, folder, options, close} = await testStore(kind)
+  const {store, folder, options, again, close} = await testStore(kind)
   let now = new Date('2026-03-04T05:06:07.000Z')
   const published: CacheName[] = []
   const faults: {cause: unknown; operation: string; request_id: string}[] = []
@@ -151,6 +151,8 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     store,
     folder,
     options,
+    /** Another connection to its database, as another process would hold. */
+    again,
     services,
     published,
     faults,

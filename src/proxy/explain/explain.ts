@@ -13,6 +13,7 @@ import type {
   ExplainedWay,
   Explanation,
 } from '../../schema/explanations.ts'
+import type {Remembered} from '../../store/remembered.ts'
 import {configText, type DryRunCall, dryRunCall} from '../call/offline-call.ts'
 import type {Body} from '../inbound/body.ts'
 import {enterPrompt, isPrompted, Prompts} from '../run/prompt.ts'
@@ -29,8 +30,8 @@ type Services = BuildServices &
 /** Tells what would become of calls, and makes none. */
 export interface Explainer {
   readonly explain: Explain
-  /** Drops what was worked out from integrations, providers and configs. */
-  forget(): void
+  /** Plans of the questions before. */
+  readonly remembered: readonly Remembered[]
 }
 
 /** Plans of configs that came with a question are remembered for as many questions. */
@@ -45,7 +46,7 @@ export function createExplainer(services: Services): Explainer {
   const routings = new PlanCache(services)
   let answered = 0
   return {
-    forget: () => routings.forget(),
+    remembered: routings.remembered,
     async explain(question, caller) {
       if (++answered % REMEMBERED === 0) routings.forget()
       const {seed, answers = {}} = question

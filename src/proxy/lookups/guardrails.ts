@@ -14,7 +14,10 @@ interface GuardParts {
 
 const MAX_WORLDS = 1000
 
-/** The services of guardrails from the store and the network. */
+/**
+ * The services of guardrails from the store and the network. No row is remembered here: the rows that were found stay
+ * with their plan.
+ */
 export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
   const worlds = new LRUCache<string, CheckEnvironment>({max: MAX_WORLDS})
   const beside = new Set<Promise<unknown>>()

@@ -10,27 +10,25 @@ import {optionsOfSettings} from '../../providers/options.ts'
 import {placedSettings} from '../../providers/places.ts'
 import {findKeyByHash, workedUntil} from '../../store/api-keys.ts'
 import {defaultConfigId, findConfigForCall, openConfig} from '../../store/configs.ts'
-import type {CacheName, Db, Invalidation} from '../../store/database.ts'
+import type {Db} from '../../store/database.ts'
 import {integrationModels, openCredentials} from '../../store/integrations.ts'
 import {findPartialForCall, findPromptForCall} from '../../store/prompts-for-call.ts'
 import {findProviderForCall, type ProviderForCall} from '../../store/providers.ts'
+import {type Remembered, RowCache} from '../../store/remembered.ts'
 import {openPlace} from '../../store/row-places.ts'
 import type {IntegrationModelsTable} from '../../store/tables/catalog.ts'
-import {cachesOf} from '../../store/tables/invalidation.ts'
 import {findWorkspace} from '../../store/workspaces.ts'
 import type {Caller, EntityLimit, ManagedProvider, ModelPlace, ProviderModels, Uses} from '../services.ts'
 import {readListedProviders} from './listed-providers.ts'
-import {readPolicies} from './policies.ts'
+import {type FoundPolicies, readPolicies} from './policies.ts'
 
 /** The rows that calls need of the store, remembered until a change is announced. Everything is bounded. */
 export interface Lookups
   extends Uses<
     'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'listedProviders'
   > {
-  /**
-   * Drops what was remembered, as a write changed some of it. Policies are many: they stay unless they are concerned.
-   */
-  forget(changed: Invalidation): void
+  /** Callers, policies and lists of models; all else is read each time. */
+  readonly remembered: readonly Remembered[]
 }
 
 export interface DirectoryOptions {
@@ -59,8 +57,11 @@ const KNOWN_KEYS = 20_000
 const KNOWN_WORKSPACES = 2_000
 /** Of all workspaces whose lists are remembered together. */
 const KNOWN_MODELS = 200_000
-/** Policies name configs by their slugs. */
-const OF_POLICIES: ReadonlySet<CacheName> = new Set(['policies', 'configs'])
+/**
+ * Stands for the configs of a workspace among the rows of an entry: one that becomes the default, or has the slug that
+ * a policy names, has an id that nothing held knows.
+ */
+const ANY_CONFIG = 'any config'
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
 const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
 
@@ -72,40 +73,38 @@ export function createLookups({
   pricedModels,
   revocations = ALWAYS,
 }: DirectoryOptions): Lookups {
-  const callers = new LRUCache<string, Caller>({max: KNOWN_KEYS})
+  const callers = new RowCache<Caller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
   const loading = new Map<string, Promise<Policies | null>>()
-  const policies = new LRUCache<string, Found>({max: KNOWN_WORKSPACES})
-  const listed = new LRUCache<string, readonly ProviderModels[]>({
+  const policies = new RowCache<FoundPolicies>({max: KNOWN_WORKSPACES})
+  const listed = new RowCache<readonly ProviderModels[]>({
     maxSize: KNOWN_MODELS,
     sizeCalculation: providers => providers.reduce((sum, {models}) => sum + models.length, 1 + providers.length),
   })
-  let generation = 0
 
   const loadCaller = async (key_hash: string): Promise<Caller | null> => {
-    const born = generation
-    const caller = await readCaller(db, key_hash)
-    if (born !== generation) return caller // something changed meanwhile: what was read may be old
-    if (caller) callers.set(key_hash, caller)
-    else unknown.set(key_hash, true)
-    return caller
+    const born = callers.generation
+    const found = await readCaller(db, key_hash)
+    if (found) callers.set(key_hash, found.caller, {born, rows: found.rows})
+    else if (born === callers.generation) unknown.set(key_hash, true)
+    return found ? found.caller : null
   }
 
   const remembered = (key_hash: string) =>
     callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
 
   const loadListed = async (workspace_id: string): Promise<readonly ProviderModels[]> => {
-    const born = generation
+    const born = listed.generation
     const providers = await readListedProviders({db, seal, kind, modelsOf: pricedModels}, workspace_id)
-    if (born === generation) listed.set(workspace_id, providers)
+    listed.set(workspace_id, providers, {born, rows: []})
     return providers
   }
 
   const loadPolicies = async (workspace_id: string): Promise<Policies | null> => {
-    const born = generation
+    const born = policies.generation
     try {
-      const found = {policies: await readPolicies(db, workspace_id)}
-      if (born === generation) policies.set(workspace_id, found)
+      const found = await readPolicies(db, workspace_id)
+      policies.set(workspace_id, found, {born, rows: found.names_configs ? [ANY_CONFIG] : []})
       return found.policies
     } finally {
       loading.delete(workspace_id)
@@ -134,23 +133,46 @@ export function createLookups({
     findPrompt: (caller, named, meant) => findPromptForCall(db, caller, named, meant),
     findPartial: (caller, ref) => findPartialForCall(db, caller, ref),
     listedProviders: workspace_id => listed.get(workspace_id) ?? loadListed(workspace_id),
-    forget({tables}) {
-      generation++
-      loading.clear()
-      callers.clear()
-      listed.clear()
-      unknown.clear()
-      if (cachesOf(tables).some(cache => OF_POLICIES.has(cache))) policies.clear()
-    },
+    remembered: [
+      {
+        of: new Set(['api_keys', 'workspaces']),
+        forget(ids) {
+          unknown.clear() // the id of a new key is unknown here
+          callers.forget(ids)
+        },
+      },
+      {of: new Set(['configs']), forget: () => callers.forget([ANY_CONFIG])},
+      {
+        // as a whole: a new policy may be of any workspace, and a reset has no id
+        of: new Set(['policies', 'policy_resets']),
+        forget() {
+          loading.clear()
+          policies.forget(null)
+        },
+      },
+      {
+        of: new Set(['configs']),
+        forget() {
+          loading.clear()
+          policies.forget([ANY_CONFIG])
+        },
+      },
+      {
+        // as a whole: a new provider may be of any workspace, and what an integration says of models has no id
+        of: new Set(['providers', 'integrations', 'integration_models', 'integration_workspaces']),
+        forget: () => listed.forget(null),
+      },
+    ],
   }
 }
 
-/** Null stands for a workspace without policies. */
-interface Found {
-  readonly policies: Policies | null
+interface FoundCaller {
+  readonly caller: Caller
+  /** Ids of the rows that it is made of. */
+  readonly rows: readonly string[]
 }
 
-async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
+async function readCaller(db: Db, key_hash: string): Promise<FoundCaller | null> {
   const row = await findKeyByHash(db, key_hash)
   if (!row) return null
   const works_until = workedUntil(row)
@@ -186,7 +208,8 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
     openModelList(workspaceWords(workspace?.name ?? ''), workspace?.models),
   ]
   const models = lists.filter(list => list !== null)
-  return {
+  const own_config_id = textOf(key_defaults.config_id) ?? textOf(workspace_defaults.config_id)
+  const caller: Caller = {
     kind: 'api_key',
     id: row.id,
     ...of,
@@ -197,14 +220,12 @@ async function readCaller(db: Db, key_hash: string): Promise<Caller | null> {
     expires_at_ms: row.status === 'expired' ? 0 : works_until === null ? null : Date.parse(works_until),
     workspace_archived: row.workspace_status === 'archived',
     metadata: {...texts(key_defaults.metadata), ...texts(workspace_defaults.metadata)},
-    config_id:
-      textOf(key_defaults.config_id) ??
-      textOf(workspace_defaults.config_id) ??
-      (await defaultConfigId(db, of.workspace_id)),
+    config_id: own_config_id ?? (await defaultConfigId(db, of.workspace_id)),
     allow_config_override: key_defaults.allow_config_override !== false,
     limits,
     models: models.length ? models : null,
   }
+  return {caller, rows: [row.id, of.workspace_id, ...(own_config_id === null ? [ANY_CONFIG] : [])]}
 }
 
 async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: string): Promise<ManagedProvider | null> {

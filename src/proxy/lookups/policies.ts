@@ -2,10 +2,17 @@ import {compilePolicies, type Policies, type Policy, type PolicyCondition} from 
 import type {Db} from '../../store/database.ts'
 import {configIds, policiesForCalls, policyResets} from '../../store/policies.ts'
 
-/** The policies of a workspace, ready for calls; null when it has none. */
-export async function readPolicies(db: Db, workspace_id: string): Promise<Policies | null> {
+export interface FoundPolicies {
+  /** Null stands for a workspace without policies. */
+  readonly policies: Policies | null
+  /** True where a condition names a config by its slug: the ids of configs are read then. */
+  readonly names_configs: boolean
+}
+
+/** The policies of a workspace, ready for calls. */
+export async function readPolicies(db: Db, workspace_id: string): Promise<FoundPolicies> {
   const rows = await policiesForCalls(db, workspace_id)
-  if (rows.length === 0) return null
+  if (rows.length === 0) return {policies: null, names_configs: false}
   const resets = await policyResets(db, workspace_id)
   const read = rows.map((row): Policy => {
     const {id, name, kind, terms} = row
@@ -18,14 +25,12 @@ export async function readPolicies(db: Db, workspace_id: string): Promise<Polici
       resets: resets.get(id) ?? NO_RESETS,
     }
   })
-  const ids = await configIds(
-    db,
-    workspace_id,
-    read.flatMap(({conditions}) => conditions.flatMap(configsOf)),
-  )
-  return compilePolicies(
+  const named = read.flatMap(({conditions}) => conditions.flatMap(configsOf))
+  const ids = await configIds(db, workspace_id, named)
+  const policies = compilePolicies(
     read.map(policy => ({...policy, conditions: policy.conditions.map(condition => withIds(condition, ids))})),
   )
+  return {policies, names_configs: named.length > 0}
 }
 
 const NO_RESETS: ReadonlyMap<string, string> = new Map()

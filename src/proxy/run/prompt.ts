@@ -1,4 +1,3 @@
-import {LRUCache} from 'lru-cache'
 import {Refusal} from '../../base/errors.ts'
 import {TemplateFault} from '../../base/mustache/parse.ts'
 import {promptedCall, type ReadyPrompt, readyPrompt} from '../../prompts/call.ts'
@@ -6,6 +5,7 @@ import {readNamed} from '../../prompts/selector.ts'
 import {ENDPOINTS, type Endpoint} from '../../schema/endpoints.ts'
 import {PromptCall} from '../../schema/prompts.ts'
 import {explain} from '../../schema/validation-message.ts'
+import {type Remembered, RowCache} from '../../store/remembered.ts'
 import type {Call} from '../call/call.ts'
 import {type JsonBody, readJson, wholeOf} from '../inbound/body.ts'
 import type {InboundRequest} from '../inbound/request.ts'
@@ -25,23 +25,25 @@ interface KnownPrompt {
 
 const MAX_CHARS = 64 * 2 ** 20
 
-/** Remembers prompts as calls name them. `forget` is called when one changed. */
+/** Remembers prompts as calls name them, until a row changes that one of them is made of. */
 export class Prompts {
   readonly #services: Services
-  readonly #known = new LRUCache<string, KnownPrompt>({
+  readonly #known = new RowCache<KnownPrompt>({
     max: 4096,
     maxSize: MAX_CHARS,
     sizeCalculation: ({chars}) => chars,
   })
-  #generation = 0
+  readonly remembered: readonly Remembered[] = [
+    {of: new Set(['prompts', 'prompt_versions']), forget: ids => this.#known.forget(ids)},
+    {
+      // as a whole: which version bears a label has no id, and which partials a prompt holds is not known here
+      of: new Set(['labels', 'prompt_labels', 'prompt_partials', 'prompt_partial_versions']),
+      forget: () => this.#known.forget(null),
+    },
+  ]
 
   constructor(services: Services) {
     this.#services = services
-  }
-
-  forget(): void {
-    this.#generation++
-    this.#known.clear()
   }
 
   /**
@@ -52,7 +54,7 @@ export class Prompts {
     const key = `${caller.workspace_id}\n${reference}`
     const known = is_fresh ? undefined : this.#known.get(key)
     if (known) return known
-    const born = this.#generation
+    const born = this.#known.generation
     const {named, meant} = readNamed(reference)
     const found = await this.#services.findPrompt(caller, named, meant)
     if (!found) return undefined
@@ -64,8 +66,7 @@ export class Prompts {
       return text
     })
     const prompt = {id, slug, version, version_id, ready, chars}
-    // else something changed meanwhile: what was read may be old
-    if (born === this.#generation) this.#known.set(key, prompt)
+    this.#known.set(key, prompt, {born, rows: [id, version_id]})
     return prompt
   }
 }

@@ -6,6 +6,7 @@ import {readOptions} from '../../providers/options.ts'
 import {compile} from '../../routing/compile.ts'
 import type {Plan, PlanTarget} from '../../routing/plan.ts'
 import {readConfig} from '../../schema/configs.ts'
+import {type Remembered, RowCache} from '../../store/remembered.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {Caller, Uses} from '../services.ts'
 import {resolveTarget, type Target, type TargetSelectors, type TargetServices} from './target.ts'
@@ -20,6 +21,8 @@ export interface ResolvedPlan {
   /** The known members without effect in a config sent with the call. */
   readonly warning: string | null
   readonly targets: Map<PlanTarget, Target>
+  /** The key of its entry. */
+  readonly key: string
 }
 
 /** A call without a config goes to the one place it names. */
@@ -30,20 +33,33 @@ const PLAIN: Plan = {
   lists_integrated: false,
 }
 
-/** Remembers plans by what named them. `forget` is called when an integration, a provider or a config changed. */
+/** Stands for a provider that is not there: a plan that did without it may be another once it is. */
+const ABSENT = 'no provider'
+
+/** Remembers plans by what named them, with their targets, until a row changes that one of them is made of. */
 export class PlanCache {
   readonly #services: Services
-  readonly #known = new LRUCache<string, ResolvedPlan>({max: 4096})
+  readonly #known = new RowCache<ResolvedPlan>({max: 4096})
   readonly #versions = new LRUCache<string, string>({max: 4096})
-  #generation = 0
+  readonly remembered: readonly Remembered[] = [
+    {of: new Set(['configs', 'organisations', 'workspaces']), forget: ids => this.#known.forget(ids)},
+    {
+      of: new Set(['providers', 'integrations', 'integration_models', 'integration_workspaces']),
+      forget: ids => {
+        this.#known.forget([ABSENT])
+        this.#known.forgetWithNew(ids)
+      },
+    },
+    // as a whole: another version of a guardrail is a new row, whose id no plan knows
+    {of: new Set(['guardrails', 'guardrail_versions']), forget: () => this.forget()},
+  ]
 
   constructor(services: Services) {
     this.#services = services
   }
 
   forget(): void {
-    this.#generation++
-    this.#known.clear()
+    this.#known.forget(null)
   }
 
   /**
@@ -69,24 +85,32 @@ export class PlanCache {
 
   async #open(routing: ResolvedPlan, leaf: PlanTarget, incoming: InboundRequest, caller: Caller): Promise<Target> {
     const {plan, selectors, slug} = routing
-    const born = this.#generation
-    const target = await resolveTarget(leaf, selectors, slug, {
-      incoming,
-      caller,
-      config_id: plan.config_id,
-      services: this.#services,
-    })
-    if (born === this.#generation) routing.targets.set(leaf, target)
+    const born = this.#known.generation
+    const rows: string[] = []
+    const services: Services = {
+      ...this.#services,
+      findProvider: async (workspace_id, named) => {
+        const found = await this.#services.findProvider(workspace_id, named)
+        rows.push(...(found ? [found.id, found.integration_id] : [ABSENT]))
+        return found
+      },
+    }
+    const target = await resolveTarget(leaf, selectors, slug, {incoming, caller, config_id: plan.config_id, services})
+    if (born === this.#known.generation) {
+      this.#known.extend(routing.key, routing, rows)
+      routing.targets.set(leaf, target)
+    }
     return target
   }
 
   async #read(selectors: TargetSelectors, caller: Caller, slug: string | null, key: string): Promise<ResolvedPlan> {
-    const born = this.#generation
+    const born = this.#known.generation
     const plan = selectors.config ? await this.#plan(selectors.config, caller) : PLAIN
     const warning = plan.warnings.length ? plan.warnings.join('; ') : null
-    const routing = {plan, selectors, slug, warning, targets: new Map<PlanTarget, Target>()}
-    // else something changed meanwhile: what was read may be old
-    if (born === this.#generation) this.#known.set(key, routing)
+    const routing = {plan, selectors, slug, warning, targets: new Map<PlanTarget, Target>(), key}
+    // the defaults of the workspace and its organisation attach guardrails
+    const rows = [caller.workspace_id, caller.organisation_id, plan.config_id ?? []].flat()
+    this.#known.set(key, routing, {born, rows})
     return routing
   }
 

@@ -73,7 +73,8 @@ export async function openPostgres(options: PostgresOptions, patience: Patience 
       migrations ??= new Kysely<Database>({dialect: new PostgresDialect({pool: slow()})})
       return migrations.transaction().execute(work)
     },
-    dataVersion: (within_ms = brief_ms) => revisions.read(within_ms),
+    dataVersion: (within_ms = brief_ms) => revisions.sum(within_ms),
+    revisions: (within_ms = brief_ms) => revisions.all(within_ms),
     onReconnect: listener => void listeners.push(listener),
     givenUp: () => pool.given_up + revisions.given_up,
     async close() {

@@ -14,6 +14,7 @@ interface Line {
 }
 
 const SUM = 'select coalesce(sum(revision), 0) as revision from revisions'
+const ALL = 'select name, revision from revisions'
 
 /**
  * Reads how often caches were emptied, over a connection of its own: a pool that is busy, or waits, does not hold up
@@ -31,7 +32,26 @@ export class RevisionReader {
     this.#onSilent = onSilent
   }
 
-  async read(within_ms: number): Promise<number> {
+  async sum(within_ms: number): Promise<number> {
+    const [row] = await this.#read<{revision: number | string}>(SUM, within_ms)
+    return Number(row?.revision)
+  }
+
+  async all(within_ms: number): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#read<{name: string; revision: number | string}>(ALL, within_ms)
+    return new Map(rows.map(({name, revision}) => [name, Number(revision)]))
+  }
+
+  async close(): Promise<void> {
+    const line = this.#line
+    this.#line = undefined
+    await line?.ready.then(
+      () => line.client.end(),
+      () => undefined,
+    )
+  }
+
+  async #read<R extends pg.QueryResultRow>(statement: string, within_ms: number): Promise<R[]> {
     const is_old = this.#line !== undefined
     const line = this.#line ?? lineOf(this.#open())
     this.#line = line
@@ -42,8 +62,8 @@ export class RevisionReader {
     }, within_ms)
     try {
       await line.ready
-      const {rows} = await line.client.query<{revision: number | string}>(SUM)
-      return Number(rows[0]?.revision)
+      const {rows} = await line.client.query<R>(statement)
+      return rows
     } catch (error) {
       if (this.#line === line) this.#line = undefined
       line.client.giveUp('the connection failed')
@@ -51,15 +71,6 @@ export class RevisionReader {
     } finally {
       clearTimeout(timer)
     }
-  }
-
-  async close(): Promise<void> {
-    const line = this.#line
-    this.#line = undefined
-    await line?.ready.then(
-      () => line.client.end(),
-      () => undefined,
-    )
   }
 }
 

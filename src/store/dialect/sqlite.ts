@@ -70,6 +70,10 @@ export function openSqlite(options: SqliteOptions): Store {
     async dataVersion() {
       return poll.pragma('main.data_version', {simple: true}) as number
     },
+    async revisions() {
+      const rows = poll.prepare<[], {name: string; revision: number}>(REVISIONS).all()
+      return new Map(rows.map(({name, revision}) => [name, revision]))
+    },
     onReconnect: () => undefined,
     givenUp: () => 0,
     async close() {
@@ -79,6 +83,8 @@ export function openSqlite(options: SqliteOptions): Store {
     },
   }
 }
+
+const REVISIONS = 'select name, revision from main.revisions'
 
 /** Begins transactions with the write lock of gateway.db, so that a lost race is met before any work is done. */
 class ImmediateSqliteDialect extends SqliteDialect {

@@ -1,8 +1,9 @@
-import type {CacheName, Invalidation, TableName} from '../database.ts'
+import type {CacheName, TableName} from '../database.ts'
 
 /**
- * The caches that a write to a table empties. A new table has to say here what holds its rows; where a cache holds
- * something that is made from rows of several tables, each of them names it.
+ * The names by which other processes learn of a write to a table: they drop all that they hold of the tables with that
+ * name. A new table has to say here whether its rows are held in memory; which caches hold them says `of` of each
+ * (`Remembered`).
  */
 export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   organisations: ['organisations'],
@@ -73,15 +74,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   'traffic.workers': [],
 }
 
-/** The caches that hold rows of these tables, in the order of their names. */
+/** The names of these tables, in their order. */
 export function cachesOf(tables: readonly {readonly table: TableName}[]): CacheName[] {
   return [...new Set(tables.flatMap(({table}) => INVALIDATES[table]))].sort()
-}
-
-/** Says that any row of any table may have changed: another process wrote, and it is not known what. */
-export const ANYTHING: Invalidation = {
-  tables: (Object.keys(INVALIDATES) as TableName[]).flatMap(table =>
-    INVALIDATES[table].length ? [{table, ids: null}] : [],
-  ),
-  revisions: {},
 }

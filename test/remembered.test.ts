@@ -53,6 +53,7 @@ describe.each(KINDS)('what a write drops, on %s', kind => {
     if (name === 'prices') return tables
     tables.delete('prices') // read again by that write
     tables.delete('price_revisions')
+    expect(tables.size, `${name} were dropped, and read again`).toBeGreaterThan(0)
     return tables
   }
 

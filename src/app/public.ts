@@ -5,6 +5,8 @@ import type {AdminServices} from '../admin/services.ts'
 import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
 import {createSeal} from '../base/seal.ts'
+import {openPricing} from '../pricing/open.ts'
+import {find as findKind} from '../providers/registry.ts'
 import type {Settings} from '../settings/index.ts'
 import type {App} from './app.ts'
 import {noStore} from './no-store.ts'
@@ -21,6 +23,13 @@ export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' |
     store: noStore(),
     seal: createSeal(randomBytes(SEALING_KEY_BYTES)),
     bodies: async () => undefined,
+    // of the files and of the bundle: there is no database that could have others
+    pricing: openPricing({
+      settings,
+      isProvider: slug => findKind(slug) !== undefined,
+      warn: () => undefined,
+      now_ms: Date.now,
+    }),
     now: () => new Date(),
   }
   const open = OPERATIONS.filter(operation => operation.scopes === null && !operation.audit)

@@ -58,6 +58,10 @@ describe('every command of the page runs', () => {
     if (script === 'new' && given.length > 0) expect(runNew(given, ROOT)).toMatchObject({code: 0, written: []})
     else if (script === 'mutants')
       expect(given.filter(name => name !== '--list' && !there(`test/mutants/${name}.patch`))).toEqual([])
+    else if (script === 'simulate')
+      expect(
+        given.every((word, at) => /^--(?:lives|seed|world|json)$/.test(word) || /^--/.test(given[at - 1] ?? '')),
+      ).toBe(true)
     else if (script === 'bench')
       expect(readOptions(given.map(word => (word.startsWith('/tmp/') ? import.meta.filename : word)))).toBeDefined()
     else if (script === 'test') expect(given.filter(word => word !== '-u' && !there(word))).toEqual([])

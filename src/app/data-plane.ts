@@ -101,13 +101,7 @@ export async function openDataPlane({
   circuitMetric(registry, circuits, now)
   const wait_ms = settings.db_query_timeout_ms
   const records = await startRecords({
-    directory,
-    store_options,
-    store,
-    log,
-    now,
-    settings,
-    wait_ms,
+    ...{directory, store_options, store, log, now, settings, wait_ms},
     close_ms: 2 * wait_ms,
   })
   journalMetrics(registry, () => records.status())

@@ -1,6 +1,7 @@
 import {expect, test, vi} from 'vitest'
 import {after} from '../../src/base/after.ts'
 import {CallRegistry, type LiveCall} from '../../src/proxy/call/registry.ts'
+import {VirtualClock} from '../simulation/clock.ts'
 
 const call = (on: Partial<LiveCall>): LiveCall => ({
   kind: 'call',
@@ -54,4 +55,20 @@ test('a call that never ends keeps no process', async () => {
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('a call whose look at its deadlines throws stops the looks of no other', () => {
+  const clock = new VirtualClock()
+  const live = new CallRegistry(clock, () => undefined)
+  let looks = 0
+  live.add(call({check: () => void looks++}))
+  live.add(
+    call({
+      check() {
+        throw new Error('broke')
+      },
+    }),
+  )
+  for (let at = 0; at < 3; at++) expect(() => clock.step()).toThrow('broke')
+  expect(looks).toBe(3)
 })

@@ -99,8 +99,8 @@ export class CallRegistry {
   #sweepSoon() {
     this.#callOff = this.#clock.after(SWEEP_MS, () => {
       this.#callOff = undefined
+      if (this.size > 0) this.#sweepSoon() // first: a call that throws stops no other's deadlines
       this.#check()
-      if (this.size > 0 && !this.#callOff) this.#sweepSoon()
     })
   }
 

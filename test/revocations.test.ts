@@ -13,9 +13,11 @@ function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {
     version: 1,
     answer: undefined as (() => Promise<number>) | undefined,
     patience: [] as number[],
+    revisions: undefined as ReadonlyMap<string, number> | undefined,
     reconnect: () => {},
   }
   let forgotten = 0
+  const dropped: (readonly string[] | null)[] = []
   const revocations = new Revocations({
     store: {
       kind: 'postgres',
@@ -23,7 +25,7 @@ function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {
         store.patience.push(within_ms)
         return store.answer ? store.answer() : store.version
       },
-      revisions: async () => new Map([['api_keys', store.version]]),
+      revisions: async () => store.revisions ?? new Map([['api_keys', store.version]]),
       onReconnect: listener => {
         store.reconnect = listener
       },
@@ -38,7 +40,12 @@ function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {
     revocations,
     store,
     forgotten: () => forgotten,
-    start: () => revocations.start(() => void forgotten++),
+    dropped,
+    start: () =>
+      revocations.start(moved => {
+        forgotten++
+        dropped.push(moved && [...moved])
+      }),
     pass: (ms: number) => timers.pass(ms, turn),
     /** A process that did not run: no timer of it did. */
     sleep(ms: number) {
@@ -115,6 +122,25 @@ test('a server that answers again is asked before anything held is used', async 
   expect(revocations.holds).toBe(false)
   await revocations.ready()
   expect([revocations.holds, forgotten()]).toEqual([true, 2])
+})
+
+test.each([
+  ['nothing, where nothing moved', {api_keys: 3, configs: 5, server_started: 1}, []],
+  ['what another process wrote', {api_keys: 4, configs: 5, server_started: 1}, [['api_keys']]],
+  ['everything, where a number went back', {api_keys: 4, configs: 4, server_started: 1}, [null]],
+  [
+    'what is unknown, and so everything, of a server that started later',
+    {api_keys: 3, configs: 5, server_started: 2},
+    [['server_started']],
+  ],
+])('after a reconnect is forgotten: %s', async (_, found, expected) => {
+  const {revocations, store, dropped, start} = opened()
+  store.revisions = new Map(Object.entries({api_keys: 3, configs: 5, server_started: 1}))
+  await start()
+  store.revisions = new Map(Object.entries(found))
+  store.reconnect()
+  await revocations.ready()
+  expect(dropped.slice(1)).toEqual(expected)
 })
 
 test('a process that did not run for longer than that looks before it uses what it holds', async () => {

@@ -66,7 +66,6 @@ export class Revocations {
     this.#options.store.onReconnect(() => {
       this.#reconnects++
       this.#version = undefined
-      this.#known = null
       this.#until_ms = Number.NEGATIVE_INFINITY
       this.#soon(0)
     })
@@ -138,7 +137,6 @@ export class Revocations {
       const version = await store.dataVersion(patience_ms)
       if (version !== this.#version) await this.#compare(patience_ms)
       if (reconnects === this.#reconnects) this.#version = version
-      else this.#known = null // the next look forgets everything
       this.#read_ms = asked_ms
       this.#until_ms = asked_ms + Math.max(max_stale_s * 1_000, PAUSE_MS)
       this.#answered()

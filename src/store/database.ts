@@ -188,7 +188,10 @@ export interface Store {
    * longer than `within_ms`.
    */
   dataVersion(within_ms?: number): Promise<number>
-  /** How often rows changed that caches hold, by name (`CacheName`); waits no longer than `within_ms`. */
+  /**
+   * How often rows changed that caches hold, by name (`CacheName`); waits no longer than `within_ms`. PostgreSQL adds
+   * `server_started`, which differs where another server answers.
+   */
   revisions(within_ms?: number): Promise<ReadonlyMap<string, number>>
   /** Calls `listener` when a server answers again that did not: others may have written meanwhile. */
   onReconnect(listener: () => void): void

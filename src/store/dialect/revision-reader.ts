@@ -14,7 +14,9 @@ interface Line {
 }
 
 const SUM = 'select coalesce(sum(revision), 0) as revision from revisions'
-const ALL = 'select name, revision from revisions'
+/** With the microsecond at which the server started: another server may have the same numbers of other writes. */
+const ALL = `select name, revision from revisions union all
+  select 'server_started', (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint`
 
 /**
  * Reads how often caches were emptied, over a connection of its own: a pool that is busy, or waits, does not hold up

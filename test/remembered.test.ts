@@ -36,7 +36,7 @@ describe.each(KINDS)('what a write drops, on %s', kind => {
   }
   /** Changes no row, and says that any of the table may have changed. The audit log refuses to delete even no row. */
   const touch = (store: Store, table: TableName) =>
-    store.write(db =>
+    store.write<unknown>(db =>
       table === 'audit_logs'
         ? db
             .insertInto(table)

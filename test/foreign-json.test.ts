@@ -25,6 +25,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/guardrails/json-strings.ts': STRING,
   'src/guardrails/json-text.ts': 'strings, numbers and words; what holds them is counted beside',
   'src/base/runtime.ts': 'package.json',
+  'src/identity/api-keys.ts': COLUMN,
   'src/identity/docs-page.ts': 'a table of the code',
   'src/admin/json-bodies.ts': 'a body whose depth was checked in the line before',
   'src/proxy/inbound/body.ts': 'a body whose depth was checked when its top level was read',

@@ -1,7 +1,8 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
+import {holds, ownWorkspace, ungrantable} from '../identity/access.ts'
 import {makeKey} from '../identity/keys.ts'
-import {holds, ungrantable} from '../identity/may.ts'
+import {userOf} from '../identity/subject.ts'
 import {
   CreatedKey,
   KeyCreate,
@@ -253,9 +254,10 @@ async function rotated(call: One<typeof KeyRotate>) {
 
 async function ownDetails(call: OperationCall<undefined, typeof SelfQuery>): Promise<z.input<typeof SelfView>> {
   const {actor, app, db, query, now} = call
-  const {organisation_id, workspace_id} = actor
-  const reach = {organisation_id, workspace_id, kinds: KINDS}
-  const row = found(actor.type === 'api_key' ? await store.findKey(db, reach, actor.id!) : undefined, 'API key')
+  const {organisation_id, subject} = actor
+  if (subject.kind !== 'api_key') throw new Refusal('row.not_found', {object: 'API key'})
+  const workspace_id = ownWorkspace(actor)
+  const row = found(await store.findKey(db, {organisation_id, workspace_id, kinds: KINDS}, subject.id), 'API key')
   const organisation = query.include_organisation === 'true' ? await findOrganisation(db, organisation_id) : undefined
   const workspace = workspace_id === null ? undefined : await findWorkspace(db, organisation_id, workspace_id)
   return {
@@ -304,8 +306,8 @@ async function homeOf(call: CallerScope, kind: ApiKeyKind, named: string | undef
 
 /** The owner of a user key: the user that is named, or the one who makes it. */
 function userFor(actor: Actor, named: string | null | undefined): string | null {
-  const user_id = named ?? actor.user_id
-  if (isOwnOnly(actor) && user_id !== actor.user_id)
+  const user_id = named ?? userOf(actor.subject)
+  if (isOwnOnly(actor) && user_id !== userOf(actor.subject))
     throw new Refusal('role.own_only', {deed: 'making a key for another user'})
   return user_id
 }

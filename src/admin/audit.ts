@@ -35,8 +35,8 @@ export function auditRow(deed: Deed, at: string): AuditLogsTable {
     at,
     organisation_id: actor.organisation_id,
     workspace_id: deed.workspace_id,
-    actor_type: actor.type,
-    actor_id: actor.id,
+    actor_type: actorTypeOf(actor),
+    actor_id: actor.subject.id,
     method: deed.method,
     uri: deed.path,
     request_id: deed.request_id,
@@ -50,6 +50,12 @@ export function auditRow(deed: Deed, at: string): AuditLogsTable {
     client_ip: deed.client_ip,
     changes: deed.changes ?? null,
   }
+}
+
+/** An open operation that writes says who did it (`auditActor`). */
+function actorTypeOf({subject}: Actor): AuditLogsTable['actor_type'] {
+  if (subject.kind === 'anonymous') throw new Error('a write of nobody cannot be recorded')
+  return subject.kind
 }
 
 const MASK = '***'

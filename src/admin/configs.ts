@@ -3,6 +3,7 @@ import {readDestination} from '../base/egress/target.ts'
 import {readTrusted} from '../base/egress/trust.ts'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {authorOf} from '../identity/subject.ts'
 import {attachKeys, namesIn} from '../schema/config-hooks.ts'
 import {
   ConfigCreate,
@@ -144,8 +145,8 @@ async function created(call: OperationCall<undefined, undefined, typeof ConfigCr
     status: 'active',
     version_id: newId(),
     version: 1,
-    owner_id: actor.user_id ?? actor.id,
-    updated_by: actor.user_id ?? actor.id,
+    owner_id: authorOf(actor.subject),
+    updated_by: authorOf(actor.subject),
     created_at: now,
     last_updated_at: now,
     ...store.sealConfig(app.seal, owner, config),
@@ -171,7 +172,7 @@ async function updated(call: OperationCall<typeof params, typeof WorkspaceQuery,
     ...(body.isDefault !== undefined && {is_default: body.isDefault ? 1 : 0}),
     ...(body.status !== undefined && {status: body.status}),
     ...(body.config !== undefined && (await nextVersion(call, before, body.config))),
-    updated_by: actor.user_id ?? actor.id,
+    updated_by: authorOf(actor.subject),
     last_updated_at: now,
   }
   const after = {...before, ...change}

@@ -1,6 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import {parseJson} from '../base/json-object.ts'
-import {may} from '../identity/may.ts'
+import {may} from '../identity/access.ts'
 import {workspaceWords} from '../identity/model-lists.ts'
 import {ExplainCreate, Explanation, type ImaginedCaller} from '../schema/explanations.ts'
 import {type LoggedCall, labelOf, Replay, ReplayCreate, type Replayer, type ReplayMove} from '../schema/replays.ts'

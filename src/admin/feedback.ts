@@ -1,5 +1,6 @@
 import type {z} from 'zod'
 import {newId} from '../base/ids.ts'
+import {userOf} from '../identity/subject.ts'
 import {FeedbackBody, FeedbackChange, FeedbackPath, FeedbackReply} from '../schema/feedback.ts'
 import {insertFeedback, updateFeedback} from '../store/feedback.ts'
 import type {FeedbackTable} from '../store/tables/traffic.ts'
@@ -53,8 +54,8 @@ async function created(
       id: newId(),
       organisation_id: actor.organisation_id,
       workspace_id: workspace.id,
-      api_key_id: actor.id,
-      user_id: actor.user_id,
+      api_key_id: actor.subject.id,
+      user_id: userOf(actor.subject),
       source: 'api',
       ...fields,
       metadata: JSON.stringify(metadata),

@@ -5,7 +5,7 @@ import type {CheckEnvironment} from '../guardrails/check-environment.ts'
 import type {Hook} from '../guardrails/hook.ts'
 import type {JsonValue} from '../guardrails/json.ts'
 import type {TriedCall, TriedSide} from '../guardrails/trial.ts'
-import {may} from '../identity/may.ts'
+import {may} from '../identity/access.ts'
 import {VENDOR_OPERATIONS} from '../providers/vendor-operations/table.ts'
 import {ENDPOINTS, type EndpointName} from '../schema/endpoints.ts'
 import {

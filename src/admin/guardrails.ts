@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {authorOf} from '../identity/subject.ts'
 import {
   type GuardrailActions,
   type GuardrailCheck,
@@ -22,7 +23,7 @@ import {checked, checksKnown, loadChecks, whole} from './guardrail-checks.ts'
 import {type OperationCall, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
 import {freeSlug, givenSlug} from './slugs.ts'
-import {type CallerScope, found, invalid, isAdmin, namedWorkspace, requireOwn} from './tenancy.ts'
+import {type CallerScope, found, invalid, isAdmin, namedWorkspace, requireOwn, visibilityOf} from './tenancy.ts'
 
 const tag = 'Guardrails'
 const params = z.strictObject({guardrailId: Handle})
@@ -125,7 +126,7 @@ async function listed(call: OperationCall<undefined, typeof GuardrailsQuery>) {
 async function created(call: OperationCall<undefined, undefined, typeof GuardrailCreate>) {
   const {actor, app, db, body, now} = call
   const workspace_id = await placeOf(call)
-  const by = actor.user_id ?? actor.id
+  const by = authorOf(actor.subject)
   const slugs = {
     taken: (slug: string) => store.guardrailSlugTaken(db, slug),
     giveUp: (slug: string) => giveUpSlug(db, 'guardrails', actor.organisation_id, slug),
@@ -161,7 +162,7 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Guar
   const change = {
     ...(body.name !== undefined && {name: body.name}),
     ...(is_new && {version_id: newId()}),
-    updated_by: actor.user_id ?? actor.id,
+    updated_by: authorOf(actor.subject),
     last_updated_at: now,
   }
   const after = {...before, ...change}
@@ -199,8 +200,7 @@ async function versionsListed(call: OperationCall<typeof params>) {
  * key its own, and the organisation's as far as they are only read.
  */
 export async function reachGuardrail({actor, db}: CallerScope, named: string, does: 'reads' | 'writes' = 'reads') {
-  const {organisation_id, workspace_id} = actor
-  const filter = {organisation_id, workspace_id: workspace_id ?? undefined, with_shared: does === 'reads'}
+  const filter = {...visibilityOf({actor}), with_shared: does === 'reads'}
   return found(await store.findGuardrail(db, filter, named), 'guardrail')
 }
 

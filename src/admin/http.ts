@@ -5,7 +5,7 @@ import {newTimeId} from '../base/ids.ts'
 import {vouchFor} from '../base/ingress/govern.ts'
 import {wayToNeverKey} from '../base/json-shape.ts'
 import {storeRefusal} from '../base/store-fault.ts'
-import {may} from '../identity/may.ts'
+import {ANONYMOUS, may, placedIn, WORKSPACE_NEEDED} from '../identity/access.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import {findNul} from '../schema/nul.ts'
 import {wholeUnlessPaged} from '../schema/paging.ts'
@@ -16,7 +16,7 @@ import type {Db} from '../store/database.ts'
 import {isTaken} from '../store/rows.ts'
 import {isStatementTimeout} from '../store/statement-timeout.ts'
 import {auditRow} from './audit.ts'
-import {ANONYMOUS, callerByHeaders, inWorkspace, needsWorkspace} from './caller.ts'
+import {callerByHeaders} from './caller.ts'
 import {askedOf, changesText, DryRunFault, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
 import {onlyJson} from './json-bodies.ts'
 import {KeptReply} from './kept-reply.ts'
@@ -108,7 +108,7 @@ async function admit(
 }
 
 function requireScope(actor: Actor, {scopes, role_needs}: AnyOperation) {
-  if (role_needs && actor.role_scopes && !actor.role_scopes.has(role_needs))
+  if (role_needs && actor.person && !actor.person.role_scopes.has(role_needs))
     throw new Refusal('scope.missing', {scope: role_needs})
   if (scopes?.length && !may(actor, scopes)) throw new Refusal('scope.missing', {scope: scopes.join(' or ')})
 }
@@ -119,8 +119,8 @@ function requireScope(actor: Actor, {scopes, role_needs}: AnyOperation) {
  */
 function place(visit: Visit, {method}: FastifyRequest, named: string | undefined, {has_body}: {has_body: boolean}) {
   const {actor, operation} = visit
-  if (!actor.memberships || !needsWorkspace(actor)) return
-  const there = inWorkspace(actor, named)
+  if (actor.reach.kind !== 'membership') return
+  const there = placedIn(actor, named)
   if (there) {
     visit.actor = there
     requireScope(there, operation)
@@ -128,9 +128,7 @@ function place(visit: Visit, {method}: FastifyRequest, named: string | undefined
   }
   const may_come = !has_body && method !== 'GET' && operation.body !== undefined
   if (!may_come && !operation.across_workspaces && operation.scopes?.length)
-    throw new Refusal('body.invalid', {
-      issues: 'workspace_id: is required (the id or slug of a workspace), as you are in several.',
-    })
+    throw new Refusal('body.invalid', {issues: WORKSPACE_NEEDED})
 }
 
 /** The workspace that a path, a query or a body names. */
@@ -247,7 +245,7 @@ function inputOf(operation: AnyOperation, request: FastifyRequest): Input {
 /** A user of several workspaces names the one he means in the query of any operation; not all of them ask for it. */
 function withoutPlace(schema: z.ZodType | undefined, request: FastifyRequest): unknown {
   const query = withoutEchoes(schema, request.query, request)
-  if (!visits.get(request)!.actor.memberships || knows(schema, 'workspace_id')) return query
+  if (!visits.get(request)!.actor.person?.memberships || knows(schema, 'workspace_id')) return query
   const {workspace_id: _, ...rest} = query as Record<string, unknown>
   return rest
 }
@@ -323,15 +321,20 @@ function record(
       query: request.query,
       headers: request.headers,
       body: request.body,
-      client_ip: actor.type === 'operator' ? null : request.ip,
+      client_ip: actor.subject.kind === 'operator' ? null : request.ip,
       resource_id: effects.resource_id ?? named ?? null,
-      workspace_id: effects.workspace_id === undefined ? actor.workspace_id : effects.workspace_id,
+      workspace_id: effects.workspace_id === undefined ? placeOf(actor) : effects.workspace_id,
       status: 200,
       changes: changes ?? null,
       masked_headers: settings.organisation_headers_to_mask,
     },
     call.now,
   )
+}
+
+/** Null for a user of several workspaces who named none: the row is about none of them. */
+function placeOf({reach}: Actor): string | null {
+  return reach.kind === 'workspace' ? reach.workspace_id : null
 }
 
 function checkReply(operation: AnyOperation, reply: unknown) {

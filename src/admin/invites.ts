@@ -1,6 +1,7 @@
 import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {ANONYMOUS} from '../identity/access.ts'
 import {hashKey, makeInviteToken, makeKey} from '../identity/keys.ts'
 import {type KeptOrganisationSettings, keyRules, readSettings, securityIn} from '../schema/organisations.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
@@ -157,7 +158,7 @@ async function created(call: OperationCall<undefined, undefined, typeof InviteCr
     key_scopes: scopes ? JSON.stringify(scopes) : null,
     token_hash: hash,
     status: 'pending',
-    invited_by: actor.id,
+    invited_by: actor.subject.id,
     created_at: now,
     expires_at: after(now, LIFETIME_MS),
     accepted_at: null,
@@ -205,15 +206,7 @@ async function accepted(
   }
   await store.updateInvite(db, invite.id, {status: 'accepted', accepted_at: now})
   const session = await openSession(db, {organisation_id, user_id: user.id, ttl_s: SESSION_S}, now)
-  call.auditActor({
-    type: 'user',
-    id: user.id,
-    kind: 'user',
-    organisation_id,
-    workspace_id: null,
-    user_id: user.id,
-    scopes: new Set(),
-  })
+  call.auditActor({...ANONYMOUS, subject: {kind: 'user', id: user.id}, organisation_id})
   call.auditTarget(invite.id, null)
   return {user_id: user.id, organisation_id, session, api_keys, object: 'accepted-invite'}
 }

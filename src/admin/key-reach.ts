@@ -1,4 +1,5 @@
-import {holds} from '../identity/may.ts'
+import {holds, ownWorkspace} from '../identity/access.ts'
+import {userOf} from '../identity/subject.ts'
 import type {KeyReach} from '../store/api-keys.ts'
 import type {KeysInSight} from '../store/limited-entity.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'
@@ -17,13 +18,13 @@ export function scopeFor(kind: ApiKeyKind, action: Action): string {
  */
 export function visibilityOf(actor: Actor, action: Action): KeyReach {
   const kinds = KINDS.filter(kind => holds(actor, scopeFor(kind, action)))
-  const user_id = isOwnOnly(actor) ? (actor.user_id ?? '') : undefined
-  return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id, kinds, user_id}
+  const user_id = isOwnOnly(actor) ? (userOf(actor.subject) ?? '') : undefined
+  return {organisation_id: actor.organisation_id, workspace_id: ownWorkspace(actor), kinds, user_id}
 }
 
 /** A member manages and sees his own keys alone. */
 export function isOwnOnly(actor: Actor): boolean {
-  return actor.kind === 'user' && levelOf(actor) === 'member'
+  return actor.subject.kind === 'user' && levelOf(actor) === 'member'
 }
 
 /**
@@ -35,6 +36,6 @@ export function keysInSight(actor: Actor): KeysInSight {
   return {
     kinds,
     user_id: user_id ?? onlyOf(actor),
-    key_id: actor.type === 'api_key' ? (actor.id ?? undefined) : undefined,
+    key_id: actor.subject.kind === 'api_key' ? actor.subject.id : undefined,
   }
 }

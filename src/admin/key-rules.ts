@@ -1,6 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import {nearest} from '../base/nearest.ts'
-import {ungrantable} from '../identity/may.ts'
+import {ungrantable} from '../identity/access.ts'
 import {holdersOf, plainScope, SCOPES, scopesOf} from '../identity/scopes.ts'
 import type {KeyDefaults} from '../schema/api-keys.ts'
 import type {ApiKeyKind} from '../store/tables/identity.ts'

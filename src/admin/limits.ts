@@ -1,4 +1,4 @@
-import {may} from '../identity/may.ts'
+import {may} from '../identity/access.ts'
 import type {EntityLimit, RateReading, Reading} from '../limits/index.ts'
 import {LimitStatus, LimitStatusQuery} from '../schema/limit-status.ts'
 import {list, listOf} from '../schema/paging.ts'

@@ -4,6 +4,7 @@ import {charged, NOTHING_OWED} from '../charge/charged.ts'
 import {intent} from '../charge/intent.ts'
 import {logRow} from '../charge/log-row.ts'
 import {settlement, type WorkEnd} from '../charge/settlement.ts'
+import {userOf} from '../identity/subject.ts'
 import {cost} from '../pricing/cost.ts'
 import type {Pricing} from '../pricing/open.ts'
 import {membersThatMayCost} from '../providers/informative-members.ts'
@@ -76,8 +77,8 @@ function settlementOf(
     trace_id: metadata.trace_id ?? id,
     organisation_id: actor.organisation_id,
     workspace_id,
-    principal: {kind: 'api_key', id: actor.id ?? 'operator'},
-    user_id: actor.user_id,
+    principal: {kind: 'api_key', id: actor.subject.id ?? 'operator'},
+    user_id: userOf(actor.subject),
     managed: null,
     config_id: null,
     provider,

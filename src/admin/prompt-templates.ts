@@ -1,6 +1,7 @@
 import {newId} from '../base/ids.ts'
 import type {Node} from '../base/mustache/parse.ts'
 import {parseTemplate, TemplateFault} from '../base/mustache/parse.ts'
+import {authorOf} from '../identity/subject.ts'
 import {type Prompt, readPrompt} from '../prompts/prompt.ts'
 import type {PromptTemplate} from '../schema/prompts.ts'
 import {giveUpSlug} from '../store/rows.ts'
@@ -27,7 +28,7 @@ export async function newTemplate(
     collection,
   }: {readonly name: string; readonly slug: string | undefined; readonly collection: CollectionsTable},
 ): Promise<TemplatesTable> {
-  const by = actor.user_id ?? actor.id
+  const by = authorOf(actor.subject)
   const slugs = {
     taken: (slug: string) => templateSlugTaken(db, table, slug),
     giveUp: (slug: string) => giveUpSlug(db, table, collection.organisation_id, slug),
@@ -60,7 +61,7 @@ export function newVersion(
     version,
     description: description ?? null,
     status: 'active' as const,
-    updated_by: actor.user_id ?? actor.id,
+    updated_by: authorOf(actor.subject),
     created_at: now,
   }
 }
@@ -73,7 +74,7 @@ export async function changeTemplate(
   change: Partial<TemplatesTable>,
 ) {
   const {actor, db, now} = call
-  await updateTemplate(db, table, row.id, {...change, updated_by: actor.user_id ?? actor.id, last_updated_at: now})
+  await updateTemplate(db, table, row.id, {...change, updated_by: authorOf(actor.subject), last_updated_at: now})
   call.auditTarget(row.id, row.workspace_id)
 }
 

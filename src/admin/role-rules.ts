@@ -1,5 +1,5 @@
 import {Refusal} from '../base/errors.ts'
-import {holds} from '../identity/may.ts'
+import {holds} from '../identity/access.ts'
 import {type Role, scopesOfRole} from '../identity/roles.ts'
 import {scopesOf} from '../identity/scopes.ts'
 import type {Security} from '../schema/security.ts'
@@ -12,9 +12,11 @@ const MAX_NAMED = 3
  * such a key can hold them. People are bounded by their own roles.
  */
 export function checkRoleGrant(actor: Actor, role: Role, security: Security): void {
-  const {kind} = actor
-  if (kind === 'user' || kind === 'operator') return
-  const beyond = [...scopesOfRole(role, security)].filter(scope => scopesOf(kind).has(scope) && !holds(actor, scope))
+  const {subject} = actor
+  if (subject.kind !== 'api_key') return
+  const beyond = [...scopesOfRole(role, security)].filter(
+    scope => scopesOf(subject.key_kind).has(scope) && !holds(actor, scope),
+  )
   if (!beyond.length) return
   const more = beyond.length > MAX_NAMED ? ` and ${beyond.length - MAX_NAMED} more` : ''
   throw new Refusal('scope.missing', {

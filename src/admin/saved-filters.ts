@@ -1,6 +1,7 @@
 import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {authorOf} from '../identity/subject.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
 import {
   SavedFilterChange,
@@ -98,7 +99,7 @@ async function created(
   await refuseTaken(call, workspace_id, body.name)
   const id = newId()
   const times = {created_at: now, last_updated_at: now}
-  const fields = {name: body.name, filters: JSON.stringify(body.filters), created_by: actor.user_id ?? actor.id}
+  const fields = {name: body.name, filters: JSON.stringify(body.filters), created_by: authorOf(actor.subject)}
   await insertSavedFilter(db, {id, organisation_id: actor.organisation_id, workspace_id, ...fields, ...times})
   call.auditTarget(id, workspace_id)
   return {id, object: 'saved-filter'}

@@ -1,6 +1,8 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {ownWorkspace} from '../identity/access.ts'
+import {isKeyOf} from '../identity/subject.ts'
 import {Handle} from '../schema/names.ts'
 import {securityIn} from '../schema/organisations.ts'
 import {ScimMappingCreate, ScimMappingsList, ScimMappingsQuery, ScimMappingView} from '../schema/scim-mappings.ts'
@@ -71,7 +73,7 @@ async function created(call: OperationCall<undefined, undefined, typeof ScimMapp
   const {actor, db, body, now} = call
   guardLevel(actor, body.role)
   const workspace = await workspaceOf(call, body.workspace_id)
-  if (actor.kind !== 'workspace-user') {
+  if (!isKeyOf(actor.subject, 'workspace-user')) {
     const organisation = await findOrganisation(db, actor.organisation_id)
     checkRoleGrant(actor, `workspace ${body.role}`, securityIn(organisation?.settings, workspace.settings))
   }
@@ -128,7 +130,7 @@ async function groupOf({
 async function deleted(call: OperationCall<typeof params>) {
   const {actor, db, now} = call
   const row = await store.findScimMapping(db, actor.organisation_id, call.params.scimWorkspaceGroupId)
-  const reached = row && (actor.workspace_id ?? row.workspace_id) === row.workspace_id
+  const reached = row && (ownWorkspace(actor) ?? row.workspace_id) === row.workspace_id
   const {id, workspace_id, role} = found(reached ? row : undefined, 'mapping')
   guardLevel(actor, role)
   await store.archiveScimMapping(db, id, now)

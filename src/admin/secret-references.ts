@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {readBaseUrl} from '../base/egress/base-url.ts'
 import {newId} from '../base/ids.ts'
+import {authorOf} from '../identity/subject.ts'
 import {Handle} from '../schema/names.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
 import {
@@ -127,7 +128,7 @@ async function created({
     allow_all_workspaces: await keepAllowed(db, {...owner, allow_all_workspaces: 1}, body),
     tags: keepTags(body.tags ?? {}),
     status: 'active',
-    created_by: actor.user_id ?? actor.id,
+    created_by: authorOf(actor.subject),
     created_at: now,
     last_updated_at: now,
   }

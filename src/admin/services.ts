@@ -1,5 +1,6 @@
 import type {Seal} from '../base/seal.ts'
 import type {CheckEnvironment} from '../guardrails/check-environment.ts'
+import type {Access} from '../identity/access.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
@@ -8,41 +9,9 @@ import type {OpenReplay} from '../schema/replays.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FindBodies, FindManyBodies} from '../store/bodies/index.ts'
 import type {Db, Store} from '../store/database.ts'
-import type {ApiKeyKind} from '../store/tables/identity.ts'
-import type {OrganisationRole, WorkspaceRole} from '../store/tables/people.ts'
 
 /** The caller of the administration: a key, a user by his session, or the operator on the data directory. */
-export interface Actor {
-  readonly type: 'api_key' | 'user' | 'operator'
-  readonly id: string | null
-  readonly kind: ApiKeyKind | 'user' | 'operator'
-  readonly organisation_id: string
-  /**
-   * Set for workspace keys, and for users who are members: they reach this workspace alone. Empty, and so no workspace,
-   * for a user of several while it is not known which one the call is about.
-   */
-  readonly workspace_id: string | null
-  readonly user_id: string | null
-  readonly scopes: ReadonlySet<string> | 'all'
-  /** The permissions of the role of the user behind a session or a key; a key's scopes do not go beyond. */
-  readonly role_scopes?: ReadonlySet<string>
-  readonly organisation_role?: OrganisationRole
-  /** In `workspace_id`. */
-  readonly workspace_role?: WorkspaceRole
-  /** Logs and analytics show him what his own keys did. */
-  readonly sees_own_only?: boolean
-  /** The workspaces of a user who is a member of the organisation. */
-  readonly memberships?: readonly Membership[]
-}
-
-/** The role of a user in one workspace. */
-export interface Membership {
-  readonly workspace_id: string
-  readonly slug: string
-  readonly role: WorkspaceRole
-  readonly scopes: ReadonlySet<string>
-  readonly sees_own_only: boolean
-}
+export type Actor = Access
 
 /** The jobs that write exports, as operations ask for them. */
 export interface ExportPort {

@@ -1,4 +1,6 @@
 import {Refusal} from '../base/errors.ts'
+import {ownWorkspace} from '../identity/access.ts'
+import {isKeyOf, userOf} from '../identity/subject.ts'
 import type {Db} from '../store/database.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import type {WorkspaceRole} from '../store/tables/people.ts'
@@ -32,11 +34,12 @@ export async function namedWorkspace(
   given: string | undefined,
   {archived = false} = {},
 ): Promise<WorkspacesTable | undefined> {
-  const named = given ?? actor.workspace_id
+  const own = ownWorkspace(actor)
+  const named = given ?? own
   if (named === null) return undefined
   const workspace = await findWorkspace(db, actor.organisation_id, named)
   const there = workspace !== undefined && (archived || workspace.status === 'active')
-  const reached = there && (actor.workspace_id === null || workspace.id === actor.workspace_id)
+  const reached = there && (own === null || workspace.id === own)
   return found(reached ? workspace : undefined, 'workspace')
 }
 
@@ -47,9 +50,9 @@ export function found<Row>(row: Row | undefined, object: string): Row {
 }
 
 /** True for callers of the whole organisation: admin keys, its owners and admins, and the operator. */
-export function isAdmin({kind, organisation_role}: Actor): boolean {
-  if (kind === 'user') return organisation_role === 'owner' || organisation_role === 'admin'
-  return kind === 'operator' || kind === 'organisation-service'
+export function isAdmin({subject, person}: Actor): boolean {
+  if (subject.kind === 'user') return person?.organisation_role === 'owner' || person?.organisation_role === 'admin'
+  return subject.kind === 'operator' || isKeyOf(subject, 'organisation-service')
 }
 
 /**
@@ -58,12 +61,12 @@ export function isAdmin({kind, organisation_role}: Actor): boolean {
  */
 export function levelOf(actor: Actor): WorkspaceRole {
   if (isAdmin(actor)) return 'admin'
-  return actor.workspace_role ?? (actor.kind === 'workspace-service' ? 'manager' : 'member')
+  return actor.person?.workspace_role ?? (isKeyOf(actor.subject, 'workspace-service') ? 'manager' : 'member')
 }
 
 /** The user whose rows alone the caller sees in logs and analytics; undefined where it sees all. */
-export function onlyOf({sees_own_only, user_id}: Actor): string | undefined {
-  return sees_own_only ? (user_id ?? '') : undefined
+export function onlyOf({person, subject}: Actor): string | undefined {
+  return person?.sees_own_only ? (userOf(subject) ?? '') : undefined
 }
 
 /** A refusal of a field by a rule that its schema cannot say. */
@@ -72,8 +75,11 @@ export function invalid(field: string, why: string): Refusal {
 }
 
 /** The reach of the caller: its workspace, or all of its organisation. */
-export function visibilityOf({actor}: CallerScope): {organisation_id: string; workspace_id: string | undefined} {
-  return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined}
+export function visibilityOf({actor}: Pick<CallerScope, 'actor'>): {
+  organisation_id: string
+  workspace_id: string | undefined
+} {
+  return {organisation_id: actor.organisation_id, workspace_id: ownWorkspace(actor) ?? undefined}
 }
 
 /** Another organisation than the caller's own is not found. */

@@ -76,7 +76,7 @@ async function listed({actor, db, query}: OperationCall<undefined, typeof UsersQ
 
 async function updated(call: One<typeof UserUpdate>) {
   const {actor, db, body, now} = call
-  if (body.role === 'owner' && actor.kind !== 'operator')
+  if (body.role === 'owner' && actor.subject.kind !== 'operator')
     throw invalid('role', 'owner is given on the command line of the data directory only: send admin or member')
   if (body.role === 'admin') {
     const organisation = await findOrganisation(db, actor.organisation_id)
@@ -109,8 +109,8 @@ async function userOf({
 /** Owners are changed by owners and the operator alone, and an organisation keeps one. */
 async function guardOwner({actor, db}: CallerScope, user: store.OrganisationUser) {
   if (user.role !== 'owner') return
-  if (actor.kind !== 'operator' && actor.organisation_role !== 'owner')
-    throw new Refusal('role.above', {role: 'owner', own: actor.organisation_role ?? 'admin'})
+  if (actor.subject.kind !== 'operator' && actor.person?.organisation_role !== 'owner')
+    throw new Refusal('role.above', {role: 'owner', own: actor.person?.organisation_role ?? 'admin'})
   if ((await store.countOwners(db, actor.organisation_id)) === 1)
     throw new Refusal('row.unfit', {
       reason: 'The organisation has no other owner. Make one first: gateway users update EMAIL --role owner.',

@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
+import {ownWorkspace} from '../identity/access.ts'
 import type {UnreadableBodies} from '../schema/guardrails.ts'
 import {changedRateLimits, changedUsageLimits} from '../schema/limit-changes.ts'
 import {keepRateLimits, keepUsageLimits, rateLimitViews} from '../schema/limits.ts'
@@ -111,10 +112,10 @@ async function listed({actor, app, db, query}: OperationCall<undefined, typeof W
   const statuses = query.status ?? ['active']
   if (statuses.includes('archived') && !isAdmin(actor))
     throw new Refusal('scope.missing', {scope: 'workspaces.list of an admin key'})
-  const {organisation_id, workspace_id, memberships} = actor
+  const {organisation_id, person} = actor
   const {name, exact_name} = query
-  const ids =
-    memberships?.map(membership => membership.workspace_id) ?? (workspace_id === null ? undefined : [workspace_id])
+  const own = person?.memberships ? null : ownWorkspace(actor)
+  const ids = person?.memberships?.map(({workspace_id}) => workspace_id) ?? (own === null ? undefined : [own])
   const page = await store.listWorkspaces(db, {organisation_id, ids, statuses, name, exact_name}, query)
   const standings = await standingsOf(app, page.rows, budgetsOf)
   return list(page, row => view(row, standings.get(row)!.usage_limits))

@@ -5,6 +5,7 @@ import type {Actor, AdminServices} from '../admin/services.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
+import {operatorOf} from '../identity/access.ts'
 import type {Settings} from '../settings/index.ts'
 import {DataDirFault} from '../store/data-dir.ts'
 import type {Store} from '../store/database.ts'
@@ -43,16 +44,7 @@ async function startOperatorServer(
     const named = headers[ORGANISATION_HEADER]
     const organisation = typeof named === 'string' ? await findOrganisation(store.db, named) : first
     if (!organisation) throw new Refusal('row.not_found', {object: 'organisation'})
-    const organisation_id = organisation.id
-    return {
-      type: 'operator',
-      id: null,
-      kind: 'operator',
-      organisation_id,
-      workspace_id: null,
-      user_id: null,
-      scopes: 'all',
-    }
+    return operatorOf(organisation.id)
   }
   return createServer({
     settings,

@@ -6,6 +6,7 @@ import type {Seal} from '../base/seal.ts'
 import type {CacheParts} from '../cache/lookup.ts'
 import type {EndedCall} from '../charge/ended-call.ts'
 import type {Recorder} from '../charge/ports.ts'
+import type {KnownKey} from '../identity/api-keys.ts'
 import type {ModelList} from '../identity/model-lists.ts'
 import type {CounterReservation, LimitClaim} from '../limits/index.ts'
 import type {Policies} from '../limits/policies.ts'
@@ -29,39 +30,17 @@ import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
 import type {GuardrailServices} from './guardrail-services.ts'
 
-/** A caller, with the facts that the gateway needs on every call. */
-export type Caller = ApiKeyCaller | TokenCaller | SessionCaller | OauthClientCaller
-
-export interface ApiKeyCaller extends KnownCaller {
-  readonly kind: 'api_key'
+/** A key as calls know it: who shows it, what ends it, and the caller that it makes; null for a key of no workspace. */
+export interface KnownCaller extends KnownKey {
+  readonly caller: Caller | null
 }
 
-export interface TokenCaller extends KnownCaller {
-  readonly kind: 'token'
-  readonly expires_at_ms: number
-}
-
-export interface SessionCaller extends KnownCaller {
-  readonly kind: 'session'
-  readonly user_id: string
-  readonly expires_at_ms: number
-}
-
-export interface OauthClientCaller extends KnownCaller {
-  readonly kind: 'oauth_client'
-  readonly expires_at_ms: number
-}
-
-/** The members of callers of any kind. */
-interface KnownCaller extends Principal {
+/** The view of a subject that every call needs: who is charged, and what its workspace and its key say of calls. */
+export interface Caller extends Principal {
   readonly organisation_id: string
   readonly workspace_id: string
   readonly workspace_slug: string
   readonly user_id: string | null
-  readonly may_infer: boolean
-  readonly scopes: ReadonlySet<string>
-  readonly expires_at_ms: number | null
-  readonly workspace_archived: boolean
   readonly metadata: Readonly<Record<string, string>>
   readonly config_id: string | null
   readonly allow_config_override: boolean
@@ -217,7 +196,7 @@ export interface ProxyServices {
   readonly limits: Limits
   readonly metrics: CallMetrics
   /** The caller whose key has this SHA-256; null when none has. Served from memory when known. */
-  findCaller(key_hash: string): Caller | null | Promise<Caller | null>
+  findCaller(key_hash: string): KnownCaller | null | Promise<KnownCaller | null>
   /** The workspace's provider of this slug, opened; null when it has none. */
   findProvider(workspace_id: string, slug: string): Promise<ManagedProvider | null>
   /** The policies of a workspace; null when it has none, or policies are off. At once where they are known. */

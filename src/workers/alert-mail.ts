@@ -6,7 +6,7 @@ import {postMails} from '../store/mails.ts'
 import {emailOfKeyUser, listRecipients} from '../store/users.ts'
 
 /** The subject of a mail. */
-export interface Subject {
+export interface AlertSubject {
   readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
   readonly id: string
   readonly name: string
@@ -18,7 +18,7 @@ export interface Subject {
 }
 
 /** The recipients of mail about a subject, its own address among them. Read in the transaction that notes the mail. */
-export type RecipientsOf = (subject: Subject, db: Db) => Promise<readonly string[]>
+export type RecipientsOf = (subject: AlertSubject, db: Db) => Promise<readonly string[]>
 
 /**
  * Admins and managers of the workspace, owners and admins of the organisation, the user of a key, and the addresses
@@ -31,7 +31,7 @@ export const alertRecipients: RecipientsOf = async (subject, db) => {
 
 export interface Notice {
   readonly event: 'usage-threshold-alert' | 'usage-exhausted-alert' | 'expired-alert'
-  readonly subject: Subject
+  readonly subject: AlertSubject
   /** For letters: amounts with their units, times in ISO 8601. */
   readonly facts: Readonly<Record<string, string | undefined>>
 }

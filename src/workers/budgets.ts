@@ -6,12 +6,12 @@ import {readUsageLimits, type StoredUsageLimit} from '../schema/limits.ts'
 import {type BudgetedRow, budgeted, showStatus} from '../store/budgets.ts'
 import type {Db, Store} from '../store/database.ts'
 import type {EntityUsageScope, LedgerUsage} from '../store/usage.ts'
-import type {Subject} from './alert-mail.ts'
+import type {AlertSubject} from './alert-mail.ts'
 import type {Job, JobRun} from './schedule.ts'
 
 /** A budget and its state in the current period. */
 export interface Budget {
-  readonly subject: Subject
+  readonly subject: AlertSubject
   readonly type: 'cost' | 'tokens'
   readonly standing: BudgetStanding
   /** When it starts again; ISO 8601, null when it does not. */
@@ -86,7 +86,7 @@ async function budgetsOf(each: BudgetedRow, usage: ReadEntityUsage, now_ms: numb
 
 /** A budget of a subject in the period of its claim; `used` and the claim's limit are in nano-dollars or tokens. */
 export function budgetOf(
-  subject: Subject,
+  subject: AlertSubject,
   {type, alert_threshold}: StoredUsageLimit,
   claim: LimitClaim,
   used: bigint,

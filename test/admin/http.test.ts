@@ -3,6 +3,7 @@ import {z} from 'zod'
 import {masked, maskedHeaders} from '../../src/admin/audit.ts'
 import {type AnyOperation, operation} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
+import {operatorOf} from '../../src/identity/access.ts'
 import {Empty} from '../../src/schema/paging.ts'
 import {writeMeta} from '../../src/store/meta.ts'
 import {revisions} from '../../src/store/revisions.ts'
@@ -336,16 +337,7 @@ describe('flags', () => {
 
   test('the operator on the data directory works on when it is off, and is recorded as such', async () => {
     const organisation_id = {value: ''}
-    const actorOf = () =>
-      ({
-        type: 'operator',
-        id: null,
-        kind: 'operator',
-        organisation_id: organisation_id.value,
-        workspace_id: null,
-        user_id: null,
-        scopes: 'all',
-      }) as const
+    const actorOf = () => operatorOf(organisation_id.value)
     const admin = await startAdmin({env: {API_ACCESS_ENABLED: 'OFF'}, actorOf})
     organisation_id.value = admin.organisation_id
     const reply = await admin.send(undefined, 'POST', '/v1/admin/workspaces', {name: 'By hand'})

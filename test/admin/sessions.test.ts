@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {OPERATIONS, OPERATOR_OPERATIONS} from '../../src/admin/registry.ts'
-import type {Actor} from '../../src/admin/services.ts'
+import {operatorOf} from '../../src/identity/access.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
 import {seedUser} from '../support/people.ts'
 import {KINDS} from '../support/stores.ts'
@@ -92,15 +92,7 @@ describe('what the operator alone does', () => {
   let admin: Admin
   let organisation_id: string
   beforeAll(async () => {
-    const operator = (): Actor => ({
-      type: 'operator',
-      id: null,
-      kind: 'operator',
-      organisation_id,
-      workspace_id: null,
-      user_id: null,
-      scopes: 'all',
-    })
+    const operator = () => operatorOf(organisation_id)
     admin = await startAdmin({operations: [...OPERATIONS, ...OPERATOR_OPERATIONS], actorOf: operator})
     organisation_id = admin.organisation_id
   })

@@ -1,9 +1,9 @@
 import {createHmac} from 'node:crypto'
 import {createLocalJWKSet, jwtVerify} from 'jose'
 import {describe, expect, test} from 'vitest'
-import {named} from '../../src/guardrails/jwt/keys.ts'
-import {timeClaimError} from '../../src/guardrails/jwt/times.ts'
-import {ALGORITHMS, isSigned, readKey, readToken} from '../../src/guardrails/jwt/token.ts'
+import {keysNamed} from '../../src/base/jwt/key-set.ts'
+import {timeClaimError} from '../../src/base/jwt/times.ts'
+import {ALGORITHMS, isSigned, readKey, readToken} from '../../src/base/jwt/token.ts'
 import {NOW_MS} from './support.ts'
 import {ec, ed, impostor, jwks, rsa, short, unsigned} from './tokens.ts'
 
@@ -16,7 +16,7 @@ function isTaken(text: string, keys: Keys): boolean {
   const token = readToken(text)
   const algorithm = ALGORITHMS.find(each => each === token?.header.alg)
   if (!token || !algorithm || Object.hasOwn(token.header, 'crit')) return false
-  const usable = named(keys as never, token.header.kid).map(key => readKey(key, algorithm))
+  const usable = keysNamed(keys as never, token.header.kid).map(key => readKey(key, algorithm))
   if (!usable.some(key => key && isSigned(token, key, algorithm))) return false
   return timeClaimError(token.payload, NOW_S, TOLERANCE_S, MAX_AGE_S) === undefined
 }

@@ -16,6 +16,7 @@ import {createCircuits} from '../../src/routing/breaker.ts'
 import {createStickyMemory} from '../../src/routing/choose.ts'
 import type {Intent, Settlement} from '../../src/schema/records.ts'
 import {readSettings} from '../../src/settings/index.ts'
+import {knownCaller} from '../support/known-caller.ts'
 
 type Handler = Dispatcher.DispatchHandler
 type Controller = Dispatcher.DispatchController
@@ -27,10 +28,6 @@ const CALLER: Caller = {
   workspace_id: 'ws',
   workspace_slug: 'ws-one',
   user_id: null,
-  may_infer: true,
-  scopes: new Set(['completions.write']),
-  expires_at_ms: null,
-  workspace_archived: false,
   metadata: {},
   config_id: null,
   allow_config_override: true,
@@ -92,7 +89,7 @@ async function plane(
     after,
     soon,
     steady: () => performance.now(),
-    findCaller: () => CALLER,
+    findCaller: () => knownCaller(CALLER),
     findProvider: async () => null,
     findConfig: async () => null,
     findPrompt: async () => undefined,

@@ -16,6 +16,7 @@ import {createCircuits} from '../../src/routing/breaker.ts'
 import {createStickyMemory} from '../../src/routing/choose.ts'
 import {keepUsageLimits, UsageLimit} from '../../src/schema/limits.ts'
 import {readSettings} from '../../src/settings/index.ts'
+import {knownCaller} from '../support/known-caller.ts'
 import {Chance} from './chance.ts'
 import {VirtualClient} from './client.ts'
 import {VirtualClock} from './clock.ts'
@@ -211,7 +212,7 @@ export class SimulatedWorld {
   #services(): ProxyServices {
     const {clock, journal} = this
     const chance = this.#chance
-    const caller = callerOf(this.limit)
+    const known = knownCaller(callerOf(this.limit))
     const is_late = chance.is(0.5)
     const cache = createMemoryCache({now: clock.now})
     const failed = (fields: unknown, text?: string) =>
@@ -260,7 +261,7 @@ export class SimulatedWorld {
       steady: clock.steady,
       now: clock.now,
       findCaller: () =>
-        is_late ? new Promise(resolve => clock.after(chance.between(0, 50), () => resolve(caller))) : caller,
+        is_late ? new Promise(resolve => clock.after(chance.between(0, 50), () => resolve(known))) : known,
       findProvider: async () => null,
       findConfig: async () => null,
       findPrompt: async () => undefined,
@@ -384,10 +385,6 @@ function callerOf(limit: EntityLimit): Caller {
     workspace_id: 'ws',
     workspace_slug: 'ws-one',
     user_id: null,
-    may_infer: true,
-    scopes: new Set(['completions.write']),
-    expires_at_ms: null,
-    workspace_archived: false,
     metadata: {},
     config_id: null,
     allow_config_override: true,

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
-import {may} from '../../identity/may.ts'
+import {may, ownWorkspace} from '../../identity/access.ts'
 import {
   IntegrationCreate,
   IntegrationQuery,
@@ -103,7 +103,7 @@ async function listed(call: OperationCall<undefined, typeof IntegrationQuery>) {
 
 async function created(call: OperationCall<undefined, undefined, typeof IntegrationCreate>) {
   const {actor, app, db, body, now} = call
-  const type = actor.workspace_id !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
+  const type = ownWorkspace(actor) !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
   if (!may(actor, [`${type}_integrations.create`]))
     throw new Refusal('scope.missing', {scope: `${type}_integrations.create`})
   const workspace = await namedWorkspace(call, body.workspace_id)

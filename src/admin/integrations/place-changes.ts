@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {may} from '../../identity/may.ts'
+import {may} from '../../identity/access.ts'
 import {SECRET_SETTINGS} from '../../providers/configurations.ts'
 import {movedBy, usesHouse, usesKey} from '../../providers/places.ts'
 import {hasMask} from '../../schema/secrets.ts'

@@ -3,6 +3,7 @@ import type {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
 import type {Seal} from '../../base/seal.ts'
+import {authorOf, isKeyOf, userOf} from '../../identity/subject.ts'
 import {
   ExportChange,
   ExportCreate,
@@ -27,7 +28,7 @@ import {
 } from '../../store/log-exports.ts'
 import type {LogExportsTable} from '../../store/tables/analytics.ts'
 import {Download, type OperationCall, operation} from '../operation.ts'
-import {found, invalid, namedWorkspace, onlyOf, workspaceOf} from '../tenancy.ts'
+import {found, invalid, namedWorkspace, onlyOf, visibilityOf, workspaceOf} from '../tenancy.ts'
 import {visibleTo} from '../visible.ts'
 import {questionOf} from './jobs.ts'
 
@@ -145,8 +146,8 @@ async function created(
     run: null,
     rows: null,
     error: null,
-    created_by: actor.user_id ?? actor.id ?? NOBODY,
-    user_id: actor.user_id,
+    created_by: authorOf(actor.subject) ?? NOBODY,
+    user_id: userOf(actor.subject),
     created_at: now,
     last_updated_at: now,
   }
@@ -245,8 +246,8 @@ function jobsOf({exports}: OperationCall['app']) {
 
 /** A user's key knows its user's exports alone; so does who sees in logs what is his own alone. */
 function scopeOf({actor}: Pick<OperationCall, 'actor'>): ExportScope {
-  const made_by = (actor.kind === 'workspace-user' ? actor.user_id : null) ?? onlyOf(actor)
-  return {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined, made_by}
+  const made_by = (isKeyOf(actor.subject, 'workspace-user') ? userOf(actor.subject) : null) ?? onlyOf(actor)
+  return {...visibilityOf({actor}), made_by}
 }
 
 async function exportOf(

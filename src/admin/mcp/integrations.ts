@@ -1,7 +1,8 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
-import {may} from '../../identity/may.ts'
+import {may, ownWorkspace} from '../../identity/access.ts'
+import {authorOf} from '../../identity/subject.ts'
 import {
   McpIntegrationCreate,
   McpIntegrationRow,
@@ -127,7 +128,7 @@ async function listed(call: OperationCall<undefined, typeof McpIntegrationsQuery
 
 async function created(call: OperationCall<undefined, undefined, typeof McpIntegrationCreate>) {
   const {actor, app, db, body, now} = call
-  const type = actor.workspace_id !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
+  const type = ownWorkspace(actor) !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
   if (!may(actor, [`${type}_mcp_integrations.create`]))
     throw new Refusal('scope.missing', {scope: `${type}_mcp_integrations.create`})
   requireOwn(call, body.organisation_id)
@@ -151,7 +152,7 @@ async function created(call: OperationCall<undefined, undefined, typeof McpInteg
     secret_mappings: await mappingsColumn(db, owner, body.secret_mappings ?? []),
     global_access_enabled: 0,
     metadata: null,
-    owner_id: actor.user_id ?? actor.id,
+    owner_id: authorOf(actor.subject),
     status: 'active',
     created_at: now,
     last_updated_at: now,

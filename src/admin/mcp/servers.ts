@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
+import {authorOf} from '../../identity/subject.ts'
 import {McpMetadata, mcpList, mcpListOf} from '../../schema/mcp-integrations.ts'
 import {
   McpServerCreate,
@@ -18,7 +19,7 @@ import {linkBase} from '../link-base.ts'
 import {type OperationCall, operation} from '../operation.ts'
 import type {AdminServices} from '../services.ts'
 import {freeSlug} from '../slugs.ts'
-import {type CallerScope, found, namedWorkspace, workspaceOf} from '../tenancy.ts'
+import {type CallerScope, found, namedWorkspace, visibilityOf, workspaceOf} from '../tenancy.ts'
 import {briefMetadata, metadataOf} from './integrations.ts'
 import {isMcpOpenTo} from './workspaces.ts'
 
@@ -108,7 +109,7 @@ export const mcpServers = [
  * workspace's.
  */
 export async function reachMcpServer({actor, db}: CallerScope, named: string): Promise<store.McpServerRow> {
-  const filter = {organisation_id: actor.organisation_id, workspace_id: actor.workspace_id ?? undefined, named}
+  const filter = {...visibilityOf({actor}), named}
   return found(await store.findMcpServer(db, filter), 'MCP server')
 }
 
@@ -152,7 +153,7 @@ async function created(call: OperationCall<undefined, undefined, typeof McpServe
     name: body.name,
     description: body.description ?? null,
     default_user_access: 'allow',
-    owner_id: actor.user_id ?? actor.id,
+    owner_id: authorOf(actor.subject),
     status: 'active',
     created_at: now,
     last_updated_at: now,

@@ -24,7 +24,7 @@ import {type CallerScope, invalid} from '../tenancy.ts'
  * Prices are everybody's: where several organisations share a gateway, none of them changes the prices of the others.
  */
 export async function mayChangePrices({actor, db}: CallerScope): Promise<void> {
-  if (actor.type === 'operator') return
+  if (actor.subject.kind === 'operator') return
   if ((await organisations(db)).length > 1) throw new Refusal('pricing.shared')
 }
 
@@ -80,7 +80,7 @@ export async function install(
     const rows = changes.map(({provider, model, after}) => ({provider, model, price: after && keptText(after)}))
     number = await insertPriceRevision(
       db,
-      {...revision, digest: list.digest, withdrawn_at: null, ...counts, created_by: actor.id, created_at: now},
+      {...revision, digest: list.digest, withdrawn_at: null, ...counts, created_by: actor.subject.id, created_at: now},
       rows,
     )
     about(String(number))

@@ -1,15 +1,16 @@
 import {createHash} from 'node:crypto'
 import {z} from 'zod'
+import {keysNamed, readKeySet} from '../../base/jwt/key-set.ts'
+import {readAge, timeClaimError} from '../../base/jwt/times.ts'
+import {ALGORITHMS, type Algorithm, isSigned, readKey, readToken} from '../../base/jwt/token.ts'
+import {perObject} from '../../base/memo.ts'
 import {type CheckContext, check, failed, judged, type Verdict} from '../check.ts'
 import {CheckFault} from '../fault.ts'
 import {urlParameter} from '../headers.ts'
 import {type JsonObject, type JsonValue, own} from '../json.ts'
-import {introspected, keysFor, named, readSet} from '../jwt/keys.ts'
-import {readAge, timeClaimError} from '../jwt/times.ts'
-import {ALGORITHMS, type Algorithm, isSigned, readKey, readToken} from '../jwt/token.ts'
 import {quoted} from '../lists.ts'
 import {matcher, matchType, refusePatterns, valueList} from '../matcher.ts'
-import {perObject} from '../memo.ts'
+import {introspected, keysFor} from '../token-keys.ts'
 
 const TEXT_TYPES = ['application/x-www-form-urlencoded', 'application/json'] as const
 const MAX_HEADER = 4096
@@ -73,7 +74,7 @@ export const jwt = check({
   refuse({jwksUri, jwks, introspectEndpoint, claimValues, claimPrefix}) {
     const sources = [jwksUri, jwks, introspectEndpoint].filter(source => source !== undefined)
     if (sources.length !== 1) return 'one of jwksUri, jwks and introspectEndpoint is required.'
-    if (jwks !== undefined && !readSet(jwks)) return 'jwks must be an object with a list of keys, or its JSON.'
+    if (jwks !== undefined && !readKeySet(jwks)) return 'jwks must be an object with a list of keys, or its JSON.'
     if (/^x-(gateway|portkey)-/i.test(claimPrefix))
       return 'claimPrefix cannot be the prefix of the gateway’s own headers.'
     return Object.values(claimValues)
@@ -108,7 +109,7 @@ async function verified(text: string, options: Options, context: CheckContext): 
   const kid = own(token.header, 'kid')
   const keys = options.jwksUri
     ? await keysFor(kid, options.jwksUri, options.cacheMaxAge, context)
-    : named(setIn(options)!, kid)
+    : keysNamed(setIn(options)!, kid)
   const usable = keys.map(key => readKey(key, algorithm)).filter(key => key !== undefined)
   if (!usable.length) return 'No key is known that the token could be signed with.'
   if (!usable.some(key => isSigned(token, key, algorithm satisfies Algorithm)))
@@ -118,7 +119,7 @@ async function verified(text: string, options: Options, context: CheckContext): 
 }
 
 /** Read once: keys are remembered by the objects they are read from. */
-const setIn = perObject(({jwks}: Options) => readSet(jwks))
+const setIn = perObject(({jwks}: Options) => readKeySet(jwks))
 
 async function format(token: string, options: Options, context: CheckContext): Promise<JsonObject | string> {
   const endpoint = options.introspectEndpoint!

@@ -1,8 +1,8 @@
 import {z} from 'zod'
+import {perObject} from '../../base/memo.ts'
 import {check, judged, not} from '../check.ts'
 import {compare, operatorParameter, quoted} from '../lists.ts'
 import {matcher, matchType, refusePatterns, valueList} from '../matcher.ts'
-import {perObject} from '../memo.ts'
 
 export const requiredMetadataKeys = check({
   id: 'default.requiredMetadataKeys',

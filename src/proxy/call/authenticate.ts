@@ -1,7 +1,9 @@
 import {hash} from 'node:crypto'
 import {Refusal} from '../../base/errors.ts'
+import {holds} from '../../identity/access.ts'
+import {requireLive} from '../../identity/api-keys.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
-import type {Caller, Uses} from '../services.ts'
+import type {Caller, KnownCaller, Uses} from '../services.ts'
 
 type Services = Uses<'findCaller' | 'now'>
 
@@ -16,7 +18,7 @@ export function authenticate(
 ): Caller | Promise<Caller> {
   const found = services.findCaller(key_hash ?? hashOf(service_key))
   return found instanceof Promise
-    ? found.then(caller => allowed(caller, scope, services))
+    ? found.then(known => allowed(known, scope, services))
     : allowed(found, scope, services)
 }
 
@@ -39,13 +41,10 @@ function hashOf(service_key: string): string {
   return hashed
 }
 
-function allowed(caller: Caller | null, scope: string, services: Services): Caller {
-  if (!caller) throw new Refusal('key.unknown')
-  if (caller.expires_at_ms !== null && caller.expires_at_ms <= services.now()) {
-    throw new Refusal('key.expired', {expires_at: new Date(caller.expires_at_ms).toISOString()})
-  }
-  if (!caller.may_infer) throw new Refusal('key.admin_inference')
-  if (caller.workspace_archived) throw new Refusal('workspace.archived')
-  if (!caller.scopes.has(scope)) throw new Refusal('scope.missing', {scope})
-  return caller
+function allowed(known: KnownCaller | null, scope: string, services: Services): Caller {
+  if (!known) throw new Refusal('key.unknown')
+  const access = requireLive(known, services.now())
+  if (!known.caller) throw new Refusal('key.admin_inference')
+  if (!holds(access, scope)) throw new Refusal('scope.missing', {scope})
+  return known.caller
 }

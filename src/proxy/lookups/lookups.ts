@@ -1,6 +1,6 @@
 import {LRUCache} from 'lru-cache'
 import type {Seal} from '../../base/seal.ts'
-import {holds} from '../../identity/may.ts'
+import {knownKey} from '../../identity/api-keys.ts'
 import {keyWords, openModelList, workspaceWords} from '../../identity/model-lists.ts'
 import type {Policies} from '../../limits/policies.ts'
 import {readPricingConfig} from '../../pricing/config.ts'
@@ -8,7 +8,7 @@ import type {Price} from '../../pricing/price.ts'
 import {HOST_SETTINGS} from '../../providers/configurations.ts'
 import {optionsOfSettings} from '../../providers/options.ts'
 import {placedSettings} from '../../providers/places.ts'
-import {findKeyByHash, workedUntil} from '../../store/api-keys.ts'
+import {findKeyByHash} from '../../store/api-keys.ts'
 import {defaultConfigId, findConfigForCall, openConfig} from '../../store/configs.ts'
 import type {Db} from '../../store/database.ts'
 import {integrationModels, openCredentials} from '../../store/integrations.ts'
@@ -18,7 +18,7 @@ import {type Remembered, RowCache} from '../../store/remembered.ts'
 import {openPlace} from '../../store/row-places.ts'
 import type {IntegrationModelsTable} from '../../store/tables/catalog.ts'
 import {findWorkspace} from '../../store/workspaces.ts'
-import type {Caller, EntityLimit, ManagedProvider, ModelPlace, ProviderModels, Uses} from '../services.ts'
+import type {Caller, EntityLimit, KnownCaller, ManagedProvider, ModelPlace, ProviderModels, Uses} from '../services.ts'
 import {readListedProviders} from './listed-providers.ts'
 import {type FoundPolicies, readPolicies} from './policies.ts'
 
@@ -73,7 +73,7 @@ export function createLookups({
   pricedModels,
   revocations = ALWAYS,
 }: DirectoryOptions): Lookups {
-  const callers = new RowCache<Caller>({max: KNOWN_KEYS})
+  const callers = new RowCache<KnownCaller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
   const loading = new Map<string, Promise<Policies | null>>()
   const policies = new RowCache<FoundPolicies>({max: KNOWN_WORKSPACES})
@@ -82,12 +82,12 @@ export function createLookups({
     sizeCalculation: providers => providers.reduce((sum, {models}) => sum + models.length, 1 + providers.length),
   })
 
-  const loadCaller = async (key_hash: string): Promise<Caller | null> => {
+  const loadCaller = async (key_hash: string): Promise<KnownCaller | null> => {
     const born = callers.generation
     const found = await readCaller(db, key_hash)
-    if (found) callers.set(key_hash, found.caller, {born, rows: found.rows})
+    if (found) callers.set(key_hash, found.known, {born, rows: found.rows})
     else if (born === callers.generation) unknown.set(key_hash, true)
-    return found ? found.caller : null
+    return found ? found.known : null
   }
 
   const remembered = (key_hash: string) =>
@@ -167,7 +167,7 @@ export function createLookups({
 }
 
 interface FoundCaller {
-  readonly caller: Caller
+  readonly known: KnownCaller
   /** Ids of the rows that it is made of. */
   readonly rows: readonly string[]
 }
@@ -175,14 +175,12 @@ interface FoundCaller {
 async function readCaller(db: Db, key_hash: string): Promise<FoundCaller | null> {
   const row = await findKeyByHash(db, key_hash)
   if (!row) return null
-  const works_until = workedUntil(row)
-  const workspace =
-    row.workspace_id === null ? undefined : await findWorkspace(db, row.organisation_id, row.workspace_id)
+  const known = knownKey(row)
+  if (row.workspace_id === null) return {known: {...known, caller: null}, rows: [row.id]}
+  const workspace = await findWorkspace(db, row.organisation_id, row.workspace_id)
   const key_defaults = parsed(row.defaults)
   const workspace_defaults = parsed(workspace?.defaults ?? null)
-  const granted = new Set(JSON.parse(row.scopes) as string[])
-  const scopes = new Set([...granted].filter(scope => holds({kind: row.kind, scopes: granted}, scope)))
-  const of = {organisation_id: row.organisation_id, workspace_id: row.workspace_id ?? ''}
+  const of = {organisation_id: row.organisation_id, workspace_id: row.workspace_id}
   const limits: EntityLimit[] = [
     {
       ...of,
@@ -215,17 +213,13 @@ async function readCaller(db: Db, key_hash: string): Promise<FoundCaller | null>
     ...of,
     workspace_slug: workspace?.slug ?? '',
     user_id: row.user_id,
-    may_infer: row.workspace_id !== null,
-    scopes,
-    expires_at_ms: row.status === 'expired' ? 0 : works_until === null ? null : Date.parse(works_until),
-    workspace_archived: row.workspace_status === 'archived',
     metadata: {...texts(key_defaults.metadata), ...texts(workspace_defaults.metadata)},
     config_id: own_config_id ?? (await defaultConfigId(db, of.workspace_id)),
     allow_config_override: key_defaults.allow_config_override !== false,
     limits,
     models: models.length ? models : null,
   }
-  return {caller, rows: [row.id, of.workspace_id, ...(own_config_id === null ? [ANY_CONFIG] : [])]}
+  return {known: {...known, caller}, rows: [row.id, of.workspace_id, ...(own_config_id === null ? [ANY_CONFIG] : [])]}
 }
 
 async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: string): Promise<ManagedProvider | null> {

@@ -1,4 +1,4 @@
-import {type JsonObject, own} from '../json.ts'
+import {type JsonObject, own} from '../json-member.ts'
 
 const UNITS_S: Readonly<Record<string, number>> = {s: 1, m: 60, h: 3600, d: 86_400, w: 604_800}
 

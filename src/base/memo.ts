@@ -1,4 +1,4 @@
-/** `make`, done once for each object: for what a check derives from its parameters. */
+/** `make`, done once for each object: for what is derived from an object that stays. */
 export function perObject<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new WeakMap<Key, Made>()
   return key => {

@@ -1,6 +1,6 @@
 import {constants, createPublicKey, type JsonWebKey, type KeyObject, verify} from 'node:crypto'
-import {parsedObject} from '../../base/json-object.ts'
-import {isList, isObject, type JsonObject, type JsonValue, own} from '../json.ts'
+import {isList, isObject, type JsonObject, type JsonValue, own} from '../json-member.ts'
+import {parsedObject} from '../json-object.ts'
 import {perObject} from '../memo.ts'
 
 /** A token in its parts, nothing of it believed yet (RFC 7515 §3.1). */

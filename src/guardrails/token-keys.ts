@@ -1,8 +1,9 @@
-import {parsed} from '../../base/json-object.ts'
-import type {CheckContext} from '../check.ts'
-import {CheckFault} from '../fault.ts'
-import {ask} from '../http.ts'
-import {isObject, type JsonObject, type JsonValue, listOf, own} from '../json.ts'
+import {parsed} from '../base/json-object.ts'
+import {keysNamed} from '../base/jwt/key-set.ts'
+import type {CheckContext} from './check.ts'
+import {CheckFault} from './fault.ts'
+import {ask} from './http.ts'
+import {isObject, type JsonObject, type JsonValue, own} from './json.ts'
 
 const MAX_BYTES = 1024 * 1024
 const TIMEOUT_MS = 5000
@@ -23,7 +24,7 @@ export async function keysFor(
 ): Promise<readonly JsonValue[]> {
   const name = `jwks ${uri}`
   const known = context.memory.get(name) as Kept | undefined
-  const found = known ? named(known.keys, kid) : []
+  const found = known ? keysNamed(known.keys, kid) : []
   if (known && (found.length || context.now_ms() - known.at_ms < LOOK_AGAIN_MS)) return found
   const {status, text} = await ask(
     context.http,
@@ -36,17 +37,7 @@ export async function keysFor(
   if (status < 200 || status > 299 || !Array.isArray(keys))
     throw new CheckFault(`The JWKS endpoint answered ${status} and no key set.`)
   context.memory.put(name, {keys, at_ms: context.now_ms()} satisfies Kept, max_age_s)
-  return named(keys, kid)
-}
-
-export function named(keys: readonly JsonValue[], kid: JsonValue | undefined): readonly JsonValue[] {
-  return kid === undefined ? keys : keys.filter(key => own(key, 'kid') === kid)
-}
-
-/** The keys of a set given in place: an object, or its JSON. */
-export function readSet(input: unknown): readonly JsonValue[] | undefined {
-  const set = typeof input === 'string' ? parsed(input) : input
-  return isObject(set) && Array.isArray(own(set, 'keys')) ? listOf(own(set, 'keys')) : undefined
+  return keysNamed(keys, kid)
 }
 
 /** The claims of an active token by an introspection endpoint; null when it is not active (RFC 7662 §2). */

@@ -1,0 +1,45 @@
+import type {ApiKeyKind} from '../store/tables/identity.ts'
+
+/** The one who acts. An `id` is unique among the subjects of its kind. */
+export type Subject = ApiKeySubject | UserSubject | OperatorSubject | AnonymousSubject
+
+export interface ApiKeySubject {
+  readonly kind: 'api_key'
+  readonly id: string
+  readonly key_kind: ApiKeyKind
+  /** The user whose key it is; null for a service. */
+  readonly user_id: string | null
+}
+
+/** A person, by a session. */
+export interface UserSubject {
+  readonly kind: 'user'
+  readonly id: string
+}
+
+/** Has the data directory, and so everything in it. */
+export interface OperatorSubject {
+  readonly kind: 'operator'
+  readonly id: null
+}
+
+/** Showed nothing, and asks for nothing that is not open to everyone. */
+export interface AnonymousSubject {
+  readonly kind: 'anonymous'
+  readonly id: null
+}
+
+/** The user who acts, by a session or a key of his own; null for services, the operator and strangers. */
+export function userOf(subject: Subject): string | null {
+  if (subject.kind === 'user') return subject.id
+  return subject.kind === 'api_key' ? subject.user_id : null
+}
+
+/** The id that rows name as their author: that of the user, else of the key; null for the operator. */
+export function authorOf(subject: Subject): string | null {
+  return userOf(subject) ?? subject.id
+}
+
+export function isKeyOf(subject: Subject, kind: ApiKeyKind): boolean {
+  return subject.kind === 'api_key' && subject.key_kind === kind
+}

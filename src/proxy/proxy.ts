@@ -15,7 +15,7 @@ import type {Endpoint} from '../schema/endpoints.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import type {Remembered} from '../store/remembered.ts'
 import {authenticate} from './call/authenticate.ts'
-import {type Call, DIRECT_ROUTE, nameUser, openCall, type RouteInfo} from './call/call.ts'
+import {type Call, type ClientCall, DIRECT_ROUTE, nameUser, openClientCall, type RouteInfo} from './call/call.ts'
 import {makesObject} from './call/indirect.ts'
 import {hasLists} from './call/model-access.ts'
 import {enterTarget} from './call/operation.ts'
@@ -27,7 +27,7 @@ import {type Body, streamBody} from './inbound/body.ts'
 import {slugInPath} from './inbound/doors.ts'
 import {asRefusal, errorResponse, refusalHeaders} from './inbound/error-response.ts'
 import {checkLink, followed, linkCredentials, linkOf} from './inbound/links.ts'
-import {type InboundRequest, messageOf, parseRequest, readCredentials} from './inbound/request.ts'
+import {type InboundRequest, messageOf, parseRequest, type ReceivedRequest, readCredentials} from './inbound/request.ts'
 import {ResponseWriter} from './inbound/response.ts'
 import {createRealtime} from './realtime/index.ts'
 import {CallRunner} from './run/call-runner.ts'
@@ -106,7 +106,7 @@ async function within(work: Promise<void> | undefined, limit_ms: number, after: 
 /** A session goes to one place: the first of its plan. */
 async function firstTarget(
   plans: PlanCache,
-  incoming: InboundRequest,
+  incoming: ReceivedRequest,
   caller: Caller,
   slug: string | null,
 ): Promise<Target> {
@@ -140,8 +140,8 @@ async function proxy(
   {prompts, models}: Side,
 ): Promise<void> {
   const {services, registry} = plane
-  let incoming: InboundRequest | undefined
-  let call: Call | undefined
+  let incoming: ReceivedRequest | undefined
+  let call: ClientCall | undefined
   let state: CallState | undefined
   try {
     incoming = parseRequest(request, services.now(), services.steady(), services.administered)
@@ -156,7 +156,7 @@ async function proxy(
     const caller = found instanceof Promise ? await state.wait('authenticating', found) : found
     vouchFor(request)
     if (link) checkLink(link, caller)
-    call = openCall('call', incoming, caller, relay, services)
+    call = openClientCall('call', incoming, caller, relay, services)
     call.link = link
     const admission = services.limits.admit(caller.limits, call.id, incoming.at_ms)
     const admitted =
@@ -190,7 +190,12 @@ async function proxy(
  * Finds the targets of the call, and its body as far as routing, a second try or the provider's list of models needs
  * it.
  */
-async function findRouting(call: Call, state: CallState, plane: WholePlane, prompts: Prompts): Promise<ResolvedPlan> {
+async function findRouting(
+  call: ClientCall,
+  state: CallState,
+  plane: WholePlane,
+  prompts: Prompts,
+): Promise<ResolvedPlan> {
   const {services, plans} = plane
   const {incoming, caller, link} = call
   if (link) {
@@ -271,8 +276,8 @@ function slugOf(body: Body): string | null {
 }
 
 interface Refused {
-  readonly incoming: InboundRequest | undefined
-  readonly call: Call | undefined
+  readonly incoming: ReceivedRequest | undefined
+  readonly call: ClientCall | undefined
   readonly target: Target | null
   readonly route?: RouteInfo
   /** Attempts at the target that have no row of their own. */

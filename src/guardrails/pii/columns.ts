@@ -1,4 +1,4 @@
-import type {Work} from './work.ts'
+import type {CountedWork} from './work.ts'
 
 /** Tables in a text: lines of as many fields as the line that heads them. */
 export interface Columns {
@@ -11,7 +11,7 @@ const DELIMITERS = [',', ';', '\t', '|']
 const LONGEST = 512
 const LONGEST_HEAD = 40
 
-export function columnsOf(text: string, work: Work): Columns {
+export function columnsOf(text: string, work: CountedWork): Columns {
   if (!text.includes('\n')) return {headAt: () => ''}
   let table: {readonly starts: readonly number[]; readonly heads: readonly number[]} | undefined
   return {
@@ -36,7 +36,7 @@ export function columnsOf(text: string, work: Work): Columns {
  * The starts of lines, and for each the line that heads it: itself, or the head of the line above when both have as
  * many fields.
  */
-function tableOf(text: string, work: Work) {
+function tableOf(text: string, work: CountedWork) {
   work.spend(text.length)
   const starts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)

@@ -13,7 +13,7 @@ import {settled} from './overlaps.ts'
 import {phones} from './phone.ts'
 import {type Detector, type PiiFinding, pageOf} from './scanned-text.ts'
 import {secrets} from './secrets.ts'
-import {type Work as Counted, work} from './work.ts'
+import {type CountedWork as Counted, work} from './work.ts'
 
 const DETECTORS: Readonly<Record<PiiClass, Detector>> = {
   credit_card: cards,

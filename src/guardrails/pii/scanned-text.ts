@@ -1,6 +1,6 @@
 import type {PiiClass} from './classes.ts'
 import {type Columns, columnsOf} from './columns.ts'
-import type {Work} from './work.ts'
+import type {CountedWork} from './work.ts'
 
 /** A plain text taken apart once for all detectors. Positions are of the plain text. */
 export interface ScannedText {
@@ -17,7 +17,7 @@ export interface ScannedText {
    */
   readonly chunks: readonly number[]
   readonly columns: Columns
-  readonly work: Work
+  readonly work: CountedWork
 }
 
 /** A find in a plain text. */
@@ -59,7 +59,7 @@ export function kindOf(code: number): number {
   return code < 128 ? KINDS[code]! : 0
 }
 
-export function pageOf(text: string, work: Work): ScannedText {
+export function pageOf(text: string, work: CountedWork): ScannedText {
   const groups: number[] = []
   const tokens: number[] = []
   const chunks: number[] = []

@@ -1,10 +1,10 @@
 /** Counts what a scan looks at, in code units, so that a test can hold it to a multiple of the text's length. */
-export interface Work {
+export interface CountedWork {
   spend(units: number): void
   readonly units: number
 }
 
-export function work(): Work {
+export function work(): CountedWork {
   let units = 0
   return {
     spend(more) {

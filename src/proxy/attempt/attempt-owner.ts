@@ -1,7 +1,7 @@
 import type {Refusal} from '../../base/errors.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import type {Spent} from '../../schema/spent.ts'
-import type {Call, RouteInfo} from '../call/call.ts'
+import type {ClientCall, RouteInfo} from '../call/call.ts'
 import type {CallState} from '../call/state.ts'
 import type {AttemptResult} from '../records/attempt-result.ts'
 import type {SettleServices} from '../records/settle.ts'
@@ -61,7 +61,7 @@ export interface AttemptOwner {
 
 /** The parts of an attempt. */
 export interface AttemptParts {
-  readonly call: Call
+  readonly call: ClientCall
   readonly state: CallState
   readonly target: Target
   readonly request: UpstreamRequest

@@ -291,7 +291,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     const {call, state, host, services} = this.#parts
     state.release(this)
     host.spend(NOTHING_SPENT, {is_retried: false, is_last: true})
-    services.log.error({fault: fault.cause, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+    services.log.error({fault: fault.cause, trace_id: call.trace.trace_id}, 'the journal took no intent')
     this.#gate.refuse(fault)
     host.endCall()
   }

@@ -121,7 +121,7 @@ export function openResponse(
         estimate: estimateOf(parts),
         onFault: fault =>
           services.log.error(
-            {fault, trace_id: call.incoming.trace.trace_id, provider: request.provider.slug},
+            {fault, trace_id: call.trace.trace_id, provider: request.provider.slug},
             'a stream could not be read',
           ),
       })

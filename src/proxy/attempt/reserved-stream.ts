@@ -1,6 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
 import {MAX_EVENT_BYTES} from '../../base/sse.ts'
-import type {Reservation, StreamProgress} from '../call/reservation.ts'
+import type {Reservation, StreamProgress} from '../call/work.ts'
 import type {Stream} from '../upstream/stream.ts'
 import type {Times} from './timeouts.ts'
 

@@ -4,7 +4,7 @@ import {uriPart} from '../../base/uri-part.ts'
 import {RUNS_ROWS} from '../../guardrails/coverage.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import type {Json} from '../../providers/translation.ts'
-import type {Call} from '../call/call.ts'
+import type {Call, ClientCall} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {parsedWhole} from '../guardrails/request-strings.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
@@ -18,7 +18,7 @@ type Services = MultiRequestServices & Uses<'after' | 'judged'>
 
 /** A call at a target that has guardrails. */
 export interface BatchCall {
-  readonly call: Call
+  readonly call: ClientCall
   readonly target: Target
   readonly credentials: RequestCredentials
 }
@@ -129,7 +129,7 @@ async function judgeFile(
   } catch (fault) {
     if (fault instanceof UnfetchedFault) {
       services.log.info(
-        {fault: fault.cause, trace_id: call.incoming.trace.trace_id},
+        {fault: fault.cause, trace_id: call.trace.trace_id},
         'the file of a batch could not be fetched to be judged',
       )
       return false

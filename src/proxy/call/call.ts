@@ -4,38 +4,35 @@ import {parsedObject} from '../../base/json-object.ts'
 import {checkDepth} from '../../base/json-shape.ts'
 import {maskedUrl} from '../../base/masked-url.ts'
 import type {CacheStatus} from '../../cache/rules.ts'
-import {intent} from '../../charge/intent.ts'
 import {DIRECT, logRow} from '../../charge/log-row.ts'
 import type {CalledOperation} from '../../providers/vendor-operations/operation.ts'
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {ignoredHeaders, SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CallKind} from '../../schema/principal.ts'
-import type {CalledPrompt, Intent, LogBodies, LogRecord} from '../../schema/records.ts'
+import type {CalledPrompt, LogBodies, LogRecord} from '../../schema/records.ts'
 import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
 import type {Body} from '../inbound/body.ts'
 import type {Link} from '../inbound/links.ts'
-import type {InboundRequest} from '../inbound/request.ts'
+import type {InboundRequest, ReceivedRequest} from '../inbound/request.ts'
 import type {ResponseWriter} from '../inbound/response.ts'
-import type {Admission, Caller, Uses} from '../services.ts'
+import type {Caller, Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {CallGuardrails} from './call-guardrails.ts'
-import type {Reservation} from './reservation.ts'
+import type {Work} from './work.ts'
 
 type Services = Uses<'masked' | 'settings' | 'steady'>
 
-/** One call in progress: its request, its caller, and its state so far. Made by the server, keyed by its own id. */
-export interface Call {
-  readonly id: string
-  readonly kind: CallKind
+/**
+ * One call in progress: the work that is charged, its request, which is only read, and its state so far. Calls that are
+ * only explained, and turns in a session, have no client.
+ */
+export interface Call extends Work {
   /** The row of the log that is being written: one for each target that is tried. */
   log_id: string
   /** Of a call of a prompt: as it is once that is rendered. */
   incoming: InboundRequest
-  readonly caller: Caller
   /** The dialect of the request. */
   endpoint: EndpointName
-  /** The endpoint that the client called, by which checks, the log and the counts know it. */
-  readonly called_endpoint: EndpointName
   /**
    * The operation of a path that is no unified route at the current target; null for unified routes, and for unknown
    * paths.
@@ -46,7 +43,6 @@ export interface Call {
   is_passthrough: boolean
   /** Replies and errors are put into the words of Anthropic's clients; at the current target. */
   is_shaped: boolean
-  readonly relay: ResponseWriter
   metadata: Readonly<Record<string, string>>
   /** True where `metadata._user` is the body's `user`: what is redacted there is redacted wherever it is kept. */
   has_user_of_body: boolean
@@ -57,11 +53,6 @@ export interface Call {
   body: Body
   /** The codings that its body had when it came, where it was decoded. */
   request_encoding: string | null
-  /** Of the caller's limits, for the call; of the target's, for the visit there. */
-  admissions: Admission[]
-  target_admissions: Admission[]
-  /** The claims of strict limits for the current attempt; null for none. */
-  reservation: Reservation | null
   /** The usage of all attempts so far, and of those at the current target. */
   used: Spent
   used_here: Spent
@@ -78,8 +69,11 @@ export interface Call {
   changes: readonly string[]
   /** Of a file for batches that was held against lists: the models of its rows. */
   row_models: readonly string[] | null
-  /** Upstream attempts made so far, over all targets. */
-  attempts: number
+}
+
+/** A call whose client waits for the response. */
+export interface ClientCall extends Call {
+  readonly relay: ResponseWriter
 }
 
 /** How a call came to a target, as its row of the log and the answer's headers tell it. */
@@ -101,13 +95,7 @@ export function withWarning(route: RouteInfo, warning: string): RouteInfo {
 const MASK = '***'
 
 /** A call as it begins: admitted nowhere, nothing read of its body. */
-export function openCall(
-  kind: CallKind,
-  incoming: InboundRequest,
-  caller: Caller,
-  relay: ResponseWriter,
-  services: Services,
-): Call {
+export function openCall(kind: CallKind, incoming: ReceivedRequest, caller: Caller, services: Services): Call {
   const id = newTimeId(incoming.at_ms)
   return {
     id,
@@ -115,13 +103,15 @@ export function openCall(
     log_id: id,
     incoming,
     caller,
+    trace: incoming.trace,
+    at_ms: incoming.at_ms,
+    started: incoming.started,
     endpoint: incoming.route.endpoint?.name ?? 'proxy',
     called_endpoint: incoming.route.endpoint?.name ?? 'proxy',
     operation: null,
     prompt: null,
     is_passthrough: !incoming.route.endpoint,
     is_shaped: false,
-    relay,
     metadata: metadataOf(incoming, caller, services),
     has_user_of_body: false,
     is_unjudged: false,
@@ -145,34 +135,15 @@ export function openCall(
   }
 }
 
-/** The ledger's facts of one attempt before it leaves. */
-export function chargeOf(call: Call, target: Target | null, model: string | null, hold_nanousd: number): Intent {
-  const {caller, reservation} = call
-  return intent({
-    kind: call.kind,
-    call_id: call.id,
-    attempt: call.attempts,
-    trace_id: call.incoming.trace.trace_id,
-    organisation_id: caller.organisation_id,
-    workspace_id: caller.workspace_id,
-    principal: {kind: caller.kind, id: caller.id},
-    user_id: caller.user_id,
-    managed: target?.managed ?? null,
-    config_id: target?.config_id ?? null,
-    provider: target?.provider.slug ?? '',
-    model,
-    endpoint: call.called_endpoint,
-    admitted_at: isoTime(call.incoming.at_ms),
-    counter_keys: counterKeys(call),
-    held_keys: reservation?.keys,
-    hold_nanousd,
-  })
-}
-
-/** Most calls have one admission or none. */
-function counterKeys({admissions, target_admissions}: Call): readonly string[] {
-  if (target_admissions.length === 0 && admissions.length === 1) return admissions[0]!.counter_keys
-  return [...admissions, ...target_admissions].flatMap(each => each.counter_keys)
+/** The same with the client that waits. */
+export function openClientCall(
+  kind: CallKind,
+  incoming: ReceivedRequest,
+  caller: Caller,
+  relay: ResponseWriter,
+  services: Services,
+): ClientCall {
+  return Object.assign(openCall(kind, incoming, caller, services), {relay})
 }
 
 /** The part of a log row that depends on how the call ended. Times in milliseconds, as the clock tells them. */
@@ -195,10 +166,10 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
   const {incoming, body} = call
   return logRow({
     id: call.log_id,
-    created_at: isoTime(incoming.at_ms),
-    span_id: incoming.trace.span_id,
-    parent_span_id: incoming.trace.parent_span_id,
-    span_name: incoming.trace.span_name,
+    created_at: isoTime(call.at_ms),
+    span_id: call.trace.span_id,
+    parent_span_id: call.trace.parent_span_id,
+    span_name: call.trace.span_name,
     method: incoming.method,
     url: incoming.request.url,
     upstream_url: ending.upstream_url,

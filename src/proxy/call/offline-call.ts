@@ -5,7 +5,6 @@ import type {RoutingFacts} from '../../routing/plan.ts'
 import type {DescribedRequest, ImaginedCaller} from '../../schema/explanations.ts'
 import {type Body, isRead, readAs, streamBody} from '../inbound/body.ts'
 import {type InboundRequest, parseRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
-import type {ResponseWriter} from '../inbound/response.ts'
 import type {Caller, Uses} from '../services.ts'
 import {type Call, nameUser, openCall} from './call.ts'
 import {CallFacts} from './routing-facts.ts'
@@ -21,8 +20,6 @@ export interface DryRunCall {
 
 /** One for all: nothing of it is shown, and the same call must give the same answer twice. */
 const ID = '00000000-0000-7000-8000-000000000000'
-/** No client reads it. */
-const NOBODY = {gone: false, started: false} as ResponseWriter
 
 /**
  * A request as the call it would be; `config`, a slug or JSON, goes before the one that its headers name. Refuses as
@@ -46,7 +43,7 @@ export function dryRunCall(
   }
   const request = {method, url: path, headers: Object.fromEntries(sent_headers)} as unknown as IncomingMessage
   const incoming = parseRequest(request, at_ms, 0, services.administered)
-  const opened = openCall('call', incoming, wholeCaller(caller), NOBODY, services)
+  const opened = openCall('call', incoming, wholeCaller(caller), services)
   const call: Call = {...opened, id: ID, log_id: ID, keeps_bodies: false, auth_ms: 0, body: bodyOf(incoming, bytes)}
   nameUser(call)
   return {call, credentials: credentialsOf(incoming), facts: new CallFacts(call)}

@@ -44,7 +44,7 @@ export function answerHeaders(
     headers.push('x-accel-buffering', 'no')
   }
   const ours = OUR_NAMES[call.incoming.own.prefix]
-  headers.push(ours.trace_id, call.incoming.trace.trace_id)
+  headers.push(ours.trace_id, call.trace.trace_id)
   if (target) {
     const {route, retry_attempt_count} = how
     headers.push(ours.provider, target.provider.slug, ours.retry_attempt_count, String(retry_attempt_count))

@@ -39,7 +39,7 @@ export async function openLeaf(
     const given = found()
     target = given instanceof Promise ? await given : given
     enterTarget(call, target)
-    checkManaged(target, call.incoming.at_ms)
+    checkManaged(target, call.at_ms)
     checkModel(target, call)
     return {leaf, target, out: buildUpstreamRequest(call, target, credentials, services), refusal: null}
   } catch (fault) {
@@ -59,7 +59,7 @@ export function explainTarget(
   const {call} = imagined
   const {default_params = {}, override_params = {}, drop_params = [], retry, request_timeout} = leaf.target
   const model = out?.model ?? target?.model ?? null
-  const price = target ? priceOf(target, model, null, call.incoming.at_ms, services) : undefined
+  const price = target ? priceOf(target, model, null, call.at_ms, services) : undefined
   return {
     path: leaf.path,
     name: leaf.name,
@@ -75,7 +75,7 @@ export function explainTarget(
     has_circuit: leaf.breaker !== null && plan.config_id !== null,
     params: {default_params, override_params, drop_params: [...drop_params]},
     sends: target && out ? sends(imagined, target, out, services) : null,
-    price: price ? priceView(price, call.incoming.at_ms) : null,
+    price: price ? priceView(price, call.at_ms) : null,
     unpriced: target && model !== null && call.body.kind !== 'none' ? price === undefined : null,
     refusal: refusal && {code: refusal.code, status: refusal.status, message: refusal.message},
     goes_on: goesOn(plan, leaf.path).map(({on_status_codes, to}) => ({

@@ -380,7 +380,7 @@ export class GuardedVisit implements CallGuardrails {
       model: this.#target.model ?? model,
       metadata,
       headers: this.#client_headers,
-      trace: incoming.trace,
+      trace: this.#call.trace,
       is_streaming: body.kind === 'json' && body.stream,
       request: request_view,
       is_request_transformed: this.#is_request_transformed,

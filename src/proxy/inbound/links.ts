@@ -2,7 +2,7 @@ import {hash} from 'node:crypto'
 import {Refusal} from '../../base/errors.ts'
 import {parsedObject} from '../../base/json-object.ts'
 import {type Seal, SealFault} from '../../base/seal.ts'
-import type {InboundRequest, RequestCredentials} from './request.ts'
+import type {InboundRequest, ReceivedRequest, RequestCredentials} from './request.ts'
 
 // An address of a provider's that its client is to call next becomes one of ours. Its last segment is sealed and holds
 // all that the next call needs, so that nothing is kept of it, and any process of this gateway can serve it.
@@ -76,7 +76,7 @@ export function unusable(reason: string, remedy: string): Refusal {
 export const AGAIN = 'Begin the upload again.'
 
 /** The request as the link means it: to the place that the first call chose, whatever headers choose now. */
-export function followed(incoming: InboundRequest, link: Link): InboundRequest {
+export function followed(incoming: ReceivedRequest, link: Link): ReceivedRequest {
   const {own} = incoming
   const {config} = own.values
   const values = Object.fromEntries(

@@ -8,13 +8,17 @@ import {type OwnHeaders, ownHeaders} from '../../schema/headers.ts'
 import {isOfAnthropicClient} from './doors.ts'
 import {type Route, route} from './routes.ts'
 
-/** A request as it came in: what it asks for, our headers, its place in a trace. Nothing is trusted yet. */
+/** A request as it came in: what it asks for, and our headers. Nothing is trusted yet. */
 export interface InboundRequest {
   readonly request: ClientRequest
   readonly method: string
   readonly route: Route
   readonly headers: IncomingHttpHeaders
   readonly own: OwnHeaders
+}
+
+/** The same with its place in a trace and its time, which the work takes that it begins. */
+export interface ReceivedRequest extends InboundRequest {
   readonly trace: Trace
   /** Milliseconds since the epoch. */
   readonly at_ms: number
@@ -47,7 +51,7 @@ export function parseRequest(
   now_ms: number,
   started: number,
   administered: (path: string) => readonly string[],
-): InboundRequest {
+): ReceivedRequest {
   const {headers} = request
   const own = ownHeaders(headers)
   const method = request.method ?? 'GET'
@@ -65,7 +69,7 @@ export function parseRequest(
 }
 
 /** The request whose body is on the wire still. */
-export function messageOf({request}: Pick<InboundRequest, 'request'>): IncomingMessage {
+export function messageOf({request}: Pick<ReceivedRequest, 'request'>): IncomingMessage {
   if (request instanceof FastRequest) throw new Error('A plain request is read whole.')
   return request
 }
@@ -79,7 +83,7 @@ export function readCredentials({
   headers,
   own,
   route,
-}: Pick<InboundRequest, 'headers' | 'own' | 'route'>): RequestCredentials {
+}: Pick<ReceivedRequest, 'headers' | 'own' | 'route'>): RequestCredentials {
   const bearer = bearerToken(headers.authorization)
   const x_api_key = typeof headers['x-api-key'] === 'string' ? headers['x-api-key'] : null
   const named = own.values['api-key']

@@ -72,7 +72,7 @@ export function connect(
         rejectUpgrade(handshake, facts, work, dialling, dialled, parts)
       else acceptUpgrade(handshake, upgrade, facts, work, dialling, dialled, parts)
     } catch (fault) {
-      services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a session failed inside the gateway')
+      services.log.error({fault, trace_id: call.trace.trace_id}, 'a session failed inside the gateway')
       live.delete(dialling)
       handshake.socket.destroy()
       if ('socket' in dialled) dialled.socket.destroy()
@@ -87,7 +87,7 @@ export function connect(
     if (fault) {
       live.delete(dialling)
       handshake.relay.setListener(null)
-      services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+      services.log.error({fault, trace_id: call.trace.trace_id}, 'the journal took no intent')
       release(call)
       handshake.relay.refuse(
         errorResponse(new Refusal('journal.full', {}, {cause: fault}), PATH),
@@ -146,7 +146,7 @@ async function admitTurn(
   const caller = await authenticate(credentials, SCOPE, services)
   const target = await targets.find(incoming, caller, namedModel(incoming.route.query).slug)
   checkManaged(target, services.now())
-  const admission = await services.limits.admit(caller.limits, turn.id, turn.incoming.at_ms)
+  const admission = await services.limits.admit(caller.limits, turn.id, turn.at_ms)
   try {
     const admissions = admission ? [admission] : []
     const target_admissions = await admitTarget(target, facts.model, turn, services)
@@ -176,13 +176,7 @@ async function reserveTurnOf(
   const claims = strictLimitsOf(by)
   if (!claims) return null
   const of = {call: turn, provider: target.provider.slug, model: model ?? reported_model, attempt: turn.attempts}
-  return reserveTurn(
-    claims,
-    [most],
-    priceOf(target, model, reported_model, turn.incoming.at_ms, services),
-    of,
-    services,
-  )
+  return reserveTurn(claims, [most], priceOf(target, model, reported_model, turn.at_ms, services), of, services)
 }
 
 /** The provider did not open: its own answer goes to the client, or the reason why there is none. */
@@ -231,7 +225,7 @@ export async function admitTarget(
   services: RealtimeServices,
 ): Promise<Admission[]> {
   const limits = await limitsAt(call, target, target.model ?? model, services)
-  const admitted = await services.limits.admit(limits, call.id, call.incoming.at_ms)
+  const admitted = await services.limits.admit(limits, call.id, call.at_ms)
   return admitted ? [admitted] : []
 }
 

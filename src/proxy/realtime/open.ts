@@ -4,7 +4,7 @@ import {Refusal} from '../../base/errors.ts'
 import {upgradeFault} from '../../base/websocket/index.ts'
 import {refusedUnknown} from '../../charge/ended-call.ts'
 import {authenticate} from '../call/authenticate.ts'
-import {type Call, openCall} from '../call/call.ts'
+import {type ClientCall, openClientCall} from '../call/call.ts'
 import {checkNamed} from '../call/model-access.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {asRefusal, errorResponse, rateHeaders} from '../inbound/error-response.ts'
@@ -31,7 +31,7 @@ export async function open(
   const {services, targets, live} = parts
   const door = openDoor(request, socket, head, live)
   let offer: UpgradeRequest | undefined
-  let call: Call | undefined
+  let call: ClientCall | undefined
   let target: Target | undefined
   try {
     const incoming = parseRequest(request, services.now(), services.steady(), services.administered)
@@ -42,7 +42,7 @@ export async function open(
     if (live.draining) throw new Refusal('draining')
     offer = readOffer(incoming)
     const caller = await authenticate(offer.credentials, SCOPE, services)
-    call = openCall('realtime_session', offer.incoming, caller, door.relay, services)
+    call = openClientCall('realtime_session', offer.incoming, caller, door.relay, services)
     // A session is one attempt, at one place.
     call.attempts = 1
     const {slug, model} = namedModel(incoming.route.query)
@@ -66,7 +66,7 @@ export async function open(
 
 interface Refused {
   readonly incoming: UpgradeRequest['incoming'] | undefined
-  readonly call: Call | undefined
+  readonly call: ClientCall | undefined
   readonly target: Target | null
   readonly services: RealtimeServices
 }

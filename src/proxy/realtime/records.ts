@@ -7,7 +7,8 @@ import type {HookResults} from '../../schema/guardrails.ts'
 import type {LogBodies, LogRecord, Outcome} from '../../schema/records.ts'
 import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
 import type {Usage, UsageSource} from '../../schema/usage.ts'
-import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf} from '../call/call.ts'
+import {bodiesOf, type Call, DIRECT_ROUTE, logOf} from '../call/call.ts'
+import {chargeOf} from '../call/work.ts'
 import {loggedResults} from '../guardrails/hook-results.ts'
 import {costOf, priceOf} from '../records/price.ts'
 import type {Uses} from '../services.ts'
@@ -54,18 +55,15 @@ export interface TurnEnd {
 export function innerCall({call}: SessionInfo, services: SessionRecordServices): Call {
   const at_ms = services.now()
   const id = newTimeId(at_ms)
-  const {trace} = call.incoming
+  const {trace} = call
   return {
     ...call,
     id,
     kind: 'realtime_turn',
     log_id: id,
-    incoming: {
-      ...call.incoming,
-      at_ms,
-      started: services.steady(),
-      trace: {...trace, span_id: newSpanId(), parent_span_id: trace.span_id, span_name: null},
-    },
+    trace: {...trace, span_id: newSpanId(), parent_span_id: trace.span_id, span_name: null},
+    at_ms,
+    started: services.steady(),
     body: {kind: 'none'},
     admissions: [],
     target_admissions: [],
@@ -89,8 +87,8 @@ export function openWork(
   services: SessionRecordServices,
   counter_keys?: readonly string[],
 ): ChargedWork {
-  const price = least && priceOf(facts.target, facts.model, facts.reported_model, call.incoming.at_ms, services)
-  const hold = least && price ? services.prices.cost(least, price, call.incoming.at_ms).cost_nanousd : 0
+  const price = least && priceOf(facts.target, facts.model, facts.reported_model, call.at_ms, services)
+  const hold = least && price ? services.prices.cost(least, price, call.at_ms).cost_nanousd : 0
   const charge = chargeOf(call, facts.target, facts.model ?? facts.reported_model, hold)
   return new ChargedWork(counter_keys ? {...charge, counter_keys} : charge, services)
 }
@@ -135,7 +133,7 @@ function endOf(call: Call, facts: SessionInfo, end: TurnEnd, services: SessionRe
   const {source, outcome, status, delivered} = end
   const {target, model, reported_model} = facts
   const usage = end.usage && usageOfKind(target.provider.slug, end.usage)
-  const {at_ms} = call.incoming
+  const {at_ms} = call
   return {
     outcome,
     status,
@@ -174,7 +172,7 @@ function logRowOf(
   hook_results: HookResults | null | undefined,
   now: number,
 ): LogRecord {
-  const {started} = call.incoming
+  const {started} = call
   const {queued_at, sent_at, first_byte_at} = end.times
   return logOf(
     call,

@@ -228,10 +228,7 @@ export class RealtimeSession implements LiveCall {
     if (this.#phase !== 'open') return
     const {facts, services} = this.#parts
     this.#turns.refused(fault, call, results)
-    services.log.info(
-      {refused: fault.code, status: fault.status, trace_id: facts.call.incoming.trace.trace_id},
-      fault.message,
-    )
+    services.log.info({refused: fault.code, status: fault.status, trace_id: facts.call.trace.trace_id}, fault.message)
     this.#fromProvider.insert(errorEvent(fault, call.id, event_id), done)
   }
 
@@ -315,10 +312,7 @@ export class RealtimeSession implements LiveCall {
   /** Our own fault: the client learns no more than that. */
   #failed(cause: unknown) {
     const {services, facts} = this.#parts
-    services.log.error(
-      {fault: cause, trace_id: facts.call.incoming.trace.trace_id},
-      'a session failed inside the gateway',
-    )
+    services.log.error({fault: cause, trace_id: facts.call.trace.trace_id}, 'a session failed inside the gateway')
     this.#refuse(asRefusal(cause))
   }
 

@@ -56,7 +56,7 @@ export class Transcripts {
     }
     work.begin(fault => {
       if (fault) {
-        this.#services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+        this.#services.log.error({fault, trace_id: call.trace.trace_id}, 'the journal took no intent')
         return over()
       }
       const end = {
@@ -69,7 +69,7 @@ export class Transcripts {
         delivered: true,
         request_bytes: 0,
         response_bytes: raw.length,
-        times: {queued_at: call.incoming.started, sent_at: 0, first_byte_at: 0},
+        times: {queued_at: call.started, sent_at: 0, first_byte_at: 0},
         bodies: {headers: {}, body: raw, cut: false},
       } as const
       const actual = settle(call, facts, work, end, this.#services, over)

@@ -297,7 +297,7 @@ export class Turns {
           return done({call, work, is_asked, event_id, opened_at: services.steady(), sent, first_byte_at: 0}, refused)
         for (const admission of [...call.admissions, ...call.target_admissions]) admission.release()
         call.reservation?.settle(NOTHING_SPENT)
-        services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'the journal took no intent')
+        services.log.error({fault, trace_id: call.trace.trace_id}, 'the journal took no intent')
         done(null, new Refusal('journal.full', {}, {cause: fault}))
       })
     }
@@ -335,7 +335,7 @@ export class Turns {
       delivered: true,
       request_bytes: 0,
       response_bytes: body?.length ?? 0,
-      times: {queued_at: call.incoming.started, sent_at: turn?.opened_at ?? 0, first_byte_at: turn?.first_byte_at ?? 0},
+      times: {queued_at: call.started, sent_at: turn?.opened_at ?? 0, first_byte_at: turn?.first_byte_at ?? 0},
       bodies: {headers: {}, body, cut},
     }
   }

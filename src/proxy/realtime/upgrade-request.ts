@@ -1,6 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import {readProtocols} from '../../base/websocket/index.ts'
-import {type InboundRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
+import {type ReceivedRequest, type RequestCredentials, readCredentials} from '../inbound/request.ts'
 
 /**
  * A browser cannot set headers on a WebSocket: its key comes as a subprotocol (OpenAI, Realtime API, WebSocket
@@ -11,14 +11,14 @@ const KEY_PROTOCOLS = ['openai-insecure-api-key.', 'gateway-insecure-api-key.']
 /** A request to open a session, without secrets in the subprotocols it offers. */
 export interface UpgradeRequest {
   /** The request; its header of subprotocols names no key any more, so that none is forwarded, echoed or kept. */
-  readonly incoming: InboundRequest
+  readonly incoming: ReceivedRequest
   readonly credentials: RequestCredentials
   /** The subprotocols that are passed to the provider, in order. */
   readonly protocols: readonly string[]
 }
 
 /** Reads key and subprotocols. The key: our header, else `Authorization: Bearer`, else a subprotocol. */
-export function readOffer(incoming: InboundRequest): UpgradeRequest {
+export function readOffer(incoming: ReceivedRequest): UpgradeRequest {
   const offered = readProtocols(incoming.headers['sec-websocket-protocol'])
   if (!offered)
     throw new Refusal('header.invalid', {header: 'sec-websocket-protocol', reason: 'expected names by commas'})

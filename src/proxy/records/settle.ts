@@ -10,8 +10,9 @@ import type {EndpointName} from '../../schema/endpoints.ts'
 import type {HookResults} from '../../schema/guardrails.ts'
 import type {Intent, LogRecord, Outcome} from '../../schema/records.ts'
 import type {Spent} from '../../schema/spent.ts'
-import {bodiesOf, type Call, chargeOf, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
+import {bodiesOf, type ClientCall, DIRECT_ROUTE, logOf, type RouteInfo} from '../call/call.ts'
 import {makes, modelsOfObjects, noteJudged, noteMade} from '../call/indirect.ts'
+import {chargeOf} from '../call/work.ts'
 import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import {type UpstreamRequest, upstreamUrl} from '../upstream/build-request.ts'
@@ -40,9 +41,9 @@ export type SettleServices = Uses<
 >
 
 /** The intent of the next attempt, with the least it can come to cost: its prompt. */
-export function intentOf(call: Call, target: Target, model: string | null, services: SettleServices): Intent {
+export function intentOf(call: ClientCall, target: Target, model: string | null, services: SettleServices): Intent {
   const bytes = speaks(call) && 'bytes' in call.body ? call.body.bytes.length : 0
-  const {at_ms} = call.incoming
+  const {at_ms} = call
   const price = bytes && model !== null ? priceOf(target, model, null, at_ms, services) : undefined
   const hold = price
     ? services.prices.cost({input_uncached_tokens: estimateTokens(bytes)}, price, at_ms).cost_nanousd
@@ -52,7 +53,7 @@ export function intentOf(call: Call, target: Target, model: string | null, servi
 
 /** The record of an attempt's end. */
 export interface Settling {
-  readonly call: Call
+  readonly call: ClientCall
   readonly target: Target
   readonly request: UpstreamRequest
   readonly work: ChargedWork
@@ -91,7 +92,7 @@ function write(settling: Settling, left: LeftCall, services: SettleServices, don
   const {is_unanswered} = left
   if (is_unanswered) call.unanswered_at = target
   const {usage, source, reported_model, hops} = usageOf(settling, left)
-  const {at_ms} = call.incoming
+  const {at_ms} = call
   const price = isCounted(source) ? priceOf(target, request.model, reported_model, at_ms, services) : undefined
   const charged = !isCounted(source)
     ? NOTHING_OWED
@@ -176,7 +177,7 @@ function earlierTries({intent: {attempt}, route: {retry_count}}: Settling): read
 
 /** Writes the row of a call that was refused before it could leave. */
 export function note(
-  call: Call,
+  call: ClientCall,
   target: Target | null,
   fault: Refusal,
   services: SettleServices,
@@ -199,7 +200,7 @@ export function note(
  * configs).
  */
 export function noteServed(
-  call: Call,
+  call: ClientCall,
   target: Target,
   route: RouteInfo,
   answer: {
@@ -232,8 +233,14 @@ interface Noted {
   readonly tries?: number
 }
 
-function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: Noted, services: SettleServices): void {
-  const last_byte_ms = services.steady() - call.incoming.started
+function noteRow(
+  call: ClientCall,
+  target: Target | null,
+  route: RouteInfo,
+  fields: Noted,
+  services: SettleServices,
+): void {
+  const last_byte_ms = services.steady() - call.started
   const model = 'model' in call.body ? call.body.model : null
   const log = logOf(call, route, {
     response_status: fields.status,
@@ -261,7 +268,7 @@ function noteRow(call: Call, target: Target | null, route: RouteInfo, fields: No
 }
 
 /** The log takes what they say of the way in place of what it had. */
-function lateHooks({guardrails}: Call, mask: Settling['mask'] = null): LateHooks | null {
+function lateHooks({guardrails}: ClientCall, mask: Settling['mask'] = null): LateHooks | null {
   return guardrails?.late ? {late: guardrails.late, results: () => masked(guardrails.logged, mask)} : null
 }
 
@@ -308,7 +315,7 @@ function usageOf(
 }
 
 function rowOf({call, request, result, route, is_last, mask}: Settling, now: number): LogRecord {
-  const {started} = call.incoming
+  const {started} = call
   const {queued_at, sent_at, first_byte_at, last_byte_at} = result.times
   const upstream_ms = sent_at && last_byte_at ? last_byte_at - sent_at : 0
   return logOf(call, route, {
@@ -326,7 +333,7 @@ function rowOf({call, request, result, route, is_last, mask}: Settling, now: num
 }
 
 /** The client's status; of an answer that did not pass, the status that routing decided by. */
-function statusOf({fault, statuses}: AttemptResult, is_last: boolean, {relay}: Call): number {
+function statusOf({fault, statuses}: AttemptResult, is_last: boolean, {relay}: ClientCall): number {
   if (!is_last) return statuses.routing ?? fault?.status ?? statuses.provider ?? 0
   return fault && !relay.started ? fault.status : (statuses.client ?? statuses.provider ?? 0)
 }

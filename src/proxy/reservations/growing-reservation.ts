@@ -5,7 +5,7 @@ import type {Price} from '../../pricing/price.ts'
 import type {Unbounded} from '../../providers/unified/reading-tools.ts'
 import {type Spent, spent} from '../../schema/spent.ts'
 import {type INPUT_CLASSES, type TokenClass, totals, type Usage} from '../../schema/usage.ts'
-import type {Reservation, StreamProgress} from '../call/reservation.ts'
+import type {Reservation, StreamProgress} from '../call/work.ts'
 import type {Uses} from '../services.ts'
 import {SLICE_TOKENS} from './figures.ts'
 

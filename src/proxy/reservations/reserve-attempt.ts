@@ -34,7 +34,7 @@ export function reserveAttempt(
   if (!claims) return null
   refuseUnmetered(call, claims)
   refuseMode(call, target, out, claims)
-  const {at_ms} = call.incoming
+  const {at_ms} = call
   const price = dearestPrice([out.model, ...furtherModels(call, target)], target, at_ms, services)
   const dearest: Dearest = classes => dearestOf(classes, price, at_ms, services)
   const worth = reservedUsage(call, target.provider.slug, out, dearest)
@@ -42,7 +42,7 @@ export function reserveAttempt(
   const of = {call, provider: target.provider.slug, model: out.model}
   const opens = (usage: ReservedUsage) => open(claims, inDearestGeography(usage, price), price, of, services)
   const failed = (fault: unknown) =>
-    services.log.error({fault, trace_id: call.incoming.trace.trace_id}, 'a prompt could not be counted')
+    services.log.error({fault, trace_id: call.trace.trace_id}, 'a prompt could not be counted')
   return openCounted(worth, opens, failed)
 }
 
@@ -164,7 +164,7 @@ function open(
 ): MaybePromise<GrowingReservation> {
   const {call, provider, model, attempt = call.attempts + 1} = of
   const tokens = Math.max(...worth.forms.map(form => totals(form).total_tokens))
-  const costs = worth.forms.map(form => services.prices.cost(form, price, call.incoming.at_ms))
+  const costs = worth.forms.map(form => services.prices.cost(form, price, call.at_ms))
   const cost_claim = claims.find(({type}) => type === 'cost')
   if (cost_claim && costs.every(({unpriced}) => unpriced)) {
     const named = {model: model ?? '(none named)', provider, limit: cost_claim.label}
@@ -176,6 +176,6 @@ function open(
   if (worth.unbounded) throw new Refusal('limit.unbounded', {...worth.unbounded, limit: claims[0]!.label})
   const cost_nanousd = Math.max(...costs.map(cost => cost.cost_nanousd))
   const held = services.limits.hold(claims, call.id, attempt, spent(tokens, cost_nanousd))
-  const make = (hold: CounterReservation) => new GrowingReservation(hold, worth, price, call.incoming.at_ms, services)
+  const make = (hold: CounterReservation) => new GrowingReservation(hold, worth, price, call.at_ms, services)
   return held instanceof Promise ? held.then(make) : make(held)
 }

@@ -103,7 +103,7 @@ export class EngineLists {
       strict: true,
       options: target.options,
       call_id: call.id,
-      created_s: Math.floor(call.incoming.at_ms / 1000),
+      created_s: Math.floor(call.at_ms / 1000),
     }
     signal.throwIfAborted()
     return lister(

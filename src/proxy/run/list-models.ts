@@ -2,7 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import {modelListerOf} from '../../providers/models/index.ts'
 import {hasOwnPages, modelList, oneModel, shapeFor} from '../../providers/models/shapes.ts'
 import {NOTHING_SPENT} from '../../schema/spent.ts'
-import {type Call, DIRECT_ROUTE} from '../call/call.ts'
+import {type Call, type ClientCall, DIRECT_ROUTE} from '../call/call.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import type {InboundRequest} from '../inbound/request.ts'
@@ -46,7 +46,7 @@ export class ModelLists {
   }
 
   /** The body of the answer; null where the one provider that is named answers for itself. */
-  async answer(call: Call): Promise<Buffer | null> {
+  async answer(call: ClientCall): Promise<Buffer | null> {
     const {incoming, caller} = call
     const services = this.#services
     const plan = this.#plans.isNamed(incoming, caller) ? await this.#plans.find(incoming, caller, null) : null
@@ -57,7 +57,7 @@ export class ModelLists {
     const facts = {metadata: call.metadata, pathname: CHAT_PATH}
     const request = {
       caller,
-      at_ms: incoming.at_ms,
+      at_ms: call.at_ms,
       plan: plan && new ModelsOfPlan(plan.plan, plan.selectors, facts),
       wants: matches,
     }
@@ -71,7 +71,7 @@ export class ModelLists {
   }
 
   /** Ends a call with such an answer. */
-  send(call: Call, body: Buffer) {
+  send(call: ClientCall, body: Buffer) {
     const services = this.#services
     const how = {is_stream: false, rewrites: false, timing: null, route: DIRECT_ROUTE, retry_attempt_count: 0, services}
     call.relay.head(

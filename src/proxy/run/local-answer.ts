@@ -4,7 +4,7 @@ import type {CacheEntry} from '../../ports/cache/index.ts'
 import {variantOf} from '../../providers/base-urls/base-url.ts'
 import {supports} from '../../providers/clients.ts'
 import {countTokens} from '../../providers/messages/index.ts'
-import type {Call, RouteInfo} from '../call/call.ts'
+import type {ClientCall, RouteInfo} from '../call/call.ts'
 import {askedModel} from '../call/model-access.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {withHookResults} from '../guardrails/hook-results.ts'
@@ -20,7 +20,7 @@ type Services = SettleServices & Uses<'cors'>
  * is no hit.
  */
 export function serveHit(
-  call: Call,
+  call: ClientCall,
   target: Target,
   route: RouteInfo,
   {body: kept}: CacheEntry,
@@ -41,7 +41,7 @@ export function serveHit(
  * Counts the tokens of a Messages request for a provider that cannot: an estimate. False for one that counts itself, or
  * has no chat.
  */
-export function serveCount(call: Call, target: Target, route: RouteInfo, services: Services): boolean {
+export function serveCount(call: ClientCall, target: Target, route: RouteInfo, services: Services): boolean {
   const {body, endpoint} = call
   if (call.is_passthrough || endpoint !== 'messagesCountTokens' || body.kind !== 'json') return false
   const provider = variantOf(target.provider, askedModel(call, target) ?? '', target.options)
@@ -61,7 +61,7 @@ export function serveCount(call: Call, target: Target, route: RouteInfo, service
 }
 
 function serve(
-  call: Call,
+  call: ClientCall,
   target: Target,
   route: RouteInfo,
   {bytes, is_stream}: {bytes: Buffer; is_stream: boolean},

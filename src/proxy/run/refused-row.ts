@@ -1,5 +1,5 @@
 import type {Refusal} from '../../base/errors.ts'
-import type {Call, RouteInfo} from '../call/call.ts'
+import type {Call, ClientCall, RouteInfo} from '../call/call.ts'
 import {redactsRequests} from '../guardrails/unread.ts'
 import {note, type SettleServices} from '../records/settle.ts'
 import type {Uses} from '../services.ts'
@@ -19,7 +19,12 @@ interface RefusedAt {
  * Writes the row of a refused call. A body that no guardrail has judged is not kept where one that redacts is attached:
  * at the target, or where none was found by the defaults of organisation, workspace and key.
  */
-export function noteRefusal(call: Call, fault: Refusal, {target, route, tries}: RefusedAt, services: Services): void {
+export function noteRefusal(
+  call: ClientCall,
+  fault: Refusal,
+  {target, route, tries}: RefusedAt,
+  services: Services,
+): void {
   const write = () => note(call, target, fault, services, route, tries)
   const {guardrails} = services
   if (!guardrails || !holdsUnjudged(call)) return write()

@@ -41,6 +41,12 @@ export const STEPS: readonly RunStage<TargetRun>[] = [
   send,
 ]
 
+/**
+ * The steps that may begin work that is charged. Limits have admitted and reserved before any of them. A lookup that
+ * asks a model for something is one of these, and comes after `reserve`; `lookUp` costs nothing.
+ */
+export const MAY_SPEND: ReadonlySet<RunStage<TargetRun>> = new Set([send])
+
 /** A retry keeps the target, the body, the admission and the place at the cache. */
 export const RETRY_FROM = STEPS.indexOf(buildRequest)
 
@@ -145,7 +151,7 @@ function findLimits(run: TargetRun): MaybePromise<StageResult> {
 function admit(run: TargetRun): MaybePromise<StageResult> {
   const {call, limits, services} = run
   if (limits.length === 0) return undefined
-  return keep(services.limits.admit(limits, call.id, call.incoming.at_ms), admission => {
+  return keep(services.limits.admit(limits, call.id, call.at_ms), admission => {
     run.admission = admission
   })
 }
@@ -182,7 +188,7 @@ function reserve(run: TargetRun): MaybePromise<StageResult> {
 
 function send(run: TargetRun): StageResult {
   const {call, state, target, request, host, services, cache} = run
-  if (call.attempts === 0) call.plan_ms = services.steady() - call.incoming.started - call.auth_ms
+  if (call.attempts === 0) call.plan_ms = services.steady() - call.started - call.auth_ms
   const attempt = new Attempt({call, state, target, request, host, services})
   cache?.setAbandon(() => attempt.end(new Refusal('client.gone')))
   attempt.begin()

@@ -2,10 +2,10 @@ import type {CacheEntry} from '../../ports/cache/index.ts'
 import type {Try} from '../../routing/router.ts'
 import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
 import type {AttemptOwner} from '../attempt/attempt-owner.ts'
-import type {Call, RouteInfo} from '../call/call.ts'
+import type {ClientCall, RouteInfo} from '../call/call.ts'
 import type {CallRegistry} from '../call/registry.ts'
-import type {Reservation} from '../call/reservation.ts'
 import type {CallState, StateName, StateOwner} from '../call/state.ts'
+import type {Reservation} from '../call/work.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
 import type {SettleServices} from '../records/settle.ts'
 import type {Admission, EntityLimit, Uses} from '../services.ts'
@@ -31,7 +31,7 @@ export interface Plane {
 
 /** A call that is ready for its targets. */
 export interface PlannedCall {
-  readonly call: Call
+  readonly call: ClientCall
   readonly state: CallState
   readonly plan: ResolvedPlan
   readonly credentials: RequestCredentials
@@ -40,7 +40,7 @@ export interface PlannedCall {
 
 /** A call at one target, retries included: what its stages have obtained so far. */
 export class TargetRun implements StagedRun {
-  readonly call: Call
+  readonly call: ClientCall
   readonly state: CallState
   readonly plan: ResolvedPlan
   readonly credentials: RequestCredentials

@@ -103,7 +103,7 @@ export class MultiRequest {
     } catch (fault) {
       if (!(fault instanceof UpstreamFault)) throw refusalIn(fault, provider.slug)
       this.#services.log.debug(
-        {status: fault.status, url: this.url, trace_id: call.incoming.trace.trace_id},
+        {status: fault.status, url: this.url, trace_id: call.trace.trace_id},
         'an errand ended with a call of it',
       )
       return jsonAnswer(fault.status, errorBody(context, faultsOf(provider)(fault.status, fault.body, context)))
@@ -133,7 +133,7 @@ export class MultiRequest {
       strict: isStrict(call, target),
       options: target.options,
       call_id: call.id,
-      created_s: Math.floor(call.incoming.at_ms / 1000),
+      created_s: Math.floor(call.at_ms / 1000),
     }
   }
 

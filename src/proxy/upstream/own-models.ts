@@ -34,7 +34,7 @@ async function allowedModels(
   services: Services,
 ): Promise<readonly ModelEntry[]> {
   const {provider, managed} = target
-  const {at_ms} = call.incoming
+  const {at_ms} = call
   const listed = await lister(input, upstream)
   return listed
     .filter(model => refusedBy(target, call.caller, model.id) === null)

@@ -68,10 +68,7 @@ export class SubRequests implements Upstream {
     const signal = this.#signalOf(request)
     signal.throwIfAborted()
     this.url = maskedUrl(destination.origin + path.split('?', 1)[0])
-    services.log.debug(
-      {method, url: this.url, call_id: call.id, trace_id: call.incoming.trace.trace_id},
-      'an errand calls',
-    )
+    services.log.debug({method, url: this.url, call_id: call.id, trace_id: call.trace.trace_id}, 'an errand calls')
     try {
       const reply = await services.dispatcher(destination, call.caller.workspace_id).request({
         origin: destination.origin,

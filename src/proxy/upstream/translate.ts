@@ -62,7 +62,7 @@ export function translateRequest(
   provider: Provider,
   model: string | null,
 ): RequestTranslation | null {
-  const {endpoint, body, incoming, is_passthrough} = call
+  const {endpoint, body, is_passthrough} = call
   const words = is_passthrough || body.kind !== 'json' ? null : translationFor(provider, endpoint)
   if (!words) return null
   const {client, translation} = words
@@ -77,7 +77,7 @@ export function translateRequest(
     strict: isStrict(call, target) && !client,
     options: target.options,
     call_id: call.id,
-    created_s: Math.floor(incoming.at_ms / 1000),
+    created_s: Math.floor(call.at_ms / 1000),
   }
   try {
     const chat_request = client ? withLimitMembers(provider, client.toChat(fields, context)) : fields

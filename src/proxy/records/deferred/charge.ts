@@ -57,7 +57,7 @@ async function remember(
     intent: {...intent, hold_nanousd: 0},
     endpoint,
     ...(words && {words}),
-    span_id: call.incoming.trace.span_id,
+    span_id: call.trace.span_id,
     metadata: storedMetadata(keptMetadata(call)),
     ...(call.reservation && {held: call.reservation.held}),
   }

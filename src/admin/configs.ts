@@ -49,7 +49,7 @@ export const configs = [
   }),
   operation({
     id: 'configs.create',
-    spellings: {is_default: 'isDefault'},
+    compatibility: {spellings: {is_default: 'isDefault'}},
     tag,
     method: 'POST',
     path: '/configs',
@@ -74,7 +74,7 @@ export const configs = [
   }),
   operation({
     id: 'configs.update',
-    spellings: {is_default: 'isDefault'},
+    compatibility: {spellings: {is_default: 'isDefault'}},
     tag,
     method: 'PUT',
     path: '/configs/:slug',

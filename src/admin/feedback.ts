@@ -32,7 +32,7 @@ export const feedback = [
     tag,
     method: 'PUT',
     path: '/feedback/:id',
-    spellings: {feedback_id: 'id'},
+    compatibility: {spellings: {feedback_id: 'id'}},
     summary: 'Say it anew',
     scopes: ['logs.write'],
     only_reads: true,

@@ -35,8 +35,8 @@ export interface MountOptions {
 }
 
 /**
- * Serves the operations under `/v1` (those `atRoot` at the root too). In this order: flags, key, scope, and only then
- * the body is read and anything is looked up; input by its schema; a write, its revision and its audit row in one
+ * Serves the operations under `/v1` (those with `at_root` at the root too). In this order: flags, key, scope, and only
+ * then the body is read and anything is looked up; input by its schema; a write, its revision and its audit row in one
  * transaction. Refusals answer `{"success": false, "data": {"message", "errorCode"}}`; the id of the request is in the
  * header `x-gateway-trace-id`.
  */
@@ -68,9 +68,9 @@ export function mountAdmin(
 
 const LAST_PARAMETER = /:(\w+)$/
 
-function urlsOf({path, atRoot, also_at = [], takes_rest}: AnyOperation): string[] {
+function urlsOf({path, compatibility: {at_root, also_at = []} = {}, takes_rest}: AnyOperation): string[] {
   const paths = [takes_rest ? path.replace(LAST_PARAMETER, '*') : path, ...also_at]
-  return paths.flatMap(each => (atRoot ? [`/v1${each}`, each] : [`/v1${each}`]))
+  return paths.flatMap(each => (at_root ? [`/v1${each}`, each] : [`/v1${each}`]))
 }
 
 /** The facts of a request before its body is read. */
@@ -349,7 +349,7 @@ function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   const refusal = error instanceof Refusal ? error : refusalOf(error, request, services)
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer')
   if (refusal.retry_after_s !== null) reply.header('retry-after', refusal.retry_after_s)
-  const isBare = refusal.status === 404 && visits.get(request)?.operation.bare_404
+  const isBare = refusal.status === 404 && visits.get(request)?.operation.compatibility?.bare_404
   const error_body = isBare
     ? {error: refusal.message}
     : {success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}}

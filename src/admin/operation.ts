@@ -43,66 +43,109 @@ export interface OperationCall<P extends Shape = undefined, Q extends Shape = un
   afterCommit(work: () => Promise<void> | void): void
 }
 
-/**
- * One administrative operation: the single source of its route, its validation, its place in the OpenAPI document,
- * its audit record, its scope check and its CLI form.
- */
-export interface Operation<
-  P extends Shape = Shape,
-  Q extends Shape = Shape,
-  B extends Shape = Shape,
-  R extends z.ZodType = z.ZodType,
-> {
+/** The members of an operation of every kind. */
+interface Described<P extends Shape, Q extends Shape, R extends z.ZodType> {
   /** `noun.verb`, for example `api_keys.create`. */
   readonly id: string
   readonly tag: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path after `/v1` with `:name` parameters. */
   readonly path: string
   readonly summary: string
-  /** Any one of these suffices; none is needed where the list is empty; `null` is open to everyone, without a key. */
-  readonly scopes: readonly string[] | null
-  /** The one of them that a user's role must have, when another would admit users that a security setting excludes. */
-  readonly role_needs?: string
-  /** The audit log's name of it; writes only. */
-  readonly audit?: {readonly resource: string; readonly action: 'create' | 'update' | 'delete' | 'rotate' | 'manage'}
   /** Answers 403 when this flag is off; 404 if the flag has that set. */
   readonly flag?: FlagName
-  /** A user of several workspaces may ask it without naming one. */
-  readonly across_workspaces?: true
-  /** The path exists outside `/v1` too. */
-  readonly atRoot?: true
-  /** Other paths at which clients look for it; none of them is in the OpenAPI document. */
-  readonly also_at?: readonly string[]
-  /** Other names that clients give fields of its body, each with the field that it means. */
-  readonly spellings?: Readonly<Record<string, string>>
-  /**
-   * A POST or PUT that changes nothing of administration: no transaction of its own, no audit record. Its question may
-   * be too long for a query.
-   */
-  readonly only_reads?: true
-  /** A list of what calls left, which is read a page at a time whether one is named or not. */
-  readonly always_paged?: true
   /** The last parameter takes the rest of the path, its slashes too. */
   readonly takes_rest?: true
   /** Texts of its path and body may hold NUL characters: the database never gets them. */
   readonly takes_nul?: true
-  /** Its reply is a file of this type, and not what `reply` says. */
-  readonly file_type?: string
-  /** A missing row is answered with `{"error": sentence}`, here alone. */
-  readonly bare_404?: true
   /** Statuses of refusals beside those that its scopes, parameters and body bring. */
   readonly refuses?: readonly (401 | 409)[]
+  /** Its other forms, for clients that were written for other servers. */
+  readonly compatibility?: Compatibility
   /** Loads what this operation alone needs; awaited before its transaction, in which nothing but the database is. */
   ready?(): Promise<void>
-  /** Its body for the OpenAPI document, where that says more than is read by; called after `ready`. */
-  described_body?(): z.ZodType
   readonly params?: P
   readonly query?: Q
-  readonly body?: B
   readonly reply: R
-  handle(call: OperationCall<P, Q, B>): Promise<z.input<R>>
 }
+
+interface Compatibility {
+  /** The path exists outside `/v1` too. */
+  readonly at_root?: true
+  /** Other paths at which clients look for it. */
+  readonly also_at?: readonly string[]
+  /** Other names that clients give fields of its body, each with the field that it means. */
+  readonly spellings?: Readonly<Record<string, string>>
+  /** A missing row is answered with `{"error": sentence}`, here alone. */
+  readonly bare_404?: true
+}
+
+/** Open to everyone, without a key. */
+interface OpenToAll {
+  readonly scopes: null
+  readonly role_needs?: undefined
+  readonly across_workspaces?: undefined
+}
+
+interface Scoped {
+  /** Any one of these suffices; none is needed where the list is empty. */
+  readonly scopes: readonly string[]
+  /** The one of them that a user's role must have, when another would admit users that a security setting excludes. */
+  readonly role_needs?: string
+  /** A user of several workspaces may ask it without naming one. */
+  readonly across_workspaces?: true
+}
+
+/** Answers from a plain connection. */
+interface Read {
+  readonly method: 'GET'
+  /** A list of what calls left, which is read a page at a time whether one is named or not. */
+  readonly always_paged?: true
+  /** Its reply is a file of this type, and not what `reply` says. */
+  readonly file_type?: string
+  readonly body?: undefined
+  readonly described_body?: undefined
+  readonly only_reads?: undefined
+  readonly audit?: undefined
+}
+
+interface WithBody<B extends Shape> {
+  readonly body?: B
+  /** Its body for the OpenAPI document, where that says more than is read by; called after `ready`. */
+  described_body?(): z.ZodType
+  readonly always_paged?: undefined
+  readonly file_type?: undefined
+}
+
+/**
+ * Changes nothing of administration: it has no transaction of its own and no audit record. Its question may be too long
+ * for a query.
+ */
+interface Question<B extends Shape> extends WithBody<B> {
+  readonly method: 'POST' | 'PUT'
+  readonly only_reads: true
+  readonly audit?: undefined
+}
+
+/** Changes rows in one transaction, with its audit record. */
+interface Write<B extends Shape> extends WithBody<B> {
+  readonly method: 'POST' | 'PUT' | 'DELETE'
+  /** The audit log's name of it. */
+  readonly audit: {readonly resource: string; readonly action: 'create' | 'update' | 'delete' | 'rotate' | 'manage'}
+  readonly only_reads?: undefined
+}
+
+/**
+ * One administrative operation: the single source of its route, its validation, its place in the OpenAPI document,
+ * its audit record, its scope check and its CLI form. It reads, asks, or writes.
+ */
+export type Operation<
+  P extends Shape = Shape,
+  Q extends Shape = Shape,
+  B extends Shape = Shape,
+  R extends z.ZodType = z.ZodType,
+> = Described<P, Q, R> &
+  (OpenToAll | Scoped) &
+  (Read | Question<B> | Write<B>) & {handle(call: OperationCall<P, Q, B>): Promise<z.input<R>>}
 
 declare const SCHEMAS: unique symbol
 
@@ -110,13 +153,13 @@ declare const SCHEMAS: unique symbol
  * An operation whose id and schemas the compiler knows; they are beside its members, so that it is any operation
  * without a look at them.
  */
-export interface TypedOperation<
+export type TypedOperation<
   Id extends string,
   P extends Shape,
   Q extends Shape,
   B extends Shape,
   R extends z.ZodType,
-> extends AnyOperation {
+> = AnyOperation & {
   readonly id: Id
   /** For the compiler alone: no operation has it. */
   readonly [SCHEMAS]?: {readonly params: P; readonly query: Q; readonly body: B; readonly reply: R}
@@ -137,6 +180,8 @@ export function operation<
 }
 
 /** Any operation, as the registry, the routes, the OpenAPI document and the CLI see it. */
-export interface AnyOperation extends Omit<Operation, 'handle'> {
-  handle(call: OperationCall<z.ZodType, z.ZodType, z.ZodType>): Promise<unknown>
-}
+export type AnyOperation = Described<Shape, Shape, z.ZodType> &
+  (OpenToAll | Scoped) &
+  (Read | Question<Shape> | Write<Shape>) & {
+    handle(call: OperationCall<z.ZodType, z.ZodType, z.ZodType>): Promise<unknown>
+  }

@@ -33,7 +33,7 @@ export function withoutEchoes(schema: z.ZodType | undefined, body: unknown, {par
 }
 
 /** A body with the names of its schema where its client has others; a member under both names is left, and refused. */
-export function respelled({spellings = {}}: AnyOperation, body: unknown): unknown {
+export function respelled({compatibility: {spellings = {}} = {}}: AnyOperation, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const meant = (name: string) => {
     const field = Object.hasOwn(spellings, name) ? spellings[name]! : name

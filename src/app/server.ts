@@ -131,7 +131,7 @@ function calls(proxy: CallProxy, answer: RequestListener): RequestListener {
 
 /** The methods of the operations at a path (after `/v1`). */
 export function administeredBy(operations: readonly AnyOperation[]): (path: string) => readonly string[] {
-  const places = operations.flatMap(({method, path, also_at = [], takes_rest}) =>
+  const places = operations.flatMap(({method, path, compatibility: {also_at = []} = {}, takes_rest}) =>
     [takes_rest ? path.replace(/:[^/]+$/, '*') : path, ...also_at].map(each => ({method, path: each})),
   )
   const patterns = [...Map.groupBy(places, ({path}) => path)].map(([path, of]) => ({

@@ -20,17 +20,18 @@ const parts = {
   tag: 'Probe',
   scopes: ['configs.create'],
   reply: z.looseObject({}),
-  audit: {resource: 'probe', action: 'create'},
 } as const
+const audit = {resource: 'probe', action: 'create'} as const
 const probes: readonly AnyOperation[] = [
   operation({
     ...parts,
     id: 'probe.write',
+    audit,
     method: 'POST',
     path: '/probe/:id',
     summary: '',
     params: z.strictObject({id: z.string()}),
-    spellings: {probeName: 'name', probe_id: 'id'},
+    compatibility: {spellings: {probeName: 'name', probe_id: 'id'}},
     body: Body,
     reply: Empty,
     async handle({db}) {
@@ -41,6 +42,7 @@ const probes: readonly AnyOperation[] = [
   operation({
     ...parts,
     id: 'probe.half',
+    audit,
     method: 'POST',
     path: '/half',
     summary: '',
@@ -55,7 +57,7 @@ const probes: readonly AnyOperation[] = [
     id: 'probe.read',
     method: 'GET',
     path: '/probe',
-    also_at: ['/old-probe'],
+    compatibility: {also_at: ['/old-probe']},
     summary: '',
     query: z.strictObject({page: z.string().optional()}),
     handle: async ({query}) => ({query}),
@@ -76,7 +78,7 @@ const probes: readonly AnyOperation[] = [
     path: '/open',
     summary: '',
     scopes: null,
-    atRoot: true,
+    compatibility: {at_root: true},
     handle: async ({actor}) => ({scopes: [...actor.scopes].length}),
   }),
   operation({

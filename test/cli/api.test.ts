@@ -12,6 +12,7 @@ const OPERATION = operation({
   path: '/things/:slug',
   summary: 'Change a thing',
   scopes: null,
+  audit: {resource: 'thing', action: 'update'},
   params: z.strictObject({slug: z.string()}),
   query: z.strictObject({workspace_id: z.string().optional(), page: z.preprocess(Number, z.int()).optional()}),
   body: z.strictObject({

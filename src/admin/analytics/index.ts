@@ -155,7 +155,7 @@ function graph<const Name extends string, R extends z.ZodType>(
     tag: 'Analytics > Graphs',
     method: 'GET',
     path: `/analytics/graphs/${path}`,
-    also_at: path in SPELLED ? [`/analytics/graphs/${SPELLED[path]}`] : [],
+    compatibility: {also_at: path in SPELLED ? [`/analytics/graphs/${SPELLED[path]}`] : []},
     summary: `Graph of ${of}`,
     scopes: SCOPES,
     query: GraphQuery,

@@ -84,7 +84,7 @@ export function refusals(operation: AnyOperation) {
   return Object.fromEntries(
     statuses(operation).map(status => [
       status,
-      to(status === 404 && operation.bare_404 ? 'BareError' : BY_STATUS[status]!),
+      to(status === 404 && operation.compatibility?.bare_404 ? 'BareError' : BY_STATUS[status]!),
     ]),
   )
 }

@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
-import {holds, ownWorkspace, ungrantable} from '../identity/access.ts'
+import {hasScope, ownWorkspace, ungrantable} from '../identity/access.ts'
 import {makeKey} from '../identity/keys.ts'
 import {userOf} from '../identity/subject.ts'
 import {
@@ -137,7 +137,7 @@ export const apiKeys = [
 async function created(call: OperationCall<typeof KeyParams, undefined, typeof KeyCreate>) {
   const {actor, db, body, now} = call
   const kind = kindOf(call.params)
-  if (!holds(actor, scopeFor(kind, 'create'))) throw new Refusal('scope.missing', {scope: scopeFor(kind, 'create')})
+  if (!hasScope(actor, scopeFor(kind, 'create'))) throw new Refusal('scope.missing', {scope: scopeFor(kind, 'create')})
   const scopes = checkGrant(actor, kind, body.scopes)
   if (body.user_id && kind !== 'workspace-user') throw invalid('user_id', 'is for keys of type workspace/user only')
   if (body.organisation_id && body.organisation_id !== actor.organisation_id) {

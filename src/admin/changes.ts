@@ -1,5 +1,5 @@
 import {Refusal} from '../base/errors.ts'
-import {may} from '../identity/access.ts'
+import {isAllowed} from '../identity/access.ts'
 import {type Change, changesBetween} from '../schema/changes.ts'
 import {hasMask} from '../schema/secrets.ts'
 import {isSecretName, masked} from './audit.ts'
@@ -170,7 +170,7 @@ async function look(view: AnyOperation, call: AnyCall): Promise<{shown: object; 
 function sees({scopes, role_needs, flag}: AnyOperation, {actor, app}: AnyCall): boolean {
   if (role_needs && actor.person && !actor.person.role_scopes.has(role_needs)) return false
   if (flag && !app.settings[`${flag}_enabled`]) return false
-  return !scopes?.length || may(actor, scopes)
+  return !scopes?.length || isAllowed(actor, scopes)
 }
 
 function bodyWorkspace({body}: AnyCall): string | undefined {

@@ -1,6 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import {parseJson} from '../base/json-object.ts'
-import {may} from '../identity/access.ts'
+import {isAllowed} from '../identity/access.ts'
 import {workspaceWords} from '../identity/model-lists.ts'
 import {ExplainCreate, Explanation, type ImaginedCaller} from '../schema/explanations.ts'
 import {type LoggedCall, labelOf, Replay, ReplayCreate, type Replayer, type ReplayMove} from '../schema/replays.ts'
@@ -50,7 +50,7 @@ async function explained(call: OperationCall<undefined, undefined, typeof Explai
 
 async function replayed(call: OperationCall<undefined, undefined, typeof ReplayCreate>) {
   const {app, db, body, now} = call
-  if (!may(call.actor, ['logs.list'])) throw new Refusal('scope.missing', {scope: 'logs.list'})
+  if (!isAllowed(call.actor, ['logs.list'])) throw new Refusal('scope.missing', {scope: 'logs.list'})
   const workspace = await workspaceOf(call, body.workspace_id)
   const config = typeof body.config === 'string' ? body.config : JSON.stringify(body.config)
   const replayer = await there(app.replay)(config, callerOf(workspace))

@@ -1,11 +1,11 @@
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
 import {isObject, parseJson} from '../base/json-object.ts'
-import type {CheckEnvironment} from '../guardrails/check-environment.ts'
+import type {CheckServices} from '../guardrails/check-services.ts'
 import type {Hook} from '../guardrails/hook.ts'
 import type {JsonValue} from '../guardrails/json.ts'
 import type {TriedCall, TriedSide} from '../guardrails/trial.ts'
-import {may} from '../identity/access.ts'
+import {isAllowed} from '../identity/access.ts'
 import {VENDOR_OPERATIONS} from '../providers/vendor-operations/table.ts'
 import {ENDPOINTS, type EndpointName} from '../schema/endpoints.ts'
 import {
@@ -145,7 +145,7 @@ const AT_A_TIME = 8
 
 async function evaluated(call: OperationCall<undefined, undefined, typeof GuardrailEvaluate>) {
   const {app, db, body, now} = call
-  if (!may(call.actor, ['logs.view'])) throw new Refusal('scope.missing', {scope: 'logs.view'})
+  if (!isAllowed(call.actor, ['logs.view'])) throw new Refusal('scope.missing', {scope: 'logs.view'})
   const workspace = await workspaceOf(call, body.workspace_id)
   const {hook, running} = await opened(call, workspace, body.guardrail)
   const world = await worldOf(app, workspace)
@@ -176,7 +176,7 @@ async function evaluated(call: OperationCall<undefined, undefined, typeof Guardr
 interface Judging {
   readonly hook: Hook
   readonly sides: readonly Side[]
-  readonly world: CheckEnvironment
+  readonly world: CheckServices
 }
 
 /** The verdict of the guardrail on a logged call; `lacks` when a body that it would judge is not kept whole. */
@@ -264,9 +264,9 @@ async function opened(
 }
 
 /** The composition root's services for running checks. */
-function worldOf({check_world}: AdminServices, {id}: WorkspacesTable): Promise<CheckEnvironment> {
-  if (!check_world) throw new Error('this administration was put together without a way out')
-  return check_world(id)
+function worldOf({check_services}: AdminServices, {id}: WorkspacesTable): Promise<CheckServices> {
+  if (!check_services) throw new Error('this administration was put together without a way out')
+  return check_services(id)
 }
 
 function readBody(value: unknown): JsonValue {

@@ -5,7 +5,7 @@ import {newTimeId} from '../base/ids.ts'
 import {vouchFor} from '../base/ingress/govern.ts'
 import {wayToNeverKey} from '../base/json-shape.ts'
 import {storeRefusal} from '../base/store-fault.ts'
-import {ANONYMOUS, may, placedIn, WORKSPACE_NEEDED} from '../identity/access.ts'
+import {ANONYMOUS, isAllowed, placedIn, WORKSPACE_NEEDED} from '../identity/access.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import {findNul} from '../schema/nul.ts'
 import {wholeUnlessPaged} from '../schema/paging.ts'
@@ -110,7 +110,7 @@ async function admit(
 function requireScope(actor: Actor, {scopes, role_needs}: AnyOperation) {
   if (role_needs && actor.person && !actor.person.role_scopes.has(role_needs))
     throw new Refusal('scope.missing', {scope: role_needs})
-  if (scopes?.length && !may(actor, scopes)) throw new Refusal('scope.missing', {scope: scopes.join(' or ')})
+  if (scopes?.length && !isAllowed(actor, scopes)) throw new Refusal('scope.missing', {scope: scopes.join(' or ')})
 }
 
 /**

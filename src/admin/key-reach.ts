@@ -1,4 +1,4 @@
-import {holds, ownWorkspace} from '../identity/access.ts'
+import {hasScope, ownWorkspace} from '../identity/access.ts'
 import {userOf} from '../identity/subject.ts'
 import type {KeyReach} from '../store/api-keys.ts'
 import type {KeysInSight} from '../store/limited-entity.ts'
@@ -17,7 +17,7 @@ export function scopeFor(kind: ApiKeyKind, action: Action): string {
  * The keys that the caller may do this with: of the kinds it holds the scope for, in its organisation or its workspace.
  */
 export function visibilityOf(actor: Actor, action: Action): KeyReach {
-  const kinds = KINDS.filter(kind => holds(actor, scopeFor(kind, action)))
+  const kinds = KINDS.filter(kind => hasScope(actor, scopeFor(kind, action)))
   const user_id = isOwnOnly(actor) ? (userOf(actor.subject) ?? '') : undefined
   return {organisation_id: actor.organisation_id, workspace_id: ownWorkspace(actor), kinds, user_id}
 }

@@ -1,4 +1,4 @@
-import {may} from '../identity/access.ts'
+import {isAllowed} from '../identity/access.ts'
 import type {EntityLimit, RateReading, Reading} from '../limits/index.ts'
 import {LimitStatus, LimitStatusQuery} from '../schema/limit-status.ts'
 import {list, listOf} from '../schema/paging.ts'
@@ -42,7 +42,7 @@ async function status(call: OperationCall<undefined, typeof LimitStatusQuery>) {
   const workspace = await workspaceOf(call, query.workspace_id)
   await app.settled?.()
   const reader = readerOf(app)
-  const sees = (entity: EntityLimit['entity']) => may(actor, SEEN_WITH[entity])
+  const sees = (entity: EntityLimit['entity']) => isAllowed(actor, SEEN_WITH[entity])
   const has_policies = app.settings.policy_enabled && sees('policy')
   const all = [
     ...(await limitedIn(db, workspace.id, keysInSight(actor))).filter(({entity}) => entity === 'key' || sees(entity)),

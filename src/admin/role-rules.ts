@@ -1,5 +1,5 @@
 import {Refusal} from '../base/errors.ts'
-import {holds} from '../identity/access.ts'
+import {hasScope} from '../identity/access.ts'
 import {type Role, scopesOfRole} from '../identity/roles.ts'
 import {scopesOf} from '../identity/scopes.ts'
 import type {Security} from '../schema/security.ts'
@@ -15,7 +15,7 @@ export function checkRoleGrant(actor: Actor, role: Role, security: Security): vo
   const {subject} = actor
   if (subject.kind !== 'api_key') return
   const beyond = [...scopesOfRole(role, security)].filter(
-    scope => scopesOf(subject.key_kind).has(scope) && !holds(actor, scope),
+    scope => scopesOf(subject.key_kind).has(scope) && !hasScope(actor, scope),
   )
   if (!beyond.length) return
   const more = beyond.length > MAX_NAMED ? ` and ${beyond.length - MAX_NAMED} more` : ''

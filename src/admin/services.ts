@@ -1,5 +1,5 @@
 import type {Seal} from '../base/seal.ts'
-import type {CheckEnvironment} from '../guardrails/check-environment.ts'
+import type {CheckServices} from '../guardrails/check-services.ts'
 import type {Access} from '../identity/access.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Pricing} from '../pricing/open.ts'
@@ -46,7 +46,7 @@ export interface AdminServices {
   /** The same of calls that were made. */
   readonly replay?: OpenReplay
   /** The services that the checks of a workspace's guardrails use when they are tried. */
-  readonly check_world?: (workspace_id: string) => Promise<CheckEnvironment>
+  readonly check_services?: (workspace_id: string) => Promise<CheckServices>
   now(): Date
   /** Notes a fault of our own, with its cause, under the id that the reply carries. */
   failed?(cause: unknown, where: {readonly operation: string; readonly request_id: string}): void

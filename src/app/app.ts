@@ -4,7 +4,7 @@ import {mountAdmin} from '../admin/http.ts'
 import {ExportJobs} from '../admin/log-exports/jobs.ts'
 import {OPERATIONS} from '../admin/registry.ts'
 import type {AdminServices} from '../admin/services.ts'
-import {after} from '../base/after.ts'
+import {after} from '../base/delay.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import type {Log} from '../base/log.ts'
 import {sqliteBinding, version} from '../base/runtime.ts'
@@ -23,16 +23,16 @@ import {checkSeal} from '../store/seal-check.ts'
 import {openReads} from '../workers/reader.ts'
 import {storedBodies} from '../workers/stored-bodies.ts'
 import {type Background, openBackground} from './background.ts'
-import {openChecking} from './check-environment.ts'
 import {openGovernor} from './connections.ts'
 import {type DataPlane, type DataPlaneParts, openDataPlane} from './data-plane.ts'
 import {DemoFault, makeDemo} from './demo.ts'
 import {openExplaining} from './explain-services.ts'
-import {openClock} from './house-clock.ts'
+import {openChecking} from './guardrail-checks.ts'
 import {type LogStore, openLogStore} from './log-store.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type InjectedRequest, injectInto, openOperatorServer} from './operator-server.ts'
 import {openSources, prepareSources} from './price-sources.ts'
+import {openClock} from './process-clock.ts'
 import {reload} from './reload.ts'
 import {Revocations} from './revocations.ts'
 import {createServer} from './server.ts'
@@ -115,7 +115,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     opened.push(store)
     const notes = [
       ...found,
-      ...(role === 'server' ? await bringUp(store, directory, now, binding) : await checkUp(store)),
+      ...(role === 'server' ? await migrateWithBackup(store, directory, now, binding) : await assertMigrated(store)),
     ]
     await checkSeal(store, seal)
     if (role === 'server') await clock.goOn(store.db)
@@ -159,7 +159,7 @@ export async function createApp(given: Settings, options: AppOptions): Promise<A
     opened.push(checking)
     const without_exports = {
       ...adminServices({store, store_options, settings, seal, pricing, log, now, plane, explaining, log_store}),
-      check_world: checking.check_world,
+      check_services: checking.check_services,
       ...(reads && {reads: reads.db}),
     }
     const exports = exportJobs(without_exports, exports_folder, role, log)
@@ -235,14 +235,14 @@ function openSeal(settings: Settings, directory: DataDir, role: AppOptions['role
 }
 
 /** Migrates, after a backup where there is something to lose. */
-async function bringUp(
+async function migrateWithBackup(
   store: Store,
   directory: DataDir,
   now: () => number,
   binding: object | undefined,
 ): Promise<string[]> {
   const notes: string[] = []
-  const before = async () => {
+  const onBeforeUpgrade = async () => {
     if (store.kind === 'postgres')
       return void notes.push('The database is migrated without a backup: back up PostgreSQL with its own tools.')
     const folder = await backUp({
@@ -254,12 +254,12 @@ async function bringUp(
     })
     notes.push(`The databases were copied to ${folder} before the migration.`)
   }
-  const steps = await migrate(store, {now: () => new Date(now()), before})
+  const steps = await migrate(store, {now: () => new Date(now()), onBeforeUpgrade})
   if (steps.length && !directory.is_new) notes.push(`The database was migrated: ${steps.join(', ')}.`)
   return notes
 }
 
-async function checkUp(store: Store): Promise<string[]> {
+async function assertMigrated(store: Store): Promise<string[]> {
   const {pending} = await migrationState(store)
   if (pending.length)
     throw new MigrationFault(

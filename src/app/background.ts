@@ -1,6 +1,6 @@
 import {hostname} from 'node:os'
 import {Registry} from 'prom-client'
-import {type After, after as inReal} from '../base/after.ts'
+import {type After, after as inReal} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import type {Mailer} from '../ports/mail/index.ts'
 import {readLetters} from '../ports/mail/mail-templates.ts'

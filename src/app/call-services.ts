@@ -1,6 +1,6 @@
 import {join} from 'node:path'
 import {OPERATIONS} from '../admin/registry.ts'
-import {after, soon} from '../base/after.ts'
+import {after, soon} from '../base/delay.ts'
 import {readBaseUrl} from '../base/egress/base-url.ts'
 import {credentialFetch} from '../base/egress/credentials.ts'
 import {systemLookup} from '../base/egress/lookup.ts'
@@ -9,12 +9,12 @@ import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
 import type {Seal} from '../base/seal.ts'
 import {createFlights} from '../cache/coalesce.ts'
-import {checkMemory} from '../guardrails/check-environment.ts'
+import {checkMemory} from '../guardrails/check-services.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Cache} from '../ports/cache/index.ts'
 import {bundledModels} from '../pricing/catalogue.ts'
 import {cost} from '../pricing/cost.ts'
-import type {PriceMemory} from '../pricing/memory.ts'
+import type {PriceCache} from '../pricing/price-cache.ts'
 import {openLogins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {openGuards} from '../proxy/lookups/guardrails.ts'
@@ -45,7 +45,7 @@ export interface CallParts {
   readonly wall: () => number
   /** Measures durations in milliseconds; it is never set. */
   readonly steady: () => number
-  readonly memory: PriceMemory
+  readonly memory: PriceCache
   readonly records: Records
   readonly limits: Limits
   readonly metrics: CallMetrics

@@ -1,5 +1,5 @@
 import {Registry} from 'prom-client'
-import {after} from '../base/after.ts'
+import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import {collectProcessMetrics} from '../base/process-metrics.ts'
 import type {Seal} from '../base/seal.ts'
@@ -9,8 +9,8 @@ import {openCache} from '../ports/cache/open.ts'
 import {openCounters} from '../ports/counters/open.ts'
 import type {RedisWatch} from '../ports/redis-watch.ts'
 import {bundledModels} from '../pricing/catalogue.ts'
-import {PriceMemory} from '../pricing/memory.ts'
 import type {Pricing} from '../pricing/open.ts'
+import {PriceCache} from '../pricing/price-cache.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {createLookups} from '../proxy/lookups/lookups.ts'
 import {type CallProxy, createProxy} from '../proxy/proxy.ts'
@@ -89,7 +89,7 @@ export async function openDataPlane({
   revocations,
   ports = services => services,
 }: DataPlaneParts): Promise<DataPlane> {
-  const memory = new PriceMemory(pricing, now)
+  const memory = new PriceCache(pricing, now)
   const registry = new Registry()
   collectProcessMetrics(registry, 'node_')
   const metrics = callMetrics({

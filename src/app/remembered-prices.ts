@@ -1,7 +1,7 @@
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
-import type {PriceMemory} from '../pricing/memory.ts'
 import type {Pricing} from '../pricing/open.ts'
+import type {PriceCache} from '../pricing/price-cache.ts'
 import type {Remembered} from '../store/remembered.ts'
 
 /** Nothing else may be written for long that would have them read again. */
@@ -9,7 +9,7 @@ const AGAIN_MS = 5_000
 
 export interface RememberedPricesParts {
   readonly pricing: Pick<Pricing, 'refresh'>
-  readonly memory: Pick<PriceMemory, 'forget'>
+  readonly memory: Pick<PriceCache, 'forget'>
   readonly log: Pick<Log, 'error'>
   readonly after: After
 }

@@ -1,4 +1,4 @@
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Log} from '../base/log.ts'
 import {StoreSilentFault} from '../base/store-fault.ts'

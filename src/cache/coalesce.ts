@@ -1,4 +1,4 @@
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 
 /**
  * One call of several that ask the same at the same time. Exactly one of its functions is called, at most once,

@@ -2,7 +2,7 @@ import type {EndpointName} from '../schema/endpoints.ts'
 import type {GuardrailActions, GuardrailCheck, HookResult, Side} from '../schema/guardrails.ts'
 import type {SavedGuardrail} from './attach.ts'
 import type {CheckContext} from './check.ts'
-import type {CheckEnvironment} from './check-environment.ts'
+import type {CheckServices} from './check-services.ts'
 import {type Hook, makeHook} from './hook.ts'
 import type {JsonValue} from './json.ts'
 import {BUILT_IN} from './registry.ts'
@@ -48,7 +48,7 @@ export function unsavedHook(checks: readonly GuardrailCheck[], actions: Guardrai
 }
 
 /** Runs a guardrail on one side of a call, as it would run when a config attached it there. */
-export async function trySide(hook: Hook, side: Side, call: TriedCall, world: CheckEnvironment): Promise<TriedSide> {
+export async function trySide(hook: Hook, side: Side, call: TriedCall, world: CheckServices): Promise<TriedSide> {
   const {request, response, ...facts} = call
   const request_view = viewOf(call.endpoint, 'input', request)
   const view =

@@ -62,13 +62,13 @@ export function operatorOf(organisation_id: string): Access {
   }
 }
 
-export function holds({scopes}: Pick<Access, 'scopes'>, scope: string): boolean {
+export function hasScope({scopes}: Pick<Access, 'scopes'>, scope: string): boolean {
   return scopes === 'all' || scopes.has(scope)
 }
 
 /** True when any one of the scopes is held. */
-export function may(access: Pick<Access, 'scopes'>, any_of: readonly string[]): boolean {
-  return any_of.some(scope => holds(access, scope))
+export function isAllowed(access: Pick<Access, 'scopes'>, any_of: readonly string[]): boolean {
+  return any_of.some(scope => hasScope(access, scope))
 }
 
 /** Those of `scopes` that a key of this kind can hold: a row may list others, which do not count. */
@@ -84,7 +84,7 @@ export function heldByKey(kind: ApiKeyKind, scopes: Iterable<string>): ReadonlyS
 export function ungrantable(access: Pick<Access, 'subject' | 'scopes'>, scopes: readonly string[]): string[] {
   const gives_any = isKeyOf(access.subject, 'organisation-service')
   const beyond = (scope: string) => gives_any && !scopesOf('organisation-service').has(scope)
-  return scopes.filter(scope => !holds(access, scope) && !beyond(scope))
+  return scopes.filter(scope => !hasScope(access, scope) && !beyond(scope))
 }
 
 /**

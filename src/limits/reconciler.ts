@@ -1,5 +1,5 @@
 import {LRUCache} from 'lru-cache'
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 import type {Counters} from '../ports/counters/index.ts'
 import {type CounterDifference, type CounterOf, type LookParts, look} from './reconcile.ts'
 

@@ -7,7 +7,7 @@ import {type PriceFile, readPriceFile} from './file.ts'
 import {InstalledPrices} from './installed.ts'
 import type {InForce} from './list.ts'
 import {openLocalFiles, priceIn} from './local.ts'
-import type {ChangingPrices} from './memory.ts'
+import type {ChangingPrices} from './price-cache.ts'
 import {openPrices, type PriceLayer} from './prices.ts'
 import {directoryFiles, type Fetch, HourlyFiles, type ProviderFiles, proxyFiles} from './remote.ts'
 

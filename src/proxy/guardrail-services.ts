@@ -1,5 +1,5 @@
 import type {DefaultGuardrails, SavedGuardrail} from '../guardrails/attach.ts'
-import type {CheckEnvironment} from '../guardrails/check-environment.ts'
+import type {CheckServices} from '../guardrails/check-services.ts'
 
 /** The scope that guardrails are looked up for. */
 export interface GuardrailOwner {
@@ -14,7 +14,7 @@ export interface GuardrailServices {
   /** Those that run on every call: the organisation's, the workspace's. */
   defaults(place: GuardrailOwner): Promise<readonly DefaultGuardrails[]>
   /** How checks of a workspace reach services, and what they keep. */
-  world(workspace_id: string): CheckEnvironment
+  checkServices(workspace_id: string): CheckServices
   /** Runs beside the calls, and is waited for when the gateway stops. */
   beside(work: Promise<unknown>): void
   /** Resolves when nothing runs beside the calls any more. */

@@ -1,6 +1,6 @@
 import type {IncomingMessage} from 'node:http'
 import type {Duplex} from 'node:stream'
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
 import {GIVEN_UP, vouchFor} from '../base/ingress/govern.ts'

@@ -1,5 +1,5 @@
 import type {Dispatcher} from 'undici'
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 import type {Destination} from '../base/egress/target.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'

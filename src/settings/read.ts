@@ -93,7 +93,7 @@ function take(name: Name, layers: readonly SettingsLayer[], readFile: ReadFile, 
   for (const layer of layers) {
     const given = layer.words(name).flatMap(word => {
       const entry = layer.entries.get(word.word)
-      return entry ? [{...word, ...entry, as: layer.say(word.word)}] : []
+      return entry ? [{...word, ...entry, as: layer.format(word.word)}] : []
     })
     const [first, ...others] = given
     if (!first) continue

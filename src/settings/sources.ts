@@ -11,12 +11,12 @@ export interface SettingsLayer {
   readonly origin: Origin
   readonly entries: ReadonlyMap<string, FileEntry>
   /** The words a setting may be given under here. */
-  words(name: Name): readonly Word[]
+  words(name: Name): readonly Spelling[]
   /** The form of a word in error messages. */
-  say(word: string): string
+  format(word: string): string
 }
 
-interface Word {
+interface Spelling {
   readonly word: string
   /** The given text is the path of the file that holds the value. */
   readonly from_file: boolean
@@ -31,7 +31,7 @@ export function flagLayer(flags: Texts): SettingsLayer {
     origin: 'flag',
     entries: entriesOf(flags),
     words: name => words(flagOf(name), fileEndings(name), ending => hyphened(keyOf(name) + ending)),
-    say: word => `--${word}`,
+    format: word => `--${word}`,
   }
 }
 
@@ -44,7 +44,7 @@ export function environmentLayer(environment: Texts): SettingsLayer {
     origin: 'environment',
     entries: new Map([...entriesOf(environment)].filter(([name, {text}]) => !isServiceLink(name, text))),
     words: name => [...words(name, fileEndings(name), ending => name + ending), ...(row(name).also ?? []).map(direct)],
-    say: word => word,
+    format: word => word,
   }
 }
 
@@ -57,7 +57,7 @@ export function fileLayer(entries: ReadonlyMap<string, FileEntry>, path: string)
       row(name).in_file === false
         ? []
         : words(keyOf(name), fileEndings(name), ending => keyOf(name) + ending.toLowerCase()),
-    say: word => `${word} in ${path}`,
+    format: word => `${word} in ${path}`,
   }
 }
 
@@ -67,9 +67,9 @@ export function unknownNames(layer: SettingsLayer): string[] {
   return [...layer.entries].flatMap(([word, {text}]) => {
     if (known.includes(word)) return []
     const later = unsupportedSetting(layer.origin.startsWith('file:') ? word.toUpperCase() : word)
-    if (later) return unsupportedFault(layer.say(word), text.trim(), later)
+    if (later) return unsupportedFault(layer.format(word), text.trim(), later)
     if (layer.origin === 'environment' && !word.startsWith('GATEWAY_')) return []
-    return [`${layer.say(short(word))} is not a setting. ${hint(layer, word, known)}`]
+    return [`${layer.format(truncate(word))} is not a setting. ${hint(layer, word, known)}`]
   })
 }
 
@@ -99,11 +99,11 @@ function bare(word: string): string {
   return lower.replace(/^gateway_/, '')
 }
 
-function words(own: string | undefined, endings: readonly string[], spell: (ending: string) => string): Word[] {
+function words(own: string | undefined, endings: readonly string[], spell: (ending: string) => string): Spelling[] {
   return [...(own ? [direct(own)] : []), ...endings.map(ending => ({word: spell(ending), from_file: true}))]
 }
 
-function direct(word: string): Word {
+function direct(word: string): Spelling {
   return {word, from_file: false}
 }
 
@@ -122,6 +122,6 @@ function hyphened(word: string): string {
   return word.toLowerCase().replaceAll('_', '-')
 }
 
-function short(word: string): string {
+function truncate(word: string): string {
   return word.length > 80 ? `${word.slice(0, 80)}…` : word
 }

@@ -28,15 +28,15 @@ export async function migrationState(store: Store, steps: readonly Migration[] =
 
 /**
  * Applies what is pending, each step in a transaction of its own that also notes it; says what was applied.
- * `before` runs once, first, when there is something to lose: it takes the backup.
+ * `onBeforeUpgrade` runs once, first, when there is something to lose: it takes the backup.
  */
 export async function migrate(
   store: Store,
-  options: {now: () => Date; before?: () => Promise<void>; steps?: readonly Migration[]},
+  options: {now: () => Date; onBeforeUpgrade?: () => Promise<void>; steps?: readonly Migration[]},
 ): Promise<string[]> {
   return locked(store, async () => {
     const {applied, pending} = await migrationState(store, options.steps)
-    if (pending.length && applied.length) await options.before?.()
+    if (pending.length && applied.length) await options.onBeforeUpgrade?.()
     for (const step of pending) await apply(store, step, options.now)
     return pending.map(step => step.name)
   })

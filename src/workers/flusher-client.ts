@@ -1,5 +1,5 @@
 import type {Worker} from 'node:worker_threads'
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import {StoreSilentFault, unwritableReason} from '../base/store-fault.ts'
 import type {Mark} from '../store/journal/index.ts'

@@ -1,4 +1,4 @@
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 import type {Store} from '../store/database.ts'
 import {forgetProcesses} from '../store/workers.ts'
 import type {Records} from './records.ts'

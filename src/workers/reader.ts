@@ -1,5 +1,5 @@
 import type {Worker} from 'node:worker_threads'
-import {type After, after} from '../base/after.ts'
+import {type After, after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import {startWorker} from '../base/runtime.ts'
 import type {Db} from '../store/database.ts'

@@ -1,4 +1,4 @@
-import {type After, after as inReal} from '../base/after.ts'
+import {type After, after as inReal} from '../base/delay.ts'
 import {newId} from '../base/ids.ts'
 import type {Log} from '../base/log.ts'
 import {startWorker} from '../base/runtime.ts'

@@ -1,4 +1,4 @@
-import type {After} from '../base/after.ts'
+import type {After} from '../base/delay.ts'
 import {type Log, redacted} from '../base/log.ts'
 import type {Store} from '../store/database.ts'
 import {claimJob, endJob, renewJob, type WorkerKey} from '../store/workers.ts'

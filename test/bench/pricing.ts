@@ -4,7 +4,7 @@ import {join} from 'node:path'
 import {openCatalogue} from '../../src/pricing/catalogue.ts'
 import {cost} from '../../src/pricing/cost.ts'
 import {InstalledPrices} from '../../src/pricing/installed.ts'
-import {PriceMemory} from '../../src/pricing/memory.ts'
+import {PriceCache} from '../../src/pricing/price-cache.ts'
 import {openPrices} from '../../src/pricing/prices.ts'
 import {run} from './processes.ts'
 import {gatewayCommand} from './subjects/gateway.ts'
@@ -55,7 +55,7 @@ function charge() {
   })
   const kept = new InstalledPrices(Date.now)
   const prices = openPrices({layers: [kept.set], synced: kept.synced, catalogue, now_ms: Date.now})
-  const memory = new PriceMemory({...prices, span: at_ms => kept.span(at_ms)}, Date.now)
+  const memory = new PriceCache({...prices, span: at_ms => kept.span(at_ms)}, Date.now)
   const usage = {input_uncached_tokens: 800, output_text_tokens: 100}
   const at = Date.now()
   const began = performance.now()

@@ -79,7 +79,7 @@ const NOT_HELD: readonly StateName[] = [
   'reserving',
   'recording',
   'settling',
-  'responding',
+  'finishing',
   'settled',
 ]
 

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest'
-import {heldByKey, may, operatorOf, ungrantable} from '../../src/identity/access.ts'
+import {heldByKey, isAllowed, operatorOf, ungrantable} from '../../src/identity/access.ts'
 import {holdersOf, NEWER_SCOPES, plainScope, SCOPES, scopesOf} from '../../src/identity/scopes.ts'
 import type {ApiKeyKind} from '../../src/store/tables/identity.ts'
 
@@ -58,9 +58,9 @@ test('a colon is as good as a dot', () => {
 
 test('any one scope suffices; list is not read', () => {
   const key = {scopes: new Set(['configs.list'])}
-  expect(may(key, ['configs.read', 'configs.list'])).toBe(true)
-  expect(may(key, ['configs.read'])).toBe(false)
-  expect(may(key, [])).toBe(false)
+  expect(isAllowed(key, ['configs.read', 'configs.list'])).toBe(true)
+  expect(isAllowed(key, ['configs.read'])).toBe(false)
+  expect(isAllowed(key, [])).toBe(false)
 })
 
 test('a scope that the kind cannot hold does not count', () => {
@@ -69,7 +69,7 @@ test('a scope that the kind cannot hold does not count', () => {
 })
 
 test('the operator may do everything', () => {
-  expect(may(operatorOf('o'), ['workspaces.delete'])).toBe(true)
+  expect(isAllowed(operatorOf('o'), ['workspaces.delete'])).toBe(true)
   expect(ungrantable(operatorOf('o'), ['completions.write', 'workspaces.delete'])).toEqual([])
 })
 

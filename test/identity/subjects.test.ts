@@ -3,7 +3,7 @@ import {
   type Access,
   type AccessReach,
   ANONYMOUS,
-  may,
+  isAllowed,
   operatorOf,
   ownWorkspace,
   placedIn,
@@ -126,7 +126,7 @@ describe('what each subject may do, and where', () => {
   test.each(ROWS)('%s', async (_, kind, {made, reach, may: expected, has_user}) => {
     const access = await made()
     expect([access.subject.kind, access.reach.kind]).toEqual([kind, reach])
-    const wrong = [...SCOPES].filter(scope => may(access, [scope]) !== expected(scope))
+    const wrong = [...SCOPES].filter(scope => isAllowed(access, [scope]) !== expected(scope))
     expect(wrong).toEqual([])
     expect(userOf(access.subject) !== null).toBe(has_user)
     expect(authorOf(access.subject)).toBe(userOf(access.subject) ?? access.subject.id)
@@ -138,7 +138,7 @@ describe('what each subject may do, and where', () => {
     expect(placedIn(access, undefined)).toBeUndefined()
     const there = placedIn(access, other)!
     expect([ownWorkspace(there), there.person?.workspace_role]).toEqual([other, 'member'])
-    expect(may(there, ['configs.update'])).toBe(false)
+    expect(isAllowed(there, ['configs.update'])).toBe(false)
     const foreign = await admin.seedWorkspace(admin.organisation_id)
     expect(() => placedIn(access, foreign.id)).toThrow(/workspace/)
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import {describe, expect, test} from 'vitest'
 import {openCatalogue} from '../../src/pricing/catalogue.ts'
 import {InstalledPrices} from '../../src/pricing/installed.ts'
-import {PriceMemory} from '../../src/pricing/memory.ts'
+import {PriceCache} from '../../src/pricing/price-cache.ts'
 import {openPrices} from '../../src/pricing/prices.ts'
 import type {InstalledPrice} from '../../src/store/prices.ts'
 
@@ -125,7 +125,7 @@ describe('the memory of prices', () => {
         (rows, asked) => {
           const {kept, at} = open(...rows.map(each => ({...each, until_ms: each.until_ms as number})))
           let now_ms = 1000
-          const memory = new PriceMemory(
+          const memory = new PriceCache(
             {
               lookup: (provider, model, ms) =>
                 openPrices({layers: [kept.set], synced: kept.synced, catalogue, now_ms: () => now_ms}).lookup(

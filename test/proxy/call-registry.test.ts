@@ -1,5 +1,5 @@
 import {expect, test, vi} from 'vitest'
-import {after} from '../../src/base/after.ts'
+import {after} from '../../src/base/delay.ts'
 import {CallRegistry, type LiveCall} from '../../src/proxy/call/registry.ts'
 import {VirtualClock} from '../simulation/clock.ts'
 

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest'
-import {after} from '../../src/base/after.ts'
+import {after} from '../../src/base/delay.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import {CallRegistry} from '../../src/proxy/call/registry.ts'
 import {CALL_STATES, CallState, type StateName, type StateOwner} from '../../src/proxy/call/state.ts'
@@ -52,7 +52,7 @@ describe.each(NAMES)('a call that is %s', name => {
 })
 
 test('an owner that is done hears nothing more', () => {
-  const {state, received, owner} = callIn('answering')
+  const {state, received, owner} = callIn('receiving')
   state.release(owner)
   state.clientReady()
   state.abort()

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest'
-import {after} from '../../src/base/after.ts'
+import {after} from '../../src/base/delay.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import type {HttpAsk} from '../../src/guardrails/http.ts'
 import {runHooks} from '../../src/guardrails/run.ts'

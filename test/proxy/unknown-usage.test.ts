@@ -1,6 +1,6 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {bundledCatalogue} from '../../src/pricing/catalogue.ts'
-import {PriceMemory} from '../../src/pricing/memory.ts'
+import {PriceCache} from '../../src/pricing/price-cache.ts'
 import {withUnknown} from '../../src/proxy/records/price.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {type FakeProvider, fakeProvider, json} from '../support/provider.ts'
@@ -200,7 +200,7 @@ test('doors 11: what a kind of provider documents as no charge flags nothing the
 })
 
 test('doors 11: a kind of provider that charges for nothing is noted, and not flagged', () => {
-  const kinds = new PriceMemory({...bundledCatalogue(), span: () => ({from_ms: 0, until_ms: Infinity})}, () => 0)
+  const kinds = new PriceCache({...bundledCatalogue(), span: () => ({from_ms: 0, until_ms: Infinity})}, () => 0)
   const free = {cost_nanousd: 0, unpriced: false, unpriced_units: [], mode_unpriced: null}
   const at = (slug: string, cost = free) =>
     withUnknown({slug} as never, {unknown: ['quantum_tokens']}, cost, {prices: kinds as never})

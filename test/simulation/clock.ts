@@ -1,4 +1,4 @@
-import type {After} from '../../src/base/after.ts'
+import type {After} from '../../src/base/delay.ts'
 
 interface Timer {
   readonly at_ms: number

@@ -298,7 +298,7 @@ export class SimulatedWorld {
 }
 
 /** Where a call is whose owner has ended it: an attempt that has an intent is settled first. */
-const IS_ENDING: ReadonlySet<string> = new Set(['settling', 'responding', 'settled'])
+const IS_ENDING: ReadonlySet<string> = new Set(['settling', 'finishing', 'settled'])
 
 /** All promises that can go on have gone on. */
 const settled = () => new Promise<void>(resolve => void setImmediate(resolve))

@@ -154,12 +154,12 @@ describe.each(KINDS)('migrations on %s', kind => {
   test('the backup is asked for before a step on a database that holds something, and not on an empty one', async () => {
     const {store, close} = await testStore(kind, {migrated: false})
     let backups = 0
-    const before = async () => void backups++
-    await migrate(store, {now, before})
+    const onBeforeUpgrade = async () => void backups++
+    await migrate(store, {now, onBeforeUpgrade})
     expect(backups).toBe(0)
     await migrate(store, {
       now,
-      before,
+      onBeforeUpgrade,
       steps: [...MIGRATIONS, {name: '9998_next', area: 'traffic', up: async () => undefined}],
     })
     expect(backups).toBe(1)

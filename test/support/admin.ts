@@ -7,7 +7,7 @@ import {newKey} from '../../src/admin/new-key.ts'
 import type {AnyOperation} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import type {AdminServices} from '../../src/admin/services.ts'
-import {openChecking} from '../../src/app/check-environment.ts'
+import {openChecking} from '../../src/app/guardrail-checks.ts'
 import {ROUTING} from '../../src/app/server.ts'
 import {newId} from '../../src/base/ids.ts'
 import {createSeal} from '../../src/base/seal.ts'
@@ -55,7 +55,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   const services: AdminServices = {
     store,
     settings,
-    check_world: checking.check_world,
+    check_services: checking.check_services,
     seal: createSeal(Buffer.alloc(32, 7)),
     bodies: bodyFinder(options, store.db),
     ...(readsOf && {reads: readsOf(folder)}),

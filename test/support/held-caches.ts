@@ -6,8 +6,8 @@ import {rememberedPrices} from '../../src/app/remembered-prices.ts'
 import {administeredBy} from '../../src/app/server.ts'
 import {Destinations} from '../../src/base/egress/target.ts'
 import {readTrusted} from '../../src/base/egress/trust.ts'
-import {PriceMemory} from '../../src/pricing/memory.ts'
 import {openPricing} from '../../src/pricing/open.ts'
+import {PriceCache} from '../../src/pricing/price-cache.ts'
 import {find as findKind} from '../../src/providers/registry.ts'
 import {dryRunCall} from '../../src/proxy/call/offline-call.ts'
 import {openGuards} from '../../src/proxy/lookups/guardrails.ts'
@@ -93,7 +93,7 @@ export async function heldCaches(kind: StoreKind) {
         return refreshed
       },
     },
-    memory: new PriceMemory(pricing, now_ms),
+    memory: new PriceCache(pricing, now_ms),
     log: {error: () => undefined},
     after: () => () => undefined,
   })

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
-import {may, ownWorkspace} from '../../identity/access.ts'
+import {isAllowed, ownWorkspace} from '../../identity/access.ts'
 import {
   IntegrationCreate,
   IntegrationQuery,
@@ -93,7 +93,7 @@ export const integrations = [
 async function listed(call: OperationCall<undefined, typeof IntegrationQuery>) {
   const {actor, db, query} = call
   const wanted = query.type === 'all' ? (['organisation', 'workspace'] as const) : [query.type]
-  const types = wanted.filter(type => may(actor, [`${type}_integrations.list`]))
+  const types = wanted.filter(type => isAllowed(actor, [`${type}_integrations.list`]))
   if (!types.length)
     throw new Refusal('scope.missing', {scope: wanted.map(type => `${type}_integrations.list`).join(' or ')})
   const workspace = await namedWorkspace(call, query.workspace_id)
@@ -104,7 +104,7 @@ async function listed(call: OperationCall<undefined, typeof IntegrationQuery>) {
 async function created(call: OperationCall<undefined, undefined, typeof IntegrationCreate>) {
   const {actor, app, db, body, now} = call
   const type = ownWorkspace(actor) !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
-  if (!may(actor, [`${type}_integrations.create`]))
+  if (!isAllowed(actor, [`${type}_integrations.create`]))
     throw new Refusal('scope.missing', {scope: `${type}_integrations.create`})
   const workspace = await namedWorkspace(call, body.workspace_id)
   const {organisation_id} = actor

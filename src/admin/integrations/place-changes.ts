@@ -1,5 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
-import {may} from '../../identity/access.ts'
+import {isAllowed} from '../../identity/access.ts'
 import {SECRET_SETTINGS} from '../../providers/configurations.ts'
 import {movedBy, usesHouse, usesKey} from '../../providers/places.ts'
 import {hasMask} from '../../schema/secrets.ts'
@@ -54,7 +54,7 @@ export function checkPlace(
   if (!before) return
   const mapped =
     given.secret_mappings ?? (JSON.parse(before.secret_mappings) as NonNullable<CredentialsInput['secret_mappings']>)
-  if (mapped.length > 0 && !isAdmin(actor) && !may(actor, ['secret_references.read'])) {
+  if (mapped.length > 0 && !isAdmin(actor) && !isAllowed(actor, ['secret_references.read'])) {
     const reason = `${mapped[0]!.target_field} is filled from a secret reference, which would go where ${member}.${place} says`
     const remedy =
       'Changing that needs the scope secret_references.read, an owner, an admin or the operator; or send secret_mappings: [].'

@@ -1,4 +1,4 @@
-import {may, ownWorkspace} from '../../identity/access.ts'
+import {isAllowed, ownWorkspace} from '../../identity/access.ts'
 import {findIntegration} from '../../store/integrations.ts'
 import type {IntegrationsTable} from '../../store/tables/catalog.ts'
 import type {Actor} from '../services.ts'
@@ -23,8 +23,8 @@ export async function reachIntegration(
  * a workspace.
  */
 export function reaches(actor: Actor, {workspace_id}: {readonly workspace_id: string | null}, deed: string): boolean {
-  if (workspace_id === null) return ownWorkspace(actor) === null && may(actor, [`organisation_${deed}`])
-  return (ownWorkspace(actor) ?? workspace_id) === workspace_id && may(actor, [`workspace_${deed}`])
+  if (workspace_id === null) return ownWorkspace(actor) === null && isAllowed(actor, [`organisation_${deed}`])
+  return (ownWorkspace(actor) ?? workspace_id) === workspace_id && isAllowed(actor, [`workspace_${deed}`])
 }
 
 /** The scopes of which an operation on integrations asks one; which of them counts, the row says. */

@@ -1,7 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
-import {may, ownWorkspace} from '../../identity/access.ts'
+import {isAllowed, ownWorkspace} from '../../identity/access.ts'
 import {authorOf} from '../../identity/subject.ts'
 import {
   McpIntegrationCreate,
@@ -112,7 +112,7 @@ async function listed(call: OperationCall<undefined, typeof McpIntegrationsQuery
   const {actor, db, query} = call
   requireOwn(call, query.organisation_id)
   const wanted = query.type === 'all' ? (['organisation', 'workspace'] as const) : [query.type]
-  const types = wanted.filter(type => may(actor, [`${type}_mcp_integrations.list`]))
+  const types = wanted.filter(type => isAllowed(actor, [`${type}_mcp_integrations.list`]))
   if (!types.length)
     throw new Refusal('scope.missing', {scope: wanted.map(type => `${type}_mcp_integrations.list`).join(' or ')})
   const workspace = await namedWorkspace(call, query.workspace_id)
@@ -129,7 +129,7 @@ async function listed(call: OperationCall<undefined, typeof McpIntegrationsQuery
 async function created(call: OperationCall<undefined, undefined, typeof McpIntegrationCreate>) {
   const {actor, app, db, body, now} = call
   const type = ownWorkspace(actor) !== null || body.workspace_id !== undefined ? 'workspace' : 'organisation'
-  if (!may(actor, [`${type}_mcp_integrations.create`]))
+  if (!isAllowed(actor, [`${type}_mcp_integrations.create`]))
     throw new Refusal('scope.missing', {scope: `${type}_mcp_integrations.create`})
   requireOwn(call, body.organisation_id)
   const workspace = await namedWorkspace(call, body.workspace_id)

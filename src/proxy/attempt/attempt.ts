@@ -100,7 +100,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   #readOn(): boolean {
     const {host, request, services} = this.#parts
     const {source} = this.#gate.response
-    if (this.phase !== 'answering' || !source?.awaits_usage || host.is_draining) return false
+    if (this.phase !== 'receiving' || !source?.awaits_usage || host.is_draining) return false
     this.#read_on ??= ReadOn.begin(request.provider.slug, host.live_calls, services.after, () =>
       this.end(new Refusal('client.gone')),
     )
@@ -151,7 +151,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   ): void {
     if (status < 200 || this.phase !== 'sent') return
     this.#controller = controller
-    this.#parts.state.enter('answering', this)
+    this.#parts.state.enter('receiving', this)
     this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = this.#parts.services.steady()
     if (this.#mask && ResponseMask.waits(status, headers)) this.#awaited = {status, headers, parts: [], length: 0}
     else if (waitsForStart(this.#parts, status, headers)) this.#unlabelled = {status, headers, parts: []}
@@ -219,7 +219,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#awaited = null
     const body = Buffer.concat(parts)
     decodeWhole(encodingIn(headers), body, plain => {
-      if (this.phase !== 'answering') return
+      if (this.phase !== 'receiving') return
       const kept = plain && this.#mask!.kept(plain)
       const is_masked = kept !== null && kept !== plain
       if (is_masked) {
@@ -233,7 +233,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (this.phase === 'answering') this.#endUnlabelled()
+    if (this.phase === 'receiving') this.#endUnlabelled()
     this.#gate.onDisconnect(refusalOf(error, this.#parts.target.provider.slug, this.#gate.response.status !== 0))
   }
 
@@ -267,7 +267,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.stopTimer()
     this.#gate.hold()
     this.#recorder.settle(outcome, this.#gate, () => {
-      this.#parts.state.enter('responding', this)
+      this.#parts.state.enter('finishing', this)
       if (outcome.fault) this.finish()
       else this.#gate.release()
     })

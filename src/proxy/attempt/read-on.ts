@@ -1,4 +1,4 @@
-import type {After} from '../../base/after.ts'
+import type {After} from '../../base/delay.ts'
 
 /** How long, and how far, an answer is read on for its usage. */
 const MAX_MS = 2000

@@ -122,7 +122,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (this.#reserved?.is_waiting) return this.#reserved.wait(() => this.end())
     if (!stream) {
       if (is_rewritten) return this.#rewrite()
-      if (this.#transport.phase === 'answering' && !this.decision) this.#decideWhole(null)
+      if (this.#transport.phase === 'receiving' && !this.decision) this.#decideWhole(null)
       return this.#complete()
     }
     stream.end(rest =>
@@ -132,7 +132,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
 
   /** The connection broke: what guardrails still hold of the response may end it well. */
   onDisconnect(fault: Refusal): void {
-    if (this.#transport.phase === 'answering' && this.response.guarded?.breakOff(fault)) this.end()
+    if (this.#transport.phase === 'receiving' && this.response.guarded?.breakOff(fault)) this.end()
     else this.fail(fault)
   }
 
@@ -140,7 +140,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     const fault = this.#mask?.told(told) ?? told
     const {phase} = this.#transport
     const {call, host} = this.#parts
-    if (phase === 'responding') return this.#transport.finish()
+    if (phase === 'finishing') return this.#transport.finish()
     if (phase === 'settling') this.#has_ended = true // it ends as soon as it is settled, and waits for no one
     if (phase === 'settling' || phase === 'over') return
     // not checked
@@ -165,7 +165,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
 
   /** Bytes of a stream, in order; `hold` would tell the client that the response is whole. */
   pass(send: Buffer, hold: Buffer | null): void {
-    if (this.#transport.phase !== 'answering') return this.#passLate(send, hold)
+    if (this.#transport.phase !== 'receiving') return this.#passLate(send, hold)
     const stream = this.response.stream!
     this.#recorder.translated(send)
     if (this.#transport.has_timer && stream.is_answering) this.#transport.stopTimer()
@@ -175,7 +175,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
       if (!stream.has_begun && hold === null && (stream.is_held || this.#recorder.received_bytes <= MAX_BUFFERED_BYTES))
         return
       this.#decideStream()
-      if (this.#transport.phase !== 'answering') return // it did not pass, and is given up
+      if (this.#transport.phase !== 'receiving') return // it did not pass, and is given up
       this.#flushPending()
     }
     if (stream.ends_on_fault && stream.failed) return this.#transport.end(stream.fault!)
@@ -224,7 +224,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   #passLate(send: Buffer, hold: Buffer | null) {
     this.#pending.push(send)
     if (hold !== null) this.#pending.push(hold)
-    if (this.#transport.phase === 'responding') this.#flushPending()
+    if (this.#transport.phase === 'finishing') this.#flushPending()
   }
 
   #endStream(rest: Buffer) {
@@ -234,8 +234,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (rest.length) this.#pending.push(rest)
     this.#recorder.translated(rest)
     const fault = stream?.fault
-    if (phase === 'answering' && !this.decision && !(fault && !stream?.has_begun)) this.#decideStream()
-    if (fault && this.#transport.phase === 'answering') this.fail(fault)
+    if (phase === 'receiving' && !this.decision && !(fault && !stream?.has_begun)) this.#decideStream()
+    if (fault && this.#transport.phase === 'receiving') this.fail(fault)
     else this.#complete()
   }
 
@@ -243,16 +243,16 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   #complete() {
     const {phase} = this.#transport
     this.#has_ended = true
-    if (phase === 'answering') this.#transport.settle(ANSWERED)
-    else if (phase === 'responding') this.#transport.finish()
+    if (phase === 'receiving') this.#transport.settle(ANSWERED)
+    else if (phase === 'finishing') this.#transport.finish()
   }
 
   /** Translates a whole response, or an error, and has its guardrails check it. */
   #rewrite() {
-    if (this.#transport.phase !== 'answering') return this.#complete()
+    if (this.#transport.phase !== 'receiving') return this.#complete()
     this.#transport.stopTimer()
     rewriteResponse(this.#parts, this.response, this.#recorder.copy, (fault, rewritten) => {
-      if (this.#transport.phase !== 'answering') return
+      if (this.#transport.phase !== 'receiving') return
       if (fault) this.fail(fault)
       else this.#sendWhole(rewritten!)
     })

@@ -7,11 +7,11 @@ import type {RoutingDecision} from './attempt-owner.ts'
 
 /**
  * How far an attempt is: the states of its call that it owns. `settling` comes once: at the event or the byte that
- * makes the answer whole, an error, an abort or a timeout. `responding`: the rest of the answer is sent to its end.
+ * makes the answer whole, an error, an abort or a timeout. `finishing`: the rest of the answer is sent to its end.
  * `over` is never left.
  */
 export type Phase =
-  | Extract<StateName, 'recording' | 'queued' | 'sent' | 'answering' | 'settling' | 'responding'>
+  | Extract<StateName, 'recording' | 'queued' | 'sent' | 'receiving' | 'settling' | 'finishing'>
   | 'over'
 
 /** When an attempt came how far, on the clock that durations are taken with; 0 where it did not get so far. */
@@ -55,7 +55,7 @@ type Limits = Pick<
 
 /** A guarded stream: whether its provider has sent all of it. */
 interface GuardedProgress {
-  readonly is_said: boolean
+  readonly is_complete: boolean
 }
 
 /** An answer that did not pass is read for the log, not waited for. */
@@ -87,22 +87,22 @@ export function expiredDeadline(
   if (paused_at) return now - paused_at > limits.client_write_timeout_ms ? 'client' : null
   // A body that is still being sent is no silence of the provider's.
   if (phase === 'queued' || phase === 'sent') return now - Math.max(queued_at, moved_at) > first_ms ? first_ms : null
-  if (phase === 'answering' && decision?.passes === false && now - times.first_byte_at > MAX_DROPPED_MS)
+  if (phase === 'receiving' && decision?.passes === false && now - times.first_byte_at > MAX_DROPPED_MS)
     return 'dropped'
   // Comments keep a stream from being idle; they put off no first event, and no next one beyond the longer of both
   // limits.
   if (
-    phase === 'answering' &&
+    phase === 'receiving' &&
     (source ? !source.has_begun : !decision) &&
     now - Math.max(queued_at, moved_at) > first_ms
   )
     return first_ms
   // Time that guardrails take over the last of an answer, under deadlines of their own, is no silence of the provider's
   // either.
-  if (phase === 'answering' && guarded?.is_said) return null
-  if (phase === 'answering' && source?.has_begun && now - times.event_at > Math.max(first_ms, idle_ms))
+  if (phase === 'receiving' && guarded?.is_complete) return null
+  if (phase === 'receiving' && source?.has_begun && now - times.event_at > Math.max(first_ms, idle_ms))
     return Math.max(first_ms, idle_ms)
-  if (phase === 'answering' || phase === 'responding') return now - last_byte_at > idle_ms ? idle_ms : null
+  if (phase === 'receiving' || phase === 'finishing') return now - last_byte_at > idle_ms ? idle_ms : null
   return null
 }
 

@@ -1,4 +1,4 @@
-import type {After} from '../../base/after.ts'
+import type {After} from '../../base/delay.ts'
 import {Refusal} from '../../base/errors.ts'
 import {type FormToken, formTokens} from '../../base/form-tokens.ts'
 import type {PartHead} from '../../base/multipart.ts'

@@ -1,4 +1,4 @@
-import type {After} from '../../base/after.ts'
+import type {After} from '../../base/delay.ts'
 import {Refusal} from '../../base/errors.ts'
 import type {PhaseOutcome} from '../../guardrails/run.ts'
 import type {HookResult} from '../../schema/guardrails.ts'

@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto'
 import {Refusal} from '../../base/errors.ts'
-import {holds} from '../../identity/access.ts'
+import {hasScope} from '../../identity/access.ts'
 import {requireLive} from '../../identity/api-keys.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
 import type {Caller, KnownCaller, Uses} from '../services.ts'
@@ -45,6 +45,6 @@ function allowed(known: KnownCaller | null, scope: string, services: Services): 
   if (!known) throw new Refusal('key.unknown')
   const access = requireLive(known, services.now())
   if (!known.caller) throw new Refusal('key.admin_inference')
-  if (!holds(access, scope)) throw new Refusal('scope.missing', {scope})
+  if (!hasScope(access, scope)) throw new Refusal('scope.missing', {scope})
   return known.caller
 }

@@ -1,4 +1,4 @@
-import type {After} from '../../base/after.ts'
+import type {After} from '../../base/delay.ts'
 import type {CallKind} from '../../schema/principal.ts'
 
 /** A call in progress, as the clock and the shutdown see it. */

@@ -59,7 +59,7 @@ export const CALL_STATES = {
     client_gone: 'owner decides',
     drain: 'goes on',
   },
-  answering: {
+  receiving: {
     owner: 'attempt/attempt.ts',
     deadline: 'UPSTREAM_IDLE_TIMEOUT_MS',
     client_gone: 'owner decides',
@@ -71,7 +71,7 @@ export const CALL_STATES = {
     client_gone: 'owner decides',
     drain: 'goes on',
   },
-  responding: {
+  finishing: {
     owner: 'attempt/attempt.ts',
     deadline: 'CLIENT_WRITE_TIMEOUT_MS: cut',
     client_gone: 'owner decides',

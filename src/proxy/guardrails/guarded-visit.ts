@@ -373,7 +373,7 @@ export class GuardedVisit implements CallGuardrails {
     const model = 'model' in body ? body.model : null
     this.#client_headers ??= headersForChecks(incoming)
     return {
-      ...this.#services.world(caller.workspace_id),
+      ...this.#services.checkServices(caller.workspace_id),
       side,
       endpoint,
       provider: this.#target.provider.slug,

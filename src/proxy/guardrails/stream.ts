@@ -102,7 +102,7 @@ export class GuardedStream extends CountedStream implements Stream {
    * True when the event came after which a client takes the answer for whole: what the provider does then changes
    * nothing of it.
    */
-  get is_said(): boolean {
+  get is_complete(): boolean {
     return isSaid(this.#stage)
   }
 
@@ -153,8 +153,8 @@ export class GuardedStream extends CountedStream implements Stream {
   /** The provider's answer broke off. True when what came of it is judged and sent first: then `end` follows. */
   breakOff(fault: Refusal): boolean {
     if (!this.is_held || isDone(this.#stage)) return false
-    if (!this.is_said) this.#broken = fault
-    return this.is_said || this.#has_sent
+    if (!this.is_complete) this.#broken = fault
+    return this.is_complete || this.#has_sent
   }
 
   /**
@@ -275,8 +275,8 @@ export class GuardedStream extends CountedStream implements Stream {
         if (!is_kept) this.#refuseBy(this.#guarded.denied())
       })
     if (this.#holds === 'events') this.#cleared = 'all'
-    if (this.#holds === 'events' && this.is_said) this.#is_judged = true
-    if (this.is_said && !this.#is_judged) return this.#judge(this.#deciding, true)
+    if (this.#holds === 'events' && this.is_complete) this.#is_judged = true
+    if (this.is_complete && !this.#is_judged) return this.#judge(this.#deciding, true)
     const unjudged = this.#text.chars - this.#judged_chars
     if (this.#holds === 'window' && this.#partial.length && unjudged >= this.#step_chars)
       return this.#judge(this.#partial, false)

@@ -1,6 +1,6 @@
 import {LRUCache} from 'lru-cache'
 import type {Seal} from '../../base/seal.ts'
-import {type CheckEnvironment, type CheckWorldOptions, checkEnvironment} from '../../guardrails/check-environment.ts'
+import {type CheckServices, type CheckWorldOptions, checkEnvironment} from '../../guardrails/check-services.ts'
 import type {Db} from '../../store/database.ts'
 import {findDefaultGuardrails, findGuardrails} from '../../store/guardrails.ts'
 import type {GuardrailServices} from '../guardrail-services.ts'
@@ -19,7 +19,7 @@ const MAX_WORLDS = 1000
  * with their plan.
  */
 export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
-  const worlds = new LRUCache<string, CheckEnvironment>({max: MAX_WORLDS})
+  const worlds = new LRUCache<string, CheckServices>({max: MAX_WORLDS})
   const beside = new Set<Promise<unknown>>()
   return {
     async find(place, handles) {
@@ -31,7 +31,7 @@ export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
       const says_something = input.length > 0 || output.length > 0 || unreadable_bodies !== null
       return says_something ? [{input_guardrails: input, output_guardrails: output, unreadable_bodies}] : []
     },
-    world(workspace_id) {
+    checkServices(workspace_id) {
       const known = worlds.get(workspace_id)
       if (known) return known
       const made = checkEnvironment(workspace_id, around)

@@ -77,7 +77,7 @@ export class Turns {
   /** The last answers that were settled. */
   readonly #settled: string[] = []
   /** The usage of the last answer: all of it is input to the next. */
-  #before: Usage = emptyUsage()
+  #previous_usage: Usage = emptyUsage()
   /** Turns that are being admitted and recorded; the session's end waits for them. */
   #opening = 0
   #after: (() => void) | undefined
@@ -112,7 +112,7 @@ export class Turns {
 
   get #most(): Usage {
     const {facts, estimate} = this.#parts
-    return estimate.most(this.#before, facts.model ?? facts.reported_model)
+    return estimate.most(this.#previous_usage, facts.model ?? facts.reported_model)
   }
 
   #lead(lead: 'heard' | 'asked', event_id: string | null, done: (fault: Refusal | null) => void) {
@@ -239,7 +239,7 @@ export class Turns {
     const reported = readUsage(object(response.usage), 'realtime')
     const guess = estimate.usage
     estimate.reset(turn.sent)
-    this.#before = reported ?? addUsage(this.#before, guess)
+    this.#previous_usage = reported ?? addUsage(this.#previous_usage, guess)
     const usage = reported ?? (failure || isEmptyUsage(guess) ? null : guess)
     const input = conversation?.inputOf(response)
     if (input)

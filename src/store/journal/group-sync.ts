@@ -1,4 +1,4 @@
-import type {After} from '../../base/after.ts'
+import type {After} from '../../base/delay.ts'
 import type {Files} from './files.ts'
 import type {Segment} from './segment.ts'
 

@@ -1,5 +1,5 @@
 import {join} from 'node:path'
-import {after} from '../../base/after.ts'
+import {after} from '../../base/delay.ts'
 import {nodeFiles} from './files.ts'
 import {checkStoreId, type Mark} from './format.ts'
 import {Journal} from './journal.ts'

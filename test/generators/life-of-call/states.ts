@@ -92,7 +92,7 @@ export const STATES: readonly State[] = [
   {name: 'sent', at: 'sent', hears: 'chat', attempts: 1, request: tag => ({config: MAIN, body: chat(tag)})},
   {
     name: 'first event',
-    at: 'answering',
+    at: 'receiving',
     hears: 'chat',
     attempts: 1,
     request: tag => ({
@@ -102,7 +102,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'stream',
-    at: 'answering',
+    at: 'receiving',
     hears: 'chat',
     attempts: 1,
     is_answered: true,
@@ -110,7 +110,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'terminal event',
-    at: 'answering',
+    at: 'receiving',
     hears: 'chat',
     attempts: 1,
     is_answered: true,
@@ -118,7 +118,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'last byte',
-    at: 'answering',
+    at: 'receiving',
     hears: 'chat',
     attempts: 1,
     is_answered: true,
@@ -126,7 +126,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'judging the answer',
-    at: 'answering',
+    at: 'receiving',
     hears: 'judge',
     attempts: 1,
     request: (tag, double, ms) => ({config: {...MAIN, output_guardrails: [webhook(tag, double, ms)]}, body: chat(tag)}),
@@ -157,7 +157,7 @@ export const STATES: readonly State[] = [
   },
   {
     name: 'slow reader',
-    at: 'answering',
+    at: 'receiving',
     hears: 'chat',
     attempts: 1,
     is_answered: true,

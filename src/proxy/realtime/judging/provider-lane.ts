@@ -22,8 +22,8 @@ import type {Pass} from '../pipe.ts'
 import {innerCall, type SessionInfo, type SessionRecordServices} from '../records.ts'
 import {type EventPlace, placeOf} from './answer-ids.ts'
 import {JudgedAnswer, type OutputHooks, outputHooks} from './judged-answer.ts'
-import {wordless} from './kept.ts'
 import {MessageFrames} from './message-frames.ts'
+import {wordless} from './without-words.ts'
 
 type Services = SessionRecordServices & Uses<'guardrails'>
 

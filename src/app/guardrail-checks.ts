@@ -9,13 +9,13 @@ import {openEgress} from './egress.ts'
  * is tried.
  */
 export function openChecking(settings: Settings): {
-  readonly check_world: NonNullable<AdminServices['check_world']>
+  readonly check_services: NonNullable<AdminServices['check_services']>
   close(): Promise<void>
 } {
   let egress: Egress | undefined
   let opening: ReturnType<typeof open> | undefined
   const open = async () => {
-    const {checkMemory, checkEnvironment} = await import('../guardrails/check-environment.ts')
+    const {checkMemory, checkEnvironment} = await import('../guardrails/check-services.ts')
     egress = openEgress(settings)
     const around = {
       egress,
@@ -26,7 +26,7 @@ export function openChecking(settings: Settings): {
     return (workspace_id: string) => checkEnvironment(workspace_id, around)
   }
   return {
-    async check_world(workspace_id) {
+    async check_services(workspace_id) {
       opening ??= open()
       return (await opening)(workspace_id)
     },

@@ -7,7 +7,7 @@ import type {CheckContext} from './check.ts'
 import type {Http, Memory} from './http.ts'
 
 /** The part of a check's context that is not of one call: how it reaches services, what it keeps, what time it is. */
-export type CheckEnvironment = Pick<CheckContext, 'http' | 'resolve' | 'memory' | 'after' | 'now_ms'>
+export type CheckServices = Pick<CheckContext, 'http' | 'resolve' | 'memory' | 'after' | 'now_ms'>
 
 export interface CheckWorldOptions {
   readonly egress: Pick<Egress, 'destination' | 'pool'>
@@ -23,7 +23,7 @@ export interface CheckWorldOptions {
 export function checkEnvironment(
   workspace_id: string,
   {egress, lookup, memory, now_ms}: CheckWorldOptions,
-): CheckEnvironment {
+): CheckServices {
   return {
     http: httpThrough(egress, workspace_id),
     memory: {

@@ -16,7 +16,7 @@ export interface ChangingPrices extends Prices {
  * time. What is kept holds for one span between changes of installed prices; calls of before it are looked up for
  * themselves.
  */
-export class PriceMemory {
+export class PriceCache {
   readonly #prices: ChangingPrices
   readonly #now: () => number
   /** By provider and model: no key is made of both, which every call would have to hash. */

@@ -5,14 +5,14 @@ import {lastSeen} from '../store/last-seen.ts'
 
 const LOOK_EVERY_MS = 1_000
 
-export interface HouseClock extends Clock {
+export interface MonotonicWallClock extends Clock {
   /** Continues from the time that earlier processes saw. */
   goOn(db: Db): Promise<void>
   close(): Promise<void>
 }
 
 /** The one clock of this process. Steps of the machine's are reported, each once, and survived. */
-export function openClock(options: Parameters<typeof createClock>[0], log: Log): HouseClock {
+export function openClock(options: Parameters<typeof createClock>[0], log: Log): MonotonicWallClock {
   const clock = createClock(options)
   const tell = (step: ClockStep | null) => {
     if (step) log.warn({...step}, sentenceOf(step))

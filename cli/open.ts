@@ -1,6 +1,6 @@
 import {statSync} from 'node:fs'
 import {resolve} from 'node:path'
-import type {App} from '../src/app/app.ts'
+import type {App} from '../src/app/root.ts'
 import type {Log} from '../src/base/log.ts'
 import type {Settings} from '../src/settings/index.ts'
 import {CommandFault, EXIT} from './fault.ts'

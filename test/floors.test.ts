@@ -103,6 +103,13 @@ test('the data plane is given its clock', () => {
   expect(taking.map(({file}) => file).sort()).toEqual(Object.keys(OWN_TIME).sort())
 })
 
+test('a root asks nobody which root it is', () => {
+  const roots = ['src/app/serving.ts', 'src/app/operator.ts', 'src/app/public.ts']
+  const asking = code.filter(({file, text}) => file.startsWith('src/app/') && /\brole ===|\bplane [&?]/.test(text))
+  expect(asking.map(({file}) => file)).toEqual(['src/app/app.ts'])
+  expect(roots.filter(root => !code.some(({file}) => file === root))).toEqual([])
+})
+
 test('no set of services is pretended', () => {
   const pretended = /\bas (?:unknown as )?(?:\w+\.)?\w*Services\b/
   expect(code.filter(({text}) => pretended.test(text)).map(({file}) => file)).toEqual([])

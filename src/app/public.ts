@@ -8,9 +8,9 @@ import {createSeal} from '../base/seal.ts'
 import {openPricing} from '../pricing/open.ts'
 import {find as findKind} from '../providers/registry.ts'
 import type {Settings} from '../settings/index.ts'
-import type {App} from './app.ts'
 import {noStore} from './no-store.ts'
 import {injectInto} from './operator-server.ts'
+import type {App} from './root.ts'
 import {createServer} from './server.ts'
 
 /** Seals nothing: no open operation keeps a secret. */

@@ -1,0 +1,59 @@
+import type {DataDir} from '../store/data-dir.ts'
+import type {Store} from '../store/database.ts'
+import {MigrationFault, migrationState} from '../store/migrate.ts'
+import {forgetRows} from '../store/remembered.ts'
+import {openAdministration} from './administration.ts'
+import {openExplaining} from './explain-services.ts'
+import {begunAnew, type DataAccess, openData} from './opened-data.ts'
+import {injectInto} from './operator-server.ts'
+import {openSources} from './price-sources.ts'
+import {reload} from './reload.ts'
+import type {App, RootParts} from './root.ts'
+
+/**
+ * The root of the operator's commands: it works on the data directory beside a gateway that serves, and has no journal,
+ * no workers and no data plane (core rule 3).
+ */
+export async function openOperator(directory: DataDir, parts: RootParts): Promise<App> {
+  const {kept, options, stack} = parts
+  const data = await openData(directory, parts, accessOf(options.accepts_loss))
+  const {settings, log, store, seal, now, notes} = data
+  const sources = await openSources({settings, db: store.db, log, now})
+  stack.defer(() => sources.close())
+  const explaining = openExplaining({settings, store, seal, now, prices: sources.pricing, log})
+  store.onWrite(changed => forgetRows(explaining.remembered, changed))
+  const {operator} = await openAdministration({...data, sources, explaining}, parts)
+  await operator.open()
+  return {
+    role: 'operator',
+    settings,
+    first_run: undefined,
+    notes,
+    inject: async request => injectInto(await operator.open(), request),
+    async listen() {
+      throw new Error('An operator does not listen.')
+    },
+    reload: next => reload(next, {kept, log, server: undefined, governor: undefined}),
+    flushed: async () => undefined,
+    drain: async () => undefined,
+    close: () => stack.disposeAsync(),
+  }
+}
+
+function accessOf(accepts_loss: boolean | undefined): DataAccess {
+  return {
+    patience: 'lists',
+    may_make_key: false,
+    look: (directory, binding) => begunAnew(directory, binding, accepts_loss),
+    migrate: assertMigrated,
+  }
+}
+
+async function assertMigrated(store: Store): Promise<string[]> {
+  const {pending} = await migrationState(store)
+  if (pending.length)
+    throw new MigrationFault(
+      `The database lacks ${pending.length} migration(s) of this version. Run gateway migrate, or start gateway serve once.`,
+    )
+  return []
+}

@@ -1,0 +1,180 @@
+import {type FirstRun, firstRun} from '../admin/first-run.ts'
+import {mountAdmin} from '../admin/http.ts'
+import {OPERATIONS} from '../admin/registry.ts'
+import type {AdminServices} from '../admin/services.ts'
+import {after} from '../base/delay.ts'
+import type {Governor} from '../base/ingress/governor.ts'
+import type {Log} from '../base/log.ts'
+import {version} from '../base/runtime.ts'
+import type {Settings} from '../settings/index.ts'
+import {backUp} from '../store/backup.ts'
+import {checkAfterUncleanEnd} from '../store/damage.ts'
+import type {DataDir} from '../store/data-dir.ts'
+import type {Store} from '../store/database.ts'
+import {migrate} from '../store/migrate.ts'
+import {forgetCaches, forgetRows} from '../store/remembered.ts'
+import {openReads} from '../workers/reader.ts'
+import {exportsFolder, openAdministration} from './administration.ts'
+import {type Background, openBackground} from './background.ts'
+import {openGovernor} from './connections.ts'
+import {type DataPlane, openDataPlane} from './data-plane.ts'
+import {makeDemo} from './demo.ts'
+import {openExplaining} from './explain-services.ts'
+import {openLogStoreWork} from './log-store-work.ts'
+import {begunAnew, type DataAccess, openData} from './opened-data.ts'
+import {injectInto} from './operator-server.ts'
+import {openSources, prepareSources} from './price-sources.ts'
+import {reload} from './reload.ts'
+import {Revocations} from './revocations.ts'
+import type {App, RootParts} from './root.ts'
+import {createServer} from './server.ts'
+import {shutDown} from './shutdown.ts'
+
+/** The caller of a flush waits for a busy machine, too. */
+const FLUSHED_MS = 60_000
+
+/** The root of a gateway that serves: it owns the data directory, its journal and its jobs. */
+export async function openServing(directory: DataDir, parts: RootParts): Promise<App> {
+  const {kept, options, binding, stack} = parts
+  const data = await openData(directory, parts, accessOf(options.accepts_loss, binding))
+  const {settings, log, store, store_options, seal, clock, now, notes} = data
+  await clock.goOn(store.db)
+  const first_run = await openFirstRun(store, settings, now)
+  const sources = await openSources({settings, db: store.db, log, now})
+  stack.defer(() => sources.close())
+  const {pricing} = sources
+  await prepareSources(pricing, store.db)
+  const steady = options.steady ?? (() => performance.now())
+  const revocations = new Revocations({store, log, after, ...revocationLimits(settings), steady})
+  const plane = await openDataPlane({
+    ...{settings, directory, store, store_options, seal, pricing, log, ...clock, steady, binding, revocations},
+    ports: options.ports,
+  })
+  stack.defer(() => plane.close())
+  const explaining = openExplaining({settings, store, seal, now, prices: pricing, log})
+  const remembered = [...plane.remembered, ...explaining.remembered]
+  store.onWrite(changed => {
+    forgetRows(remembered, changed)
+    revocations.wrote(changed)
+  })
+  const {records} = plane
+  const log_store = openLogStoreWork({settings, store, store_options, records, log, now})
+  const background = openBackground({
+    ...{settings, store, records, log_store, log, now, exports_folder: exportsFolder(data)},
+    refreshPrices: sources.refreshes,
+    reconciler: plane.limits.reconciler,
+    ask_again: plane.ask_again,
+  })
+  stack.defer(() => background.close())
+  const reads = await openReads(store_options, log)
+  if (reads) stack.defer(() => reads.close())
+  const serving = {plane, reads: reads?.db}
+  const {services, exports, operator} = await openAdministration({...data, sources, explaining, serving}, parts)
+  if (settings.data_exports_enabled) await exports.resume()
+  stack.defer(() => revocations.close())
+  await revocations.start(moved => forgetCaches(remembered, moved))
+  if (options.demo) await makeDemo(async request => injectInto(await operator.open(), request))
+  const governor = openGovernor(settings, log)
+  const server = openServer({settings, log, governor, plane, services, background})
+  stack.defer(() => server.close())
+  return {
+    role: 'server',
+    settings,
+    first_run,
+    notes,
+    inject: async request => injectInto(await operator.open(), request),
+    async listen() {
+      const url = await server.listen({host: settings.host, port: settings.port})
+      return {url: settings.tls_key && settings.tls_cert ? url.replace('http:', 'https:') : url}
+    },
+    reload: next => reload(next, {kept, log, server: server.server, governor}),
+    flushed: () => records.flushed(FLUSHED_MS),
+    async drain() {
+      void background.schedule.close()
+      await shutDown({server, proxy: plane.proxy, limit_ms: settings.drain_timeout_ms})
+    },
+    close: () => stack.disposeAsync(),
+  }
+}
+
+function accessOf(accepts_loss: boolean | undefined, binding: object | undefined): DataAccess {
+  return {
+    patience: 'calls',
+    may_make_key: true,
+    look: directory => [
+      ...begunAnew(directory, binding, accepts_loss),
+      ...checkAfterUncleanEnd(directory.folder, binding),
+    ],
+    migrate: (store, directory, now) => migrateWithBackup(store, directory, now, binding),
+  }
+}
+
+function revocationLimits({db_query_timeout_ms, caller_cache_max_stale_s}: Settings) {
+  return {query_timeout_ms: db_query_timeout_ms, max_stale_s: caller_cache_max_stale_s}
+}
+
+/** Migrates, after a backup where there is something to lose. */
+async function migrateWithBackup(
+  store: Store,
+  directory: DataDir,
+  now: () => number,
+  binding: object | undefined,
+): Promise<string[]> {
+  const notes: string[] = []
+  const onBeforeUpgrade = async () => {
+    if (store.kind === 'postgres')
+      return void notes.push('The database is migrated without a backup: back up PostgreSQL with its own tools.')
+    const folder = await backUp({
+      data_folder: directory.folder,
+      backups: directory.backups,
+      now: new Date(now()),
+      version,
+      binding,
+    })
+    notes.push(`The databases were copied to ${folder} before the migration.`)
+  }
+  const steps = await migrate(store, {now: () => new Date(now()), onBeforeUpgrade})
+  if (steps.length && !directory.is_new) notes.push(`The database was migrated: ${steps.join(', ')}.`)
+  return notes
+}
+
+/** The organisation and its keys, made at the first start. */
+function openFirstRun(store: Store, settings: Settings, now: () => number): Promise<FirstRun | undefined> {
+  const {bootstrap_admin_key: admin, bootstrap_workspace_key: workspace} = settings
+  return firstRun(store, new Date(now()), {admin, workspace})
+}
+
+interface ServerParts {
+  readonly settings: Settings
+  readonly log: Log
+  readonly governor: Governor
+  readonly plane: DataPlane
+  readonly services: AdminServices
+  readonly background: Background
+}
+
+/** The server of both planes. */
+function openServer({settings, log, governor, plane, services, background}: ServerParts) {
+  return createServer({
+    settings,
+    log,
+    governor,
+    version,
+    admin: instance => mountAdmin(instance, OPERATIONS, services),
+    proxy: plane.proxy,
+    metrics: shared(async () => (await plane.metrics()) + (await background.metrics())),
+    unready: () => plane.unready(),
+    degraded: () => plane.degraded(),
+  })
+}
+
+/** Runs `work` once for all callers while it is in progress: a page of metrics takes megabytes. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let under_way: Promise<T> | null = null
+  return () => {
+    under_way ??= work().finally(() => {
+      under_way = null
+    })
+    return under_way
+  }
+}

@@ -1,15 +1,12 @@
 import {LRUCache} from 'lru-cache'
 import type {Seal} from '../../base/seal.ts'
-import {knownKey} from '../../identity/api-keys.ts'
-import {keyWords, openModelList, workspaceWords} from '../../identity/model-lists.ts'
 import type {Policies} from '../../limits/policies.ts'
 import {readPricingConfig} from '../../pricing/config.ts'
 import type {Price} from '../../pricing/price.ts'
 import {HOST_SETTINGS} from '../../providers/configurations.ts'
 import {optionsOfSettings} from '../../providers/options.ts'
 import {placedSettings} from '../../providers/places.ts'
-import {findKeyByHash} from '../../store/api-keys.ts'
-import {defaultConfigId, findConfigForCall, openConfig} from '../../store/configs.ts'
+import {findConfigForCall, openConfig} from '../../store/configs.ts'
 import type {Db} from '../../store/database.ts'
 import {integrationModels, openCredentials} from '../../store/integrations.ts'
 import {findPartialForCall, findPromptForCall} from '../../store/prompts-for-call.ts'
@@ -17,8 +14,9 @@ import {findProviderForCall, type ProviderForCall} from '../../store/providers.t
 import {type Remembered, RowCache} from '../../store/remembered.ts'
 import {openPlace} from '../../store/row-places.ts'
 import type {IntegrationModelsTable} from '../../store/tables/catalog.ts'
-import {findWorkspace} from '../../store/workspaces.ts'
-import type {Caller, EntityLimit, KnownCaller, ManagedProvider, ModelPlace, ProviderModels, Uses} from '../services.ts'
+import type {EntityLimit, KnownCaller, ManagedProvider, ModelPlace, ProviderModels, Uses} from '../services.ts'
+import {ANY_CONFIG, readCaller} from './callers.ts'
+import {textOf, texts} from './columns.ts'
 import {readListedProviders} from './listed-providers.ts'
 import {type FoundPolicies, readPolicies} from './policies.ts'
 
@@ -57,11 +55,6 @@ const KNOWN_KEYS = 20_000
 const KNOWN_WORKSPACES = 2_000
 /** Of all workspaces whose lists are remembered together. */
 const KNOWN_MODELS = 200_000
-/**
- * Stands for the configs of a workspace among the rows of an entry: one that becomes the default, or has the slug that
- * a policy names, has an id that nothing held knows.
- */
-const ANY_CONFIG = 'any config'
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
 const UNKNOWN_KEYS = {max: 1000, ttl: 2000}
 
@@ -84,10 +77,10 @@ export function createLookups({
 
   const loadCaller = async (key_hash: string): Promise<KnownCaller | null> => {
     const born = callers.generation
-    const found = await readCaller(db, key_hash)
-    if (found) callers.set(key_hash, found.known, {born, rows: found.rows})
+    const read = await readCaller(db, key_hash)
+    if (read) callers.set(key_hash, read.found, {born, rows: read.rows})
     else if (born === callers.generation) unknown.set(key_hash, true)
-    return found ? found.known : null
+    return read ? read.found : null
   }
 
   const remembered = (key_hash: string) =>
@@ -164,62 +157,6 @@ export function createLookups({
       },
     ],
   }
-}
-
-interface FoundCaller {
-  readonly known: KnownCaller
-  /** Ids of the rows that it is made of. */
-  readonly rows: readonly string[]
-}
-
-async function readCaller(db: Db, key_hash: string): Promise<FoundCaller | null> {
-  const row = await findKeyByHash(db, key_hash)
-  if (!row) return null
-  const known = knownKey(row)
-  if (row.workspace_id === null) return {known: {...known, caller: null}, rows: [row.id]}
-  const workspace = await findWorkspace(db, row.organisation_id, row.workspace_id)
-  const key_defaults = parsed(row.defaults)
-  const workspace_defaults = parsed(workspace?.defaults ?? null)
-  const of = {organisation_id: row.organisation_id, workspace_id: row.workspace_id}
-  const limits: EntityLimit[] = [
-    {
-      ...of,
-      entity: 'key' as const,
-      id: row.id,
-      name: row.name,
-      usage: row.usage_limits,
-      rates: row.rate_limits,
-      last_reset_at: row.last_reset_at,
-    },
-    {
-      ...of,
-      entity: 'workspace' as const,
-      id: of.workspace_id,
-      name: workspace?.name ?? '',
-      usage: workspace?.usage_limits ?? null,
-      rates: workspace?.rate_limits ?? null,
-      last_reset_at: null,
-    },
-  ].filter(({usage, rates}) => usage !== null || rates !== null)
-  const lists = [
-    openModelList(keyWords(row.name), row.models),
-    openModelList(workspaceWords(workspace?.name ?? ''), workspace?.models),
-  ]
-  const models = lists.filter(list => list !== null)
-  const own_config_id = textOf(key_defaults.config_id) ?? textOf(workspace_defaults.config_id)
-  const caller: Caller = {
-    kind: 'api_key',
-    id: row.id,
-    ...of,
-    workspace_slug: workspace?.slug ?? '',
-    user_id: row.user_id,
-    metadata: {...texts(key_defaults.metadata), ...texts(workspace_defaults.metadata)},
-    config_id: own_config_id ?? (await defaultConfigId(db, of.workspace_id)),
-    allow_config_override: key_defaults.allow_config_override !== false,
-    limits,
-    models: models.length ? models : null,
-  }
-  return {known: {...known, caller}, rows: [row.id, of.workspace_id, ...(own_config_id === null ? [ANY_CONFIG] : [])]}
 }
 
 async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: string): Promise<ManagedProvider | null> {
@@ -330,19 +267,4 @@ function headersOf(configurations: Readonly<Record<string, unknown>>): Record<st
   if (organization) headers['openai-organization'] = organization
   if (project) headers['openai-project'] = project
   return headers
-}
-
-function parsed(column: string | null): Record<string, unknown> {
-  return column === null ? {} : (JSON.parse(column) as Record<string, unknown>)
-}
-
-function texts(value: unknown): Record<string, string> {
-  if (!value || typeof value !== 'object') return {}
-  return Object.fromEntries(
-    Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
-  )
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
 }

@@ -1,3 +1,6 @@
+const NOT_KNOWN = {status: 401, admin: 'AB05', type: 'authentication_error', code: '03'} as const
+const NOT_ALLOWED = {status: 403, admin: 'AB03', type: 'permission_error', code: '033'} as const
+
 /**
  * Every refusal the service can utter: code → status, sentence, and the codes that travel with it.
  * `admin` is the control plane's errorCode (AB01-AB09), `type` and `code` the data plane's (decisions: errors).
@@ -22,6 +25,16 @@ export const REFUSALS = {
   'scope.missing': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: it needs the scope {scope}.'},
   'session.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The session is not known to this gateway, or was ended. Create a new one.'},
   'session.expired': {status: 401, admin: 'AB05', type: 'authentication_error', code: '01', say: 'The session expired at {expires_at}. Create a new one.'},
+  'token.unreadable': {...NOT_KNOWN, say: 'The token is not a JWT that this gateway can read: {reason}.'},
+  'token.algorithm': {...NOT_KNOWN, say: 'The token is signed with {algorithm}; accepted here: {accepted}.'},
+  'token.type': {...NOT_KNOWN, say: 'The token is of the type {type}; accepted here: JWT and at+jwt.'},
+  'token.key': {...NOT_KNOWN, say: 'Error verifying the token: signing key not found.'},
+  'token.keys_silent': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, retry_after_s: 2, say: 'The keys that sign tokens could not be read. Try again shortly.'},
+  'token.signature': {...NOT_KNOWN, say: 'Error verifying the token: the signature does not match.'},
+  'token.time': {status: 401, admin: 'AB05', type: 'authentication_error', code: '01', say: 'The token {reason}.'},
+  'token.audience': {...NOT_KNOWN, say: 'The token is not meant for this gateway ({claim}).'},
+  'token.subject': {...NOT_ALLOWED, say: 'The subject of the token is not allowed here.'},
+  'token.scopes': {...NOT_ALLOWED, say: 'The token has no scope that this gateway knows.'},
   'invite.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The invite is not known to this gateway, was used, cancelled or sent anew, or has expired. Ask for a new one.'},
   'role.above': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: the role {role} is above your own, {own}.'},
   'role.own_only': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: {deed} is for managers and admins of the workspace.'},

@@ -1,0 +1,136 @@
+import {Refusal} from '../../base/errors.ts'
+import {type JsonValue, listOf, own} from '../../base/json-member.ts'
+import {parsed} from '../../base/json-object.ts'
+import {keysNamed} from '../../base/jwt/key-set.ts'
+import type {Log} from '../../base/log.ts'
+
+/** A reply of a key set's address, through the egress wall. */
+export interface KeySetReply {
+  readonly text: string
+  /** `max-age` of its cache-control, in seconds; null without one. */
+  readonly max_age_s: number | null
+}
+
+export interface KeySetsOptions {
+  /** Asks once; rejects where no key set comes in time. */
+  readonly fetch: (url: string) => Promise<KeySetReply>
+  /** A clock that is never set; milliseconds. */
+  readonly steady: () => number
+  /** JWKS_REFETCH_MIN_INTERVAL_MS. */
+  readonly refetch_min_interval_ms: number
+  readonly log: Pick<Log, 'warn'>
+}
+
+/** The keys of one id, and the number of the set they are of: it moves whenever a key goes. */
+export interface FoundKeys {
+  readonly keys: readonly JsonValue[]
+  readonly generation: number
+}
+
+interface KeySet {
+  readonly url: string
+  /** Null: never read. */
+  keys: readonly JsonValue[] | null
+  generation: number
+  /** Of `steady`: the last that brought keys, and the last that was tried. */
+  read_ms: number
+  tried_ms: number
+  fresh_ms: number
+  reading: Promise<void> | null
+}
+
+const DEFAULT_FRESH_MS = 600_000
+const MIN_FRESH_MS = 60_000
+const MAX_FRESH_MS = 3_600_000
+/** From there on a set is read again beside the calls, so that none of them waits. */
+const REFRESH_AFTER = 0.8
+/** How long a set is used whose address does not answer. */
+const MAX_STALE_MS = 86_400_000
+const MAX_KEYS = 100
+const MAX_SETS = 1_000
+
+/**
+ * Key sets by URL, read when they are needed. However many tokens come with ids that no set has, an address gets one
+ * request in JWKS_REFETCH_MIN_INTERVAL_MS.
+ */
+export class KeySets {
+  readonly #options: KeySetsOptions
+  /** In the order of their use. */
+  readonly #sets = new Map<string, KeySet>()
+
+  constructor(options: KeySetsOptions) {
+    this.#options = options
+  }
+
+  /** The keys of `kid`; none where the set has no such key. Refuses with `token.keys_silent` when it was never read. */
+  async keysFor(url: string, kid: string): Promise<FoundKeys> {
+    const set = this.#setOf(url)
+    const age_ms = this.#options.steady() - set.read_ms
+    if (set.keys === null || age_ms >= set.fresh_ms) await this.#readAgain(set)
+    else if (age_ms >= set.fresh_ms * REFRESH_AFTER) void this.#readAgain(set)
+    if (this.#namedIn(set, kid).length === 0) await this.#readAgain(set)
+    const is_usable = set.keys !== null && this.#options.steady() - set.read_ms < MAX_STALE_MS
+    if (!is_usable) throw new Refusal('token.keys_silent')
+    return {keys: this.#namedIn(set, kid), generation: set.generation}
+  }
+
+  /** The number of the set as it is now; a token that was verified with another number is verified again. */
+  generationOf(url: string): number | undefined {
+    return this.#sets.get(url)?.generation
+  }
+
+  #namedIn({keys}: KeySet, kid: string): readonly JsonValue[] {
+    return keys ? keysNamed(keys, kid) : []
+  }
+
+  #setOf(url: string): KeySet {
+    const known = this.#sets.get(url)
+    const set: KeySet = known ?? {
+      ...{url, keys: null, generation: 0, reading: null},
+      read_ms: Number.NEGATIVE_INFINITY,
+      tried_ms: Number.NEGATIVE_INFINITY,
+      fresh_ms: DEFAULT_FRESH_MS,
+    }
+    this.#sets.delete(url)
+    this.#sets.set(url, set)
+    if (this.#sets.size > MAX_SETS) this.#sets.delete(this.#sets.keys().next().value!)
+    return set
+  }
+
+  /** One at a time, and none too soon after the last. Never rejects: what was read before stays. */
+  #readAgain(set: KeySet): Promise<void> {
+    if (set.reading) return set.reading
+    const now_ms = this.#options.steady()
+    if (now_ms - set.tried_ms < this.#options.refetch_min_interval_ms) return Promise.resolve()
+    set.tried_ms = now_ms
+    set.reading = this.#read(set).finally(() => {
+      set.reading = null
+    })
+    return set.reading
+  }
+
+  async #read(set: KeySet): Promise<void> {
+    const {fetch, steady, log} = this.#options
+    try {
+      const {text, max_age_s} = await fetch(set.url)
+      const keys = keysIn(text)
+      if (set.keys?.some(key => !keys.some(each => isSame(each, key)))) set.generation++
+      set.keys = keys
+      set.read_ms = steady()
+      const fresh_ms = max_age_s === null ? DEFAULT_FRESH_MS : max_age_s * 1000
+      set.fresh_ms = Math.min(MAX_FRESH_MS, Math.max(MIN_FRESH_MS, fresh_ms))
+    } catch (fault) {
+      log.warn({fault, url: new URL(set.url).origin}, 'a key set for tokens could not be read; the one before stays')
+    }
+  }
+}
+
+function keysIn(text: string): readonly JsonValue[] {
+  const keys = own(parsed(text), 'keys')
+  if (!Array.isArray(keys)) throw new Error('it answered with no key set')
+  return listOf(keys as JsonValue).slice(0, MAX_KEYS)
+}
+
+function isSame(one: JsonValue, other: JsonValue): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

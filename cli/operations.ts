@@ -3,6 +3,9 @@ import type {OperationId} from './client.ts'
 const COMMANDS: Readonly<Record<OperationId, string>> = {
   'organisation.get': 'organisations show',
   'organisation.update': 'organisations update',
+  'organisation_auth.get': 'jwt show',
+  'organisation_auth.update': 'jwt set',
+  'organisation_auth.test': 'jwt test',
   'workspace_settings.get': 'workspaces settings',
   'workspace_settings.update': 'workspaces settings',
   'invites.list': 'invites list',

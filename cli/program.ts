@@ -18,6 +18,7 @@ import {guardrails} from './commands/guardrails.ts'
 import {importCommand} from './commands/import.ts'
 import {integrations} from './commands/integrations.ts'
 import {invites} from './commands/invites.ts'
+import {jwt} from './commands/jwt.ts'
 import {keys} from './commands/keys.ts'
 import {labels} from './commands/labels.ts'
 import {ledger} from './commands/ledger.ts'
@@ -104,7 +105,17 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
   ])
     root.addCommand(command)
   root.commandsGroup('Who may do what:')
-  for (const command of [organisations(), users(), invites(), members(), groups(), sessions(), scopes(), audit()])
+  for (const command of [
+    organisations(),
+    users(),
+    invites(),
+    members(),
+    groups(),
+    sessions(),
+    jwt(),
+    scopes(),
+    audit(),
+  ])
     root.addCommand(command)
   root.commandsGroup('More:').helpCommand('help [command]', 'Show the help of a command')
   for (const command of [api(), completion(), versionCommand()]) root.addCommand(command)

@@ -24,6 +24,7 @@ import {modelLists} from './0023_model_lists.ts'
 import {boundedCounters, modelKeys, setAside} from './0024_bounded_text.ts'
 import {placesOfRows} from './0025_places_of_rows.ts'
 import {judgedFiles} from './0026_judged_files.ts'
+import {organisationAuth} from './0027_organisation_auth.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -62,4 +63,5 @@ export const MIGRATIONS: readonly Migration[] = [
   setAside,
   placesOfRows,
   judgedFiles,
+  organisationAuth,
 ]

@@ -37,6 +37,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/schema/deferred.ts': COLUMN,
   'src/schema/limits.ts': COLUMN,
   'src/schema/model-lists.ts': COLUMN,
+  'src/schema/organisation-auth.ts': COLUMN,
   'src/schema/organisations.ts': COLUMN,
   'src/admin/': COLUMN,
   'src/store/': COLUMN,

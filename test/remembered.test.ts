@@ -12,7 +12,7 @@ import {KINDS} from './support/stores.ts'
 const ELSEWHERE: readonly TableName[] = ['traffic.cache_entries', 'traffic.log_bodies']
 const TABLES = (Object.keys(INVALIDATES) as TableName[]).filter(table => !ELSEWHERE.includes(table))
 const MANY = forRing({own: 100, ci: 1_000, full: 1_000})
-const CACHES = ['callers', 'policies', 'lists of models', 'plans', 'prompts', 'prices']
+const CACHES = ['callers', 'policies', 'lists of models', 'plans', 'prompts', 'callers by token', 'prices']
 /** Prices are read again, whole, after each change. */
 const LOADED = CACHES.filter(name => name !== 'prices')
 
@@ -112,6 +112,7 @@ describe.each(KINDS)('what a write drops, on %s', kind => {
   test.each([
     ['callers', 'api_keys', 'key_id'],
     ['callers', 'workspaces', 'workspace_id'],
+    ['callers by token', 'workspaces', 'workspace_id'],
     ['plans', 'workspaces', 'workspace_id'],
     ['plans', 'configs', 'config_id'],
     ['plans', 'providers', 'provider_id'],
@@ -140,7 +141,7 @@ describe.each(KINDS)('what a write drops, on %s', kind => {
     const before = held.reads.statements
     for (let at = 0; at < MANY; at++) {
       await describeKey(held.store, String(at))
-      await touch(held.store, 'users')
+      await touch(held.store, 'invites')
       await warm()
     }
     expect(held.reads.statements - before).toBe(0)
@@ -200,7 +201,7 @@ describe.each(KINDS)('what a write drops, on %s', kind => {
       await warm()
       const before = held.reads.statements
       for (let at = 0; at < MANY / 10; at++) {
-        await touch(other, 'users')
+        await touch(other, 'invites')
         await describeKey(held.store, String(at))
         await revocations.ready()
         await warm()

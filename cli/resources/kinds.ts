@@ -11,6 +11,7 @@ import {label} from './kinds/labels.ts'
 import {mcpIntegration} from './kinds/mcp-integrations.ts'
 import {mcpServer} from './kinds/mcp-servers.ts'
 import {member} from './kinds/members.ts'
+import {organisationAuth} from './kinds/organisation-auth.ts'
 import {partial} from './kinds/partials.ts'
 import {ratePolicy, usagePolicy} from './kinds/policies.ts'
 import {price} from './kinds/prices.ts'
@@ -50,4 +51,5 @@ export const KINDS: readonly ResourceKind[] = [
   savedFilter,
   price,
   organisationSettings,
+  organisationAuth,
 ]

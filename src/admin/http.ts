@@ -99,7 +99,7 @@ async function admit(
   if (operation.scopes) {
     visit.actor = options.actorOf
       ? await options.actorOf(request)
-      : await callerByHeaders(services.store.db, request.headers, now.toISOString())
+      : await callerByHeaders(request.headers, {now: now.toISOString(), client_ip: request.ip}, services)
     vouchFor(request.raw)
     requireScope(visit.actor, operation)
     place(visit, request, whereOf(request.params) ?? whereOf(request.query), {has_body: false})

@@ -13,8 +13,13 @@ import {workspaceOf} from './tenancy.ts'
 const MAX_ENTITIES = 50
 const FROM_THE_START = '1970-01-01T00:00:00.000Z'
 
+/** Those of a token are known where the token is, alone. */
+interface ListedLimit extends EntityLimit {
+  readonly entity: Exclude<EntityLimit['entity'], 'token'>
+}
+
 /** Any one of these suffices to see the limits of such; keys have rules of their own. */
-const SEEN_WITH: Readonly<Record<EntityLimit['entity'], readonly string[]>> = {
+const SEEN_WITH: Readonly<Record<ListedLimit['entity'], readonly string[]>> = {
   workspace: ['workspaces.read'],
   key: [],
   integration: ['organisation_integrations.list', 'workspace_integrations.list'],
@@ -42,7 +47,7 @@ async function status(call: OperationCall<undefined, typeof LimitStatusQuery>) {
   const workspace = await workspaceOf(call, query.workspace_id)
   await app.settled?.()
   const reader = readerOf(app)
-  const sees = (entity: EntityLimit['entity']) => isAllowed(actor, SEEN_WITH[entity])
+  const sees = (entity: ListedLimit['entity']) => isAllowed(actor, SEEN_WITH[entity])
   const has_policies = app.settings.policy_enabled && sees('policy')
   const all = [
     ...(await limitedIn(db, workspace.id, keysInSight(actor))).filter(({entity}) => entity === 'key' || sees(entity)),
@@ -57,9 +62,9 @@ async function status(call: OperationCall<undefined, typeof LimitStatusQuery>) {
   return list({total: rows.length, rows}, row => row)
 }
 
-async function policyLimits({db}: Pick<OperationCall, 'db'>, workspace_id: string): Promise<EntityLimit[]> {
+async function policyLimits({db}: Pick<OperationCall, 'db'>, workspace_id: string): Promise<ListedLimit[]> {
   const resets = await policyResets(db, workspace_id)
-  const limits: EntityLimit[] = []
+  const limits: ListedLimit[] = []
   for (const policy of await policiesForCalls(db, workspace_id)) {
     const filter = {since_at: FROM_THE_START, limit: 0n}
     const {rows} = await policyEntities(db, policy, filter, {current_page: 0, page_size: MAX_ENTITIES})
@@ -74,7 +79,7 @@ async function policyLimits({db}: Pick<OperationCall, 'db'>, workspace_id: strin
 }
 
 function view(
-  of: EntityLimit,
+  of: ListedLimit,
   kind: 'budget' | 'rate',
   reading: Reading | RateReading,
   used: bigint | null,

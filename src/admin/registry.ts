@@ -29,6 +29,7 @@ import type {ById, Repeated} from './operation-types.ts'
 import {operatorOrganisations} from './operator/organisations.ts'
 import {operatorPeople} from './operator/people.ts'
 import {organisation} from './organisation.ts'
+import {organisationAuth} from './organisation-auth.ts'
 import {organisationDefaultGuardrails} from './organisation-defaults.ts'
 import {ratePolicies} from './policies/rates.ts'
 import {usagePolicies} from './policies/usage.ts'
@@ -53,6 +54,7 @@ import {workspaces} from './workspaces.ts'
 /** Every operation that is served: the table of contents of the administration. */
 const SERVED = withOpenapi([
   ...organisation,
+  ...organisationAuth,
   ...invites,
   ...users,
   ...workspaces,

@@ -8,15 +8,14 @@ import type {Actor} from './services.ts'
 const MAX_NAMED = 3
 
 /**
- * Refuses a key that would open a role to any caller, itself too, without holding the role's permissions, as far as
- * such a key can hold them. People are bounded by their own roles.
+ * Refuses a key or a token that would open a role to any caller, itself too, without holding the role's permissions, as
+ * far as such a key can hold them. People are bounded by their own roles.
  */
 export function checkRoleGrant(actor: Actor, role: Role, security: Security): void {
   const {subject} = actor
-  if (subject.kind !== 'api_key') return
-  const beyond = [...scopesOfRole(role, security)].filter(
-    scope => scopesOf(subject.key_kind).has(scope) && !hasScope(actor, scope),
-  )
+  if (subject.kind !== 'api_key' && subject.kind !== 'token') return
+  const holdable = scopesOf(subject.kind === 'token' ? 'workspace-service' : subject.key_kind)
+  const beyond = [...scopesOfRole(role, security)].filter(scope => holdable.has(scope) && !hasScope(actor, scope))
   if (!beyond.length) return
   const more = beyond.length > MAX_NAMED ? ` and ${beyond.length - MAX_NAMED} more` : ''
   throw new Refusal('scope.missing', {

@@ -1,6 +1,7 @@
 import type {Seal} from '../base/seal.ts'
 import type {CheckServices} from '../guardrails/check-services.ts'
 import type {Access} from '../identity/access.ts'
+import type {Tokens} from '../identity/jwt/tokens.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
@@ -10,7 +11,7 @@ import type {Settings} from '../settings/index.ts'
 import type {FindBodies, FindManyBodies} from '../store/bodies/index.ts'
 import type {Db, Store} from '../store/database.ts'
 
-/** The caller of the administration: a key, a user by his session, or the operator on the data directory. */
+/** The caller of the administration: a key, a token, a user by his session, or the operator on the data directory. */
 export type Actor = Access
 
 /** The jobs that write exports, as operations ask for them. */
@@ -33,6 +34,8 @@ export interface AdminServices {
   readonly reads?: Db
   readonly settings: Settings
   readonly seal: Seal
+  /** Judges tokens of identity providers, where they are taken. */
+  readonly tokens?: Pick<Tokens, 'verified' | 'tried' | 'triedKeys'>
   /** The prices that calls are charged at; without them the bundled ones and the operator's local files are opened. */
   readonly pricing?: Pricing
   /** The bodies of log rows. */

@@ -1,6 +1,6 @@
 import {Refusal} from '../base/errors.ts'
 import {ownWorkspace} from '../identity/access.ts'
-import {isKeyOf, userOf} from '../identity/subject.ts'
+import {isKeyOf, isService, userOf} from '../identity/subject.ts'
 import type {Db} from '../store/database.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import type {WorkspaceRole} from '../store/tables/people.ts'
@@ -56,12 +56,12 @@ export function isAdmin({subject, person}: Actor): boolean {
 }
 
 /**
- * The role of the caller in a workspace that it reaches. A service key can have been made by a manager, and is no more
- * than one; a user key without a user is a member.
+ * The role of the caller in a workspace that it reaches. A service key or a token can have been made by a manager, and
+ * is no more than one; a user key without a user is a member.
  */
 export function levelOf(actor: Actor): WorkspaceRole {
   if (isAdmin(actor)) return 'admin'
-  return actor.person?.workspace_role ?? (isKeyOf(actor.subject, 'workspace-service') ? 'manager' : 'member')
+  return actor.person?.workspace_role ?? (isService(actor.subject) ? 'manager' : 'member')
 }
 
 /** The user whose rows alone the caller sees in logs and analytics; undefined where it sees all. */

@@ -87,6 +87,7 @@ export function callServices({
     limits,
     metrics,
     findCaller: known.findCaller,
+    findTokenCaller: known.findTokenCaller,
     findProvider: known.findProvider,
     findPolicies: known.findPolicies,
     findConfig: known.findConfig,

@@ -4,6 +4,7 @@ import type {Log} from '../base/log.ts'
 import {collectProcessMetrics} from '../base/process-metrics.ts'
 import type {Seal} from '../base/seal.ts'
 import {spentIn} from '../charge/settlement.ts'
+import type {Tokens} from '../identity/jwt/tokens.ts'
 import {createLimits, type Limits} from '../limits/index.ts'
 import {openCache} from '../ports/cache/open.ts'
 import {openCounters} from '../ports/counters/open.ts'
@@ -70,6 +71,7 @@ export interface DataPlaneParts {
   readonly steady: () => number
   readonly binding: object | undefined
   readonly revocations: Revocations
+  readonly tokens: Tokens
   /** Wraps the services of the data plane: tests answer late, as another machine would. */
   readonly ports?: ((services: ProxyServices) => ProxyServices) | undefined
 }
@@ -87,6 +89,7 @@ export async function openDataPlane({
   steady,
   binding,
   revocations,
+  tokens,
   ports = services => services,
 }: DataPlaneParts): Promise<DataPlane> {
   const memory = new PriceCache(pricing, now)
@@ -130,6 +133,7 @@ export async function openDataPlane({
     seal,
     has_policies: settings.policy_enabled,
     revocations,
+    tokens,
     kind: findKind,
     pricedModels: bundledModels,
   })

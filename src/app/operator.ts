@@ -9,6 +9,7 @@ import {injectInto} from './operator-server.ts'
 import {openSources} from './price-sources.ts'
 import {reload} from './reload.ts'
 import type {App, RootParts} from './root.ts'
+import {openTokens} from './tokens.ts'
 
 /**
  * The root of the operator's commands: it works on the data directory beside a gateway that serves, and has no journal,
@@ -17,12 +18,15 @@ import type {App, RootParts} from './root.ts'
 export async function openOperator(directory: DataDir, parts: RootParts): Promise<App> {
   const {kept, options, stack} = parts
   const data = await openData(directory, parts, accessOf(options.accepts_loss))
-  const {settings, log, store, seal, now, notes} = data
+  const {settings, log, store, seal, clock, now, notes} = data
+  const steady = options.steady ?? (() => performance.now())
   const sources = await openSources({settings, db: store.db, log, now})
   stack.defer(() => sources.close())
   const explaining = openExplaining({settings, store, seal, now, prices: sources.pricing, log})
-  store.onWrite(changed => forgetRows(explaining.remembered, changed))
-  const {operator} = await openAdministration({...data, sources, explaining}, parts)
+  const {tokens, close: closeTokens} = openTokens({settings, store, log, ...clock, steady})
+  stack.defer(closeTokens)
+  store.onWrite(changed => forgetRows([...explaining.remembered, ...tokens.remembered], changed))
+  const {operator} = await openAdministration({...data, sources, explaining, tokens}, parts)
   await operator.open()
   return {
     role: 'operator',

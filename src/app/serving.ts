@@ -29,6 +29,7 @@ import {Revocations} from './revocations.ts'
 import type {App, RootParts} from './root.ts'
 import {createServer} from './server.ts'
 import {shutDown} from './shutdown.ts'
+import {openTokens} from './tokens.ts'
 
 /** The caller of a flush waits for a busy machine, too. */
 const FLUSHED_MS = 60_000
@@ -46,8 +47,10 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   await prepareSources(pricing, store.db)
   const steady = options.steady ?? (() => performance.now())
   const revocations = new Revocations({store, log, after, ...revocationLimits(settings), steady})
+  const {tokens, close: closeTokens} = openTokens({settings, store, log, ...clock, steady})
+  stack.defer(closeTokens)
   const plane = await openDataPlane({
-    ...{settings, directory, store, store_options, seal, pricing, log, ...clock, steady, binding, revocations},
+    ...{settings, directory, store, store_options, seal, pricing, log, ...clock, steady, binding, revocations, tokens},
     ports: options.ports,
   })
   stack.defer(() => plane.close())
@@ -69,7 +72,7 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const reads = await openReads(store_options, log)
   if (reads) stack.defer(() => reads.close())
   const serving = {plane, reads: reads?.db}
-  const {services, exports, operator} = await openAdministration({...data, sources, explaining, serving}, parts)
+  const {services, exports, operator} = await openAdministration({...data, sources, explaining, tokens, serving}, parts)
   if (settings.data_exports_enabled) await exports.resume()
   stack.defer(() => revocations.close())
   await revocations.start(moved => forgetCaches(remembered, moved))

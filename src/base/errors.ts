@@ -1,4 +1,5 @@
 const NOT_KNOWN = {status: 401, admin: 'AB05', type: 'authentication_error', code: '03'} as const
+const EXHAUSTED = {status: 412, admin: 'AB03', type: 'api_key_exhaust_error', code: '04'} as const
 const NOT_ALLOWED = {status: 403, admin: 'AB03', type: 'permission_error', code: '033'} as const
 
 /**
@@ -11,7 +12,7 @@ export const REFUSALS = {
   'key.missing': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'No API key was sent. Send it as {header}, or as Authorization: Bearer.'},
   'key.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The API key is not known to this gateway. Check that it is whole and was not deleted.'},
   'key.expired': {status: 401, admin: 'AB05', type: 'authentication_error', code: '01', say: 'The API key expired at {expires_at}. Create a new one.'},
-  'key.exhausted': {status: 412, admin: 'AB03', type: 'api_key_exhaust_error', code: '04', say: 'The usage limit of the API key {key} is used up.{standing}{hint}'},
+  'key.exhausted': {...EXHAUSTED, say: 'The usage limit of the API key {key} is used up.{standing}{hint}'},
   'key.admin_inference': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'An admin key cannot call models. Use a workspace key.'},
   'key.rate_reached': {status: 429, admin: 'AB06', type: 'rate_limit_exceeded', code: '05', say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.{hint}'},
   'workspace.exhausted': {status: 412, admin: 'AB03', type: 'workspace_exhaust_error', code: '04', say: 'The usage limit of the workspace {workspace} is used up.{standing}{hint}'},
@@ -35,6 +36,16 @@ export const REFUSALS = {
   'token.audience': {...NOT_KNOWN, say: 'The token is not meant for this gateway ({claim}).'},
   'token.subject': {...NOT_ALLOWED, say: 'The subject of the token is not allowed here.'},
   'token.scopes': {...NOT_ALLOWED, say: 'The token has no scope that this gateway knows.'},
+  'token.disabled': {...NOT_ALLOWED, say: 'Tokens are not accepted here.'},
+  'token.organisation': {...NOT_KNOWN, say: '{reason}'},
+  'token.not_served': {...NOT_ALLOWED, say: 'The organisation {organisation} is not served by this gateway.'},
+  'token.unbound': {...NOT_ALLOWED, say: 'Tokens without an organisation claim need jwt.issuer and jwt.audiences.'},
+  'token.no_keys': {...NOT_ALLOWED, say: 'The organisation has no key set for tokens. Set jwt.jwks_url or jwt.jwks.'},
+  'token.workspace': {...NOT_ALLOWED, say: 'The workspace {workspace} is not open to this token.'},
+  'token.workspace_missing': {...NOT_ALLOWED, say: 'The token names no workspace (workspace_slug).'},
+  'token.person': {...NOT_ALLOWED, say: 'The person of this token no longer has access.'},
+  'token.limits': {...NOT_KNOWN, say: 'The limits in the token are not valid: {issues}'},
+  'token.exhausted': {...EXHAUSTED, say: 'The usage limit of this token is used up.{standing}{hint}'},
   'invite.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The invite is not known to this gateway, was used, cancelled or sent anew, or has expired. Ask for a new one.'},
   'role.above': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: the role {role} is above your own, {own}.'},
   'role.own_only': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: {deed} is for managers and admins of the workspace.'},

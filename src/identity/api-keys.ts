@@ -7,7 +7,7 @@ import type {Authenticator} from './authenticator.ts'
 import {hashKey} from './keys.ts'
 import {findPerson} from './person.ts'
 
-/** A key that was found, with what ends it. It may be remembered: call `requireLive` each time it is used. */
+/** A found key or token, with what ends it. It may be remembered: call `requireLive` each time it is used. */
 export interface KnownKey {
   readonly access: Access
   /** ISO 8601 UTC; null where it works without end, or ended at a time that was not noted. */
@@ -19,7 +19,7 @@ export interface KnownKey {
 
 /** API keys of every kind. The key of a user does what its scopes say, as far as the user's role goes. */
 export function apiKeys(db: Db): Authenticator {
-  return {recognises: () => true, authenticate: (key, now) => accessByKey(db, key, now)}
+  return {recognises: () => true, authenticate: (key, {now}) => accessByKey(db, key, now)}
 }
 
 async function accessByKey(db: Db, key: string, now: string): Promise<Access> {
@@ -47,9 +47,12 @@ export function knownKey(row: FoundKey): KnownKey {
   }
 }
 
-/** Refuses a key that has ended by `now_ms`, or whose workspace is archived. */
+/** Refuses a key or a token that has ended by `now_ms`, or whose workspace is archived. */
 export function requireLive({access, expires_at, expires_at_ms, workspace_archived}: KnownKey, now_ms: number): Access {
-  if (expires_at_ms <= now_ms) throw new Refusal('key.expired', {expires_at: expires_at ?? 'an earlier time'})
+  if (expires_at_ms <= now_ms) {
+    if (access.subject.kind === 'token') throw new Refusal('token.time', {reason: `expired at ${expires_at}`})
+    throw new Refusal('key.expired', {expires_at: expires_at ?? 'an earlier time'})
+  }
   if (workspace_archived) throw new Refusal('workspace.archived')
   return access
 }

@@ -8,7 +8,7 @@ import {findPerson} from './person.ts'
 
 /** Persons, by the token of a session that was opened here. */
 export function sessions(db: Db): Authenticator {
-  return {recognises: isSessionToken, authenticate: (token, now) => accessBySession(db, token, now)}
+  return {recognises: isSessionToken, authenticate: (token, {now}) => accessBySession(db, token, now)}
 }
 
 async function accessBySession(db: Db, token: string, now: string): Promise<Access> {

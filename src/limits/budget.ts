@@ -25,7 +25,7 @@ export function budgetClaim(of: EntityLimit, limit: StoredUsageLimit, time_ms: n
     mode: limit.enforcement,
     amount: 0,
     limit: limit.type === 'cost' ? nanoDollars(limit.credit_limit) : BigInt(limit.credit_limit),
-    ends_at_ms,
+    ends_at_ms: Math.min(ends_at_ms, of.ends_at_ms ?? Infinity),
     rebuilds: true,
     group: groupOf(of),
     of,

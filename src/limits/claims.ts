@@ -4,9 +4,10 @@ import type {Claim, Counted, Counters} from '../ports/counters/index.ts'
 
 /** The limits of one entity, as its row holds them (column texts). */
 export interface EntityLimit {
-  readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
+  readonly entity: 'key' | 'token' | 'workspace' | 'provider' | 'integration' | 'policy'
   /**
-   * Of an integration, which is limited per workspace, both ids; of a policy its id and the value key of the entity.
+   * Of an integration, which is limited per workspace, both ids, and so of a token; of a policy its id and the value
+   * key of the entity.
    */
   readonly id: string
   readonly name: string
@@ -15,6 +16,8 @@ export interface EntityLimit {
   readonly rates: string | null
   /** When its usage was last set to zero by hand; ISO 8601. */
   readonly last_reset_at: string | null
+  /** Its counters are forgotten then, for nothing can be counted any more: of a token. Epoch milliseconds. */
+  readonly ends_at_ms?: number
 }
 
 /** A claim, and what has to be known of it to refuse in the right words or to rebuild its counter. */
@@ -34,6 +37,7 @@ export interface LimitClaim extends Claim {
 
 const NOUNS = {
   key: 'the API key',
+  token: 'this token',
   workspace: 'the workspace',
   provider: 'the provider',
   integration: 'the integration',
@@ -41,8 +45,13 @@ const NOUNS = {
 } as const
 
 /** A limit as people say it: `10 requests per minute of the API key blue`. */
-export function labelOf(amount: number, things: string, period: string, {entity, name}: EntityLimit): string {
-  return `${amount} ${amount === 1 ? things.slice(0, -1) : things} ${period} of ${NOUNS[entity]} ${name}`
+export function labelOf(amount: number, things: string, period: string, of: EntityLimit): string {
+  return `${amount} ${amount === 1 ? things.slice(0, -1) : things} ${period} of ${calledOf(of)}`
+}
+
+/** A token has no name of its own. */
+function calledOf({entity, name}: EntityLimit): string {
+  return entity === 'token' ? NOUNS.token : `${NOUNS[entity]} ${name}`
 }
 
 /** The group that bounds counters of entities together: their policy. */
@@ -58,11 +67,13 @@ export function counterKey(type: Counted, period: string, since_ms: number, {ent
   return `${type}/${period}/${since_ms}/${entity}/${id}`
 }
 
+const BUDGET_KEY = new RegExp(`^(tokens|cost)/budget/(\\d+)/(${Object.keys(NOUNS).join('|')})/(.+)$`, 's')
+
 /** The parts of a budget counter's key; null for that of a rate. */
 export function readBudgetKey(
   counter_key: string,
 ): {counts: Counted; since_ms: number; entity: EntityLimit['entity']; id: string} | null {
-  const found = /^(tokens|cost)\/budget\/(\d+)\/(key|workspace|provider|integration|policy)\/(.+)$/s.exec(counter_key)
+  const found = BUDGET_KEY.exec(counter_key)
   if (!found) return null
   const [, counts, since, entity, id] = found
   return {counts: counts as Counted, since_ms: Number(since), entity: entity as EntityLimit['entity'], id: id!}
@@ -75,6 +86,7 @@ export function countedBy(counter_key: string): Counted | undefined {
 
 const REFUSED = {
   key: {rate: 'key.rate_reached', budget: 'key.exhausted'},
+  token: {rate: 'key.rate_reached', budget: 'token.exhausted'},
   workspace: {rate: 'key.rate_reached', budget: 'workspace.exhausted'},
   provider: {rate: 'provider.rate_reached', budget: 'provider.exhausted'},
   integration: {rate: 'integration.rate_reached', budget: 'integration.exhausted'},
@@ -125,10 +137,11 @@ function refusalOf(claim: LimitClaim, time_ms: number, used: bigint | null): Ref
 
 /** Describes the state of a budget, to follow the sentence that it is used up. */
 function standingOf({of, label, counts, ends_at_ms}: LimitClaim, used: bigint | null): string {
-  const allowed = label.slice(0, label.length - ` of ${NOUNS[of.entity]} ${of.name}`.length)
-  const begins = Number.isFinite(ends_at_ms)
-    ? `it resets at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}`
-    : 'it does not reset by itself'
+  const allowed = label.slice(0, label.length - ` of ${calledOf(of)}`.length)
+  const begins =
+    of.entity !== 'token' && Number.isFinite(ends_at_ms)
+      ? `it resets at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}`
+      : 'it does not reset by itself'
   const of_it =
     used === null ? `It allows ${allowed}` : `Used are ${counts === 'cost' ? Number(used) / 1e9 : used} of ${allowed}`
   return ` ${of_it}; ${begins}.`

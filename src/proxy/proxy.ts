@@ -152,7 +152,7 @@ async function proxy(
     const link = linkOf(request.url, services.seal, incoming.at_ms)
     if (link) incoming = followed(came, link)
     const credentials = link ? linkCredentials(() => readCredentials(came), link) : readCredentials(came)
-    const found = authenticate(credentials, SCOPE, services)
+    const found = authenticate(credentials, SCOPE, services, came)
     const caller = found instanceof Promise ? await state.wait('authenticating', found) : found
     vouchFor(request)
     if (link) checkLink(link, caller)

@@ -1,6 +1,7 @@
 import type {Dispatcher} from 'undici'
 import type {After} from '../base/delay.ts'
 import type {Destination} from '../base/egress/target.ts'
+import type {ClientRequest} from '../base/ingress/request.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
 import type {CacheParts} from '../cache/lookup.ts'
@@ -30,7 +31,10 @@ import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
 import type {GuardrailServices} from './guardrail-services.ts'
 
-/** A key as calls know it: who shows it, what ends it, and the caller that it makes; null for a key of no workspace. */
+/**
+ * A key or token as calls know it: who shows it, what ends it, and the caller that it makes; null for a key of no
+ * workspace.
+ */
 export interface KnownCaller extends KnownKey {
   readonly caller: Caller | null
 }
@@ -52,7 +56,7 @@ export interface Caller extends Principal {
 
 /** The limits of one entity, as its row holds them (column texts). */
 export interface EntityLimit {
-  readonly entity: 'key' | 'workspace' | 'provider' | 'integration' | 'policy'
+  readonly entity: 'key' | 'token' | 'workspace' | 'provider' | 'integration' | 'policy'
   readonly id: string
   readonly name: string
   readonly organisation_id: string
@@ -60,6 +64,8 @@ export interface EntityLimit {
   readonly usage: string | null
   readonly rates: string | null
   readonly last_reset_at: string | null
+  /** When the counters of a token may be forgotten; epoch milliseconds. */
+  readonly ends_at_ms?: number
 }
 
 /** A managed provider, opened: ready to be called. */
@@ -197,6 +203,8 @@ export interface ProxyServices {
   readonly metrics: CallMetrics
   /** The caller whose key has this SHA-256; null when none has. Served from memory when known. */
   findCaller(key_hash: string): KnownCaller | null | Promise<KnownCaller | null>
+  /** The caller of a token, which is refused where it does not hold; of the one that `client` sent. */
+  findTokenCaller(token: string, client: ClientRequest): KnownCaller | Promise<KnownCaller>
   /** The workspace's provider of this slug, opened; null when it has none. */
   findProvider(workspace_id: string, slug: string): Promise<ManagedProvider | null>
   /** The policies of a workspace; null when it has none, or policies are off. At once where they are known. */

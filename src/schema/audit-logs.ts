@@ -14,7 +14,7 @@ export const AuditQuery = z.strictObject({
   uri: z.string().min(1).max(2000).optional(),
   request_id: Word.optional(),
   user_id: Word.optional(),
-  user_type: z.enum(['user', 'api_key', 'operator', 'system']).optional(),
+  user_type: z.enum(['user', 'api_key', 'token', 'operator', 'system']).optional(),
   /** Id or slug. */
   workspace_id: Word.optional(),
   response_status_code: wholeInQuery(100, 599).optional(),
@@ -36,7 +36,7 @@ export const AuditRecord = z.strictObject({
   query_params: z.string().nullable(),
   request_headers: z.string(),
   user_id: z.string().nullable(),
-  user_type: z.enum(['user', 'api_key', 'operator', 'system']),
+  user_type: z.enum(['user', 'api_key', 'token', 'operator', 'system']),
   organisation_id: z.uuid(),
   workspace_id: z.string().nullable(),
   response_status_code: z.int(),

@@ -16,10 +16,11 @@ export interface Principal {
 export type PrincipalKind = 'api_key' | 'token' | 'session' | 'oauth_client'
 
 /**
- * The API key that is charged, as columns hold it: empty for other principals, for those columns identify keys alone.
+ * The API key or the token that is charged, as columns hold it: ids of tokens begin with `jwt:`. Empty for other
+ * principals, for those columns identify no others.
  */
 export function apiKeyIdOf({kind, id}: Principal): string {
-  return kind === 'api_key' ? id : ''
+  return kind === 'api_key' || kind === 'token' ? id : ''
 }
 
 /**

@@ -231,6 +231,14 @@ export const trustedHosts = listOf('hosts, *.domains, IP addresses, CIDR ranges 
   return isIP(host) || isName(host) ? host : undefined
 })
 
+/** Scopes of keys and tokens, in either spelling. */
+export const scopes = listOf('scopes such as completions.write', entry =>
+  /^[a-z_]{1,64}[.:][a-z_]{1,64}$/.test(entry) ? entry : undefined,
+)
+export const uuids = listOf('UUIDs', entry =>
+  /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(entry) ? entry.toLowerCase() : undefined,
+)
+
 /** A value in the form for an error message: quoted, cut, on one line, without the user and password of a URL. */
 export function quoted(value: string): string {
   const safe = value.replace(/\/\/[^/\s]*@/g, '//***@')

@@ -16,7 +16,7 @@ export const NOT_AVAILABLE: readonly Area[] = [
   {area: 'a separate control plane', instead: 'one process is gateway and control plane', variables: {
     SERVER_MODE: ['gateway'], PRIVATE_DEPLOYMENT: ['ON', 'OFF'], HYBRID_DEPLOYMENT: OFF, MANAGED_DEPLOYMENT: OFF, DISABLE_ORG_CREATION: OFF,
     CONTROL_PANEL_URL: NONE, GATEWAY_BASE_URL: NONE, INTERNAL_GATEWAY_URL: NONE, GATEWAY_CLIENT_AUTH: NONE,
-    GATEWAY_CACHE_MODE: ['SELF'], ORGANISATIONS_TO_SYNC: NONE, SKIP_DATAPLANE_CONFIG_CHECK: OFF, FETCH_SETTINGS_FROM_FILE: OFF, CONFIG_READER_PATH: NONE,
+    GATEWAY_CACHE_MODE: ['SELF'], SKIP_DATAPLANE_CONFIG_CHECK: OFF, FETCH_SETTINGS_FROM_FILE: OFF, CONFIG_READER_PATH: NONE,
   }},
   {area: 'a reading replica of the database', variables: {'DB_READER_*': NONE, MYSQL_WRITER_HADR_MODE: OFF}},
   {area: 'the kind of cache store', instead: 'REDIS_URL alone decides: Redis when it is set, memory when not', variables: {CACHE_STORE: ['redis']}},
@@ -41,9 +41,10 @@ export const NOT_AVAILABLE: readonly Area[] = [
     ANALYTICS_LOG_TABLE: ['generations'], ANALYTICS_FEEDBACK_TABLE: ['feedbacks'], ANALYTICS_GENERATION_HOOKS_TABLE: ['generation_hooks'], 'CLICKHOUSE_*': NONE,
   }},
   {area: 'connections without certificate checks', instead: 'NODE_EXTRA_CA_CERTS adds a private authority', variables: {NODE_TLS_REJECT_UNAUTHORIZED: ['1']}},
-  {area: 'single sign-on and tokens', variables: {
+  {area: 'single sign-on', variables: {
     AUTH_MODE: ['NO_AUTH'], AUTH_SSO_TYPE: NONE, OIDC_ISSUER: NONE, OIDC_CLIENTID: NONE, OIDC_CLIENT_ID: NONE, OIDC_CLIENT_SECRET: NONE,
-    OIDC_REDIRECT_URI: NONE, OIDC_CUSTOM_SCOPES: NONE, SAML_METADATA_XML: NONE, JWT_ENABLED: OFF, JWT_PRIVATE_KEY: NONE, SCIM_MEMBERSHIP_USER_MODE: OFF,
+    OIDC_REDIRECT_URI: NONE, OIDC_CUSTOM_SCOPES: NONE, SAML_METADATA_XML: NONE, JWT_PRIVATE_KEY: NONE,
+    SCIM_MEMBERSHIP_USER_MODE: OFF,
   }},
   {area: 'the semantic cache', variables: {
     VECTOR_STORE: NONE, VECTOR_STORE_ADDRESS: NONE, VECTOR_STORE_API_KEY: NONE, VECTOR_STORE_COLLECTION_NAME: NONE,

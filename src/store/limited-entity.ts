@@ -17,11 +17,11 @@ export interface LimitedEntity {
 /** The workspace of what has a limit; null when it is not there. A policy's usage is known by the policy alone. */
 export async function workspaceOfLimited(
   db: Db,
-  {entity, id}: {readonly entity: LimitedEntity['entity'] | 'policy'; readonly id: string},
+  {entity, id}: {readonly entity: LimitedEntity['entity'] | 'token' | 'policy'; readonly id: string},
 ): Promise<string | null> {
   if (entity === 'workspace') return id
   if (entity === 'policy') return ''
-  if (entity === 'integration') return id.slice(id.indexOf('/') + 1)
+  if (entity === 'integration' || entity === 'token') return id.slice(id.indexOf('/') + 1)
   const rows =
     entity === 'key'
       ? db.selectFrom('api_keys').select('workspace_id').where('id', '=', id)

@@ -5,8 +5,8 @@ import {retainedSince} from './retention-start.ts'
 import {saturatedSum} from './saturated.ts'
 
 export interface EntityUsageScope {
-  readonly entity: 'key' | 'workspace' | 'provider' | 'integration'
-  /** Of an integration `<its id>/<workspace id>`, for it is limited per workspace. */
+  readonly entity: 'key' | 'token' | 'workspace' | 'provider' | 'integration'
+  /** Of an integration and a token `<its id>/<workspace id>`. */
   readonly id: string
   readonly workspace_id: string
 }
@@ -60,15 +60,15 @@ async function slugsOf(
   db: Db,
   {entity, id, workspace_id}: EntityUsageScope,
 ): Promise<readonly string[] | null | 'ambiguous'> {
-  if (entity === 'key' || entity === 'workspace') return null
+  if (entity === 'key' || entity === 'token' || entity === 'workspace') return null
   const providers = db.selectFrom('providers').where('workspace_id', '=', workspace_id)
   if (entity === 'provider') {
     const rows = await providers.select('slug').where('id', '=', id).execute()
     return rows.map(row => row.slug)
   }
   const rows = await providers.select(['slug', 'integration_id']).execute()
-  const own = new Set(rows.filter(row => row.integration_id === integrationOf(id)).map(row => row.slug))
-  return rows.some(row => row.integration_id !== integrationOf(id) && own.has(row.slug)) ? 'ambiguous' : [...own]
+  const own = new Set(rows.filter(row => row.integration_id === bareId(id)).map(row => row.slug))
+  return rows.some(row => row.integration_id !== bareId(id) && own.has(row.slug)) ? 'ambiguous' : [...own]
 }
 
 /** `hour` begins with what `from_hour` says (`2026-01-02T03`), whatever follows. */
@@ -80,7 +80,7 @@ async function hoursFrom(
 ): Promise<LedgerUsage> {
   if (slugs?.length === 0) return NOTHING
   let query = db.selectFrom('traffic.usage_hourly').where('hour', '>=', from_hour)
-  if (entity === 'key') query = query.where('api_key_id', '=', id)
+  if (entity === 'key' || entity === 'token') query = query.where('api_key_id', '=', bareId(id))
   else query = query.where('workspace_id', '=', workspace_id)
   if (slugs) query = query.where('provider_slug', 'in', slugs)
   return exactly(await query.select(SUMS).executeTakeFirstOrThrow())
@@ -98,9 +98,9 @@ async function entriesBetween(
     .where('workspace_id', '=', workspace_id)
     .where('admitted_at', '>=', from_at)
   if (before_at !== null) query = query.where('admitted_at', '<', before_at)
-  if (entity === 'key') query = query.where('api_key_id', '=', id)
+  if (entity === 'key' || entity === 'token') query = query.where('api_key_id', '=', bareId(id))
   if (entity === 'provider') query = query.where('provider_id', '=', id)
-  if (entity === 'integration') query = query.where('integration_id', '=', integrationOf(id))
+  if (entity === 'integration') query = query.where('integration_id', '=', bareId(id))
   return exactly(await query.select(SUMS).executeTakeFirstOrThrow())
 }
 
@@ -121,4 +121,5 @@ function exactly({
   return {tokens: BigInt(prompt_tokens) + BigInt(completion_tokens), cost_nanousd: BigInt(cost_nanousd)}
 }
 
-const integrationOf = (id: string) => id.split('/', 1)[0]!
+/** Without the workspace. */
+const bareId = (id: string) => id.split('/', 1)[0]!

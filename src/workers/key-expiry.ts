@@ -6,7 +6,7 @@ import type {Job} from './schedule.ts'
 
 /**
  * Keys and providers past their expiry become `expired` without anyone's action, and people get mail: calls are refused
- * from the moment on, so whoever can replace them has to know.
+ * from the moment on, so people who can replace them have to know.
  */
 export function keyExpiryJob({store, log, ...on}: NoticeServices & {readonly store: Store; readonly log: Log}): Job {
   return {

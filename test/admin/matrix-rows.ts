@@ -153,6 +153,9 @@ const TIMES = {start_time: '2026-03-01T00:00:00Z', end_time: '2026-03-31T00:00:0
 export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'organisation.get': () => ({}),
   'organisation.update': () => ({body: {name: 'Organisation'}}),
+  'organisation_auth.get': () => ({}),
+  'organisation_auth.update': () => ({body: {jwt: {enabled: false}}}),
+  'organisation_auth.test': () => ({body: {part: 'jwt'}}),
   'workspace_settings.get': p => ({params: {workspaceId: p.workspace}}),
   'workspace_settings.update': p => ({params: {workspaceId: p.workspace}, body: {security: {}}}),
   'invites.list': () => ({}),

@@ -1,5 +1,8 @@
 import type {TestGateway} from '../support/gateway.ts'
+import {signer} from '../support/tokens.ts'
 import {run} from './support.ts'
+
+const KEY = signer('EdDSA')
 
 /**
  * What a gateway has of every kind that files hold, several of each; `people` are users of every gateway that takes
@@ -31,6 +34,9 @@ export async function fillEveryKind(gateway: TestGateway, people: Readonly<Recor
       workspace_overrides: ['logs', 'analytics'],
       api_keys: {max_expiry_days: 365},
     },
+  })
+  await put('/admin/organisation/auth', {
+    jwt: {jwks: {keys: [KEY.jwk]}, algorithms: ['EdDSA', 'ES256'], issuer: 'https://idp.example.com', clock_skew_s: 30},
   })
   for (const color of ['red', 'blue']) {
     const workspace_id = `ws-${color}`

@@ -81,6 +81,7 @@ test('these are the commands', () => {
     ...['add', 'list', 'show', 'update', 'remove'].map(verb => `members ${verb}`),
     ...['map', 'list', 'unmap'].map(verb => `groups ${verb}`),
     ...['create', 'list', 'revoke'].map(verb => `sessions ${verb}`),
+    ...['show', 'set', 'test'].map(verb => `jwt ${verb}`),
     'scopes list',
     ...['list', 'verify', 'export'].map(verb => `audit ${verb}`),
     'api',

@@ -17,12 +17,15 @@ import {holdersOf, SCOPES} from '../../src/identity/scopes.ts'
 import {authorOf, type Subject, userOf} from '../../src/identity/subject.ts'
 import {securityOf} from '../../src/schema/security.ts'
 import {findKeyByHash} from '../../src/store/api-keys.ts'
+import {updateOrganisation} from '../../src/store/organisations.ts'
 import type {ApiKeyKind} from '../../src/store/tables/identity.ts'
 import type {OrganisationRole, WorkspaceRole} from '../../src/store/tables/people.ts'
 import {type Admin, startAdmin} from '../support/admin.ts'
 import {seedUser} from '../support/people.ts'
+import {heldToken, signer} from '../support/tokens.ts'
 
 const NOW = '2026-03-04T05:06:07.000Z'
+const SIGNER = signer('EdDSA')
 const USUAL = securityOf({})
 const byRole = (role: Role) => (scope: string) => {
   const cell = settingOf(role, scope)
@@ -45,11 +48,14 @@ describe('what each subject may do, and where', () => {
   let other: string
   beforeAll(async () => {
     admin = await startAdmin()
+    const auth = JSON.stringify({jwt: {jwks: {keys: [SIGNER.jwk]}, algorithms: ['EdDSA']}})
+    await admin.store.write(db => updateOrganisation(db, admin.organisation_id, {auth}))
     other = (await admin.seedWorkspace(admin.organisation_id)).id
   })
   afterAll(() => admin.close())
 
-  const shown = (credential: string) => authenticate(authenticators(admin.store.db), credential, NOW)
+  const shown = (credential: string) =>
+    authenticate(authenticators(admin.store.db, admin.services.tokens), credential, {now: NOW, client_ip: null})
   const person = async (role: OrganisationRole, workspaces: Record<string, WorkspaceRole> = {}) =>
     shown((await seedUser(admin, role, workspaces)).token)
   const member = async (role: WorkspaceRole) =>
@@ -59,6 +65,12 @@ describe('what each subject may do, and where', () => {
     const user = role && (await seedUser(admin, role, in_workspace && {[workspace_id]: in_workspace}))
     const place = kind === 'organisation-service' ? {organisation_id} : {organisation_id, workspace_id}
     return shown((await admin.seedKey(place, {kind, user_id: user?.id ?? null, scopes: [...SCOPES]})).key)
+  }
+
+  const token = async (scopes: readonly string[], email_id?: string) => {
+    const {organisation_id, workspace_id} = admin
+    const claims = {organisation_id, workspace_slug: workspace_id, scope: scopes.join(' '), email_id}
+    return shown(heldToken(SIGNER, claims, Date.parse(NOW)))
   }
 
   /** Every kind of subject is here: another does not compile without its rows. */
@@ -119,6 +131,25 @@ describe('what each subject may do, and where', () => {
         may: both(byKind('workspace-user'), byRole(`organisation ${role}`)),
         has_user: true,
       })),
+    ],
+    token: [
+      {
+        name: 'a token of every scope',
+        made: () => token([...SCOPES]),
+        reach: 'workspace' as const,
+        may: both(byKind('workspace-service'), scope => !/_api_keys\.(create|update|delete|rotate)$/.test(scope)),
+        has_user: false,
+      },
+      {
+        name: 'the token of a member who is an owner, which gives no role',
+        made: async () => {
+          const {email} = await seedUser(admin, 'owner')
+          return token(['completions.write', 'organisation_users.list'], email)
+        },
+        reach: 'workspace' as const,
+        may: scope => scope === 'completions.write',
+        has_user: true,
+      },
     ],
   }
   const ROWS = Object.entries(SUBJECTS).flatMap(([kind, rows]) => rows.map(row => [row.name, kind, row] as const))

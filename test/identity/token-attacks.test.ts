@@ -238,7 +238,14 @@ describe('tokens', () => {
     expect(() => judged(resigned({...HEADER, typ: 'x'.repeat(500)}, CLAIMS))).toThrow(/the type x{40};/)
   })
 
-  test('a token is told from a key by its two dots', () => {
-    expect([good(), 'gk-abc', 'sk-a.b', 'a.b.c.d', '..'].map(looksLikeToken)).toEqual([true, false, false, false, true])
+  test('a token is told from a key by its two dots, and by how it begins', () => {
+    expect([good(), 'gk-abc', 'an.operators.choice', 'ey.b', 'ey.b.c.d', '..'].map(looksLikeToken)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ])
   })
 })

@@ -90,6 +90,7 @@ async function plane(
     soon,
     steady: () => performance.now(),
     findCaller: () => knownCaller(CALLER),
+    findTokenCaller: () => knownCaller(CALLER),
     findProvider: async () => null,
     findConfig: async () => null,
     findPrompt: async () => undefined,

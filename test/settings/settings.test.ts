@@ -392,9 +392,9 @@ describe('documented variables of later versions', () => {
       'LOKI_HOST is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
     ],
     [
-      'JWT_ENABLED',
+      'SCIM_MEMBERSHIP_USER_MODE',
       'ON',
-      'JWT_ENABLED is not available in this version (single sign-on and tokens). Unset it or set it to OFF or false.',
+      'SCIM_MEMBERSHIP_USER_MODE is not available in this version (single sign-on). Unset it or set it to OFF or false.',
     ],
     [
       'GATEWAY_BASE_URL',
@@ -418,7 +418,7 @@ describe('documented variables of later versions', () => {
   test('set to what they are by default, or to nothing, they may stand', () => {
     const env = {
       MCP_PORT: '8788',
-      JWT_ENABLED: 'off',
+      SCIM_MEMBERSHIP_USER_MODE: 'off',
       LOG_STORE: 'control_plane',
       CACHE_STORE: 'redis',
       LOKI_HOST: '',

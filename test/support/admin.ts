@@ -9,7 +9,9 @@ import {OPERATIONS} from '../../src/admin/registry.ts'
 import type {AdminServices} from '../../src/admin/services.ts'
 import {openChecking} from '../../src/app/guardrail-checks.ts'
 import {ROUTING} from '../../src/app/server.ts'
+import {openTokens} from '../../src/app/tokens.ts'
 import {newId} from '../../src/base/ids.ts'
+import {createLog} from '../../src/base/log.ts'
 import {createSeal} from '../../src/base/seal.ts'
 import {makeKey} from '../../src/identity/keys.ts'
 import {scopesOf} from '../../src/identity/scopes.ts'
@@ -18,6 +20,7 @@ import {insertKey} from '../../src/store/api-keys.ts'
 import {bodyFinder} from '../../src/store/bodies/index.ts'
 import type {CacheName, Db} from '../../src/store/database.ts'
 import {insertOrganisation} from '../../src/store/organisations.ts'
+import {forgetRows} from '../../src/store/remembered.ts'
 import type {ApiKeysTable, AuditLogsTable, WorkspacesTable} from '../../src/store/tables/identity.ts'
 import {cachesOf} from '../../src/store/tables/invalidation.ts'
 import {insertWorkspace} from '../../src/store/workspaces.ts'
@@ -52,9 +55,15 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   const faults: {cause: unknown; operation: string; request_id: string}[] = []
   const {settings} = readSettings({env})
   const checking = openChecking(settings)
+  const {tokens, close: closeTokens} = openTokens({
+    ...{settings, store, log: createLog('silent', 'gateway', () => undefined)},
+    ...{now: () => now.getTime(), wall: () => now.getTime(), steady: () => performance.now()},
+  })
+  store.onWrite(changed => forgetRows(tokens.remembered, changed))
   const services: AdminServices = {
     store,
     settings,
+    tokens,
     check_services: checking.check_services,
     seal: createSeal(Buffer.alloc(32, 7)),
     bodies: bodyFinder(options, store.db),
@@ -193,6 +202,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     async close() {
       await server.close()
       await checking.close()
+      await closeTokens()
       await close()
     },
   }

@@ -6,12 +6,15 @@ import {rememberedPrices} from '../../src/app/remembered-prices.ts'
 import {administeredBy} from '../../src/app/server.ts'
 import {Destinations} from '../../src/base/egress/target.ts'
 import {readTrusted} from '../../src/base/egress/trust.ts'
+import type {ClientRequest} from '../../src/base/ingress/request.ts'
+import {Tokens} from '../../src/identity/jwt/tokens.ts'
 import {openPricing} from '../../src/pricing/open.ts'
 import {PriceCache} from '../../src/pricing/price-cache.ts'
 import {find as findKind} from '../../src/providers/registry.ts'
 import {dryRunCall} from '../../src/proxy/call/offline-call.ts'
 import {openGuards} from '../../src/proxy/lookups/guardrails.ts'
 import {createLookups} from '../../src/proxy/lookups/lookups.ts'
+import {createTokenCallers} from '../../src/proxy/lookups/token-callers.ts'
 import {Prompts} from '../../src/proxy/run/prompt.ts'
 import type {Caller} from '../../src/proxy/services.ts'
 import {PlanCache} from '../../src/proxy/targets/plan-cache.ts'
@@ -20,7 +23,11 @@ import type {TableName} from '../../src/store/database.ts'
 import type {Remembered} from '../../src/store/remembered.ts'
 import {INVALIDATES} from '../../src/store/tables/invalidation.ts'
 import {type Admin, startAdmin} from './admin.ts'
+import {seedUser} from './people.ts'
 import type {StoreKind} from './stores.ts'
+import {heldToken, signer} from './tokens.ts'
+
+const SIGNER = signer('EdDSA')
 
 /** A cache with two entries, each made of rows of its own. */
 export interface HeldCache {
@@ -69,6 +76,13 @@ export async function heldCaches(kind: StoreKind) {
   const db = store.db.withPlugin(reads)
   const now_ms = () => now().getTime()
   const known = createLookups({db, seal, has_policies: true, kind: findKind, pricedModels: () => []})
+  const by_token = createTokenCallers(
+    db,
+    new Tokens({
+      ...{db, is_enabled: true, served: [], default_scopes: [], wall: now_ms, onRefused: () => undefined},
+      key_sets: undefined as never, // the keys are in place
+    }),
+  )
   const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
   const on: HeldServices = {
     ...known,
@@ -139,6 +153,11 @@ export async function heldCaches(kind: StoreKind) {
       look: (which = 'one') =>
         prompts.find({...of, workspace_id: rows[which].workspace_id} as Caller, rows[which].prompt, false),
     },
+    {
+      name: 'callers by token',
+      remembered: by_token.remembered,
+      look: async (which = 'one') => by_token.find(rows[which].token, {socket: {}} as ClientRequest),
+    },
     {name: 'prices', remembered: [prices], look: () => refreshed},
   ]
   /** How many statements `work` read the database with. */
@@ -158,6 +177,7 @@ interface HeldRows {
   readonly workspace_id: string
   readonly key: string
   readonly key_id: string
+  readonly token: string
   readonly config: string
   readonly config_id: string
   readonly provider_id: string
@@ -177,6 +197,8 @@ async function heldRows(admin: Admin): Promise<Readonly<Record<'one' | 'other', 
     }
     const post = (path: string, body: object) => ask('POST', path, {name, workspace_id, ...body})
     const key = await admin.seedKey({organisation_id, workspace_id})
+    const {email: email_id} = await seedUser(admin)
+    const claims = {organisation_id, workspace_slug: workspace_id, scope: 'completions.write', email_id}
     const slug = `p-${name}`
     const account = await ask('POST', '/integrations', {name, slug: `i-${name}`, ai_provider_id: 'openai', key: 'sk'})
     await ask('PUT', `/integrations/${account.slug}/workspaces`, {
@@ -212,6 +234,7 @@ async function heldRows(admin: Admin): Promise<Readonly<Record<'one' | 'other', 
       workspace_id,
       key: key.key,
       key_id: key.id,
+      token: heldToken(SIGNER, claims, admin.services.now().getTime()),
       config: config.slug,
       config_id: config.id,
       provider_id: provider.id,
@@ -220,6 +243,8 @@ async function heldRows(admin: Admin): Promise<Readonly<Record<'one' | 'other', 
       prompt_id: prompt.id,
     }
   }
+  const auth = {jwt: {jwks: {keys: [SIGNER.jwk]}, algorithms: ['EdDSA']}}
+  expect((await admin.asAdmin('PUT', '/v1/admin/organisation/auth', auth)).status).toBe(200)
   const other = await admin.seedWorkspace(organisation_id)
   return {one: await made(admin.workspace_id, 'one'), other: await made(other.id, 'other')}
 }

@@ -11,8 +11,10 @@ export const PORTS_ARE_LATE = process.env.TEST_PORTS === 'late'
  */
 export function latePorts(services: ProxyServices): ProxyServices {
   const {limits, recorder} = services
-  const {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, listedProviders} = services
-  const directory = {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, listedProviders}
+  const {findCaller, findTokenCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial} = services
+  const {listedProviders} = services
+  const found = {findCaller, findTokenCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial}
+  const directory = {...found, listedProviders}
   return {
     ...services,
     ...(Object.fromEntries(

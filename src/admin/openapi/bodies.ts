@@ -34,6 +34,8 @@ const vault = {
 /** The example bodies, by the id of the operation: each is checked by the operation's own validation. */
 // biome-ignore format: a table is read by its lines
 export const BODIES: Readonly<Record<string, unknown>> = {
+  'organisation_auth.update': {jwt: {jwks_url: 'https://idp.example.com/keys', audiences: ['gateway']}},
+  'organisation_auth.test': {part: 'jwt', token: 'eyJEXAMPLE.eyJEXAMPLE.EXAMPLE'},
   'organisation.update': {name: 'Default', settings: {security: {logs: {membersViewLogs: false}}}},
   'workspace_settings.update': {security: {logs: {membersViewLogs: true}}},
   'invites.create': {email: 'someone@example.com', role: 'member', workspaces: [{id: 'search', role: 'member'}]},

@@ -119,7 +119,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   uri: 'The path of the request.',
   userId: 'Id of the user.',
   user_id: 'Id of the user.',
-  user_type: 'Who did it: a user, an API key, the operator or the gateway itself.',
+  user_type: 'Who did it: a user, an API key, a token, the operator or the gateway itself.',
   version: 'A version: its number, `latest`, `default`, or a label.',
   versionId: 'Id of the version.',
   virtual_keys: 'Slugs or ids of providers, by commas.',

@@ -41,6 +41,9 @@ export const WORDS: Readonly<Record<string, unknown>> = {
   ...{hour: '2026-03-04T05:00:00.000Z', day: '2026-03-04', month: '2026-03', kind: EXAMPLE_KIND, breaks: [], invite_link: 'https://gateway.example.com/invites/TOKEN', inviteLink: 'https://gateway.example.com/invites/TOKEN'},
   ...{secret_path: 'gateway/openai', secret_key: 'api_key', target_field: 'key', auth_type: 'headers', transport: 'http'},
   ...{mcp_integration_slug: 'tickets', mcp_integration_url: 'https://mcp.example.com/mcp', mime_type: 'text/plain', protocol_version: '2025-06-18', server_name: 'tickets', server_version: '1.0.0', uri_template: 'tickets://{id}', sync_status: 'pending'},
+  ...{jwks_url: 'https://idp.example.com/keys', jwks: null, issuer: 'https://idp.example.com', audience: 'gateway'},
+  ...{revoked_before: null, max_lifetime_s: 3600, default_workspace: 'search', default_scope: 'completions.write'},
+  ...{allowed_workspace: 'search', allowed_subject: 'app-1', detail: '1 key: main (RSA)'},
   ...{openapi: '3.0.3', explanation: 'The text has 42 words.', excerpt: 'How do I …'},
   ...{country: null, user_agent: null, invited_by: null, accepted_at: null, withdrawn_at: null, key_transition_expires_at: null, expires_at: '2026-06-02T05:06:07.000Z'},
 }

@@ -126,7 +126,8 @@ export class Connection {
     const head = readPlainHead(text.slice(line + 2))
     if (!head || head.body_bytes > MAX_BODY_BYTES) return undefined
     const from = end + END_OF_HEAD.length
-    return {request: new FastRequest('POST', path, head), rest: from < bytes.length ? bytes.subarray(from) : undefined}
+    const request = new FastRequest('POST', path, head, this.#socket)
+    return {request, rest: from < bytes.length ? bytes.subarray(from) : undefined}
   }
 
   #keepForLater(bytes: Buffer) {

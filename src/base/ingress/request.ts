@@ -6,6 +6,16 @@ import type {PlainHead} from './head.ts'
 /** A request as the data plane takes it: node:http's, or a plain one. */
 export type ClientRequest = IncomingMessage | FastRequest
 
+/** The other end of its connection. */
+interface Peer {
+  readonly remoteAddress?: string | undefined
+}
+
+/** The address that a request came from; null where that is not known any more. */
+export function remoteAddressOf(request: ClientRequest): string | null {
+  return request instanceof FastRequest ? request.remote_address : (request.socket.remoteAddress ?? null)
+}
+
 /** A request that is plain: its body has a length, and is read whole or not at all. */
 export class FastRequest implements Coming {
   readonly method: string
@@ -21,13 +31,20 @@ export class FastRequest implements Coming {
   is_known = false
   /** Called when someone begins to read it, who did not before it was too much to keep. */
   onRead: (() => void) | undefined
+  readonly #peer: Peer | undefined
 
-  constructor(method: string, url: string, {headers, body_bytes}: PlainHead) {
+  constructor(method: string, url: string, {headers, body_bytes}: PlainHead, peer?: Peer) {
     this.method = method
     this.url = url
     this.headers = headers
     this.#body_bytes = body_bytes
     this.#missing_bytes = body_bytes
+    this.#peer = peer
+  }
+
+  /** The address that it came from; null where that is not known any more. */
+  get remote_address(): string | null {
+    return this.#peer?.remoteAddress ?? null
   }
 
   /** All of its body has come. */

@@ -74,9 +74,21 @@ export class KeySets {
     return {keys: this.#namedIn(set, kid), generation: set.generation}
   }
 
-  /** The number of the set as it is now; a token that was verified with another number is verified again. */
+  /** The keys of an address, asked now; rejects with what went wrong. For administrators who set it up. */
+  async tried(url: string): Promise<readonly JsonValue[]> {
+    return keysIn((await this.#options.fetch(url)).text)
+  }
+
+  /**
+   * The number of the set as it is now; a token that was verified with another number is verified again. Undefined
+   * where the set is not known any more. Calls with known tokens have it read again in time, as others do.
+   */
   generationOf(url: string): number | undefined {
-    return this.#sets.get(url)?.generation
+    const set = this.#sets.get(url)
+    if (!set) return undefined
+    const age_ms = this.#options.steady() - set.read_ms
+    if (age_ms >= set.fresh_ms * REFRESH_AFTER) void this.#readAgain(set)
+    return age_ms < MAX_STALE_MS ? set.generation : undefined
   }
 
   #namedIn({keys}: KeySet, kid: string): readonly JsonValue[] {

@@ -19,9 +19,15 @@ const LONGEST_BYTES = 16 * 1024
 /** Headers that change how a token is read (RFC 7515 §4.1.11, RFC 7797). */
 const REFUSED_HEADERS = ['crit', 'b64'] as const
 
-/** True for what is taken for a token and not for a key: three parts between two dots. */
+/**
+ * True for what is taken for a token and not for a key: three parts between two dots, the first of which begins as the
+ * base64url of `{` does. An operator may choose a key with dots.
+ */
 export function looksLikeToken(credential: string): boolean {
-  return /^[^.]*\.[^.]*\.[^.]*$/.test(credential)
+  if (credential.charCodeAt(0) !== 0x65 /* e */ || (credential[1] !== 'y' && credential[1] !== 'w')) return false
+  const first = credential.indexOf('.')
+  const second = credential.indexOf('.', first + 1)
+  return first > 0 && second > 0 && !credential.includes('.', second + 1)
 }
 
 /**

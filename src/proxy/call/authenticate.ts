@@ -2,21 +2,26 @@ import {hash} from 'node:crypto'
 import {Refusal} from '../../base/errors.ts'
 import {hasScope} from '../../identity/access.ts'
 import {requireLive} from '../../identity/api-keys.ts'
-import type {RequestCredentials} from '../inbound/request.ts'
+import {looksLikeToken} from '../../identity/jwt/read.ts'
+import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
 import type {Caller, KnownCaller, Uses} from '../services.ts'
 
-type Services = Uses<'findCaller' | 'now'>
+type Services = Uses<'findCaller' | 'findTokenCaller' | 'now'>
 
 /**
- * Finds the caller by the key shown; refuses a key that is unknown, expired, used up, of an archived workspace, or
- * without `scope`. Expiry is judged on every call, whatever the cache of keys has.
+ * Finds the caller by the key or token shown; refuses one that is unknown, expired, used up, of an archived workspace,
+ * or without `scope`. Expiry is judged on every call, whatever the cache of keys has.
  */
 export function authenticate(
   {service_key, key_hash}: RequestCredentials,
   scope: string,
   services: Services,
+  {request}: Pick<InboundRequest, 'request'>,
 ): Caller | Promise<Caller> {
-  const found = services.findCaller(key_hash ?? hashOf(service_key))
+  const found =
+    key_hash === undefined && looksLikeToken(service_key)
+      ? services.findTokenCaller(service_key, request)
+      : services.findCaller(key_hash ?? hashOf(service_key))
   return found instanceof Promise
     ? found.then(known => allowed(known, scope, services))
     : allowed(found, scope, services)

@@ -15,7 +15,7 @@ import {parsed, textOf, texts} from './columns.ts'
  * a policy names, has an id that nothing held knows.
  */
 export const ANY_CONFIG = 'any config'
-interface Found<T> {
+export interface Found<T> {
   readonly found: T
   /** Ids of the rows that it is made of. */
   readonly rows: readonly string[]
@@ -27,8 +27,10 @@ interface CredentialFacts {
   readonly workspace_id: string
   /** `config_id`, `metadata`, `allow_config_override`; each but the last wins over the workspace's. */
   readonly defaults: Readonly<Record<string, unknown>>
-  readonly limits: Pick<EntityLimit, 'name' | 'usage' | 'rates' | 'last_reset_at'>
+  readonly limits: Omit<EntityLimit, 'organisation_id' | 'workspace_id'>
   readonly models: ModelList | null
+  /** The user that it names, whatever metadata says. */
+  readonly user?: string | null
 }
 
 /** The caller of a key by its SHA-256; null when there is no such key. */
@@ -42,7 +44,7 @@ export async function readCaller(db: Db, key_hash: string): Promise<Found<KnownC
     principal: {kind: 'api_key', id},
     workspace_id,
     defaults: parsed(row.defaults),
-    limits: {name, usage, rates, last_reset_at},
+    limits: {entity: 'key', id, name, usage, rates, last_reset_at},
     models: openModelList(keyWords(name), row.models),
   })
   return {found: {...known, caller}, rows: [id, ...rows]}
@@ -69,11 +71,15 @@ export async function callerOf(db: Db, access: Access, facts: CredentialFacts): 
     ...of,
     workspace_slug: workspace?.slug ?? '',
     user_id: userOf(access.subject),
-    metadata: {...texts(defaults.metadata), ...texts(workspace_defaults.metadata)},
+    metadata: {
+      ...texts(defaults.metadata),
+      ...texts(workspace_defaults.metadata),
+      ...(facts.user && {_user: facts.user}),
+    },
     config_id: own_config_id ?? (await defaultConfigId(db, workspace_id)),
     allow_config_override: defaults.allow_config_override !== false,
     limits: [
-      {...of, ...limits, entity: 'key' as const, id: principal.id},
+      {...of, ...limits},
       {...of, ...of_workspace, entity: 'workspace' as const, id: workspace_id},
     ].filter(({usage, rates}) => usage !== null || rates !== null),
     models: lists.length ? lists : null,

@@ -1,5 +1,8 @@
 import {LRUCache} from 'lru-cache'
+import {Refusal} from '../../base/errors.ts'
+import type {ClientRequest} from '../../base/ingress/request.ts'
 import type {Seal} from '../../base/seal.ts'
+import type {Tokens} from '../../identity/jwt/tokens.ts'
 import type {Policies} from '../../limits/policies.ts'
 import {readPricingConfig} from '../../pricing/config.ts'
 import type {Price} from '../../pricing/price.ts'
@@ -19,11 +22,19 @@ import {ANY_CONFIG, readCaller} from './callers.ts'
 import {textOf, texts} from './columns.ts'
 import {readListedProviders} from './listed-providers.ts'
 import {type FoundPolicies, readPolicies} from './policies.ts'
+import {createTokenCallers} from './token-callers.ts'
 
 /** The rows that calls need of the store, remembered until a change is announced. Everything is bounded. */
 export interface Lookups
   extends Uses<
-    'findCaller' | 'findProvider' | 'findPolicies' | 'findConfig' | 'findPrompt' | 'findPartial' | 'listedProviders'
+    | 'findCaller'
+    | 'findTokenCaller'
+    | 'findProvider'
+    | 'findPolicies'
+    | 'findConfig'
+    | 'findPrompt'
+    | 'findPartial'
+    | 'listedProviders'
   > {
   /** Callers, policies and lists of models; all else is read each time. */
   readonly remembered: readonly Remembered[]
@@ -39,6 +50,8 @@ export interface DirectoryOptions {
    * without one.
    */
   readonly revocations?: RevocationsKnown
+  /** Judges tokens; without it none is taken. */
+  readonly tokens?: Tokens
   readonly kind: Uses<'kind'>['kind']
   readonly pricedModels: Uses<'pricedModels'>['pricedModels']
 }
@@ -64,8 +77,10 @@ export function createLookups({
   has_policies,
   kind,
   pricedModels,
+  tokens,
   revocations = ALWAYS,
 }: DirectoryOptions): Lookups {
+  const by_token = tokens && createTokenCallers(db, tokens)
   const callers = new RowCache<KnownCaller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
   const loading = new Map<string, Promise<Policies | null>>()
@@ -84,7 +99,12 @@ export function createLookups({
   }
 
   const remembered = (key_hash: string) =>
-    callers.get(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
+    callers.get(key_hash) ?? by_token?.byHash(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
+
+  const ofToken = (token: string, client: ClientRequest): KnownCaller | Promise<KnownCaller> => {
+    if (!by_token) throw new Refusal('token.disabled')
+    return by_token.find(token, client)
+  }
 
   const loadListed = async (workspace_id: string): Promise<readonly ProviderModels[]> => {
     const born = listed.generation
@@ -118,6 +138,8 @@ export function createLookups({
     },
     findCaller: key_hash =>
       revocations.holds ? remembered(key_hash) : revocations.ready().then(() => remembered(key_hash)),
+    findTokenCaller: (token, client) =>
+      revocations.holds ? ofToken(token, client) : revocations.ready().then(() => ofToken(token, client)),
     findProvider: (workspace_id, slug) => readProvider(db, seal, workspace_id, slug),
     async findConfig(workspace_id, slug) {
       const row = await findConfigForCall(db, workspace_id, slug)
@@ -127,6 +149,7 @@ export function createLookups({
     findPartial: (caller, ref) => findPartialForCall(db, caller, ref),
     listedProviders: workspace_id => listed.get(workspace_id) ?? loadListed(workspace_id),
     remembered: [
+      ...(by_token?.remembered ?? []),
       {
         of: new Set(['api_keys', 'workspaces']),
         forget(ids) {

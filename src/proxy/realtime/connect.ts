@@ -27,7 +27,7 @@ import {namedModel, PATH, type SessionRequest} from './upstream-request.ts'
 /** The services of sessions. */
 export type RealtimeServices = SubRequestServices &
   SettleServices &
-  Uses<'administered' | 'cors' | 'findCaller' | 'findPolicies' | 'guardrails'>
+  Uses<'administered' | 'cors' | 'findCaller' | 'findTokenCaller' | 'findPolicies' | 'guardrails'>
 
 /** The target of a session; a config counts as a single target. `slug` is the `@slug` of the model. */
 export interface FindTarget {
@@ -143,7 +143,7 @@ async function admitTurn(
   targets: FindTarget,
   services: RealtimeServices,
 ) {
-  const caller = await authenticate(credentials, SCOPE, services)
+  const caller = await authenticate(credentials, SCOPE, services, incoming)
   const target = await targets.find(incoming, caller, namedModel(incoming.route.query).slug)
   checkManaged(target, services.now())
   const admission = await services.limits.admit(caller.limits, turn.id, turn.at_ms)

@@ -41,7 +41,7 @@ export async function open(
     if (fault) throw new Refusal('header.invalid', fault)
     if (live.draining) throw new Refusal('draining')
     offer = readOffer(incoming)
-    const caller = await authenticate(offer.credentials, SCOPE, services)
+    const caller = await authenticate(offer.credentials, SCOPE, services, incoming)
     call = openClientCall('realtime_session', offer.incoming, caller, door.relay, services)
     // A session is one attempt, at one place.
     call.attempts = 1

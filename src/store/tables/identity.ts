@@ -7,6 +7,8 @@ export interface OrganisationsTable {
   defaults?: string | null
   /** JSON object: what was set otherwise than it is by default. */
   settings?: string | null
+  /** JSON object: how its tokens are recognised, as far as that was set (`KeptAuth`). */
+  auth?: string | null
   created_at: string
   last_updated_at: string
 }
@@ -71,7 +73,7 @@ export interface AuditLogsTable {
   at: string
   organisation_id: string
   workspace_id: string | null
-  actor_type: 'api_key' | 'operator' | 'user' | 'system'
+  actor_type: 'api_key' | 'operator' | 'user' | 'token' | 'system'
   actor_id: string | null
   method: string
   uri: string

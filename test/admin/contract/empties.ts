@@ -32,6 +32,7 @@ export const EMPTIES: Readonly<Record<string, readonly CacheName[]>> = {
   'members.remove': caches('api_keys', 'users'),
   'members.update': caches('users'),
   'organisation.update': caches('organisations'),
+  'organisation_auth.update': caches('organisations'),
   'organisation_defaults.update': caches('organisations'),
   'organisations.create': caches('api_keys', 'organisations', 'workspaces'),
   'pricing.rollback': caches('prices'),

@@ -1,5 +1,6 @@
 import {readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
+import {heldToken, signer} from '../../support/tokens.ts'
 import {logCall, namePolicy} from './fill.ts'
 import {THING} from './names.ts'
 import type {Stage} from './runner.ts'
@@ -56,6 +57,14 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     await inject('DELETE', `/labels/${data[0]!.id}`)
   },
   'organisations show': ({inject}) => inject('POST', '/operator/organisations', {name: 'Blue', slug: 'blue'}),
+  'jwt show': ({inject}) => inject('POST', '/operator/organisations', {name: 'Blue', slug: 'blue'}),
+  'jwt test': async ({inject, folder}) => {
+    const {id} = (await inject('GET', '/admin/organisation')) as {id: string}
+    const by = signer('EdDSA')
+    const claims = {organisation_id: id, workspace_slug: 'research', scope: 'completions.write'}
+    writeFileSync(join(folder, 'token.txt'), heldToken(by, claims, Date.now()))
+    await inject('PUT', '/admin/organisation/auth', {jwt: {jwks: {keys: [by.jwk]}, algorithms: ['EdDSA']}})
+  },
   'users create': userGone,
   'invites create': userGone,
   'members add': async ({inject}, argv) => {

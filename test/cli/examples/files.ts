@@ -1,3 +1,5 @@
+import {signer} from '../../support/tokens.ts'
+
 const REQUEST = {model: 'gpt-4o-mini', messages: [{role: 'user', content: 'Hi'}]}
 const GUARDRAIL = {
   checks: [{id: 'default.contains', parameters: {words: ['internal'], operator: 'none'}}],
@@ -25,10 +27,13 @@ const LOG_ROW = {
   response: {status: 200, body: {}},
 }
 
+const KEY = signer('ES256')
+
 const ABILITIES = {name: 'openai', description: '', default: {params: []}}
 
 /** The files that examples name, by path. */
 export const FILES: Readonly<Record<string, string>> = {
+  'keys.json': JSON.stringify({keys: [KEY.jwk]}),
   'openai.key': 'sk-openai-0123456789',
   'key.txt': 'sk-key-0123456789',
   'main.json': JSON.stringify({provider: '@my-openai'}),

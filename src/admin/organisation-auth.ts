@@ -1,0 +1,114 @@
+import type {z} from 'zod'
+import type {JsonValue} from '../base/json-member.ts'
+import {keySetIssues} from '../identity/jwt/inline-keys.ts'
+import {plainScope, SCOPES} from '../identity/scopes.ts'
+import {
+  changedAuth,
+  jwtSettings,
+  OrganisationAuthTest,
+  OrganisationAuthTested,
+  OrganisationAuthUpdate,
+  OrganisationAuthView,
+  readAuth,
+} from '../schema/organisation-auth.ts'
+import {findOrganisation, updateOrganisation} from '../store/organisations.ts'
+import {findWorkspace} from '../store/workspaces.ts'
+import {type OperationCall, operation} from './operation.ts'
+import {type CallerScope, found, invalid} from './tenancy.ts'
+import {triedTokens} from './tried-tokens.ts'
+
+const tag = 'Organisation'
+const path = '/admin/organisation/auth'
+
+/** How the tokens of an organisation are recognised. */
+export const organisationAuth = [
+  operation({
+    id: 'organisation_auth.get',
+    tag,
+    method: 'GET',
+    path,
+    summary: 'Show by which rules the organisation takes tokens (JWT) in place of keys',
+    scopes: ['organisation_settings.read'],
+    reply: OrganisationAuthView,
+    handle: async call => view((await own(call)).auth),
+  }),
+  operation({
+    id: 'organisation_auth.update',
+    tag,
+    method: 'PUT',
+    path,
+    summary: 'Change the rules for tokens: what is absent stays, null goes back to the default',
+    scopes: ['organisation_settings.update'],
+    audit: {resource: 'organisation_auth', action: 'update'},
+    body: OrganisationAuthUpdate,
+    reply: OrganisationAuthView,
+    handle: updated,
+  }),
+  operation({
+    id: 'organisation_auth.test',
+    tag,
+    method: 'POST',
+    path: `${path}/test`,
+    summary: 'Try the rules for tokens: read the key set, and say what a call with a token would meet',
+    scopes: ['organisation_settings.read'],
+    only_reads: true,
+    body: OrganisationAuthTest,
+    reply: OrganisationAuthTested,
+    handle: tested,
+  }),
+] as const
+
+const MAX_KEY_SET_CHARACTERS = 65_536
+type Change = z.output<typeof OrganisationAuthUpdate>
+
+async function updated(call: OperationCall<undefined, undefined, typeof OrganisationAuthUpdate>) {
+  const {db, body, now} = call
+  const before = await own(call)
+  checkKeys(body)
+  checkScopes(body)
+  await checkWorkspaces(call, body)
+  const auth = JSON.stringify(changedAuth(readAuth(before.auth), body))
+  await updateOrganisation(db, before.id, {auth, last_updated_at: now})
+  call.auditTarget(before.id, null)
+  return view(auth)
+}
+
+async function tested(
+  call: OperationCall<undefined, undefined, typeof OrganisationAuthTest>,
+): Promise<z.input<typeof OrganisationAuthTested>> {
+  const {id, auth} = await own(call)
+  const steps = await triedTokens(call.app.tokens, {organisation_id: id, settings: jwtSettings(auth)}, call.body.token)
+  return {ok: steps.every(({ok}) => ok), steps, object: 'organisation-auth-test'}
+}
+
+function checkKeys({jwt}: Change) {
+  if (jwt?.jwks && JSON.stringify(jwt.jwks).length > MAX_KEY_SET_CHARACTERS)
+    throw invalid('jwt.jwks', `must be at most ${MAX_KEY_SET_CHARACTERS} characters`)
+  const [issue] = jwt?.jwks ? keySetIssues(jwt.jwks as JsonValue) : []
+  if (issue) throw invalid(`jwt.jwks.${issue.path}`, issue.message)
+}
+
+function checkScopes({jwt}: Change) {
+  for (const [at, scope] of (jwt?.default_scopes ?? []).entries())
+    if (!SCOPES.has(plainScope(scope))) throw invalid(`jwt.default_scopes[${at}]`, 'is no scope that is known here')
+}
+
+/** A name that was mistyped would close the organisation to all of its tokens. */
+async function checkWorkspaces({actor, db}: CallerScope, {jwt}: Change) {
+  const named = [
+    ...(jwt?.allowed_workspaces ?? []).map((name, at) => [`jwt.allowed_workspaces[${at}]`, name] as const),
+    ...(jwt?.default_workspace ? [['jwt.default_workspace', jwt.default_workspace] as const] : []),
+  ]
+  for (const [field, name] of named) {
+    const workspace = await findWorkspace(db, actor.organisation_id, name)
+    if (workspace?.status !== 'active') throw invalid(field, 'is no active workspace of the organisation')
+  }
+}
+
+async function own({actor, db}: CallerScope) {
+  return found(await findOrganisation(db, actor.organisation_id), 'organisation')
+}
+
+function view(column: string | null | undefined): z.input<typeof OrganisationAuthView> {
+  return {jwt: jwtSettings(column), object: 'organisation-auth'}
+}

@@ -87,7 +87,7 @@ export function callServices({
     limits,
     metrics,
     findCaller: known.findCaller,
-    findTokenCaller: known.findTokenCaller,
+    findCallerByCredential: known.findCallerByCredential,
     findProvider: known.findProvider,
     findPolicies: known.findPolicies,
     findConfig: known.findConfig,

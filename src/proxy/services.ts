@@ -203,8 +203,11 @@ export interface ProxyServices {
   readonly metrics: CallMetrics
   /** The caller whose key has this SHA-256; null when none has. Served from memory when known. */
   findCaller(key_hash: string): KnownCaller | null | Promise<KnownCaller | null>
-  /** The caller of a token, which is refused where it does not hold; of the one that `client` sent. */
-  findTokenCaller(token: string, client: ClientRequest): KnownCaller | Promise<KnownCaller>
+  /**
+   * The caller of what is no key, such as a token, which is refused where it does not hold; undefined for a key.
+   * `client` is the request that it came with.
+   */
+  findCallerByCredential(credential: string, client: ClientRequest): KnownCaller | Promise<KnownCaller> | undefined
   /** The workspace's provider of this slug, opened; null when it has none. */
   findProvider(workspace_id: string, slug: string): Promise<ManagedProvider | null>
   /** The policies of a workspace; null when it has none, or policies are off. At once where they are known. */

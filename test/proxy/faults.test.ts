@@ -90,7 +90,7 @@ async function plane(
     soon,
     steady: () => performance.now(),
     findCaller: () => knownCaller(CALLER),
-    findTokenCaller: () => knownCaller(CALLER),
+    findCallerByCredential: () => undefined,
     findProvider: async () => null,
     findConfig: async () => null,
     findPrompt: async () => undefined,

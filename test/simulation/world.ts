@@ -260,7 +260,7 @@ export class SimulatedWorld {
       soon: clock.soon,
       steady: clock.steady,
       now: clock.now,
-      findTokenCaller: () => known,
+      findCallerByCredential: () => undefined,
       findCaller: () =>
         is_late ? new Promise(resolve => clock.after(chance.between(0, 50), () => resolve(known))) : known,
       findProvider: async () => null,

@@ -11,9 +11,9 @@ export const PORTS_ARE_LATE = process.env.TEST_PORTS === 'late'
  */
 export function latePorts(services: ProxyServices): ProxyServices {
   const {limits, recorder} = services
-  const {findCaller, findTokenCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial} = services
+  const {findCaller, findCallerByCredential, findProvider, findPolicies, findConfig, findPrompt, findPartial} = services
   const {listedProviders} = services
-  const found = {findCaller, findTokenCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial}
+  const found = {findCaller, findCallerByCredential, findProvider, findPolicies, findConfig, findPrompt, findPartial}
   const directory = {...found, listedProviders}
   return {
     ...services,

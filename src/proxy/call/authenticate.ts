@@ -2,11 +2,10 @@ import {hash} from 'node:crypto'
 import {Refusal} from '../../base/errors.ts'
 import {hasScope} from '../../identity/access.ts'
 import {requireLive} from '../../identity/api-keys.ts'
-import {looksLikeToken} from '../../identity/jwt/read.ts'
 import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
 import type {Caller, KnownCaller, Uses} from '../services.ts'
 
-type Services = Uses<'findCaller' | 'findTokenCaller' | 'now'>
+type Services = Uses<'findCaller' | 'findCallerByCredential' | 'now'>
 
 /**
  * Finds the caller by the key or token shown; refuses one that is unknown, expired, used up, of an archived workspace,
@@ -18,10 +17,8 @@ export function authenticate(
   services: Services,
   {request}: Pick<InboundRequest, 'request'>,
 ): Caller | Promise<Caller> {
-  const found =
-    key_hash === undefined && looksLikeToken(service_key)
-      ? services.findTokenCaller(service_key, request)
-      : services.findCaller(key_hash ?? hashOf(service_key))
+  const by_credential = key_hash === undefined ? services.findCallerByCredential(service_key, request) : undefined
+  const found = by_credential ?? services.findCaller(key_hash ?? hashOf(service_key))
   return found instanceof Promise
     ? found.then(known => allowed(known, scope, services))
     : allowed(found, scope, services)

@@ -2,6 +2,7 @@ import {LRUCache} from 'lru-cache'
 import {Refusal} from '../../base/errors.ts'
 import type {ClientRequest} from '../../base/ingress/request.ts'
 import type {Seal} from '../../base/seal.ts'
+import {looksLikeToken} from '../../identity/jwt/read.ts'
 import type {Tokens} from '../../identity/jwt/tokens.ts'
 import type {Policies} from '../../limits/policies.ts'
 import {readPricingConfig} from '../../pricing/config.ts'
@@ -28,7 +29,7 @@ import {createTokenCallers} from './token-callers.ts'
 export interface Lookups
   extends Uses<
     | 'findCaller'
-    | 'findTokenCaller'
+    | 'findCallerByCredential'
     | 'findProvider'
     | 'findPolicies'
     | 'findConfig'
@@ -138,8 +139,12 @@ export function createLookups({
     },
     findCaller: key_hash =>
       revocations.holds ? remembered(key_hash) : revocations.ready().then(() => remembered(key_hash)),
-    findTokenCaller: (token, client) =>
-      revocations.holds ? ofToken(token, client) : revocations.ready().then(() => ofToken(token, client)),
+    findCallerByCredential(credential, client) {
+      if (!looksLikeToken(credential)) return undefined
+      return revocations.holds
+        ? ofToken(credential, client)
+        : revocations.ready().then(() => ofToken(credential, client))
+    },
     findProvider: (workspace_id, slug) => readProvider(db, seal, workspace_id, slug),
     async findConfig(workspace_id, slug) {
       const row = await findConfigForCall(db, workspace_id, slug)

@@ -27,7 +27,7 @@ import {namedModel, PATH, type SessionRequest} from './upstream-request.ts'
 /** The services of sessions. */
 export type RealtimeServices = SubRequestServices &
   SettleServices &
-  Uses<'administered' | 'cors' | 'findCaller' | 'findTokenCaller' | 'findPolicies' | 'guardrails'>
+  Uses<'administered' | 'cors' | 'findCaller' | 'findCallerByCredential' | 'findPolicies' | 'guardrails'>
 
 /** The target of a session; a config counts as a single target. `slug` is the `@slug` of the model. */
 export interface FindTarget {

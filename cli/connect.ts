@@ -113,7 +113,7 @@ export function gatewayOver(
 }
 
 /** Operations of the operator alone. */
-const OPERATORS = /^(organisations|sessions)\.|^users\.create$/
+const OPERATORS = /^(organisations|sessions)\.|^(users|domains)\.create$/
 
 /** The HTTP request of an operation. */
 export function requestOf(

@@ -11,6 +11,7 @@ import {completion} from './commands/completion.ts'
 import {configs} from './commands/configs.ts'
 import {init, migrate} from './commands/data.ts'
 import {deployments} from './commands/deployments.ts'
+import {domains} from './commands/domains.ts'
 import {exportCommand} from './commands/export.ts'
 import {feedback} from './commands/feedback.ts'
 import {groups} from './commands/groups.ts'
@@ -34,6 +35,7 @@ import {pricing} from './commands/pricing.ts'
 import {prompts} from './commands/prompts.ts'
 import {providers} from './commands/providers.ts'
 import {replay} from './commands/replay.ts'
+import {scim} from './commands/scim.ts'
 import {scopes} from './commands/scopes.ts'
 import {secretReferences} from './commands/secret-references.ts'
 import {serve} from './commands/serve.ts'
@@ -113,6 +115,8 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     groups(),
     sessions(),
     jwt(),
+    domains(),
+    scim(),
     scopes(),
     audit(),
   ])

@@ -25,6 +25,7 @@ import {boundedCounters, modelKeys, setAside} from './0024_bounded_text.ts'
 import {placesOfRows} from './0025_places_of_rows.ts'
 import {judgedFiles} from './0026_judged_files.ts'
 import {organisationAuth} from './0027_organisation_auth.ts'
+import {directories} from './0028_directories.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -64,4 +65,5 @@ export const MIGRATIONS: readonly Migration[] = [
   placesOfRows,
   judgedFiles,
   organisationAuth,
+  directories,
 ]

@@ -16,7 +16,7 @@ const GONE: Readonly<Record<FlagName, {readonly paths: RegExp; readonly status: 
     data_exports: {paths: /^\/logs\/exports(\/|$)/, status: 403, errorCode: 'AB03'},
     usage_limits: {paths: NEVER(), status: 403, errorCode: 'AB03'},
     audit_logs: {paths: NEVER(), status: 403, errorCode: 'AB03'},
-    scim: {paths: /^\/scim\//, status: 404, errorCode: 'AB08'},
+    scim: {paths: /^\/scim\/|\/scim-tokens\b/, status: 404, errorCode: 'AB08'},
     policy: {paths: /^\/policies\//, status: 403, errorCode: 'AB03'},
   }
 function NEVER() {
@@ -50,7 +50,7 @@ const ON = {
   'GET /v1/policies/rate-limits with a key': 200,
   'GET /v1/scim/workspaces with a key': 200,
   'GET /v1/scim/workspaces without a key': 401,
-  'GET /v1/scim/v2/Users': 501,
+  'GET /v1/scim/v2/Users': 401,
   'GET /v1/mcp-servers/none/tokens': 501,
   'GET /livez': 200,
   'GET /metrics': 200,
@@ -83,7 +83,6 @@ const OFF: Readonly<Record<FlagName, Partial<Record<Probe, unknown>>>> = {
     'GET /v1/policies/rate-limits with a key': 403,
     'GET /v1/scim/workspaces with a key': 403,
     'GET /v1/scim/workspaces without a key': 403,
-    'GET /v1/scim/v2/Users': 403,
     'GET /v1/mcp-servers/none/tokens': 403,
   },
   data_exports: {

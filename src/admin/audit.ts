@@ -41,8 +41,8 @@ export function auditRow(deed: Deed, at: string): AuditLogsTable {
     uri: deed.path,
     request_id: deed.request_id,
     request_headers: JSON.stringify(maskedHeaders(deed.headers, deed.masked_headers)),
-    request_body: deed.body === undefined ? null : cut(JSON.stringify(masked(deed.body))),
-    query_params: isEmpty(deed.query) ? null : cut(JSON.stringify(maskedQuery(deed.query))),
+    request_body: deed.body === undefined ? null : cutText(JSON.stringify(masked(deed.body))),
+    query_params: isEmpty(deed.query) ? null : cutText(JSON.stringify(maskedQuery(deed.query))),
     status: deed.status,
     resource_type: operation.audit?.resource ?? 'unknown',
     resource_id: deed.resource_id,
@@ -110,6 +110,7 @@ function isEmpty(query: unknown): boolean {
   return typeof query !== 'object' || query === null || Object.keys(query).length === 0
 }
 
-function cut(text: string): string {
+/** At most as much of a text as a row keeps. */
+export function cutText(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
 }

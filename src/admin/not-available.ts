@@ -7,22 +7,10 @@ import type {Settings} from '../settings/index.ts'
  * Paths after `/v1` that the administration will serve and this version does not: answered 501, never proxied
  * (decisions: paths).
  */
-export const NOT_AVAILABLE: readonly string[] = [
-  '/mcp-integrations/*',
-  '/mcp-servers/*',
-  '/oauth/*',
-  '/organisation/*',
-  '/scim/*',
-]
+export const NOT_AVAILABLE: readonly string[] = ['/mcp-integrations/*', '/mcp-servers/*', '/oauth/*', '/organisation/*']
 
-/**
- * Answers every method on the paths of `NOT_AVAILABLE`; where a flag is off that concerns one, as it answers for the
- * others of the kind.
- */
-export function mountLater(
-  server: FastifyInstance,
-  settings: Pick<Settings, 'api_access_enabled' | 'scim_enabled'>,
-): void {
+/** Answers every method on the paths of `NOT_AVAILABLE`; where administration is switched off, as all of it does. */
+export function mountLater(server: FastifyInstance, settings: Pick<Settings, 'api_access_enabled'>): void {
   server.register(async scope => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -36,7 +24,6 @@ export function mountLater(
     }
   })
   const refusalOf = (path: string) => {
-    if (!settings.scim_enabled && path.startsWith('/v1/scim/')) return new Refusal('route.unknown', {path})
     if (!settings.api_access_enabled) return new Refusal('flag.off', {variable: FLAGS.api_access.env})
     return new Refusal('route.later', {path})
   }

@@ -10,6 +10,7 @@ import {
   OrganisationAuthUpdate,
   OrganisationAuthView,
   readAuth,
+  scimSettings,
 } from '../schema/organisation-auth.ts'
 import {findOrganisation, updateOrganisation} from '../store/organisations.ts'
 import {findWorkspace} from '../store/workspaces.ts'
@@ -20,14 +21,14 @@ import {triedTokens} from './tried-tokens.ts'
 const tag = 'Organisation'
 const path = '/admin/organisation/auth'
 
-/** How the tokens of an organisation are recognised. */
+/** How the tokens of an organisation are recognised, and what its directory may do. */
 export const organisationAuth = [
   operation({
     id: 'organisation_auth.get',
     tag,
     method: 'GET',
     path,
-    summary: 'Show by which rules the organisation takes tokens (JWT) in place of keys',
+    summary: 'Show by which rules the organisation takes tokens (JWT) in place of keys, and what its directory does',
     scopes: ['organisation_settings.read'],
     reply: OrganisationAuthView,
     handle: async call => view((await own(call)).auth),
@@ -37,7 +38,7 @@ export const organisationAuth = [
     tag,
     method: 'PUT',
     path,
-    summary: 'Change the rules for tokens: what is absent stays, null goes back to the default',
+    summary: 'Change the rules for tokens and directories: what is absent stays, null goes back to the default',
     scopes: ['organisation_settings.update'],
     audit: {resource: 'organisation_auth', action: 'update'},
     body: OrganisationAuthUpdate,
@@ -110,5 +111,5 @@ async function own({actor, db}: CallerScope) {
 }
 
 function view(column: string | null | undefined): z.input<typeof OrganisationAuthView> {
-  return {jwt: jwtSettings(column), object: 'organisation-auth'}
+  return {jwt: jwtSettings(column), scim: scimSettings(column), object: 'organisation-auth'}
 }

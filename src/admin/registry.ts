@@ -4,6 +4,7 @@ import {auditLogs} from './audit-logs.ts'
 import {collections} from './collections.ts'
 import {configs} from './configs.ts'
 import {deployments} from './deployments.ts'
+import {domains, operatorDomains} from './domains.ts'
 import {explain} from './explain.ts'
 import {feedback} from './feedback.ts'
 import {guardrailTrials} from './guardrail-trials.ts'
@@ -43,6 +44,7 @@ import {prompts} from './prompts.ts'
 import {providers} from './providers.ts'
 import {savedFilters} from './saved-filters.ts'
 import {scimMappings} from './scim-mappings.ts'
+import {scimTokens} from './scim-tokens.ts'
 import {secretReferences} from './secret-references.ts'
 import {traces} from './traces.ts'
 import {usage} from './usage.ts'
@@ -55,6 +57,8 @@ import {workspaces} from './workspaces.ts'
 const SERVED = withOpenapi([
   ...organisation,
   ...organisationAuth,
+  ...domains,
+  ...scimTokens,
   ...invites,
   ...users,
   ...workspaces,
@@ -102,7 +106,7 @@ const SERVED = withOpenapi([
   ...workers,
 ])
 
-const BY_OPERATOR = [...operatorOrganisations, ...operatorPeople] as const
+const BY_OPERATOR = [...operatorOrganisations, ...operatorPeople, ...operatorDomains] as const
 type All = readonly [...typeof SERVED, ...typeof BY_OPERATOR]
 
 // Code that runs operations takes any of them; the types of each are for callers of one by its id.

@@ -6,6 +6,8 @@ import {after} from '../base/delay.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
+import {mountScim} from '../scim/http.ts'
+import type {ScimServices} from '../scim/services.ts'
 import type {Settings} from '../settings/index.ts'
 import {backUp} from '../store/backup.ts'
 import {checkAfterUncleanEnd} from '../store/damage.ts'
@@ -27,6 +29,7 @@ import {openSources, prepareSources} from './price-sources.ts'
 import {reload} from './reload.ts'
 import {Revocations} from './revocations.ts'
 import type {App, RootParts} from './root.ts'
+import {scimServices} from './scim.ts'
 import {createServer} from './server.ts'
 import {shutDown} from './shutdown.ts'
 import {openTokens} from './tokens.ts'
@@ -78,7 +81,8 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   await revocations.start(moved => forgetCaches(remembered, moved))
   if (options.demo) await makeDemo(async request => injectInto(await operator.open(), request))
   const governor = openGovernor(settings, log)
-  const server = openServer({settings, log, governor, plane, services, background})
+  const scim = scimServices({settings, store, log, now})
+  const server = openServer({settings, log, governor, plane, services, scim, background})
   stack.defer(() => server.close())
   return {
     role: 'server',
@@ -153,17 +157,21 @@ interface ServerParts {
   readonly governor: Governor
   readonly plane: DataPlane
   readonly services: AdminServices
+  readonly scim: ScimServices
   readonly background: Background
 }
 
 /** The server of both planes. */
-function openServer({settings, log, governor, plane, services, background}: ServerParts) {
+function openServer({settings, log, governor, plane, services, scim, background}: ServerParts) {
   return createServer({
     settings,
     log,
     governor,
     version,
-    admin: instance => mountAdmin(instance, OPERATIONS, services),
+    admin(instance) {
+      mountAdmin(instance, OPERATIONS, services)
+      mountScim(instance, scim)
+    },
     proxy: plane.proxy,
     metrics: shared(async () => (await plane.metrics()) + (await background.metrics())),
     unready: () => plane.unready(),

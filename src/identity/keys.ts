@@ -13,6 +13,7 @@ export interface MadeKey {
 const PREFIX = 'gk-'
 const SESSION_PREFIX = 'gs-'
 const INVITE_PREFIX = 'gi-'
+const SCIM_PREFIX = 'gd-'
 const LEAST = 32
 
 export function makeKey(): MadeKey {
@@ -30,6 +31,11 @@ export function givenKey(key: string): MadeKey {
 /** The token of a session, made like a key. It opens the administration alone. */
 export function makeSessionToken(): Pick<MadeKey, 'key' | 'hash'> {
   return formsOf(`${SESSION_PREFIX}${randomBytes(32).toString('base64url')}`)
+}
+
+/** The token of a directory. It opens the SCIM protocol alone. */
+export function makeScimToken(): MadeKey {
+  return formsOf(`${SCIM_PREFIX}${randomBytes(32).toString('base64url')}`)
 }
 
 /** The token in the link of an invite. */
@@ -61,8 +67,8 @@ export function sentKey(headers: IncomingHttpHeaders): {readonly key: string | u
   return {key: values['api-key']?.trim() || bearer(headers.authorization), prefix}
 }
 
-/** A service key, a session or an invite, as they are made here; not in the midst of a longer word. */
-const MADE_HERE = /(?<![\w-])g[ksi]-[\w-]{43}(?![\w-])/
+/** A service key, a session, an invite or a token of a directory, as they are made here; not in the midst of a word. */
+const MADE_HERE = /(?<![\w-])g[ksid]-[\w-]{43}(?![\w-])/
 const BASIC = /^\s*basic\s+([\w+/=-]+)\s*$/i
 
 /**

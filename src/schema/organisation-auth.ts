@@ -40,6 +40,24 @@ const Jwt = z.strictObject({
   allowed_subjects: Texts,
 })
 
+const Scim = z.strictObject({
+  /** Groups whose names begin with it map a workspace: `ws-Search-role-member`. */
+  workspace_prefix: Text,
+  /** Between the name of the workspace and the role. */
+  role_separator: Text,
+  /** An archived person who is put into a group comes back. */
+  group_based_user_provisioning: z.boolean(),
+})
+
+/** The rules for a directory that brings users and groups. */
+export type ScimSettings = z.output<typeof Scim>
+
+const SCIM_DEFAULTS: ScimSettings = {
+  workspace_prefix: 'ws-',
+  role_separator: '-role-',
+  group_based_user_provisioning: false,
+}
+
 /** The rules by which an organisation takes tokens (JWT) in place of keys. */
 export type JwtSettings = z.output<typeof Jwt>
 
@@ -65,9 +83,10 @@ export const OrganisationAuthUpdate = z.strictObject({
     .strictObject(changesOf(Jwt.shape))
     .refine(({jwks_url, jwks}) => !jwks_url || !jwks, {path: ['jwks'], message: 'excludes jwks_url: send one of them'})
     .optional(),
+  scim: z.strictObject(changesOf(Scim.shape)).optional(),
 })
 
-export const OrganisationAuthView = z.strictObject({jwt: Jwt, object: z.literal('organisation-auth')})
+export const OrganisationAuthView = z.strictObject({jwt: Jwt, scim: Scim, object: z.literal('organisation-auth')})
 
 const LONGEST_TOKEN = 16 * 1024
 
@@ -87,6 +106,7 @@ export const OrganisationAuthTested = z.strictObject({
 /** As rows keep it: only what was set. */
 export interface KeptAuth {
   readonly jwt?: Partial<JwtSettings>
+  readonly scim?: Partial<ScimSettings>
 }
 
 export function readAuth(column: string | null | undefined): KeptAuth {
@@ -98,12 +118,21 @@ export function jwtSettings(column: string | null | undefined): JwtSettings {
   return {...DEFAULTS, ...readAuth(column).jwt}
 }
 
+/** The rules for directories, whole. */
+export function scimSettings(column: string | null | undefined): ScimSettings {
+  return {...SCIM_DEFAULTS, ...readAuth(column).scim}
+}
+
 /** `change` on top of what is kept. A key set by URL takes the place of one that was given, and the other way round. */
 export function changedAuth(kept: KeptAuth, change: z.output<typeof OrganisationAuthUpdate>): KeptAuth {
   const {jwt = {}} = change
   const replaced = {...(jwt.jwks_url && {jwks: null}), ...(jwt.jwks && {jwks_url: null})}
-  const merged = Object.entries({...kept.jwt, ...replaced, ...jwt})
-  return {jwt: Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined))}
+  return {jwt: set({...kept.jwt, ...replaced, ...jwt}), scim: set({...kept.scim, ...change.scim})}
+}
+
+/** Without what is as it is by default. */
+function set(members: object) {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined))
 }
 
 function changesOf<Shape extends z.ZodRawShape>(shape: Shape) {

@@ -75,7 +75,7 @@ export const GROUPS = [
   'Logs and metrics',
   'Log store',
   'Mail',
-  'Tokens',
+  'Tokens and directories',
   'Pricing',
   'Feature flags',
 ] as const
@@ -241,10 +241,11 @@ export const SETTINGS = {
   EMAIL_SUPPORT_EMAIL: {kind: mailAddress, group: 'Mail', meaning: 'Support address in mails; unset: none.'},
   EMAIL_DOCS_URL: {kind: url('a URL such as https://docs.example.com', ['http:', 'https:']), group: 'Mail', meaning: 'Documentation page in mails; unset: none.'},
 
-  JWT_ENABLED: {kind: switched, fallback: 'ON', group: 'Tokens', meaning: 'OFF: no token of an identity provider is taken, whatever organisations have set (docs/tokens.md).'},
-  JWT_LOCAL_AUTH_DEFAULT_SCOPES: {kind: scopes, fallback: '', group: 'Tokens', meaning: 'Scopes of tokens that name none, where the organisation has no default_scopes.'},
-  ORGANISATIONS_TO_SYNC: {kind: uuids, fallback: '', group: 'Tokens', meaning: 'Organisations whose tokens are taken; empty: all. A single one is also that of tokens that name none.'},
-  JWKS_REFETCH_MIN_INTERVAL_MS: {kind: whole(100, 3_600_000, 'milliseconds'), fallback: '30000', group: 'Tokens', meaning: 'Shortest time between two requests for one key set because of an unknown key or a failure.'},
+  JWT_ENABLED: {kind: switched, fallback: 'ON', group: 'Tokens and directories', meaning: 'OFF: no token of an identity provider is taken, whatever organisations have set (docs/tokens.md).'},
+  JWT_LOCAL_AUTH_DEFAULT_SCOPES: {kind: scopes, fallback: '', group: 'Tokens and directories', meaning: 'Scopes of tokens that name none, where the organisation has no default_scopes.'},
+  ORGANISATIONS_TO_SYNC: {kind: uuids, fallback: '', group: 'Tokens and directories', meaning: 'Organisations whose tokens are taken; empty: all. A single one is also that of tokens that name none.'},
+  JWKS_REFETCH_MIN_INTERVAL_MS: {kind: whole(100, 3_600_000, 'milliseconds'), fallback: '30000', group: 'Tokens and directories', meaning: 'Shortest time between two requests for one key set because of an unknown key or a failure.'},
+  SCIM_MEMBERSHIP_USER_MODE: {kind: switched, fallback: 'OFF', group: 'Tokens and directories', meaning: 'ON: a directory says at /Users which groups a user is in, and members of /Groups are ignored (docs/scim.md).'},
 
   MODEL_CONFIGS_PROXY_FETCH_ENABLED: {kind: onOff, fallback: 'OFF', group: 'Pricing', meaning: 'ON: prices and capabilities are read from MODEL_CONFIGS_PROXY_URL before all other sources.'},
   MODEL_CONFIGS_PROXY_URL: {kind: url('a URL such as https://prices.example.com', ['http:', 'https:']), group: 'Pricing', meaning: 'Service with /pricing/{provider} and /general/{provider}; it may be a private address.'},

@@ -11,6 +11,7 @@ import type {
   IntegrationWorkspacesTable,
   ProvidersTable,
 } from './tables/catalog.ts'
+import type {DomainsTable, ScimGroupMembersTable, ScimTokensTable, ScimUsersTable} from './tables/directories.ts'
 import type {GuardrailsTable, GuardrailVersionsTable} from './tables/guardrails.ts'
 import type {ApiKeysTable, AuditLogsTable, OrganisationsTable, WorkspacesTable} from './tables/identity.ts'
 import type {JudgedFilesTable} from './tables/judged-files.ts'
@@ -92,7 +93,11 @@ export interface Database {
   mcp_server_capabilities: McpServerCapabilitiesTable
   mcp_server_users: McpServerUsersTable
   deployments: DeploymentsTable
+  domains: DomainsTable
+  scim_tokens: ScimTokensTable
+  scim_users: ScimUsersTable
   scim_groups: ScimGroupsTable
+  scim_group_members: ScimGroupMembersTable
   scim_mappings: ScimMappingsTable
   price_revisions: PriceRevisionsTable
   prices: PricesTable

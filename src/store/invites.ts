@@ -50,3 +50,14 @@ function matchingInvites(db: Db, {organisation_id, role, email, status, now}: In
   matching = matching.where('status', '=', status === 'expired' ? 'pending' : status)
   return timed ? matching.where('expires_at', status === 'pending' ? '>' : '<=', now) : matching
 }
+
+/** Cancels the pending invites of an address. */
+export async function cancelInvitesOf(db: Db, organisation_id: string, email: string) {
+  await db
+    .updateTable('invites')
+    .set({status: 'cancelled'})
+    .where('organisation_id', '=', organisation_id)
+    .where('email', '=', email)
+    .where('status', '=', 'pending')
+    .execute()
+}

@@ -48,7 +48,10 @@ export function findScimGroup(
 }
 
 export async function insertScimGroup(db: Db, row: ScimGroupsTable) {
-  await db.insertInto('scim_groups').values(row).execute()
+  await db
+    .insertInto('scim_groups')
+    .values({name_folded: row.name.toLowerCase(), version: 0, ...row})
+    .execute()
 }
 
 function active(db: Db, organisation_id: string) {

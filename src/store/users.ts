@@ -25,6 +25,10 @@ export async function insertUser(db: Db, row: UsersTable) {
   await db.insertInto('users').values(row).execute()
 }
 
+export async function updateUser(db: Db, id: string, change: Partial<UsersTable>) {
+  await db.updateTable('users').set(change).where('id', '=', id).execute()
+}
+
 /** The user of the organisation with this id, whatever his status. */
 export function findOrganisationUser(
   db: Db,

@@ -37,6 +37,23 @@ export function findWorkspace(db: Db, organisation_id: string, named: string): P
     .executeTakeFirst()
 }
 
+/** The active workspace of this name, whatever the case: databases fold letters beyond ASCII differently. */
+export async function findWorkspaceByName(
+  db: Db,
+  organisation_id: string,
+  name: string,
+): Promise<WorkspacesTable | undefined> {
+  const names = await db
+    .selectFrom('workspaces')
+    .select(['id', 'name'])
+    .where('organisation_id', '=', organisation_id)
+    .where('status', '=', 'active')
+    .orderBy('created_at')
+    .execute()
+  const found = names.find(row => row.name.toLowerCase() === name.toLowerCase())
+  return found && findWorkspace(db, organisation_id, found.id)
+}
+
 export async function workspaceSlugTaken(db: Db, organisation_id: string, slug: string): Promise<boolean> {
   const query = db
     .selectFrom('workspaces')

@@ -108,6 +108,8 @@ export interface Place {
   readonly mcp_server: string
   readonly deployment: string
   readonly scim_mapping: string
+  readonly domain: string
+  readonly scim_token: string
 }
 
 export interface Asked {
@@ -156,6 +158,12 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'organisation_auth.get': () => ({}),
   'organisation_auth.update': () => ({body: {jwt: {enabled: false}}}),
   'organisation_auth.test': () => ({body: {part: 'jwt'}}),
+  'domains.list': () => ({}),
+  'domains.update': p => ({params: {domainId: p.domain}, body: {allow_subdomains: false}}),
+  'domains.delete': p => ({params: {domainId: p.domain}}),
+  'scim_tokens.list': () => ({}),
+  'scim_tokens.create': () => ({body: {name: 'Made'}}),
+  'scim_tokens.delete': p => ({params: {scimTokenId: p.scim_token}}),
   'workspace_settings.get': p => ({params: {workspaceId: p.workspace}}),
   'workspace_settings.update': p => ({params: {workspaceId: p.workspace}, body: {security: {}}}),
   'invites.list': () => ({}),

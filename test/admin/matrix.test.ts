@@ -7,6 +7,7 @@ import {newId, newTimeId} from '../../src/base/ids.ts'
 import {ROLES, scopesOfRole} from '../../src/identity/roles.ts'
 import {NEWER_SCOPES, SCOPES, scopesOf} from '../../src/identity/scopes.ts'
 import {SECURITY, securityOf} from '../../src/schema/security.ts'
+import {insertDomain} from '../../src/store/domains.ts'
 import {insertFeedback} from '../../src/store/feedback.ts'
 import {type Admin, type Answer, startAdmin} from '../support/admin.ts'
 import {insertLog} from '../support/logs.ts'
@@ -135,6 +136,16 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
   })
   afterAll(() => admin.close())
 
+  /** Domains are made on the data directory alone. */
+  async function seedDomain(organisation_id: string): Promise<string> {
+    const id = newId()
+    await insertDomain(admin.store.db, {
+      ...{id, organisation_id, domain: `${id}.example.com`, allow_subdomains: 0, status: 'verified', code: ''},
+      ...{created_at: admin.services.now().toISOString(), verified_at: null},
+    })
+    return id
+  }
+
   /** A row of every kind, made as clients make them. */
   async function furnish(key: string, organisation: string, workspace: string): Promise<Place> {
     const made = async (path: string, body: object) => {
@@ -210,6 +221,8 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
       mcp_integration,
       mcp_server: (await made('/mcp-servers', {name: 'Kept', mcp_integration_id: mcp_integration, workspace_id})).id,
       deployment: (await made('/deployments', DEPLOYMENT)).id,
+      domain: await seedDomain(organisation),
+      scim_token: (await made('/admin/organisation/scim-tokens', {name: 'Kept'})).id,
       scim_mapping: (await made('/scim/workspaces', {workspace_id, role: 'member', scim_group_name: 'Made'})).id,
     }
   }

@@ -114,7 +114,8 @@ const CHANGES: readonly (readonly [path: string, from: string, to: string])[] = 
   ['deployments/eu-1.yaml', '    - ws-blue', '    - default'],
   ['saved-filters/ws-red/limits-reached~', '"429"', '"503"'],
   ['prices/openai-ours~', 'price: 0.0004', 'price: 0.0005'],
-  ['organisation-auth/jwt.yaml', 'clock_skew_s: 30', 'clock_skew_s: 40'],
+  ['organisation-auth/settings.yaml', 'clock_skew_s: 30', 'clock_skew_s: 40'],
+  ['organisation-auth/settings.yaml', 'workspace_prefix: "team "', 'workspace_prefix: "unit "'],
 ]
 
 test('what is changed in the files of each kind is changed in the gateway', async () => {
@@ -210,7 +211,7 @@ const WRONG: Readonly<Record<string, readonly [file: string, says: string]>> = {
     '{kind: organisation-settings, slug: settings, spec: {security: {logs: {membersViewLogs: 1}}}}',
     'spec.security.logs.membersViewLogs',
   ],
-  tokens: ['{kind: organisation-auth, slug: jwt, spec: {algorithms: [HS256]}}', 'spec.algorithms[0]'],
+  tokens: ['{kind: organisation-auth, slug: settings, spec: {jwt: {algorithms: [HS256]}}}', 'spec.jwt.algorithms[0]'],
 }
 
 test.each(Object.entries(WRONG))(

@@ -37,6 +37,7 @@ export async function fillEveryKind(gateway: TestGateway, people: Readonly<Recor
   })
   await put('/admin/organisation/auth', {
     jwt: {jwks: {keys: [KEY.jwk]}, algorithms: ['EdDSA', 'ES256'], issuer: 'https://idp.example.com', clock_skew_s: 30},
+    scim: {workspace_prefix: 'team '},
   })
   for (const color of ['red', 'blue']) {
     const workspace_id = `ws-${color}`

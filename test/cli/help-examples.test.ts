@@ -19,7 +19,7 @@ const ONLY: readonly (readonly [Mode, RegExp])[] = [
   ],
 ]
 /** What the operator alone does, which a gateway at a URL says. */
-const OPERATORS = /gateway (organisations (create|list)|users create|sessions)\b/
+const OPERATORS = /gateway (organisations (create|list)|users create|sessions|domains create)\b/
 const REFUSED =
   'gateway: This is done on the data directory of the gateway, not at a URL. Leave --url out, and run it on that machine.\n'
 

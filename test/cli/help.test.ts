@@ -82,6 +82,8 @@ test('these are the commands', () => {
     ...['map', 'list', 'unmap'].map(verb => `groups ${verb}`),
     ...['create', 'list', 'revoke'].map(verb => `sessions ${verb}`),
     ...['show', 'set', 'test'].map(verb => `jwt ${verb}`),
+    ...['create', 'list', 'update', 'delete'].map(verb => `domains ${verb}`),
+    ...['create', 'list', 'delete'].map(verb => `scim tokens ${verb}`),
     'scopes list',
     ...['list', 'verify', 'export'].map(verb => `audit ${verb}`),
     'api',

@@ -392,9 +392,9 @@ describe('documented variables of later versions', () => {
       'LOKI_HOST is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
     ],
     [
-      'SCIM_MEMBERSHIP_USER_MODE',
-      'ON',
-      'SCIM_MEMBERSHIP_USER_MODE is not available in this version (single sign-on). Unset it or set it to OFF or false.',
+      'OIDC_ISSUER',
+      'https://idp.example.com',
+      'OIDC_ISSUER is not available in this version (single sign-on). Unset it.',
     ],
     [
       'GATEWAY_BASE_URL',
@@ -418,7 +418,7 @@ describe('documented variables of later versions', () => {
   test('set to what they are by default, or to nothing, they may stand', () => {
     const env = {
       MCP_PORT: '8788',
-      SCIM_MEMBERSHIP_USER_MODE: 'off',
+      AUTH_MODE: 'NO_AUTH',
       LOG_STORE: 'control_plane',
       CACHE_STORE: 'redis',
       LOKI_HOST: '',

@@ -33,7 +33,7 @@ export interface VerifiedToken {
   readonly rows: readonly string[]
 }
 
-/** A token that was refused, as far as it may be told. Nothing of it was believed. */
+/** A refused token, as far as logs may have it. Nothing of it was believed. */
 export interface RefusedToken {
   /** Null where no organisation is known by what it names. */
   readonly organisation_id: string | null

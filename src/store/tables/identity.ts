@@ -30,6 +30,8 @@ export interface WorkspacesTable {
   models?: string | null
   /** JSON object: security settings of its own, which count when the organisation allows it. */
   settings?: string | null
+  /** 1: a group of a directory made it by its name. */
+  made_by_scim?: 0 | 1 | null
   created_at: string
   last_updated_at: string
 }

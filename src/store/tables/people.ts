@@ -17,6 +17,8 @@ export interface OrganisationUsersTable {
   organisation_id: string
   user_id: string
   role: OrganisationRole
+  /** The giver of the role: `scim`; null for people here. */
+  role_source?: string | null
   status: 'active' | 'archived'
   created_at: string
   last_updated_at: string
@@ -28,6 +30,8 @@ export interface WorkspaceUsersTable {
   user_id: string
   organisation_id: string
   role: WorkspaceRole
+  /** The giver of the membership: `scim`, a group of a directory; null for people here. */
+  source?: string | null
   created_at: string
   last_updated_at: string
 }

@@ -112,7 +112,16 @@ export interface ScimGroupsTable {
   id: string
   organisation_id: string
   name: string
+  /** The name in lower case. */
+  name_folded?: string | null
   created_at: string
+  external_id?: string | null
+  /** JSON object: the attributes that are kept as they came. */
+  resource?: string | null
+  /** How often a directory wrote it; 0 for one that was mapped by its name before it came. */
+  version?: number | null
+  last_updated_at?: string | null
+  deleted_at?: string | null
 }
 
 /** The role that a group's people have in a workspace. */
@@ -123,6 +132,8 @@ export interface ScimMappingsTable {
   scim_group_id: string
   role: 'admin' | 'manager' | 'member'
   status: 'active' | 'archived'
+  /** 1: the name of the group says it. */
+  is_automatic?: 0 | 1 | null
   created_at: string
   last_updated_at: string
 }

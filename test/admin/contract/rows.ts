@@ -305,10 +305,21 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
 
   await ask('PUT', '/model-configs/pricing/openai/priced-in-full', {pricing_config: bodies.PRICES})
 
+  const domain = newId()
+  await db
+    .insertInto('domains')
+    .values({
+      ...{id: domain, organisation_id: organisation, domain: `${domain}.example.com`, allow_subdomains: 0},
+      ...{status: 'verified', code: '', created_at: admin.services.now().toISOString(), verified_at: null},
+    })
+    .execute()
+
   return {
     organisation,
     workspace,
     workspace_name,
+    domain,
+    scim_token: (await made('/admin/organisation/scim-tokens', {name: 'directory'})).id,
     user,
     invite,
     accepted_invite: accepted.id,

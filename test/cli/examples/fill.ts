@@ -24,6 +24,8 @@ export async function fill(inject: Inject) {
   const idOf = (email: string) => data.find(each => each.email === email)!.id
   await made('/admin/workspaces/research/users', {users: [{id: idOf('ada@example.com'), role: 'member'}]})
   await made('/operator/sessions', {email: 'ada@example.com', ttl_s: 3600})
+  await made('/operator/domains', {domain: 'example.com'})
+  await made('/admin/organisation/scim-tokens', {name: 'directory'})
   await made('/admin/users/invites', {
     email: 'eve@example.com',
     role: 'member',
@@ -113,6 +115,7 @@ export async function fixIds(db: Db) {
     sessions: SESSION,
     invites: SESSION,
     scim_mappings: MAPPING,
+    scim_tokens: SESSION,
   } as const
   for (const [table, id] of Object.entries(tables))
     await db

@@ -233,8 +233,10 @@ function readToken(folder: string): string {
 /** The words that name the command: those before the first flag that are no arguments, three at most. */
 export function commandOf(argv: readonly string[]): string {
   const words = argv[0] === '--organisation' ? argv.slice(2) : argv
-  const deep =
-    ['policies', 'logs'].includes(words[0]!) && ['usage', 'rate', 'export', 'filters'].includes(words[1]!) ? 3 : 2
+  const is_deep =
+    ['policies', 'logs', 'scim'].includes(words[0]!) &&
+    ['usage', 'rate', 'export', 'filters', 'tokens'].includes(words[1]!)
+  const deep = is_deep ? 3 : 2
   return words.slice(0, ALONE.includes(words[0]!) ? 1 : deep).join(' ')
 }
 

@@ -1,0 +1,113 @@
+import {randomBytes} from 'node:crypto'
+import type {z} from 'zod'
+import {Refusal} from '../base/errors.ts'
+import {newId} from '../base/ids.ts'
+import {DomainCreate, DomainParams, DomainUpdate, DomainView} from '../schema/domains.ts'
+import {Empty, listOf} from '../schema/paging.ts'
+import * as store from '../store/domains.ts'
+import type {DomainsTable} from '../store/tables/directories.ts'
+import {type OperationCall, operation} from './operation.ts'
+import {found} from './tenancy.ts'
+
+const tag = 'Organisation'
+const path = '/admin/organisation/domains'
+
+/** The domains of an organisation: a directory brings people of a verified one alone. */
+export const domains = [
+  operation({
+    id: 'domains.list',
+    tag,
+    method: 'GET',
+    path,
+    summary: 'List the domains of the organisation',
+    scopes: ['organisation_settings.read'],
+    reply: listOf(DomainView),
+    async handle({actor, db}) {
+      const rows = await store.listDomains(db, actor.organisation_id)
+      return {object: 'list' as const, total: rows.length, data: rows.map(view)}
+    },
+  }),
+  operation({
+    id: 'domains.update',
+    tag,
+    method: 'PUT',
+    path: `${path}/:domainId`,
+    summary: 'Say whether what is below a domain counts as well',
+    scopes: ['organisation_settings.update'],
+    audit: {resource: 'domain', action: 'update'},
+    params: DomainParams,
+    body: DomainUpdate,
+    reply: DomainView,
+    async handle(call) {
+      const domain = await one(call)
+      await store.updateDomain(call.db, domain.id, {allow_subdomains: call.body.allow_subdomains ? 1 : 0})
+      call.auditTarget(domain.id, null)
+      return view(await one(call))
+    },
+  }),
+  operation({
+    id: 'domains.delete',
+    tag,
+    method: 'DELETE',
+    path: `${path}/:domainId`,
+    summary: 'Take a domain away: a directory brings no more people of it',
+    scopes: ['organisation_settings.update'],
+    audit: {resource: 'domain', action: 'delete'},
+    params: DomainParams,
+    reply: Empty,
+    async handle(call) {
+      const domain = await one(call)
+      await store.deleteDomain(call.db, domain.id)
+      call.auditTarget(domain.id, null)
+      return {}
+    },
+  }),
+] as const
+
+/** The operator vouches for a domain: he has the machine, and no record has to prove it. */
+export const operatorDomains = [
+  operation({
+    id: 'domains.create',
+    tag: 'Operator',
+    method: 'POST',
+    path: '/operator/domains',
+    summary: 'Add a domain of the organisation, verified by the operator',
+    scopes: [],
+    audit: {resource: 'domain', action: 'create'},
+    body: DomainCreate,
+    reply: DomainView,
+    handle: created,
+  }),
+] as const
+
+async function created(
+  call: OperationCall<undefined, undefined, typeof DomainCreate>,
+): Promise<z.input<typeof DomainView>> {
+  const {actor, db, body, now} = call
+  const {domain, allow_subdomains} = body
+  // the refusal does not name the organisation that has it
+  if (await store.isVerified(db, domain))
+    throw new Refusal('row.exists', {object: 'domain', field: 'domain', value: domain})
+  const row: DomainsTable = {
+    ...{id: newId(), organisation_id: actor.organisation_id, domain, allow_subdomains: allow_subdomains ? 1 : 0},
+    ...{status: 'verified', code: randomBytes(16).toString('hex'), created_at: now, verified_at: now},
+  }
+  await store.insertDomain(db, row)
+  call.auditTarget(row.id, null)
+  return view(row)
+}
+
+async function one({actor, db, params}: OperationCall<typeof DomainParams, undefined, z.ZodType | undefined>) {
+  return found(await store.findDomain(db, actor.organisation_id, params.domainId), 'domain')
+}
+
+function view({
+  id,
+  domain,
+  allow_subdomains,
+  status,
+  created_at,
+  verified_at,
+}: DomainsTable): z.input<typeof DomainView> {
+  return {id, domain, allow_subdomains: allow_subdomains === 1, status, created_at, verified_at, object: 'domain'}
+}

@@ -114,16 +114,20 @@ export async function knownUsers(
   const known = new Set<string>()
   for (const some of batches(user_ids)) {
     const rows = await db
-      .selectFrom('organisation_users as m')
-      .leftJoin('scim_users as s', join =>
-        join.onRef('s.user_id', '=', 'm.user_id').onRef('s.organisation_id', '=', 'm.organisation_id'),
-      )
-      .select('m.user_id')
-      .where('m.organisation_id', '=', organisation_id)
-      .where('m.user_id', 'in', anyOf(some))
-      .where('s.deleted_at', 'is', null)
+      .selectFrom('organisation_users')
+      .select('user_id')
+      .where('organisation_id', '=', organisation_id)
+      .where('user_id', 'in', anyOf(some))
+      .execute()
+    const deleted = await db
+      .selectFrom('scim_users')
+      .select('user_id')
+      .where('organisation_id', '=', organisation_id)
+      .where('user_id', 'in', anyOf(some))
+      .where('deleted_at', 'is not', null)
       .execute()
     for (const {user_id} of rows) known.add(user_id)
+    for (const {user_id} of deleted) known.delete(user_id)
   }
   return known
 }
@@ -153,31 +157,57 @@ export interface GivenMembership {
   readonly role: WorkspaceRole
 }
 
-/** The workspaces that the groups of these users give them; none for who is archived. */
+/**
+ * The workspaces that the groups of these users give them; none for who is archived. Each table is read by itself: of
+ * tables that are filled just now PostgreSQL knows nothing, and joins them badly.
+ */
 export async function givenMemberships(
   db: Db,
   organisation_id: string,
   user_ids: readonly string[],
 ): Promise<readonly GivenMembership[]> {
+  const active = await activeUsers(db, organisation_id, user_ids)
   const all: GivenMembership[] = []
-  for (const some of batches(user_ids))
-    all.push(
-      ...(await db
-        .selectFrom('scim_group_members as g')
-        .innerJoin('scim_mappings as p', 'p.scim_group_id', 'g.group_id')
-        .innerJoin('workspaces as w', 'w.id', 'p.workspace_id')
-        .innerJoin('organisation_users as u', join =>
-          join.onRef('u.user_id', '=', 'g.user_id').onRef('u.organisation_id', '=', 'g.organisation_id'),
-        )
-        .select(['g.user_id', 'p.workspace_id', 'p.role'])
-        .where('g.organisation_id', '=', organisation_id)
-        .where('g.user_id', 'in', anyOf(some))
-        .where('p.status', '=', 'active')
-        .where('w.status', '=', 'active')
-        .where('u.status', '=', 'active')
-        .execute()),
-    )
+  for (const some of batches(user_ids.filter(id => active.has(id)))) {
+    const members = await db
+      .selectFrom('scim_group_members')
+      .select(['user_id', 'group_id'])
+      .where('organisation_id', '=', organisation_id)
+      .where('user_id', 'in', anyOf(some))
+      .execute()
+    const mappings = await mappingsOf(db, [...new Set(members.map(({group_id}) => group_id))])
+    for (const {user_id, group_id} of members)
+      for (const {workspace_id, role} of mappings.get(group_id) ?? []) all.push({user_id, workspace_id, role})
+  }
   return all
+}
+
+/** Group → its active mappings to active workspaces. */
+async function mappingsOf(db: Db, group_ids: readonly string[]) {
+  const rows = await db
+    .selectFrom('scim_mappings as p')
+    .innerJoin('workspaces as w', 'w.id', 'p.workspace_id')
+    .select(['p.scim_group_id', 'p.workspace_id', 'p.role'])
+    .where('p.scim_group_id', 'in', anyOf(group_ids))
+    .where('p.status', '=', 'active')
+    .where('w.status', '=', 'active')
+    .execute()
+  return Map.groupBy(rows, ({scim_group_id}) => scim_group_id)
+}
+
+async function activeUsers(db: Db, organisation_id: string, user_ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const active = new Set<string>()
+  for (const some of batches(user_ids)) {
+    const rows = await db
+      .selectFrom('organisation_users')
+      .select('user_id')
+      .where('organisation_id', '=', organisation_id)
+      .where('user_id', 'in', anyOf(some))
+      .where('status', '=', 'active')
+      .execute()
+    for (const {user_id} of rows) active.add(user_id)
+  }
+  return active
 }
 
 export interface HeldMembership extends GivenMembership {

@@ -58,10 +58,20 @@ function narrowed(db: Db, organisation_id: string, {id, external_id, user_name, 
   let users = usersOf(db, organisation_id).where('s.deleted_at', 'is', null)
   if (id !== undefined) users = users.where('m.user_id', '=', id)
   if (external_id !== undefined) users = users.where('s.external_id', '=', external_id)
-  if (user_name !== undefined)
-    users = users.where(e =>
-      e.or([e('s.user_name', '=', user_name), e.and([e('s.user_id', 'is', null), e('u.email', '=', user_name)])]),
-    )
+  if (user_name !== undefined) {
+    const by_name = db.selectFrom('scim_users').select('user_id').where('user_name', '=', user_name)
+    const candidates = by_name.where('organisation_id', '=', organisation_id)
+    users = users
+      // each of the two is found by its index, which a condition on both is not
+      .where(
+        'm.user_id',
+        'in',
+        candidates.union(db.selectFrom('users').select('id as user_id').where('email', '=', user_name)),
+      )
+      .where(e =>
+        e.or([e('s.user_name', '=', user_name), e.and([e('s.user_id', 'is', null), e('u.email', '=', user_name)])]),
+      )
+  }
   if (address !== undefined)
     users = users.where(e =>
       e.or([

@@ -109,7 +109,7 @@ async function updated(call: One<typeof MemberUpdate>) {
   const {workspace, member} = await memberOf(call)
   guardLevel(actor, member.role)
   if (member.role === body.role) throw invalid('role', `is ${body.role} already`)
-  await store.updateMember(db, workspace.id, member.user_id, {role: body.role, last_updated_at: now})
+  await store.updateMember(db, workspace.id, member.user_id, {role: body.role, source: null, last_updated_at: now})
   call.auditTarget(member.user_id, workspace.id)
   return {}
 }

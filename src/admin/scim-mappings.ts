@@ -2,11 +2,14 @@ import {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
 import {ownWorkspace} from '../identity/access.ts'
+import {syncMemberships} from '../identity/group-memberships.ts'
 import {isKeyOf} from '../identity/subject.ts'
 import {Handle} from '../schema/names.ts'
 import {securityIn} from '../schema/organisations.ts'
 import {ScimMappingCreate, ScimMappingsList, ScimMappingsQuery, ScimMappingView} from '../schema/scim-mappings.ts'
+import type {Db} from '../store/database.ts'
 import {findOrganisation} from '../store/organisations.ts'
+import {keepMemberships, membersOfGroups} from '../store/scim-groups.ts'
 import * as store from '../store/scim-mappings.ts'
 import type {ScimGroupsTable} from '../store/tables/registry.ts'
 import {guardLevel} from './members.ts'
@@ -99,7 +102,10 @@ async function created(call: OperationCall<undefined, undefined, typeof ScimMapp
     created_at: now,
     last_updated_at: now,
   }
-  if (!same) await store.insertScimMapping(db, row)
+  if (!same) {
+    await store.insertScimMapping(db, row)
+    await syncMemberships({db, organisation_id: actor.organisation_id, now}, await memberIds(db, group.id))
+  }
   call.auditTarget(row.id, workspace.id)
   return view({...row, scim_group: group.name})
 }
@@ -131,11 +137,18 @@ async function deleted(call: OperationCall<typeof params>) {
   const {actor, db, now} = call
   const row = await store.findScimMapping(db, actor.organisation_id, call.params.scimWorkspaceGroupId)
   const reached = row && (ownWorkspace(actor) ?? row.workspace_id) === row.workspace_id
-  const {id, workspace_id, role} = found(reached ? row : undefined, 'mapping')
+  const {id, workspace_id, scim_group_id, role} = found(reached ? row : undefined, 'mapping')
   guardLevel(actor, role)
   await store.archiveScimMapping(db, id, now)
+  // its people stay: what was given by the mapping counts as given by hand from now on
+  await keepMemberships(db, workspace_id, await memberIds(db, scim_group_id))
   call.auditTarget(id, workspace_id)
   return {success: true as const}
+}
+
+async function memberIds(db: Db, group_id: string): Promise<readonly string[]> {
+  const members = await membersOfGroups(db, [group_id])
+  return (members.get(group_id) ?? []).map(({user_id}) => user_id)
 }
 
 function view({

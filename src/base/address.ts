@@ -37,7 +37,8 @@ export function readDomain(text: string): string | undefined {
 /** True for a character that no folding makes an ASCII one. */
 function isItself(character: string): boolean {
   if (character.charCodeAt(0) < 0x80) return true
-  return ![character.normalize('NFC'), character.normalize('NFKC'), character.toLowerCase()].some(form =>
-    /[\x00-\x7f]/.test(form),
-  )
+  const upper = character.toUpperCase()
+  const forms = [character.normalize('NFC'), character.normalize('NFKC'), character.toLowerCase()]
+  // the upper case of a sharp s is two letters, which is no folding that anyone compares by
+  return ![...forms, ...(upper.length === 1 ? [upper] : [])].some(form => /[\x00-\x7f]/.test(form))
 }

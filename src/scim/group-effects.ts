@@ -1,10 +1,11 @@
 import {newId} from '../base/ids.ts'
+import {syncMemberships} from '../identity/group-memberships.ts'
+import {listMembers} from '../store/members.ts'
 import * as groups from '../store/scim-groups.ts'
 import {archiveScimMapping, insertScimMapping, listScimMappings, type ScimMappingRow} from '../store/scim-mappings.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import * as workspaces from '../store/workspaces.ts'
 import {mappingIn} from './group-mapping.ts'
-import {syncMemberships} from './memberships.ts'
 import type {ScimContext} from './services.ts'
 
 const ALL = {current_page: 0, page_size: 1000}
@@ -58,7 +59,8 @@ async function archiveUnmapped(context: ScimContext, workspace_id: string): Prom
   const {total} = await listScimMappings(db, {organisation_id, workspace_id}, ALL)
   const workspace = total === 0 ? await workspaces.findWorkspace(db, organisation_id, workspace_id) : undefined
   if (!workspace || workspace.is_default || workspace.status !== 'active') return
-  const is_empty = (await workspaces.workspaceDependants(db, workspace_id)).length === 0
+  const {total: members} = await listMembers(db, {workspace_id}, {current_page: 0, page_size: 1})
+  const is_empty = members === 0 && (await workspaces.workspaceDependants(db, workspace_id)).length === 0
   if (workspace.made_by_scim !== 1 && !is_empty) return
   await workspaces.archiveWorkspace(db, workspace_id, now)
   notes.push(`workspace ${workspace.slug} archived`)

@@ -1,8 +1,8 @@
 import {isList, type JsonObject, type JsonValue} from '../base/json-member.ts'
+import {syncMemberships} from '../identity/group-memberships.ts'
 import * as store from '../store/scim-groups.ts'
 import {badRequest} from './fault.ts'
 import {type MutableObject, memberOf} from './json.ts'
-import {syncMemberships} from './memberships.ts'
 import type {ScimContext} from './services.ts'
 
 /**

@@ -1,14 +1,13 @@
 import {newId} from '../base/ids.ts'
 import type {JsonObject} from '../base/json-member.ts'
+import {syncMemberships} from '../identity/group-memberships.ts'
 import {coversDomain} from '../store/domains.ts'
-import {cancelInvitesOf} from '../store/invites.ts'
 import {groupsOfUsers, removeGroupMembers} from '../store/scim-groups.ts'
 import {findByExternalId, findScimUser, isElsewhere, type ScimUserRow, writeScimUser} from '../store/scim-users.ts'
 import type {OrganisationRole} from '../store/tables/people.ts'
 import * as people from '../store/users.ts'
 import {badRequest, ScimFault} from './fault.ts'
 import type {MutableObject} from './json.ts'
-import {syncMemberships} from './memberships.ts'
 import {apply} from './patch/apply.ts'
 import type {PatchChange} from './patch/read.ts'
 import type {ScimContext} from './services.ts'
@@ -122,10 +121,11 @@ async function changed(context: ScimContext, before: ScimUserRow, resource: Muta
 
 /** Ends all that he has here: memberships, keys, sessions, and invites that wait for his address. */
 async function archive(context: ScimContext, user: ScimUserRow): Promise<void> {
-  const {db, organisation_id, now} = context
+  const {db, organisation_id, notes, now} = context
   if (user.role === 'owner') await requireOtherOwner(context)
+  const {sessions, keys, invites} = await people.accessOf(db, organisation_id, user)
+  notes.push(`ended: ${sessions} sessions, ${keys} keys, ${invites} invites`)
   await people.leaveOrganisation(db, organisation_id, user.user_id, now)
-  await cancelInvitesOf(db, organisation_id, user.email)
 }
 
 type Known = Pick<ScimUserRow, 'user_id' | 'email' | 'version' | 'scim_created_at'>
@@ -169,6 +169,7 @@ async function moveAddress(context: ScimContext, before: Known, facts: UserFacts
   if (await isElsewhere(db, organisation_id, before.user_id))
     return void notes.push('address kept: of other organisations too')
   if (await people.findUserByEmail(db, facts.address)) throw taken('userName')
+  notes.push(`address: ${before.email}, now ${facts.address}`)
   await people.updateUser(db, before.user_id, {email: facts.address, last_updated_at: now})
 }
 

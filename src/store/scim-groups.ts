@@ -251,6 +251,17 @@ export async function changeMembership(db: Db, {user_id, workspace_id, role}: Gi
     .execute()
 }
 
+/** Has memberships of a workspace that groups gave be as if they were given by hand: no group takes them any more. */
+export async function keepMemberships(db: Db, workspace_id: string, user_ids: readonly string[]) {
+  for (const some of batches(user_ids))
+    await db
+      .updateTable('workspace_users')
+      .set({source: null})
+      .where('workspace_id', '=', workspace_id)
+      .where('user_id', 'in', anyOf(some))
+      .execute()
+}
+
 /** Ends memberships of a workspace; the keys that these users have in it work no longer. */
 export async function endMemberships(db: Db, workspace_id: string, user_ids: readonly string[], now: string) {
   for (const some of batches(user_ids)) {

@@ -43,7 +43,11 @@ export function findScimGroup(
   organisation_id: string,
   by: {readonly id: string} | {readonly name: string},
 ): Promise<ScimGroupsTable | undefined> {
-  const groups = db.selectFrom('scim_groups').selectAll().where('organisation_id', '=', organisation_id)
+  const groups = db
+    .selectFrom('scim_groups')
+    .selectAll()
+    .where('organisation_id', '=', organisation_id)
+    .where('deleted_at', 'is', null)
   return ('id' in by ? groups.where('id', '=', by.id) : groups.where('name', '=', by.name)).executeTakeFirst()
 }
 

@@ -1,6 +1,8 @@
+import {sql} from 'kysely'
 import type {Page, Paged} from '../schema/paging.ts'
 import {archiveUserKeys} from './api-keys.ts'
 import type {Db} from './database.ts'
+import {cancelInvitesOf} from './invites.ts'
 import {paged} from './rows.ts'
 import type {OrganisationRole, OrganisationUsersTable, UsersTable} from './tables/people.ts'
 
@@ -87,7 +89,10 @@ export async function countOwners(db: Db, organisation_id: string): Promise<numb
   return Number(n)
 }
 
-/** Takes a user out of an organisation: his memberships end, his keys there work no longer, and so do his sessions. */
+/**
+ * Takes a user out of an organisation: his memberships end, his keys there work no longer, nor do his sessions and the
+ * invites that wait for his address.
+ */
 export async function leaveOrganisation(db: Db, organisation_id: string, user_id: string, now: string) {
   await updateOrganisationUser(db, organisation_id, user_id, {status: 'archived', last_updated_at: now})
   await db
@@ -96,6 +101,8 @@ export async function leaveOrganisation(db: Db, organisation_id: string, user_id
     .where('user_id', '=', user_id)
     .execute()
   await archiveUserKeys(db, user_id, {organisation_id}, now)
+  const user = await findOrganisationUser(db, organisation_id, user_id)
+  if (user) await cancelInvitesOf(db, organisation_id, user.email)
   await db
     .updateTable('sessions')
     .set({revoked_at: now})
@@ -183,4 +190,37 @@ function usersOf(db: Db, organisation_id: string) {
     .select(['organisation_users.role', 'organisation_users.status'])
     .select(['organisation_users.created_at', 'organisation_users.last_updated_at'])
     .where('organisation_users.organisation_id', '=', organisation_id)
+}
+
+/** How many sessions, keys and pending invites of an organisation a user has. */
+export async function accessOf(
+  db: Db,
+  organisation_id: string,
+  {user_id, email}: {readonly user_id: string; readonly email: string},
+): Promise<{readonly sessions: number; readonly keys: number; readonly invites: number}> {
+  const of = db.selectNoFrom(e => [
+    e
+      .selectFrom('sessions')
+      .select(sql<number>`count(*)`.as('n'))
+      .where('organisation_id', '=', organisation_id)
+      .where('user_id', '=', user_id)
+      .where('revoked_at', 'is', null)
+      .as('sessions'),
+    e
+      .selectFrom('api_keys')
+      .select(sql<number>`count(*)`.as('n'))
+      .where('organisation_id', '=', organisation_id)
+      .where('user_id', '=', user_id)
+      .where('status', '<>', 'archived')
+      .as('keys'),
+    e
+      .selectFrom('invites')
+      .select(sql<number>`count(*)`.as('n'))
+      .where('organisation_id', '=', organisation_id)
+      .where('email', '=', email)
+      .where('status', '=', 'pending')
+      .as('invites'),
+  ])
+  const {sessions, keys, invites} = await of.executeTakeFirstOrThrow()
+  return {sessions: Number(sessions), keys: Number(keys), invites: Number(invites)}
 }

@@ -211,6 +211,31 @@ describe.each(KINDS)('on %s', kind => {
     expect(await rolesOf(gateway, id)).toEqual({Hand: 'manager'})
   })
 
+  test('56: a mapping by row gives at once, and its people stay when it is taken out', async () => {
+    const {gateway, user, group, patch} = scim
+    const {id} = await user('by-row')
+    const made = await group('By row', [id])
+    const {id: workspace_id} = await gateway.admin<{id: string}>('POST', '/admin/workspaces', {name: 'Row'})
+    const mapping = await gateway.admin<{id: string}>('POST', '/scim/workspaces', {
+      ...{workspace_id, role: 'manager', scim_group_name: 'By row'},
+    })
+    expect(await rolesOf(gateway, id)).toEqual({Row: 'manager'})
+    await gateway.admin('DELETE', `/scim/workspaces/${mapping.id}`)
+    await patch(`/Groups/${made.id}`, {op: 'remove', path: 'members'})
+    expect(await rolesOf(gateway, id)).toEqual({Row: 'manager'})
+  })
+
+  test('56: a role that is changed by hand is by hand', async () => {
+    const {gateway, user, group, patch} = scim
+    const {id} = await user('raised')
+    const made = await group('ws-Raised-role-member', [id])
+    const {data} = await gateway.admin<{data: {id: string; name: string}[]}>('GET', '/admin/workspaces')
+    const workspace = data.find(({name}) => name === 'Raised')!.id
+    await gateway.admin('PUT', `/admin/workspaces/${workspace}/users/${id}`, {role: 'admin'})
+    await patch(`/Groups/${made.id}`, {op: 'remove', path: 'members'})
+    expect(await rolesOf(gateway, id)).toEqual({Raised: 'admin'})
+  })
+
   test('57: an archived person in a group has nothing of it', async () => {
     const {gateway, user, group, patch} = scim
     const {id} = await user('f57', {active: false})

@@ -99,10 +99,10 @@ function timeOf(time_s: number): string {
   return new Date(time_s * 1000).toISOString()
 }
 
-/** RFC 7519 §4.1.3: a text, or a list of them. */
+/** RFC 7519 §4.1.3: a text, or a list of them; a list of other things is none. */
 function isFor(aud: JsonValue | undefined, audiences: readonly string[]): boolean {
   const named = isList(aud) ? aud : [aud]
-  return named.some(each => audiences.some(audience => audience === each))
+  return named.every(each => typeof each === 'string') && named.some(each => audiences.includes(each))
 }
 
 /** A text of the token for a sentence: short, and of letters that nothing reads as more. */

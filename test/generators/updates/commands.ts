@@ -5,6 +5,7 @@ export const LEFT_OUT: ReadonlySet<string> = new Set([
   // one field alone
   'users update',
   'members update',
+  'domains update',
   // a document is changed whole, or a version is made beside the one that is shown; their operations are walked field
   // by field
   'organisations update',

@@ -13,6 +13,7 @@ export const WITHOUT_VIEW: ReadonlySet<string> = new Set([
   'prompts.publish',
   'prompt_partials.publish',
   'pricing.set',
+  'domains.update',
   // rows of a list too, which is shown: tried below by name
   'mcp_integrations.update_workspaces',
 ])

@@ -1,14 +1,14 @@
-import {isAbove} from '../identity/roles.ts'
+import type {Db} from '../store/database.ts'
 import type {GivenMembership, HeldMembership} from '../store/scim-groups.ts'
 import * as store from '../store/scim-groups.ts'
-import type {ScimContext} from './services.ts'
+import {isAbove} from './roles.ts'
 
 /**
  * Gives these users the memberships of workspaces that their groups give them, and takes those that no group gives any
  * more. Of several roles in a workspace the highest holds. What was given by hand stays as it is.
  */
 export async function syncMemberships(
-  {db, organisation_id, now}: Pick<ScimContext, 'db' | 'organisation_id' | 'now'>,
+  {db, organisation_id, now}: {readonly db: Db; readonly organisation_id: string; readonly now: string},
   user_ids: readonly string[],
 ): Promise<void> {
   if (user_ids.length === 0) return

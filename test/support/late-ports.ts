@@ -11,15 +11,19 @@ export const PORTS_ARE_LATE = process.env.TEST_PORTS === 'late'
  */
 export function latePorts(services: ProxyServices): ProxyServices {
   const {limits, recorder} = services
-  const {findCaller, findCallerByCredential, findProvider, findPolicies, findConfig, findPrompt, findPartial} = services
-  const {listedProviders} = services
-  const found = {findCaller, findCallerByCredential, findProvider, findPolicies, findConfig, findPrompt, findPartial}
-  const directory = {...found, listedProviders}
+  const {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, listedProviders} = services
+  const directory = {findCaller, findProvider, findPolicies, findConfig, findPrompt, findPartial, listedProviders}
   return {
     ...services,
     ...(Object.fromEntries(
       Object.entries(directory).map(([name, port]) => [name, late(port as Port)]),
     ) as unknown as typeof directory),
+    // whether it is a key is known at once; its caller is a turn late
+    findCallerByCredential(credential, client) {
+      const found = services.findCallerByCredential(credential, client)
+      if (found instanceof Promise) found.catch(() => undefined) // its refusal is met a turn later
+      return found && turn().then(() => found)
+    },
     limits: {
       admit: late((...given) => limits.admit(...given)),
       hold: late((...given) => limits.hold(...given)),

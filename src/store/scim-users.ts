@@ -11,7 +11,6 @@ export interface ScimUserRow {
   readonly first_name: string | null
   readonly last_name: string | null
   readonly role: OrganisationRole
-  readonly role_source?: string | null | undefined
   readonly status: 'active' | 'archived'
   readonly joined_at: string
   readonly changed_at: string
@@ -42,7 +41,7 @@ function usersOf(db: Db, organisation_id: string) {
     )
     .where('m.organisation_id', '=', organisation_id)
     .select([
-      ...(['m.user_id', 'u.email', 'u.first_name', 'u.last_name', 'm.role', 'm.role_source', 'm.status'] as const),
+      ...(['m.user_id', 'u.email', 'u.first_name', 'u.last_name', 'm.role', 'm.status'] as const),
       ...(['m.created_at as joined_at', 'm.last_updated_at as changed_at', 's.external_id', 's.resource'] as const),
       ...(['s.version', 's.created_at as scim_created_at', 's.last_updated_at as scim_updated_at'] as const),
       's.deleted_at',

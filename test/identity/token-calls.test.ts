@@ -440,6 +440,17 @@ describe.each(KINDS)('on %s', kind => {
     expect(await chat(named)).toMatchObject({status: 403, message: 'The person of this token no longer has access.'})
   })
 
+  test('IC6: an address that only folds to another’s is not his', async () => {
+    await inline()
+    await gateway.admin('POST', '/operator/users', {email: 'kim@example.com', role: 'member'})
+    const {id} = (await gateway.admin<{data: {id: string; email: string}[]}>('GET', '/admin/users')).data.find(
+      ({email}) => email === 'kim@example.com',
+    )!
+    await gateway.admin('DELETE', `/admin/users/${id}`)
+    expect((await chat(token({email_id: 'KIM@example.com'}))).status).toBe(403)
+    expect((await chat(token({email_id: '\u212Aim@example.com'}))).status).toBe(200)
+  })
+
   test('a workspace that is archived is closed to tokens at once', async () => {
     await inline()
     const made = await gateway.admin<{id: string; slug: string}>('POST', '/admin/workspaces', {name: 'Short lived'})

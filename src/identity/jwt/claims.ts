@@ -1,3 +1,4 @@
+import {readAddress} from '../../base/address.ts'
 import {isObject, type JsonObject, type JsonValue, own} from '../../base/json-member.ts'
 
 /** Names of one claim, the first that is there counts. */
@@ -22,10 +23,9 @@ export function userIn(claims: JsonObject): string | null {
   return typeof named === 'string' ? named.slice(0, LONGEST_USER) : null
 }
 
-/** The address of that user, in lower case; null where none of the claims is an address. */
+/** The address of that user in its one form; null where none of the claims is an address. */
 export function addressIn(claims: JsonObject): string | null {
-  const named = ['email_id', 'sub'].map(name => own(claims, name)).find(isAddress)
-  return typeof named === 'string' ? named.toLowerCase() : null
+  return readAddress(own(claims, 'email_id'))?.address ?? readAddress(own(claims, 'sub'))?.address ?? null
 }
 
 /** The config and the metadata that a token brings for its calls (`defaults`). */
@@ -37,8 +37,4 @@ export function defaultsIn(claims: JsonObject): {readonly config: string | null;
 
 function firstOf(claims: JsonObject, names: readonly string[]): JsonValue | undefined {
   return names.map(name => own(claims, name)).find(value => value !== undefined)
-}
-
-function isAddress(value: JsonValue | undefined): boolean {
-  return typeof value === 'string' && value.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(value)
 }

@@ -111,14 +111,8 @@ export async function knownUsers(
   organisation_id: string,
   user_ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const known = new Set<string>()
+  const known = await usersAmong(db, organisation_id, user_ids)
   for (const some of batches(user_ids)) {
-    const rows = await db
-      .selectFrom('organisation_users')
-      .select('user_id')
-      .where('organisation_id', '=', organisation_id)
-      .where('user_id', 'in', anyOf(some))
-      .execute()
     const deleted = await db
       .selectFrom('scim_users')
       .select('user_id')
@@ -126,7 +120,6 @@ export async function knownUsers(
       .where('user_id', 'in', anyOf(some))
       .where('deleted_at', 'is not', null)
       .execute()
-    for (const {user_id} of rows) known.add(user_id)
     for (const {user_id} of deleted) known.delete(user_id)
   }
   return known
@@ -166,7 +159,7 @@ export async function givenMemberships(
   organisation_id: string,
   user_ids: readonly string[],
 ): Promise<readonly GivenMembership[]> {
-  const active = await activeUsers(db, organisation_id, user_ids)
+  const active = await usersAmong(db, organisation_id, user_ids, 'active')
   const all: GivenMembership[] = []
   for (const some of batches(user_ids.filter(id => active.has(id)))) {
     const members = await db
@@ -195,19 +188,24 @@ async function mappingsOf(db: Db, group_ids: readonly string[]) {
   return Map.groupBy(rows, ({scim_group_id}) => scim_group_id)
 }
 
-async function activeUsers(db: Db, organisation_id: string, user_ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const active = new Set<string>()
+/** Those of `user_ids` that are users of the organisation; with `status`, of that status alone. */
+async function usersAmong(
+  db: Db,
+  organisation_id: string,
+  user_ids: readonly string[],
+  status?: 'active' | 'archived',
+): Promise<Set<string>> {
+  const found = new Set<string>()
   for (const some of batches(user_ids)) {
-    const rows = await db
+    const users = db
       .selectFrom('organisation_users')
       .select('user_id')
       .where('organisation_id', '=', organisation_id)
       .where('user_id', 'in', anyOf(some))
-      .where('status', '=', 'active')
-      .execute()
-    for (const {user_id} of rows) active.add(user_id)
+    const rows = await (status === undefined ? users : users.where('status', '=', status)).execute()
+    for (const {user_id} of rows) found.add(user_id)
   }
-  return active
+  return found
 }
 
 export interface HeldMembership extends GivenMembership {

@@ -2,7 +2,7 @@ import {request} from 'undici'
 import {RefusedTokens} from '../admin/refused-tokens.ts'
 import type {Egress} from '../base/egress/pools.ts'
 import type {Log} from '../base/log.ts'
-import {type KeySetReply, KeySets} from '../identity/jwt/key-sets.ts'
+import {type KeySetReply, KeySets, maxAge} from '../identity/jwt/key-sets.ts'
 import {Tokens} from '../identity/jwt/tokens.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
@@ -58,6 +58,5 @@ async function fetchKeySet(egress: Egress, url: string): Promise<KeySetReply> {
     if (length_bytes > MAX_BYTES) throw new Error('it answered with more than 1 MB')
   }
   if (statusCode !== 200) throw new Error(`it answered with status ${statusCode}`)
-  const max_age = /(?:^|[,\s])max-age=(\d{1,9})(?:$|[,\s])/i.exec(String(headers['cache-control'] ?? ''))?.[1]
-  return {text: Buffer.concat(parts).toString('utf8'), max_age_s: max_age === undefined ? null : Number(max_age)}
+  return {text: Buffer.concat(parts).toString('utf8'), max_age_s: maxAge(String(headers['cache-control'] ?? ''))}
 }

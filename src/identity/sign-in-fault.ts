@@ -1,10 +1,10 @@
 /**
- * Reasons why nobody is let in: the status, and the class of the reason. People read the sentence of the class; the
+ * Reasons to let no one in: the status, and the class of the reason. People read the sentence of the class; the
  * reason itself and its detail are for the audit log.
  */
 // biome-ignore format: a table is read by its lines
 export const SIGN_IN_REASONS = {
-  // the sign-in under way is not ours, is over, or is of another browser
+  // the sign-in is not ours, is over, or is of another browser
   transaction_unknown: {status: 400, kind: 'broken'},
   transaction_used: {status: 400, kind: 'used'},
   transaction_expired: {status: 400, kind: 'broken'},

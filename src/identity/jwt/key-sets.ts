@@ -62,8 +62,11 @@ export class KeySets {
     this.#options = options
   }
 
-  /** The keys of `kid`; none where the set has no such key. Refuses with `token.keys_silent` when it was never read. */
-  async keysFor(url: string, kid: string): Promise<FoundKeys> {
+  /**
+   * The keys of `kid`, all of the set where it is undefined; none where the set has no such key. Refuses with
+   * `token.keys_silent` when it was never read.
+   */
+  async keysFor(url: string, kid: string | undefined): Promise<FoundKeys> {
     const set = this.#setOf(url)
     const age_ms = this.#options.steady() - set.read_ms
     if (set.keys === null || age_ms >= set.fresh_ms) await this.#readAgain(set)
@@ -91,7 +94,7 @@ export class KeySets {
     return age_ms < MAX_STALE_MS ? set.generation : undefined
   }
 
-  #namedIn({keys}: KeySet, kid: string): readonly JsonValue[] {
+  #namedIn({keys}: KeySet, kid: string | undefined): readonly JsonValue[] {
     return keys ? keysNamed(keys, kid) : []
   }
 
@@ -135,6 +138,12 @@ export class KeySets {
       log.warn({fault, url: new URL(set.url).origin}, 'a key set for tokens could not be read; the one before stays')
     }
   }
+}
+
+/** `max-age` of a cache-control header, in seconds; null without one. */
+export function maxAge(cache_control: string | undefined): number | null {
+  const found = /(?:^|[,\s])max-age=(\d{1,9})(?:$|[,\s])/i.exec(cache_control ?? '')?.[1]
+  return found === undefined ? null : Number(found)
 }
 
 function keysIn(text: string): readonly JsonValue[] {

@@ -76,12 +76,12 @@ export function gatewayOver(
     print,
     options,
   }: Pick<CommandSession, 'world' | 'print'> & {
-    readonly options?: Pick<GlobalOptions, 'dataDir' | 'url' | 'organisation'>
+    readonly options?: Pick<GlobalOptions, 'dataDir' | 'url' | 'context' | 'organisation'>
   },
 ): Gateway {
   const ask = async (request: Request) => {
     const {status, body} = await transport.send(request)
-    if (status >= 400) throw refused(status, body, transport.kind)
+    if (status >= 400) throw refused(status, body, transport)
     return body
   }
   const perform = async (id: string, input: Input = {}) => {
@@ -113,7 +113,7 @@ export function gatewayOver(
 }
 
 /** Operations of the operator alone. */
-const OPERATORS = /^(organisations|sessions)\.|^(users|domains)\.create$/
+const OPERATORS = /^organisations\.|^(users|domains|sessions|identities)\.create$|^users\.set_password$/
 
 /** The HTTP request of an operation. */
 export function requestOf(
@@ -135,13 +135,21 @@ export function requestOf(
 async function connect(session: CommandSession): Promise<Transport> {
   const {world} = session
   if (world.transport) return world.transport
-  const {settings, origins} = await session.found()
-  const url = urlOf(session, settings, origins.GATEWAY_URL)
+  const context = await session.context()
   const {organisation} = session.options
+  if (context?.url !== undefined) {
+    if (organisation !== undefined) throw organisationThere()
+    return (await import('./contexts/open.ts')).openContext(session, {...context, url: context.url})
+  }
+  const {settings, origins} = await (context?.data_dir === undefined ? session.found() : session.in(context.data_dir))
+  const url = context ? undefined : urlOf(session, settings, origins.GATEWAY_URL)
   if (url === undefined) return (await import('./local.ts')).openLocal(world, settings, organisation)
-  if (organisation !== undefined)
-    throw usageFault('--organisation is for the data directory: at a URL the key says which one.', 'Leave it out.')
+  if (organisation !== undefined) throw organisationThere()
   return (await import('./remote.ts')).openThere({url, api_key: session.options.apiKey ?? settings.api_key})
+}
+
+function organisationThere(): CommandFault {
+  return usageFault('--organisation is for the data directory: at a URL the key says which one.', 'Leave it out.')
 }
 
 /** Without a data directory, the whole line to type is beside the one that makes a directory. */
@@ -176,10 +184,16 @@ function urlOf({options}: CommandSession, {url}: Settings, origin: string): stri
 }
 
 /** The fault of a refusal, with the gateway's own sentence. */
-export function refused(status: number, body: unknown, kind: Transport['kind']): CommandFault {
+export function refused(
+  status: number,
+  body: unknown,
+  {kind, if_unknown}: Pick<Transport, 'kind' | 'if_unknown'>,
+): CommandFault {
   const {message, code} = saidOf(body)
   const next =
-    status === 401 && kind === 'there' ? 'The key is read from GATEWAY_API_KEY or --api-key-file.' : undefined
+    status === 401 && kind === 'there'
+      ? (if_unknown ?? 'The key is read from GATEWAY_API_KEY or --api-key-file.')
+      : undefined
   const unknown = kind === 'there' ? 'Is it a gateway that answers at this address?' : ''
   return new CommandFault(message ?? `The answer was ${status} without a reason. ${unknown}`.trim(), {
     exit: exitOf(status),

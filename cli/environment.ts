@@ -33,6 +33,10 @@ export interface Environment {
   readStdin(): Promise<string>
   /** Asks on the terminal and reads a line; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>
+  /** The same, of which nothing is shown. */
+  readonly askHidden?: (question: string) => Promise<string>
+  /** Opens a page in the browser of this desktop, where there is one. */
+  readonly openPage?: (page: string, env: Readonly<Record<string, string | undefined>>) => void
   /** The text of a file; throws as node:fs does. */
   readFile(path: string): string
   /** The names in a folder; undefined where the path is no folder. Throws as node:fs does where there is nothing. */
@@ -99,7 +103,8 @@ export function processEnvironment(): Environment {
       const {text} = await import('node:stream/consumers')
       return text(process.stdin)
     },
-    ...(process.stdin.isTTY === true && process.stderr.isTTY === true && {ask}),
+    ...(process.stdin.isTTY === true && process.stderr.isTTY === true && {ask, askHidden}),
+    openPage: (page, env) => void import('./contexts/terminal.ts').then(({openPage}) => openPage(page, env)),
     ...DISK,
     sources: async flags => (await import('../src/settings/index.ts')).ofThisProcess(flags),
     now: Date.now,
@@ -135,6 +140,11 @@ async function ask(question: string): Promise<string> {
   } finally {
     lines.close()
   }
+}
+
+async function askHidden(question: string): Promise<string> {
+  const terminal = await import('./contexts/terminal.ts')
+  return terminal.askHidden(question)
 }
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {

@@ -7,14 +7,16 @@ export function quoted(word: string): string {
 export interface PlaceGiven {
   readonly dataDir?: string
   readonly url?: string
+  readonly context?: string
   readonly organisation?: string
 }
 
 /** The options that say where a command works, as they were given: hints carry them. */
-export function placeOptions({dataDir, url, organisation}: PlaceGiven): string {
+export function placeOptions({dataDir, url, context, organisation}: PlaceGiven): string {
   const given = [
     ['--data-dir', dataDir],
     ['--url', url],
+    ['--context', context],
     ['--organisation', organisation],
   ] as const
   return given.flatMap(([flag, value]) => (value === undefined ? [] : [` ${flag} ${quoted(value)}`])).join('')

@@ -6,9 +6,11 @@ import {api} from './commands/api.ts'
 import {applyCommand} from './commands/apply.ts'
 import {audit} from './commands/audit.ts'
 import {bundle} from './commands/bundle.ts'
+import {certs} from './commands/certs.ts'
 import {collections} from './commands/collections.ts'
 import {completion} from './commands/completion.ts'
 import {configs} from './commands/configs.ts'
+import {contexts} from './commands/contexts.ts'
 import {init, migrate} from './commands/data.ts'
 import {deployments} from './commands/deployments.ts'
 import {domains} from './commands/domains.ts'
@@ -16,6 +18,7 @@ import {exportCommand} from './commands/export.ts'
 import {feedback} from './commands/feedback.ts'
 import {groups} from './commands/groups.ts'
 import {guardrails} from './commands/guardrails.ts'
+import {identities} from './commands/identities.ts'
 import {importCommand} from './commands/import.ts'
 import {integrations} from './commands/integrations.ts'
 import {invites} from './commands/invites.ts'
@@ -24,6 +27,7 @@ import {keys} from './commands/keys.ts'
 import {labels} from './commands/labels.ts'
 import {ledger} from './commands/ledger.ts'
 import {limits} from './commands/limits.ts'
+import {login, logout} from './commands/login.ts'
 import {logs} from './commands/logs.ts'
 import {mcpIntegrations} from './commands/mcp-integrations.ts'
 import {mcpServers} from './commands/mcp-servers.ts'
@@ -41,6 +45,7 @@ import {secretReferences} from './commands/secret-references.ts'
 import {serve} from './commands/serve.ts'
 import {sessions} from './commands/sessions.ts'
 import {config} from './commands/settings.ts'
+import {sso} from './commands/sso.ts'
 import {usage} from './commands/usage.ts'
 import {users} from './commands/users.ts'
 import {versionCommand} from './commands/version.ts'
@@ -62,6 +67,7 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     .option('--settings <file>', 'settings file (GATEWAY_SETTINGS_FILE; default: settings.yaml in the data directory)')
     .option('--organisation <slug>', 'organisation to act in, on the data directory; the first one where none is named')
     .option('--url <url>', 'gateway to talk to, in place of a data directory (GATEWAY_URL)')
+    .option('--context <name>', 'context to work in, of gateway login (GATEWAY_CONTEXT)')
     .option('--api-key-file <file>', 'file with the API key for that gateway (or GATEWAY_API_KEY)')
     .option('--api-key <key>', 'the key itself; others on this machine can see it (ps)')
     .option('--json', 'print replies as JSON, and errors as JSON on stderr')
@@ -72,7 +78,9 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
       '\nExamples:\n  $ gateway serve --demo\n  $ gateway keys create blue --expires 90d\n  $ gateway logs tail',
     )
   root.commandsGroup('The gateway:')
-  for (const command of [serve(flags), init(flags), migrate(flags), config(flags)]) root.addCommand(command)
+  for (const command of [serve(flags), init(flags), migrate(flags), config(flags), certs()]) root.addCommand(command)
+  root.commandsGroup('A gateway elsewhere:')
+  for (const command of [login(), logout(), contexts()]) root.addCommand(command)
   root.commandsGroup('What it holds:')
   for (const command of [
     keys(),
@@ -114,6 +122,8 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     members(),
     groups(),
     sessions(),
+    sso(),
+    identities(),
     jwt(),
     domains(),
     scim(),

@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import type {SettingSources, Settings} from '../src/settings/index.ts'
+import type {GatewayContext} from './contexts/file.ts'
 import type {Environment} from './environment.ts'
 import {CommandFault, EXIT, usageFault} from './fault.ts'
 import {createPrinter, type Printer} from './print.ts'
@@ -10,6 +11,7 @@ export interface GlobalOptions {
   readonly settings?: string
   readonly organisation?: string
   readonly url?: string
+  readonly context?: string
   readonly apiKey?: string
   readonly apiKeyFile?: string
   readonly json?: true
@@ -29,6 +31,12 @@ export interface CommandSession {
    * The same for a command that works on a gateway: one that names none finds the one that is served or installed here.
    */
   found(): ReturnType<CommandSession['settings']>
+  /** The context it works in; undefined where it works elsewhere. */
+  context(): Promise<GatewayContext | undefined>
+  /** GATEWAY_CONTEXT: no setting of a gateway, and no source of settings has it. */
+  readonly context_named: string | undefined
+  /** The settings, as if this data directory had been named. */
+  in(data_dir: string): ReturnType<CommandSession['settings']>
   /** The command line, without the program's name. */
   readonly argv: readonly string[]
 }
@@ -54,13 +62,17 @@ export async function openSession(
   if (!placed) throw new Error('The command tree is in no world.')
   const {world, argv} = placed
   const options = root.opts<GlobalOptions>()
+  if (options.context !== undefined && LOCAL.has(topOf(command)))
+    throw usageFault(`gateway ${topOf(command)} works on a data directory, and in no context.`, 'Leave --context out.')
   const given = {
     'data-dir': options.dataDir,
     settings: options.settings,
     url: options.url,
     'api-key-file': options.apiKeyFile,
   }
-  const sources = await world.sources({...flags, ...given})
+  const all = await world.sources({...flags, ...given})
+  const {GATEWAY_CONTEXT: context_named, ...env} = all.env
+  const sources = {...all, env}
   const {NO_COLOR, TERM} = sources.env
   const color = world.stdout.isTTY && options.color && !NO_COLOR && TERM !== 'dumb'
   const print = createPrinter(world, {json: options.json === true, quiet: options.quiet === true, color})
@@ -69,6 +81,11 @@ export async function openSession(
     print.note('Note: --api-key is seen by everybody on this machine (ps). GATEWAY_API_KEY and --api-key-file are not.')
   }
   const settings = () => readAll(sources)
+  const inFolder = (data_dir: string) => readAll({...sources, argv: {...sources.argv, 'data-dir': data_dir}})
+  const context = async () => {
+    const {chosenContext} = await import('./contexts/choose.ts')
+    return chosenContext({options, env, named: context_named, settings})
+  }
   const found = async () => {
     const read = await settings()
     const {data_dir, url} = read.settings
@@ -82,9 +99,17 @@ export async function openSession(
       usual: data_dir,
       note: print.note,
     })
-    return there === undefined ? read : readAll({...sources, argv: {...sources.argv, 'data-dir': there}})
+    return there === undefined ? read : inFolder(there)
   }
-  return {world, options, print, sources, argv, settings, found}
+  return {world, options, print, sources, argv, settings, found, context, context_named, in: inFolder}
+}
+
+/** Commands for which a context would say nothing: they must not work elsewhere than was said. */
+const LOCAL: ReadonlySet<string> = new Set(['serve', 'init', 'migrate', 'config', 'certs', 'ledger'])
+
+function topOf(command: Command): string {
+  const {parent} = command
+  return parent?.parent ? topOf(parent) : command.name()
 }
 
 async function readAll(sources: SettingSources) {

@@ -14,6 +14,8 @@ export interface TransportReply {
 /** A way to a gateway: this machine's data directory, or a URL. */
 export interface Transport {
   readonly kind: 'here' | 'there'
+  /** The next step where the gateway does not know the key; without it, how keys are given. */
+  readonly if_unknown?: string
   send(request: Request): Promise<TransportReply>
   close(): Promise<void>
 }

@@ -26,6 +26,7 @@ import {placesOfRows} from './0025_places_of_rows.ts'
 import {judgedFiles} from './0026_judged_files.ts'
 import {organisationAuth} from './0027_organisation_auth.ts'
 import {directories} from './0028_directories.ts'
+import {signIn} from './0029_sign_in.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -66,4 +67,5 @@ export const MIGRATIONS: readonly Migration[] = [
   judgedFiles,
   organisationAuth,
   directories,
+  signIn,
 ]

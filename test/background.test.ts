@@ -35,13 +35,14 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
       'key-expiry',
       'log-retention',
       'reconcile',
+      'sign-in-retention',
     ])
   const text = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(text).toContain('gateway_worker_runs_total{worker="log-retention",outcome="ok"} 1')
   expect(text).toMatch(/^gateway_worker_last_success_timestamp_seconds\{worker="alerts"\} \d/m)
   expect(text).not.toContain('worker="mail"')
   const {stdout} = await run(['workers', '--data-dir', gateway.folder, '--json'])
-  expect(JSON.parse(stdout)).toMatchObject({total: 8})
+  expect(JSON.parse(stdout)).toMatchObject({total: 9})
 })
 
 test('where the settings name a place with prices, each process asks it again', async () => {

@@ -19,7 +19,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/prompts',
     'src/mcp',
   ],
-  ['src/proxy', 'src/admin', 'src/scim', 'src/workers'],
+  ['src/proxy', 'src/admin', 'src/scim', 'src/sign-in', 'src/workers'],
   ['src/app'],
   ['cli'],
   ['bin'],

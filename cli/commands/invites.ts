@@ -125,8 +125,8 @@ function accept(): Command {
         const keys = reply.api_keys.map(({workspace_id, key}) => `API key of the workspace ${workspace_id}: ${key}`)
         print.made(
           reply,
-          reply.session.token,
-          [`Session until ${minute(reply.session.expires_at)} UTC: ${reply.session.token}`, ...keys].join('\n'),
+          reply.session.token ?? '',
+          [`Session until ${minute(reply.session.expires_at)} UTC: ${reply.session.token ?? ''}`, ...keys].join('\n'),
         )
         print.note('Keep them now: they are not shown again.')
       }),

@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
 import {readDuration} from '../option-parsers.ts'
 import {
   type ConfirmOption,
@@ -18,6 +19,9 @@ import {minute} from './rows.ts'
 interface SessionRow {
   readonly id: string
   readonly email: string
+  readonly kind: string
+  readonly method: string
+  readonly last_seen_at: string
   readonly created_at: string
   readonly expires_at: string
 }
@@ -25,13 +29,19 @@ interface SessionRow {
 const COLUMNS: readonly TableColumn<SessionRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'user', value: row => row.email},
+  {title: 'of', value: row => `${row.kind} (${row.method})`},
   {title: 'opened', value: row => minute(row.created_at)},
+  {title: 'last used', value: row => minute(row.last_seen_at), optional: 1},
   {title: 'ends', value: row => minute(row.expires_at)},
 ]
 
-/** `gateway sessions`: how people get in before there is single sign-on. */
+/** `gateway sessions`: who is signed in, and the operator's own way to let a person in. */
 export function sessions(): Command {
-  return group('sessions', 'Sessions of users, made on the data directory', [create(), list(), revoke()])
+  return group(
+    'sessions',
+    'Sessions of users: those of browsers and command lines, and those that the operator opens',
+    [create(), list(), revoke()],
+  )
 }
 
 function create(): Command {
@@ -69,13 +79,26 @@ function list(): Command {
 }
 
 function revoke(): Command {
-  const command = leaf('revoke', 'End a session', [
+  const command = leaf('revoke', 'End a session, or all of a user', [
     'gateway sessions revoke 0b6f2a52-7c1e-4f0e-9c38-6a4d1f2b3c4d',
-  ]).argument('<id>', 'which session')
-  return withConfirm(command).action((sessionId: string, options: ConfirmOption, self: Command) =>
-    withGateway(self, async ({call, print, world}) => {
-      await confirmed(world, `End the session ${sessionId}`, options)
-      print.done(await call('sessions.revoke', {params: {sessionId}}), `Ended the session ${sessionId}.`)
-    }),
+    'gateway sessions revoke --user ada@example.com --yes',
+  ])
+    .argument('[id]', 'which session')
+    .option('--user <user>', 'all those of this user')
+  return withConfirm(command).action(
+    (sessionId: string | undefined, options: ConfirmOption & {user?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const {call, print, world} = gateway
+        if ((sessionId === undefined) === (options.user === undefined))
+          throw usageFault('Name a session, or a user with --user.', 'gateway sessions list shows them.')
+        if (sessionId !== undefined) {
+          await confirmed(world, `End the session ${sessionId}`, options)
+          print.done(await call('sessions.revoke', {params: {sessionId}}), `Ended the session ${sessionId}.`)
+          return
+        }
+        await confirmed(world, `End all sessions of ${options.user}`, options)
+        const reply = await call('sessions.revoke_of_user', {params: {userId: await userFor(gateway, options.user!)}})
+        print.done(reply, `Ended ${reply.ended} sessions of ${options.user}.`)
+      }),
   )
 }

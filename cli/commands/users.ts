@@ -1,8 +1,10 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
+import {usageFault} from '../fault.ts'
 import {
   type ConfirmOption,
   confirmed,
+  fileText,
   group,
   leaf,
   type PageOptions,
@@ -41,7 +43,14 @@ export function camelPageOf(options: PageOptions) {
 
 /** `gateway users`: the people of the organisation. */
 export function users(): Command {
-  return group('users', 'Users: the people of the organisation', [create(), list(), show(), update(), remove()])
+  return group('users', 'Users: the people of the organisation', [
+    create(),
+    list(),
+    show(),
+    update(),
+    remove(),
+    setPassword(),
+  ])
 }
 
 function create(): Command {
@@ -122,4 +131,34 @@ function remove(): Command {
       gateway.print.done(reply, `${user} is no user of the organisation any more.`)
     }),
   )
+}
+
+function setPassword(): Command {
+  return leaf(
+    'set-password',
+    'Give an owner a password, on the data directory, for when no identity provider answers',
+    [
+      'gateway users set-password owner@example.com --password-file password.txt',
+      'gateway users set-password owner@example.com --none',
+    ],
+  )
+    .argument('<email>', 'address of an active owner')
+    .option('--password-file <file>', 'file that holds it, 14 characters at least; - for stdin')
+    .option('--none', 'take the password out')
+    .action((email: string, options: {passwordFile?: string; none?: true}, self: Command) =>
+      withGateway(self, async ({call, print, world}) => {
+        const {passwordFile, none} = options
+        if ((passwordFile === undefined) === (none === undefined))
+          throw usageFault('Name a file with --password-file, or --none to take the password out.')
+        const text =
+          passwordFile === '-'
+            ? await world.readStdin()
+            : passwordFile && fileText(world, passwordFile, '--password-file')
+        const password = text === undefined ? null : text.replace(/\r?\n$/, '')
+        const reply = await call('users.set_password', {body: {email, password}})
+        print.done(reply, reply.has_password ? `${email} has a password now.` : `${email} has no password any more.`)
+        if (reply.has_password)
+          print.note('It opens /v2/auth/password from BREAK_GLASS_ADDRESSES alone (docs/sign-in.md).')
+      }),
+    )
 }

@@ -7,7 +7,7 @@ import {Empty, listOf} from '../schema/paging.ts'
 import * as store from '../store/domains.ts'
 import type {DomainsTable} from '../store/tables/directories.ts'
 import {type OperationCall, operation} from './operation.ts'
-import {found} from './tenancy.ts'
+import {found, invalid} from './tenancy.ts'
 
 const tag = 'Organisation'
 const path = '/admin/organisation/domains'
@@ -40,6 +40,7 @@ export const domains = [
     reply: DomainView,
     async handle(call) {
       const domain = await one(call)
+      await requireRegistrable(domain.domain, call.body.allow_subdomains)
       await store.updateDomain(call.db, domain.id, {allow_subdomains: call.body.allow_subdomains ? 1 : 0})
       call.auditTarget(domain.id, null)
       return view(await one(call))
@@ -85,6 +86,7 @@ async function created(
 ): Promise<z.input<typeof DomainView>> {
   const {actor, db, body, now} = call
   const {domain, allow_subdomains} = body
+  await requireRegistrable(domain, allow_subdomains)
   // the refusal does not name the organisation that has it
   if (await store.isVerified(db, domain))
     throw new Refusal('row.exists', {object: 'domain', field: 'domain', value: domain})
@@ -95,6 +97,18 @@ async function created(
   await store.insertDomain(db, row)
   call.auditTarget(row.id, null)
   return view(row)
+}
+
+/**
+ * A domain of which everybody registers parts is no one's, and below one that is itself a part there may be others'
+ * parts. By the public suffix list, whose default rule takes names of a private network as registrable.
+ */
+async function requireRegistrable(domain: string, allow_subdomains: boolean) {
+  const {getDomain} = await import('tldts')
+  const registrable = getDomain(domain, {allowPrivateDomains: true})
+  if (registrable === null) throw invalid('domain', 'is a public suffix, of which everybody registers parts')
+  if (allow_subdomains && registrable !== domain)
+    throw invalid('allow_subdomains', `counts for a registrable domain alone: ${registrable}`)
 }
 
 async function one({actor, db, params}: OperationCall<typeof DomainParams, undefined, z.ZodType | undefined>) {

@@ -16,7 +16,7 @@ import type {Db} from '../store/database.ts'
 import {isTaken} from '../store/rows.ts'
 import {isStatementTimeout} from '../store/statement-timeout.ts'
 import {auditRow} from './audit.ts'
-import {callerByHeaders} from './caller.ts'
+import {callerOfRequest} from './caller.ts'
 import {askedOf, changesText, DryRunFault, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
 import {onlyJson} from './json-bodies.ts'
 import {KeptReply} from './kept-reply.ts'
@@ -78,6 +78,7 @@ interface Visit {
   readonly operation: AnyOperation
   readonly request_id: string
   actor: Actor
+  readonly cookies: string[]
 }
 
 const visits = new WeakMap<FastifyRequest, Visit>()
@@ -90,7 +91,7 @@ async function admit(
   options: MountOptions,
 ) {
   const now = services.now()
-  const visit = {operation, request_id: newTimeId(now.getTime()), actor: ANONYMOUS}
+  const visit = {operation, request_id: newTimeId(now.getTime()), actor: ANONYMOUS, cookies: []}
   visits.set(request, visit)
   reply.headers({[`${ownHeaders(request.headers).prefix}-trace-id`]: visit.request_id, 'cache-control': 'no-store'})
   if (operation.flag === 'scim' && !services.settings.scim_enabled)
@@ -99,7 +100,7 @@ async function admit(
   if (operation.scopes) {
     visit.actor = options.actorOf
       ? await options.actorOf(request)
-      : await callerByHeaders(request.headers, {now: now.toISOString(), client_ip: request.ip}, services)
+      : await callerOfRequest(request, {now: now.toISOString(), client_ip: request.ip}, services)
     vouchFor(request.raw)
     requireScope(visit.actor, operation)
     place(visit, request, whereOf(request.params) ?? whereOf(request.query), {has_body: false})
@@ -159,6 +160,8 @@ async function serve(
   const result = await (operation.method === 'GET' || operation.only_reads
     ? read(operation, request, services)
     : write({operation, view}, request, services))
+  const {cookies} = visits.get(request)!
+  if (cookies.length > 0) reply.header('set-cookie', cookies)
   if (result instanceof Download) {
     reply.header('content-disposition', `attachment; filename="${result.name}"`)
     return reply.code(200).type(result.content_type).send(result.stream)
@@ -270,6 +273,8 @@ function openCall(
     app,
     now: app.now().toISOString(),
     origin: originOf(request),
+    is_own_page: request.headers['sec-fetch-site'] === 'same-origin',
+    setCookie: cookie => void visits.get(request)!.cookies.push(cookie),
     afterCommit: work => void effects.after.push(work),
     auditTarget(resource_id, workspace_id) {
       effects.resource_id = resource_id
@@ -352,8 +357,13 @@ function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   const isBare = refusal.status === 404 && visits.get(request)?.operation.compatibility?.bare_404
   const error_body = isBare
     ? {error: refusal.message}
-    : {success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}}
+    : {success: false, data: {message: refusal.message, errorCode: refusal.codes.admin, ...placeToGo(refusal)}}
   return reply.code(refusal.status).send(error_body)
+}
+
+/** The address of sign-in, for people who are refused for the way in which they came. */
+function placeToGo({details}: Refusal) {
+  return typeof details.login_url === 'string' ? {login_url: details.login_url} : {}
 }
 
 function refusalOf(error: FastifyError, request: FastifyRequest, services: AdminServices): Refusal {

@@ -2,7 +2,10 @@ import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
 import {ANONYMOUS} from '../identity/access.ts'
+import {cookieJar} from '../identity/cookies.ts'
 import {hashKey, makeInviteToken, makeKey} from '../identity/keys.ts'
+import {openSession} from '../identity/open-session.ts'
+import {provisioningSettings, ssoSettings} from '../schema/organisation-auth.ts'
 import {type KeptOrganisationSettings, keyRules, readSettings, securityIn} from '../schema/organisations.ts'
 import {Empty, list, listOf} from '../schema/paging.ts'
 import {
@@ -21,15 +24,16 @@ import type {Db} from '../store/database.ts'
 import * as store from '../store/invites.ts'
 import {findMember, insertMember} from '../store/members.ts'
 import {findOrganisation} from '../store/organisations.ts'
+import {findScimUser} from '../store/scim-users.ts'
 import type {InvitesTable, UsersTable, WorkspaceRole} from '../store/tables/people.ts'
 import {findOrganisationUser, findUserByEmail, insertUser, joinOrganisation} from '../store/users.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {checkGrant, expiryUnder} from './key-rules.ts'
 import {linkBase} from './link-base.ts'
 import {newKey} from './new-key.ts'
-import {openSession} from './open-session.ts'
 import {type OperationCall, operation} from './operation.ts'
 import {checkRoleGrant} from './role-rules.ts'
+import type {AdminServices} from './services.ts'
 import {type CallerScope, found, invalid} from './tenancy.ts'
 
 const tag = 'User-invites'
@@ -100,7 +104,7 @@ export const invites = [
   }),
   operation({
     id: 'invites.accept',
-    refuses: [401],
+    refuses: [401, 409],
     tag,
     method: 'POST',
     path: '/invites/accept',
@@ -184,15 +188,24 @@ async function resent(call: One) {
 async function accepted(
   call: OperationCall<undefined, undefined, typeof InviteAccept>,
 ): Promise<z.input<typeof AcceptedInvite>> {
-  const {db, body, now} = call
+  const {app, db, body, now} = call
   const invite = await store.findInviteByToken(db, hashKey(body.token))
   if (!invite || statusOf(invite, now) !== 'pending') throw new Refusal('invite.unknown')
   const {organisation_id} = invite
+  await requireOpenWay(call, organisation_id)
   const user = await userFor(call, invite.email)
   const before = await findOrganisationUser(db, organisation_id, user.id)
+  if (before?.status === 'archived') await requireDirectory(call, organisation_id, user.id)
   if (before?.status !== 'active') {
     const times = {created_at: now, last_updated_at: now}
-    await joinOrganisation(db, {organisation_id, user_id: user.id, role: invite.role, status: 'active', ...times})
+    await joinOrganisation(db, {
+      organisation_id,
+      user_id: user.id,
+      role: invite.role,
+      role_source: 'invite',
+      status: 'active',
+      ...times,
+    })
   }
   const api_keys = []
   for (const {id, role} of JSON.parse(invite.workspaces) as Place[]) {
@@ -205,10 +218,41 @@ async function accepted(
     if (key) api_keys.push(key)
   }
   await store.updateInvite(db, invite.id, {status: 'accepted', accepted_at: now})
-  const session = await openSession(db, {organisation_id, user_id: user.id, ttl_s: SESSION_S}, now)
-  call.auditActor({...ANONYMOUS, subject: {kind: 'user', id: user.id}, organisation_id})
+  const session = await openSession(
+    db,
+    {organisation_id, user_id: user.id, ttl_s: SESSION_S, kind: 'invite', method: 'invite'},
+    now,
+  )
+  call.auditActor({...ANONYMOUS, subject: {kind: 'user', id: user.id, session_id: session.id}, organisation_id})
   call.auditTarget(invite.id, null)
-  return {user_id: user.id, organisation_id, session, api_keys, object: 'accepted-invite'}
+  if (call.is_own_page) {
+    const cookies = cookieJar(app.settings.session_cookie_secure)
+    call.setCookie(cookies.set(cookies.session, session.token))
+  }
+  const {id, token, expires_at} = session
+  const shown = {id, expires_at, ...(!call.is_own_page && {token})}
+  return {user_id: user.id, organisation_id, session: shown, api_keys, object: 'accepted-invite'}
+}
+
+/**
+ * An organisation that lets people in by its own sign-in alone accepts invites there: the link by itself would go past
+ * it. Where the directory makes users, an invite makes none.
+ */
+async function requireOpenWay({db, app}: Pick<CallerScope, 'db'> & {app: AdminServices}, organisation_id: string) {
+  const auth = (await findOrganisation(db, organisation_id))?.auth
+  if (ssoSettings(auth).required)
+    throw new Refusal('session.way', {login_url: `${linkBase(app)}/v2/auth/login?organisation_id=${organisation_id}`})
+  if (provisioningSettings(auth).scim_only)
+    throw new Refusal('row.unfit', {
+      reason: 'Users of this organisation are made by its directory alone (provisioning.scim_only).',
+    })
+}
+
+/** A person who was switched off by the directory comes back by it alone. */
+async function requireDirectory({db}: Pick<CallerScope, 'db'>, organisation_id: string, user_id: string) {
+  const known = await findScimUser(db, organisation_id, user_id)
+  if (known?.resource)
+    throw new Refusal('row.unfit', {reason: 'The directory of this organisation says that this person left.'})
 }
 
 interface Place {

@@ -39,6 +39,10 @@ export interface OperationCall<P extends Shape = undefined, Q extends Shape = un
   auditActor(actor: Actor): void
   /** The address by which the client reached us, for example `https://gateway.example.com`. */
   readonly origin: string
+  /** A page of this gateway asks: its session belongs into a cookie, where no script reads it. */
+  readonly is_own_page: boolean
+  /** Sets a cookie with the reply. */
+  setCookie(cookie: string): void
   /** Has `work` done once the transaction is in, before the reply. */
   afterCommit(work: () => Promise<void> | void): void
 }

@@ -9,13 +9,22 @@ import {
   OrganisationAuthTested,
   OrganisationAuthUpdate,
   OrganisationAuthView,
+  type ProvisioningSettings,
+  provisioningSettings,
   readAuth,
   scimSettings,
+  sessionSettings,
+  ssoSettings,
 } from '../schema/organisation-auth.ts'
 import {findOrganisation, updateOrganisation} from '../store/organisations.ts'
 import {findWorkspace} from '../store/workspaces.ts'
+import {makesOwners} from './makes-owners.ts'
 import {type OperationCall, operation} from './operation.ts'
+import {signInPlaces} from './sign-in-places.ts'
+import {shownSso} from './sso.ts'
+import {changeSso} from './sso-required.ts'
 import {type CallerScope, found, invalid} from './tenancy.ts'
+import {triedSignIn} from './tried-sign-ins.ts'
 import {triedTokens} from './tried-tokens.ts'
 
 const tag = 'Organisation'
@@ -28,17 +37,19 @@ export const organisationAuth = [
     tag,
     method: 'GET',
     path,
-    summary: 'Show by which rules the organisation takes tokens (JWT) in place of keys, and what its directory does',
+    summary:
+      'Show how people and tokens of the organisation are recognised: connections, roles, ' +
+      'sessions, tokens (JWT), directory',
     scopes: ['organisation_settings.read'],
     reply: OrganisationAuthView,
-    handle: async call => view((await own(call)).auth),
+    handle: async call => view(call, (await own(call)).auth),
   }),
   operation({
     id: 'organisation_auth.update',
     tag,
     method: 'PUT',
     path,
-    summary: 'Change the rules for tokens and directories: what is absent stays, null goes back to the default',
+    summary: 'Change how people and tokens are recognised: what is absent stays, null goes back to the default',
     scopes: ['organisation_settings.update'],
     audit: {resource: 'organisation_auth', action: 'update'},
     body: OrganisationAuthUpdate,
@@ -50,7 +61,8 @@ export const organisationAuth = [
     tag,
     method: 'POST',
     path: `${path}/test`,
-    summary: 'Try the rules for tokens: read the key set, and say what a call with a token would meet',
+    summary:
+      'Try tokens or a connection: read keys, metadata or a directory, and say what a token or a person would meet',
     scopes: ['organisation_settings.read'],
     only_reads: true,
     body: OrganisationAuthTest,
@@ -68,16 +80,23 @@ async function updated(call: OperationCall<undefined, undefined, typeof Organisa
   checkKeys(body)
   checkScopes(body)
   await checkWorkspaces(call, body)
-  const auth = JSON.stringify(changedAuth(readAuth(before.auth), body))
+  const kept = changedAuth(readAuth(before.auth), body)
+  const maps_owners = body.provisioning?.role_mapping === undefined ? kept.maps_owners : await makesOwners(call)
+  const auth = JSON.stringify({...kept, maps_owners})
   await updateOrganisation(db, before.id, {auth, last_updated_at: now})
   call.auditTarget(before.id, null)
-  return view(auth)
+  await changeSso(call, body.sso)
+  return view(call, auth)
 }
 
 async function tested(
   call: OperationCall<undefined, undefined, typeof OrganisationAuthTest>,
 ): Promise<z.input<typeof OrganisationAuthTested>> {
   const {id, auth} = await own(call)
+  if (call.body.part !== 'jwt') {
+    const steps = await triedSignIn(call, call.body)
+    return {ok: steps.every(({ok}) => ok), steps, object: 'organisation-auth-test'}
+  }
   const steps = await triedTokens(call.app.tokens, {organisation_id: id, settings: jwtSettings(auth)}, call.body.token)
   return {ok: steps.every(({ok}) => ok), steps, object: 'organisation-auth-test'}
 }
@@ -110,6 +129,22 @@ async function own({actor, db}: CallerScope) {
   return found(await findOrganisation(db, actor.organisation_id), 'organisation')
 }
 
-function view(column: string | null | undefined): z.input<typeof OrganisationAuthView> {
-  return {jwt: jwtSettings(column), scim: scimSettings(column), object: 'organisation-auth'}
+async function view(
+  call: Pick<OperationCall, 'actor' | 'db' | 'app' | 'now'>,
+  column: string | null | undefined,
+): Promise<z.input<typeof OrganisationAuthView>> {
+  return {
+    sso: await shownSso(call, ssoSettings(column).required),
+    endpoints: signInPlaces(call.app, call.actor.organisation_id),
+    jwt: jwtSettings(column),
+    scim: scimSettings(column),
+    provisioning: shownProvisioning(column),
+    session_settings: sessionSettings(column),
+    object: 'organisation-auth',
+  }
+}
+
+function shownProvisioning(column: string | null | undefined): ProvisioningSettings {
+  const {maps_owners: _, ...shown} = provisioningSettings(column)
+  return shown
 }

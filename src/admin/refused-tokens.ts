@@ -1,7 +1,7 @@
-import {LRUCache} from 'lru-cache'
 import {newId, newTimeId} from '../base/ids.ts'
 import type {JsonValue} from '../base/json-member.ts'
 import type {Log} from '../base/log.ts'
+import {RowRate} from '../base/row-rate.ts'
 import type {RefusedToken} from '../identity/jwt/tokens.ts'
 import {insertAuditLog} from '../store/audit-logs.ts'
 import type {Store} from '../store/database.ts'
@@ -22,20 +22,13 @@ export interface RefusedTokensOptions {
   readonly audits: boolean
 }
 
-interface Noted {
-  /** Since the last row. */
-  count: number
-  readonly until_ms: number
-}
-
 /**
  * Notes refused tokens in the audit log of their organisation: one row a minute for each reason and address, with how
  * often it came. Where the organisation is unknown, the process log has it.
  */
 export class RefusedTokens {
   readonly #options: RefusedTokensOptions
-  readonly #noted = new LRUCache<string, Noted>({max: MOST_KNOWN})
-  #period = {began_ms: Number.NEGATIVE_INFINITY, rows: 0}
+  readonly #rate = new RowRate({period_ms: PERIOD_MS, most_rows: MOST_ROWS_A_PERIOD, most_names: MOST_KNOWN})
 
   constructor(options: RefusedTokensOptions) {
     this.#options = options
@@ -45,17 +38,8 @@ export class RefusedTokens {
   note(refused: RefusedToken): void {
     const now_ms = this.#options.now()
     const name = `${refused.organisation_id}\0${refused.code}\0${refused.client_ip}`
-    const before = this.#noted.get(name)
-    if (before && (now_ms < before.until_ms || !this.#hasRoom(now_ms))) return void before.count++
-    if (!before && !this.#hasRoom(now_ms)) return
-    this.#noted.set(name, {count: 0, until_ms: now_ms + PERIOD_MS})
-    this.#period.rows++
-    this.#write(refused, (before?.count ?? 0) + 1, now_ms)
-  }
-
-  #hasRoom(now_ms: number): boolean {
-    if (now_ms - this.#period.began_ms >= PERIOD_MS) this.#period = {began_ms: now_ms, rows: 0}
-    return this.#period.rows < MOST_ROWS_A_PERIOD
+    const count = this.#rate.take(name, now_ms)
+    if (count !== null) this.#write(refused, count, now_ms)
   }
 
   #write(refused: RefusedToken, count: number, now_ms: number): void {

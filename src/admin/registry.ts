@@ -9,6 +9,7 @@ import {explain} from './explain.ts'
 import {feedback} from './feedback.ts'
 import {guardrailTrials} from './guardrail-trials.ts'
 import {guardrails} from './guardrails.ts'
+import {identities, operatorIdentities} from './identities.ts'
 import {integrationAccess} from './integrations/access.ts'
 import {integrations} from './integrations/integrations.ts'
 import {integrationModels} from './integrations/models.ts'
@@ -46,6 +47,7 @@ import {savedFilters} from './saved-filters.ts'
 import {scimMappings} from './scim-mappings.ts'
 import {scimTokens} from './scim-tokens.ts'
 import {secretReferences} from './secret-references.ts'
+import {sessions} from './sessions.ts'
 import {traces} from './traces.ts'
 import {usage} from './usage.ts'
 import {users} from './users.ts'
@@ -61,6 +63,8 @@ const SERVED = withOpenapi([
   ...scimTokens,
   ...invites,
   ...users,
+  ...sessions,
+  ...identities,
   ...workspaces,
   ...members,
   ...apiKeys,
@@ -106,7 +110,7 @@ const SERVED = withOpenapi([
   ...workers,
 ])
 
-const BY_OPERATOR = [...operatorOrganisations, ...operatorPeople, ...operatorDomains] as const
+const BY_OPERATOR = [...operatorOrganisations, ...operatorPeople, ...operatorDomains, ...operatorIdentities] as const
 type All = readonly [...typeof SERVED, ...typeof BY_OPERATOR]
 
 // Code that runs operations takes any of them; the types of each are for callers of one by its id.

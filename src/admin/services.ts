@@ -1,7 +1,11 @@
 import type {Seal} from '../base/seal.ts'
 import type {CheckServices} from '../guardrails/check-services.ts'
 import type {Access} from '../identity/access.ts'
+import type {SsoConnection} from '../identity/connections.ts'
 import type {Tokens} from '../identity/jwt/tokens.ts'
+import type {LdapDirectories} from '../identity/ldap/directory.ts'
+import type {OidcProviders} from '../identity/oidc/provider.ts'
+import type {SamlProviders} from '../identity/saml/providers.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
@@ -36,6 +40,14 @@ export interface AdminServices {
   readonly seal: Seal
   /** Judges tokens of identity providers, where they are taken. */
   readonly tokens?: Pick<Tokens, 'verified' | 'tried' | 'triedKeys'>
+  /** The clients of identity providers, with which connections are tried. */
+  readonly providers?: {
+    oidc(issuer: string): Promise<OidcProviders>
+    saml(): Promise<SamlProviders>
+    ldap(): Promise<LdapDirectories>
+  }
+  /** The connection that the settings of the installation describe; null for none. */
+  readonly environment_connection?: SsoConnection | null
   /** The prices that calls are charged at; without them the bundled ones and the operator's local files are opened. */
   readonly pricing?: Pricing
   /** The bodies of log rows. */

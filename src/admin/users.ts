@@ -85,7 +85,11 @@ async function updated(call: One<typeof UserUpdate>) {
   const user = await userOf(call)
   if (user.role === body.role) throw invalid('role', `is ${body.role} already`)
   await guardOwner(call, user)
-  await store.updateOrganisationUser(db, actor.organisation_id, user.id, {role: body.role, last_updated_at: now})
+  await store.updateOrganisationUser(db, actor.organisation_id, user.id, {
+    role: body.role,
+    role_source: null,
+    last_updated_at: now,
+  })
   return {}
 }
 
@@ -122,6 +126,6 @@ async function shown({actor, db}: CallerScope, row: store.OrganisationUser) {
 }
 
 export function userView(row: store.OrganisationUser, workspace_ids: readonly string[] = []): z.input<typeof UserView> {
-  const {status: _, ...user} = row
+  const {status: _, role_source: __, ...user} = row
   return {...user, workspace_ids: [...workspace_ids], object: 'user'}
 }

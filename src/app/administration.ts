@@ -1,6 +1,7 @@
 import {join} from 'node:path'
 import {ExportJobs} from '../admin/log-exports/jobs.ts'
 import type {AdminServices} from '../admin/services.ts'
+import type {SsoConnection} from '../identity/connections.ts'
 import type {Tokens} from '../identity/jwt/tokens.ts'
 import {bodyFinder, manyBodiesFinder} from '../store/bodies/index.ts'
 import type {Db} from '../store/database.ts'
@@ -18,13 +19,15 @@ interface AdministrationParts extends OpenedData {
   readonly sources: Awaited<ReturnType<typeof openSources>>
   readonly explaining: ReturnType<typeof openExplaining>
   readonly tokens: Tokens
+  readonly providers: NonNullable<AdminServices['providers']>
+  readonly environment_connection: SsoConnection | null
   /** Given by a gateway that serves. */
   readonly serving?: {readonly plane: DataPlane; readonly reads: Db | undefined}
 }
 
 /** The services of the administration, and the server that the operator's commands go through. */
 export async function openAdministration(parts: AdministrationParts, {stack}: Pick<RootParts, 'stack'>) {
-  const {settings, log, clock, now, store_options, store, seal, sources, explaining, tokens, serving} = parts
+  const {settings, log, clock, now, store_options, store, seal, sources, explaining, tokens, providers, serving} = parts
   const log_store = openLogStore(settings, clock.wall)
   if (log_store) stack.defer(() => log_store.close())
   const checking = openChecking(settings)
@@ -40,6 +43,8 @@ export async function openAdministration(parts: AdministrationParts, {stack}: Pi
     settings,
     seal,
     tokens,
+    providers,
+    environment_connection: parts.environment_connection,
     now: () => new Date(now()),
     failed: (fault, where) => log.error({fault, ...where}, 'an operation failed inside the gateway'),
     settled: async () => serving?.plane.records.flushed(),

@@ -13,6 +13,7 @@ import {alertRecipients} from '../workers/alert-mail.ts'
 import {alertsJob} from '../workers/alerts.ts'
 import {budgetsJob, entityBudgets} from '../workers/budgets.ts'
 import {deferredJob} from '../workers/deferred.ts'
+import {signInsJob} from '../workers/drop-sign-ins.ts'
 import {keyExpiryJob} from '../workers/key-expiry.ts'
 import {mailJob} from '../workers/mail.ts'
 import {workerMetrics} from '../workers/metrics.ts'
@@ -81,6 +82,7 @@ export function openBackground({
   })
   const jobs = [
     keyExpiryJob({store, log, ...notices}),
+    signInsJob({store}),
     budgetsJob({store, usage, enabled, settled: () => records.flushed()}),
     alertsJob({store, sources, log, ...notices}),
     ...(mailer ? [mailJob({store, mailer, log, now})] : []),

@@ -9,6 +9,7 @@ import {injectInto} from './operator-server.ts'
 import {openSources} from './price-sources.ts'
 import {reload} from './reload.ts'
 import type {App, RootParts} from './root.ts'
+import {openProviders} from './sign-in.ts'
 import {openTokens} from './tokens.ts'
 
 /**
@@ -26,7 +27,10 @@ export async function openOperator(directory: DataDir, parts: RootParts): Promis
   const {tokens, close: closeTokens} = openTokens({settings, store, log, ...clock, steady})
   stack.defer(closeTokens)
   store.onWrite(changed => forgetRows([...explaining.remembered, ...tokens.remembered], changed))
-  const {operator} = await openAdministration({...data, sources, explaining, tokens}, parts)
+  const providers = openProviders({settings, log, ...clock, steady})
+  stack.defer(providers.close)
+  const administered = {...data, sources, explaining, tokens, providers, environment_connection: null}
+  const {operator} = await openAdministration(administered, parts)
   await operator.open()
   return {
     role: 'operator',

@@ -6,9 +6,12 @@ import {after} from '../base/delay.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
+import type {ConnectionSource} from '../identity/connections.ts'
 import {mountScim} from '../scim/http.ts'
 import type {ScimServices} from '../scim/services.ts'
 import type {Settings} from '../settings/index.ts'
+import {mountSignIn} from '../sign-in/http.ts'
+import type {SignInServices} from '../sign-in/services.ts'
 import {backUp} from '../store/backup.ts'
 import {checkAfterUncleanEnd} from '../store/damage.ts'
 import type {DataDir} from '../store/data-dir.ts'
@@ -21,6 +24,7 @@ import {type Background, openBackground} from './background.ts'
 import {openGovernor} from './connections.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
 import {makeDemo} from './demo.ts'
+import {environmentConnection} from './environment-connection.ts'
 import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
@@ -32,6 +36,7 @@ import type {App, RootParts} from './root.ts'
 import {scimServices} from './scim.ts'
 import {createServer} from './server.ts'
 import {shutDown} from './shutdown.ts'
+import {openSignIn} from './sign-in.ts'
 import {openTokens} from './tokens.ts'
 
 /** The caller of a flush waits for a busy machine, too. */
@@ -44,6 +49,11 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const {settings, log, store, store_options, seal, clock, now, notes} = data
   await clock.goOn(store.db)
   const first_run = await openFirstRun(store, settings, now)
+  const connections: ConnectionSource = {
+    seal,
+    of_environment: await environmentConnection(settings, store, new Date(now()).toISOString()),
+    is_off: settings.auth_mode === 'NO_AUTH',
+  }
   const sources = await openSources({settings, db: store.db, log, now})
   stack.defer(() => sources.close())
   const {pricing} = sources
@@ -74,15 +84,21 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   stack.defer(() => background.close())
   const reads = await openReads(store_options, log)
   if (reads) stack.defer(() => reads.close())
+  const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
+  stack.defer(close)
   const serving = {plane, reads: reads?.db}
-  const {services, exports, operator} = await openAdministration({...data, sources, explaining, tokens, serving}, parts)
+  const environment_connection = connections.of_environment
+  const {services, exports, operator} = await openAdministration(
+    {...data, sources, explaining, tokens, providers, environment_connection, serving},
+    parts,
+  )
   if (settings.data_exports_enabled) await exports.resume()
   stack.defer(() => revocations.close())
   await revocations.start(moved => forgetCaches(remembered, moved))
   if (options.demo) await makeDemo(async request => injectInto(await operator.open(), request))
   const governor = openGovernor(settings, log)
   const scim = scimServices({settings, store, log, now})
-  const server = openServer({settings, log, governor, plane, services, scim, background})
+  const server = openServer({settings, log, governor, plane, services, scim, sign_in, background})
   stack.defer(() => server.close())
   return {
     role: 'server',
@@ -158,11 +174,12 @@ interface ServerParts {
   readonly plane: DataPlane
   readonly services: AdminServices
   readonly scim: ScimServices
+  readonly sign_in: SignInServices
   readonly background: Background
 }
 
 /** The server of both planes. */
-function openServer({settings, log, governor, plane, services, scim, background}: ServerParts) {
+function openServer({settings, log, governor, plane, services, scim, sign_in, background}: ServerParts) {
   return createServer({
     settings,
     log,
@@ -171,6 +188,7 @@ function openServer({settings, log, governor, plane, services, scim, background}
     admin(instance) {
       mountAdmin(instance, OPERATIONS, services)
       mountScim(instance, scim)
+      mountSignIn(instance, sign_in)
     },
     proxy: plane.proxy,
     metrics: shared(async () => (await plane.metrics()) + (await background.metrics())),

@@ -26,6 +26,8 @@ export const REFUSALS = {
   'scope.missing': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: it needs the scope {scope}.'},
   'session.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The session is not known to this gateway, or was ended. Create a new one.'},
   'session.expired': {status: 401, admin: 'AB05', type: 'authentication_error', code: '01', say: 'The session expired at {expires_at}. Create a new one.'},
+  'session.way': {...NOT_ALLOWED, say: 'This organisation lets people in by its own sign-in alone: /v2/auth/login.'},
+  'page.foreign': {...NOT_ALLOWED, say: 'This request did not come from this gateway’s own pages.'},
   'token.unreadable': {...NOT_KNOWN, say: 'The token is not a JWT that this gateway can read: {reason}.'},
   'token.algorithm': {...NOT_KNOWN, say: 'The token is signed with {algorithm}; accepted here: {accepted}.'},
   'token.type': {...NOT_KNOWN, say: 'The token is of the type {type}; accepted here: JWT and at+jwt.'},

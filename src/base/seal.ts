@@ -1,4 +1,4 @@
-import {createCipheriv, createDecipheriv, createHash, randomBytes} from 'node:crypto'
+import {createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes} from 'node:crypto'
 
 /** The place of a sealed value: it opens only there (core rule 22). */
 export interface SealPlace {
@@ -15,6 +15,8 @@ export interface Seal {
   close(plain: string, place: SealPlace): Buffer
   /** The secret; throws `SealFault` when it was sealed by another key, for another place, or altered. */
   open(sealed: Uint8Array, place: SealPlace): string
+  /** A key for another purpose, 32 bytes, the same in every process that has this one; it says nothing of this one. */
+  derived(purpose: string): Buffer
 }
 
 export class SealFault extends Error {}
@@ -30,6 +32,7 @@ export function createSeal(key: Buffer): Seal {
   const head = Buffer.concat([Buffer.of(VERSION), id])
   return {
     key_id: id.toString('hex'),
+    derived: purpose => Buffer.from(hkdfSync('sha256', key, '', `gateway ${purpose}`, 32)),
     close(plain, place) {
       const nonce = randomBytes(NONCE)
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(head, place))

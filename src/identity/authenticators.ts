@@ -5,10 +5,15 @@ import type {Tokens} from './jwt/tokens.ts'
 import {sessions} from './sessions.ts'
 import {tokens} from './tokens.ts'
 
-/**
- * Every kind of credential that the administration takes; tokens where the gateway judges them. A key is whatever is
- * nothing else, so keys are last.
- */
-export function authenticators(db: Db, judge: Pick<Tokens, 'verified'> | undefined): readonly Authenticator[] {
-  return [sessions(db), ...(judge ? [tokens(judge)] : []), apiKeys(db)]
+/** The stores in which kinds of credentials are looked up. */
+export interface AuthenticatorParts {
+  readonly db: Db
+  /** Absent where the gateway judges no tokens. */
+  readonly judge: Pick<Tokens, 'verified'> | undefined
+  noteUse(session_id: string, now: string): Promise<void>
+}
+
+/** Every kind of credential that the administration takes. A key is whatever is nothing else, so keys are last. */
+export function authenticators({db, judge, noteUse}: AuthenticatorParts): readonly Authenticator[] {
+  return [sessions(db, noteUse), ...(judge ? [tokens(judge)] : []), apiKeys(db)]
 }

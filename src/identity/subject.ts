@@ -15,6 +15,8 @@ export interface ApiKeySubject {
 export interface UserSubject {
   readonly kind: 'user'
   readonly id: string
+  /** Null where he only is named: he accepts an invite, or signs in. */
+  readonly session_id: string | null
 }
 
 /** A token that an identity provider signed: a service of its workspace, for as long as the token holds. */

@@ -66,7 +66,7 @@ export const SamlConnection = z.strictObject({
   /** Of the provider; needed where the metadata describes several. */
   entity_id: z.string().min(1).max(1024).nullable(),
   name_id_format: z.string().min(1).max(255).nullable(),
-  /** The signature that is asked for: over the response, the assertion, both, or whichever covers the assertion. */
+  /** The signature that is needed: over the response, the assertion, both, or whichever covers the assertion. */
   signed: z.enum(['either', 'assertion', 'response', 'both']),
   email_attribute: Text.nullable(),
   groups_attribute: Text.nullable(),

@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {Name} from './names.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
+import {LONGEST_PASSWORD, SHORTEST_PASSWORD} from './passwords.ts'
 import {Email, GivenRole, OrganisationRole, WORKSPACE_ROLES, WorkspaceRole} from './people.ts'
 
 /** The page of lists of people; their parameters are in camel case (decisions: envelopes and ids). */
@@ -91,7 +92,8 @@ export const InviteAccept = z.strictObject({
 export const AcceptedInvite = z.strictObject({
   user_id: z.uuid(),
   organisation_id: z.uuid(),
-  session: z.strictObject({id: z.uuid(), token: z.string(), expires_at: z.iso.datetime()}),
+  /** Without `token` for a page of this gateway, which keeps it in a cookie. */
+  session: z.strictObject({id: z.uuid(), token: z.string().optional(), expires_at: z.iso.datetime()}),
   api_keys: z.array(z.strictObject({workspace_id: z.uuid(), id: z.uuid(), key: z.string()})),
   object: z.literal('accepted-invite'),
 })
@@ -137,7 +139,7 @@ export const SessionCreate = z.strictObject({
   email: Email,
   ttl_s: z.int().min(MIN_TTL_S).max(MAX_TTL_S).default(3600),
 })
-export const SessionParams = z.strictObject({sessionId: z.string().min(1).max(255)})
+export const SessionParams = z.strictObject({sessionId: z.string().min(1).max(255).describe('The id of the session.')})
 export const SessionsQuery = z.strictObject({...pageParams(), user_id: z.string().min(1).max(255).optional()})
 /** The token is shown here alone. */
 export const CreatedSession = z.strictObject({
@@ -151,7 +153,25 @@ export const SessionView = z.strictObject({
   id: z.uuid(),
   user_id: z.uuid(),
   email: z.string(),
+  kind: z.enum(['browser', 'cli', 'operator', 'invite']),
+  /** The way in which the person came in. */
+  method: z.enum(['oidc', 'saml', 'ldap', 'password', 'operator', 'invite', 'setup']),
+  client_ip: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  last_seen_at: z.iso.datetime(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
   object: z.literal('session'),
+})
+export const EndedSessions = z.strictObject({ended: z.int(), object: z.literal('ended-sessions')})
+
+/** Of an active owner; null takes the password out. */
+export const PasswordSet = z.strictObject({
+  email: Email,
+  password: z.string().min(SHORTEST_PASSWORD).max(LONGEST_PASSWORD).nullable(),
+})
+export const PasswordKept = z.strictObject({
+  user_id: z.uuid(),
+  has_password: z.boolean(),
+  object: z.literal('password'),
 })

@@ -98,6 +98,7 @@ async function changed(context: ScimContext, before: ScimUserRow, resource: Muta
     active !== (before.status === 'active') ||
     role !== before.role ||
     facts.user_name !== was.user_name ||
+    facts.external_id !== was.external_id ||
     facts.addresses.join() !== was.addresses.join()
   if (touches_person) protectOwner(context, before)
   await requireFreeExternalId(context, facts, before.user_id)

@@ -1,4 +1,5 @@
 import {logStoreFaults} from './log-store.ts'
+import {signInFaults} from './sign-in.ts'
 import type {Name, Settings} from './table.ts'
 
 const DB_PARTS = ['DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASS', 'DB_NAME'] as const
@@ -16,6 +17,7 @@ export function contradictions(settings: Partial<Settings>, given: (name: Name) 
     ...connections(settings, given),
     ...clouds(settings, given),
     ...mail(settings, given),
+    ...signInFaults(settings, given),
     ...logStoreFaults(settings, given),
     ...others(settings, given),
   ]

@@ -1,5 +1,6 @@
 import {isIP, isIPv4, isIPv6} from 'node:net'
 import {z} from 'zod'
+import {readDomain} from '../base/address.ts'
 
 /** A way to read one text: what it takes in words, and the schema that turns the text into its value. */
 export interface SettingKind<T> {
@@ -232,6 +233,18 @@ export const trustedHosts = listOf('hosts, *.domains, IP addresses, CIDR ranges 
 })
 
 /** Scopes of keys and tokens, in either spelling. */
+/** Domains; one behind `*.` covers what is below it as well. */
+export const domains = listOf('domains such as example.com or *.example.com', entry => {
+  const name = readDomain(entry.replace(/^\*\./, ''))
+  return name === undefined ? undefined : entry.startsWith('*.') ? `*.${name}` : name
+})
+export const words = listOf('words', entry =>
+  /^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,255}$/.test(entry) ? entry : undefined,
+)
+export const ranges = listOf('addresses and CIDR ranges', entry => (isRange(entry) || isIP(entry) ? entry : undefined))
+export const xml = kind('an XML document of at most 1 MB', text =>
+  text.length <= 1_048_576 && /^\ufeff?\s*</.test(text) ? text : undefined,
+)
 export const scopes = listOf('scopes such as completions.write', entry =>
   /^[a-z_]{1,64}[.:][a-z_]{1,64}$/.test(entry) ? entry : undefined,
 )
@@ -301,3 +314,6 @@ function isRange(range: string): boolean {
   const [, address = '', prefix = ''] = /^([^/]+)\/(\d{1,3})$/.exec(range) ?? []
   return (isIPv4(address) && Number(prefix) <= 32) || (isIPv6(address) && Number(prefix) <= 128)
 }
+
+export const CERTIFICATE = pem(/CERTIFICATE/, 'one or more certificates')
+export const PRIVATE_KEY = pem(/(?:[A-Z]+ )?PRIVATE KEY/, 'a private key')

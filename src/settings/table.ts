@@ -3,6 +3,7 @@ import {
   base64Key,
   bucketUrl,
   bytes32,
+  CERTIFICATE,
   days,
   domain,
   email,
@@ -18,6 +19,7 @@ import {
   milliseconds,
   onOff,
   origins,
+  PRIVATE_KEY,
   password,
   path,
   pem,
@@ -36,53 +38,11 @@ import {
   whole,
   word,
 } from './kinds.ts'
+import type {Setting} from './setting.ts'
+import {SIGN_IN} from './sign-in-table.ts'
 
-/**
- * One setting. Its key in the settings file, in `Settings` and (with hyphens) on the command line follow from its name.
- */
-export interface Setting {
-  readonly kind: SettingKind<unknown>
-  /** The default, as text, read as any other value would be; without one the setting may be unset. */
-  readonly fallback?: string
-  readonly group: SettingsGroup
-  readonly meaning: string
-  /** Never shown, never echoed, not accepted on the command line; `NAME_FILE` names a file that holds it. */
-  readonly secret?: true
-  /** `NAME_PATH` says the same as `NAME_FILE`. */
-  readonly path?: true
-  /** A flag other than the key with hyphens; none may begin with `no-`, which a command line reads as a negation. */
-  readonly flag?: string
-  /** False where the settings file is too late or not the place. */
-  readonly in_file?: false
-  /** May change while the gateway serves: SIGHUP has it read again. */
-  readonly reloads?: true
-  /** Other spellings in the environment. */
-  readonly also?: readonly string[]
-}
+export {GROUPS, type Setting, type SettingsGroup} from './setting.ts'
 
-/** The groups, in the order they are shown. */
-export const GROUPS = [
-  'Listening',
-  'Data and first run',
-  'Command line',
-  'Database',
-  'Redis',
-  'Egress',
-  'Cloud identity',
-  'CORS',
-  'Timeouts and sizes',
-  'Calls and configs',
-  'Logs and metrics',
-  'Log store',
-  'Mail',
-  'Tokens and directories',
-  'Pricing',
-  'Feature flags',
-] as const
-export type SettingsGroup = (typeof GROUPS)[number]
-
-const CERTIFICATE = pem(/CERTIFICATE/, 'one or more certificates')
-const PRIVATE_KEY = pem(/(?:[A-Z]+ )?PRIVATE KEY/, 'a private key')
 const PROXY = url('a URL such as http://proxy.example.com:3128', ['http:', 'https:'], {credentials: true})
 const SERVICE = url('a URL such as https://login.microsoftonline.us', ['http:', 'https:'])
 const CUSTOMER_KEY = base64Key(32, 'a key of 32 bytes as base64 (openssl rand -base64 32)')
@@ -240,6 +200,8 @@ export const SETTINGS = {
   EMAIL_LOGO_URL: {kind: url('a URL such as https://example.com/logo.png', ['http:', 'https:']), group: 'Mail', meaning: 'Image at the top of mails; unset: none.'},
   EMAIL_SUPPORT_EMAIL: {kind: mailAddress, group: 'Mail', meaning: 'Support address in mails; unset: none.'},
   EMAIL_DOCS_URL: {kind: url('a URL such as https://docs.example.com', ['http:', 'https:']), group: 'Mail', meaning: 'Documentation page in mails; unset: none.'},
+
+  ...SIGN_IN,
 
   JWT_ENABLED: {kind: switched, fallback: 'ON', group: 'Tokens and directories', meaning: 'OFF: no token of an identity provider is taken, whatever organisations have set (docs/tokens.md).'},
   JWT_LOCAL_AUTH_DEFAULT_SCOPES: {kind: scopes, fallback: '', group: 'Tokens and directories', meaning: 'Scopes of tokens that name none, where the organisation has no default_scopes.'},

@@ -99,3 +99,19 @@ export async function archiveUserKeys(
       : keys.where('organisation_id', '=', within.organisation_id)
   await theirs.where('status', '<>', 'archived').execute()
 }
+
+/** The keys of a user in an organisation that are not archived, with their workspaces, newest first; at most 200. */
+export function keysOfUser(db: Db, organisation_id: string, user_id: string) {
+  return db
+    .selectFrom('api_keys as k')
+    .innerJoin('workspaces as w', 'w.id', 'k.workspace_id')
+    .select(['k.id', 'k.name', 'k.key_masked', 'k.status', 'k.expires_at', 'k.created_at', 'k.workspace_id'])
+    .select(['w.slug as workspace_slug', 'w.name as workspace_name'])
+    .where('k.organisation_id', '=', organisation_id)
+    .where('k.user_id', '=', user_id)
+    .where('k.status', '<>', 'archived')
+    .orderBy('k.created_at', 'desc')
+    .orderBy('k.id')
+    .limit(200)
+    .execute()
+}

@@ -48,6 +48,15 @@ import type {
   SecretReferencesTable,
 } from './tables/registry.ts'
 import type {
+  ConnectionsTable,
+  IdentitiesTable,
+  LoginCodesTable,
+  SeenAssertionsTable,
+  SignInFailuresTable,
+  SignInsTable,
+  UserPasswordsTable,
+} from './tables/sign-in.ts'
+import type {
   FeedbackTable,
   JournalMarksTable,
   LedgerEntriesTable,
@@ -94,6 +103,13 @@ export interface Database {
   mcp_server_users: McpServerUsersTable
   deployments: DeploymentsTable
   domains: DomainsTable
+  connections: ConnectionsTable
+  identities: IdentitiesTable
+  sign_ins: SignInsTable
+  seen_assertions: SeenAssertionsTable
+  sign_in_failures: SignInFailuresTable
+  user_passwords: UserPasswordsTable
+  login_codes: LoginCodesTable
   scim_tokens: ScimTokensTable
   scim_users: ScimUsersTable
   scim_groups: ScimGroupsTable

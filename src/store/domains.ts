@@ -1,8 +1,10 @@
 import type {Db} from './database.ts'
 import type {DomainsTable} from './tables/directories.ts'
 
-export function listDomains(db: Db, organisation_id: string): Promise<DomainsTable[]> {
-  return db.selectFrom('domains').selectAll().where('organisation_id', '=', organisation_id).orderBy('domain').execute()
+/** Those of an organisation by name, or of all. */
+export function listDomains(db: Db, organisation_id?: string): Promise<DomainsTable[]> {
+  const all = db.selectFrom('domains').selectAll().orderBy('domain')
+  return (organisation_id === undefined ? all : all.where('organisation_id', '=', organisation_id)).execute()
 }
 
 /** The domain of the organisation whose id or name is `named`. */
@@ -45,4 +47,18 @@ export async function coversDomain(db: Db, organisation_id: string, domain: stri
     .where('domain', 'in', [domain, ...above])
     .execute()
   return rows.some(row => row.domain === domain || row.allow_subdomains === 1)
+}
+
+/** The organisations that have verified the domain, or one above it that lets what is below count. */
+export async function organisationsOfDomain(db: Db, domain: string): Promise<readonly string[]> {
+  const labels = domain.split('.')
+  const above = labels.slice(1).map((_, at) => labels.slice(at + 1).join('.'))
+  const rows = await db
+    .selectFrom('domains')
+    .select(['organisation_id', 'domain', 'allow_subdomains'])
+    .where('status', '=', 'verified')
+    .where('domain', 'in', [domain, ...above])
+    .execute()
+  const covering = rows.filter(row => row.domain === domain || row.allow_subdomains === 1)
+  return [...new Set(covering.map(({organisation_id}) => organisation_id))]
 }

@@ -82,6 +82,29 @@ export async function membershipsOf(db: Db, organisation_id: string, user_id: st
   return rows.map(({settings, ...row}) => ({...row, workspace_settings: settings ?? null}))
 }
 
+const MOST_WORKSPACES = 200
+
+/** The active workspaces of a user with his role in each; owners and admins of the organisation are admins of all. */
+export async function workspacesOf(
+  db: Db,
+  {organisation_id, user_id, is_admin}: {organisation_id: string; user_id: string; is_admin: boolean},
+): Promise<{id: string; slug: string; name: string; role: WorkspaceRole}[]> {
+  const active = db
+    .selectFrom('workspaces')
+    .select(['workspaces.id', 'workspaces.slug', 'workspaces.name'])
+    .where('workspaces.organisation_id', '=', organisation_id)
+    .where('workspaces.status', '=', 'active')
+    .orderBy('workspaces.created_at')
+    .orderBy('workspaces.id')
+    .limit(MOST_WORKSPACES)
+  if (is_admin) return (await active.execute()).map(row => ({...row, role: 'admin'}))
+  return active
+    .innerJoin('workspace_users', 'workspace_users.workspace_id', 'workspaces.id')
+    .select('workspace_users.role')
+    .where('workspace_users.user_id', '=', user_id)
+    .execute()
+}
+
 function membersOf(db: Db, workspace_id: string) {
   return db
     .selectFrom('workspace_users')

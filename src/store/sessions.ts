@@ -1,13 +1,15 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import {paged} from './rows.ts'
-import type {OrganisationRole, OrganisationUsersTable, SessionsTable} from './tables/people.ts'
+import type {OrganisationRole, OrganisationUsersTable, SessionMethod, SessionsTable} from './tables/people.ts'
 
 /** A session and whose it is. */
 export interface FoundSession extends SessionsTable {
   readonly email: string
   readonly role: OrganisationRole
   readonly user_status: OrganisationUsersTable['status']
+  /** Of the organisation (`KeptAuth`). */
+  readonly organisation_auth: string | null | undefined
 }
 
 export async function insertSession(db: Db, row: SessionsTable) {
@@ -41,7 +43,63 @@ export function listSessions(
 }
 
 export async function revokeSession(db: Db, id: string, now: string) {
-  await db.updateTable('sessions').set({revoked_at: now}).where('id', '=', id).execute()
+  await db.updateTable('sessions').set({revoked_at: now, id_token: null}).where('id', '=', id).execute()
+}
+
+/** Ends the sessions of a user in an organisation; how many that were. */
+export function revokeSessionsOf(db: Db, organisation_id: string, user_id: string, now: string): Promise<number> {
+  return revoked(ending(db, organisation_id, now).where('user_id', '=', user_id))
+}
+
+/** Ends the sessions that a connection opened. */
+export function revokeSessionsBy(db: Db, organisation_id: string, connection_id: string, now: string): Promise<number> {
+  return revoked(ending(db, organisation_id, now).where('connection_id', '=', connection_id))
+}
+
+/** Ends the sessions that were opened in a way that is in none of `methods`. */
+export function revokeOtherMethods(
+  db: Db,
+  organisation_id: string,
+  methods: readonly SessionMethod[],
+  now: string,
+): Promise<number> {
+  return revoked(
+    ending(db, organisation_id, now).where(e => e.or([e('method', 'not in', [...methods]), e('method', 'is', null)])),
+  )
+}
+
+/** True where an owner of the organisation signed in by a connection since `since`. */
+export async function ownerCameIn(db: Db, organisation_id: string, since: string): Promise<boolean> {
+  const row = await sessions(db)
+    .where('sessions.organisation_id', '=', organisation_id)
+    .where('organisation_users.role', '=', 'owner')
+    .where('organisation_users.status', '=', 'active')
+    .where('sessions.method', 'in', ['oidc', 'saml', 'ldap'])
+    .where('sessions.created_at', '>', since)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function noteSessionUse(db: Db, id: string, now: string) {
+  await db.updateTable('sessions').set({last_seen_at: now}).where('id', '=', id).execute()
+}
+
+/** Removes sessions that ended before a time. */
+export async function dropEndedSessions(db: Db, before: string) {
+  await db.deleteFrom('sessions').where('expires_at', '<', before).execute()
+}
+
+function ending(db: Db, organisation_id: string, now: string) {
+  return db
+    .updateTable('sessions')
+    .set({revoked_at: now, id_token: null})
+    .where('organisation_id', '=', organisation_id)
+    .where('revoked_at', 'is', null)
+}
+
+async function revoked(query: ReturnType<typeof ending>): Promise<number> {
+  const {numUpdatedRows} = await query.executeTakeFirst()
+  return Number(numUpdatedRows)
 }
 
 function sessions(db: Db) {
@@ -54,5 +112,7 @@ function sessions(db: Db) {
         .onRef('organisation_users.organisation_id', '=', 'sessions.organisation_id'),
     )
     .selectAll('sessions')
+    .innerJoin('organisations', 'organisations.id', 'sessions.organisation_id')
     .select(['users.email', 'organisation_users.role', 'organisation_users.status as user_status'])
+    .select('organisations.auth as organisation_auth')
 }

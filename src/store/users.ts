@@ -4,12 +4,14 @@ import {archiveUserKeys} from './api-keys.ts'
 import type {Db} from './database.ts'
 import {cancelInvitesOf} from './invites.ts'
 import {paged} from './rows.ts'
+import {endSignInsOf} from './sign-ins.ts'
 import type {OrganisationRole, OrganisationUsersTable, UsersTable} from './tables/people.ts'
 
 /** A user as an organisation knows him. */
 export interface OrganisationUser extends UsersTable {
   readonly role: OrganisationRole
   readonly status: OrganisationUsersTable['status']
+  readonly role_source?: string | null | undefined
 }
 
 export interface UserFilter {
@@ -54,12 +56,12 @@ export function listUsers(
 
 /** Adds a user to an organisation, or takes one back who was removed. */
 export async function joinOrganisation(db: Db, row: OrganisationUsersTable) {
-  const {role, status, last_updated_at} = row
+  const {role, status, last_updated_at, role_source = null} = row
   await db
     .insertInto('organisation_users')
     .values(row)
     .onConflict(conflict =>
-      conflict.columns(['organisation_id', 'user_id']).doUpdateSet({role, status, last_updated_at}),
+      conflict.columns(['organisation_id', 'user_id']).doUpdateSet({role, role_source, status, last_updated_at}),
     )
     .execute()
 }
@@ -78,7 +80,45 @@ export async function updateOrganisationUser(
     .execute()
 }
 
+/** The organisations of which the user of an address is an active owner, the oldest first. */
+export function ownedOrganisations(db: Db, email: string) {
+  return db
+    .selectFrom('organisation_users')
+    .innerJoin('users', 'users.id', 'organisation_users.user_id')
+    .innerJoin('organisations', 'organisations.id', 'organisation_users.organisation_id')
+    .select(['organisation_users.organisation_id', 'organisation_users.user_id'])
+    .where('users.email', '=', email)
+    .where('organisation_users.role', '=', 'owner')
+    .where('organisation_users.status', '=', 'active')
+    .orderBy('organisations.created_at')
+    .orderBy('organisations.id')
+    .execute()
+}
+
+/** Every organisation of which a user is an active member, in the order of joining. */
+export function membershipsEverywhere(db: Db, user_id: string) {
+  return db
+    .selectFrom('organisation_users')
+    .innerJoin('organisations', 'organisations.id', 'organisation_users.organisation_id')
+    .select(['organisations.id', 'organisations.slug', 'organisations.name', 'organisation_users.role'])
+    .where('organisation_users.user_id', '=', user_id)
+    .where('organisation_users.status', '=', 'active')
+    .orderBy('organisation_users.created_at')
+    .orderBy('organisations.id')
+    .execute()
+}
+
+/**
+ * How many active owners there are. In a write: the rows of owners stay locked to its end, so that two writes at once
+ * do not each take one of the last two.
+ */
 export async function countOwners(db: Db, organisation_id: string): Promise<number> {
+  await db
+    .updateTable('organisation_users')
+    .set(e => ({role: e.ref('role')}))
+    .where('organisation_id', '=', organisation_id)
+    .where('role', '=', 'owner')
+    .execute()
   const {n} = await db
     .selectFrom('organisation_users')
     .select(e => e.fn.countAll<number>().as('n'))
@@ -90,8 +130,8 @@ export async function countOwners(db: Db, organisation_id: string): Promise<numb
 }
 
 /**
- * Takes a user out of an organisation: his memberships end, his keys there work no longer, nor do his sessions and the
- * invites that wait for his address.
+ * Takes a user out of an organisation: his memberships end, his keys there work no longer, nor do his sessions, his
+ * open sign-ins, and the invites that wait for his address.
  */
 export async function leaveOrganisation(db: Db, organisation_id: string, user_id: string, now: string) {
   await updateOrganisationUser(db, organisation_id, user_id, {status: 'archived', last_updated_at: now})
@@ -103,6 +143,7 @@ export async function leaveOrganisation(db: Db, organisation_id: string, user_id
   await archiveUserKeys(db, user_id, {organisation_id}, now)
   const user = await findOrganisationUser(db, organisation_id, user_id)
   if (user) await cancelInvitesOf(db, organisation_id, user.email)
+  await endSignInsOf(db, organisation_id, user_id, now)
   await db
     .updateTable('sessions')
     .set({revoked_at: now})
@@ -187,7 +228,7 @@ function usersOf(db: Db, organisation_id: string) {
     .selectFrom('users')
     .innerJoin('organisation_users', 'organisation_users.user_id', 'users.id')
     .select(['users.id', 'users.email', 'users.first_name', 'users.last_name'])
-    .select(['organisation_users.role', 'organisation_users.status'])
+    .select(['organisation_users.role', 'organisation_users.status', 'organisation_users.role_source'])
     .select(['organisation_users.created_at', 'organisation_users.last_updated_at'])
     .where('organisation_users.organisation_id', '=', organisation_id)
 }

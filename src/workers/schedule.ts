@@ -14,6 +14,7 @@ export type JobName =
   | 'mail'
   | 'log-retention'
   | 'export-retention'
+  | 'sign-in-retention'
   | 'price-refresh'
   | 'journal-flush'
   | 'reconcile'

@@ -110,6 +110,8 @@ export interface Place {
   readonly scim_mapping: string
   readonly domain: string
   readonly scim_token: string
+  readonly session: string
+  readonly identity: string
 }
 
 export interface Asked {
@@ -161,6 +163,12 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'domains.list': () => ({}),
   'domains.update': p => ({params: {domainId: p.domain}, body: {allow_subdomains: false}}),
   'domains.delete': p => ({params: {domainId: p.domain}}),
+  'sessions.list': () => ({}),
+  'sessions.revoke': p => ({params: {sessionId: p.session}}),
+  'sessions.revoke_of_user': p => ({params: {userId: p.user}}),
+  'identities.list': () => ({}),
+  'identities.delete': p => ({params: {identityId: p.identity}}),
+  'identities.relink': () => ({query: {issuer: 'https://idp.example.com'}}),
   'scim_tokens.list': () => ({}),
   'scim_tokens.create': () => ({body: {name: 'Made'}}),
   'scim_tokens.delete': p => ({params: {scimTokenId: p.scim_token}}),

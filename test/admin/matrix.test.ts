@@ -4,11 +4,13 @@ import type {AnyOperation} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import {Refusal} from '../../src/base/errors.ts'
 import {newId, newTimeId} from '../../src/base/ids.ts'
+import {openSession} from '../../src/identity/open-session.ts'
 import {ROLES, scopesOfRole} from '../../src/identity/roles.ts'
 import {NEWER_SCOPES, SCOPES, scopesOf} from '../../src/identity/scopes.ts'
 import {SECURITY, securityOf} from '../../src/schema/security.ts'
 import {insertDomain} from '../../src/store/domains.ts'
 import {insertFeedback} from '../../src/store/feedback.ts'
+import {insertIdentity} from '../../src/store/identities.ts'
 import {type Admin, type Answer, startAdmin} from '../support/admin.ts'
 import {insertLog} from '../support/logs.ts'
 import {seedUser} from '../support/people.ts'
@@ -146,6 +148,24 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
     return id
   }
 
+  /** Sessions and links come of sign-ins. */
+  async function seedSignIn(organisation_id: string, user_id: string) {
+    const now = admin.services.now().toISOString()
+    const {db} = admin.store
+    const opened = {organisation_id, user_id, ttl_s: 3600, kind: 'browser', method: 'oidc'} as const
+    const {id: session} = await openSession(db, opened, now)
+    const identity = newId()
+    const of = {
+      organisation_id,
+      issuer: 'https://other.example.com',
+      subject: identity,
+      user_id,
+      email: 'a@example.com',
+    }
+    await insertIdentity(db, {id: identity, ...of, created_at: now, last_seen_at: now})
+    return {session, identity}
+  }
+
   /** A row of every kind, made as clients make them. */
   async function furnish(key: string, organisation: string, workspace: string): Promise<Place> {
     const made = async (path: string, body: object) => {
@@ -191,10 +211,11 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
     })
     const log_export = (await made('/logs/exports', {...EXPORT, workspace_id})).id
     await made(`/logs/exports/${log_export}/start`, {})
+    const user = (await seedUser(admin, 'member', {[workspace]: 'member'}, {organisation_id: organisation})).id
     return {
       organisation,
       workspace,
-      user: (await seedUser(admin, 'member', {[workspace]: 'member'}, {organisation_id: organisation})).id,
+      user,
       invite: (await made('/admin/users/invites', {email: `${newId()}@example.com`, role: 'member', workspaces: []}))
         .id,
       key: (await made('/api-keys/workspace/service', {name: 'Kept', workspace_id, scopes: ['completions.write']})).id,
@@ -222,6 +243,7 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
       mcp_server: (await made('/mcp-servers', {name: 'Kept', mcp_integration_id: mcp_integration, workspace_id})).id,
       deployment: (await made('/deployments', DEPLOYMENT)).id,
       domain: await seedDomain(organisation),
+      ...(await seedSignIn(organisation, user)),
       scim_token: (await made('/admin/organisation/scim-tokens', {name: 'Kept'})).id,
       scim_mapping: (await made('/scim/workspaces', {workspace_id, role: 'member', scim_group_name: 'Made'})).id,
     }

@@ -125,11 +125,11 @@ describe('what the operator alone does', () => {
     expect(JSON.stringify(await admin.store.db.selectFrom('sessions').selectAll().execute())).not.toContain(
       session.body.token,
     )
-    expect((await send('GET', '/operator/sessions')).body.data).toEqual([
+    expect((await send('GET', '/admin/sessions')).body.data).toEqual([
       expect.objectContaining({id: session.body.id, email: 'root@example.com'}),
     ])
-    expect((await send('DELETE', `/operator/sessions/${session.body.id}`)).body).toEqual({})
-    expect((await send('GET', '/operator/sessions')).body.total).toBe(0)
+    expect((await send('DELETE', `/admin/sessions/${session.body.id}`)).body).toEqual({})
+    expect((await send('GET', '/admin/sessions')).body.total).toBe(0)
     expect((await send('POST', '/operator/sessions', {email: 'nobody@example.com'})).body).toEqual(
       refusal('AB02', 'email: no user of the organisation is known by the id nobody@example.com.'),
     )

@@ -12,14 +12,13 @@ const ALL_OPERATIONS = [...OPERATIONS, ...OPERATOR_OPERATIONS]
 
 /** Where an example works alone, by its words. */
 const ONLY: readonly (readonly [Mode, RegExp])[] = [
-  ['there', /--url /],
-  [
-    'here',
-    /gateway (serve|init|migrate|config|completion|version|--organisation|ledger verify|bundle (keygen|create))\b/,
-  ],
+  ['there', /--url |gateway login /],
+  ['here', /gateway (serve|init|migrate|config|completion|version|--organisation|ledger verify|certs)\b/],
+  ['here', /gateway bundle (keygen|create)\b/],
 ]
 /** What the operator alone does, which a gateway at a URL says. */
-const OPERATORS = /gateway (organisations (create|list)|users create|sessions|domains create)\b/
+const OPERATORS =
+  /gateway (organisations (create|list)|users (create|set-password)|sessions create|domains create|identities link)\b/
 const REFUSED =
   'gateway: This is done on the data directory of the gateway, not at a URL. Leave --url out, and run it on that machine.\n'
 

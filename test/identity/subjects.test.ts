@@ -55,7 +55,11 @@ describe('what each subject may do, and where', () => {
   afterAll(() => admin.close())
 
   const shown = (credential: string) =>
-    authenticate(authenticators(admin.store.db, admin.services.tokens), credential, {now: NOW, client_ip: null})
+    authenticate(
+      authenticators({db: admin.store.db, judge: admin.services.tokens, noteUse: async () => undefined}),
+      credential,
+      {now: NOW, client_ip: null},
+    )
   const person = async (role: OrganisationRole, workspaces: Record<string, WorkspaceRole> = {}) =>
     shown((await seedUser(admin, role, workspaces)).token)
   const member = async (role: WorkspaceRole) =>

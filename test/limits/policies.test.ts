@@ -26,8 +26,8 @@ function policy(conditions: readonly PolicyCondition[], given: Partial<Policy> =
 }
 
 /** A call that is called by these names, the first of each its value in a group. */
-function facts(said: Readonly<Record<string, string | readonly string[]>>): PolicyFacts {
-  const listed = (key: string) => (said[key] === undefined ? null : [said[key]].flat())
+function facts(given: Readonly<Record<string, string | readonly string[]>>): PolicyFacts {
+  const listed = (key: string) => (given[key] === undefined ? null : [given[key]].flat())
   return {names: listed, group: key => listed(key)?.[0] ?? null}
 }
 

@@ -392,9 +392,9 @@ describe('documented variables of later versions', () => {
       'LOKI_HOST is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
     ],
     [
-      'OIDC_ISSUER',
+      'JWT_PRIVATE_KEY',
       'https://idp.example.com',
-      'OIDC_ISSUER is not available in this version (single sign-on). Unset it.',
+      'JWT_PRIVATE_KEY is not available in this version (identity tokens for tool servers). Unset it.',
     ],
     [
       'GATEWAY_BASE_URL',
@@ -418,7 +418,6 @@ describe('documented variables of later versions', () => {
   test('set to what they are by default, or to nothing, they may stand', () => {
     const env = {
       MCP_PORT: '8788',
-      AUTH_MODE: 'NO_AUTH',
       LOG_STORE: 'control_plane',
       CACHE_STORE: 'redis',
       LOKI_HOST: '',

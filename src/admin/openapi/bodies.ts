@@ -24,6 +24,11 @@ const bundle = {
   payload: 'H4sIAAAA',
   signatures: [{key_id: 'b94d27b9934d3e08', signature: 'c2lnbmVk'}],
 }
+const sso = {
+  enabled: true,
+  type: 'oidc',
+  oidc: {issuer: 'https://idp.example.com', client_id: 'gateway', client_secret: 'SECRET'},
+}
 const vault = {
   vault_auth_type: 'approle',
   vault_role_id: 'gateway',
@@ -34,7 +39,7 @@ const vault = {
 /** The example bodies, by the id of the operation: each is checked by the operation's own validation. */
 // biome-ignore format: a table is read by its lines
 export const BODIES: Readonly<Record<string, unknown>> = {
-  'organisation_auth.update': {jwt: {jwks_url: 'https://idp.example.com/keys', audiences: ['gateway']}},
+  'organisation_auth.update': {jwt: {jwks_url: 'https://idp.example.com/keys', audiences: ['gateway']}, sso},
   'domains.update': {allow_subdomains: true},
   'scim_tokens.create': {name: 'entra', expires_at: '2030-12-31T00:00:00Z'},
   'organisation_auth.test': {part: 'jwt', token: 'eyJEXAMPLE.eyJEXAMPLE.EXAMPLE'},

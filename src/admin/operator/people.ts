@@ -1,21 +1,12 @@
 import type {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
-import {Empty, list, listOf} from '../../schema/paging.ts'
-import {
-  CreatedSession,
-  SessionCreate,
-  SessionParams,
-  SessionsQuery,
-  SessionView,
-  UserCreate,
-  UserView,
-} from '../../schema/users.ts'
-import {findSession, listSessions, revokeSession} from '../../store/sessions.ts'
+import {openSession} from '../../identity/open-session.ts'
+import {passwordHash} from '../../identity/password.ts'
+import {CreatedSession, PasswordKept, PasswordSet, SessionCreate, UserCreate, UserView} from '../../schema/users.ts'
+import {dropPassword, setPassword} from '../../store/user-passwords.ts'
 import {findOrganisationUser, findUserByEmail, insertUser, joinOrganisation} from '../../store/users.ts'
-import {openSession} from '../open-session.ts'
 import {type OperationCall, operation} from '../operation.ts'
-import {found} from '../tenancy.ts'
 import {userView} from '../users.ts'
 
 const tag = 'Operator'
@@ -47,27 +38,16 @@ export const operatorPeople = [
     handle: sessionCreated,
   }),
   operation({
-    id: 'sessions.list',
+    id: 'users.set_password',
     tag,
-    method: 'GET',
-    path: '/operator/sessions',
-    summary: 'List the sessions that can be used',
+    method: 'POST',
+    path: '/operator/users/password',
+    summary: 'Give an owner a password of this gateway, for when no identity provider answers; null takes it out',
     scopes: [],
-    query: SessionsQuery,
-    reply: listOf(SessionView),
-    handle: sessionsListed,
-  }),
-  operation({
-    id: 'sessions.revoke',
-    tag,
-    method: 'DELETE',
-    path: '/operator/sessions/:sessionId',
-    summary: 'End a session',
-    scopes: [],
-    audit: {resource: 'session', action: 'delete'},
-    params: SessionParams,
-    reply: Empty,
-    handle: sessionRevoked,
+    audit: {resource: 'user', action: 'update'},
+    body: PasswordSet,
+    reply: PasswordKept,
+    handle: passwordSet,
   }),
 ] as const
 
@@ -97,25 +77,27 @@ async function sessionCreated(
   const user = known && (await findOrganisationUser(db, organisation_id, known.id))
   if (user?.status !== 'active')
     throw new Refusal('parent.not_found', {field: 'email', object: 'user of the organisation', value: body.email})
-  const session = await openSession(db, {organisation_id, user_id: user.id, ttl_s: body.ttl_s}, now)
+  const session = await openSession(
+    db,
+    {organisation_id, user_id: user.id, ttl_s: body.ttl_s, kind: 'operator', method: 'operator'},
+    now,
+  )
   call.auditTarget(session.id, null)
   return {...session, user_id: user.id, object: 'session'}
 }
 
-async function sessionsListed({actor, db, query, now}: OperationCall<undefined, typeof SessionsQuery>) {
-  const page = await listSessions(db, {organisation_id: actor.organisation_id, user_id: query.user_id, now}, query)
-  return list(page, ({id, user_id, email, created_at, expires_at}) => ({
-    id,
-    user_id,
-    email,
-    created_at,
-    expires_at,
-    object: 'session' as const,
-  }))
-}
-
-async function sessionRevoked({actor, db, params, now}: OperationCall<typeof SessionParams>) {
-  const session = found(await findSession(db, actor.organisation_id, params.sessionId), 'session')
-  if (session.revoked_at === null) await revokeSession(db, session.id, now)
-  return {}
+/** An owner alone has one: for whomever else the identity provider is the way in. */
+async function passwordSet(
+  call: OperationCall<undefined, undefined, typeof PasswordSet>,
+): Promise<z.input<typeof PasswordKept>> {
+  const {actor, db, body, now} = call
+  const known = await findUserByEmail(db, body.email)
+  const user = known && (await findOrganisationUser(db, actor.organisation_id, known.id))
+  const is_owner = user?.status === 'active' && user.role === 'owner'
+  if (!user || (body.password !== null && !is_owner))
+    throw new Refusal('parent.not_found', {field: 'email', object: 'active owner', value: body.email})
+  if (body.password === null) await dropPassword(db, user.id)
+  else await setPassword(db, user.id, await passwordHash(body.password), now)
+  call.auditTarget(user.id, null)
+  return {user_id: user.id, has_password: body.password !== null, object: 'password'}
 }

@@ -17,7 +17,7 @@ export interface OrganisationUsersTable {
   organisation_id: string
   user_id: string
   role: OrganisationRole
-  /** The giver of the role: `scim`; null for people here. */
+  /** The giver of the role: `scim`, `invite`, `mapping` of a provider's groups; null for people here. */
   role_source?: string | null
   status: 'active' | 'archived'
   created_at: string
@@ -65,7 +65,23 @@ export interface SessionsTable {
   created_at: string
   expires_at: string
   revoked_at: string | null
+  kind?: SessionKind | null
+  method?: SessionMethod | null
+  /** The connection that it was opened by; `environment` for the one of the settings. */
+  connection_id?: string | null
+  client_ip?: string | null
+  /** At most 200 characters. */
+  user_agent?: string | null
+  /** Noted once a minute at most. */
+  last_seen_at?: string | null
+  /** Without use for so long it ends; null: only at `expires_at`. */
+  idle_timeout_s?: number | null
+  /** Sealed: to be shown at the logout of its provider. */
+  id_token?: Uint8Array | null
 }
+
+export type SessionKind = 'browser' | 'cli' | 'operator' | 'invite'
+export type SessionMethod = 'oidc' | 'saml' | 'ldap' | 'password' | 'operator' | 'invite' | 'setup'
 
 /** The end of an organisation's chain of audit rows. */
 export interface AuditChainsTable {

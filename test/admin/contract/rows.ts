@@ -1,6 +1,8 @@
 import {expect} from 'vitest'
 import {newId, newTimeId} from '../../../src/base/ids.ts'
+import {openSession} from '../../../src/identity/open-session.ts'
 import type {CapabilityDetails, McpMetadata} from '../../../src/schema/mcp-integrations.ts'
+import {insertIdentity} from '../../../src/store/identities.ts'
 import {putMcpCapabilities, putMcpMetadata} from '../../../src/store/mcp-integrations.ts'
 import type {Admin} from '../../support/admin.ts'
 import {keepBodies} from '../../support/bodies.ts'
@@ -314,10 +316,19 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
     })
     .execute()
 
+  const at = admin.services.now().toISOString()
+  const opened = {organisation_id: organisation, user_id: user, ttl_s: 3600, kind: 'browser', method: 'oidc'} as const
+  const {id: session} = await openSession(db, opened, at)
+  const identity = newId()
+  const link = {organisation_id: organisation, issuer: 'https://other.example.com', subject: identity, user_id: user}
+  await insertIdentity(db, {id: identity, ...link, email: 'a@example.com', created_at: at, last_seen_at: at})
+
   return {
     organisation,
     workspace,
     workspace_name,
+    session,
+    identity,
     domain,
     scim_token: (await made('/admin/organisation/scim-tokens', {name: 'directory'})).id,
     user,

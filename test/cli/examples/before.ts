@@ -1,8 +1,9 @@
-import {readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {heldToken, signer} from '../../support/tokens.ts'
+import {run} from '../support.ts'
 import {logCall, namePolicy} from './fill.ts'
-import {THING} from './names.ts'
+import {THING, WORKSPACE_KEY} from './names.ts'
 import type {Stage} from './runner.ts'
 
 type Before = (stage: Stage, argv: readonly string[]) => Promise<unknown>
@@ -39,6 +40,22 @@ const written: Before = async ({inject}) => {
     await new Promise(resolve => setImmediate(resolve))
   }
 }
+/** A context with a key of its own. */
+const known: Before = async ({folder}) => {
+  const root = join(folder, 'config', 'gateway')
+  mkdirSync(join(root, 'keys'), {recursive: true})
+  writeFileSync(join(root, 'keys', 'prod'), WORKSPACE_KEY, {mode: 0o600})
+  const prod = {name: 'prod', url: 'https://gateway.example.com', key_file: 'keys/prod', kind: 'key'}
+  writeFileSync(join(root, 'contexts.yaml'), JSON.stringify({current: 'prod', contexts: [prod]}), {mode: 0o600})
+}
+/** What a command of certificates continues from. */
+const certified =
+  (verb: string): Before =>
+  async ({folder}) => {
+    const earlier = {init: [], create: ['init']}[verb] ?? ['init', 'create gateway.example.com']
+    for (const words of earlier)
+      await run(['certs', ...words.split(' '), '--data-dir', join(folder, 'data')], {now_ms: Date.now()})
+  }
 
 /**
  * What is done before an example of a command runs: a name that it makes is freed, what it goes on with is brought
@@ -65,6 +82,7 @@ export const BEFORE: Readonly<Record<string, Before>> = {
     writeFileSync(join(folder, 'token.txt'), heldToken(by, claims, Date.now()))
     await inject('PUT', '/admin/organisation/auth', {jwt: {jwks: {keys: [by.jwk]}, algorithms: ['EdDSA']}})
   },
+  'sso create': ({inject}) => inject('PUT', '/admin/organisation/auth', {sso: {connections: []}}),
   'users create': userGone,
   'invites create': userGone,
   'members add': async ({inject}, argv) => {
@@ -105,6 +123,12 @@ export const BEFORE: Readonly<Record<string, Before>> = {
   'logs export change': exportIn('draft'),
   'logs export cancel': exportIn('in_progress'),
   'logs export download': written,
+  ...Object.fromEntries(
+    ['init', 'create', 'renew', 'list', 'show', 'trust'].map(verb => [`certs ${verb}`, certified(verb)]),
+  ),
+  login: async ({folder}) => writeFileSync(join(folder, 'key.txt'), WORKSPACE_KEY),
+  logout: known,
+  ...Object.fromEntries(['list', 'use', 'show', 'delete'].map(verb => [`contexts ${verb}`, known])),
   'bundle keygen': async ({folder}) => {
     for (const name of ['prices.key', 'prices.pub']) rmSync(join(folder, name))
   },

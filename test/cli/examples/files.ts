@@ -35,6 +35,8 @@ const ABILITIES = {name: 'openai', description: '', default: {params: []}}
 export const FILES: Readonly<Record<string, string>> = {
   'keys.json': JSON.stringify({keys: [KEY.jwk]}),
   'openai.key': 'sk-openai-0123456789',
+  'secret.txt': 'secret-of-the-client\n',
+  'password.txt': 'correct horse battery staple\n',
   'key.txt': 'sk-key-0123456789',
   'main.json': JSON.stringify({provider: '@my-openai'}),
   'plans.json': JSON.stringify({provider: '@my-openai'}),

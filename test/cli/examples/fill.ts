@@ -9,6 +9,11 @@ const GUARDRAIL = {
 }
 const PRICE = {pricing_config: {pay_as_you_go: {request_token: {price: 0.0001}, response_token: {price: 0.0004}}}}
 const TERMS = {conditions: [{key: 'metadata._user', value: '*'}], group_by: [{key: 'metadata._user'}]}
+const CONNECTIONS = [
+  {name: 'entra', type: 'oidc', oidc: {issuer: 'https://login.example.com/tenant/v2.0', client_id: 'gateway'}},
+  {name: 'adfs', type: 'saml', saml: {metadata_url: 'https://adfs.example.com/metadata.xml'}},
+  {name: 'house', type: 'ldap', ldap: {url: 'ldaps://ldap.example.com', user_base: 'dc=example,dc=com'}},
+]
 const NOW = new Date().toISOString()
 
 /** Makes everything that examples name. */
@@ -26,6 +31,8 @@ export async function fill(inject: Inject) {
   await made('/operator/sessions', {email: 'ada@example.com', ttl_s: 3600})
   await made('/operator/domains', {domain: 'example.com'})
   await made('/admin/organisation/scim-tokens', {name: 'directory'})
+  await inject('PUT', '/admin/organisation/auth', {sso: {connections: CONNECTIONS}})
+  await made('/operator/identities', {email: 'ada@example.com', subject: 'ada', issuer: 'https://login.example.com'})
   await made('/admin/users/invites', {
     email: 'eve@example.com',
     role: 'member',
@@ -116,6 +123,7 @@ export async function fixIds(db: Db) {
     invites: SESSION,
     scim_mappings: MAPPING,
     scim_tokens: SESSION,
+    identities: SESSION,
   } as const
   for (const [table, id] of Object.entries(tables))
     await db

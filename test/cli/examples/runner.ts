@@ -148,6 +148,7 @@ const SECRETS = {
 function settingsIn(folder: string) {
   return {
     GATEWAY_DATA_DIR: join(folder, 'data'),
+    XDG_CONFIG_HOME: join(folder, 'config'),
     SCIM_ENABLED: 'ON',
     MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH: join(folder, 'capabilities'),
   }
@@ -244,6 +245,8 @@ const ALONE = [
   'serve',
   'init',
   'migrate',
+  'login',
+  'logout',
   'replay',
   'usage',
   'workers',

@@ -3,6 +3,12 @@ export const UNRUN: Readonly<Record<string, string>> = {
   'gateway pricing diff https://prices.example.com/list.json': 'asks a host elsewhere',
   'gateway pricing sync https://prices.example.com --provider openai anthropic --from 2030-01-01':
     'asks a host elsewhere',
+  'gateway sso test entra': 'asks a host elsewhere',
+  'gateway sso test house --username ada': 'asks a host elsewhere',
+  'gateway sso test entra --email ada@example.com --verified --group gw-admins': 'asks a host elsewhere',
+  'gateway login https://gateway.example.com': 'a person confirms it: test/cli/login.test.ts has one',
+  'gateway login https://gateway.example.com --browser --name prod':
+    'a person confirms it: test/cli/login.test.ts has one',
 }
 
 /** What lines of the pages begin with that no test can run, and why. */
@@ -13,6 +19,7 @@ export const UNRUN_OF_PAGES: Readonly<Record<string, string>> = {
   'curl http://127.0.0.1:8787': 'calls the gateway of the line before, as test/server.test.ts does',
   'sudo ./install.sh': 'installs for the whole machine: test/install.test.ts does it in a folder',
   'SMTP_HOST=mail.example.com': 'a mail server and a secret of somebody’s own: test/ports has a mail server',
+  'gateway login https://': 'a person confirms it: test/cli/login.test.ts has one',
   'mkdir -p /tmp/pkg/app': 'asks the registry of packages',
   'cp REPO/': 'another packager, which is not installed here',
   'echo \'{"name":"gateway"': 'another packager, which is not installed here',

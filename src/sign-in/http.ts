@@ -1,0 +1,137 @@
+import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
+import {Refusal} from '../base/errors.ts'
+import {newTimeId} from '../base/ids.ts'
+import {checkDepth} from '../base/json-shape.ts'
+import {storeRefusal} from '../base/store-fault.ts'
+import {SignInFault} from '../identity/sign-in-fault.ts'
+import {clientOf, noteClient, wantsJson} from './caller.ts'
+import {errorPage} from './pages/error-page.ts'
+import {type RefusalView, viewOf} from './refusals.ts'
+import {commandRoutes} from './routes/command.ts'
+import {deviceRoutes} from './routes/device.ts'
+import {ldapRoutes} from './routes/ldap.ts'
+import {loginRoutes} from './routes/login.ts'
+import {oidcRoutes} from './routes/oidc.ts'
+import {pageRoutes} from './routes/pages.ts'
+import {passwordRoutes} from './routes/password.ts'
+import {samlRoutes} from './routes/saml.ts'
+import {sessionRoutes} from './routes/session.ts'
+import type {SignInServices} from './services.ts'
+
+/** A document of SAML is at most 1 MiB in base64, each byte of which a form may write as three. */
+const BODY_LIMIT = 4 * 1024 * 1024
+const HEADERS = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-opener-policy': 'same-origin',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+} as const
+
+const OF_OTHER_ORIGINS = ['access-control-allow-origin', 'access-control-expose-headers'] as const
+
+/** Serves sign-in and sessions: `/v2/auth/…` and `/v1/auth/…`. */
+export function mountSignIn(server: FastifyInstance, services: SignInServices): void {
+  server.register(async scope => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(/^application\/json\b/i, {parseAs: 'string'}, async (_: FastifyRequest, text: string) =>
+      parsedJson(text),
+    )
+    scope.addContentTypeParser(
+      /^application\/x-www-form-urlencoded\b/i,
+      {parseAs: 'string'},
+      async (_: FastifyRequest, text: string) => parsedForm(text),
+    )
+    scope.addContentTypeParser('*', {parseAs: 'buffer'}, async (_: FastifyRequest, body: Buffer) => {
+      if (body.length > 0)
+        throw new Refusal('body.content_type', {content_type: 'of the request', expected: 'application/json'})
+      return {}
+    })
+    scope.setErrorHandler((fault, request, reply) => refuse(fault, request, reply, services))
+    scope.addHook('onRequest', (request, reply) => admit(request, reply, services))
+    scope.addHook('onRoute', route => {
+      route.bodyLimit = BODY_LIMIT
+    })
+    for (const routes of [
+      ...[pageRoutes, loginRoutes, oidcRoutes, samlRoutes, ldapRoutes, passwordRoutes],
+      ...[sessionRoutes, deviceRoutes, commandRoutes],
+    ])
+      routes(scope, services)
+  })
+}
+
+async function admit(request: FastifyRequest, reply: FastifyReply, services: SignInServices) {
+  const request_id = newTimeId(services.now().getTime())
+  noteClient(request, request_id)
+  reply.headers({...HEADERS, 'x-gateway-trace-id': request_id})
+  // ENABLE_CORS is for calls and for the administration: no other origin reads who is signed in
+  for (const name of OF_OTHER_ORIGINS) reply.removeHeader(name)
+  // a browser that fetches ahead would use up what is used once
+  if (request.method === 'HEAD' || isAhead(request)) return reply.code(204).send()
+}
+
+function isAhead({method, headers}: FastifyRequest): boolean {
+  if (method !== 'GET') return false
+  const purposes = [headers['sec-purpose'], headers.purpose, headers['x-moz']].join(' ')
+  return /\b(?:prefetch|prerender|preview)\b/i.test(purposes)
+}
+
+function parsedJson(text: string): Record<string, unknown> {
+  if (text.trim() === '') return {}
+  checkDepth(text, 'The request body')
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw new Refusal('body.not_json', {reason: 'it cannot be parsed'})
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Refusal('body.invalid', {issues: 'the request body: must be an object.'})
+  return body as Record<string, unknown>
+}
+
+/** A field that comes twice is none: readers would differ in which of them counts. */
+function parsedForm(text: string): Record<string, unknown> {
+  const fields: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name in fields) throw new Refusal('body.invalid', {issues: 'A field comes twice.'})
+    fields[name] = value
+  }
+  return fields
+}
+
+function refuse(fault: unknown, request: FastifyRequest, reply: FastifyReply, services: SignInServices) {
+  const view = viewOfFault(fault)
+  const {request_id} = clientOf(request)
+  if (view.status >= 500 && !(fault instanceof SignInFault))
+    services.log.error({fault, request_id}, 'a sign-in failed inside the gateway')
+  if (fault instanceof Refusal && fault.retry_after_s !== null) reply.header('retry-after', fault.retry_after_s)
+  if (view.status === 429) reply.header('retry-after', 900)
+  if (wantsJson(request))
+    return reply
+      .code(view.status)
+      .send({success: false, data: {message: view.message, errorCode: view.error_code, ...more(fault, services)}})
+  const next = {href: '/v2/auth/sign-in', text: 'Sign in'}
+  const page = errorPage({title: 'You are not signed in', message: view.message, trace_id: request_id, next})
+  return reply.code(view.status).type('text/html; charset=utf-8').send(page)
+}
+
+function more(fault: unknown, {base_url}: SignInServices) {
+  if (!(fault instanceof Refusal) || fault.code !== 'session.way') return {}
+  return {login_url: `${base_url}/v2/auth/login`}
+}
+
+function viewOfFault(fault: unknown): RefusalView {
+  if (fault instanceof SignInFault) return viewOf(fault)
+  const refusal = fault instanceof Refusal ? fault : statusRefusal(fault)
+  return {status: refusal.status, message: refusal.message, error_code: refusal.codes.admin}
+}
+
+function statusRefusal(fault: unknown): Refusal {
+  const {statusCode = 500} = fault as {readonly statusCode?: number}
+  if (statusCode === 413) return new Refusal('body.too_large', {limit_mb: BODY_LIMIT / 1024 / 1024})
+  if (statusCode < 500) return new Refusal('body.invalid', {issues: 'The request cannot be read.'})
+  return storeRefusal(fault) ?? new Refusal('internal')
+}

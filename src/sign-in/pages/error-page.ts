@@ -1,0 +1,89 @@
+import {escapeHtml} from '../../base/mustache/render.ts'
+
+const LONGEST = 2000
+/** A path of this gateway, https, or http to this machine; nothing else may become a link. */
+const LINK = /^(?:\/(?![/\\])|https:\/\/|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?\/)/
+
+/** A page that says why something did not work. */
+export interface ErrorPageView {
+  readonly title: string
+  readonly message: string
+  readonly trace_id: string
+  /** The way out of it. An address of another scheme than https is left out. */
+  readonly next: {readonly href: string; readonly text: string} | null
+}
+
+/** A page with one button, whose press sends the fields in a POST. */
+export interface ConfirmPageView {
+  readonly title: string
+  readonly message: string
+  /** A path of this gateway: the content security policy allows forms no other place. */
+  readonly action: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly button: string
+}
+
+/** HTML without a script. All texts are escaped, and cut at 2,000 characters. */
+export function errorPage({title, message, trace_id, next}: ErrorPageView): string {
+  const link =
+    next && isLink(next.href) ? `\n<p><a class="button" href="${text(next.href)}">${text(next.text)}</a></p>` : ''
+  return page(
+    title,
+    `<p role="alert"><bdi>${text(message)}</bdi></p>
+<p class="faint">Trace: <code>${text(trace_id)}</code></p>${link}`,
+  )
+}
+
+/** HTML without a script. Texts are escaped; fields are never cut. Throws for an action that is no path. */
+export function confirmPage({title, message, action, fields, button}: ConfirmPageView): string {
+  if (!isPath(action)) throw new Error('A form of a page may be sent to a path of this gateway only.')
+  const hidden = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
+  )
+  return page(
+    title,
+    `<p><bdi>${text(message)}</bdi></p>
+<form method="post" action="${escapeHtml(action)}">
+${[...hidden, `<button type="submit">${text(button)}</button>`].join('\n')}
+</form>`,
+  )
+}
+
+function page(title: string, content: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${text(title)} · Gateway</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/v2/auth/assets/sign-in.css">
+</head>
+<body>
+<header><p class="brand">Gateway</p></header>
+<main>
+<h1>${text(title)}</h1>
+${content}
+</main>
+</body>
+</html>
+`
+}
+
+function text(raw: string): string {
+  return escapeHtml(raw.length > LONGEST ? `${raw.slice(0, LONGEST)}…` : raw)
+}
+
+function isLink(href: string): boolean {
+  return href.length <= LONGEST && LINK.test(href) && !hasControls(href)
+}
+
+function isPath(action: string): boolean {
+  return /^\/(?![/\\])/.test(action) && !hasControls(action)
+}
+
+/** Browsers drop tabs and line ends of an address, so that a slash and another may meet. */
+function hasControls(address: string): boolean {
+  return /[\x00-\x1f\x7f]/.test(address)
+}

@@ -10,8 +10,8 @@ const SLAPD = '/usr/sbin/slapd'
 const MODULES = '/usr/lib/ldap'
 const SCHEMAS = '/etc/ldap/schema'
 
-/** Tests with a real directory are left out where there is none, unless services are required. */
-export const NO_SLAPD = !existsSync(SLAPD) && process.env.TEST_SERVICES !== 'required'
+/** Tests with a real directory are left out where there is none, unless TEST_SLAPD=required. */
+export const NO_SLAPD = !existsSync(SLAPD) && process.env.TEST_SLAPD !== 'required'
 if (NO_SLAPD)
   console.warn(`tests with a real directory are left out: ${SLAPD} is not there (Debian: slapd, ldap-utils)`)
 

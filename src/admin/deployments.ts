@@ -5,6 +5,7 @@ import {
   DeploymentCreate,
   DeploymentMade,
   DeploymentsQuery,
+  type DeploymentType,
   DeploymentUpdate,
   DeploymentView,
 } from '../schema/deployments.ts'
@@ -98,6 +99,7 @@ async function created(call: OperationCall<undefined, undefined, typeof Deployme
   const {actor, db, body, now} = call
   const owner = {id: newId(), organisation_id: actor.organisation_id}
   if (body.slug) await requireFree(call, body.slug)
+  await requireRoom(call, body.type)
   const row: DeploymentsTable = {
     ...owner,
     slug: body.slug ?? (await freeSlug('', body.name, 10, slug => isTaken(call, slug))),
@@ -114,10 +116,26 @@ async function created(call: OperationCall<undefined, undefined, typeof Deployme
   return {id: row.id, slug: row.slug, object: 'deployment' as const}
 }
 
+const ONE = {current_page: 0, page_size: 1}
+
+/** Each type has its own maximum (docs/settings.md), and its own count. */
+async function requireRoom({actor, app, db}: Pick<OperationCall, 'actor' | 'app' | 'db'>, type: DeploymentType) {
+  const {max_production_deployments, max_non_production_deployments} = app.settings
+  const most = type === 'production' ? max_production_deployments : max_non_production_deployments
+  if (most === undefined) return
+  const {total} = await store.listDeployments(db, {organisation_id: actor.organisation_id, type}, ONE)
+  if (total < most) return
+  const variable = `MAX_${type.toUpperCase().replace('-', '_')}_DEPLOYMENTS`
+  throw new Refusal('row.unfit', {
+    reason: `There are ${total} ${type} deployments already, and ${variable} is ${most}.`,
+  })
+}
+
 async function updated(call: OperationCall<typeof params, undefined, typeof DeploymentUpdate>) {
   const {db, body, now} = call
   const before = await reach(call)
   if (body.slug !== undefined && body.slug !== before.slug) await requireFree(call, body.slug)
+  if (body.type !== undefined && body.type !== before.type) await requireRoom(call, body.type)
   await store.updateDeployment(db, before.id, {
     ...(body.name !== undefined && {name: body.name}),
     ...(body.slug !== undefined && {slug: body.slug}),

@@ -10,7 +10,14 @@ import {findOrganisation, organisations} from '../store/organisations.ts'
 /** Marks the rows of domains that AUTH_VERIFIED_DOMAINS brought: they go when it names them no more. */
 const OF_ENVIRONMENT = 'environment'
 
-/** The connection that the settings describe, and the domains that they vouch for. Throws a `SettingsFault`. */
+/** The connection that the settings describe; null where there is none, or no organisation for it (a command beside). */
+export async function describedConnection(settings: Settings, store: Store): Promise<SsoConnection | null> {
+  if (settings.auth_mode !== 'SSO') return null
+  const organisation_id = await organisationOf(settings, store).catch(() => null)
+  return organisation_id === null ? null : connectionOf(settings, organisation_id)
+}
+
+/** The same for a gateway that serves, with the domains that the settings vouch for. Throws a `SettingsFault`. */
 export async function environmentConnection(
   settings: Settings,
   store: Store,
@@ -21,6 +28,10 @@ export async function environmentConnection(
   const organisation_id = is_needed ? await organisationOf(settings, store) : null
   await vouch(store, organisation_id, auth_verified_domains, now)
   if (auth_mode !== 'SSO' || organisation_id === null) return null
+  return connectionOf(settings, organisation_id)
+}
+
+function connectionOf(settings: Settings, organisation_id: string): SsoConnection {
   return {
     ...{id: 'environment', organisation_id, name: settings.service_name, is_enabled: true, domains: []},
     ...{revision: 0, lets_owners_in: true},

@@ -3,6 +3,7 @@ import type {Store} from '../store/database.ts'
 import {MigrationFault, migrationState} from '../store/migrate.ts'
 import {forgetRows} from '../store/remembered.ts'
 import {openAdministration} from './administration.ts'
+import {describedConnection} from './environment-connection.ts'
 import {openExplaining} from './explain-services.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
 import {injectInto} from './operator-server.ts'
@@ -29,7 +30,8 @@ export async function openOperator(directory: DataDir, parts: RootParts): Promis
   store.onWrite(changed => forgetRows([...explaining.remembered, ...tokens.remembered], changed))
   const providers = openProviders({settings, log, ...clock, steady})
   stack.defer(providers.close)
-  const administered = {...data, sources, explaining, tokens, providers, environment_connection: null}
+  const environment_connection = await describedConnection(settings, store)
+  const administered = {...data, sources, explaining, tokens, providers, environment_connection}
   const {operator} = await openAdministration(administered, parts)
   await operator.open()
   return {

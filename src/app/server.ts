@@ -178,13 +178,18 @@ function passesOn(
   proxy.handle(request.raw, reply.raw)
 }
 
+/** Pages of sign-in are for this origin alone. */
+const OWN_PAGES = /^\/v[12]\/auth\//
+
 function answerPreflights(server: FastifyInstance, settings: Settings) {
   const allowed = corsHeaders(settings)
   const {cors_allowed_methods: methods, cors_allowed_headers: headers} = settings
   server.addHook('onRequest', async (request, reply) => {
     const values = allowed(request.headers.origin)
-    for (let at = 0; at < values.length; at += 2) reply.header(values[at]!, values[at + 1])
+    if (!OWN_PAGES.test(request.url))
+      for (let at = 0; at < values.length; at += 2) reply.header(values[at]!, values[at + 1])
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return
+    if (OWN_PAGES.test(request.url)) return reply.code(204).send()
     if (values.length) {
       reply.header(
         'access-control-allow-methods',

@@ -3,6 +3,7 @@ import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 
 export const DEPLOYMENT_TYPES = ['production', 'non-production'] as const
+export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number]
 
 const Writable = {
   name: Name,

@@ -217,6 +217,16 @@ export const SETTINGS = {
   MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH: {kind: path, group: 'Pricing', meaning: 'Directory of capability files {provider}.json.'},
   GATEWAY_BUNDLE_PUBLIC_KEY: {kind: pem(/PUBLIC KEY/, 'one or more public keys'), group: 'Pricing', secret: true, path: true, meaning: 'Ed25519 public keys of trusted bundles; unset: each command that applies a bundle names the key.'},
 
+  MAX_PRODUCTION_DEPLOYMENTS: {
+    kind: whole(0, 100_000, 'deployments'),
+    group: 'Feature flags',
+    meaning: 'Most deployments of the type production in an organisation; unset: any number.',
+  },
+  MAX_NON_PRODUCTION_DEPLOYMENTS: {
+    kind: whole(0, 100_000, 'deployments'),
+    group: 'Feature flags',
+    meaning: 'Most deployments of the type non-production in an organisation; unset: any number.',
+  },
   GUARDRAILS_ENABLED: flag('guardrails'),
   API_ACCESS_ENABLED: flag('api_access'),
   DATA_EXPORTS_ENABLED: flag('data_exports'),

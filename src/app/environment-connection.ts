@@ -10,7 +10,9 @@ import {findOrganisation, organisations} from '../store/organisations.ts'
 /** Marks the rows of domains that AUTH_VERIFIED_DOMAINS brought: they go when it names them no more. */
 const OF_ENVIRONMENT = 'environment'
 
-/** The connection that the settings describe; null where there is none, or no organisation for it (a command beside). */
+/**
+ * The connection that the settings describe; null where there is none, or no organisation for it (a command beside).
+ */
 export async function describedConnection(settings: Settings, store: Store): Promise<SsoConnection | null> {
   if (settings.auth_mode !== 'SSO') return null
   const organisation_id = await organisationOf(settings, store).catch(() => null)

@@ -113,7 +113,9 @@ function refuse(fault: unknown, request: FastifyRequest, reply: FastifyReply, se
     return reply
       .code(view.status)
       .send({success: false, data: {message: view.message, errorCode: view.error_code, ...more(fault, services)}})
-  const next = {href: '/v2/auth/sign-in', text: 'Sign in'}
+  // the refusal of a place would come again there
+  const is_of_place = fault instanceof SignInFault && fault.reason === 'insecure'
+  const next = is_of_place ? null : {href: '/v2/auth/sign-in', text: 'Sign in'}
   const page = errorPage({title: 'You are not signed in', message: view.message, trace_id: request_id, next})
   return reply.code(view.status).type('text/html; charset=utf-8').send(page)
 }

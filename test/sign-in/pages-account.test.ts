@@ -1,10 +1,11 @@
 import {describe, expect, test} from 'vitest'
+import {RING} from '../support/ring.ts'
 import {spoken} from './accessible.ts'
 import {answerAccount, KEYS, SESSIONS} from './account-answers.ts'
 import {FOREIGN, NO_BROWSER, useBrowser, WAYS} from './browser.ts'
 import {choose, focused, focusOrder, press, tabTo, write} from './keyboard.ts'
 
-describe.skipIf(NO_BROWSER)('the account and invite pages in Chromium', {timeout: 90_000}, () => {
+describe.skipIf(NO_BROWSER || RING === 'own')('the account and invite pages in Chromium', {timeout: 90_000}, () => {
   const visit = useBrowser()
 
   test('the account shows who I am, where I am signed in, and what my keys have spent', async () => {

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest'
 import {confirmPage, errorPage} from '../../src/sign-in/pages/error-page.ts'
+import {RING} from '../support/ring.ts'
 import {nameless, sideways, smallTargets, spoken} from './accessible.ts'
 import {ADDRESSES, NO_BROWSER, useBrowser} from './browser.ts'
 import {choose, press, write} from './keyboard.ts'
@@ -16,7 +17,7 @@ const HOSTILE: Readonly<Record<string, (words: string) => string>> = {
 const LONG = 'w'.repeat(5000)
 const VIEW = {title: '<b>No</b>', message: `<img src=x onerror=run()>${LONG}`, trace_id: '"><script>', next: null}
 
-describe.skipIf(NO_BROWSER)('all pages of sign-in in Chromium', {timeout: 90_000}, () => {
+describe.skipIf(NO_BROWSER || RING === 'own')('all pages of sign-in in Chromium', {timeout: 90_000}, () => {
   const visit = useBrowser()
   /** Opens a page and, where it has one, the view behind its first form. */
   const visitAll = async (look: (address: string) => Promise<void>) => {

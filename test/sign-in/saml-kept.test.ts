@@ -5,6 +5,7 @@ import {type Answer, readRequest} from '../identity/saml/idp.ts'
 import {makeCertifiedKey} from '../identity/saml/keys.ts'
 import {openSamlify} from '../identity/saml/samlify-idp.ts'
 import {startGateway} from '../support/gateway.ts'
+import {RING} from '../support/ring.ts'
 import {KINDS} from '../support/stores.ts'
 import {everyRow} from './people-house.ts'
 import {formOf, OF_PROVIDER, openSaml, type SamlHouse} from './saml-house.ts'
@@ -13,7 +14,7 @@ const OURS = makeCertifiedKey('rsa', 'gateway.example.test')
 const OTHER = makeCertifiedKey()
 const KEYS = {SAML_SP_PRIVATE_KEY: OURS.private_pem, SAML_SP_CERT: OURS.certificate_pem}
 
-describe.each(KINDS)('what is kept of SAML, on %s', kind => {
+describe.skipIf(RING === 'own').each(KINDS)('what is kept of SAML, on %s', kind => {
   test(
     '42: a replay is refused after a restart on the same data, and an answer to a sign-in ' + 'before it is taken',
     async () => {

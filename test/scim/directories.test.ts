@@ -10,7 +10,7 @@ const USER = 'urn:ietf:params:scim:schemas:core:2.0:User'
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group'
 const filtered = (kind: string, filter: string, more = '') => `/${kind}?filter=${encodeURIComponent(filter)}${more}`
 
-describe.each(KINDS)('on %s', kind => {
+describe.each(KINDS)('48: what directories send, on %s', kind => {
   let scim: Scim
   let schemas: ScimReply['body'][]
   beforeAll(async () => {

@@ -39,7 +39,9 @@ describe.skipIf(NO_SLAPD)('LDAP: the servers of a directory', () => {
         errorCode: 'AB04',
       })
       await house.expectShut(signed, 'provider_unreachable')
-      expect((await house.refusal()).detail).toContain('not signed by an authority known here')
+      await expect
+        .poll(() => house.refusal().then(body => body?.detail))
+        .toContain('not signed by an authority known here')
     })
 
     test('at a server that takes StartTLS with such a certificate no bind arrives', async () => {
@@ -104,7 +106,7 @@ describe.skipIf(NO_SLAPD)('LDAP: the servers of a directory', () => {
     await house.connect({bind_password: 'no-longer-right'})
     const {reply} = await house.signIn({username: 'ada'})
     expect(reply.status).toBe(502)
-    expect((await house.refusal()).reason).toBe('provider_error')
+    await expect.poll(() => house.refusal().then(body => body?.reason)).toBe('provider_error')
     await house.connect()
   })
 })

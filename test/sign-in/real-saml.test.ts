@@ -59,7 +59,7 @@ describe.each(PROVIDERS)('%s as identity provider of SAML, in a real browser', (
     beforeAll(async () => {
       browser = await openRealBrowser()
       house = await openHouse(browser, start)
-    })
+    }, 90_000)
     afterAll(async () => {
       await house?.close()
       await browser?.close()

@@ -43,7 +43,6 @@ export const ASSETS = {
   'sign-in.js': 'src/sign-in/pages/sign-in.js',
   'device.js': 'src/sign-in/pages/device.js',
   'cli.js': 'src/sign-in/pages/cli.js',
-  'ways.js': 'src/sign-in/pages/ways.js',
   'account.js': 'src/sign-in/pages/account.js',
   'invite.js': 'src/sign-in/pages/invite.js',
   'swagger-ui.css': 'node_modules/swagger-ui-dist/swagger-ui.css',

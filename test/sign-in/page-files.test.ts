@@ -1,4 +1,4 @@
-import {readdirSync, readFileSync} from 'node:fs'
+import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {expect, test} from 'vitest'
 import {ASSETS} from '../../src/base/runtime.ts'
@@ -118,4 +118,9 @@ test('fields of a form are escaped and whole', () => {
   expect(html).toContain('action="/v2/auth/x?a=b&#38;c=d"')
   expect(html).toContain(`name="a&#34;" value="&#34;&#62;&#60;script&#62;${'x'.repeat(5000)}"`)
   expect(html).toContain('<button type="submit">&#60;Go&#62;</button>')
+})
+
+test('every file that the executable carries is there', () => {
+  const missing = Object.values(ASSETS).filter(path => !existsSync(new URL(`../../${path}`, import.meta.url)))
+  expect(missing).toEqual([])
 })

@@ -24,7 +24,6 @@ export const SIGN_IN_FILES: readonly AssetName[] = [
   'sign-in.css',
   'common.js',
   'sign-in.js',
-  'ways.js',
   'device.js',
   'cli.js',
   'account.js',

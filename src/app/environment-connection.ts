@@ -58,6 +58,8 @@ async function organisationOf({auth_organisation, organisations_to_sync}: Settin
 /** Domains of the operator are rows like others: every reader of verified domains finds them. */
 async function vouch(store: Store, organisation_id: string | null, domains: readonly string[], now: string) {
   const wanted = new Map(domains.map(each => [each.replace(/^\*\./, ''), each.startsWith('*.')]))
+  const before = await listDomains(store.db)
+  if (wanted.size === 0 && !before.some(({code}) => code === OF_ENVIRONMENT)) return
   await store.write(async db => {
     for (const row of await listDomains(db))
       if (row.code === OF_ENVIRONMENT && (row.organisation_id !== organisation_id || !wanted.has(row.domain)))

@@ -3,11 +3,13 @@ import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
 import {DomainCreate, DomainParams, DomainUpdate, DomainView} from '../schema/domains.ts'
+import {ssoSettings} from '../schema/organisation-auth.ts'
 import {Empty, listOf} from '../schema/paging.ts'
 import * as store from '../store/domains.ts'
+import {findOrganisation} from '../store/organisations.ts'
 import type {DomainsTable} from '../store/tables/directories.ts'
 import {type OperationCall, operation} from './operation.ts'
-import {found, invalid} from './tenancy.ts'
+import {type CallerScope, found, invalid} from './tenancy.ts'
 
 const tag = 'Organisation'
 const path = '/admin/organisation/domains'
@@ -58,6 +60,7 @@ export const domains = [
     reply: Empty,
     async handle(call) {
       const domain = await one(call)
+      await requireAnother(call, domain)
       await store.deleteDomain(call.db, domain.id)
       call.auditTarget(domain.id, null)
       return {}
@@ -109,6 +112,15 @@ async function requireRegistrable(domain: string, allow_subdomains: boolean) {
   if (registrable === null) throw invalid('domain', 'is a public suffix, of which everybody registers parts')
   if (allow_subdomains && registrable !== domain)
     throw invalid('allow_subdomains', `counts for a registrable domain alone: ${registrable}`)
+}
+
+/** One verified domain has to be left where connections are the only way in, or no one could come. */
+async function requireAnother({actor, db}: CallerScope, {id, status}: DomainsTable) {
+  const organisation = await findOrganisation(db, actor.organisation_id)
+  if (status !== 'verified' || !ssoSettings(organisation?.auth).required) return
+  const others = (await store.listDomains(db, actor.organisation_id)).filter(each => each.id !== id)
+  if (others.some(each => each.status === 'verified')) return
+  throw new Refusal('row.unfit', {reason: 'sso.required is on: the last verified domain stays. Switch that off first.'})
 }
 
 async function one({actor, db, params}: OperationCall<typeof DomainParams, undefined, z.ZodType | undefined>) {

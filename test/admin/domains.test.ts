@@ -37,3 +37,21 @@ test('71: a domain that another organisation has verified is refused, without it
   expect(reply.status).toBe(409)
   expect(JSON.stringify(reply.body)).not.toContain('Organisation')
 })
+
+test('C16: while connections are the only way in, the last verified domain stays', async () => {
+  const {id: organisation} = await gateway.admin<{id: string}>('POST', '/operator/organisations', {
+    name: 'Red',
+    slug: 'red',
+  })
+  const at = async (method: string, path: string, body?: object) =>
+    (await gateway.app.inject({method, url: `/v1${path}`, body, organisation})).status
+  for (const domain of ['red.example', 'crimson.example']) await at('POST', '/operator/domains', {domain})
+  const oidc = {issuer: 'https://idp.example.com', client_id: 'gateway', client_secret: 'secret-of-the-client'}
+  const sso = {enabled: true, type: 'oidc', oidc, required: true, force: true}
+  expect(await at('PUT', '/admin/organisation/auth', {sso})).toBe(200)
+  const removed = (domain: string) => at('DELETE', `/admin/organisation/domains/${domain}`)
+  expect([await removed('red.example'), await removed('crimson.example')]).toEqual([200, 409])
+  expect(await at('PUT', '/admin/organisation/auth', {sso: {enabled: false}})).toBe(409)
+  expect(await at('PUT', '/admin/organisation/auth', {sso: {required: false}})).toBe(200)
+  expect(await removed('crimson.example')).toBe(200)
+})

@@ -1,9 +1,10 @@
 import {describe, expect, test} from 'vitest'
+import {RING} from '../support/ring.ts'
 import {SELF} from './account-answers.ts'
 import {ASKER, FOREIGN, NO_BROWSER, REFUSED, useBrowser, WAYS} from './browser.ts'
 import {choose, focused, focusOrder, press, write} from './keyboard.ts'
 
-describe.skipIf(NO_BROWSER)('the pages for a command line in Chromium', {timeout: 90_000}, () => {
+describe.skipIf(NO_BROWSER || RING === 'own')('the pages for a command line in Chromium', {timeout: 90_000}, () => {
   const visit = useBrowser()
 
   test.each([

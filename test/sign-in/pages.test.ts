@@ -1,8 +1,9 @@
 import {describe, expect, test} from 'vitest'
+import {RING} from '../support/ring.ts'
 import {FOREIGN, NO_BROWSER, REFUSED, useBrowser, WAYS} from './browser.ts'
 import {choose, focused, focusOrder, press, tabTo, write} from './keyboard.ts'
 
-describe.skipIf(NO_BROWSER)('the sign-in page in Chromium', {timeout: 90_000}, () => {
+describe.skipIf(NO_BROWSER || RING === 'own')('the sign-in page in Chromium', {timeout: 90_000}, () => {
   const visit = useBrowser()
 
   test('sign-in by a provider: a button of it, reached by keyboard, leads there', async () => {

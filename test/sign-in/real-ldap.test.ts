@@ -1,14 +1,17 @@
-import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
+import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vitest'
 import {NO_SLAPD} from '../identity/ldap/slapd.ts'
 import {RING} from '../support/ring.ts'
 import {NO_BROWSER} from './browser.ts'
 import {addGroup, addPerson, type LdapHouse, openLdap, PEOPLE, RIGHT, removeGroup} from './ldap-house.ts'
 import {mapGroup, openRealBrowser, type RealBrowser, type Steps, stepsAt, userOf} from './real-browser.ts'
 
+// a browser starts slowly beside other tests
+vi.setConfig({hookTimeout: 120_000, testTimeout: 120_000})
+
 const CONNECTION = 'Acme directory'
 const ADMINS = [{group: 'gw-admins', role: 'admin'}]
 
-describe.skipIf(NO_BROWSER || NO_SLAPD)('a real directory, in a real browser', () => {
+describe.skipIf(NO_BROWSER || NO_SLAPD || RING === 'own')('a real directory, in a real browser', () => {
   let browser: RealBrowser
   let house: LdapHouse
   let steps: Steps

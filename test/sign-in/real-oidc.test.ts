@@ -1,12 +1,15 @@
 import {generateKeyPairSync} from 'node:crypto'
 import {readFileSync} from 'node:fs'
-import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
+import {afterAll, beforeAll, beforeEach, describe, expect, test, vi} from 'vitest'
 import {type RealProvider, type RealProviderOptions, startRealProvider} from '../identity/oidc/real-provider.ts'
 import {RING} from '../support/ring.ts'
 import {freePort, openSignInGateway, type SignInGateway} from '../support/sign-in.ts'
 import {NO_BROWSER} from './browser.ts'
 import {mapGroup, openRealBrowser, type RealBrowser, type Steps, stepsAt, userOf} from './real-browser.ts'
 import {makeCertificates} from './real-certificates.ts'
+
+// a browser starts slowly beside other tests
+vi.setConfig({hookTimeout: 120_000, testTimeout: 120_000})
 
 const CONNECTION = 'Acme Entra'
 const STAFF = ['staff']
@@ -88,7 +91,7 @@ const {privateKey} = generateKeyPairSync('rsa', {modulusLength: 2048})
 const SECRET_JWK = {...privateKey.export({format: 'jwk'}), kid: 'gateway-1', alg: 'RS256'}
 const OPEN_JWK = {kty: 'RSA', n: SECRET_JWK.n, e: SECRET_JWK.e, kid: 'gateway-1', alg: 'RS256', use: 'sig'}
 
-describe.skipIf(NO_BROWSER)('a real provider of OpenID Connect, in a real browser', () => {
+describe.skipIf(NO_BROWSER || RING === 'own')('a real provider of OpenID Connect, in a real browser', () => {
   let browser: RealBrowser
   let home: House
   let certificates: ReturnType<typeof makeCertificates>

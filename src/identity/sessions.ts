@@ -19,7 +19,7 @@ export function sessions(db: Db, noteUse: (session_id: string, now: string) => P
     recognises: isSessionToken,
     async authenticate(token, {now}) {
       const session = await liveSession(db, token, now)
-      if (isDue(session, now)) await noteUse(session.id, now)
+      if (isUseDue(session, now)) await noteUse(session.id, now)
       return accessOfSession(db, session)
     },
   }
@@ -60,7 +60,8 @@ function requireWay({organisation_auth, method}: FoundSession) {
   if (!ALWAYS.has(way) && !OF_CONNECTIONS.has(way)) throw new Refusal('session.way')
 }
 
-function isDue({last_seen_at, created_at, idle_timeout_s}: FoundSession, now: string): boolean {
+/** True where a use of the session is to be noted: once a minute at most. */
+export function isUseDue({last_seen_at, created_at, idle_timeout_s}: FoundSession, now: string): boolean {
   if (!idle_timeout_s) return false
   return Date.parse(now) - Date.parse(last_seen_at ?? created_at) >= NOTED_EVERY_MS
 }

@@ -6,7 +6,6 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 /** Issuers of many tenants at once: anybody's account would be a person of the organisation. */
 const MANY_TENANTS = /\/(?:common|organizations|consumers)(?:\/|$)|\{tenantid\}/i
 const DISCOVERY = '/.well-known/openid-configuration'
-const MOST_DOMAINS = 100
 
 const SecureUrl = z
   .string()
@@ -155,9 +154,6 @@ export const LDAP_DEFAULTS = {
 
 export const CONNECTION_TYPES = ['oidc', 'saml', 'ldap'] as const
 export type ConnectionType = (typeof CONNECTION_TYPES)[number]
-
-/** The domains of which a connection signs people in; none: any verified one of its organisation. */
-export const ConnectionDomains = z.array(z.string().min(1).max(253)).max(MOST_DOMAINS)
 
 function isSecure(text: string): boolean {
   const url = URL.parse(text)

@@ -3,14 +3,13 @@ import {Refusal} from '../base/errors.ts'
 import {cookieIn} from '../identity/cookies.ts'
 import {isSessionToken, sentKey} from '../identity/keys.ts'
 import {hasNoOrigin, isFromOwnPage, isSameOrigin, pageToken} from '../identity/page-proof.ts'
-import {liveSession} from '../identity/sessions.ts'
+import {isUseDue, liveSession} from '../identity/sessions.ts'
 import {SignInFault} from '../identity/sign-in-fault.ts'
 import {type FoundSession, noteSessionUse} from '../store/sessions.ts'
 import type {RefusedSignIn} from './audit.ts'
 import type {SignInClient} from './client.ts'
 import type {SignInServices} from './services.ts'
 
-const NOTED_EVERY_MS = 60_000
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const
 
 const clients = new WeakMap<FastifyRequest, SignInClient>()
@@ -56,9 +55,7 @@ export async function requireSession(request: FastifyRequest, services: SignInSe
   const csrf_token = is_cookie ? pageToken(seal.derived('pages'), session.id) : null
   const {origin} = new URL(base_url)
   if (is_cookie && !isFromOwnPage(request, {origin, token: csrf_token})) throw new Refusal('page.foreign')
-  const seen_ms = Date.parse(session.last_seen_at ?? session.created_at)
-  if (session.idle_timeout_s && Date.parse(now) - seen_ms >= NOTED_EVERY_MS)
-    await store.write(db => noteSessionUse(db, session.id, now))
+  if (isUseDue(session, now)) await store.write(db => noteSessionUse(db, session.id, now))
   return {session, is_cookie, csrf_token}
 }
 

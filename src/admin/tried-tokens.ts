@@ -1,6 +1,8 @@
 import {EgressFault} from '../base/egress/faults.ts'
 import {Refusal} from '../base/errors.ts'
 import {type JsonValue, own} from '../base/json-member.ts'
+import {isFitKey} from '../base/jwt/token.ts'
+import {type CameKeys, kidOf, MAX_KEYS} from '../identity/jwt/key-sets.ts'
 import type {VerifiedToken} from '../identity/jwt/tokens.ts'
 import type {JwtSettings} from '../schema/organisation-auth.ts'
 import type {AdminServices} from './services.ts'
@@ -46,11 +48,19 @@ function reasonOf(fault: unknown): string {
     : 'The address gave no key set.'
 }
 
-function keysInWords(keys: readonly JsonValue[]): string {
+function keysInWords({keys, dropped}: CameKeys): string {
   if (keys.length === 0) return 'no keys'
-  const named = keys.slice(0, MOST_NAMED).map(key => `${wordOf(own(key, 'kid'))} (${wordOf(own(key, 'kty'))})`)
+  const unfit = keys.filter(key => !isFitKey(key))
+  return [
+    `${keys.length} ${keys.length === 1 ? 'key' : 'keys'}: ${named(keys, key => `${kidOf(key)} (${kindOf(key)})`)}`,
+    ...(unfit.length > 0 ? [`${unfit.length} cannot be used: ${named(unfit, kidOf)}`] : []),
+    ...(dropped > 0 ? [`${dropped} beyond the first ${MAX_KEYS} are not used`] : []),
+  ].join('; ')
+}
+
+function named(keys: readonly JsonValue[], nameOf: (key: JsonValue) => string): string {
   const more = keys.length > MOST_NAMED ? ` and ${keys.length - MOST_NAMED} more` : ''
-  return `${keys.length} ${keys.length === 1 ? 'key' : 'keys'}: ${named.join(', ')}${more}`
+  return keys.slice(0, MOST_NAMED).map(nameOf).join(', ') + more
 }
 
 function tokenInWords({access, workspace_id, user, expires_at_ms}: VerifiedToken): string {
@@ -63,6 +73,7 @@ function tokenInWords({access, workspace_id, user, expires_at_ms}: VerifiedToken
   ].join('; ')
 }
 
-function wordOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value.slice(0, 64) : 'not named'
+function kindOf(key: JsonValue): string {
+  const kty = own(key, 'kty')
+  return typeof kty === 'string' ? kty.slice(0, 64) : 'not named'
 }

@@ -3,6 +3,8 @@ import {KeySets} from '../../src/identity/jwt/key-sets.ts'
 
 const URL = 'https://idp.example.com/keys'
 const INTERVAL_MS = 30_000
+/** Any 32 bytes are a key of this kind. */
+const FIT = {kty: 'OKP', crv: 'Ed25519', x: Buffer.alloc(32, 7).toString('base64url')}
 
 function opened(first: readonly string[] = ['a']) {
   let now_ms = 1_000_000
@@ -16,21 +18,28 @@ function opened(first: readonly string[] = ['a']) {
     held: undefined as (() => void)[] | undefined,
   }
   const warnings: string[] = []
+  const facts: object[] = []
   const sets = new KeySets({
     async fetch() {
       address.asked++
       if (address.held) await new Promise<void>(resolve => address.held!.push(resolve))
       if (address.is_silent) throw new Error('no answer')
-      const text = address.text ?? JSON.stringify({keys: address.kids.map(kid => ({kty: 'RSA', kid}))})
+      const text = address.text ?? JSON.stringify({keys: address.kids.map(kid => ({...FIT, kid}))})
       return {text, max_age_s: address.max_age_s}
     },
     steady: () => now_ms,
     refetch_min_interval_ms: INTERVAL_MS,
-    log: {warn: (_: object, text: string) => void warnings.push(text)} as never,
+    log: {
+      warn: (fact: object, text: string) => {
+        facts.push(fact)
+        warnings.push(text)
+      },
+    } as never,
   })
   return {
     address,
     warnings,
+    facts,
     sets,
     pass: (ms: number) => {
       now_ms += ms
@@ -120,7 +129,35 @@ test.each(['', '[]', '{}', '{"keys":{}}', '{"keys":', `{"a":${'['.repeat(400)}${
   },
 )
 
-test('of 1000 keys the first 100 count', async () => {
-  const {found} = opened(Array.from({length: 1000}, (_, at) => `k${at}`))
+test('of 1000 keys the first 100 count, and that is said once', async () => {
+  const {found, pass, address, warnings, facts} = opened(Array.from({length: 1000}, (_, at) => `k${at}`))
   expect([await found('k99'), await found('k100')]).toEqual([1, 0])
+  const once = ['not all keys of a key set for tokens are used']
+  expect(warnings).toEqual(once)
+  expect(facts).toEqual([{dropped: 900, unfit: 0, unfit_keys: [], url: 'https://idp.example.com'}])
+  pass(600_000)
+  expect(await found('k99')).toBe(1)
+  expect([address.asked, warnings]).toEqual([2, once])
+})
+
+test('IC13: entries of a set that cannot be used are said once, and again when they are others', async () => {
+  const {found, pass, address, warnings, facts} = opened()
+  const short = {kty: 'RSA', kid: 'short', n: Buffer.alloc(128, 0xc5).toString('base64url'), e: 'AQAB'}
+  const bad = [{kty: 'oct', kid: 'k2', k: 'c2VjcmV0'}, short, {kty: 'XX', kid: 'k'.repeat(500)}, 'text']
+  const fit = {...FIT, kid: 'a'}
+  address.text = JSON.stringify({keys: [{...FIT, kid: 'enc', use: 'enc'}, fit, ...bad]})
+  expect(await found('a')).toBe(1)
+  const unfit_keys = ['k2', 'short', 'k'.repeat(64), 'not named']
+  expect(facts).toEqual([{dropped: 0, unfit: 4, unfit_keys, url: 'https://idp.example.com'}])
+  pass(600_000)
+  await found('a')
+  expect([address.asked, warnings.length]).toEqual([2, 1])
+  address.text = JSON.stringify({keys: [fit, short]})
+  pass(600_000)
+  await found('a')
+  expect([facts.length, facts[1]]).toEqual([2, expect.objectContaining({unfit: 1, unfit_keys: ['short']})])
+  address.text = JSON.stringify({keys: [fit]})
+  pass(600_000)
+  await found('a')
+  expect(warnings).toHaveLength(2)
 })

@@ -406,6 +406,12 @@ describe.each(KINDS)('on %s', kind => {
           {part: 'jwt', ...body},
         )
       expect(await tried({})).toMatchObject({ok: true, steps: [{name: 'key set', detail: '1 key: first (RSA)'}]})
+      const {keys} = served
+      served.keys = [...keys, {kty: 'XX', kid: 'odd'}, ...Array(100).fill(KEY.jwk)]
+      expect((await tried({})).steps[0]!.detail).toMatch(
+        /^100 keys: first \(RSA\), odd \(XX\), .* and 90 more; 1 cannot be used: odd; 2 beyond the first 100 are not used$/,
+      )
+      served.keys = keys
       const good = await tried({token: token()})
       expect(good.steps[1]).toMatchObject({name: 'token', ok: true})
       expect(good.steps[1]!.detail).toContain(`workspace ${workspace.id}; user app-1; scopes completions.write`)

@@ -102,6 +102,27 @@ describe.each(KINDS)('SAML, from the first page to a session, on %s', kind => {
     await expectShut(browser, reply, status, why)
   })
 
+  test('41: the row names the algorithm that came, in short and in print; the page does not', async () => {
+    const detail = async () => (await house.gateway.rows('sign_in'))[0]?.body.detail
+    const canary = `urn:of:evil${'é'.repeat(4_000)}\u202e&lt;i>`
+    for (const [signing, named] of [
+      [{algorithm: `${DSIG}rsa-sha1`}, `${DSIG}rsa-sha1.`],
+      [{digest: `${DSIG}sha1`}, `${DSIG}sha1.`],
+      [
+        {transforms: [canary, canary, canary, canary]},
+        `: ${Array(3)
+          .fill(`urn:of:evil${'é'.repeat(109)}`)
+          .join(', ')}.`,
+      ],
+    ] as const) {
+      house.skip()
+      const {reply} = await signIn({email: 'eve@example.test', signing})
+      expect([reply.status, reply.text.includes(DSIG), reply.text.includes('urn:')]).toEqual([401, false, false])
+      await expect.poll(detail).toContain(named)
+      expect(await detail()).not.toMatch(/[<>\u0000-\u001f\u202e]/)
+    }
+  })
+
   test('44: an assertion for another organisation, at either consumer', async () => {
     for (const [destination, to] of [
       [house.acs_url, house.acs_url],

@@ -53,6 +53,11 @@ export function readKey(jwk: JsonValue, algorithm: Algorithm): KeyObject | undef
   return publicKey(jwk)
 }
 
+/** False for a key that none of our algorithms may be checked with. One that encrypts is for something else. */
+export function isFitKey(jwk: JsonValue): boolean {
+  return own(jwk, 'use') === 'enc' || ALGORITHMS.some(algorithm => readKey(jwk, algorithm) !== undefined)
+}
+
 /** To read a key costs as much as to check a signature with it: a set that is kept is read once. */
 const publicKey = perObject((jwk: JsonObject): KeyObject | undefined => {
   try {

@@ -2,6 +2,7 @@ import {Refusal} from '../../base/errors.ts'
 import {type JsonValue, listOf, own} from '../../base/json-member.ts'
 import {parsed} from '../../base/json-object.ts'
 import {keysNamed} from '../../base/jwt/key-set.ts'
+import {isFitKey} from '../../base/jwt/token.ts'
 import type {Log} from '../../base/log.ts'
 
 /** A reply of a key set's address, through the egress wall. */
@@ -27,6 +28,13 @@ export interface FoundKeys {
   readonly generation: number
 }
 
+/** The keys of a set as it came. */
+export interface CameKeys {
+  readonly keys: readonly JsonValue[]
+  /** How many came after the last that counts. */
+  readonly dropped: number
+}
+
 interface KeySet {
   readonly url: string
   /** Null: never read. */
@@ -37,6 +45,8 @@ interface KeySet {
   tried_ms: number
   fresh_ms: number
   reading: Promise<void> | null
+  /** The last warning of what is not used of it, as JSON; it is said again when it is another. */
+  warned: string | null
 }
 
 const DEFAULT_FRESH_MS = 600_000
@@ -46,8 +56,10 @@ const MAX_FRESH_MS = 3_600_000
 const REFRESH_AFTER = 0.8
 /** How long a set is used whose address does not answer. */
 const MAX_STALE_MS = 86_400_000
-const MAX_KEYS = 100
+export const MAX_KEYS = 100
 const MAX_SETS = 1_000
+const MOST_NAMED = 10
+const LONGEST_NAME = 64
 
 /**
  * Key sets by URL, read when they are needed. However many tokens come with ids that no set has, an address gets one
@@ -78,7 +90,7 @@ export class KeySets {
   }
 
   /** The keys of an address, asked now; rejects with what went wrong. For administrators who set it up. */
-  async tried(url: string): Promise<readonly JsonValue[]> {
+  async tried(url: string): Promise<CameKeys> {
     return keysIn((await this.#options.fetch(url)).text)
   }
 
@@ -101,7 +113,7 @@ export class KeySets {
   #setOf(url: string): KeySet {
     const known = this.#sets.get(url)
     const set: KeySet = known ?? {
-      ...{url, keys: null, generation: 0, reading: null},
+      ...{url, keys: null, generation: 0, reading: null, warned: null},
       read_ms: Number.NEGATIVE_INFINITY,
       tried_ms: Number.NEGATIVE_INFINITY,
       fresh_ms: DEFAULT_FRESH_MS,
@@ -125,18 +137,31 @@ export class KeySets {
   }
 
   async #read(set: KeySet): Promise<void> {
-    const {fetch, steady, log} = this.#options
+    const {fetch, steady} = this.#options
     try {
       const {text, max_age_s} = await fetch(set.url)
-      const keys = keysIn(text)
+      const {keys, dropped} = keysIn(text)
       if (set.keys?.some(key => !keys.some(each => isSame(each, key)))) set.generation++
       set.keys = keys
       set.read_ms = steady()
       const fresh_ms = max_age_s === null ? DEFAULT_FRESH_MS : max_age_s * 1000
       set.fresh_ms = Math.min(MAX_FRESH_MS, Math.max(MIN_FRESH_MS, fresh_ms))
+      this.#warn(set, dropped)
     } catch (fault) {
-      log.warn({fault, url: new URL(set.url).origin}, 'a key set for tokens could not be read; the one before stays')
+      const url = new URL(set.url).origin
+      this.#options.log.warn({fault, url}, 'a key set for tokens could not be read; the one before stays')
     }
+  }
+
+  /** Says once what of a set is not used: a token of such a key is refused, and its sender does not know why. */
+  #warn(set: KeySet, dropped: number) {
+    const unfit = set.keys!.filter(key => !isFitKey(key))
+    const unfit_keys = unfit.slice(0, MOST_NAMED).map(kidOf)
+    const facts = {dropped, unfit: unfit.length, unfit_keys}
+    const text = dropped + unfit.length > 0 ? JSON.stringify(facts) : null
+    if (text !== null && text !== set.warned)
+      this.#options.log.warn({...facts, url: new URL(set.url).origin}, 'not all keys of a key set for tokens are used')
+    set.warned = text
   }
 }
 
@@ -146,10 +171,17 @@ export function maxAge(cache_control: string | undefined): number | null {
   return found === undefined ? null : Number(found)
 }
 
-function keysIn(text: string): readonly JsonValue[] {
-  const keys = own(parsed(text), 'keys')
-  if (!Array.isArray(keys)) throw new Error('it answered with no key set')
-  return listOf(keys as JsonValue).slice(0, MAX_KEYS)
+function keysIn(text: string): CameKeys {
+  const found = own(parsed(text), 'keys')
+  if (!Array.isArray(found)) throw new Error('it answered with no key set')
+  const keys = listOf(found as JsonValue)
+  return {keys: keys.slice(0, MAX_KEYS), dropped: Math.max(0, keys.length - MAX_KEYS)}
+}
+
+/** The name of a key for administrators: short. */
+export function kidOf(key: JsonValue): string {
+  const kid = own(key, 'kid')
+  return typeof kid === 'string' ? kid.slice(0, LONGEST_NAME) : 'not named'
 }
 
 function isSame(one: JsonValue, other: JsonValue): boolean {

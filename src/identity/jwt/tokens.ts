@@ -7,7 +7,7 @@ import {findOrganisationUser, findUserByEmail} from '../../store/users.ts'
 import {findWorkspace} from '../../store/workspaces.ts'
 import type {Access} from '../access.ts'
 import {addressIn, defaultsIn, userIn, workspaceIn} from './claims.ts'
-import type {FoundKeys, KeySets} from './key-sets.ts'
+import type {CameKeys, FoundKeys, KeySets} from './key-sets.ts'
 import {type LimitsOfToken, limitsOfToken} from './limits.ts'
 import {type TokenOrganisation, TokenOrganisations} from './organisations.ts'
 import {type ReadToken, readCredential} from './read.ts'
@@ -108,10 +108,10 @@ export class Tokens {
   }
 
   /** The keys that the rules name, asked now where they are at an address. */
-  async triedKeys({jwks_url, jwks}: JwtSettings): Promise<readonly JsonValue[]> {
+  async triedKeys({jwks_url, jwks}: JwtSettings): Promise<CameKeys> {
     if (jwks_url !== null) return this.#options.key_sets.tried(jwks_url)
     if (jwks === null) throw new Refusal('token.no_keys')
-    return listOf(own(jwks, 'keys'))
+    return {keys: listOf(own(jwks, 'keys')), dropped: 0}
   }
 
   /** False once a token has to be verified again: it has expired, or a key of its set is gone. */

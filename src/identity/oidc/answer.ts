@@ -1,5 +1,5 @@
+import {printable} from '../printable.ts'
 import {SignInFault} from '../sign-in-fault.ts'
-import {printable} from './printable.ts'
 
 const LONGEST_CODE = 4096
 const LONGEST_DESCRIPTION = 200

@@ -1,8 +1,8 @@
 import {isList, type JsonObject, own} from '../../base/json-member.ts'
 import type {Log} from '../../base/log.ts'
+import {printable} from '../printable.ts'
 import {SignInFault} from '../sign-in-fault.ts'
 import {type OidcHttp, readReply, replyOf} from './http.ts'
-import {printable} from './printable.ts'
 
 /** The discovery document of a provider (OpenID Connect Discovery 1.0 §3), as far as a sign-in needs it. */
 export interface OidcMetadata {

@@ -2,8 +2,8 @@ import {keyFault} from '../../base/json-keys.ts'
 import type {JsonObject} from '../../base/json-member.ts'
 import {parsedObject} from '../../base/json-object.ts'
 import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
+import {printable} from '../printable.ts'
 import {SignInFault, type SignInReason} from '../sign-in-fault.ts'
-import {printable} from './printable.ts'
 
 export interface OidcRequest {
   readonly method: 'GET' | 'POST'

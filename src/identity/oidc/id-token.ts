@@ -3,8 +3,8 @@ import {Refusal} from '../../base/errors.ts'
 import {isList, type JsonObject, type JsonValue, own} from '../../base/json-member.ts'
 import {type Algorithm, isSigned, readKey} from '../../base/jwt/token.ts'
 import {type ReadToken, readCredential} from '../jwt/read.ts'
+import {printable} from '../printable.ts'
 import {SignInFault} from '../sign-in-fault.ts'
-import {printable} from './printable.ts'
 import {isSubject} from './subject.ts'
 
 /** The values that an ID token of one sign-in has to have. */

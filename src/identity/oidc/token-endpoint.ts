@@ -1,12 +1,12 @@
 import {own} from '../../base/json-member.ts'
 import {parsed} from '../../base/json-object.ts'
 import type {OidcSettings} from '../../schema/connections.ts'
+import {printable} from '../printable.ts'
 import {SignInFault} from '../sign-in-fault.ts'
 import {errorSentence} from './answer.ts'
 import {clientProof} from './client.ts'
 import type {OidcMetadata} from './discovery.ts'
 import {isJson, type OidcHttp, readReply, replyOf} from './http.ts'
-import {printable} from './printable.ts'
 
 /** A code with what proves that it was meant for us. */
 export interface CodeExchange {

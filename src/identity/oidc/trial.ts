@@ -1,11 +1,11 @@
 import type {JsonValue} from '../../base/json-member.ts'
 import {readKey} from '../../base/jwt/token.ts'
 import type {OidcSettings} from '../../schema/connections.ts'
-import type {KeySets} from '../jwt/key-sets.ts'
+import {type KeySets, MAX_KEYS} from '../jwt/key-sets.ts'
+import {printable} from '../printable.ts'
 import {SignInFault} from '../sign-in-fault.ts'
 import {clientMethodOf, clientProof} from './client.ts'
 import type {OidcMetadata} from './discovery.ts'
-import {printable} from './printable.ts'
 
 /** One thing that was tried at a provider. `detail` is for administrators, and holds no secret. */
 export interface TrialStep {
@@ -49,10 +49,11 @@ async function keysStep(
 ): Promise<TrialStep> {
   const name = 'keys'
   try {
-    const keys = await key_sets.tried(jwks_uri)
+    const {keys, dropped} = await key_sets.tried(jwks_uri)
     const usable = keys.filter((jwk: JsonValue) => id_token_algorithms.some(each => readKey(jwk, each) !== undefined))
     const accepted = id_token_algorithms.join(', ')
-    const detail = `keys: ${keys.length}; that fit id_token_algorithms (${accepted}): ${usable.length}`
+    const beyond = dropped > 0 ? `; ${dropped} beyond the first ${MAX_KEYS} are not used` : ''
+    const detail = `keys: ${keys.length}; that fit id_token_algorithms (${accepted}): ${usable.length}${beyond}`
     return {name, ok: usable.length > 0, detail}
   } catch (fault) {
     return {name, ok: false, detail: detailOf(fault)}

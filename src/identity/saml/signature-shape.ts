@@ -1,3 +1,4 @@
+import {printable} from '../printable.ts'
 import {SignInFault} from '../sign-in-fault.ts'
 import {digestAlgorithm, ENVELOPED, EXCLUSIVE_C14N, type SignatureAlgorithm, signatureAlgorithm} from './algorithms.ts'
 import {DSIG} from './names.ts'
@@ -21,6 +22,7 @@ export interface SignedInfo {
 }
 
 const MAX_PREFIX_LIST = 1000
+const MOST_NAMED = 3
 const ID = /^[\w.:-]{1,255}$/
 
 /** Refuses any part but SignedInfo, SignatureValue and KeyInfo, which is not read: a stranger writes into it too. */
@@ -44,7 +46,7 @@ export function readSignedInfo(info: XmlElement, parent: XmlElement): SignedInfo
   const [canonicalization, method, reference] = info.children as [XmlElement, XmlElement, XmlElement]
   checkCanonicalization(canonicalization)
   const signature = signatureAlgorithm(attributeOf(method, 'Algorithm'))
-  if (!signature || method.children.length > 0) throw refusedAlgorithm('signature')
+  if (!signature || method.children.length > 0) throw refusedAlgorithm('signature', method)
   return {signature, ...readReference(reference, parent)}
 }
 
@@ -56,19 +58,19 @@ function readReference(reference: XmlElement, parent: XmlElement): Omit<SignedIn
     throw unsigned('A Reference has other parts than it may.')
   const [transforms, method, value] = reference.children as [XmlElement, XmlElement, XmlElement]
   if (namesOf(transforms) !== 'Transform,Transform')
-    throw refusedAlgorithm('transform (enveloped-signature, then exclusive canonicalisation)')
+    throw refusedAlgorithm('transform (enveloped-signature, then exclusive canonicalisation)', ...transforms.children)
   const [enveloped, canonicalization] = transforms.children as [XmlElement, XmlElement]
-  if (attributeOf(enveloped, 'Algorithm') !== ENVELOPED) throw refusedAlgorithm('transform')
+  if (attributeOf(enveloped, 'Algorithm') !== ENVELOPED) throw refusedAlgorithm('transform', enveloped)
   prefixesOf(enveloped)
   const prefixes = checkCanonicalization(canonicalization)
   const digest = digestAlgorithm(attributeOf(method, 'Algorithm'))
-  if (digest === undefined || method.children.length > 0) throw refusedAlgorithm('digest')
+  if (digest === undefined || method.children.length > 0) throw refusedAlgorithm('digest', method)
   return {digest, digest_value: Buffer.from(value.text, 'base64'), prefixes}
 }
 
 /** Exclusive, without comments. */
 function checkCanonicalization(method: XmlElement): readonly string[] {
-  if (attributeOf(method, 'Algorithm') !== EXCLUSIVE_C14N) throw refusedAlgorithm('canonicalisation')
+  if (attributeOf(method, 'Algorithm') !== EXCLUSIVE_C14N) throw refusedAlgorithm('canonicalisation', method)
   return prefixesOf(method)
 }
 
@@ -76,12 +78,13 @@ function checkCanonicalization(method: XmlElement): readonly string[] {
  * A list of prefixes that stay in the canonical form is all that a method may bring. Signers that use xml-crypto repeat
  * it in the other transform, under the name of that.
  */
-function prefixesOf({children}: XmlElement): readonly string[] {
+function prefixesOf(method: XmlElement): readonly string[] {
+  const {children} = method
   const [child, ...more] = children
   if (!child) return []
   const is_list = [EXCLUSIVE_C14N, ENVELOPED].some(namespace => isNamed(child, namespace, 'InclusiveNamespaces'))
   const list = attributeOf(child, 'PrefixList') ?? ''
-  if (!is_list || more.length > 0 || list.length > MAX_PREFIX_LIST) throw refusedAlgorithm('canonicalisation')
+  if (!is_list || more.length > 0 || list.length > MAX_PREFIX_LIST) throw refusedAlgorithm('canonicalisation', method)
   return list.split(/\s+/).filter(prefix => prefix !== '')
 }
 
@@ -94,6 +97,9 @@ function unsigned(detail: string): SignInFault {
   return new SignInFault('document_signature', detail)
 }
 
-function refusedAlgorithm(of: string): SignInFault {
-  return new SignInFault('document_algorithm', `The ${of} of a signature is none of those that are taken.`)
+/** Names the algorithm that came: an administrator looks for it in the settings of his provider. */
+function refusedAlgorithm(of: string, ...methods: readonly XmlElement[]): SignInFault {
+  const came = methods.slice(0, MOST_NAMED).map(method => printable(attributeOf(method, 'Algorithm') ?? undefined))
+  const sentence = `The ${of} of a signature is none of those that are taken`
+  return new SignInFault('document_algorithm', `${sentence}: ${came.join(', ') || 'nothing'}.`)
 }

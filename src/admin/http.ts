@@ -183,9 +183,10 @@ async function write({operation, view}: Served, request: FastifyRequest, service
   const view_request = view ? askedOf(request) : {changes: false, dry_run: false}
   const input = inputOf(operation, request)
   place(visits.get(request)!, request, whereOf(input.body), {has_body: true})
+  const prepared = await operation.prepare?.(input.body as never)
   try {
     const {result, after} = await store.write(async db => {
-      const {call, effects} = openCall(input, request, services, db)
+      const {call, effects} = openCall({...input, prepared}, request, services, db)
       const handle = () => operation.handle(call)
       const {result, done} = view
         ? await watched(view, call as never, handle, () => effects.resource_id)
@@ -260,13 +261,14 @@ function parametersOf({path, takes_rest}: AnyOperation, request: FastifyRequest)
 }
 
 function openCall(
-  input: Input,
+  input: Input & Partial<Pick<AnyCall, 'prepared'>>,
   request: FastifyRequest,
   app: AdminServices,
   db: Db,
 ): {call: AnyCall; effects: WriteEffects} {
   const effects: WriteEffects = {after: []}
   const call: AnyCall = {
+    prepared: undefined,
     ...input,
     actor: visits.get(request)!.actor,
     db,

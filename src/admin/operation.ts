@@ -24,6 +24,8 @@ export interface OperationCall<P extends Shape = undefined, Q extends Shape = un
   readonly params: Out<P>
   readonly query: Out<Q>
   readonly body: Out<B>
+  /** The result of `prepare`. */
+  readonly prepared: unknown
   readonly actor: Actor
   /**
    * The write transaction for POST, PUT, PATCH and DELETE (the audit row goes into it too), a plain connection for GET.
@@ -110,6 +112,7 @@ interface Read {
   readonly described_body?: undefined
   readonly only_reads?: undefined
   readonly audit?: undefined
+  readonly prepare?: undefined
 }
 
 interface WithBody<B extends Shape> {
@@ -128,6 +131,7 @@ interface Question<B extends Shape> extends WithBody<B> {
   readonly method: 'POST' | 'PUT'
   readonly only_reads: true
   readonly audit?: undefined
+  readonly prepare?: undefined
 }
 
 /** Changes rows in one transaction, with its audit record. */
@@ -136,6 +140,8 @@ interface Write<B extends Shape> extends WithBody<B> {
   /** The audit log's name of it. */
   readonly audit: {readonly resource: string; readonly action: 'create' | 'update' | 'delete' | 'rotate' | 'manage'}
   readonly only_reads?: undefined
+  /** Does what takes its time without the database, before the transaction: all other writes wait for that. */
+  prepare?(body: Out<B>): Promise<unknown>
 }
 
 /**

@@ -47,6 +47,7 @@ export const operatorPeople = [
     audit: {resource: 'user', action: 'update'},
     body: PasswordSet,
     reply: PasswordKept,
+    prepare: async ({password}) => (password === null ? null : passwordHash(password)),
     handle: passwordSet,
   }),
 ] as const
@@ -91,13 +92,14 @@ async function passwordSet(
   call: OperationCall<undefined, undefined, typeof PasswordSet>,
 ): Promise<z.input<typeof PasswordKept>> {
   const {actor, db, body, now} = call
+  const phc = call.prepared as string | null
   const known = await findUserByEmail(db, body.email)
   const user = known && (await findOrganisationUser(db, actor.organisation_id, known.id))
   const is_owner = user?.status === 'active' && user.role === 'owner'
   if (!user || (body.password !== null && !is_owner))
     throw new Refusal('parent.not_found', {field: 'email', object: 'active owner', value: body.email})
-  if (body.password === null) await dropPassword(db, user.id)
-  else await setPassword(db, user.id, await passwordHash(body.password), now)
+  if (phc === null) await dropPassword(db, user.id)
+  else await setPassword(db, user.id, phc, now)
   call.auditTarget(user.id, null)
   return {user_id: user.id, has_password: body.password !== null, object: 'password'}
 }

@@ -3,7 +3,6 @@ import {Registry} from 'prom-client'
 import {type After, after as inReal} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import type {Mailer} from '../ports/mail/index.ts'
-import {readLetters} from '../ports/mail/mail-templates.ts'
 import {smtpMailer} from '../ports/mail/smtp.ts'
 import type {AskAgain} from '../schema/deferred.ts'
 import {mailSettings, type Settings} from '../settings/index.ts'
@@ -23,6 +22,7 @@ import type {Records} from '../workers/records.ts'
 import {exportsJob} from '../workers/retain-exports.ts'
 import {type Schedule, startSchedule} from '../workers/schedule.ts'
 import type {LogStoreWork} from './log-store-work.ts'
+import {openLetters} from './mail-texts.ts'
 
 export interface BackgroundParts {
   readonly settings: Settings
@@ -68,7 +68,7 @@ export function openBackground({
   mailer = mailerOf(settings),
   after = inReal,
 }: BackgroundParts): Background {
-  const write = mailer && readLetters(settings.email_templates_path, sharedFacts(settings))
+  const write = mailer && openLetters(settings)
   const notices = {recipientsOf: alertRecipients, write, audits: settings.audit_logs_enabled}
   const enabled = settings.usage_limits_enabled
   const usage = usageIn(store)
@@ -116,13 +116,4 @@ const usageIn = (store: Store): Parameters<typeof entityBudgets>[1] => {
 function mailerOf(settings: Settings): Mailer | undefined {
   const server = mailSettings(settings)
   return server && smtpMailer(server)
-}
-
-function sharedFacts({email_company_name, email_logo_url, email_support_email, email_docs_url}: Settings) {
-  return {
-    company_name: email_company_name,
-    logo_url: email_logo_url,
-    support_email: email_support_email,
-    docs_url: email_docs_url,
-  }
 }

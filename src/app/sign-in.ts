@@ -20,6 +20,7 @@ import {SignInRows} from '../sign-in/audit.ts'
 import type {SignInServices} from '../sign-in/services.ts'
 import type {Store} from '../store/database.ts'
 import {openEgress} from './egress.ts'
+import {lettersToSend} from './mail-texts.ts'
 
 const METADATA_PATIENCE_MS = 5_000
 const METADATA_BYTES = 1 << 20
@@ -46,6 +47,7 @@ export function openSignIn(parts: SignInParts) {
     base_url: linkBase({settings}),
     cookies: cookieJar(settings.session_cookie_secure),
     rows: new SignInRows({store, log, now, audits: settings.audit_logs_enabled}),
+    write_letter: lettersToSend(settings),
     oidc: providers.oidc,
     saml: providers.saml,
     ldap: providers.ldap,

@@ -5,6 +5,7 @@ import type {CookieJar} from '../identity/cookies.ts'
 import type {LdapDirectories} from '../identity/ldap/directory.ts'
 import type {OidcProviders} from '../identity/oidc/provider.ts'
 import type {SamlProviders} from '../identity/saml/providers.ts'
+import type {WriteLetter} from '../ports/mail/mail-templates.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import type {SignInRows} from './audit.ts'
@@ -21,6 +22,8 @@ export interface SignInServices {
   readonly cookies: CookieJar
   readonly connections: ConnectionSource
   readonly rows: SignInRows
+  /** Writes letters; absent where no mail server is set. */
+  readonly write_letter: WriteLetter | undefined
   /** Each is opened with the first sign-in that needs it. The host of `issuer` may be private. */
   oidc(issuer: string): Promise<OidcProviders>
   saml(): Promise<SamlProviders>

@@ -20,6 +20,25 @@ export async function postMails(db: Db, mails: readonly NewMail[], now_ms: numbe
     .execute()
 }
 
+/** Puts a letter there that waits until `due_at_ms`, unless one of its id is there; true where it did. */
+export async function postMailOnce(db: Db, mail: NewMail, due_at_ms: number, now_ms: number): Promise<boolean> {
+  const created_at = new Date(now_ms).toISOString()
+  const {numInsertedOrUpdatedRows} = await db
+    .insertInto('mails')
+    .values({
+      ...{...mail, created_at, next_try_at_ms: due_at_ms, tries: 0},
+      ...{status: 'waiting', error: null, sent_at: null},
+    })
+    .onConflict(conflict => conflict.column('id').doNothing())
+    .executeTakeFirst()
+  return Number(numInsertedOrUpdatedRows ?? 0) > 0
+}
+
+/** Holds a letter until the end of the transaction: no other writes it meanwhile. */
+export async function holdMail(db: Db, id: string) {
+  await db.updateTable('mails').set({id}).where('id', '=', id).execute()
+}
+
 /** Letters that are to be sent now, the longest waiting first. */
 export function dueMails(db: Db, now_ms: number, most: number): Promise<MailsTable[]> {
   return db

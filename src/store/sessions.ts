@@ -28,6 +28,22 @@ export function findSession(db: Db, organisation_id: string, id: string): Promis
     .executeTakeFirst()
 }
 
+/** How many sessions of an organisation were opened in a way since then, ended ones included. */
+export async function countOpened(
+  db: Db,
+  organisation_id: string,
+  {method, since}: {readonly method: SessionMethod; readonly since: string},
+): Promise<number> {
+  const {count} = await db
+    .selectFrom('sessions')
+    .select(e => e.fn.countAll().as('count'))
+    .where('organisation_id', '=', organisation_id)
+    .where('method', '=', method)
+    .where('created_at', '>=', since)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Those that can still be used, newest first. */
 export function listSessions(
   db: Db,

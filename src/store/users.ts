@@ -205,6 +205,22 @@ export async function listRecipients(db: Db, {organisation_id, workspace_id}: Re
   return rows.map(({email}) => email)
 }
 
+/** The addresses of the owners of an organisation, the longest there first, `most` of them. */
+export async function emailsOfOwners(db: Db, organisation_id: string, most: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('organisation_users')
+    .innerJoin('users', 'users.id', 'organisation_users.user_id')
+    .select('users.email')
+    .where('organisation_users.organisation_id', '=', organisation_id)
+    .where('organisation_users.role', '=', 'owner')
+    .where('organisation_users.status', '=', 'active')
+    .orderBy('organisation_users.created_at')
+    .orderBy('users.id')
+    .limit(most)
+    .execute()
+  return rows.map(({email}) => email)
+}
+
 /** The address of the user who owns this key; undefined for a key without one, or when he has left the organisation. */
 export async function emailOfKeyUser(db: Db, key_id: string): Promise<string | undefined> {
   const row = await db

@@ -41,13 +41,13 @@ describe('letters', () => {
     })
   })
 
-  test('are nine, each without a trace of its template', () => {
+  test('are ten, each without a trace of its template', () => {
     const write = readLetters(undefined, {
       ...SHARED,
       logo_url: 'https://example.com/"x.png',
       support_email: 'a@example.com',
     })
-    expect(LETTERS).toHaveLength(9)
+    expect(LETTERS).toHaveLength(10)
     for (const name of LETTERS) {
       const {subject, plain, html} = write(name, {...FACTS, expires_at: '2026-04-01T00:00:00.000Z'})
       expect(subject + plain + html).not.toMatch(/[{}]|undefined/)

@@ -2,9 +2,17 @@
 const NOUNS = ['apikey', 'virtualkey', 'entity'] as const
 const EVENTS = ['usage-threshold-alert', 'usage-exhausted-alert', 'expired-alert'] as const
 
-export type LetterName = `${(typeof NOUNS)[number]}-${(typeof EVENTS)[number]}`
+/** Of an organisation alone. */
+const PASSWORD_SIGN_IN = 'organisation-password-sign-in-alert'
 
-export const LETTERS: readonly LetterName[] = NOUNS.flatMap(noun => EVENTS.map(event => `${noun}-${event}` as const))
+type SubjectLetter = `${(typeof NOUNS)[number]}-${(typeof EVENTS)[number]}`
+export type LetterName = SubjectLetter | typeof PASSWORD_SIGN_IN
+
+const SUBJECT_LETTERS = NOUNS.flatMap(noun =>
+  EVENTS.map(event => [`${noun}-${event}` as SubjectLetter, event] as const),
+)
+
+export const LETTERS: readonly LetterName[] = [...SUBJECT_LETTERS.map(([name]) => name), PASSWORD_SIGN_IN]
 
 /** The values that a template may name. `kind` is in words: `API key`, `provider`. Amounts carry their unit. */
 export const VALUES = [
@@ -17,6 +25,10 @@ export const VALUES = [
   'threshold',
   'resets_at',
   'expires_at',
+  'email',
+  'client_ip',
+  'at',
+  'count',
   'company_name',
   'logo_url',
   'support_email',
@@ -43,7 +55,7 @@ interface Words {
 
 const AGAIN: Paragraph = {when: 'resets_at', text: 'The budget starts again at {{resets_at}}.'}
 
-const SAYS: Readonly<Record<(typeof EVENTS)[number], Words>> = {
+const SAYS: Readonly<Record<(typeof EVENTS)[number] | typeof PASSWORD_SIGN_IN, Words>> = {
   'usage-threshold-alert': {
     subject: 'The {{kind}} {{name}} has used {{used}} of {{limit}}',
     paragraphs: [
@@ -66,6 +78,18 @@ const SAYS: Readonly<Record<(typeof EVENTS)[number], Words>> = {
     subject: 'The {{kind}} {{name}} has expired',
     paragraphs: [{text: 'The {{kind}} {{name}} expired at {{expires_at}}. Calls with it are refused.'}],
   },
+  [PASSWORD_SIGN_IN]: {
+    subject: 'An owner of {{name}} signed in with a password',
+    paragraphs: [
+      {text: '{{email}} signed in to {{name}} at {{at}}, from {{client_ip}}, with a password of the gateway itself.'},
+      {when: 'count', text: 'In that minute owners signed in so {{count}} times. The last of them is named here.'},
+      {
+        text:
+          'Was this not you, and no other owner who could not use single sign-on? Then end the sessions of that user, ' +
+          'and set another password (gateway users set-password).',
+      },
+    ],
+  },
 }
 
 const FOOT: readonly Paragraph[] = [
@@ -76,9 +100,10 @@ const FOOT: readonly Paragraph[] = [
 
 const LOGO = '{{#logo_url}}<p><img src="{{logo_url}}" alt="{{company_name}}" height="40"></p>\n{{/logo_url}}'
 
-export const BUNDLED = Object.fromEntries(
-  NOUNS.flatMap(noun => EVENTS.map(event => [`${noun}-${event}`, letterOf(SAYS[event])] as const)),
-) as Readonly<Record<LetterName, Bundled>>
+export const BUNDLED = Object.fromEntries([
+  ...SUBJECT_LETTERS.map(([name, event]) => [name, letterOf(SAYS[event])] as const),
+  [PASSWORD_SIGN_IN, letterOf(SAYS[PASSWORD_SIGN_IN])],
+]) as Readonly<Record<LetterName, Bundled>>
 
 function letterOf({subject, paragraphs}: Words): Bundled {
   const all = [...paragraphs, ...FOOT]

@@ -11,6 +11,7 @@ import {attempted, clientOf, isProxied, requireOwnForm, sendOn} from '../caller.
 import {beginTry, foldedName, forgetFailuresOf, MOST_OF_ACCOUNT, noteFailures} from '../failures.ts'
 import {fieldsOf} from '../fields.ts'
 import {openPersonSession} from '../finish.ts'
+import {alertOwners} from '../owner-alert.ts'
 import {requireSecure, returnPath} from '../place.ts'
 import type {SignInServices} from '../services.ts'
 
@@ -98,6 +99,7 @@ async function opened(
   })
   const deed = {resource: 'sign_in', resource_id: session.id, action: 'manage', status: 200} as const
   await services.rows.note(db, {...deed, organisation_id, user_id, body: {method: 'password'}}, client)
+  await alertOwners(db, services, {organisation_id, email, client_ip: client.client_ip})
   return session
 }
 

@@ -27,6 +27,7 @@ import {judgedFiles} from './0026_judged_files.ts'
 import {organisationAuth} from './0027_organisation_auth.ts'
 import {directories} from './0028_directories.ts'
 import {signIn} from './0029_sign_in.ts'
+import {providerSessions} from './0030_provider_sessions.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -68,4 +69,5 @@ export const MIGRATIONS: readonly Migration[] = [
   organisationAuth,
   directories,
   signIn,
+  providerSessions,
 ]

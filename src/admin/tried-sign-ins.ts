@@ -77,6 +77,7 @@ async function personStep(
   const {groups, subject, email, email_verified} = given
   const statement: Statement = {
     ...{subject, email, email_verified, first_name: null, last_name: null, session_ends_at: null, id_token: null},
+    provider_session: null,
     groups: groups ? {kind: 'known', names: groups, dropped: 0} : {kind: 'unset'},
   }
   try {

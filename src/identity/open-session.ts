@@ -17,6 +17,8 @@ export interface NewSession {
   /** Seconds without use after which it ends; null: at its end alone. */
   readonly idle_timeout_s?: number | null
   readonly id_token?: string | null
+  readonly idp_session?: string | null
+  readonly idp_subject?: string | null
 }
 
 /** The parts of a session that its opener shows, once. */
@@ -41,6 +43,7 @@ export async function openSession(db: Db, opened: NewSession, now: string, seal?
     user_agent: opened.user_agent?.slice(0, LONGEST_AGENT) ?? null,
     last_seen_at: now,
     idle_timeout_s: opened.idle_timeout_s ?? null,
+    ...{idp_session: opened.idp_session ?? null, idp_subject: opened.idp_subject ?? null},
     id_token: id_token !== null && seal ? seal.close(id_token, idTokenPlace(id, organisation_id)) : null,
   })
   return {id, token, expires_at}

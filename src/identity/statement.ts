@@ -16,6 +16,16 @@ export interface Statement {
   readonly session_ends_at: string | null
   /** The token to show at the provider's logout; OIDC alone has it. */
   readonly id_token: string | null
+  /** By what the provider speaks of this sign-in when it is over; OIDC alone has it. */
+  readonly provider_session: ProviderSession | null
+}
+
+/** A sign-in as its provider names it. */
+export interface ProviderSession {
+  readonly issuer: string
+  /** Null: the provider names none. */
+  readonly sid: string | null
+  readonly sub: string
 }
 
 /**

@@ -88,6 +88,8 @@ export const SignInPlaces = z.strictObject({
   login_url: z.string(),
   oidc_redirect_uri: z.string(),
   oidc_initiate_login_uri: z.string(),
+  oidc_backchannel_logout_uri: z.string(),
+  oidc_post_logout_redirect_uri: z.string(),
   saml_acs_url: z.string(),
   saml_entity_id: z.string(),
   saml_metadata_url: z.string(),

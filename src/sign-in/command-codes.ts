@@ -88,7 +88,8 @@ export async function allowCommand(
     readonly now: Date
     readonly confirmed: Pick<
       LoginCodesTable,
-      'organisation_id' | 'user_id' | 'method' | 'connection_id' | 'session_ends_at' | 'client_ip'
+      | ('organisation_id' | 'user_id' | 'method' | 'connection_id')
+      | ('idp_session' | 'idp_subject' | 'session_ends_at' | 'client_ip')
     >
   },
 ): Promise<{readonly id: string; readonly code: string}> {

@@ -14,6 +14,7 @@ import {useSignIn} from '../store/sign-ins.ts'
 import type {SessionKind, SessionMethod} from '../store/tables/people.ts'
 import type {SignInsTable} from '../store/tables/sign-in.ts'
 import type {SignInClient} from './client.ts'
+import {openMarks} from './provider-logout.ts'
 import type {SignInServices} from './services.ts'
 
 /** A verified statement with the sign-in that it ends; there is none for user name and password. */
@@ -58,6 +59,7 @@ async function finishedIn(db: Db, services: SignInServices, finish: Finish): Pro
     ...{organisation_id: connection.organisation_id, user_id: person.user_id, client},
     ...{kind: 'browser', method: connection.type, connection_id: connection.id},
     ...{id_token: statement.id_token, ends_at: statement.session_ends_at},
+    ...(await openMarks(db, connection.id, statement.provider_session)),
   })
   await noteAll(db, services, finish, person, session)
   return {session, user_id: person.user_id}
@@ -71,6 +73,8 @@ export interface PersonSession {
   readonly method: SessionMethod
   readonly connection_id: string | null
   readonly id_token: string | null
+  readonly idp_session?: string | null
+  readonly idp_subject?: string | null
   /** ISO 8601 UTC: the provider wants it to end by then. */
   readonly ends_at: string | null
 }

@@ -7,6 +7,7 @@ import {SignInFault} from '../identity/sign-in-fault.ts'
 import {clientOf, noteClient, wantsJson} from './caller.ts'
 import {errorPage} from './pages/error-page.ts'
 import {type RefusalView, viewOf} from './refusals.ts'
+import {backchannelRoutes} from './routes/backchannel.ts'
 import {commandRoutes} from './routes/command.ts'
 import {deviceRoutes} from './routes/device.ts'
 import {ldapRoutes} from './routes/ldap.ts'
@@ -52,11 +53,11 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
     scope.setErrorHandler((fault, request, reply) => refuse(fault, request, reply, services))
     scope.addHook('onRequest', (request, reply) => admit(request, reply, services))
     scope.addHook('onRoute', route => {
-      route.bodyLimit = BODY_LIMIT
+      route.bodyLimit ??= BODY_LIMIT
     })
     for (const routes of [
       ...[pageRoutes, loginRoutes, oidcRoutes, samlRoutes, ldapRoutes, passwordRoutes],
-      ...[sessionRoutes, deviceRoutes, commandRoutes],
+      ...[sessionRoutes, deviceRoutes, commandRoutes, backchannelRoutes],
     ])
       routes(scope, services)
   })

@@ -11,6 +11,9 @@ export function redirectUri({base_url, settings}: SignInServices, {id}: SsoConne
   return own ?? `${base_url}/v2/auth/callback`
 }
 
+/** The page at which a person is after signing out, here and at the provider. */
+export const SIGNED_OUT = '/v2/auth/signed-out'
+
 /** The address of a consumer of assertions; `alias` for the spelling of the original product. */
 export function samlConsumer({base_url}: SignInServices, organisation_id: string, alias = false): string {
   return `${base_url}${alias ? ALIAS : ''}/v2/auth/saml/callback/${organisation_id}`

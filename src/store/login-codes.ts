@@ -1,4 +1,5 @@
 import type {Db} from './database.ts'
+import type {ProviderMarks} from './sessions.ts'
 import type {LoginCodesTable} from './tables/sign-in.ts'
 
 export async function insertLoginCode(db: Db, row: LoginCodesTable) {
@@ -44,4 +45,21 @@ export async function moveLoginCode(
     .where('status', '=', status)
     .executeTakeFirst()
   return numUpdatedRows === 1n
+}
+
+/** Takes back codes that a session of these marks confirmed and no command line fetched yet. */
+export async function denyCodesAt(
+  db: Db,
+  organisation_id: string,
+  {connection_id, idp_session, idp_subject}: ProviderMarks,
+): Promise<void> {
+  let query = db
+    .updateTable('login_codes')
+    .set({status: 'denied'})
+    .where('organisation_id', '=', organisation_id)
+    .where('connection_id', '=', connection_id)
+    .where('status', '=', 'confirmed')
+  if (idp_session !== null) query = query.where('idp_session', '=', idp_session)
+  if (idp_subject !== null) query = query.where('idp_subject', '=', idp_subject)
+  await query.execute()
 }

@@ -72,6 +72,26 @@ export function revokeSessionsBy(db: Db, organisation_id: string, connection_id:
   return revoked(ending(db, organisation_id, now).where('connection_id', '=', connection_id))
 }
 
+/** A sign-in as its provider names it, hashed: the session, the person, or the session of that person. */
+export interface ProviderMarks {
+  readonly connection_id: string
+  readonly idp_session: string | null
+  readonly idp_subject: string | null
+}
+
+/** Ends the sessions that bear the marks of a connection's provider; which ones those were. */
+export async function revokeSessionsAt(
+  db: Db,
+  organisation_id: string,
+  {connection_id, idp_session, idp_subject}: ProviderMarks,
+  now: string,
+): Promise<readonly Pick<SessionsTable, 'id' | 'user_id' | 'kind'>[]> {
+  let query = ending(db, organisation_id, now).where('connection_id', '=', connection_id)
+  if (idp_session !== null) query = query.where('idp_session', '=', idp_session)
+  if (idp_subject !== null) query = query.where('idp_subject', '=', idp_subject)
+  return query.returning(['id', 'user_id', 'kind']).execute()
+}
+
 /** Ends the sessions that were opened in a way that is in none of `methods`. */
 export function revokeOtherMethods(
   db: Db,

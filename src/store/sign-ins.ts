@@ -60,6 +60,11 @@ export async function noteAssertion(db: Db, hash: string, expires_at: string): P
   return numInsertedOrUpdatedRows === 1n
 }
 
+export async function isAssertionSeen(db: Db, hash: string): Promise<boolean> {
+  const row = await db.selectFrom('seen_assertions').select('hash').where('hash', '=', hash).executeTakeFirst()
+  return row !== undefined
+}
+
 /** Removes what is over: sign-ins a day after their end, so that a late answer is known for one. */
 export async function dropEndedSignIns(db: Db, now: string) {
   const day_before = new Date(Date.parse(now) - 86_400_000).toISOString()

@@ -96,16 +96,15 @@ describe.skipIf(NO_BROWSER || RING === 'own')('the account and invite pages in C
     expect(await visit.text('section:has(#keys)')).toMatch(/Shown are 2 of 70\.$/)
   })
 
-  test('signing out leads to sign-in, or to the provider; never to a foreign address', async () => {
+  test('signing out leads to the page that says so, or to the provider; never to a foreign address', async () => {
     for (const logout_url of [null, FOREIGN[0], FOREIGN[6], FOREIGN[10], FOREIGN[16]]) {
       answerAccount(visit.gateway)
-      visit.gateway.answer('GET /v2/auth/ways', WAYS)
+      visit.gateway.serve('/v2/auth/signed-out', '<h1>Signed out</h1>')
       visit.gateway.answer('POST /v1/auth/logout', {logout_url})
       await visit.open('/v2/auth/account')
       await choose(visit.page, 'Sign out')
-      await visit.arrive('/v2/auth/sign-in')
-      await visit.ready()
-      expect(await visit.text('#status')).toBe('You are signed out.')
+      await visit.arrive('/v2/auth/signed-out')
+      expect(await visit.text('h1')).toBe('Signed out')
     }
     visit.gateway.answer('POST /v1/auth/logout', {logout_url: `${visit.gateway.elsewhere}/there`})
     await visit.open('/v2/auth/account')

@@ -133,8 +133,6 @@ describe.skipIf(NO_BROWSER || RING === 'own')('the sign-in page in Chromium', {t
       await visit.open(`/v2/auth/sign-in?error=${word}`)
       expect(await visit.alerted()).toBe('Signing in did not work. Try again.')
     }
-    await visit.open('/v2/auth/sign-in?signed_out=1')
-    expect(await visit.text('#status')).toBe('You are signed out.')
   })
 
   test.each(['/v2/auth/sign-in?return_to=/here', '/v2/auth/ldap?connection=c-2&return_to=/here'])(

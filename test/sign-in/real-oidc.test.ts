@@ -38,7 +38,7 @@ async function openHouse(
   const gateway = await openSignInGateway('sqlite', settings)
   const provider = await startRealProvider({
     redirect_uris: [`${base}/v2/auth/callback`],
-    post_logout_redirect_uris: [`${base}/`],
+    post_logout_redirect_uris: [`${base}/v2/auth/signed-out`],
     claimsOf: login => ({
       email: `${login}@example.test`,
       email_verified: true,
@@ -162,7 +162,10 @@ describe.skipIf(NO_BROWSER || RING === 'own')('a real provider of OpenID Connect
         form.append(Object.assign(document.createElement('input'), {type: 'hidden', name: 'logout', value: 'yes'}))
         form.submit()
       })`)
-      await browser.until(`location.href.startsWith('${home.steps.base}/v2/auth/sign-in')`)
+      await browser.until(`location.href === '${home.steps.base}/v2/auth/signed-out'`)
+      await browser.until(`document.querySelector('[role=status]')?.textContent === 'You are signed out.'`)
+      await browser.press('Sign in')
+      await browser.until(`location.pathname === '/v2/auth/sign-in'`)
       expect((await browser.call('GET', '/v1/auth/self')).status).toBe(401)
       await browser.open(home.steps.account)
       await browser.until(`location.pathname === '/v2/auth/sign-in'`)

@@ -88,7 +88,7 @@ describe.each(PROVIDERS)('%s as identity provider of SAML, in a real browser', (
       await house.signIn('ada@example.test')
       await house.steps.expectAccount('ada@example.test')
       await browser.press('Sign out')
-      await browser.until(`location.pathname === '/v2/auth/sign-in'`)
+      await browser.until(`location.pathname === '/v2/auth/signed-out'`)
       // one that has lost its cookies is another browser
       await house.steps.begin(CONNECTION)
       await browser.until(`location.hostname === 'localhost' && document.querySelector('[name=email]')`)

@@ -2,6 +2,7 @@ import {request} from 'node:http'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {fakeProvider} from '../support/provider.ts'
 import {type Browser, type OidcHouse, openOidc, openSignInGateway, says} from '../support/sign-in.ts'
+import {POLICY} from './fake-gateway.ts'
 
 const JSON_WANTED = {accept: 'application/json'}
 const ORIGIN = 'https://console.test'
@@ -303,12 +304,33 @@ describe('what every path of sign-in answers', () => {
   })
 })
 
+test('the page after signing out says so without a script, and sends on who is signed in', async () => {
+  const browser = await enter()
+  const here = await browser.go('/v2/auth/signed-out')
+  expect([here.status, here.location]).toEqual([302, '/v2/auth/account'])
+  await browser.go('/v2/auth/logout', {method: 'POST', body: new URLSearchParams()})
+  // as the provider sends the browser back, with what it was given and more
+  const {status, text, headers} = await browser.go('/v2/auth/signed-out?state=x', {
+    headers: {'sec-fetch-site': 'cross-site'},
+  })
+  expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+    'no-store',
+  ])
+  expect(headers.get('content-security-policy')).toBe(POLICY)
+  expect(text).toContain('<p role="status"><bdi>You are signed out.</bdi></p>')
+  expect(text).toContain('<a class="button" href="/v2/auth/sign-in">Sign in</a>')
+  expect(text).not.toContain('<script')
+})
+
 describe('the place at which people reach the gateway', () => {
   test('79: a sign-in that is begun at localhost goes on at CONTROL_PLANE_URL, before any cookie', async () => {
     const {port} = new URL(house.gateway.shared.CONTROL_PLANE_URL!)
     const places = [
       '/v2/auth/login?return_to=%2Fa%3Fb%3D1&x=1',
       '/v2/auth/sign-in',
+      '/v2/auth/signed-out',
       '/v1/auth/login',
       '/v2/auth/device',
     ]

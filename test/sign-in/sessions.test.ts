@@ -229,7 +229,7 @@ describe.each(KINDS)('sessions, on %s', kind => {
     expect(Object.fromEntries(url.searchParams)).toEqual({
       id_token_hint: expect.stringMatching(/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/),
       client_id: 'gateway',
-      post_logout_redirect_uri: `${house.gateway.shared.CONTROL_PLANE_URL}/`,
+      post_logout_redirect_uri: `${house.gateway.shared.CONTROL_PLANE_URL}/v2/auth/signed-out`,
     })
     const hint = url.searchParams.get('id_token_hint')!
     expect(house.gateway.lines.join()).not.toContain(hint)
@@ -251,7 +251,7 @@ describe.each(KINDS)('sessions, on %s', kind => {
       (await house.gateway.admin<{token: string}>('POST', '/operator/sessions', {email: 'mia@example.test'})).token,
     )
     const stays = await of_form.go('/v2/auth/logout', {method: 'POST', body: new URLSearchParams()})
-    expect(stays.location).toBe(`${house.gateway.shared.CONTROL_PLANE_URL}/v2/auth/sign-in?signed_out=1`)
+    expect(stays.location).toBe(`${house.gateway.shared.CONTROL_PLANE_URL}/v2/auth/signed-out`)
   })
 
   test('/v1/auth/keys: the keys of the person with what each spent, and of nobody else', async () => {

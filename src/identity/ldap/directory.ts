@@ -80,6 +80,7 @@ export class LdapDirectories {
       last_name,
       groups,
       session_ends_at: null,
+      provider_session: null,
       id_token: null,
     }
     return {statement, entry_id: id, dn, addresses}

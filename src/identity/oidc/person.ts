@@ -1,7 +1,7 @@
 import {type JsonObject, type JsonValue, own} from '../../base/json-member.ts'
 import type {OidcSettings} from '../../schema/connections.ts'
 import {SignInFault} from '../sign-in-fault.ts'
-import type {StatedGroups, Statement} from '../statement.ts'
+import type {ProviderSession, StatedGroups, Statement} from '../statement.ts'
 import {hasGroups, readGroups} from './groups.ts'
 import {isSubject} from './subject.ts'
 
@@ -59,7 +59,14 @@ export function statementOf(stated: StatedClaims, rules: ClaimRules, raw_token: 
     groups: groupsIn(stated, rules),
     session_ends_at: null,
     id_token: raw_token,
+    provider_session: providerSessionIn(id_token),
   }
+}
+
+/** The claims are verified: they have an issuer and a subject. */
+function providerSessionIn(claims: JsonObject): ProviderSession {
+  const [iss, sub, sid] = ['iss', 'sub', 'sid'].map(claim => own(claims, claim))
+  return {issuer: String(iss), sub: String(sub), sid: isSubject(sid) ? sid : null}
 }
 
 function groupsIn({id_token, userinfo, is_userinfo_lost}: StatedClaims, rules: ClaimRules): StatedGroups {

@@ -8,8 +8,10 @@ import type {Statement} from '../statement.ts'
 import {checkIssuer, codeIn} from './answer.ts'
 import {OidcDiscovery, type OidcMetadata} from './discovery.ts'
 import type {OidcHttp} from './http.ts'
-import {type KeysOfProvider, verifiedIdToken} from './id-token.ts'
+import {verifiedIdToken} from './id-token.ts'
+import {type ProviderLogout, verifiedLogoutToken} from './logout-token.ts'
 import {lacksAddress, lacksGroups, type StatedClaims, statementOf, subjectIn} from './person.ts'
+import type {KeysOfProvider} from './provider-token.ts'
 import {authorizationUrl, type OidcAsk} from './request.ts'
 import {exchangeCode} from './token-endpoint.ts'
 import {type TrialStep, trialSteps} from './trial.ts'
@@ -76,6 +78,13 @@ export class OidcProviders {
     const more = await this.#moreClaims(settings, metadata, claims, access_token)
     const statement = statementOf({subject, id_token: claims, ...more}, settings, id_token)
     return {statement, issuer}
+  }
+
+  /** The sign-in that the provider says is over. */
+  async endedBy({issuer, client_id, id_token_algorithms}: OidcSettings, logout_token: string): Promise<ProviderLogout> {
+    const keysOf: KeysOfProvider = async kid => this.#keysOf(await this.#discovery.of(issuer))(kid)
+    const now_s = this.#options.now_ms() / 1000
+    return verifiedLogoutToken(logout_token, keysOf, {issuer, client_id, algorithms: id_token_algorithms, now_s})
   }
 
   /**

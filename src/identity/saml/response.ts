@@ -75,7 +75,7 @@ function verifiedFrom(assertion: XmlElement, checked: CheckedAssertion, received
   if (groups.kind === 'known' && groups.dropped > 0) notes.push(`${groups.dropped} groups without a name were dropped`)
   const statement: Statement = {
     ...{subject, groups, session_ends_at, email: emailIn(attributes, name_id, settings), email_verified: null},
-    ...{first_name: names.first, last_name: names.last, id_token: null},
+    ...{first_name: names.first, last_name: names.last, id_token: null, provider_session: null},
   }
   const {in_response_to, replay_ends_at} = confirmation
   return {statement, assertion_id: id, replay_ends_at, in_response_to, issuer: provider.entity_id, notes}

@@ -1,6 +1,7 @@
 import * as page from './common.js'
 
 const {el, name, time} = page
+const SIGNED_OUT = '/v2/auth/signed-out'
 
 page.forSignedIn(page.ACCOUNT)
 page.load(async () => {
@@ -184,5 +185,5 @@ function unseen(...children) {
 async function signOut() {
   const {logout_url} = await page.call('/v1/auth/logout', {method: 'POST'})
   // signed out here in any case: an address that may not be opened is no reason to stay
-  await page.leave(page.safeAddress(logout_url) ?? page.signInAddress({signed_out: '1'}))
+  await page.leave(page.safeAddress(logout_url) ?? SIGNED_OUT)
 }

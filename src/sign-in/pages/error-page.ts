@@ -25,13 +25,16 @@ export interface ConfirmPageView {
 
 /** HTML without a script. All texts are escaped, and cut at 2,000 characters. */
 export function errorPage({title, message, trace_id, next}: ErrorPageView): string {
-  const link =
-    next && isLink(next.href) ? `\n<p><a class="button" href="${text(next.href)}">${text(next.text)}</a></p>` : ''
   return page(
     title,
     `<p role="alert"><bdi>${text(message)}</bdi></p>
-<p class="faint">Trace: <code>${text(trace_id)}</code></p>${link}`,
+<p class="faint">Trace: <code>${text(trace_id)}</code></p>${linkOf(next)}`,
   )
+}
+
+/** HTML without a script, for the end of what a person did here. */
+export function donePage({title, message, next}: Omit<ErrorPageView, 'trace_id'>): string {
+  return page(title, `<p role="status"><bdi>${text(message)}</bdi></p>${linkOf(next)}`)
 }
 
 /** HTML without a script. Texts are escaped; fields are never cut. Throws for an action that is no path. */
@@ -47,6 +50,11 @@ export function confirmPage({title, message, action, fields, button}: ConfirmPag
 ${[...hidden, `<button type="submit">${text(button)}</button>`].join('\n')}
 </form>`,
   )
+}
+
+function linkOf(next: ErrorPageView['next']): string {
+  if (!next || !isLink(next.href)) return ''
+  return `\n<p><a class="button" href="${text(next.href)}">${text(next.text)}</a></p>`
 }
 
 function page(title: string, content: string): string {

@@ -7,7 +7,6 @@ import {
   leave,
   load,
   named,
-  note,
   say,
   show,
   showNext,
@@ -35,7 +34,6 @@ const PAGES = {'/v2/auth/ldap': directoryPage, '/v2/auth/password': passwordPage
 
 load(PAGES[location.pathname] ?? waysPage)
 if (query.has('error')) say(ownMember(ERRORS, query.get('error')) ?? 'Signing in did not work. Try again.')
-if (query.has('signed_out')) note('You are signed out.')
 
 function waysPage() {
   return showWays({

@@ -37,8 +37,9 @@ async function decided(request: FastifyRequest, reply: FastifyReply, services: S
   }
   const client = clientOf(request)
   const {organisation_id, user_id, method = null, connection_id = null} = session
-  const {expires_at: session_ends_at} = session
-  const confirmed = {organisation_id, user_id, method, connection_id, session_ends_at, client_ip: client.client_ip}
+  const {expires_at: session_ends_at, idp_session = null, idp_subject = null} = session
+  const of_session = {organisation_id, user_id, method, connection_id, idp_session, idp_subject, session_ends_at}
+  const confirmed = {...of_session, client_ip: client.client_ip}
   const {code} = await services.store.write(async db => {
     const allowed = await allowCommand(db, {command, now: services.now(), confirmed})
     const body = {decision, client: 'gateway-cli', host: command.host}

@@ -81,6 +81,7 @@ export function commandSession(db: Db, services: SignInServices, row: LoginCodes
     ...{organisation_id: row.organisation_id!, user_id: row.user_id!, client: clientOf(request), kind: 'cli'},
     method: (row.method ?? 'operator') as SessionMethod,
     ...{connection_id: row.connection_id, id_token: null, ends_at: row.session_ends_at},
+    ...{idp_session: row.idp_session ?? null, idp_subject: row.idp_subject ?? null},
   })
 }
 
@@ -117,6 +118,7 @@ interface Decision {
 
 async function decidedIn(db: Db, {rows}: SignInServices, {row, held, decision}: Decision, request: FastifyRequest) {
   const {organisation_id, user_id, method, connection_id = null, expires_at: session_ends_at} = held.session
+  const {idp_session = null, idp_subject = null} = held.session
   const status = decision === 'approve' ? 'confirmed' : 'denied'
   const moved = await moveLoginCode(db, row, {
     status,
@@ -124,6 +126,7 @@ async function decidedIn(db: Db, {rows}: SignInServices, {row, held, decision}: 
     user_id,
     method: method ?? null,
     connection_id,
+    ...{idp_session, idp_subject},
     session_ends_at,
   })
   if (!moved) throw new Refusal('row.unfit', {reason: 'The code was decided already.'})

@@ -3,9 +3,11 @@ import {Refusal} from '../../base/errors.ts'
 import {type AssetName, readAsset} from '../../base/runtime.ts'
 import {findOrganisation} from '../../store/organisations.ts'
 import {hasPasswords} from '../../store/user-passwords.ts'
-import {wantsJson} from '../caller.ts'
+import {heldSession, wantsJson} from '../caller.ts'
 import {waysIn} from '../choice.ts'
 import {fieldsOf} from '../fields.ts'
+import {SIGNED_OUT} from '../own-places.ts'
+import {donePage} from '../pages/error-page.ts'
 import {movedTo, requireSecure} from '../place.ts'
 import type {SignInServices} from '../services.ts'
 import {isNear} from './password.ts'
@@ -41,6 +43,7 @@ export function pageRoutes(scope: FastifyInstance, services: SignInServices): vo
     scope.get(`/v2/auth/${path}`, (request, reply) => page(request, reply, services, name))
   for (const name of SIGN_IN_FILES)
     scope.get(`/v2/auth/assets/${name}`, async (_, reply) => reply.type(typeOf(name)).send(await loaded(name)))
+  scope.get(SIGNED_OUT, (request, reply) => signedOut(request, reply, services))
   scope.get('/v2/auth/ways', async (request, reply) => reply.send(await waysFor(request, services)))
   // the token of an invite is behind the `#`, which goes with the browser
   for (const [path, place] of [
@@ -59,6 +62,15 @@ async function page(request: FastifyRequest, reply: FastifyReply, services: Sign
   const moved = movedTo({host, url: request.url}, services.base_url)
   if (moved !== null) return reply.redirect(moved, 302)
   return reply.type(typeOf(name)).send(await loaded(name))
+}
+
+/** A link to it could be sent to a person who is signed in: he is shown that he is. */
+async function signedOut(request: FastifyRequest, reply: FastifyReply, services: SignInServices) {
+  const moved = movedTo({host: request.headers.host, url: request.url}, services.base_url)
+  if (moved !== null) return reply.redirect(moved, 302)
+  if (await heldSession(request, services)) return reply.redirect('/v2/auth/account', 302)
+  const next = {href: '/v2/auth/sign-in', text: 'Sign in'}
+  return reply.type(TYPES.html!).send(donePage({title: 'Signed out', message: 'You are signed out.', next}))
 }
 
 /**

@@ -12,6 +12,7 @@ import {findOrganisationUser, membershipsEverywhere} from '../../store/users.ts'
 import {clientOf, type HeldSession, requireSession, wantsJson} from '../caller.ts'
 import {fieldsOf} from '../fields.ts'
 import {openPersonSession} from '../finish.ts'
+import {SIGNED_OUT} from '../own-places.ts'
 import type {SignInServices} from '../services.ts'
 import {opensOther, sameConnection} from '../switches.ts'
 
@@ -128,7 +129,7 @@ async function loggedOut(request: FastifyRequest, reply: FastifyReply, services:
   if (is_cookie) reply.header('set-cookie', cookies.set(cookies.session, '', 0))
   const logout_url = await logoutUrl(services, session, id_token)
   if (wantsJson(request)) return reply.send({logout_url})
-  return reply.redirect(logout_url ?? `${base_url}/v2/auth/sign-in?signed_out=1`, 303)
+  return reply.redirect(logout_url ?? `${base_url}${SIGNED_OUT}`, 303)
 }
 
 function openedIdToken({seal}: SignInServices, {id, organisation_id, id_token}: FoundSession): string | null {
@@ -140,7 +141,7 @@ async function logoutUrl(services: SignInServices, {connection_id}: FoundSession
   const {store, connections, base_url} = services
   const connection = await openConnection(store.db, connections, connection_id)
   if (connection?.type !== 'oidc') return null
-  const ask = {id_token, post_logout_redirect_uri: `${base_url}/`}
+  const ask = {id_token, post_logout_redirect_uri: `${base_url}${SIGNED_OUT}`}
   return (await services.oidc(connection.settings.issuer)).logoutUrl(connection.settings, ask)
 }
 
@@ -166,7 +167,9 @@ async function switched(request: FastifyRequest, reply: FastifyReply, services: 
     const connection_id = same?.id ?? session.connection_id ?? null
     const wanted = {kind: kind ?? 'browser', method: method ?? 'operator', connection_id} as const
     const client = clientOf(request)
-    const place = {organisation_id: organisation.id, user_id, client, id_token: null, ends_at: session.expires_at}
+    const {idp_session = null, idp_subject = null, expires_at: ends_at} = session
+    const marks = {idp_session, idp_subject}
+    const place = {organisation_id: organisation.id, user_id, client, id_token: null, ends_at, ...marks}
     const next = await openPersonSession(db, services, {...wanted, ...place})
     const deed = {resource: 'sign_in', resource_id: next.id, action: 'manage', status: 200} as const
     const body = {method: wanted.method, switched_from: session.organisation_id}

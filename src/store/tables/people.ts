@@ -78,6 +78,10 @@ export interface SessionsTable {
   idle_timeout_s?: number | null
   /** Sealed: to be shown at the logout of its provider. */
   id_token?: Uint8Array | null
+  /** SHA-256 of the session at the provider, by whose end it ends. */
+  idp_session?: string | null
+  /** SHA-256 of the person at the provider. */
+  idp_subject?: string | null
 }
 
 export type SessionKind = 'browser' | 'cli' | 'operator' | 'invite'

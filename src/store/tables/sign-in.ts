@@ -99,6 +99,9 @@ export interface LoginCodesTable {
   /** Of the session that confirmed it. */
   method: string | null
   connection_id: string | null
+  /** As in `sessions`. */
+  idp_session?: string | null
+  idp_subject?: string | null
   session_ends_at: string | null
   interval_s: number
   polled_at: string | null

@@ -53,6 +53,7 @@ describe.skipIf(NO_SLAPD)('slapd', () => {
       last_name: 'King',
       groups: {kind: 'known', names: expect.toSatisfy(isSetOf('admins', 'Sales, EMEA')), dropped: 0},
       session_ends_at: null,
+      provider_session: null,
       id_token: null,
     })
   })

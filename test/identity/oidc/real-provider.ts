@@ -13,6 +13,8 @@ export interface RealProviderOptions {
   /** @default true: profile claims come from UserInfo alone, as the standard has it. */
   readonly conform_id_token_claims?: boolean
   readonly configuration?: Readonly<Record<string, unknown>>
+  /** Beside the logout that a client asks for. */
+  readonly features?: Readonly<Record<string, unknown>>
 }
 
 export interface RealProvider {
@@ -75,7 +77,14 @@ export async function startRealProvider(options: RealProviderOptions): Promise<R
 let key_number = 0
 
 function providerOf(issuer: string, options: RealProviderOptions): Provider {
-  const {redirect_uris, post_logout_redirect_uris = [], claimsOf = usualClaims, client, configuration} = options
+  const {
+    redirect_uris,
+    post_logout_redirect_uris = [],
+    claimsOf = usualClaims,
+    client,
+    configuration,
+    features,
+  } = options
   const {privateKey} = generateKeyPairSync('rsa', {modulusLength: 2048})
   const jwk = {...privateKey.export({format: 'jwk'}), kid: `real-${++key_number}`, use: 'sig', alg: 'RS256'}
   return new Provider(issuer, {
@@ -101,7 +110,7 @@ function providerOf(issuer: string, options: RealProviderOptions): Provider {
     jwks: {keys: [jwk]},
     pkce: {required: () => true},
     ttl: {AccessToken: 600, AuthorizationCode: 60, Grant: 3600, IdToken: 600, Interaction: 600, Session: 3600},
-    features: {rpInitiatedLogout: {enabled: true, logoutSource: logoutPage}},
+    features: {rpInitiatedLogout: {enabled: true, logoutSource: logoutPage}, ...features},
     ...configuration,
   })
 }

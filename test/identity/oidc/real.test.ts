@@ -50,6 +50,7 @@ test('25, 26: a sign-in by code and PKCE, with the profile from UserInfo', async
   expect(statement).toEqual({
     ...{subject: 'mia', email: 'mia@example.test', email_verified: true, first_name: 'Mia', last_name: 'Moll'},
     ...{groups: {kind: 'known', names: ['staff'], dropped: 0}, session_ends_at: null, id_token: expect.any(String)},
+    provider_session: {issuer: provider.issuer, sid: null, sub: 'mia'},
   })
   expect(provider.paths).toContain('/me')
 })

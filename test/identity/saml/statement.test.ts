@@ -17,6 +17,7 @@ test('39: a Response that holds gives its statement, and what replays are known 
     statement: {
       ...{subject: null, email: 'mia@example.test', email_verified: null, first_name: 'Mia', last_name: 'Lee'},
       ...{groups: {kind: 'unset'}, session_ends_at: null, id_token: null},
+      provider_session: null,
     },
     ...{assertion_id: '_a1', in_response_to: REQUEST_ID, issuer: idp.entity_id},
     replay_ends_at: new Date(NOW_MS + 360_000).toISOString(),

@@ -159,6 +159,7 @@ const COMMANDS: Readonly<Record<OperationId, string>> = {
   'deployments.get': 'deployments show',
   'deployments.update': 'deployments update',
   'deployments.delete': 'deployments delete',
+  'scim_groups.list': 'scim groups',
   'scim_mappings.list': 'groups list',
   'scim_mappings.create': 'groups map',
   'scim_mappings.delete': 'groups unmap',

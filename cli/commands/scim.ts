@@ -7,10 +7,13 @@ import {
   expiryOf,
   group,
   leaf,
+  type WorkspaceOption,
   withConfirm,
   withExpiry,
+  withWorkspace,
 } from '../options.ts'
 import type {TableColumn} from '../table.ts'
+import {workspaceIfSaid} from '../workspace.ts'
 import {minute} from './rows.ts'
 
 interface TokenRow {
@@ -29,10 +32,27 @@ const COLUMNS: readonly TableColumn<TokenRow>[] = [
   {title: 'ends', value: row => (row.expires_at === null ? 'never' : minute(row.expires_at)), optional: 1},
 ]
 
+interface GroupRow {
+  readonly id: string
+  readonly name: string
+  readonly external_id: string | null
+  readonly members: number
+  readonly mappings: readonly object[]
+}
+
+const GROUP_COLUMNS: readonly TableColumn<GroupRow>[] = [
+  {title: 'name', value: row => row.name, whole: true},
+  {title: 'members', value: row => String(row.members)},
+  {title: 'mapped', value: row => String(row.mappings.length)},
+  {title: 'id', value: row => row.id, whole: true},
+  {title: 'external id', value: row => row.external_id ?? '', optional: 1},
+]
+
 /** `gateway scim`: what a directory needs to bring users and groups. */
 export function scim(): Command {
   return group('scim', 'SCIM: a directory brings users and groups', [
     group('tokens', 'Tokens of directories', [create(), list(), remove()]),
+    groups(),
   ])
 }
 
@@ -68,5 +88,20 @@ function remove(): Command {
       await confirmed(world, `Take the token ${id} from its directory`, options)
       print.done(await call('scim_tokens.delete', {params: {scimTokenId: id}}), 'The token works no longer.')
     }),
+  )
+}
+
+function groups(): Command {
+  const command = leaf('groups', 'List the groups of directories, and in how many workspaces they are mapped', [
+    'gateway scim groups --search sales',
+  ]).option('--search <text>', 'only groups with this in their name')
+  return withWorkspace(command, 'only those that are mapped there').action(
+    (options: WorkspaceOption & {search?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const workspace_id = await workspaceIfSaid(gateway, options.workspace)
+        const query = {workspace_id, search: options.search, page_size: 1000}
+        const reply = await gateway.call('scim_groups.list', {query})
+        gateway.print.list(reply, reply.groups, GROUP_COLUMNS, reply.total_count)
+      }),
   )
 }

@@ -44,6 +44,7 @@ import {promptVersions} from './prompt-versions.ts'
 import {prompts} from './prompts.ts'
 import {providers} from './providers.ts'
 import {savedFilters} from './saved-filters.ts'
+import {scimGroups} from './scim-groups.ts'
 import {scimMappings} from './scim-mappings.ts'
 import {scimTokens} from './scim-tokens.ts'
 import {secretReferences} from './secret-references.ts'
@@ -95,6 +96,7 @@ const SERVED = withOpenapi([
   ...mcpUserAccess,
   ...deployments,
   ...scimMappings,
+  ...scimGroups,
   ...logs,
   ...logInserts,
   ...logExports,

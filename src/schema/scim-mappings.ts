@@ -14,6 +14,18 @@ export const ScimMappingsQuery = z.strictObject({
   page_size: pageParams().page_size,
 })
 
+/** Of each group so many mappings are shown; the list of mappings has all. */
+export const MOST_SHOWN_MAPPINGS = 100
+
+export const ScimGroupsQuery = z.strictObject({
+  /** A part of the name, in any case. */
+  search: z.string().min(1).max(255).optional(),
+  /** Only groups that are mapped to this workspace, with those mappings alone. */
+  workspace_id: Handle.optional(),
+  page: pageParams().current_page,
+  page_size: pageParams().page_size,
+})
+
 export const ScimMappingCreate = z
   .strictObject({
     /** Id or slug. */
@@ -37,3 +49,20 @@ export const ScimMappingView = z.strictObject({
 })
 
 export const ScimMappingsList = z.strictObject({mappings: z.array(ScimMappingView), total_count: z.int()})
+
+export const ScimGroupsList = z.strictObject({
+  groups: z.array(
+    z.strictObject({
+      id: z.uuid(),
+      name: z.string(),
+      /** As the directory has it; null for a group that was mapped before it came. */
+      external_id: z.string().nullable(),
+      /** How many they are. */
+      members: z.int(),
+      mappings: z
+        .array(z.strictObject({id: z.uuid(), workspace_id: z.uuid(), role: z.enum(WORKSPACE_ROLES)}))
+        .max(MOST_SHOWN_MAPPINGS),
+    }),
+  ),
+  total_count: z.int(),
+})

@@ -332,6 +332,7 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'deployments.get': p => ({params: {deploymentId: p.deployment}}),
   'deployments.update': p => ({params: {deploymentId: p.deployment}, body: {name: 'Changed'}}),
   'deployments.delete': p => ({params: {deploymentId: p.deployment}}),
+  'scim_groups.list': inWorkspace,
   'scim_mappings.list': inWorkspace,
   'scim_mappings.create': p => ({body: {workspace_id: p.workspace, role: 'member', scim_group_name: 'Made'}}),
   'scim_mappings.delete': p => ({params: {scimWorkspaceGroupId: p.scim_mapping}}),

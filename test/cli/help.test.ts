@@ -90,6 +90,7 @@ test('these are the commands', () => {
     ...['show', 'set', 'test'].map(verb => `jwt ${verb}`),
     ...['create', 'list', 'update', 'delete'].map(verb => `domains ${verb}`),
     ...['create', 'list', 'delete'].map(verb => `scim tokens ${verb}`),
+    'scim groups',
     'scopes list',
     ...['list', 'verify', 'export'].map(verb => `audit ${verb}`),
     'api',

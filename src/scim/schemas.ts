@@ -4,7 +4,7 @@ import {ENTERPRISE, GROUP, USER} from './names.ts'
 
 interface Attribute {
   readonly name: string
-  readonly type: 'string' | 'boolean' | 'complex' | 'reference' | 'dateTime'
+  readonly type: 'string' | 'boolean' | 'complex' | 'reference' | 'dateTime' | 'binary'
   readonly multiValued: boolean
   readonly description: string
   readonly required: boolean
@@ -24,17 +24,16 @@ function attribute(name: string, description: string, more: Partial<Attribute> =
   } as Attribute
 }
 
-function list(name: string, description: string, more: Partial<Attribute> = {}): Attribute {
+function list(name: string, description: string, value: Partial<Attribute> = {}): Attribute {
   return attribute(name, description, {
     type: 'complex',
     multiValued: true,
     subAttributes: [
-      attribute('value', 'The value.'),
+      attribute('value', 'The value.', value),
       attribute('display', 'Its name for people.'),
       attribute('type', 'What it is used for, for example work.'),
       attribute('primary', 'The one that is preferred.', {type: 'boolean'}),
     ],
-    ...more,
   })
 }
 
@@ -45,6 +44,13 @@ const OF_GROUP = [
   attribute('$ref', 'Where it is found.', {type: 'reference', referenceTypes: ['User'], mutability: 'immutable'}),
   attribute('display', 'The address of the user.', {mutability: 'readOnly'}),
   attribute('type', 'User.', {mutability: 'immutable'}),
+]
+
+const GROUPS_OF_USER = [
+  attribute('value', 'The id of the group.', {mutability: 'readOnly'}),
+  attribute('$ref', 'Where it is found.', {type: 'reference', referenceTypes: ['Group'], mutability: 'readOnly'}),
+  attribute('display', 'The name of the group.', {mutability: 'readOnly'}),
+  attribute('type', 'direct: groups hold no groups.', {mutability: 'readOnly'}),
 ]
 
 const USER_ATTRIBUTES = [
@@ -63,14 +69,22 @@ const USER_ATTRIBUTES = [
   attribute('active', 'False ends all access to the organisation.', {type: 'boolean'}),
   attribute('password', 'Taken, and never kept.', {mutability: 'writeOnly', returned: 'never'}),
   list('emails', 'Addresses; the account goes by userName, or the primary one.'),
-  ...['phoneNumbers', 'ims', 'photos', 'entitlements', 'x509Certificates'].map(name => list(name, 'Kept as it came.')),
+  ...['phoneNumbers', 'ims', 'entitlements'].map(name => list(name, 'Kept as it came.')),
+  list('photos', 'Kept as it came.', {type: 'reference', referenceTypes: ['external']}),
+  list('x509Certificates', 'Kept as it came.', {type: 'binary', caseExact: true}),
   attribute('addresses', 'Kept as it came.', {
     type: 'complex',
     multiValued: true,
-    subAttributes: ADDRESS.map(each => attribute(each, 'A part of the address.')),
+    subAttributes: [
+      ...ADDRESS.map(each => attribute(each, 'A part of the address.')),
+      attribute('primary', 'The one that is preferred.', {type: 'boolean'}),
+    ],
   }),
   list('roles', 'The role in the organisation: owner, admin or member.'),
-  list('groups', 'The groups that the user is in.', {mutability: 'readOnly'}),
+  attribute('groups', 'The groups that the user is in.', {
+    ...{type: 'complex', multiValued: true, mutability: 'readOnly'},
+    subAttributes: GROUPS_OF_USER,
+  }),
 ]
 
 const GROUP_ATTRIBUTES = [

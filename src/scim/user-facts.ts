@@ -2,6 +2,7 @@ import {readAddress} from '../base/address.ts'
 import {isList, type JsonObject, type JsonValue, own} from '../base/json-member.ts'
 import type {OrganisationRole} from '../store/tables/people.ts'
 import {badRequest, ScimFault} from './fault.ts'
+import {inForm} from './form.ts'
 import {type MutableObject, memberOf, removeMember} from './json.ts'
 
 /** The facts in a resource of a user that the gateway acts on. */
@@ -49,11 +50,11 @@ export function userFacts(resource: JsonObject): UserFacts {
   }
 }
 
-/** The attributes that are kept as they came. */
+/** The attributes that are kept as they came, but for their shape. */
 export function keptResource(resource: MutableObject): string {
   const {userName, ...rest} = resource
   for (const name of NOT_KEPT) removeMember(rest, name)
-  const text = JSON.stringify({userName, ...rest})
+  const text = JSON.stringify({userName, ...inForm(rest)})
   if (Buffer.byteLength(text) > MAX_RESOURCE_BYTES) throw new ScimFault(413, 'The resource is larger than 64 KB.')
   return text
 }

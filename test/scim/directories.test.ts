@@ -205,4 +205,38 @@ describe.each(KINDS)('48: what directories send, on %s', kind => {
     const reply = await scim.ask('PATCH', `/Users/${id}`, {Operations: [operation]}, {headers: {'content-type': type}})
     expect(reply.body.active).toBe(false)
   })
+
+  test.each<[string, object, object]>([
+    [
+      'two that are primary',
+      {
+        phoneNumbers: [
+          {value: '1', primary: true},
+          {value: '2', primary: 'True'},
+        ],
+      },
+      {},
+    ],
+    ['a name as text', {name: 'Ada King'}, {name: {formatted: 'Ada King'}}],
+    ['parts that are null', {name: {givenName: null, familyName: 'King'}}, {name: {familyName: 'King'}}],
+    ['a manager that is null', {[ENTERPRISE]: {department: 'R&D', manager: null}}, {[ENTERPRISE]: {department: 'R&D'}}],
+  ])('%s: kept in the form of the schema', async (_, sent, kept) => {
+    const {id} = await scim.user(`form-${Object.keys(sent)[0]!.slice(-4)}-${JSON.stringify(sent).length}`, sent)
+    // the helper judges every reply
+    expect((await ask('GET', `/Users/${id}`)).body).toMatchObject(kept)
+  })
+
+  test.each<[object, string]>([
+    [{nickName: ['Ada']}, 'nickName: expected a text.'],
+    [{name: ['Ada']}, 'name: expected an object.'],
+    [{[ENTERPRISE]: 'R&D'}, `${ENTERPRISE}: expected an object.`],
+    [{phoneNumbers: [[]]}, 'phoneNumbers: expected a list of objects.'],
+  ])('%j is refused, and nothing of it kept', async (sent, detail) => {
+    const {id} = await scim.user(`kept-${JSON.stringify(sent).length}`)
+    const before = (await ask('GET', `/Users/${id}`)).body
+    expect(await patch(`/Users/${id}`, {op: 'replace', value: sent})).toMatchObject({
+      ...{status: 400, body: {scimType: 'invalidValue', detail}},
+    })
+    expect((await ask('GET', `/Users/${id}`)).body).toEqual(before)
+  })
 })

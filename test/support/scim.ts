@@ -1,5 +1,6 @@
 import type {TestGateway} from './gateway.ts'
 import {gatewayOn} from './gateway-on.ts'
+import {scimFaults} from './scim-judge.ts'
 import type {StoreKind} from './stores.ts'
 
 /** An answer of the protocol, or of the administration. */
@@ -8,6 +9,19 @@ export interface ScimReply {
   readonly headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
   readonly body: any
+}
+
+/** Throws where a reply is not what the standard says. Administration and unknown paths have forms of their own. */
+export function expectStandard(method: string, path: string, {status, headers, body}: ScimReply): void {
+  if (!/^(?:\/v1\/scim)?(?:\/v2)?\/(?:Users|Groups|Schemas|ResourceTypes|ServiceProviderConfig)\b/.test(path)) return
+  const [content_type, location, etag] = ['content-type', 'location', 'etag'].map(name => headers.get(name))
+  const faults = scimFaults({
+    ...{method, path, status, body},
+    content_type: content_type!,
+    location: location!,
+    etag: etag!,
+  })
+  if (faults.length > 0) throw new Error(`${method} ${path}, answered with ${status}:\n${faults.join('\n')}`)
 }
 
 /** A gateway whose organisation has the domain example.com, and a directory with a token. */
@@ -31,7 +45,9 @@ export async function openScim(env: Record<string, string> = {}, kind: StoreKind
       ...(body !== undefined && {body: typeof body === 'string' ? body : JSON.stringify(body)}),
     })
     const text = await reply.text()
-    return {status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text)}
+    const answer = {status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text)}
+    expectStandard(method, path, answer)
+    return answer
   }
   const user = async (name: string, more: object = {}): Promise<ScimReply['body']> => {
     const body = {schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: `${name}@example.com`, ...more}

@@ -181,11 +181,17 @@ export function stepsAt(browser: RealBrowser, gateway: SignInGateway) {
       if (reply.status === 200) expect(JSON.stringify(reply.body)).toContain('Hello from a person')
       return reply.status
     },
-    /** The operator removes the person: his next page is the one for strangers, and his key opens nothing. */
+    /** The operator removes the person, whose page is open: its next click leads away, and his key opens nothing. */
     async expectRemoved(email: string, key: string) {
-      await gateway.admin('DELETE', `/admin/users/${(await userOf(gateway, email))!.id}`)
       await browser.open(account)
+      await browser.arrive(account)
+      await gateway.admin('DELETE', `/admin/users/${(await userOf(gateway, email))!.id}`)
+      await browser.press('Sign out')
       await browser.until(`location.pathname === '/v2/auth/sign-in' && ${IS_READY}`)
+      // not the way out, but the way of a stranger, who comes back to the page that he wanted
+      expect(await browser.page.read('location.search')).toBe(
+        `?${new URLSearchParams({return_to: '/v2/auth/account'})}`,
+      )
       const self = await browser.call('GET', '/v1/auth/self')
       const calls = await browser.call('POST', '/v1/chat/completions', {
         body: {model: '@demo/echo', messages: [{role: 'user', content: 'Hello'}]},

@@ -10,6 +10,8 @@ import type {SamlProvider} from './real-samlify.ts'
 
 const PYTHON = '/usr/bin/python3'
 const XMLSEC = '/usr/bin/xmlsec1'
+/** isMemberOf of eduMember, as the maps of pysaml2 have it. */
+const IS_MEMBER_OF = 'urn:oid:1.3.6.1.4.1.5923.1.5.1.1'
 
 /** These tests are left out where the provider of Debian is not there: no run requires it. */
 export const NO_PYSAML2 =
@@ -44,7 +46,7 @@ export async function startPysaml2(own_metadata: string): Promise<SamlProvider> 
     rmSync(folder, {recursive: true, force: true})
   }
   try {
-    return {metadata: await metadataOf(child), close}
+    return {metadata: await metadataOf(child), groups_attribute: IS_MEMBER_OF, close}
   } catch (fault) {
     await close()
     throw fault
@@ -91,7 +93,7 @@ PAGE = '<!doctype html><link rel="icon" href="data:,"><title>Provider</title>'
 
 class Pages(BaseHTTPRequestHandler):
     def do_GET(self):
-        self.page('<form method="post" action="%s"><input name="email"><button>Enter</button></form>'
+        self.page('<form method="post" action="%s"><input name="email"><input name="groups"><button>Enter</button></form>'
                   % html.escape(self.path))
 
     def do_POST(self):
@@ -109,8 +111,10 @@ class Pages(BaseHTTPRequestHandler):
         if not verify_redirect_signature(query, idp.sec.sec_backend, certificate):
             raise ValueError('the request is not signed by the gateway')
         email = form['email'][0]
+        groups = form.get('groups', [])
         uid = email.split('@')[0]
-        identity = {'mail': [email], 'givenName': ['Mia'], 'sn': ['Moll-' + uid], 'uid': [uid]}
+        identity = {'mail': [email], 'givenName': ['Mia'], 'sn': ['Moll-' + uid], 'uid': [uid],
+                    'isMemberOf': groups}
         # its own choice is SHA-1, which the gateway does not take
         algorithms = {} if uid == 'oldest' else {'sign_alg': SIG_RSA_SHA256, 'digest_alg': DIGEST_SHA256}
         answer = idp.create_authn_response(

@@ -3,9 +3,11 @@ import type {AddressInfo} from 'node:net'
 import {readRequest, sharedKey} from '../identity/saml/idp.ts'
 import {openSamlify} from '../identity/saml/samlify-idp.ts'
 
-/** An identity provider with pages: a form for the address, then one that posts the answer by itself. */
+/** An identity provider with pages: a form for the address and a group, then one that posts the answer by itself. */
 export interface SamlProvider {
   readonly metadata: string
+  /** The attribute in which the group is. */
+  readonly groups_attribute: string
   close(): Promise<void>
 }
 
@@ -20,9 +22,9 @@ export async function startSamlify(own_metadata: () => string): Promise<SamlProv
     if (request.method === 'GET') return void reply.end(askingPage(url.search))
     let body = ''
     for await (const chunk of request) body += chunk
-    const samlify = openSamlify(sharedKey(), own_metadata())
+    const [email, group] = ['email', 'groups'].map(name => new URLSearchParams(body).get(name)!) as [string, string]
+    const samlify = openSamlify(sharedKey(), own_metadata(), {group})
     try {
-      const email = new URLSearchParams(body).get('email')!
       const SAMLResponse = await samlify.answer(url.href, email, true)
       const {acs_url, relay_state} = readRequest(url.href)
       reply.end(answeringPage(acs_url, {SAMLResponse, RelayState: relay_state}))
@@ -35,6 +37,7 @@ export async function startSamlify(own_metadata: () => string): Promise<SamlProv
   const {metadata} = openSamlify(sharedKey(), own_metadata())
   return {
     metadata: metadata.replace('Location="https://samlify.example.test/sso"', `Location="${site}/sso"`),
+    groups_attribute: 'groups',
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve())
@@ -46,7 +49,7 @@ export async function startSamlify(own_metadata: () => string): Promise<SamlProv
 function askingPage(search: string): string {
   return page(
     `<form method="post" action="/sso${search.replaceAll('&', '&amp;')}">` +
-      '<input name="email"><button>Enter</button></form>',
+      '<input name="email"><input name="groups"><button>Enter</button></form>',
   )
 }
 

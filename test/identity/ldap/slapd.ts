@@ -1,6 +1,6 @@
 import {execFileSync, spawn} from 'node:child_process'
 import {once} from 'node:events'
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {connect, createServer} from 'node:net'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
@@ -29,13 +29,26 @@ export interface Slapd {
   stop(): Promise<void>
 }
 
+export interface SlapdOptions {
+  readonly tls: boolean
+  /** PEM files of a certificate for `localhost`; without them one is made. */
+  readonly certificate?: {readonly ca_file: string; readonly server_file: string; readonly key_file: string}
+}
+
 /** A directory on loopback, in a folder of its own, with overlays for memberOf and password policies. */
-export async function startSlapd({tls}: {readonly tls: boolean}): Promise<Slapd> {
+export async function startSlapd({tls, certificate}: SlapdOptions): Promise<Slapd> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-slapd-'))
   mkdirSync(join(folder, 'data'))
   const [base, admin_password] = ['dc=example,dc=test', 'admin-secret']
   const admin_dn = `cn=admin,${base}`
-  if (tls) makeCertificate(folder, 'localhost')
+  if (certificate) {
+    const files = {
+      'ca.pem': certificate.ca_file,
+      'server.pem': certificate.server_file,
+      'server.key': certificate.key_file,
+    }
+    for (const [name, file] of Object.entries(files)) copyFileSync(file, join(folder, name))
+  } else if (tls) makeCertificate(folder, 'localhost')
   writeFileSync(join(folder, 'slapd.conf'), configOf(folder, {base, admin_dn, admin_password, tls}))
   const [plain, secure] = [await freePort(), await freePort()]
   const plain_url = `ldap://localhost:${plain}`

@@ -5,20 +5,24 @@ import type {CertifiedKey} from './keys.ts'
 
 samlify.setSchemaValidator({validate: async () => 'ok'})
 
+interface SamlifyOptions {
+  readonly is_encrypted?: boolean
+  /** The value of the attribute `groups`, beside a NameID that stays; without it there is neither. */
+  readonly group?: string
+}
+
 /** Another library in the place of the provider (samlify): it reads our request and our metadata, and answers. */
-export function openSamlify(key: CertifiedKey, own_metadata: string, options: {is_encrypted?: boolean} = {}) {
-  const {is_encrypted = false} = options
+export function openSamlify(key: CertifiedKey, own_metadata: string, options: SamlifyOptions = {}) {
+  const {is_encrypted = false, group} = options
   const metadata = metadataXml('https://samlify.example.test', 'https://samlify.example.test/sso', [key.certificate], {
     role: ' WantAuthnRequestsSigned="true"',
   })
   const template = {
     context: samlify.SamlLib.defaultLoginResponseTemplate.context,
-    attributes: [
-      {
-        ...{name: 'email', valueTag: 'email', valueXsiType: 'xs:string'},
-        nameFormat: 'urn:oasis:names:tc:SAML:2.0:attrname-format:basic',
-      },
-    ],
+    attributes: ['email', ...(group === undefined ? [] : ['groups'])].map(name => ({
+      ...{name, valueTag: name, valueXsiType: 'xs:string'},
+      nameFormat: 'urn:oasis:names:tc:SAML:2.0:attrname-format:basic',
+    })),
   }
   const idp = samlify.IdentityProvider({
     metadata,
@@ -41,7 +45,8 @@ export function openSamlify(key: CertifiedKey, own_metadata: string, options: {i
       })
       const {context} = await idp.createLoginResponse(sp, request as never, 'post', {email}, {
         encryptThenSign: is_encrypted,
-        customTagReplacement: (text: string) => filled(text, request.extract.request?.id as string, email, sp, idp),
+        customTagReplacement: (text: string) =>
+          filled(text, request.extract.request?.id as string, {email, group}, sp, idp),
       } as never)
       return context
     },
@@ -51,7 +56,7 @@ export function openSamlify(key: CertifiedKey, own_metadata: string, options: {i
 function filled(
   template: string,
   in_response_to: string,
-  email: string,
+  {email, group}: {readonly email: string; readonly group: string | undefined},
   sp: ReturnType<typeof samlify.ServiceProvider>,
   idp: ReturnType<typeof samlify.IdentityProvider>,
 ) {
@@ -63,7 +68,8 @@ function filled(
     ...{AssertionConsumerServiceURL: acs, Audience: sp.entityMeta.getEntityID(), Issuer: idp.entityMeta.getEntityID()},
     ...{IssueInstant: now, ConditionsNotBefore: now, ConditionsNotOnOrAfter: later, InResponseTo: in_response_to},
     ...{SubjectConfirmationDataNotOnOrAfter: later, StatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Success'},
-    ...{NameIDFormat: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress', NameID: email, attrEmail: email},
+    ...nameIdOf(email, group !== undefined),
+    ...{attrEmail: email, attrGroups: group ?? ''},
     AuthnStatement: '',
   }
   const statement =
@@ -73,4 +79,10 @@ function filled(
     '</saml:AuthnStatement>'
   const context = samlify.SamlLib.replaceTagsByValue(template.replace('{AuthnStatement}', statement), tags)
   return {id: tags.ID, context}
+}
+
+function nameIdOf(email: string, stays: boolean) {
+  return stays
+    ? {NameIDFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent', NameID: `lasting-${email}`}
+    : {NameIDFormat: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress', NameID: email}
 }

@@ -1,6 +1,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {crashRounds} from './crash.ts'
+import {identityFigures} from './identity.ts'
 import {imageMemory} from './image.ts'
 import {type Options, type Part, readOptions, USAGE} from './options.ts'
 import {endOnSignals, run} from './processes.ts'
@@ -11,6 +12,7 @@ import {compareSubjects, soakOurs} from './side-by-side.ts'
 import {starts} from './starts.ts'
 import {MissingFault} from './subjects/subject.ts'
 import {checks, type Measured} from './targets.ts'
+import {tokenCost} from './tokens.ts'
 import {translationCost} from './translate.ts'
 
 const FOLDER = join(import.meta.dirname, '../../.bench')
@@ -96,6 +98,10 @@ async function bench(options: Options): Promise<void> {
     flush: await part('flush', () => script('flush.ts', FLUSH_CALLS)),
     usage: await part('usage', () => script('usage.ts', USAGE_ENTRIES)),
     client: await part('client', () => script('client.ts')),
+    tokens: await part('identity', () => tokenCost(options, surroundings)),
+    identity: await part('identity', () =>
+      identityFigures({...options, folder: FOLDER, processors: options.subject_processors}, tell),
+    ),
   }
   const all = checks(measured)
   const report = reportOf(measured, all, skipped)

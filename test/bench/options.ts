@@ -23,6 +23,7 @@ export const PARTS = [
   'flush',
   'usage',
   'client',
+  'identity',
 ] as const
 export type Part = (typeof PARTS)[number]
 export const SUBJECTS = ['nginx', 'hot-path', 'peer', 'before', 'ours'] as const
@@ -37,6 +38,7 @@ export interface Options {
   readonly soak_calls: number
   readonly crash_rounds: number
   readonly is_binary: boolean
+  readonly is_quick: boolean
   /** The executable of an earlier version, to stand beside this one. */
   readonly before_file: string | undefined
   /** Processors of the subjects, and of clients and provider; undefined for all. */
@@ -92,6 +94,7 @@ export function readOptions(words: readonly string[]): Options | undefined {
     soak_calls: quick ? 20_000 : 200_000,
     crash_rounds: rounds ?? (quick ? 3 : 20),
     is_binary: values.binary,
+    is_quick: quick,
     before_file: values.before,
     subject_processors: pin ? '0' : undefined,
     load_processors: pin ? `1-${processors - 1}` : undefined,

@@ -29,6 +29,8 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     flush,
     usage,
     client,
+    tokens,
+    identity,
   } = measured
   const blocks = [`Measured on ${machine()}.`, checkTable(checks)]
   for (const comparison of comparisons) blocks.push(`### ${titleOf(comparison)}`, comparisonTable(comparison))
@@ -77,6 +79,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
         : []),
     )
   }
+  if (tokens || identity) blocks.push(`### Identity\n\n${identityLines(tokens, identity)}`)
   if (limits) blocks.push(`### Limits\n\n\`\`\`text\n${limits.trim()}\n\`\`\``)
   if (analytics) blocks.push(`### Analytics\n\n\`\`\`text\n${analytics.trim()}\n\`\`\``)
   if (models) blocks.push(`### Lists of models\n\n\`\`\`text\n${models.trim()}\n\`\`\``)
@@ -161,6 +164,24 @@ function comparisonTable({scenario, results}: Comparison): string {
     ]
   })
   return table(heads, rows)
+}
+
+function identityLines(tokens: Measured['tokens'], identity: Measured['identity']): string {
+  const lines = tokens
+    ? [
+        `CPU of one call, the best round of each: ${figure(tokens.key_us, 0)} µs with a key, ${figure(tokens.token_us, 0)} µs with a token.`,
+      ]
+    : []
+  if (!identity) return lines.join('\n')
+  const {patches, synchronised} = identity
+  const rows = patches.map(({what, p50_ms, p95_ms}) => [what, figure(p50_ms, 1), figure(p95_ms, 1)])
+  const {users, groups, took_s} = synchronised
+  const rate = figure((users + groups) / took_s, 0)
+  lines.push(
+    table(['PATCH of a group of 1,000 that', 'p50 ms', 'p95 ms'], rows),
+    `${users} users and ${groups} groups are synchronised in ${figure(took_s, 0)} s: ${rate} a second.`,
+  )
+  return lines.join('\n\n')
 }
 
 function figure(value: number | null | undefined, digits: number): string {

@@ -1,4 +1,5 @@
 import type {CrashReport} from './crash.ts'
+import type {IdentityFigures} from './identity.ts'
 import type {ImageMemory} from './image.ts'
 import type {SubjectId} from './options.ts'
 import type {RealtimeResult} from './realtime.ts'
@@ -9,6 +10,7 @@ import {ALONE, FIRST_EVENT, LARGE, type Scenario, SMALL} from './scenarios.ts'
 import type {Soak} from './soak.ts'
 import type {Starts} from './starts.ts'
 import type {Recorded} from './subjects/gateway.ts'
+import type {TokenCost} from './tokens.ts'
 import type {TranslationCost} from './translate.ts'
 
 /** A figure beside what it should be. */
@@ -45,6 +47,8 @@ export interface Measured {
   readonly flush?: string | undefined
   readonly usage?: string | undefined
   readonly client?: string | undefined
+  readonly tokens?: TokenCost | undefined
+  readonly identity?: IdentityFigures | undefined
 }
 
 /** Every target with what was measured of it, those of parts that did not run included. */
@@ -58,6 +62,8 @@ export function checks({
   starts,
   recorded: all,
   crash,
+  tokens,
+  identity,
 }: Measured): readonly Check[] {
   const find = (scenario: Scenario, id: SubjectId): Result | undefined =>
     comparisons.find(each => each.scenario.name === scenario.name)?.results.find(each => each.id === id)
@@ -132,6 +138,27 @@ export function checks({
       crash && `${crash.faults.length} in ${crash.rounds} rounds`,
       crash?.faults.length === 0,
     ),
+    ...identityChecks(tokens, identity),
+  ]
+}
+
+const SLOWEST_PATCH_MS = 300
+const SLOWEST_REFUSAL_MS = 1000
+const PATCHES = ['adds one member', 'removes one member', 'replaces all members']
+
+function identityChecks(tokens: TokenCost | undefined, identity: IdentityFigures | undefined): readonly Check[] {
+  const ms = (value: number) => `${value.toFixed(0)} ms`
+  const patchOf = (what: string) => identity?.patches.find(each => each.what === what)?.p95_ms
+  return [
+    most(
+      'CPU of a call with an RS256 token, to the same with a key',
+      tokens && tokens.token_us / tokens.key_us,
+      1.15,
+      x => `${x.toFixed(2)}x`,
+    ),
+    ...PATCHES.map(what => most(`PATCH of a group of 1,000 that ${what}, p95`, patchOf(what), SLOWEST_PATCH_MS, ms)),
+    most('a person switched off, until his key is refused', identity?.refused_ms, SLOWEST_REFUSAL_MS, ms),
+    most('the same in another process', identity?.refused_elsewhere_ms, SLOWEST_REFUSAL_MS, ms),
   ]
 }
 

@@ -32,13 +32,13 @@ export interface Served {
 export async function serve(
   command: readonly [string, ...string[]],
   data_dir: string,
-  {processors}: {processors?: string | undefined} = {},
+  {processors, env = {}}: {processors?: string | undefined; env?: Readonly<Record<string, string>>} = {},
 ): Promise<Served> {
   const port = await freePort()
   const began = performance.now()
   const program = start([...command, 'serve', '--data-dir', data_dir, '--port', String(port)], {
     processors,
-    env: {GATEWAY_BOOTSTRAP_ADMIN_KEY: ADMIN_KEY, GATEWAY_BOOTSTRAP_WORKSPACE_KEY: WORKSPACE_KEY},
+    env: {...env, GATEWAY_BOOTSTRAP_ADMIN_KEY: ADMIN_KEY, GATEWAY_BOOTSTRAP_WORKSPACE_KEY: WORKSPACE_KEY},
   })
   const origin = `http://127.0.0.1:${port}`
   while (program.running && performance.now() - began < READY_PATIENCE_MS) {

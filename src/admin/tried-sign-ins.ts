@@ -1,5 +1,6 @@
 import type {z} from 'zod'
 import {admitted} from '../identity/admission/admission.ts'
+import {endInWords, endsIn} from '../identity/certificate-watch.ts'
 import {readConnection, type SsoConnection} from '../identity/connections.ts'
 import {SignInFault} from '../identity/sign-in-fault.ts'
 import type {Statement} from '../identity/statement.ts'
@@ -31,21 +32,24 @@ export async function triedSignIn(call: Call, wanted: Asked): Promise<Step[]> {
   return statement ? [...steps, await personStep(call, connection, statement)] : steps
 }
 
-async function providerSteps({app}: Call, connection: SsoConnection, {username}: Asked): Promise<Step[]> {
+async function providerSteps({app, now}: Call, connection: SsoConnection, {username}: Asked): Promise<Step[]> {
   const {providers} = app
+  const now_ms = Date.parse(now)
   if (!providers) throw new Error('no providers are tried here')
   try {
     switch (connection.type) {
       case 'oidc':
         return [...(await (await providers.oidc(connection.settings.issuer)).tried(connection.settings))]
       case 'ldap':
-        return [...(await (await providers.ldap()).tried(connection.settings, username))]
+        return [
+          ...authoritySteps(connection.settings.ca, now_ms),
+          ...(await (await providers.ldap()).tried(connection.settings, username)),
+        ]
       case 'saml': {
-        const provider = await (await providers.saml()).providerOf(connection.settings)
+        const provider = await (await providers.saml()).tried(connection.settings)
         const {entity_id, sso_url, certificates, certificate_ends} = provider
-        const keys =
-          `${certificates.length} signing certificate${certificates.length === 1 ? '' : 's'}, ` +
-          `until ${certificate_ends.join(', ')}`
+        const ends = certificate_ends.map(end => endInWords(Date.parse(end), now_ms))
+        const keys = `${certificates.length} signing certificate${certificates.length === 1 ? '' : 's'}, until ${ends.join(', ')}`
         return [
           {name: 'metadata', ok: true, detail: `${entity_id}; sign-in at ${sso_url}`},
           {name: 'certificates', ok: true, detail: keys},
@@ -56,6 +60,15 @@ async function providerSteps({app}: Call, connection: SsoConnection, {username}:
     if (!(fault instanceof SignInFault)) throw fault
     return [{name: connection.type, ok: false, detail: fault.detail}]
   }
+}
+
+/** TLS enforces the dates of an authority, unlike SAML those of its certificates. */
+function authoritySteps(ca: string | null, now_ms: number): Step[] {
+  if (ca === null) return []
+  const ends_ms = endsIn(ca)
+  const detail = ends_ms.map(each => endInWords(each, now_ms)).join(', ')
+  const ok = ends_ms.some(each => each > now_ms)
+  return [{name: 'certificate authority', ok, detail: detail ? `until ${detail}` : 'no certificate can be read'}]
 }
 
 class TriedFault extends Error {

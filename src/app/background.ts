@@ -11,6 +11,7 @@ import {usageSince} from '../store/usage.ts'
 import {alertRecipients} from '../workers/alert-mail.ts'
 import {alertsJob} from '../workers/alerts.ts'
 import {budgetsJob, entityBudgets} from '../workers/budgets.ts'
+import {type CertificateJobServices, certificatesJob} from '../workers/certificates.ts'
 import {deferredJob} from '../workers/deferred.ts'
 import {signInsJob} from '../workers/drop-sign-ins.ts'
 import {keyExpiryJob} from '../workers/key-expiry.ts'
@@ -36,6 +37,8 @@ export interface BackgroundParts {
   readonly now: () => number
   /** The folder in which this process keeps files of exports. */
   readonly exports_folder?: string
+  /** The certificates that people need to sign in; without it none are watched. */
+  readonly certificates?: CertificateJobServices['watched']
   /** Polls for work that calls began and no client polled again. */
   readonly ask_again?: AskAgain | undefined
   /** Brings prices up to date; without any there is no such job. */
@@ -63,6 +66,7 @@ export function openBackground({
   log,
   now,
   exports_folder,
+  certificates,
   ask_again,
   refreshPrices = [],
   mailer = mailerOf(settings),
@@ -80,9 +84,11 @@ export function openBackground({
     await records.flushed()
     return read(now_ms)
   })
+  const registry = new Registry()
   const jobs = [
     keyExpiryJob({store, log, ...notices}),
     signInsJob({store}),
+    ...(certificates ? [certificatesJob({watched: certificates, log, registry})] : []),
     budgetsJob({store, usage, enabled, settled: () => records.flushed()}),
     alertsJob({store, sources, log, ...notices}),
     ...(mailer ? [mailJob({store, mailer, log, now})] : []),
@@ -96,7 +102,6 @@ export function openBackground({
   ]
   const holder = `${hostname()}:${process.pid}`
   const schedule = startSchedule({jobs, store, holder, log, now, after})
-  const registry = new Registry()
   workerMetrics(registry, schedule)
   log_store?.measure(registry)
   return {

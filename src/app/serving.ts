@@ -36,7 +36,7 @@ import type {App, RootParts} from './root.ts'
 import {scimServices} from './scim.ts'
 import {createServer} from './server.ts'
 import {shutDown} from './shutdown.ts'
-import {openSignIn} from './sign-in.ts'
+import {openSignIn, watchOf} from './sign-in.ts'
 import {openTokens} from './tokens.ts'
 
 /** The caller of a flush waits for a busy machine, too. */
@@ -75,17 +75,18 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   })
   const {records} = plane
   const log_store = openLogStoreWork({settings, store, store_options, records, log, now})
+  const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
+  stack.defer(close)
   const background = openBackground({
     ...{settings, store, records, log_store, log, now, exports_folder: exportsFolder(data)},
     refreshPrices: sources.refreshes,
     reconciler: plane.limits.reconciler,
     ask_again: plane.ask_again,
+    certificates: watchOf({settings, store, connections, saml: providers.saml}),
   })
   stack.defer(() => background.close())
   const reads = await openReads(store_options, log)
   if (reads) stack.defer(() => reads.close())
-  const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
-  stack.defer(close)
   const serving = {plane, reads: reads?.db}
   const environment_connection = connections.of_environment
   const {services, exports, operator} = await openAdministration(

@@ -9,6 +9,7 @@ import {judgeName} from '../base/egress/names.ts'
 import type {Egress} from '../base/egress/pools.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
+import {watchedCertificates} from '../identity/certificate-watch.ts'
 import type {ConnectionSource} from '../identity/connections.ts'
 import {cookieJar} from '../identity/cookies.ts'
 import {type KeySetReply, KeySets, maxAge} from '../identity/jwt/key-sets.ts'
@@ -95,6 +96,17 @@ export function openProviders({
       await egress.destroy()
     },
   }
+}
+
+/** Looks at the certificates by which people sign in; those of the settings as they are then. */
+export function watchOf({
+  settings,
+  store,
+  connections,
+  saml,
+}: Pick<SignInParts, 'settings' | 'store' | 'connections'> & Pick<SignInServices, 'saml'>) {
+  const own = () => ({listener: settings.tls_cert, saml_own: settings.saml_sp_cert})
+  return (lost: AbortSignal) => watchedCertificates({db: store.db, connections, saml, own}, lost)
 }
 
 /**

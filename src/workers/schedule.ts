@@ -15,6 +15,7 @@ export type JobName =
   | 'log-retention'
   | 'export-retention'
   | 'sign-in-retention'
+  | 'certificates'
   | 'price-refresh'
   | 'journal-flush'
   | 'reconcile'

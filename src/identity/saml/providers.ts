@@ -26,7 +26,7 @@ interface KnownProvider {
   readonly settings: MetadataSettings
   /** Null: never read. */
   provider: SamlProvider | null
-  /** Of the last read, while there is no provider. */
+  /** Of the last read, where it failed. */
   refusal: SignInFault | null
   /** Of `steady_ms`: the last read that brought metadata, and the last that was tried. */
   read_ms: number
@@ -81,6 +81,11 @@ export class SamlProviders {
   /** The provider, read now; throws what went wrong. For administrators who set it up. */
   async tried(settings: MetadataSettings): Promise<SamlProvider> {
     return await this.#fetched(settings)
+  }
+
+  /** The reason why the last read of the metadata failed; null where it did not, or where none was. */
+  lastRefusal(settings: MetadataSettings): SignInFault | null {
+    return this.#knownOf(settings).refusal
   }
 
   #knownOf(settings: MetadataSettings): KnownProvider {

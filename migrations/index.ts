@@ -28,6 +28,7 @@ import {organisationAuth} from './0027_organisation_auth.ts'
 import {directories} from './0028_directories.ts'
 import {signIn} from './0029_sign_in.ts'
 import {providerSessions} from './0030_provider_sessions.ts'
+import {lastSignIns} from './0031_last_sign_ins.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -70,4 +71,5 @@ export const MIGRATIONS: readonly Migration[] = [
   directories,
   signIn,
   providerSessions,
+  lastSignIns,
 ]

@@ -30,6 +30,7 @@ import {findOrganisationUser} from '../store/users.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {type Action, isOwnOnly, KINDS, scopeFor, visibilityOf} from './key-reach.ts'
 import {checkGrant, expiryUnder, keepKeyDefaults} from './key-rules.ts'
+import {signInsNeeded} from './key-sign-ins.ts'
 import {budgetsOf, keyView} from './key-view.ts'
 import {standingOf, standingsOf} from './limit-status.ts'
 import {newKey} from './new-key.ts'
@@ -91,7 +92,8 @@ export const apiKeys = [
     reply: KeyView,
     async handle(call) {
       const key = await keyOf(call, 'read')
-      return keyView(key, call.now, await standingOf(call.app, budgetsOf(key)))
+      const needed = await signInsNeeded(call, [key])
+      return keyView(key, call.now, await standingOf(call.app, budgetsOf(key)), needed.get(key.id))
     },
   }),
   operation({
@@ -187,7 +189,8 @@ async function listed(call: OperationCall<undefined, typeof KeysQuery>) {
   const reach = {...visibilityOf(call.actor, 'list'), workspace_id: workspace?.id ?? null}
   const page = await store.listKeys(call.db, reach, call.query)
   const standings = await standingsOf(call.app, page.rows, budgetsOf)
-  return list(page, row => keyView(row, call.now, standings.get(row)!))
+  const needed = await signInsNeeded(call, page.rows)
+  return list(page, row => keyView(row, call.now, standings.get(row)!, needed.get(row.id)))
 }
 
 async function updated(call: One<typeof KeyUpdate>) {
@@ -261,7 +264,7 @@ async function ownDetails(call: OperationCall<undefined, typeof SelfQuery>): Pro
   const organisation = query.include_organisation === 'true' ? await findOrganisation(db, organisation_id) : undefined
   const workspace = workspace_id === null ? undefined : await findWorkspace(db, organisation_id, workspace_id)
   return {
-    ...keyView(row, now, await standingOf(app, budgetsOf(row))),
+    ...keyView(row, now, await standingOf(app, budgetsOf(row)), (await signInsNeeded(call, [row])).get(row.id)),
     ...(organisation && {organisation: organisationView(organisation)}),
     ...(query.include_workspace === 'true' && {
       workspace: workspace

@@ -15,7 +15,7 @@ export interface CallerRequest {
   readonly headers: IncomingHttpHeaders
 }
 
-type CallerServices = Pick<AdminServices, 'store' | 'tokens' | 'settings' | 'seal'>
+type CallerServices = Pick<AdminServices, 'store' | 'tokens' | 'settings' | 'seal' | 'sign_in_needs'>
 
 /**
  * The caller whose key, session or token the headers carry, or whose session the browser keeps in a cookie. Refuses one
@@ -24,7 +24,7 @@ type CallerServices = Pick<AdminServices, 'store' | 'tokens' | 'settings' | 'sea
 export async function callerOfRequest(
   {method, headers}: CallerRequest,
   showing: Showing,
-  {store, tokens, settings, seal}: CallerServices,
+  {store, tokens, settings, seal, sign_in_needs}: CallerServices,
 ): Promise<Actor> {
   const {key, prefix} = sentKey(headers)
   const cookie =
@@ -32,7 +32,7 @@ export async function callerOfRequest(
   const credential = key ?? (cookie !== undefined && isSessionToken(cookie) ? cookie : undefined)
   if (credential === undefined) throw new Refusal('key.missing', {header: `${prefix}-api-key`})
   const noteUse = (id: string, now: string) => store.write(db => noteSessionUse(db, id, now))
-  const known = authenticators({db: store.db, judge: tokens, noteUse})
+  const known = authenticators({db: store.db, judge: tokens, noteUse, sign_in_needs})
   const actor = await authenticate(known, credential, showing)
   if (key === undefined) requireOwnPage({method, headers}, actor, {settings, seal})
   return actor

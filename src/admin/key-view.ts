@@ -11,11 +11,12 @@ export function budgetsOf({id, name, workspace_id, usage_limits, last_reset_at}:
   return {entity: 'key', id, name, workspace_id: workspace_id ?? '', usage: usage_limits, last_reset_at}
 }
 
-/** A key as lists and reads show it; `now` is an ISO time. */
+/** A key as lists and reads show it; `now` and `needs_sign_in_by` are ISO times. */
 export function keyView(
   row: ApiKeysTable,
   now: string,
   {usage_limits, is_exhausted}: BudgetStanding,
+  needs_sign_in_by?: string,
 ): z.input<typeof KeyView> {
   const past = row.expires_at !== null && row.expires_at <= now
   return {
@@ -42,6 +43,7 @@ export function keyView(
     alert_emails: row.alert_emails === null ? [] : (JSON.parse(row.alert_emails) as string[]),
     expires_at: row.expires_at,
     key_transition_expires_at: (row.previous_key_expires_at ?? '') > now ? row.previous_key_expires_at! : null,
+    ...(needs_sign_in_by !== undefined && {needs_sign_in_by}),
     object: 'api-key',
   }
 }

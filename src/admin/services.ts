@@ -6,6 +6,7 @@ import type {Tokens} from '../identity/jwt/tokens.ts'
 import type {LdapDirectories} from '../identity/ldap/directory.ts'
 import type {OidcProviders} from '../identity/oidc/provider.ts'
 import type {SamlProviders} from '../identity/saml/providers.ts'
+import type {SignInNeeds} from '../identity/sign-in-needs.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
@@ -40,6 +41,8 @@ export interface AdminServices {
   readonly seal: Seal
   /** Judges tokens of identity providers, where they are taken. */
   readonly tokens?: Pick<Tokens, 'verified' | 'tried' | 'triedKeys'>
+  /** Judges the keys of people who have to sign in now and then. */
+  readonly sign_in_needs: Pick<SignInNeeds, 'check'>
   /** The clients of identity providers, with which connections are tried. */
   readonly providers?: {
     oidc(issuer: string): Promise<OidcProviders>

@@ -3,6 +3,7 @@ import {ExportJobs} from '../admin/log-exports/jobs.ts'
 import type {AdminServices} from '../admin/services.ts'
 import type {SsoConnection} from '../identity/connections.ts'
 import type {Tokens} from '../identity/jwt/tokens.ts'
+import type {SignInNeeds} from '../identity/sign-in-needs.ts'
 import {bodyFinder, manyBodiesFinder} from '../store/bodies/index.ts'
 import type {Db} from '../store/database.ts'
 import {storedBodies} from '../workers/stored-bodies.ts'
@@ -19,6 +20,7 @@ interface AdministrationParts extends OpenedData {
   readonly sources: Awaited<ReturnType<typeof openSources>>
   readonly explaining: ReturnType<typeof openExplaining>
   readonly tokens: Tokens
+  readonly sign_in_needs: SignInNeeds
   readonly providers: NonNullable<AdminServices['providers']>
   readonly environment_connection: SsoConnection | null
   /** Given by a gateway that serves. */
@@ -43,6 +45,7 @@ export async function openAdministration(parts: AdministrationParts, {stack}: Pi
     settings,
     seal,
     tokens,
+    sign_in_needs: parts.sign_in_needs,
     providers,
     environment_connection: parts.environment_connection,
     now: () => new Date(now()),

@@ -5,6 +5,7 @@ import {collectProcessMetrics} from '../base/process-metrics.ts'
 import type {Seal} from '../base/seal.ts'
 import {spentIn} from '../charge/settlement.ts'
 import type {Tokens} from '../identity/jwt/tokens.ts'
+import type {SignInNeeds} from '../identity/sign-in-needs.ts'
 import {createLimits, type Limits} from '../limits/index.ts'
 import {openCache} from '../ports/cache/open.ts'
 import {openCounters} from '../ports/counters/open.ts'
@@ -72,6 +73,7 @@ export interface DataPlaneParts {
   readonly binding: object | undefined
   readonly revocations: Revocations
   readonly tokens: Tokens
+  readonly sign_in_needs: SignInNeeds
   /** Wraps the services of the data plane: tests answer late, as another machine would. */
   readonly ports?: ((services: ProxyServices) => ProxyServices) | undefined
 }
@@ -90,6 +92,7 @@ export async function openDataPlane({
   binding,
   revocations,
   tokens,
+  sign_in_needs,
   ports = services => services,
 }: DataPlaneParts): Promise<DataPlane> {
   const memory = new PriceCache(pricing, now)
@@ -134,6 +137,7 @@ export async function openDataPlane({
     has_policies: settings.policy_enabled,
     revocations,
     tokens,
+    sign_in_needs,
     kind: findKind,
     pricedModels: bundledModels,
   })

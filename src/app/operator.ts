@@ -25,13 +25,13 @@ export async function openOperator(directory: DataDir, parts: RootParts): Promis
   const sources = await openSources({settings, db: store.db, log, now})
   stack.defer(() => sources.close())
   const explaining = openExplaining({settings, store, seal, now, prices: sources.pricing, log})
-  const {tokens, close: closeTokens} = openTokens({settings, store, log, ...clock, steady})
+  const {tokens, sign_in_needs, close: closeTokens} = openTokens({settings, store, log, ...clock, steady})
   stack.defer(closeTokens)
   store.onWrite(changed => forgetRows([...explaining.remembered, ...tokens.remembered], changed))
   const providers = openProviders({settings, log, ...clock, steady})
   stack.defer(providers.close)
   const environment_connection = await describedConnection(settings, store)
-  const administered = {...data, sources, explaining, tokens, providers, environment_connection}
+  const administered = {...data, sources, explaining, tokens, sign_in_needs, providers, environment_connection}
   const {operator} = await openAdministration(administered, parts)
   await operator.open()
   return {

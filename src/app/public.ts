@@ -30,6 +30,7 @@ export function createPublic(settings: Settings, log: Log): Pick<App, 'inject' |
       warn: () => undefined,
       now_ms: Date.now,
     }),
+    sign_in_needs: {check: () => undefined}, // there are no keys
     now: () => new Date(),
   }
   const open = OPERATIONS.filter(operation => operation.scopes === null && !operation.audit)

@@ -60,10 +60,11 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   await prepareSources(pricing, store.db)
   const steady = options.steady ?? (() => performance.now())
   const revocations = new Revocations({store, log, after, ...revocationLimits(settings), steady})
-  const {tokens, close: closeTokens} = openTokens({settings, store, log, ...clock, steady})
+  const {tokens, sign_in_needs, close: closeTokens} = openTokens({settings, store, log, ...clock, steady})
   stack.defer(closeTokens)
   const plane = await openDataPlane({
     ...{settings, directory, store, store_options, seal, pricing, log, ...clock, steady, binding, revocations, tokens},
+    sign_in_needs,
     ports: options.ports,
   })
   stack.defer(() => plane.close())
@@ -90,7 +91,7 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const serving = {plane, reads: reads?.db}
   const environment_connection = connections.of_environment
   const {services, exports, operator} = await openAdministration(
-    {...data, sources, explaining, tokens, providers, environment_connection, serving},
+    {...data, sources, explaining, tokens, sign_in_needs, providers, environment_connection, serving},
     parts,
   )
   if (settings.data_exports_enabled) await exports.resume()

@@ -1,9 +1,12 @@
 import {request} from 'undici'
+import {linkBase} from '../admin/link-base.ts'
+import {RefusedKeys} from '../admin/refused-keys.ts'
 import {RefusedTokens} from '../admin/refused-tokens.ts'
 import type {Egress} from '../base/egress/pools.ts'
 import type {Log} from '../base/log.ts'
 import {type KeySetReply, KeySets, maxAge} from '../identity/jwt/key-sets.ts'
 import {Tokens} from '../identity/jwt/tokens.ts'
+import {SignInNeeds} from '../identity/sign-in-needs.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import {openEgress} from './egress.ts'
@@ -20,10 +23,18 @@ interface TokenParts {
   readonly steady: () => number
 }
 
-/** The judge of tokens, of both planes. */
+/** The judges of tokens, and of keys whose people have to sign in, of both planes. */
 export function openTokens({settings, store, log, now, wall, steady}: TokenParts) {
   const egress = openEgress(settings)
-  const refused = new RefusedTokens({store, log, now, audits: settings.audit_logs_enabled})
+  const noting = {store, log, now, audits: settings.audit_logs_enabled}
+  const refused = new RefusedTokens(noting)
+  const refused_keys = new RefusedKeys(noting)
+  const sign_in_needs = new SignInNeeds({
+    db: store.db,
+    now,
+    sign_in_url: settings.control_plane_url === undefined ? null : `${linkBase({settings})}/v2/auth/sign-in`,
+    onRefused: key => refused_keys.note(key),
+  })
   const tokens = new Tokens({
     db: store.db,
     key_sets: new KeySets({
@@ -38,7 +49,7 @@ export function openTokens({settings, store, log, now, wall, steady}: TokenParts
     wall,
     onRefused: token => refused.note(token),
   })
-  return {tokens, close: () => egress.destroy()}
+  return {tokens, sign_in_needs, close: () => egress.destroy()}
 }
 
 /** An owner, an admin or the operator wrote the address: its host may be private, as that of an integration. */

@@ -12,6 +12,7 @@ export const REFUSALS = {
   'key.missing': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'No API key was sent. Send it as {header}, or as Authorization: Bearer.'},
   'key.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The API key is not known to this gateway. Check that it is whole and was not deleted.'},
   'key.expired': {status: 401, admin: 'AB05', type: 'authentication_error', code: '01', say: 'The API key expired at {expires_at}. Create a new one.'},
+  'key.needs_sign_in': {...NOT_ALLOWED, say: 'The person of this API key has not signed in for {days} days. The key works again after the next sign-in{place}.'},
   'key.exhausted': {...EXHAUSTED, say: 'The usage limit of the API key {key} is used up.{standing}{hint}'},
   'key.admin_inference': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'An admin key cannot call models. Use a workspace key.'},
   'key.rate_reached': {status: 429, admin: 'AB06', type: 'rate_limit_exceeded', code: '05', say: 'The rate limit {limit} is reached; try again in {retry_after_s} seconds.{hint}'},

@@ -3,9 +3,10 @@ import {type FoundKey, findKeyByHash, workedUntil} from '../store/api-keys.ts'
 import type {Db} from '../store/database.ts'
 import {findOrganisationUser} from '../store/users.ts'
 import {type Access, asMember, heldByKey, type Person} from './access.ts'
-import type {Authenticator} from './authenticator.ts'
+import type {Authenticator, Showing} from './authenticator.ts'
 import {hashKey} from './keys.ts'
 import {findPerson} from './person.ts'
+import {type SignInNeed, type SignInNeeds, signInNeed} from './sign-in-needs.ts'
 
 /** A found key or token, with what ends it. It may be remembered: call `requireLive` each time it is used. */
 export interface KnownKey {
@@ -15,17 +16,26 @@ export interface KnownKey {
   /** The same as a number, for every call; `-Infinity` for one that has ended, `Infinity` without end. */
   readonly expires_at_ms: number
   readonly workspace_archived: boolean
+  /** Of the key of a user, where its organisation has the setting. */
+  readonly needs_sign_in: SignInNeed | null
 }
 
 /** API keys of every kind. The key of a user does what its scopes say, as far as the user's role goes. */
-export function apiKeys(db: Db): Authenticator {
-  return {recognises: () => true, authenticate: (key, {now}) => accessByKey(db, key, now)}
+export function apiKeys(db: Db, needs: Pick<SignInNeeds, 'check'>): Authenticator {
+  return {recognises: () => true, authenticate: (key, showing) => accessByKey(db, needs, key, showing)}
 }
 
-async function accessByKey(db: Db, key: string, now: string): Promise<Access> {
+async function accessByKey(
+  db: Db,
+  needs: Pick<SignInNeeds, 'check'>,
+  key: string,
+  {now, client_ip}: Showing,
+): Promise<Access> {
   const row = await findKeyByHash(db, hashKey(key))
   if (!row) throw new Refusal('key.unknown')
-  const access = requireLive(knownKey(row), Date.parse(now))
+  const known = knownKey(row)
+  const access = requireLive(known, Date.parse(now))
+  await needs.check(known.needs_sign_in, client_ip)
   return row.kind === 'workspace-user' && row.user_id !== null ? boundToUser(db, access, row.user_id) : access
 }
 
@@ -44,6 +54,7 @@ export function knownKey(row: FoundKey): KnownKey {
     expires_at,
     expires_at_ms: row.status === 'expired' ? -Infinity : expires_at === null ? Infinity : Date.parse(expires_at),
     workspace_archived: row.workspace_status === 'archived',
+    needs_sign_in: signInNeed(row),
   }
 }
 

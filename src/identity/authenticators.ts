@@ -3,6 +3,7 @@ import {apiKeys} from './api-keys.ts'
 import type {Authenticator} from './authenticator.ts'
 import type {Tokens} from './jwt/tokens.ts'
 import {sessions} from './sessions.ts'
+import type {SignInNeeds} from './sign-in-needs.ts'
 import {tokens} from './tokens.ts'
 
 /** The stores in which kinds of credentials are looked up. */
@@ -11,9 +12,10 @@ export interface AuthenticatorParts {
   /** Absent where the gateway judges no tokens. */
   readonly judge: Pick<Tokens, 'verified'> | undefined
   noteUse(session_id: string, now: string): Promise<void>
+  readonly sign_in_needs: Pick<SignInNeeds, 'check'>
 }
 
 /** Every kind of credential that the administration takes. A key is whatever is nothing else, so keys are last. */
-export function authenticators({db, judge, noteUse}: AuthenticatorParts): readonly Authenticator[] {
-  return [sessions(db, noteUse), ...(judge ? [tokens(judge)] : []), apiKeys(db)]
+export function authenticators({db, judge, noteUse, sign_in_needs}: AuthenticatorParts): readonly Authenticator[] {
+  return [sessions(db, noteUse), ...(judge ? [tokens(judge)] : []), apiKeys(db, sign_in_needs)]
 }

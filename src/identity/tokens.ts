@@ -13,5 +13,6 @@ export function tokens(judge: Pick<Tokens, 'verified'>): Authenticator {
 
 /** A token in the form in which calls know keys. */
 export function knownToken({access, expires_at_ms}: VerifiedToken): KnownKey {
-  return {access, expires_at: new Date(expires_at_ms).toISOString(), expires_at_ms, workspace_archived: false}
+  const expires_at = new Date(expires_at_ms).toISOString()
+  return {access, expires_at, expires_at_ms, workspace_archived: false, needs_sign_in: null}
 }

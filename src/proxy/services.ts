@@ -201,8 +201,11 @@ export interface ProxyServices {
   readonly prices: Prices
   readonly limits: Limits
   readonly metrics: CallMetrics
-  /** The caller whose key has this SHA-256; null when none has. Served from memory when known. */
-  findCaller(key_hash: string): KnownCaller | null | Promise<KnownCaller | null>
+  /**
+   * The caller whose key has this SHA-256; null when none has. Served from memory when known. Refuses one whose person
+   * has to sign in first. `client` is the request that it came with.
+   */
+  findCaller(key_hash: string, client: ClientRequest): KnownCaller | null | Promise<KnownCaller | null>
   /**
    * The caller of what is no key, such as a token, which is refused where it does not hold; undefined for a key.
    * `client` is the request that it came with.

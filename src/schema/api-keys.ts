@@ -104,6 +104,8 @@ export const KeyView = z.strictObject({
   expires_at: z.iso.datetime().nullable(),
   /** While a rotated key is in transition: until when the secret before works. */
   key_transition_expires_at: z.iso.datetime().nullable(),
+  /** The key is refused from then on without another sign-in of its person (`keys_need_sign_in_days`). */
+  needs_sign_in_by: z.iso.datetime().optional(),
   object: z.literal('api-key'),
 })
 

@@ -68,6 +68,7 @@ export type SsoSettings = z.output<typeof Sso>
 const SSO_DEFAULTS: SsoSettings = {required: false}
 
 const MOST_MAPPINGS = 500
+const MOST_DAYS = 3650
 
 const Provisioning = z.strictObject({
   /** A first sign-in makes no user, unless an invite waits for him. */
@@ -81,6 +82,8 @@ const Provisioning = z.strictObject({
     .max(MOST_MAPPINGS),
   /** Stated groups give the memberships of groups of the same name (docs/scim.md). */
   sync_groups: z.boolean(),
+  /** The key of a user works while its person has come in by a connection within so many days; null: always. */
+  keys_need_sign_in_days: z.int().min(1).max(MOST_DAYS).nullable(),
 })
 export type ProvisioningSettings = z.output<typeof Provisioning>
 const PROVISIONING_DEFAULTS: ProvisioningSettings = {
@@ -89,6 +92,7 @@ const PROVISIONING_DEFAULTS: ProvisioningSettings = {
   default_role: 'member',
   role_mapping: [],
   sync_groups: false,
+  keys_need_sign_in_days: null,
 }
 
 const SessionLife = z.strictObject({

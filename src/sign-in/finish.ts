@@ -7,6 +7,7 @@ import {SignInFault} from '../identity/sign-in-fault.ts'
 import type {Statement} from '../identity/statement.ts'
 import {sessionSettings} from '../schema/organisation-auth.ts'
 import type {Db} from '../store/database.ts'
+import {noteSignIn} from '../store/last-sign-ins.ts'
 import {findOrganisation} from '../store/organisations.ts'
 import {isTaken} from '../store/rows.ts'
 import {findSessionByHash, revokeSession} from '../store/sessions.ts'
@@ -54,9 +55,11 @@ async function finishedIn(db: Db, services: SignInServices, finish: Finish): Pro
   if (row && !(await useSignIn(db, row.id, now)))
     throw new SignInFault('transaction_used', 'another answer was faster, or it came twice')
   const person = await admitted(db, finish, now)
+  const {organisation_id} = connection
+  await noteSignIn(db, {organisation_id, user_id: person.user_id, at: now})
   await endBefore(db, finish.replaces, now)
   const session = await openPersonSession(db, services, {
-    ...{organisation_id: connection.organisation_id, user_id: person.user_id, client},
+    ...{organisation_id, user_id: person.user_id, client},
     ...{kind: 'browser', method: connection.type, connection_id: connection.id},
     ...{id_token: statement.id_token, ends_at: statement.session_ends_at},
     ...(await openMarks(db, connection.id, statement.provider_session)),

@@ -7,6 +7,8 @@ import type {ApiKeyKind, ApiKeysTable, WorkspacesTable} from './tables/identity.
 /** A key and the status of its workspace, null for an admin key. */
 export interface FoundKey extends ApiKeysTable {
   readonly workspace_status: WorkspacesTable['status'] | null
+  /** Of the organisation (`KeptAuth`), for the key of a user alone. */
+  readonly organisation_auth: string | null | undefined
   /** True when it was found by the secret it had before it was rotated. */
   readonly is_previous: boolean
 }
@@ -28,8 +30,11 @@ export async function findKeyByHash(db: Db, hash: string): Promise<FoundKey | un
   const row = await db
     .selectFrom('api_keys')
     .leftJoin('workspaces', 'workspaces.id', 'api_keys.workspace_id')
+    .leftJoin('organisations', join =>
+      join.onRef('organisations.id', '=', 'api_keys.organisation_id').on('api_keys.user_id', 'is not', null),
+    )
     .selectAll('api_keys')
-    .select('workspaces.status as workspace_status')
+    .select(['workspaces.status as workspace_status', 'organisations.auth as organisation_auth'])
     .where(e => e.or([e('key_hash', '=', hash), e('previous_key_hash', '=', hash)]))
     .where('api_keys.status', '<>', 'archived')
     .executeTakeFirst()

@@ -50,6 +50,7 @@ import type {
 import type {
   ConnectionsTable,
   IdentitiesTable,
+  LastSignInsTable,
   LoginCodesTable,
   SeenAssertionsTable,
   SignInFailuresTable,
@@ -105,6 +106,7 @@ export interface Database {
   domains: DomainsTable
   connections: ConnectionsTable
   identities: IdentitiesTable
+  last_sign_ins: LastSignInsTable
   sign_ins: SignInsTable
   seen_assertions: SeenAssertionsTable
   sign_in_failures: SignInFailuresTable

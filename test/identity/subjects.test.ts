@@ -56,7 +56,10 @@ describe('what each subject may do, and where', () => {
 
   const shown = (credential: string) =>
     authenticate(
-      authenticators({db: admin.store.db, judge: admin.services.tokens, noteUse: async () => undefined}),
+      authenticators({
+        ...{db: admin.store.db, judge: admin.services.tokens, noteUse: async () => undefined},
+        sign_in_needs: admin.services.sign_in_needs,
+      }),
       credential,
       {now: NOW, client_ip: null},
     )

@@ -55,7 +55,11 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
   const faults: {cause: unknown; operation: string; request_id: string}[] = []
   const {settings} = readSettings({env})
   const checking = openChecking(settings)
-  const {tokens, close: closeTokens} = openTokens({
+  const {
+    tokens,
+    sign_in_needs,
+    close: closeTokens,
+  } = openTokens({
     ...{settings, store, log: createLog('silent', 'gateway', () => undefined)},
     ...{now: () => now.getTime(), wall: () => now.getTime(), steady: () => performance.now()},
   })
@@ -64,6 +68,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     store,
     settings,
     tokens,
+    sign_in_needs,
     check_services: checking.check_services,
     seal: createSeal(Buffer.alloc(32, 7)),
     bodies: bodyFinder(options, store.db),

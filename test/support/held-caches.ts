@@ -120,7 +120,7 @@ export async function heldCaches(kind: StoreKind) {
     {
       name: 'callers',
       remembered: [...having('api_keys'), callers_of_configs!],
-      look: async (which = 'one') => known.findCaller(hash('sha256', rows[which].key)),
+      look: async (which = 'one') => known.findCaller(hash('sha256', rows[which].key), {socket: {}} as ClientRequest),
     },
     {
       name: 'policies',

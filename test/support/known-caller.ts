@@ -14,6 +14,7 @@ export function knownCaller(caller: Caller): KnownCaller {
     expires_at: null,
     expires_at_ms: Infinity,
     workspace_archived: false,
+    needs_sign_in: null,
     caller,
   }
 }

@@ -18,7 +18,7 @@ export function authenticate(
   {request}: Pick<InboundRequest, 'request'>,
 ): Caller | Promise<Caller> {
   const by_credential = key_hash === undefined ? services.findCallerByCredential(service_key, request) : undefined
-  const found = by_credential ?? services.findCaller(key_hash ?? hashOf(service_key))
+  const found = by_credential ?? services.findCaller(key_hash ?? hashOf(service_key), request)
   return found instanceof Promise
     ? found.then(known => allowed(known, scope, services))
     : allowed(found, scope, services)

@@ -38,8 +38,8 @@ export async function readCaller(db: Db, key_hash: string): Promise<Found<KnownC
   const row = await findKeyByHash(db, key_hash)
   if (!row) return null
   const known = knownKey(row)
-  const {id, workspace_id, name, usage_limits: usage, rate_limits: rates, last_reset_at} = row
-  if (workspace_id === null) return {found: {...known, caller: null}, rows: [id]}
+  const {id, organisation_id, workspace_id, name, usage_limits: usage, rate_limits: rates, last_reset_at} = row
+  if (workspace_id === null) return {found: {...known, caller: null}, rows: [id, organisation_id]}
   const {found: caller, rows} = await callerOf(db, known.access, {
     principal: {kind: 'api_key', id},
     workspace_id,
@@ -47,7 +47,7 @@ export async function readCaller(db: Db, key_hash: string): Promise<Found<KnownC
     limits: {entity: 'key', id, name, usage, rates, last_reset_at},
     models: openModelList(keyWords(name), row.models),
   })
-  return {found: {...known, caller}, rows: [id, ...rows]}
+  return {found: {...known, caller}, rows: [id, organisation_id, ...rows]}
 }
 
 /** The caller that a subject is in a workspace: what its credential says, then what the workspace says. */

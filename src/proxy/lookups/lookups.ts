@@ -1,9 +1,10 @@
 import {LRUCache} from 'lru-cache'
 import {Refusal} from '../../base/errors.ts'
-import type {ClientRequest} from '../../base/ingress/request.ts'
+import {type ClientRequest, remoteAddressOf} from '../../base/ingress/request.ts'
 import type {Seal} from '../../base/seal.ts'
 import {looksLikeToken} from '../../identity/jwt/read.ts'
 import type {Tokens} from '../../identity/jwt/tokens.ts'
+import type {SignInNeeds} from '../../identity/sign-in-needs.ts'
 import type {Policies} from '../../limits/policies.ts'
 import {readPricingConfig} from '../../pricing/config.ts'
 import type {Price} from '../../pricing/price.ts'
@@ -53,6 +54,8 @@ export interface DirectoryOptions {
   readonly revocations?: RevocationsKnown
   /** Judges tokens; without it none is taken. */
   readonly tokens?: Tokens
+  /** Judges keys whose people have to sign in now and then; without it none of them is taken. */
+  readonly sign_in_needs?: Pick<SignInNeeds, 'check'>
   readonly kind: Uses<'kind'>['kind']
   readonly pricedModels: Uses<'pricedModels'>['pricedModels']
 }
@@ -79,6 +82,7 @@ export function createLookups({
   kind,
   pricedModels,
   tokens,
+  sign_in_needs,
   revocations = ALWAYS,
 }: DirectoryOptions): Lookups {
   const by_token = tokens && createTokenCallers(db, tokens)
@@ -101,6 +105,8 @@ export function createLookups({
 
   const remembered = (key_hash: string) =>
     callers.get(key_hash) ?? by_token?.byHash(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
+
+  const ofKey = (key_hash: string, client: ClientRequest) => signedIn(remembered(key_hash), sign_in_needs, client)
 
   const ofToken = (token: string, client: ClientRequest): KnownCaller | Promise<KnownCaller> => {
     if (!by_token) throw new Refusal('token.disabled')
@@ -137,8 +143,8 @@ export function createLookups({
       const found = policies.get(workspace_id)
       return found ? found.policies : loadOnce(workspace_id)
     },
-    findCaller: key_hash =>
-      revocations.holds ? remembered(key_hash) : revocations.ready().then(() => remembered(key_hash)),
+    findCaller: (key_hash, client) =>
+      revocations.holds ? ofKey(key_hash, client) : revocations.ready().then(() => ofKey(key_hash, client)),
     findCallerByCredential(credential, client) {
       if (!looksLikeToken(credential)) return undefined
       return revocations.holds
@@ -156,7 +162,8 @@ export function createLookups({
     remembered: [
       ...(by_token?.remembered ?? []),
       {
-        of: new Set(['api_keys', 'workspaces']),
+        // an organisation has the setting by which keys of people need a sign-in
+        of: new Set(['api_keys', 'workspaces', 'organisations']),
         forget(ids) {
           unknown.clear() // the id of a new key is unknown here
           callers.forget(ids)
@@ -185,6 +192,19 @@ export function createLookups({
       },
     ],
   }
+}
+
+/** The caller, unless his key needs a sign-in. At once where that is known. */
+function signedIn(
+  found: KnownCaller | null | Promise<KnownCaller | null>,
+  needs: DirectoryOptions['sign_in_needs'],
+  client: ClientRequest,
+): KnownCaller | null | Promise<KnownCaller | null> {
+  if (found instanceof Promise) return found.then(known => signedIn(known, needs, client))
+  if (!found?.needs_sign_in) return found
+  if (!needs) throw new Error('keys that need a sign-in are not judged here')
+  const checking = needs.check(found.needs_sign_in, remoteAddressOf(client))
+  return checking ? checking.then(() => found) : found
 }
 
 async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: string): Promise<ManagedProvider | null> {

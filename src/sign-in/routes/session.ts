@@ -4,6 +4,8 @@ import {openConnection} from '../../identity/connections.ts'
 import {idTokenPlace} from '../../identity/open-session.ts'
 import {endOf} from '../../identity/sessions.ts'
 import {keysOfUser} from '../../store/api-keys.ts'
+import type {Db} from '../../store/database.ts'
+import {lastSignIn, noteSignIn} from '../../store/last-sign-ins.ts'
 import {workspacesOf} from '../../store/members.ts'
 import {findOrganisation} from '../../store/organisations.ts'
 import {type FoundSession, findSession, listSessions, revokeSession} from '../../store/sessions.ts'
@@ -171,6 +173,7 @@ async function switched(request: FastifyRequest, reply: FastifyReply, services: 
     const marks = {idp_session, idp_subject}
     const place = {organisation_id: organisation.id, user_id, client, id_token: null, ends_at, ...marks}
     const next = await openPersonSession(db, services, {...wanted, ...place})
+    await carrySignIn(db, session, organisation.id)
     const deed = {resource: 'sign_in', resource_id: next.id, action: 'manage', status: 200} as const
     const body = {method: wanted.method, switched_from: session.organisation_id}
     await rows.note(db, {...deed, organisation_id: organisation.id, user_id, body}, client)
@@ -182,4 +185,12 @@ async function switched(request: FastifyRequest, reply: FastifyReply, services: 
     ...(is_cookie ? {} : {token: opened.token}),
     expires_at: opened.expires_at,
   })
+}
+
+/** The same provider let the person in there, at the time of his sign-in here, and no later than this session began. */
+async function carrySignIn(db: Db, {organisation_id, user_id, created_at}: FoundSession, to: string) {
+  const signed_in = await lastSignIn(db, organisation_id, user_id)
+  if (signed_in === null) return
+  const at = signed_in < created_at ? signed_in : created_at
+  await noteSignIn(db, {organisation_id: to, user_id, at})
 }

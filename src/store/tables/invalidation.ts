@@ -50,6 +50,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   domains: [],
   connections: [],
   identities: [],
+  last_sign_ins: [],
   sign_ins: [],
   seen_assertions: [],
   sign_in_failures: [],

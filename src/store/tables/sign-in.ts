@@ -34,6 +34,13 @@ export interface IdentitiesTable {
   last_seen_at: string
 }
 
+/** The last time that a person came in by an identity provider, whatever has become of the session and the link. */
+export interface LastSignInsTable {
+  organisation_id: string
+  user_id: string
+  at: string
+}
+
 /** A sign-in that was begun. */
 export interface SignInsTable {
   id: string

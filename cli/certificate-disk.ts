@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -39,6 +40,9 @@ export interface CertificateDisk {
   sync(path: string): void
 }
 
+/** A chain of certificates has a hundredth of it. */
+const MAX_BYTES = 1024 * 1024
+
 /** The disk of this machine. All that is made belongs to `owner`, where root works for another user. */
 export function certificateDisk(owner?: {readonly uid: number; readonly gid: number}): CertificateDisk {
   const own = (path: string) => owner && lchownSync(path, owner.uid, owner.gid)
@@ -48,7 +52,14 @@ export function certificateDisk(owner?: {readonly uid: number; readonly gid: num
     link: linkSync,
     rename: renameSync,
     remove: path => rmSync(path, {recursive: true, force: true}),
-    read: path => withFile(path, 'r', file => ({text: readFileSync(file, 'utf8'), mode: fstatSync(file).mode & 0o777})),
+    read: path =>
+      // a pipe in its place must not hold the command
+      withFile(path, constants.O_RDONLY | constants.O_NONBLOCK, file => {
+        const stat = fstatSync(file)
+        if (!stat.isFile()) throw unfit('EINVAL', `${path} is no file`)
+        if (stat.size > MAX_BYTES) throw unfit('EFBIG', `${path} is larger than ${MAX_BYTES} bytes`)
+        return {text: readFileSync(file, 'utf8'), mode: stat.mode & 0o777}
+      }),
     makeFolder(path) {
       mkdirSync(path, {mode: 0o700})
       own(path)
@@ -70,7 +81,11 @@ export function certificateDisk(owner?: {readonly uid: number; readonly gid: num
   }
 }
 
-function withFile<T>(path: string, flags: string, work: (file: number) => T): T {
+function unfit(code: string, message: string): Error {
+  return Object.assign(new Error(message), {code})
+}
+
+function withFile<T>(path: string, flags: string | number, work: (file: number) => T): T {
   const file = openSync(path, flags, 0o600)
   try {
     return work(file)

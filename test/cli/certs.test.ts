@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import {tmpdir} from 'node:os'
@@ -553,3 +554,27 @@ function fingerprintAt(port: number): Promise<string> {
     socket.on('error', failed)
   })
 }
+
+describe('what stands in the place of a certificate', () => {
+  test('a pipe does not hold the command, and a very large file is not read', async () => {
+    mkdirSync(certs)
+    const ca = join(certs, 'ca.crt')
+    writeFileSync(ca, '')
+    truncateSync(ca, 3 * 1024 * 1024)
+    expect(() => certificateDisk().read(ca)).toThrow(/larger than/)
+    rmSync(ca)
+    spawnSync('mkfifo', [ca])
+    const child = spawnSync(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `import('${join(ROOT, 'cli/certificate-disk.ts')}').then(each => each.certificateDisk().read('${ca}'))`,
+      ],
+      {timeout: 10_000, encoding: 'utf8'},
+    )
+    expect([child.signal, child.status, /is no file/.test(child.stderr)]).toEqual([null, 1, true])
+    const {code, stderr} = await gateway('list')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('cannot be read')])
+  })
+})

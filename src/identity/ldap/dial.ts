@@ -42,9 +42,10 @@ export async function dialed(
   const until_ms = dialing.now_ms() + ALL_DIALS * dialing.connect_ms
   let last = new SignInFault('provider_unreachable', 'no server was tried')
   for (const url of readLdapUrls(settings.url)) {
+    if (dialing.now_ms() >= until_ms) throw last
     let addresses: readonly string[]
     try {
-      addresses = await dialing.addressesOf(url.hostname)
+      addresses = await within(dialing.connect_ms, signal => untilAborted(dialing.addressesOf(url.hostname), signal))
     } catch (fault) {
       last = failed('connect', url, fault, dialing)
       continue
@@ -137,6 +138,13 @@ async function within<T>(ms: number, run: (signal: AbortSignal) => Promise<T>): 
   } finally {
     cancel()
   }
+}
+
+/** A name server may keep silent for longer than a person waits. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const {promise, reject} = Promise.withResolvers<never>()
+  signal.addEventListener('abort', () => reject(signal.reason), {once: true})
+  return Promise.race([work, promise])
 }
 
 async function step<T>(name: string, url: LdapUrl, dialing: LdapDialing, run: () => Promise<T>): Promise<T> {

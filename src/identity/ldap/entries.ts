@@ -95,7 +95,7 @@ function idOf({id_attribute}: LdapSettings, entry: LdapEntry): string {
   const names = id_attribute === null ? IDS : [id_attribute]
   const name = names.find(each => valuesOf(entry, each).length > 0)
   if (name === undefined) {
-    if (id_attribute === null) return entry.dn.toLowerCase()
+    if (id_attribute === null) return withoutCase(entry.dn)
     throw new SignInFault('provider_invalid', `the entry has no attribute ${id_attribute}`)
   }
   const [value, ...more] = valuesOf(entry, name)
@@ -103,6 +103,11 @@ function idOf({id_attribute}: LdapSettings, entry: LdapEntry): string {
     throw new SignInFault('provider_invalid', `the attribute ${name} is not one value of 1 to ${MAX_ID_BYTES} bytes`)
   const text = BINARY.has(name.toLowerCase()) ? undefined : utf8(value)
   return text === undefined || CONTROL_CHARACTERS.test(text) ? value.toString('hex') : text
+}
+
+/** In small letters, but for those whose small form is another letter's: two entries would be one person. */
+function withoutCase(dn: string): string {
+  return dn.replace(/[^\u0130\u03f4\u1e9e\u2126\u212a\u212b]+/g, part => part.toLowerCase())
 }
 
 function nameIn(entry: LdapEntry, attribute: string): string | null {

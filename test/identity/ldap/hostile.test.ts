@@ -1,4 +1,5 @@
 import {afterEach, describe, expect, test} from 'vitest'
+import {LdapDirectories} from '../../../src/identity/ldap/directory.ts'
 import {ldapRequests} from '../../../src/identity/ldap/requests.ts'
 import type {LdapSettings} from '../../../src/schema/connections.ts'
 import {CERTIFICATE} from '../../support/tls.ts'
@@ -25,6 +26,24 @@ const ACCOUNT = 'cn=search,dc=example,dc=test'
 const ADA = 'uid=ada,ou=people,dc=example,dc=test'
 const DECOY = 'cn=gateway-no-such-entry,ou=people,dc=example,dc=test'
 const ENTRY = {uid: ['ada'], mail: ['ada@example.test'], entryUUID: ['11111111-2222-3333-4444-555555555555']}
+
+test('a host whose addresses no name server gives is left in the time of a connection', async () => {
+  const hosts: string[] = []
+  const directories = new LdapDirectories({
+    addressesOf: hostname => {
+      hosts.push(hostname)
+      return new Promise(() => undefined)
+    },
+    now_ms: () => Date.now(),
+    log: {warn: () => undefined},
+    timeouts: {connect_ms: 20, answer_ms: 20},
+  })
+  const url = Array.from({length: 10}, (_, at) => `ldaps://host-${at}.example.test`).join(',')
+  const fault = await faultOf(directories.countOfAddress(ldapSettings({url}), 'ada@example.test'))
+  expect(fault.reason).toBe('provider_unreachable')
+  expect(fault.detail).toContain('not connected within 20 ms')
+  expect(hosts.length).toBeLessThan(10)
+})
 
 type Answer = (request: LdapRequest) => LdapReplies | undefined
 

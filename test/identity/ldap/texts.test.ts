@@ -1,9 +1,11 @@
 import {describe, expect, test} from 'vitest'
 import {BerFault, messageLength, readBer} from '../../../src/identity/ldap/ber.ts'
+import {readPerson} from '../../../src/identity/ldap/entries.ts'
 import {escapedFilterValue, filledFilter} from '../../../src/identity/ldap/filters.ts'
 import {firstValueOf, isEntryName} from '../../../src/identity/ldap/names.ts'
 import {plaintextHosts, readLdapUrls} from '../../../src/identity/ldap/urls.ts'
 import {LDAP_USER_FILTER} from '../../../src/schema/connections.ts'
+import {ldapSettings} from './settings.ts'
 
 describe('67: values inside a filter', () => {
   test.each([
@@ -35,6 +37,23 @@ describe('67: values inside a filter', () => {
     const filter = filledFilter(LDAP_USER_FILTER, 'username', 'ada@corp.example')
     expect(filter).toContain('(userPrincipalName=ada@corp.example)')
     expect(filter).toContain('(sAMAccountName=ada@corp.example)')
+  })
+})
+
+describe('an entry whose name is its id', () => {
+  const idOf = (dn: string) => readPerson(ldapSettings({url: 'ldaps://x'}), {dn, attributes: new Map()}).id
+
+  test('has one id in any case of letters', () => {
+    expect(idOf('CN=Ärger Ada,OU=People')).toBe(idOf('cn=ärger ada,ou=people'))
+    expect(idOf('cn=ΑΣ,ou=People')).toBe('cn=ας,ou=people')
+  })
+
+  test.each([
+    ['the Kelvin sign', '\u212a', 'k'],
+    ['a capital I with a dot', '\u0130', 'i\u0307'],
+    ['the Angstrom sign', '\u212b', 'å'],
+  ])('has not that of another entry, whose name has another letter in place of %s', (_, sign, letter) => {
+    expect(idOf(`cn=${sign}ate,ou=people`)).not.toBe(idOf(`cn=${letter}ate,ou=people`))
   })
 })
 

@@ -113,7 +113,8 @@ export function gatewayOver(
 }
 
 /** Operations of the operator alone. */
-const OPERATORS = /^organisations\.|^(users|domains|sessions|identities)\.create$|^users\.set_password$/
+const OPERATORS =
+  /^organisations\.|^(users|sessions|identities)\.create$|^users\.set_password$|^domains\.(create_verified|vouch)$/
 
 /** The HTTP request of an operation. */
 export function requestOf(

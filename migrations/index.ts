@@ -29,6 +29,7 @@ import {directories} from './0028_directories.ts'
 import {signIn} from './0029_sign_in.ts'
 import {providerSessions} from './0030_provider_sessions.ts'
 import {lastSignIns} from './0031_last_sign_ins.ts'
+import {domainProofs} from './0032_domain_proofs.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -72,4 +73,5 @@ export const MIGRATIONS: readonly Migration[] = [
   signIn,
   providerSessions,
   lastSignIns,
+  domainProofs,
 ]

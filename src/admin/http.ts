@@ -20,7 +20,7 @@ import {callerOfRequest} from './caller.ts'
 import {askedOf, changesText, DryRunFault, refuseDryRun, Shown, shown, viewsOf, watched} from './changes.ts'
 import {onlyJson} from './json-bodies.ts'
 import {KeptReply} from './kept-reply.ts'
-import {type AnyOperation, Download, type OperationCall} from './operation.ts'
+import {type AnyOperation, type CallOutcome, Download, type OperationCall} from './operation.ts'
 import type {Actor, AdminServices} from './services.ts'
 import {knows, respelled, withoutEchoes, withPage} from './spellings.ts'
 
@@ -157,7 +157,7 @@ async function serve(
   options: MountOptions,
 ) {
   await operation.ready?.()
-  const result = await (operation.method === 'GET' || operation.only_reads
+  const result = await (operation.method === 'GET' || operation.only_reads || operation.reaches_out
     ? read(operation, request, services)
     : write({operation, view}, request, services))
   const {cookies} = visits.get(request)!
@@ -172,6 +172,7 @@ async function serve(
 }
 
 async function read(operation: AnyOperation, request: FastifyRequest, services: AdminServices): Promise<unknown> {
+  if (operation.reaches_out) refuseDryRun(operation, request)
   const input = inputOf(operation, request)
   place(visits.get(request)!, request, whereOf(input.body), {has_body: true})
   return operation.handle(openCall(input, request, services, services.store.db).call)
@@ -277,6 +278,10 @@ function openCall(
     origin: originOf(request),
     is_own_page: request.headers['sec-fetch-site'] === 'same-origin',
     setCookie: cookie => void visits.get(request)!.cookies.push(cookie),
+    async auditOutcome(db, outcome) {
+      if (!app.settings.audit_logs_enabled) return
+      await insertAuditLog(db, record(visits.get(request)!.operation, request, call, effects, app, null, outcome))
+    },
     afterCommit: work => void effects.after.push(work),
     auditTarget(resource_id, workspace_id) {
       effects.resource_id = resource_id
@@ -315,6 +320,7 @@ function record(
   effects: WriteEffects,
   {settings}: AdminServices,
   changes: string | null | undefined,
+  {status, note}: CallOutcome = {status: 200, note: {}},
 ) {
   const actor = effects.by ?? call.actor
   const named = Object.values(request.params as Record<string, string>).at(-1)
@@ -327,11 +333,11 @@ function record(
       path: request.url.split('?', 1)[0]!,
       query: request.query,
       headers: request.headers,
-      body: request.body,
+      body: Object.keys(note).length > 0 ? {...(request.body as object), ...note} : request.body,
       client_ip: actor.subject.kind === 'operator' ? null : request.ip,
       resource_id: effects.resource_id ?? named ?? null,
       workspace_id: effects.workspace_id === undefined ? placeOf(actor) : effects.workspace_id,
-      status: 200,
+      status,
       changes: changes ?? null,
       masked_headers: settings.organisation_headers_to_mask,
     },

@@ -45,8 +45,19 @@ export interface OperationCall<P extends Shape = undefined, Q extends Shape = un
   readonly is_own_page: boolean
   /** Sets a cookie with the reply. */
   setCookie(cookie: string): void
+  /**
+   * Writes the audit record of an outcome of an operation that reaches out; `note` is beside its body. Refusals are
+   * recorded in a transaction of their own, before they are thrown.
+   */
+  auditOutcome(db: Db, outcome: CallOutcome): Promise<void>
   /** Has `work` done once the transaction is in, before the reply. */
   afterCommit(work: () => Promise<void> | void): void
+}
+
+/** The end of an operation that reaches out. */
+export interface CallOutcome {
+  readonly status: number
+  readonly note: Readonly<Record<string, string>>
 }
 
 /** The members of an operation of every kind. */
@@ -64,7 +75,7 @@ interface Described<P extends Shape, Q extends Shape, R extends z.ZodType> {
   /** Texts of its path and body may hold NUL characters: the database never gets them. */
   readonly takes_nul?: true
   /** Statuses of refusals beside those that its scopes, parameters and body bring. */
-  readonly refuses?: readonly (401 | 409)[]
+  readonly refuses?: readonly (401 | 409 | 429)[]
   /** Its other forms, for clients that were written for other servers. */
   readonly compatibility?: Compatibility
   /** Loads what this operation alone needs; awaited before its transaction, in which nothing but the database is. */
@@ -111,6 +122,7 @@ interface Read {
   readonly body?: undefined
   readonly described_body?: undefined
   readonly only_reads?: undefined
+  readonly reaches_out?: undefined
   readonly audit?: undefined
   readonly prepare?: undefined
 }
@@ -130,6 +142,7 @@ interface WithBody<B extends Shape> {
 interface Question<B extends Shape> extends WithBody<B> {
   readonly method: 'POST' | 'PUT'
   readonly only_reads: true
+  readonly reaches_out?: undefined
   readonly audit?: undefined
   readonly prepare?: undefined
 }
@@ -142,11 +155,24 @@ interface Write<B extends Shape> extends WithBody<B> {
   readonly only_reads?: undefined
   /** Does what takes its time without the database, before the transaction: all other writes wait for that. */
   prepare?(body: Out<B>): Promise<unknown>
+  readonly reaches_out?: undefined
+}
+
+/**
+ * Waits for what is outside before it writes, and no transaction waits with it: it opens its own, each with an audit
+ * record of the outcome (`auditOutcome`). Its `db` is a plain connection.
+ */
+interface Outreach<B extends Shape> extends WithBody<B> {
+  readonly method: 'POST'
+  readonly reaches_out: true
+  readonly audit: Write<B>['audit']
+  readonly only_reads?: undefined
+  readonly prepare?: undefined
 }
 
 /**
  * One administrative operation: the single source of its route, its validation, its place in the OpenAPI document,
- * its audit record, its scope check and its CLI form. It reads, asks, or writes.
+ * its audit record, its scope check and its CLI form. It reads, asks, writes, or reaches out.
  */
 export type Operation<
   P extends Shape = Shape,
@@ -155,7 +181,7 @@ export type Operation<
   R extends z.ZodType = z.ZodType,
 > = Described<P, Q, R> &
   (OpenToAll | Scoped) &
-  (Read | Question<B> | Write<B>) & {handle(call: OperationCall<P, Q, B>): Promise<z.input<R>>}
+  (Read | Question<B> | Write<B> | Outreach<B>) & {handle(call: OperationCall<P, Q, B>): Promise<z.input<R>>}
 
 declare const SCHEMAS: unique symbol
 
@@ -192,6 +218,6 @@ export function operation<
 /** Any operation, as the registry, the routes, the OpenAPI document and the CLI see it. */
 export type AnyOperation = Described<Shape, Shape, z.ZodType> &
   (OpenToAll | Scoped) &
-  (Read | Question<Shape> | Write<Shape>) & {
+  (Read | Question<Shape> | Write<Shape> | Outreach<Shape>) & {
     handle(call: OperationCall<z.ZodType, z.ZodType, z.ZodType>): Promise<unknown>
   }

@@ -8,6 +8,8 @@ import type {OidcProviders} from '../identity/oidc/provider.ts'
 import type {SamlProviders} from '../identity/saml/providers.ts'
 import type {SignInNeeds} from '../identity/sign-in-needs.ts'
 import type {Limits} from '../limits/index.ts'
+import type {LookForTxt} from '../ports/dns/txt.ts'
+import type {LetterFacts} from '../ports/mail/mail-templates.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
 import type {LogBodies, Settlement} from '../schema/records.ts'
@@ -26,6 +28,13 @@ export interface ExportPort {
   start(id: string, run: string): Promise<void>
   /** The path of the finished file; undefined where it is not here. */
   file(id: string): Promise<string | undefined>
+}
+
+/** How domains are proven. */
+export interface DomainProofs {
+  readonly look: LookForTxt
+  /** Sends a code, at once; null where there is no mail server. Throws MailFault. */
+  readonly mail: ((to: string, facts: LetterFacts) => Promise<void>) | null
 }
 
 /** The services of the administration. Narrow on purpose: the composition root gives it. */
@@ -49,6 +58,7 @@ export interface AdminServices {
     saml(): Promise<SamlProviders>
     ldap(): Promise<LdapDirectories>
   }
+  readonly domain_proofs?: DomainProofs
   /** The connection that the settings of the installation describe; null for none. */
   readonly environment_connection?: SsoConnection | null
   /** The prices that calls are charged at; without them the bundled ones and the operator's local files are opened. */

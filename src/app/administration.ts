@@ -1,6 +1,7 @@
 import {join} from 'node:path'
 import {ExportJobs} from '../admin/log-exports/jobs.ts'
 import type {AdminServices} from '../admin/services.ts'
+import {after as inReal} from '../base/delay.ts'
 import type {SsoConnection} from '../identity/connections.ts'
 import type {Tokens} from '../identity/jwt/tokens.ts'
 import type {SignInNeeds} from '../identity/sign-in-needs.ts'
@@ -8,6 +9,7 @@ import {bodyFinder, manyBodiesFinder} from '../store/bodies/index.ts'
 import type {Db} from '../store/database.ts'
 import {storedBodies} from '../workers/stored-bodies.ts'
 import type {DataPlane} from './data-plane.ts'
+import {openDomainProofs} from './domain-proofs.ts'
 import type {openExplaining} from './explain-services.ts'
 import {openChecking} from './guardrail-checks.ts'
 import {openLogStore} from './log-store.ts'
@@ -48,6 +50,7 @@ export async function openAdministration(parts: AdministrationParts, {stack}: Pi
     sign_in_needs: parts.sign_in_needs,
     providers,
     environment_connection: parts.environment_connection,
+    domain_proofs: openDomainProofs({settings, log, after: inReal}),
     now: () => new Date(now()),
     failed: (fault, where) => log.error({fault, ...where}, 'an operation failed inside the gateway'),
     settled: async () => serving?.plane.records.flushed(),

@@ -68,15 +68,17 @@ async function vouch(store: Store, organisation_id: string | null, domains: read
     for (const [domain, has_subdomains] of wanted) {
       const allow_subdomains = has_subdomains ? 1 : 0
       const known = await findDomain(db, organisation_id, domain)
-      if (known) {
-        await updateDomain(db, known.id, {allow_subdomains, status: 'verified', verified_at: known.verified_at ?? now})
+      if (known?.status === 'verified') {
+        await updateDomain(db, known.id, {allow_subdomains})
         continue
       }
       if (await isVerified(db, domain))
         throw fault(`AUTH_VERIFIED_DOMAINS: ${domain} is a verified domain of another organisation.`)
+      // a claim becomes a row of the settings: else it stayed verified when they name it no more
+      if (known) await deleteDomain(db, known.id)
       await insertDomain(db, {
         ...{id: newId(), organisation_id, domain, allow_subdomains, status: 'verified', code: OF_ENVIRONMENT},
-        ...{created_at: now, verified_at: now},
+        ...{created_at: now, verified_at: now, proof: 'settings'},
       })
     }
   })

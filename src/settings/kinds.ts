@@ -238,6 +238,12 @@ export const domains = listOf('domains such as example.com or *.example.com', en
   const name = readDomain(entry.replace(/^\*\./, ''))
   return name === undefined ? undefined : entry.startsWith('*.') ? `*.${name}` : name
 })
+/** Name servers by address; IPv6 with a port in brackets. */
+export const nameServers = listOf('IP addresses of name servers, with or without a port', entry => {
+  const [, bracketed, plain, port = '53'] = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d{1,5}))?$/i.exec(entry) ?? []
+  const is_address = isIP(entry) || isIPv6(bracketed ?? '') || isIPv4(plain ?? '')
+  return is_address && Number(port) > 0 && Number(port) < 65_536 ? entry.toLowerCase() : undefined
+})
 export const words = listOf('words', entry =>
   /^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,255}$/.test(entry) ? entry : undefined,
 )

@@ -2,6 +2,7 @@ import {
   CERTIFICATE,
   domains,
   label,
+  nameServers,
   PRIVATE_KEY,
   password,
   ranges,
@@ -41,6 +42,14 @@ export const SIGN_IN = {
     meaning:
       'Domains that the operator vouches for, of that organisation; *.example.com covers what is below ' +
       'it as well.',
+  },
+  DOMAIN_DNS_SERVERS: {
+    kind: nameServers,
+    fallback: '',
+    group: 'Sign-in',
+    meaning:
+      'Name servers that the records of domains are looked up at, for a house with a DNS of its own; unset: those of ' +
+      'the system.',
   },
   OIDC_ISSUER: {
     kind: url('a URL such as https://login.example.com', ['http:', 'https:']),

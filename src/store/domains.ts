@@ -23,12 +23,42 @@ export async function isVerified(db: Db, domain: string): Promise<boolean> {
   return (await rows.executeTakeFirst()) !== undefined
 }
 
+export async function countPending(db: Db, organisation_id: string): Promise<number> {
+  const {n} = await db
+    .selectFrom('domains')
+    .select(e => e.fn.countAll<number>().as('n'))
+    .where('organisation_id', '=', organisation_id)
+    .where('status', '=', 'pending')
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
 export async function insertDomain(db: Db, row: DomainsTable) {
   await db.insertInto('domains').values(row).execute()
 }
 
 export async function updateDomain(db: Db, id: string, change: Partial<DomainsTable>) {
   await db.updateTable('domains').set(change).where('id', '=', id).execute()
+}
+
+const LOOK_EVERY_MS = 7 * 86_400_000
+
+/** When a record that was found at `now` is to be looked for again. */
+export function nextLookAt(now: string): string {
+  return new Date(Date.parse(now) + LOOK_EVERY_MS).toISOString()
+}
+
+/** Notes that a domain is proven. Throws as a taken row does where another organisation has verified it. */
+export async function verifyDomain(
+  db: Db,
+  {id, verified_at}: Pick<DomainsTable, 'id' | 'verified_at'>,
+  {proof, now}: {proof: NonNullable<DomainsTable['proof']>; now: string},
+) {
+  await updateDomain(db, id, {
+    ...{status: 'verified', proof, verified_at: verified_at ?? now},
+    ...{mail_code_hash: null, mail_code_ends_at: null, mail_tries: null},
+    ...(proof === 'dns' && {looked_at: now, look_due_at: nextLookAt(now), lost_at: null}),
+  })
 }
 
 export async function deleteDomain(db: Db, id: string) {
@@ -61,4 +91,59 @@ export async function organisationsOfDomain(db: Db, domain: string): Promise<rea
     .execute()
   const covering = rows.filter(row => row.domain === domain || row.allow_subdomains === 1)
   return [...new Set(covering.map(({organisation_id}) => organisation_id))]
+}
+
+/** Counts one try of the code that was sent; false where there is none that can be tried. */
+export async function takeMailTry(db: Db, id: string, {now, most}: {now: string; most: number}): Promise<boolean> {
+  const {numUpdatedRows} = await db
+    .updateTable('domains')
+    .set(e => ({mail_tries: e('mail_tries', '+', 1)}))
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .where('mail_code_hash', 'is not', null)
+    .where('mail_code_ends_at', '>', now)
+    .where('mail_tries', '<', most)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** Those whose record is to be looked for again, the longest waiting first. */
+export function domainsToLookAt(db: Db, now: string, most: number): Promise<DomainsTable[]> {
+  return db
+    .selectFrom('domains')
+    .selectAll()
+    .where('status', '=', 'verified')
+    .where('look_due_at', '<=', now)
+    .orderBy('look_due_at')
+    .orderBy('id')
+    .limit(most)
+    .execute()
+}
+
+/** Keeps the outcome of a look at what is still as it was looked at; false where it is not. */
+export async function noteDomainLook(
+  db: Db,
+  {id, code}: Pick<DomainsTable, 'id' | 'code'>,
+  change: Pick<DomainsTable, 'look_due_at'> & Partial<Pick<DomainsTable, 'looked_at' | 'lost_at'>>,
+): Promise<boolean> {
+  const {numUpdatedRows} = await db
+    .updateTable('domains')
+    .set(change)
+    .where('id', '=', id)
+    .where('code', '=', code)
+    .where('status', '=', 'verified')
+    .where('look_due_at', 'is not', null)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** How many verified domains have lost the record that proved them, of all organisations. */
+export async function countLostDomains(db: Db): Promise<number> {
+  const {n} = await db
+    .selectFrom('domains')
+    .select(e => e.fn.countAll<number>().as('n'))
+    .where('status', '=', 'verified')
+    .where('lost_at', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return Number(n)
 }

@@ -103,6 +103,16 @@ export async function countFailures(db: Db, key: string, now: string): Promise<n
   return row ? Number(row.count) : 0
 }
 
+/** The same, with its end; undefined for none. */
+export async function failuresOf(db: Db, key: string): Promise<{count: number; expires_at: string} | undefined> {
+  const row = await db
+    .selectFrom('sign_in_failures')
+    .select(['count', 'expires_at'])
+    .where('key', '=', key)
+    .executeTakeFirst()
+  return row && {count: Number(row.count), expires_at: row.expires_at}
+}
+
 /** One failure more; the time begins with the first. */
 export async function noteFailure(db: Db, key: string, {now, expires_at}: {now: string; expires_at: string}) {
   await db.deleteFrom('sign_in_failures').where('key', '=', key).where('expires_at', '<=', now).execute()

@@ -161,6 +161,8 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'organisation_auth.update': () => ({body: {jwt: {enabled: false}}}),
   'organisation_auth.test': () => ({body: {part: 'jwt'}}),
   'domains.list': () => ({}),
+  'domains.create': () => ({body: {domain: `${newId()}.example.com`}}),
+  'domains.verify': p => ({params: {domainId: p.domain}, body: {method: 'dns'}}),
   'domains.update': p => ({params: {domainId: p.domain}, body: {allow_subdomains: false}}),
   'domains.delete': p => ({params: {domainId: p.domain}}),
   'sessions.list': () => ({}),

@@ -17,8 +17,7 @@ const ONLY: readonly (readonly [Mode, RegExp])[] = [
   ['here', /gateway bundle (keygen|create)\b/],
 ]
 /** What the operator alone does, which a gateway at a URL says. */
-const OPERATORS =
-  /gateway (organisations (create|list)|users (create|set-password)|sessions create|domains create|identities link)\b/
+const OPERATORS = /gateway (organisations (create|list)|users (create|set-password)|sessions create|identities link)\b/
 const REFUSED =
   'gateway: This is done on the data directory of the gateway, not at a URL. Leave --url out, and run it on that machine.\n'
 

@@ -88,7 +88,7 @@ test('these are the commands', () => {
     ...['list', 'show', 'create', 'update', 'delete', 'test', 'require', 'relink'].map(verb => `sso ${verb}`),
     ...['list', 'link', 'delete'].map(verb => `identities ${verb}`),
     ...['show', 'set', 'test'].map(verb => `jwt ${verb}`),
-    ...['create', 'list', 'update', 'delete'].map(verb => `domains ${verb}`),
+    ...['create', 'verify', 'list', 'update', 'delete'].map(verb => `domains ${verb}`),
     ...['create', 'list', 'delete'].map(verb => `scim tokens ${verb}`),
     'scim groups',
     'scopes list',

@@ -7,9 +7,11 @@ import {newKey} from '../../src/admin/new-key.ts'
 import type {AnyOperation} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import type {AdminServices} from '../../src/admin/services.ts'
+import {openDomainProofs} from '../../src/app/domain-proofs.ts'
 import {openChecking} from '../../src/app/guardrail-checks.ts'
 import {ROUTING} from '../../src/app/server.ts'
 import {openTokens} from '../../src/app/tokens.ts'
+import {after} from '../../src/base/delay.ts'
 import {newId} from '../../src/base/ids.ts'
 import {createLog} from '../../src/base/log.ts'
 import {createSeal} from '../../src/base/seal.ts'
@@ -70,6 +72,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     tokens,
     sign_in_needs,
     check_services: checking.check_services,
+    domain_proofs: openDomainProofs({settings, log: createLog('silent', 'gateway', () => undefined), after}),
     seal: createSeal(Buffer.alloc(32, 7)),
     bodies: bodyFinder(options, store.db),
     ...(readsOf && {reads: readsOf(folder)}),

@@ -40,6 +40,8 @@ const vault = {
 // biome-ignore format: a table is read by its lines
 export const BODIES: Readonly<Record<string, unknown>> = {
   'organisation_auth.update': {jwt: {jwks_url: 'https://idp.example.com/keys', audiences: ['gateway']}, sso},
+  'domains.create': {domain: 'example.com'},
+  'domains.verify': {method: 'dns'},
   'domains.update': {allow_subdomains: true},
   'scim_tokens.create': {name: 'entra', expires_at: '2030-12-31T00:00:00Z'},
   'organisation_auth.test': {part: 'jwt', token: 'eyJEXAMPLE.eyJEXAMPLE.EXAMPLE'},

@@ -60,6 +60,15 @@ const REPLIES = {
     description: 'AB01: the request line and the headers are too large.',
     says: [['request.head_too_large', {limit_kb: 32}]],
   },
+  TooMany: {
+    description: 'AB06: too often; retry-after says when to come back.',
+    says: [
+      [
+        'domain.too_many',
+        {reason: '3 codes an hour are sent for example.com, and they were. Try again in 1800 seconds.'},
+      ],
+    ],
+  },
   Internal: {
     description: 'AB04: a fault of the gateway; its log has the cause under the trace id.',
     says: [['internal', {}]],
@@ -74,6 +83,7 @@ const BY_STATUS: Readonly<Record<number, keyof typeof REPLIES>> = {
   404: 'NotFound',
   409: 'Conflict',
   413: 'TooLarge',
+  429: 'TooMany',
   431: 'HeadTooLarge',
   500: 'Internal',
   503: 'Busy',

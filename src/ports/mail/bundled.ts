@@ -4,15 +4,16 @@ const EVENTS = ['usage-threshold-alert', 'usage-exhausted-alert', 'expired-alert
 
 /** Of an organisation alone. */
 const PASSWORD_SIGN_IN = 'organisation-password-sign-in-alert'
+const DOMAIN_CODE = 'domain-code'
 
 type SubjectLetter = `${(typeof NOUNS)[number]}-${(typeof EVENTS)[number]}`
-export type LetterName = SubjectLetter | typeof PASSWORD_SIGN_IN
+export type LetterName = SubjectLetter | typeof PASSWORD_SIGN_IN | typeof DOMAIN_CODE
 
 const SUBJECT_LETTERS = NOUNS.flatMap(noun =>
   EVENTS.map(event => [`${noun}-${event}` as SubjectLetter, event] as const),
 )
 
-export const LETTERS: readonly LetterName[] = [...SUBJECT_LETTERS.map(([name]) => name), PASSWORD_SIGN_IN]
+export const LETTERS: readonly LetterName[] = [...SUBJECT_LETTERS.map(([name]) => name), PASSWORD_SIGN_IN, DOMAIN_CODE]
 
 /** The values that a template may name. `kind` is in words: `API key`, `provider`. Amounts carry their unit. */
 export const VALUES = [
@@ -29,6 +30,8 @@ export const VALUES = [
   'client_ip',
   'at',
   'count',
+  'domain',
+  'code',
   'company_name',
   'logo_url',
   'support_email',
@@ -55,7 +58,7 @@ interface Words {
 
 const AGAIN: Paragraph = {when: 'resets_at', text: 'The budget starts again at {{resets_at}}.'}
 
-const SAYS: Readonly<Record<(typeof EVENTS)[number] | typeof PASSWORD_SIGN_IN, Words>> = {
+const SAYS: Readonly<Record<(typeof EVENTS)[number] | typeof PASSWORD_SIGN_IN | typeof DOMAIN_CODE, Words>> = {
   'usage-threshold-alert': {
     subject: 'The {{kind}} {{name}} has used {{used}} of {{limit}}',
     paragraphs: [
@@ -90,6 +93,18 @@ const SAYS: Readonly<Record<(typeof EVENTS)[number] | typeof PASSWORD_SIGN_IN, W
       },
     ],
   },
+  // its `name` is the organisation's
+  [DOMAIN_CODE]: {
+    subject: 'The code for the domain {{domain}}',
+    paragraphs: [
+      {
+        text: '{{name}} asks to have its people sign in with addresses of {{domain}}. The code that allows it: {{code}}',
+      },
+      {
+        text: 'It ends at {{expires_at}}. If this is not your organisation, do nothing: without the code nothing happens.',
+      },
+    ],
+  },
 }
 
 const FOOT: readonly Paragraph[] = [
@@ -102,7 +117,7 @@ const LOGO = '{{#logo_url}}<p><img src="{{logo_url}}" alt="{{company_name}}" hei
 
 export const BUNDLED = Object.fromEntries([
   ...SUBJECT_LETTERS.map(([name, event]) => [name, letterOf(SAYS[event])] as const),
-  [PASSWORD_SIGN_IN, letterOf(SAYS[PASSWORD_SIGN_IN])],
+  ...([PASSWORD_SIGN_IN, DOMAIN_CODE] as const).map(name => [name, letterOf(SAYS[name])] as const),
 ]) as Readonly<Record<LetterName, Bundled>>
 
 function letterOf({subject, paragraphs}: Words): Bundled {

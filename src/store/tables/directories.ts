@@ -12,6 +12,19 @@ export interface DomainsTable {
   code: string
   created_at: string
   verified_at: string | null
+  /** How it was proven; null while it is pending. A new row may leave this and what follows out. */
+  proof?: 'operator' | 'settings' | 'dns' | 'mail' | null
+  /** When its record was last looked for, with an answer. */
+  looked_at?: string | null
+  /** When its record is to be looked for again; null where no record proved it. */
+  look_due_at?: string | null
+  /** Set: the record that proved it was not there since. */
+  lost_at?: string | null
+  /** HMAC of the code that was sent last; null where none can be used. */
+  mail_code_hash?: string | null
+  mail_code_ends_at?: string | null
+  /** How often a code was tried. */
+  mail_tries?: number | null
 }
 
 /** A credential of a directory; it opens the SCIM protocol alone. */

@@ -106,7 +106,8 @@ function tooMany({now}: VerifyCall, reason: string, until: string): Refusal {
 
 function noMail({domain}: DomainsTable): string {
   return (
-    'No mail can be sent: this gateway has no mail server (SMTP_MAIL, SMTP_HOST). Prove the domain by its DNS record, ' +
+    'No mail can be sent: this gateway has no mail server (SMTP_MAIL, SMTP_HOST). ' +
+    'Prove the domain by its DNS record, ' +
     `or have the operator run gateway domains verify ${domain} on the data directory.`
   )
 }

@@ -49,7 +49,8 @@ async function providerSteps({app, now}: Call, connection: SsoConnection, {usern
         const provider = await (await providers.saml()).tried(connection.settings)
         const {entity_id, sso_url, certificates, certificate_ends} = provider
         const ends = certificate_ends.map(end => endInWords(Date.parse(end), now_ms))
-        const keys = `${certificates.length} signing certificate${certificates.length === 1 ? '' : 's'}, until ${ends.join(', ')}`
+        const noun = certificates.length === 1 ? 'signing certificate' : 'signing certificates'
+        const keys = `${certificates.length} ${noun}, until ${ends.join(', ')}`
         return [
           {name: 'metadata', ok: true, detail: `${entity_id}; sign-in at ${sso_url}`},
           {name: 'certificates', ok: true, detail: keys},

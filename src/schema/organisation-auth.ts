@@ -86,7 +86,7 @@ const Provisioning = z.strictObject({
   keys_need_sign_in_days: z.int().min(1).max(MOST_DAYS).nullable(),
 })
 export type ProvisioningSettings = z.output<typeof Provisioning>
-const PROVISIONING_DEFAULTS: ProvisioningSettings = {
+export const PROVISIONING_DEFAULTS: ProvisioningSettings = {
   disable_auto_provision_user: false,
   scim_only: false,
   default_role: 'member',

@@ -169,7 +169,8 @@ function comparisonTable({scenario, results}: Comparison): string {
 function identityLines(tokens: Measured['tokens'], identity: Measured['identity']): string {
   const lines = tokens
     ? [
-        `CPU of one call, the best round of each: ${figure(tokens.key_us, 0)} µs with a key, ${figure(tokens.token_us, 0)} µs with a token.`,
+        `CPU of one call, the best round of each: ${figure(tokens.key_us, 0)} µs with a key, ` +
+          `${figure(tokens.token_us, 0)} µs with a token.`,
       ]
     : []
   if (!identity) return lines.join('\n')

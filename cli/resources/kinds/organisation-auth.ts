@@ -1,7 +1,12 @@
 import {isDeepStrictEqual} from 'node:util'
 import {isObject} from '../../../src/base/json-object.ts'
 import {LDAP_DEFAULTS, OIDC_DEFAULTS, SAML_DEFAULTS} from '../../../src/schema/connections.ts'
-import {jwtSettings, OrganisationAuthUpdate, scimSettings} from '../../../src/schema/organisation-auth.ts'
+import {
+  jwtSettings,
+  OrganisationAuthUpdate,
+  PROVISIONING_DEFAULTS,
+  scimSettings,
+} from '../../../src/schema/organisation-auth.ts'
 import {mask} from '../../../src/schema/secrets.ts'
 import type {ConnectionShown} from '../../../src/schema/sso.ts'
 import {explain} from '../../../src/schema/validation-message.ts'
@@ -14,13 +19,7 @@ const SLUG = 'settings'
 const DEFAULTS: Readonly<Record<string, Spec>> = {
   jwt: {...jwtSettings(null)},
   scim: {...scimSettings(null)},
-  provisioning: {
-    disable_auto_provision_user: false,
-    scim_only: false,
-    default_role: 'member',
-    role_mapping: [],
-    sync_groups: false,
-  },
+  provisioning: {...PROVISIONING_DEFAULTS},
   session_settings: {max_session_ttl: null, idle_timeout: null},
   sso: {required: false, connections: []},
 }

@@ -88,8 +88,8 @@ const SAYS: Readonly<Record<(typeof EVENTS)[number] | typeof PASSWORD_SIGN_IN | 
       {when: 'count', text: 'In that minute owners signed in so {{count}} times. The last of them is named here.'},
       {
         text:
-          'Was this not you, and no other owner who could not use single sign-on? Then end the sessions of that user, ' +
-          'and set another password (gateway users set-password).',
+          'Was this not you, and no other owner who could not use single sign-on? Then end the sessions of that ' +
+          'user, and set another password (gateway users set-password).',
       },
     ],
   },

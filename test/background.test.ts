@@ -31,6 +31,7 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
       'budgets',
       'certificates',
       'deferred',
+      'domain-looks',
       'export-retention',
       'journal-flush',
       'key-expiry',
@@ -96,7 +97,7 @@ function priceFolder(): string {
   return folder
 }
 
-const HOURLY: readonly string[] = ['log-retention', 'sign-in-retention']
+const HOURLY: readonly string[] = ['log-retention', 'sign-in-retention', 'domain-looks']
 
 describe('what goes on beside calls', () => {
   async function setUp(env: Record<string, string> = {}) {

@@ -2,6 +2,7 @@ import {hostname} from 'node:os'
 import {Registry} from 'prom-client'
 import {type After, after as inReal} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
+import {txtLooks} from '../ports/dns/txt.ts'
 import type {Mailer} from '../ports/mail/index.ts'
 import {smtpMailer} from '../ports/mail/smtp.ts'
 import type {AskAgain} from '../schema/deferred.ts'
@@ -13,6 +14,7 @@ import {alertsJob} from '../workers/alerts.ts'
 import {budgetsJob, entityBudgets} from '../workers/budgets.ts'
 import {type CertificateJobServices, certificatesJob} from '../workers/certificates.ts'
 import {deferredJob} from '../workers/deferred.ts'
+import {domainLooks, domainMetrics} from '../workers/domain-looks.ts'
 import {signInsJob} from '../workers/drop-sign-ins.ts'
 import {keyExpiryJob} from '../workers/key-expiry.ts'
 import {mailJob} from '../workers/mail.ts'
@@ -85,10 +87,13 @@ export function openBackground({
     return read(now_ms)
   })
   const registry = new Registry()
+  const look = txtLooks({servers: settings.domain_dns_servers, after})
+  const looks = domainLooks({store, look, log, now})
   const jobs = [
     keyExpiryJob({store, log, ...notices}),
     signInsJob({store}),
     ...(certificates ? [certificatesJob({watched: certificates, log, registry})] : []),
+    looks.job,
     budgetsJob({store, usage, enabled, settled: () => records.flushed()}),
     alertsJob({store, sources, log, ...notices}),
     ...(mailer ? [mailJob({store, mailer, log, now})] : []),
@@ -103,6 +108,7 @@ export function openBackground({
   const holder = `${hostname()}:${process.pid}`
   const schedule = startSchedule({jobs, store, holder, log, now, after})
   workerMetrics(registry, schedule)
+  domainMetrics(registry, looks)
   log_store?.measure(registry)
   return {
     schedule,

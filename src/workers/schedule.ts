@@ -16,6 +16,7 @@ export type JobName =
   | 'export-retention'
   | 'sign-in-retention'
   | 'certificates'
+  | 'domain-looks'
   | 'price-refresh'
   | 'journal-flush'
   | 'reconcile'

@@ -1,6 +1,6 @@
 import {rmSync} from 'node:fs'
 import {join} from 'node:path'
-import {type Directory, directoryAt} from './identity/directory.ts'
+import {directoryAt, type ScimClient} from './identity/directory.ts'
 import {refusedAfter} from './identity/refused.ts'
 import {gatewayCommand, type Served, serve} from './subjects/gateway.ts'
 
@@ -70,7 +70,7 @@ export async function identityFigures(
   }
 }
 
-async function patchTimes({make, patch}: Directory): Promise<readonly PatchTimes[]> {
+async function patchTimes({make, patch}: ScimClient): Promise<readonly PatchTimes[]> {
   const ids = await inTurn(MEMBERS + 1, at => make('/Users', {userName: `member-${at}@example.com`}))
   const members = ids.slice(0, MEMBERS).map(value => ({value}))
   const one = ids[MEMBERS]!
@@ -97,7 +97,7 @@ function timesOf(what: string, ms: readonly number[]): PatchTimes {
   return {what, p50_ms: at(0.5), p95_ms: at(0.95)}
 }
 
-async function synchronise({make}: Directory, users: number, groups: number): Promise<Synchronised> {
+async function synchronise({make}: ScimClient, users: number, groups: number): Promise<Synchronised> {
   const began_ms = performance.now()
   const ids = await inTurn(users, at => make('/Users', {userName: `person-${at}@example.com`, externalId: `ext-${at}`}))
   const each = users / groups

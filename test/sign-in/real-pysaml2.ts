@@ -94,7 +94,7 @@ PAGE = '<!doctype html><link rel="icon" href="data:,"><title>Provider</title>'
 class Pages(BaseHTTPRequestHandler):
     def do_GET(self):
         self.page('<form method="post" action="%s"><input name="email"><input name="groups">'
-            '<button>Enter</button></form>'
+                  '<button>Enter</button></form>'
                   % html.escape(self.path))
 
     def do_POST(self):

@@ -98,10 +98,14 @@ const SAYS: Readonly<Record<(typeof EVENTS)[number] | typeof PASSWORD_SIGN_IN | 
     subject: 'The code for the domain {{domain}}',
     paragraphs: [
       {
-        text: '{{name}} asks to have its people sign in with addresses of {{domain}}. The code that allows it: {{code}}',
+        text:
+          '{{name}} asks to have its people sign in with addresses of {{domain}}. ' +
+          'The code that allows it: {{code}}',
       },
       {
-        text: 'It ends at {{expires_at}}. If this is not your organisation, do nothing: without the code nothing happens.',
+        text:
+          'It ends at {{expires_at}}. If this is not your organisation, do nothing: ' +
+          'without the code nothing happens.',
       },
     ],
   },

@@ -1,14 +1,14 @@
 import {administer} from '../subjects/gateway.ts'
 
 /** A directory that speaks SCIM with a gateway. */
-export interface Directory {
+export interface ScimClient {
   /** Makes a user or a group, and gives its id. */
   make(path: string, body: object): Promise<string>
   /** Does one operation to a resource, and gives the milliseconds that it took. */
   patch(path: string, operation: object): Promise<number>
 }
 
-export async function directoryAt(origin: string): Promise<Directory> {
+export async function directoryAt(origin: string): Promise<ScimClient> {
   const {token} = await administer(origin)<{token: string}>('POST', '/admin/organisation/scim-tokens', {name: 'bench'})
   const ask = async (method: string, path: string, body: object): Promise<string> => {
     const reply = await fetch(`${origin}/scim/v2${path}`, {

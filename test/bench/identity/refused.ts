@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises'
 import {administer} from '../subjects/gateway.ts'
-import type {Directory} from './directory.ts'
+import type {ScimClient} from './directory.ts'
 
 const TRIES = 5
 const PATIENCE_MS = 30_000
@@ -10,7 +10,7 @@ const PATIENCE_MS = 30_000
  * `places`, which know the key from calls before.
  */
 export async function refusedAfter(
-  {make, patch}: Directory,
+  {make, patch}: ScimClient,
   administration: string,
   places: readonly string[],
 ): Promise<number> {

@@ -122,7 +122,7 @@ function unsent(to: string, {domain}: DomainsTable, {is_final}: MailFault): Refu
 
 const inAnHour = ({now}: VerifyCall) => new Date(Date.parse(now) + HOUR_MS).toISOString()
 
-/** Counts outlive the claim, so that one that is deleted and made again goes on where it was. */
+/** Counts outlive the claim: one that is deleted and made again continues them. */
 function keyOf({actor}: VerifyCall, domain: string): string {
   return createHash('sha256').update(`domain codes\0${actor.organisation_id}\0${domain}`).digest('hex')
 }

@@ -58,9 +58,9 @@ export const DomainView = z.strictObject({
   domain: z.string(),
   allow_subdomains: z.boolean(),
   status: z.enum(['pending', 'verified']),
-  /** By whom or how it was proven: the operator, the settings of the installation, a record, a code. */
+  /** The proof of it: by the operator, the settings of the installation, a record, a code. */
   proof: z.enum(['operator', 'settings', 'dns', 'mail']).nullable(),
-  /** What proves it; null once it is verified. */
+  /** The proofs that are taken; null once it is verified. */
   verification: Verification.nullable(),
   created_at: z.iso.datetime(),
   verified_at: z.iso.datetime().nullable(),

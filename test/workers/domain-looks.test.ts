@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-test('C20: a domain that a record proved is looked at each week; a loss is reported, and takes nothing away', async () => {
+test('C20: a domain that a record proved is looked at each week; a loss is reported, and removes nothing', async () => {
   const own = await house.organisation()
   const claimed = await own.claim('looked.example')
   house.publish(claimed)

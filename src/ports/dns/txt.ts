@@ -25,7 +25,7 @@ export interface TxtOptions {
 }
 
 const DEADLINE_MS = 5_000
-/** A server that lost a packet is asked again, and the next one is asked, within the deadline. */
+/** Within the deadline a lost packet is sent again, then to the next server. */
 const TRIES = {timeout: 1_000, tries: 3}
 /** A name for one challenge has a few records. */
 const MOST_RECORDS = 100

@@ -5,7 +5,7 @@ import {challengeOf} from '../schema/domains.ts'
 import type {Db} from '../store/database.ts'
 import * as store from '../store/domains.ts'
 import {findOrganisation} from '../store/organisations.ts'
-import {failuresOf, noteFailure} from '../store/sign-ins.ts'
+import {addFailure, failuresOf} from '../store/sign-in-failures.ts'
 import type {DomainsTable} from '../store/tables/directories.ts'
 import {ownDomain} from './domain-rules.ts'
 import {auditTry, judgedTry, type ProofOutcome, proofsOf, refused, type VerifyCall} from './domain-tries.ts'
@@ -92,9 +92,9 @@ async function countCode(call: VerifyCall, db: Db, {domain}: DomainsTable): Prom
     [keyOf(call, domain), MOST_CODES, domain],
     [keyOf(call, ''), MOST_CODES_OF_ALL, 'this organisation'],
   ] as const) {
-    await noteFailure(db, key, times)
-    const {count, expires_at} = (await failuresOf(db, key))!
-    if (count > most) return tooMany(call, `${most} codes an hour are sent for ${of}, and they were.`, expires_at)
+    if ((await addFailure(db, key, {...times, most})) !== null) continue
+    const {expires_at} = (await failuresOf(db, key))!
+    return tooMany(call, `${most} codes an hour are sent for ${of}, and they were.`, expires_at)
   }
   return null
 }

@@ -91,38 +91,3 @@ export async function endSignInsOf(db: Db, organisation_id: string, user_id: str
     .where('used_at', 'is', null)
     .execute()
 }
-
-/** How often it failed within its time; 0 for none. */
-export async function countFailures(db: Db, key: string, now: string): Promise<number> {
-  const row = await db
-    .selectFrom('sign_in_failures')
-    .select('count')
-    .where('key', '=', key)
-    .where('expires_at', '>', now)
-    .executeTakeFirst()
-  return row ? Number(row.count) : 0
-}
-
-/** The same, with its end; undefined for none. */
-export async function failuresOf(db: Db, key: string): Promise<{count: number; expires_at: string} | undefined> {
-  const row = await db
-    .selectFrom('sign_in_failures')
-    .select(['count', 'expires_at'])
-    .where('key', '=', key)
-    .executeTakeFirst()
-  return row && {count: Number(row.count), expires_at: row.expires_at}
-}
-
-/** One failure more; the time begins with the first. */
-export async function noteFailure(db: Db, key: string, {now, expires_at}: {now: string; expires_at: string}) {
-  await db.deleteFrom('sign_in_failures').where('key', '=', key).where('expires_at', '<=', now).execute()
-  await db
-    .insertInto('sign_in_failures')
-    .values({key, count: 1, expires_at})
-    .onConflict(conflict => conflict.column('key').doUpdateSet(e => ({count: e('sign_in_failures.count', '+', 1)})))
-    .execute()
-}
-
-export async function forgetFailures(db: Db, key: string) {
-  await db.deleteFrom('sign_in_failures').where('key', '=', key).execute()
-}

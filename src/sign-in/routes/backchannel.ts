@@ -5,7 +5,7 @@ import {openConnections} from '../../identity/connections.ts'
 import {logoutHintOf} from '../../identity/oidc/logout-token.ts'
 import {SignInFault} from '../../identity/sign-in-fault.ts'
 import {attempted, clientOf, isProxied} from '../caller.ts'
-import {beginTry, MOST_OF_ADDRESS, noteFailures} from '../failures.ts'
+import {beginTries, giveBack, MOST_OF_ADDRESS} from '../failures.ts'
 import {refusedWho} from '../finish.ts'
 import {type ConnectionLogout, endAtProvider} from '../provider-logout.ts'
 import type {SignInServices} from '../services.ts'
@@ -76,14 +76,15 @@ async function verified(services: SignInServices, ways: readonly OidcWay[], toke
 async function limited(request: FastifyRequest, services: SignInServices, work: () => Promise<void>): Promise<void> {
   if (isProxied(request)) return work()
   const key = `backchannel ${clientOf(request).client_ip}`
-  const end = await beginTry(services, key, MOST_OF_ADDRESS)
+  const tries = await beginTries(services, [{key, most: MOST_OF_ADDRESS}])
+  let is_refused = false
   try {
     await work()
   } catch (fault) {
-    if (fault instanceof SignInFault && fault.status < 500) await noteFailures(services, [key])
+    is_refused = fault instanceof SignInFault && fault.status < 500
     throw fault
   } finally {
-    end()
+    if (!is_refused) await giveBack(services, tries)
   }
 }
 

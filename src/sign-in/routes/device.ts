@@ -8,7 +8,7 @@ import type {LoginCodesTable} from '../../store/tables/sign-in.ts'
 import {findOrganisationUser} from '../../store/users.ts'
 import {clientOf, requireSession} from '../caller.ts'
 import {beginDevice, DEVICE_INTERVAL_S, DEVICE_LIFE_S, readUserCode} from '../command-codes.ts'
-import {beginTry, noteFailures} from '../failures.ts'
+import {beginTries, endTries} from '../failures.ts'
 import {fieldsOf} from '../fields.ts'
 import {openPersonSession} from '../finish.ts'
 import type {SignInServices} from '../services.ts'
@@ -88,17 +88,12 @@ export function commandSession(db: Db, services: SignInServices, row: LoginCodes
 /** The waiting code that a signed-in person typed. Each session has few tries. */
 async function typedCode(request: FastifyRequest, services: SignInServices) {
   const held = await requireSession(request, services)
-  const key = `device ${held.session.id}`
-  const end = await beginTry(services, key, MOST_WRONG)
-  try {
-    const letters = readUserCode(fieldsOf(request.body).required('user_code', 100))
-    const row = letters && (await findByUserCode(services.store.db, hashOf(letters), services.now().toISOString()))
-    if (row) return {row, held}
-    await noteFailures(services, [key])
-    throw new Refusal('row.not_found', {object: 'command line that waits'})
-  } finally {
-    end()
-  }
+  const letters = readUserCode(fieldsOf(request.body).required('user_code', 100))
+  const tries = await beginTries(services, [{key: `device ${held.session.id}`, most: MOST_WRONG}])
+  const row = letters && (await findByUserCode(services.store.db, hashOf(letters), services.now().toISOString()))
+  if (!row) throw new Refusal('row.not_found', {object: 'command line that waits'})
+  await endTries(services, {back: tries})
+  return {row, held}
 }
 
 async function decided(request: FastifyRequest, reply: FastifyReply, services: SignInServices) {

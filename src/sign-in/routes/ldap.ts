@@ -8,7 +8,16 @@ import {coversDomain} from '../../store/domains.ts'
 import {letIn} from '../arrival.ts'
 import {attempted, clientOf, isProxied, requireOwnForm} from '../caller.ts'
 import {wayIn} from '../choice.ts'
-import {beginTry, foldedName, forgetFailuresOf, MOST_OF_ACCOUNT, MOST_OF_ADDRESS, noteFailures} from '../failures.ts'
+import {
+  beginTries,
+  endTries,
+  foldedName,
+  giveBack,
+  keepFailures,
+  MOST_OF_ACCOUNT,
+  MOST_OF_ADDRESS,
+  type SecretTry,
+} from '../failures.ts'
 import {type Fields, fieldsOf} from '../fields.ts'
 import {refusedWho} from '../finish.ts'
 import {requireSecure, returnPath} from '../place.ts'
@@ -57,26 +66,29 @@ async function proven(
   const [username, password] = [fields.text('username', 256) ?? '', fields.text('password', 1024) ?? '']
   const of_address = isProxied(request) ? null : `ldap address ${clientOf(request).client_ip}`
   const of_name = `ldap name ${way.id} ${foldedName(username)}`
-  let of_account = of_name
-  const ends: (() => void)[] = []
-  const begin = async (key: string, most: number) => void ends.push(await beginTry(services, key, most))
+  const [by_name, ...by_address] = (await beginTries(services, [
+    {key: of_name, most: MOST_OF_ACCOUNT},
+    ...(of_address ? [{key: of_address, most: MOST_OF_ADDRESS}] : []),
+  ])) as [SecretTry, ...SecretTry[]]
+  let by_entry: readonly SecretTry[] = []
   const mayBind = async (entry_id: string) => {
-    of_account = `ldap entry ${way.id} ${entry_id}`
-    await begin(of_account, MOST_OF_ACCOUNT)
+    by_entry = await beginTries(services, [{key: `ldap entry ${way.id} ${entry_id}`, most: MOST_OF_ACCOUNT}])
   }
+  let answer: LdapAnswer
   try {
-    if (of_address) await begin(of_address, MOST_OF_ADDRESS)
-    await begin(of_name, MOST_OF_ACCOUNT)
-    const answer = await (await services.ldap()).signIn(way.settings, {username, password, mayBind})
-    await forgetFailuresOf(services, [of_name, of_account])
-    return answer
+    answer = await (await services.ldap()).signIn(way.settings, {username, password, mayBind})
   } catch (fault) {
     const is_wrong = fault instanceof SignInFault && fault.status === 401
-    if (is_wrong) await noteFailures(services, of_address ? [of_account, of_address] : [of_account])
+    if (!is_wrong) await giveBack(services, [by_name, ...by_entry, ...by_address])
+    else if (by_entry.length === 0) await keepFailures(services, [by_name, ...by_address])
+    else {
+      await keepFailures(services, [...by_entry, ...by_address])
+      await giveBack(services, [by_name])
+    }
     throw fault
-  } finally {
-    for (const end of ends) end()
   }
+  await endTries(services, {forget: [by_name, ...by_entry], back: by_address})
+  return answer
 }
 
 /** Of several addresses the only one of a verified domain. Several of such are none: which is his own is not known. */

@@ -8,7 +8,7 @@ import type {Db} from '../../store/database.ts'
 import {passwordOf} from '../../store/user-passwords.ts'
 import {ownedOrganisations} from '../../store/users.ts'
 import {attempted, clientOf, isProxied, requireOwnForm, sendOn} from '../caller.ts'
-import {beginTry, foldedName, forgetFailuresOf, MOST_OF_ACCOUNT, noteFailures} from '../failures.ts'
+import {beginTries, endTries, foldedName, giveBack, keepFailures, MOST_OF_ACCOUNT} from '../failures.ts'
 import {fieldsOf} from '../fields.ts'
 import {openPersonSession} from '../finish.ts'
 import {alertOwners} from '../owner-alert.ts'
@@ -55,21 +55,20 @@ async function proven(
   found: (organisation_id: string) => void,
 ): Promise<ProvenOwner> {
   const {db} = services.store
-  const key = `password ${foldedName(email)}`
-  const end = await beginTry(services, key, MOST_OF_ACCOUNT)
+  const tries = await beginTries(services, [{key: `password ${foldedName(email)}`, most: MOST_OF_ACCOUNT}])
   try {
     const address = readAddress(email)?.address
     const [owner] = address === undefined ? [] : await ownedOrganisations(db, address)
     if (owner) found(owner.organisation_id)
     const phc = owner && (await passwordOf(db, owner.user_id))
-    if (!(await isRight(phc, password))) {
-      await noteFailures(services, [key])
+    if (!(await isRight(phc, password)))
       throw new SignInFault('credentials_wrong', 'the password is wrong, or the user is no owner with a password')
-    }
-    await forgetFailuresOf(services, [key])
+    await endTries(services, {forget: tries})
     return {...owner!, email: address!}
-  } finally {
-    end()
+  } catch (fault) {
+    const is_wrong = fault instanceof SignInFault && fault.status === 401
+    await (is_wrong ? keepFailures(services, tries) : giveBack(services, tries))
+    throw fault
   }
 }
 

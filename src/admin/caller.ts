@@ -4,7 +4,8 @@ import {authenticate, type Showing} from '../identity/authenticator.ts'
 import {authenticators} from '../identity/authenticators.ts'
 import {cookieIn, cookieJar} from '../identity/cookies.ts'
 import {isSessionToken, sentKey} from '../identity/keys.ts'
-import {isFromOwnPage, pageToken} from '../identity/page-proof.ts'
+import {pageToken, requireOwnPage} from '../identity/page-proof.ts'
+import type {SessionUse} from '../identity/sessions.ts'
 import {noteSessionUse} from '../store/sessions.ts'
 import {linkBase} from './link-base.ts'
 import type {Actor, AdminServices} from './services.ts'
@@ -31,20 +32,13 @@ export async function callerOfRequest(
     key === undefined ? cookieIn(headers.cookie, cookieJar(settings.session_cookie_secure).session) : undefined
   const credential = key ?? (cookie !== undefined && isSessionToken(cookie) ? cookie : undefined)
   if (credential === undefined) throw new Refusal('key.missing', {header: `${prefix}-api-key`})
-  const noteUse = (id: string, now: string) => store.write(db => noteSessionUse(db, id, now))
-  const known = authenticators({db: store.db, judge: tokens, noteUse, sign_in_needs})
-  const actor = await authenticate(known, credential, showing)
-  if (key === undefined) requireOwnPage({method, headers}, actor, {settings, seal})
-  return actor
-}
-
-function requireOwnPage(
-  request: CallerRequest,
-  {subject}: Actor,
-  {settings, seal}: Pick<CallerServices, 'settings' | 'seal'>,
-) {
-  const session_id = subject.kind === 'user' ? subject.session_id : null
-  const token = session_id === null ? null : pageToken(seal.derived('pages'), session_id)
-  const {origin} = new URL(linkBase({settings}))
-  if (!isFromOwnPage(request, {origin, token})) throw new Refusal('page.foreign')
+  const use: SessionUse = {
+    requireProof(session_id) {
+      if (key !== undefined) return
+      const token = pageToken(seal.derived('pages'), session_id)
+      requireOwnPage({method, headers}, {base_url: linkBase({settings}), token})
+    },
+    noteUse: (id, now) => store.write(db => noteSessionUse(db, id, now)),
+  }
+  return authenticate(authenticators({db: store.db, judge: tokens, use, sign_in_needs}), credential, showing)
 }

@@ -1,5 +1,6 @@
 import {createHmac, timingSafeEqual} from 'node:crypto'
 import type {IncomingHttpHeaders} from 'node:http'
+import {Refusal} from '../base/errors.ts'
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const PURPOSE = 'gateway page proof 1'
@@ -10,11 +11,19 @@ export interface PageProofRequest {
   readonly headers: IncomingHttpHeaders
 }
 
+/** Refuses with `page.foreign` a write with a session of a cookie that no page of this gateway made. */
+export function requireOwnPage(
+  request: PageProofRequest,
+  {base_url, token}: {readonly base_url: string; readonly token: string},
+): void {
+  if (!isFromOwnPage(request, {origin: new URL(base_url).origin, token})) throw new Refusal('page.foreign')
+}
+
 /**
  * True where a request came of a page of this gateway: by what the browser adds, or because it carries the token of the
  * session. A browser sends our cookies with requests of other sites' pages, too.
  */
-export function isFromOwnPage(
+function isFromOwnPage(
   request: PageProofRequest,
   {origin, token}: {readonly origin: string; readonly token: string | null},
 ): boolean {

@@ -13,20 +13,31 @@ const NOTED_EVERY_MS = 60_000
 const ALWAYS: ReadonlySet<SessionMethod> = new Set(['operator', 'password'])
 const OF_CONNECTIONS: ReadonlySet<SessionMethod> = new Set(['oidc', 'saml', 'ldap'])
 
-/** Persons, by the token of a session that was opened here. `noteUse` is called once a minute at most. */
-export function sessions(db: Db, noteUse: (session_id: string, now: string) => Promise<void>): Authenticator {
+/** The sides of a request that uses a session. */
+export interface SessionUse {
+  /** Refuses a request that the session alone does not let in: a write of another site's page. */
+  requireProof(session_id: string): void
+  /** Called once a minute at most, and never for a request that is refused. */
+  noteUse(session_id: string, now: string): Promise<void>
+}
+
+/** Persons, by the token of a session that was opened here. */
+export function sessions(db: Db, use: SessionUse): Authenticator {
   return {
     recognises: isSessionToken,
-    async authenticate(token, {now}) {
-      const session = await liveSession(db, token, now)
-      if (isUseDue(session, now)) await noteUse(session.id, now)
-      return accessOfSession(db, session)
-    },
+    authenticate: async (token, {now}) => accessOfSession(db, await usedSession(db, token, now, use)),
   }
 }
 
-/** The session of a token. Refuses one that is unknown, ended, or not let in by its organisation. */
-export async function liveSession(db: Db, token: string, now: string): Promise<FoundSession> {
+/** The session with which a request comes. Refuses one that is unknown, ended, not let in, or not proven. */
+export async function usedSession(db: Db, token: string, now: string, use: SessionUse): Promise<FoundSession> {
+  const session = await liveSession(db, token, now)
+  use.requireProof(session.id)
+  if (isUseDue(session, now)) await use.noteUse(session.id, now)
+  return session
+}
+
+async function liveSession(db: Db, token: string, now: string): Promise<FoundSession> {
   const session = await findSessionByHash(db, hashKey(token))
   if (!session || session.revoked_at !== null || session.user_status !== 'active') throw new Refusal('session.unknown')
   const ends_at = endOf(session)
@@ -61,7 +72,7 @@ function requireWay({organisation_auth, method}: FoundSession) {
 }
 
 /** True where a use of the session is to be noted: once a minute at most. */
-export function isUseDue({last_seen_at, created_at, idle_timeout_s}: FoundSession, now: string): boolean {
+function isUseDue({last_seen_at, created_at, idle_timeout_s}: FoundSession, now: string): boolean {
   if (!idle_timeout_s) return false
   return Date.parse(now) - Date.parse(last_seen_at ?? created_at) >= NOTED_EVERY_MS
 }

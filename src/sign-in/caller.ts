@@ -2,8 +2,8 @@ import type {FastifyReply, FastifyRequest} from 'fastify'
 import {Refusal} from '../base/errors.ts'
 import {cookieIn} from '../identity/cookies.ts'
 import {isSessionToken, sentKey} from '../identity/keys.ts'
-import {hasNoOrigin, isFromOwnPage, isSameOrigin, pageToken} from '../identity/page-proof.ts'
-import {isUseDue, liveSession} from '../identity/sessions.ts'
+import {hasNoOrigin, isSameOrigin, pageToken, requireOwnPage} from '../identity/page-proof.ts'
+import {usedSession} from '../identity/sessions.ts'
 import {SignInFault} from '../identity/sign-in-fault.ts'
 import {type FoundSession, noteSessionUse} from '../store/sessions.ts'
 import type {RefusedSignIn} from './audit.ts'
@@ -49,14 +49,15 @@ export async function requireSession(request: FastifyRequest, services: SignInSe
   const token = key ?? cookieToken(request, services)
   if (token === undefined) throw new Refusal('key.missing', {header: `${prefix}-api-key`})
   if (!isSessionToken(token)) throw new Refusal('session.unknown')
-  const now = services.now().toISOString()
-  const session = await liveSession(store.db, token, now)
   const is_cookie = key === undefined
-  const csrf_token = is_cookie ? pageToken(seal.derived('pages'), session.id) : null
-  const {origin} = new URL(base_url)
-  if (is_cookie && !isFromOwnPage(request, {origin, token: csrf_token})) throw new Refusal('page.foreign')
-  if (isUseDue(session, now)) await store.write(db => noteSessionUse(db, session.id, now))
-  return {session, is_cookie, csrf_token}
+  const tokenOf = (session_id: string) => pageToken(seal.derived('pages'), session_id)
+  const session = await usedSession(store.db, token, services.now().toISOString(), {
+    requireProof(session_id) {
+      if (is_cookie) requireOwnPage(request, {base_url, token: tokenOf(session_id)})
+    },
+    noteUse: (id, now) => store.write(db => noteSessionUse(db, id, now)),
+  })
+  return {session, is_cookie, csrf_token: is_cookie ? tokenOf(session.id) : null}
 }
 
 /** The same, undefined where there is none. */

@@ -35,6 +35,8 @@ const byKind = (kind: ApiKeyKind) => (scope: string) => holdersOf(scope).include
 const both = (one: (scope: string) => boolean, other: (scope: string) => boolean) => (scope: string) =>
   one(scope) && other(scope)
 
+const USE = {requireProof: () => undefined, noteUse: async () => undefined}
+
 interface Row {
   readonly name: string
   made(): Promise<Access> | Access
@@ -57,7 +59,7 @@ describe('what each subject may do, and where', () => {
   const shown = (credential: string) =>
     authenticate(
       authenticators({
-        ...{db: admin.store.db, judge: admin.services.tokens, noteUse: async () => undefined},
+        ...{db: admin.store.db, judge: admin.services.tokens, use: USE},
         sign_in_needs: admin.services.sign_in_needs,
       }),
       credential,

@@ -116,6 +116,24 @@ describe('62: a write with the cookie needs a proof that a page of ours made it'
     expect([200, 400, 404]).toContain((await send(method, path, bearer, body)).status)
   })
 
+  test('a write that is refused for want of it does not count as a use of the session', async () => {
+    const seen = async () =>
+      (await house.gateway.admin<{data: {last_seen_at: string}[]}>('GET', '/admin/sessions')).data.map(
+        each => each.last_seen_at,
+      )
+    const before = await seen()
+    ahead_ms += 61_000
+    for (const [method, path, body] of writes)
+      expect((await send(method, path, {...cookie(), 'sec-fetch-site': 'cross-site'}, body)).status).toBe(403)
+    expect(await seen()).toEqual(before)
+    for (const [method, path, body] of [writes[0]!, writes[3]!]) {
+      ahead_ms += 61_000
+      const was = await seen()
+      await send(method, path, {...cookie(), 'sec-fetch-site': 'same-origin'}, body)
+      expect(await seen()).not.toEqual(was)
+    }
+  })
+
   test('logging out needs it too', async () => {
     for (const path of ['/v1/auth/logout', '/v2/auth/logout'])
       for (const [, headers, is_in] of proofs)

@@ -25,6 +25,7 @@ import {openGovernor} from './connections.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
 import {makeDemo} from './demo.ts'
 import {environmentConnection} from './environment-connection.ts'
+import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
@@ -49,9 +50,12 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const {settings, log, store, store_options, seal, clock, now, notes} = data
   await clock.goOn(store.db)
   const first_run = await openFirstRun(store, settings, now)
+  const started_at = new Date(now()).toISOString()
+  const of_environment = await environmentConnection(settings, store, started_at)
+  await endSessionsOfBefore(of_environment, {store, log, now: started_at})
   const connections: ConnectionSource = {
     seal,
-    of_environment: await environmentConnection(settings, store, new Date(now()).toISOString()),
+    of_environment,
     is_off: settings.auth_mode === 'NO_AUTH',
   }
   const sources = await openSources({settings, db: store.db, log, now})

@@ -67,8 +67,13 @@ export function revokeSessionsOf(db: Db, organisation_id: string, user_id: strin
   return revoked(ending(db, organisation_id, now).where('user_id', '=', user_id))
 }
 
-/** Ends the sessions that a connection opened. */
-export function revokeSessionsBy(db: Db, organisation_id: string, connection_id: string, now: string): Promise<number> {
+/** Ends the sessions that a connection opened; of every organisation where none is named. */
+export function revokeSessionsBy(
+  db: Db,
+  organisation_id: string | null,
+  connection_id: string,
+  now: string,
+): Promise<number> {
   return revoked(ending(db, organisation_id, now).where('connection_id', '=', connection_id))
 }
 
@@ -90,6 +95,12 @@ export async function revokeSessionsAt(
   if (idp_session !== null) query = query.where('idp_session', '=', idp_session)
   if (idp_subject !== null) query = query.where('idp_subject', '=', idp_subject)
   return query.returning(['id', 'user_id', 'kind']).execute()
+}
+
+/** True where a session is open that a connection opened. */
+export async function hasSessionsBy(db: Db, connection_id: string): Promise<boolean> {
+  const open = db.selectFrom('sessions').select('id').where('revoked_at', 'is', null)
+  return (await open.where('connection_id', '=', connection_id).limit(1).executeTakeFirst()) !== undefined
 }
 
 /** Ends the sessions that were opened in a way that is in none of `methods`. */
@@ -125,12 +136,9 @@ export async function dropEndedSessions(db: Db, before: string) {
   await db.deleteFrom('sessions').where('expires_at', '<', before).execute()
 }
 
-function ending(db: Db, organisation_id: string, now: string) {
-  return db
-    .updateTable('sessions')
-    .set({revoked_at: now, id_token: null})
-    .where('organisation_id', '=', organisation_id)
-    .where('revoked_at', 'is', null)
+function ending(db: Db, organisation_id: string | null, now: string) {
+  const open = db.updateTable('sessions').set({revoked_at: now, id_token: null}).where('revoked_at', 'is', null)
+  return organisation_id === null ? open : open.where('organisation_id', '=', organisation_id)
 }
 
 async function revoked(query: ReturnType<typeof ending>): Promise<number> {

@@ -30,6 +30,7 @@ import {signIn} from './0029_sign_in.ts'
 import {providerSessions} from './0030_provider_sessions.ts'
 import {lastSignIns} from './0031_last_sign_ins.ts'
 import {domainProofs} from './0032_domain_proofs.ts'
+import {returnedPeople} from './0033_returned_people.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -74,4 +75,5 @@ export const MIGRATIONS: readonly Migration[] = [
   providerSessions,
   lastSignIns,
   domainProofs,
+  returnedPeople,
 ]

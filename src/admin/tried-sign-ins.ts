@@ -101,6 +101,7 @@ async function personStep(
         statement,
         user_id: null,
         invite_id: null,
+        begun_at: now,
         holders: connection.type === 'ldap' ? 1 : null,
       }
       const person = await admitted(db, arrival, now)

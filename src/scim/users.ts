@@ -114,7 +114,7 @@ async function changed(context: ScimContext, before: ScimUserRow, resource: Muta
   await keep(context, before, facts, resource)
   if (!active && before.status === 'active') await archive(context, before)
   if (active && before.status !== 'active') {
-    await people.updateOrganisationUser(db, organisation_id, before.user_id, {status: 'active', last_updated_at: now})
+    await people.changeStatus(db, {organisation_id, user_id: before.user_id, status: 'active'}, now)
     await syncMemberships(context, [before.user_id])
   }
   return found(context, before.user_id)

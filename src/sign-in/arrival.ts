@@ -11,6 +11,8 @@ export interface Verified {
   readonly connection: SsoConnection
   readonly statement: Statement
   readonly row: SignInsTable | null
+  /** ISO 8601 UTC. */
+  readonly begun_at: string
   readonly holders: number | null
   readonly return_to: string
   readonly notes: readonly string[]
@@ -23,9 +25,9 @@ export async function letIn(
   services: SignInServices,
   verified: Verified,
 ) {
-  const {row, connection, statement, holders, notes} = verified
+  const {row, connection, statement, begun_at, holders, notes} = verified
   const finished = await finishSignIn(services, {
-    ...{connection, statement, row, holders, notes, client: clientOf(request)},
+    ...{connection, statement, row, begun_at, holders, notes, client: clientOf(request)},
     user_id: row ? row.user_id : ((await heldSession(request, services))?.session.user_id ?? null),
     invite_id: row?.invite_id ?? null,
     replaces: cookieToken(request, services),

@@ -283,7 +283,7 @@ export async function reviveUsers(db: Db, organisation_id: string, user_ids: rea
   for (const some of batches(user_ids))
     await db
       .updateTable('organisation_users')
-      .set({status: 'active', last_updated_at: now})
+      .set({status: 'active', status_changed_at: now, last_updated_at: now})
       .where('organisation_id', '=', organisation_id)
       .where('user_id', 'in', anyOf(some))
       .where('status', '=', 'archived')

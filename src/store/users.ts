@@ -12,6 +12,7 @@ export interface OrganisationUser extends UsersTable {
   readonly role: OrganisationRole
   readonly status: OrganisationUsersTable['status']
   readonly role_source?: string | null | undefined
+  readonly status_changed_at?: string | null | undefined
 }
 
 export interface UserFilter {
@@ -61,7 +62,15 @@ export async function joinOrganisation(db: Db, row: OrganisationUsersTable) {
     .insertInto('organisation_users')
     .values(row)
     .onConflict(conflict =>
-      conflict.columns(['organisation_id', 'user_id']).doUpdateSet({role, role_source, status, last_updated_at}),
+      conflict.columns(['organisation_id', 'user_id']).doUpdateSet(e => ({
+        ...{role, role_source, status, last_updated_at},
+        status_changed_at: e
+          .case()
+          .when('organisation_users.status', '<>', status)
+          .then(last_updated_at)
+          .else(e.ref('organisation_users.status_changed_at'))
+          .end(),
+      })),
     )
     .execute()
 }
@@ -70,11 +79,25 @@ export async function updateOrganisationUser(
   db: Db,
   organisation_id: string,
   user_id: string,
-  change: Partial<OrganisationUsersTable>,
+  change: Partial<Omit<OrganisationUsersTable, 'status'>>,
 ) {
   await db
     .updateTable('organisation_users')
     .set(change)
+    .where('organisation_id', '=', organisation_id)
+    .where('user_id', '=', user_id)
+    .execute()
+}
+
+/** Takes a user out of an organisation, or back. */
+export async function changeStatus(
+  db: Db,
+  {organisation_id, user_id, status}: Pick<OrganisationUsersTable, 'organisation_id' | 'user_id' | 'status'>,
+  now: string,
+) {
+  await db
+    .updateTable('organisation_users')
+    .set({status, status_changed_at: now, last_updated_at: now})
     .where('organisation_id', '=', organisation_id)
     .where('user_id', '=', user_id)
     .execute()
@@ -134,7 +157,7 @@ export async function countOwners(db: Db, organisation_id: string): Promise<numb
  * open sign-ins, and the invites that wait for his address.
  */
 export async function leaveOrganisation(db: Db, organisation_id: string, user_id: string, now: string) {
-  await updateOrganisationUser(db, organisation_id, user_id, {status: 'archived', last_updated_at: now})
+  await changeStatus(db, {organisation_id, user_id, status: 'archived'}, now)
   await db
     .deleteFrom('workspace_users')
     .where('organisation_id', '=', organisation_id)
@@ -246,6 +269,7 @@ function usersOf(db: Db, organisation_id: string) {
     .select(['users.id', 'users.email', 'users.first_name', 'users.last_name'])
     .select(['organisation_users.role', 'organisation_users.status', 'organisation_users.role_source'])
     .select(['organisation_users.created_at', 'organisation_users.last_updated_at'])
+    .select('organisation_users.status_changed_at')
     .where('organisation_users.organisation_id', '=', organisation_id)
 }
 

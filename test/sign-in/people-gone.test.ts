@@ -151,6 +151,32 @@ describe.each(KINDS)('IC9: all that is under way when somebody leaves, on %s', k
     expect(await answers(house.gateway.url)).toMatchObject(GONE)
   })
 
+  test('C5: what was not tried while he was away does not work afterwards, nor what he began then', async () => {
+    const claims = {sub: 'nora', email: 'nora@example.test'}
+    const {user, answers, sessions} = await prepared(claims)
+    const before = sessions()
+    await scim('PATCH', `/Users/${user.id}`, active('False'))
+    const away = await begun()
+    await scim('PATCH', `/Users/${user.id}`, active('True'))
+    expect(await answers(house.gateway.url)).toMatchObject({...GONE, saml: 400, oidc: 400})
+    expect((await away.browser.go(away.back)).status).toBe(400)
+    expect([sessions(), away.browser.session]).toEqual([before, undefined])
+    expect((await house.refusal('transaction_expired')).body.detail).toMatch(/removed or came back/)
+    const {browser, reply} = await house.comes(claims, undefined, oidc())
+    expect([reply.status, (await browser.self()).user.id]).toEqual([303, user.id])
+  })
+
+  test('C5: a sign-in of before the removal brings nobody back by an invite of after it', async () => {
+    const claims = {sub: 'olli', email: 'olli@example.test'}
+    const id = (await (await house.comes(claims, undefined, oidc())).browser.self()).user.id
+    const open = await begun()
+    await house.gateway.admin('DELETE', `/admin/users/${id}`)
+    const invite = await house.invite(claims.email)
+    expect((await open.browser.go(open.back)).status).toBe(400)
+    expect([open.browser.session, await house.inviteStatus(invite.id)]).toEqual([undefined, 'pending'])
+    expect((await house.comes(claims, undefined, oidc())).reply.status).toBe(303)
+  })
+
   test('a service key that he made goes on, and the row counts what ended', async () => {
     await house.gateway.person('sue', 'admin')
     const sue = await house.session('sue')

@@ -91,6 +91,7 @@ async function linkedUser(
   if (!address) await requireDomain(context, readAddress(before.email))
   const invites = await pendingInvites(context, before.email)
   if (before.status === 'archived') await requireWayBack(context, before, invites)
+  requireNoChangeSince(context, before)
   await updateIdentity(db, link.id, {last_seen_at: now, ...(address && {email: address.address})})
   const power = await accountPower(db, organisation_id, before.id)
   const email = await takeAddress(context, before, address?.address ?? before.email, power)
@@ -146,13 +147,14 @@ async function userByAddress(context: AdmissionContext, {address}: EmailAddress)
     throw new SignInFault('link_conflict', 'the address belongs to another identity at this provider')
   requireProof(power, proof)
   const user = await findOrganisationUser(db, organisation_id, known.id)
+  if (user?.status === 'archived') await requireWayBack(context, user, invites)
+  requireNoChangeSince(context, user)
   if (user?.status === 'active') {
     await link(context, user.id, address, proof)
     if (!power.is_elsewhere) await takeNames(context, user)
     return acceptInvites(context, user, invites, proof)
   }
-  if (user) await requireWayBack(context, user, invites)
-  else requireWayIn(context, invites)
+  if (!user) requireWayIn(context, invites)
   await link(context, known.id, address, proof)
   return joined(context, known.id, invites, proof)
 }
@@ -186,6 +188,16 @@ async function joined(
   await joinOrganisation(db, {organisation_id, user_id, role, status: 'active', role_source, ...times})
   const user = (await findOrganisationUser(db, organisation_id, user_id))!
   return acceptInvites(context, user, invites, proof)
+}
+
+/** A sign-in that was open when its person was removed does not come back with him, nor one of while he was away. */
+function requireNoChangeSince({begun_at}: AdmissionContext, user: OrganisationUser | undefined) {
+  const changed_at = user?.status_changed_at ?? null
+  if (changed_at === null || begun_at >= changed_at) return
+  throw new SignInFault(
+    'transaction_expired',
+    `it began before ${changed_at}, when the person was removed or came back`,
+  )
 }
 
 /** A person who was removed comes back by an invite that was made afterwards, and only where no directory says no. */

@@ -11,6 +11,8 @@ export interface Arrival {
   readonly user_id: string | null
   /** The invite from whose link it began. */
   readonly invite_id: string | null
+  /** ISO 8601 UTC: when the sign-in began. */
+  readonly begun_at: string
   /** How many entries of the directory have the address; null where the provider has none. */
   readonly holders: number | null
 }

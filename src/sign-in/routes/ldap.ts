@@ -35,6 +35,7 @@ async function typed(request: FastifyRequest, reply: FastifyReply, services: Sig
   requireOwnForm(request, services)
   requireSecure(request.headers.host, services.base_url, services.settings.session_cookie_secure)
   const fields = fieldsOf(request.body)
+  const now = services.now().toISOString()
   let connection: LdapWay | null = null
   let statement: Statement | null = null
   return attempted({services, request, who: () => refusedWho(connection, statement)}, async () => {
@@ -52,7 +53,8 @@ async function typed(request: FastifyRequest, reply: FastifyReply, services: Sig
     statement = await stated(services, way, answer)
     const holders = await holdersOf(services, way, statement)
     const return_to = returnPath(fields.text('return_to', 16_384), services.base_url)
-    return letIn(request, reply, services, {connection: way, statement, row, return_to, holders, notes: []})
+    const begun_at = row?.created_at ?? now
+    return letIn(request, reply, services, {connection: way, statement, row, begun_at, return_to, holders, notes: []})
   })
 }
 

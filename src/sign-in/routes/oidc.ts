@@ -46,6 +46,7 @@ async function answered(request: FastifyRequest, reply: FastifyReply, services: 
         connection: connection!,
         statement,
         row,
+        begun_at: row.created_at,
         return_to,
         holders: null,
         notes: [],

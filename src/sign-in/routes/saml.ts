@@ -194,8 +194,8 @@ async function finished(request: FastifyRequest, reply: FastifyReply, services: 
     const text = seal.open(row.result!, resultPlace(row))
     const {notes, ...held} = JSON.parse(text) as Kept
     statement = held.statement
-    const {return_to} = row
-    const verified = {connection, statement, row, return_to, notes, holders: null}
+    const {return_to, created_at: begun_at} = row
+    const verified = {connection, statement, row, begun_at, return_to, notes, holders: null}
     return endingIfRefused(services, row, () => letIn(request, reply, services, verified))
   })
 }

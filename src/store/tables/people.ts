@@ -20,6 +20,8 @@ export interface OrganisationUsersTable {
   /** The giver of the role: `scim`, `invite`, `mapping` of a provider's groups; null for people here. */
   role_source?: string | null
   status: 'active' | 'archived'
+  /** The last time that he was taken out or back: sign-ins that began before it let him in no more. */
+  status_changed_at?: string | null
   created_at: string
   last_updated_at: string
 }

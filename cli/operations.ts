@@ -6,6 +6,7 @@ const COMMANDS: Readonly<Record<OperationId, string>> = {
   'organisation_auth.get': 'jwt show',
   'organisation_auth.update': 'jwt set',
   'organisation_auth.test': 'jwt test',
+  'organisation_auth.check': 'sso check',
   'domains.list': 'domains list',
   'domains.create': 'domains create',
   'domains.create_verified': 'domains create',

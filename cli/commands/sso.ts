@@ -6,6 +6,7 @@ import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {type ConfirmOption, confirmed, fileText, group, leaf, withConfirm} from '../options.ts'
 import type {TableColumn} from '../table.ts'
 import {plain} from '../width.ts'
+import {check} from './sso-check.ts'
 
 const COLUMNS: readonly TableColumn<ConnectionShown>[] = [
   {title: 'name', value: row => row.name, whole: true},
@@ -34,6 +35,7 @@ export function sso(): Command {
     update(),
     remove(),
     test(),
+    check(),
     require(),
     relink(),
   ])

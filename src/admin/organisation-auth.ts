@@ -16,8 +16,10 @@ import {
   sessionSettings,
   ssoSettings,
 } from '../schema/organisation-auth.ts'
+import {OrganisationAuthCheck, OrganisationAuthChecked} from '../schema/sign-in-checks.ts'
 import {findOrganisation, updateOrganisation} from '../store/organisations.ts'
 import {findWorkspace} from '../store/workspaces.ts'
+import {checkedPeople} from './departed-people.ts'
 import {makesOwners} from './makes-owners.ts'
 import {type OperationCall, operation} from './operation.ts'
 import {signInPlaces} from './sign-in-places.ts'
@@ -68,6 +70,20 @@ export const organisationAuth = [
     body: OrganisationAuthTest,
     reply: OrganisationAuthTested,
     handle: tested,
+  }),
+  operation({
+    id: 'organisation_auth.check',
+    tag,
+    method: 'POST',
+    path: `${path}/check`,
+    summary:
+      'Look up in its directory (LDAP) the people that a connection let in, a page at a time, ' +
+      'and archive those who left',
+    scopes: ['organisation_settings.update'],
+    only_reads: true,
+    body: OrganisationAuthCheck,
+    reply: OrganisationAuthChecked,
+    handle: checkedPeople,
   }),
 ] as const
 

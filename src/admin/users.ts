@@ -111,7 +111,7 @@ async function userOf({
 }
 
 /** Owners are changed by owners and the operator alone, and an organisation keeps one. */
-async function guardOwner({actor, db}: CallerScope, user: store.OrganisationUser) {
+export async function guardOwner({actor, db}: CallerScope, user: store.OrganisationUser) {
   if (user.role !== 'owner') return
   if (actor.subject.kind !== 'operator' && actor.person?.organisation_role !== 'owner')
     throw new Refusal('role.above', {role: 'owner', own: actor.person?.organisation_role ?? 'admin'})

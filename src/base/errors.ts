@@ -49,6 +49,7 @@ export const REFUSALS = {
   'token.person': {...NOT_ALLOWED, say: 'The person of this token no longer has access.'},
   'token.limits': {...NOT_KNOWN, say: 'The limits in the token are not valid: {issues}'},
   'token.exhausted': {...EXHAUSTED, say: 'The usage limit of this token is used up.{standing}{hint}'},
+  'directory.failed': {status: 502, admin: 'AB04', type: 'connection_error', code: null, say: 'The directory of {connection} did not say who is there, so no one was archived: {reason}.'},
   'invite.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The invite is not known to this gateway, was used, cancelled or sent anew, or has expired. Ask for a new one.'},
   'role.above': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: the role {role} is above your own, {own}.'},
   'role.own_only': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: {deed} is for managers and admins of the workspace.'},

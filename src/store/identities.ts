@@ -1,6 +1,7 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import {paged} from './rows.ts'
+import type {OrganisationRole} from './tables/people.ts'
 import type {IdentitiesTable} from './tables/sign-in.ts'
 
 /** The link of a subject at an issuer to a user of the organisation. */
@@ -45,6 +46,59 @@ export interface IdentityFilter {
 /** Newest first. */
 export function listIdentities(db: Db, filter: IdentityFilter, page: Page): Promise<Paged<IdentitiesTable>> {
   return paged(matching(db, filter).selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
+}
+
+/** A link with the user that it is of. */
+export interface LinkedPerson extends IdentitiesTable {
+  readonly user_email: string
+  readonly role: OrganisationRole
+}
+
+export interface LinkedPeople {
+  readonly organisation_id: string
+  readonly issuer: string
+  /** Those whose ids come after it. */
+  readonly after?: string | undefined
+  readonly user_ids?: readonly string[] | undefined
+  readonly limit: number
+}
+
+/** Links of an issuer to active users of the organisation, by their ids. */
+export function linkedPeople(
+  db: Db,
+  {organisation_id, issuer, after, user_ids, limit}: LinkedPeople,
+): Promise<LinkedPerson[]> {
+  let links = ofActive(db, organisation_id, issuer)
+  if (after !== undefined) links = links.where('identities.id', '>', after)
+  if (user_ids) links = links.where('identities.user_id', 'in', [...user_ids])
+  return links
+    .innerJoin('users', 'users.id', 'identities.user_id')
+    .selectAll('identities')
+    .select(['users.email as user_email', 'organisation_users.role'])
+    .orderBy('identities.id')
+    .limit(limit)
+    .execute()
+}
+
+/** How many links of an issuer there are to active users of the organisation. */
+export async function countLinked(db: Db, organisation_id: string, issuer: string): Promise<number> {
+  const {n} = await ofActive(db, organisation_id, issuer)
+    .select(e => e.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
+function ofActive(db: Db, organisation_id: string, issuer: string) {
+  return db
+    .selectFrom('identities')
+    .innerJoin('organisation_users', join =>
+      join
+        .onRef('organisation_users.user_id', '=', 'identities.user_id')
+        .onRef('organisation_users.organisation_id', '=', 'identities.organisation_id'),
+    )
+    .where('identities.organisation_id', '=', organisation_id)
+    .where('identities.issuer', '=', issuer)
+    .where('organisation_users.status', '=', 'active')
 }
 
 export async function insertIdentity(db: Db, row: IdentitiesTable) {

@@ -160,6 +160,7 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'organisation_auth.get': () => ({}),
   'organisation_auth.update': () => ({body: {jwt: {enabled: false}}}),
   'organisation_auth.test': () => ({body: {part: 'jwt'}}),
+  'organisation_auth.check': () => ({body: {connection: 'house'}}),
   'domains.list': () => ({}),
   'domains.create': () => ({body: {domain: `${newId()}.example.com`}}),
   'domains.verify': p => ({params: {domainId: p.domain}, body: {method: 'dns'}}),

@@ -45,6 +45,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'domains.update': {allow_subdomains: true},
   'scim_tokens.create': {name: 'entra', expires_at: '2030-12-31T00:00:00Z'},
   'organisation_auth.test': {part: 'jwt', token: 'eyJEXAMPLE.eyJEXAMPLE.EXAMPLE'},
+  'organisation_auth.check': {connection: 'house'},
   'organisation.update': {name: 'Default', settings: {security: {logs: {membersViewLogs: false}}}},
   'workspace_settings.update': {security: {logs: {membersViewLogs: true}}},
   'invites.create': {email: 'someone@example.com', role: 'member', workspaces: [{id: 'search', role: 'member'}]},

@@ -7,6 +7,7 @@ import type {LdapConnection} from './connection.ts'
 import {dialed, type LdapDialing, type LdapStep} from './dial.ts'
 import type {LdapPerson} from './entries.ts'
 import {LdapPool, poolKey} from './pool.ts'
+import {type LdapLink, type LdapPresence, presenceIn} from './presence.ts'
 import {type LdapRequests, ldapRequests} from './requests.ts'
 import {bindSearchAccount} from './search-account.ts'
 import {countAddress, findPerson, groupsOf, locksOf, type Searching, searchingOver} from './searches.ts'
@@ -89,6 +90,11 @@ export class LdapDirectories {
   /** How many entries have `address` as an e-mail address; 2 for all larger numbers. Throws SignInFault. */
   async countOfAddress(settings: LdapSettings, address: string): Promise<number> {
     return countAddress(this.#searching(settings, await ldapRequests()), settings, address)
+  }
+
+  /** How the directory has a person who was let in before. Throws SignInFault where it does not say. */
+  async presenceOf(settings: LdapSettings, link: LdapLink): Promise<LdapPresence> {
+    return presenceIn(this.#searching(settings, await ldapRequests()), settings, link)
   }
 
   /**

@@ -39,6 +39,8 @@ const [MEMBER_OF, CONTROL, NS_LOCK, LOCKED_TIME] = [
 ]
 export const LOCK_ATTRIBUTES: readonly string[] = [CONTROL, NS_LOCK, LOCKED_TIME]
 const ACCOUNT_DISABLED = 2
+/** The time that means a lock that an administrator alone lifts. */
+const LOCKED_BY_HAND = '000001010000'
 
 const MAX_NAME_BYTES = 4096
 const CONTROL_CHARACTERS = /[\x00-\x1f\x7f-\x9f]/
@@ -82,7 +84,9 @@ export function locksIn(entry: LdapEntry): readonly LdapLock[] {
   if (control !== undefined && Number(control) & ACCOUNT_DISABLED)
     locks.push({reason: `${CONTROL} says that it is disabled`, lifts_by_bind: false})
   if (/^true$/i.test(text(NS_LOCK) ?? '')) locks.push({reason: `${NS_LOCK} is set`, lifts_by_bind: false})
-  if (text(LOCKED_TIME) !== undefined) locks.push({reason: `${LOCKED_TIME} is set`, lifts_by_bind: true})
+  const locked = text(LOCKED_TIME)
+  if (locked !== undefined)
+    locks.push({reason: `${LOCKED_TIME} is set`, lifts_by_bind: !locked.startsWith(LOCKED_BY_HAND)})
   return locks
 }
 

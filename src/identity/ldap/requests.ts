@@ -5,9 +5,11 @@ export interface LdapSearch {
   readonly base: string
   readonly scope: 'base' | 'sub'
   /** Text of RFC 4515, or one attribute that must be equal to a value as it is. */
-  readonly filter: string | {readonly attribute: string; readonly value: string}
+  readonly filter: string | {readonly attribute: string; readonly value: string | Buffer}
   readonly attributes: readonly string[]
   readonly most_entries: number
+  /** Its base may be gone: then it finds nothing. */
+  readonly may_be_absent?: true
 }
 
 /** Builds the requests that are sent. */

@@ -92,6 +92,7 @@ export function searchingOver(connection: LdapConnection, requests: LdapRequests
   return async (name, search) => {
     const answered = await connection.ask(requests.search(search))
     const {code} = answered.result
+    if (code === NO_SUCH_OBJECT && search.may_be_absent) return {...answered, entries: [], has_more: false}
     if (code === SUCCESS || code === SIZE_LIMIT_EXCEEDED) return answered
     const detail = `${name} failed: ${noted(answered.result)}`
     if (code === PROTOCOL_ERROR) throw new SignInFault('provider_invalid', detail)
@@ -103,6 +104,6 @@ export function searchingOver(connection: LdapConnection, requests: LdapRequests
 const GROUP_SEARCH = 'the search for groups'
 const NO_ATTRIBUTES = ['1.1']
 const MAX_GROUPS = 1000
-const [SUCCESS, PROTOCOL_ERROR, SIZE_LIMIT_EXCEEDED] = [0, 2, 4]
+const [SUCCESS, PROTOCOL_ERROR, SIZE_LIMIT_EXCEEDED, NO_SUCH_OBJECT] = [0, 2, 4, 32]
 /** No such base, a name that is none, not allowed: the same answer would come tomorrow. */
 const WRONG_SETTINGS = new Set([12, 13, 18, 21, 32, 34, 50, 53])

@@ -12,6 +12,8 @@ export interface LdapRequest {
   readonly dn: string
   readonly password: string
   readonly is_tls: boolean
+  /** All its bytes, as text: the values that a search looks for are in it. */
+  readonly text: string
   /** Which connection, from 1. */
   readonly connection: number
 }
@@ -111,6 +113,7 @@ function readRequest(message: Buffer, is_tls: boolean, connection: number): Ldap
     dn: dn?.bytes.toString() ?? '',
     password: kind === 'bind' ? (third?.bytes.toString() ?? '') : '',
     is_tls,
+    text: message.toString('latin1'),
     connection,
   }
 }

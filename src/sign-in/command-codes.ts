@@ -67,7 +67,8 @@ export function readCommand(word: string): WaitingCommand {
   const {port, state, challenge, host} = (value ?? {}) as Partial<WaitingCommand>
   const is_port = Number.isInteger(port) && port! > 1023 && port! < 65_536
   const are_words = typeof state === 'string' && /^[\w-]{16,255}$/.test(state) && isChallenge(challenge)
-  if (!is_port || !are_words || typeof host !== 'string' || host.length > LONGEST_HOST)
+  const is_host = typeof host === 'string' && host.length <= LONGEST_HOST && !host.includes('\0')
+  if (!is_port || !are_words || !is_host)
     throw new Refusal('body.invalid', {issues: 'request: is none of gateway login. Start it again.'})
   return {port: port!, state, challenge: challenge!, host}
 }

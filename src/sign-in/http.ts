@@ -4,6 +4,7 @@ import {newTimeId} from '../base/ids.ts'
 import {checkDepth} from '../base/json-shape.ts'
 import {storeRefusal} from '../base/store-fault.ts'
 import {SignInFault} from '../identity/sign-in-fault.ts'
+import {findNul} from '../schema/nul.ts'
 import {clientOf, noteClient, wantsJson} from './caller.ts'
 import {errorPage} from './pages/error-page.ts'
 import {type RefusalView, viewOf} from './refusals.ts'
@@ -52,6 +53,7 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
     })
     scope.setErrorHandler((fault, request, reply) => refuse(fault, request, reply, services))
     scope.addHook('onRequest', (request, reply) => admit(request, reply, services))
+    scope.addHook('preHandler', requireNoNul)
     scope.addHook('onRoute', route => {
       route.bodyLimit ??= BODY_LIMIT
     })
@@ -71,6 +73,16 @@ async function admit(request: FastifyRequest, reply: FastifyReply, services: Sig
   for (const name of OF_OTHER_ORIGINS) reply.removeHeader(name)
   // a browser that fetches ahead would use up what is used once
   if (request.method === 'HEAD' || isAhead(request)) return reply.code(204).send()
+}
+
+/**
+ * Texts may reach a database, and PostgreSQL takes no NUL character: a stranger's would be a fault of ours. What a
+ * person types to be known by is only compared, and a wrong name or password is refused as any other.
+ */
+async function requireNoNul({params, query, body}: FastifyRequest) {
+  const {username: _, password: __, ...kept} = (body ?? {}) as Record<string, unknown>
+  const [name] = findNul(query) ?? findNul(kept) ?? (findNul(params) ? ['the path'] : [])
+  if (name !== undefined) throw new Refusal('body.invalid', {issues: `${name}: must hold no NUL character.`})
 }
 
 function isAhead({method, headers}: FastifyRequest): boolean {

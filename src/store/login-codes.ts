@@ -1,5 +1,4 @@
 import type {Db} from './database.ts'
-import type {ProviderMarks} from './sessions.ts'
 import type {LoginCodesTable} from './tables/sign-in.ts'
 
 export async function insertLoginCode(db: Db, row: LoginCodesTable) {
@@ -32,6 +31,23 @@ export async function countOpenCodes(db: Db, client_ip: string, now: string): Pr
   return Number(n)
 }
 
+/** Ends what waits to be fetched by command lines that people of `of` allowed. */
+export async function denyAllowedCodes(db: Db, organisation_id: string | null, of: AllowedBy): Promise<void> {
+  let codes = db.updateTable('login_codes').set({status: 'denied'}).where('status', '=', 'confirmed')
+  if (organisation_id !== null) codes = codes.where('organisation_id', '=', organisation_id)
+  if ('user_id' in of) codes = codes.where('user_id', '=', of.user_id)
+  if ('connection_id' in of) codes = codes.where('connection_id', '=', of.connection_id)
+  if ('other_methods' in of)
+    codes = codes.where(e => e.or([e('method', 'not in', [...of.other_methods]), e('method', 'is', null)]))
+  await codes.execute()
+}
+
+/** By a person, by a connection through which they signed in, or in a way that is none of some. */
+export type AllowedBy =
+  | {readonly user_id: string}
+  | {readonly connection_id: string}
+  | {readonly other_methods: readonly string[]}
+
 /** Changes a code that has this status; false where it has another by now. */
 export async function moveLoginCode(
   db: Db,
@@ -45,6 +61,13 @@ export async function moveLoginCode(
     .where('status', '=', status)
     .executeTakeFirst()
   return numUpdatedRows === 1n
+}
+
+/** A sign-in as its provider names it, hashed: the session, the person, or the session of that person. */
+export interface ProviderMarks {
+  readonly connection_id: string
+  readonly idp_session: string | null
+  readonly idp_subject: string | null
 }
 
 /** Takes back codes that a session of these marks confirmed and no command line fetched yet. */

@@ -1,5 +1,6 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
+import {denyAllowedCodes, type ProviderMarks} from './login-codes.ts'
 import {paged} from './rows.ts'
 import type {OrganisationRole, OrganisationUsersTable, SessionMethod, SessionsTable} from './tables/people.ts'
 
@@ -62,26 +63,24 @@ export async function revokeSession(db: Db, id: string, now: string) {
   await db.updateTable('sessions').set({revoked_at: now, id_token: null}).where('id', '=', id).execute()
 }
 
-/** Ends the sessions of a user in an organisation; how many that were. */
-export function revokeSessionsOf(db: Db, organisation_id: string, user_id: string, now: string): Promise<number> {
+/** Ends the sessions of a user in an organisation, and those that command lines were allowed; how many there were. */
+export async function revokeSessionsOf(db: Db, organisation_id: string, user_id: string, now: string): Promise<number> {
+  await denyAllowedCodes(db, organisation_id, {user_id})
   return revoked(ending(db, organisation_id, now).where('user_id', '=', user_id))
 }
 
-/** Ends the sessions that a connection opened; of every organisation where none is named. */
-export function revokeSessionsBy(
+/**
+ * Ends the sessions that a connection opened, and those that command lines were allowed by one of them; of every
+ * organisation where none is named.
+ */
+export async function revokeSessionsBy(
   db: Db,
   organisation_id: string | null,
   connection_id: string,
   now: string,
 ): Promise<number> {
+  await denyAllowedCodes(db, organisation_id, {connection_id})
   return revoked(ending(db, organisation_id, now).where('connection_id', '=', connection_id))
-}
-
-/** A sign-in as its provider names it, hashed: the session, the person, or the session of that person. */
-export interface ProviderMarks {
-  readonly connection_id: string
-  readonly idp_session: string | null
-  readonly idp_subject: string | null
 }
 
 /** Ends the sessions that bear the marks of a connection's provider; which ones those were. */
@@ -103,13 +102,14 @@ export async function hasSessionsBy(db: Db, connection_id: string): Promise<bool
   return (await open.where('connection_id', '=', connection_id).limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Ends the sessions that were opened in a way that is in none of `methods`. */
-export function revokeOtherMethods(
+/** The same of those that were opened in a way that is in none of `methods`. */
+export async function revokeOtherMethods(
   db: Db,
   organisation_id: string,
   methods: readonly SessionMethod[],
   now: string,
 ): Promise<number> {
+  await denyAllowedCodes(db, organisation_id, {other_methods: methods})
   return revoked(
     ending(db, organisation_id, now).where(e => e.or([e('method', 'not in', [...methods]), e('method', 'is', null)])),
   )

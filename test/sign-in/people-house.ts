@@ -66,7 +66,7 @@ function acts(house: OidcHouse) {
       return {id: made.id, token: made.invite_link.split('#token=')[1]!}
     },
     /** Writes into the database, past the gateway. */
-    write: (statement: string) => withStore(gateway, ({db}) => sql.raw(statement).execute(db)),
+    write: (statement: string) => writeInto(gateway, statement),
     async inviteStatus(id: string): Promise<string> {
       return (await gateway.admin<{status: string}>('GET', `/admin/users/invites/${id}`)).status
     },
@@ -104,6 +104,11 @@ async function withStore<T>({folder, shared}: OidcHouse['gateway'], work: (store
   } finally {
     await store.close()
   }
+}
+
+/** Writes into the database of a gateway, past it. */
+export function writeInto(gateway: OidcHouse['gateway'], statement: string) {
+  return withStore(gateway, ({db}) => sql.raw(statement).execute(db))
 }
 
 /** Every row of every table, as text; but of those that workers write by themselves. */

@@ -2,7 +2,7 @@ import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {startGateway} from '../support/gateway.ts'
 import {type Browser, type OidcHouse, openOidc, says} from '../support/sign-in.ts'
 import {KINDS} from '../support/stores.ts'
-import {everyRow, patch, scimUser} from './people-house.ts'
+import {everyRow, patch, scimUser, writeInto} from './people-house.ts'
 
 const JSON_WANTED = {accept: 'application/json'}
 const MINUTE_MS = 60_000
@@ -252,6 +252,35 @@ describe.each(KINDS)('sessions, on %s', kind => {
     )
     const stays = await of_form.go('/v2/auth/logout', {method: 'POST', body: new URLSearchParams()})
     expect(stays.location).toBe(`${house.gateway.shared.CONTROL_PLANE_URL}/v2/auth/signed-out`)
+  })
+
+  test('a token of the provider that cannot be opened any more keeps no one signed in', async () => {
+    const browser = await enter()
+    const token = browser.session!
+    const {session} = await browser.self()
+    const other = (await (await enter('omar')).self()).session.id
+    // sealed for another row, as one of another key would be
+    const foreign = `select id_token from sessions where id = '${other}'`
+    await writeInto(house.gateway, `update sessions set id_token = (${foreign}) where id = '${session.id}'`)
+    const reply = await post(browser, '/v1/auth/logout')
+    expect([reply.status, reply.body]).toEqual([200, {logout_url: null}])
+    await expectEnded(house.gateway.browser(), token)
+  })
+
+  test('all sessions of a person are ended: a command line that one of them allowed is not let in', async () => {
+    const browser = await enter('noor')
+    const {user} = await browser.self()
+    const allowed = async () => {
+      const asked = await post(house.gateway.browser(), '/v1/auth/device', {client: 'gateway-cli', host: 'laptop'})
+      const {device_code, user_code} = asked.body
+      expect((await post(browser, '/v2/auth/device', {user_code, decision: 'approve'})).status).toBe(200)
+      return () => post(house.gateway.browser(), '/v1/auth/device/token', {device_code})
+    }
+    expect((await (await allowed())()).status).toBe(200)
+    const fetched = await allowed()
+    await house.gateway.admin('DELETE', `/admin/users/${user.id}/sessions`)
+    const late = await fetched()
+    expect([late.status, late.body]).toEqual([400, {error: 'access_denied'}])
   })
 
   test('/v1/auth/keys: the keys of the person with what each spent, and of nobody else', async () => {

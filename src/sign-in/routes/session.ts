@@ -134,8 +134,18 @@ async function loggedOut(request: FastifyRequest, reply: FastifyReply, services:
   return reply.redirect(logout_url ?? `${base_url}${SIGNED_OUT}`, 303)
 }
 
-function openedIdToken({seal}: SignInServices, {id, organisation_id, id_token}: FoundSession): string | null {
-  return id_token ? seal.open(id_token, idTokenPlace(id, organisation_id)) : null
+/** Null where there is none, and where it cannot be opened: the session ends here all the same. */
+function openedIdToken({seal, log}: SignInServices, {id, organisation_id, id_token}: FoundSession): string | null {
+  if (!id_token) return null
+  try {
+    return seal.open(id_token, idTokenPlace(id, organisation_id))
+  } catch (fault) {
+    log.warn(
+      {fault, session_id: id},
+      'the ID token of a session cannot be opened; its provider hears nothing of the end',
+    )
+    return null
+  }
 }
 
 async function logoutUrl(services: SignInServices, {connection_id}: FoundSession, id_token: string | null) {

@@ -10,7 +10,9 @@ import type {RefusedSignIn} from './audit.ts'
 import type {SignInClient} from './client.ts'
 import type {SignInServices} from './services.ts'
 
-const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const
+const PROXY_HEADERS = ['forwarded', 'x-real-ip', 'via'] as const
+/** For, host, proto, port: which of them a proxy sends is its own choice. */
+const FORWARDED = 'x-forwarded-'
 
 const clients = new WeakMap<FastifyRequest, SignInClient>()
 
@@ -25,7 +27,11 @@ export function clientOf(request: FastifyRequest): SignInClient {
 
 /** True where a proxy passed the request on: its address is then that of the proxy, for everybody. */
 export function isProxied({headers}: FastifyRequest): boolean {
-  return PROXY_HEADERS.some(name => headers[name] !== undefined)
+  return PROXY_HEADERS.some(name => headers[name] !== undefined) || Object.keys(headers).some(isForwarded)
+}
+
+function isForwarded(name: string): boolean {
+  return name.startsWith(FORWARDED)
 }
 
 /** The token of the session that the browser keeps; undefined where it sent none. */

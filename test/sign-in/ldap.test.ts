@@ -269,6 +269,26 @@ describe.skipIf(NO_SLAPD).each(KINDS)('LDAP, from the typed password to a sessio
     expect(house.binds).toEqual([])
   })
 
+  test('a sign-in by the link of an invite is over once its connection was changed', async () => {
+    addPerson(house.slapd, 'ines')
+    const invite = {email: 'ines@example.test', role: 'member', workspaces: []}
+    const link = await house.gateway.admin<{invite_link: string}>('POST', '/admin/users/invites', invite)
+    const token = link.invite_link.split('#token=')[1]!
+    const begun = async () => {
+      const browser = house.gateway.browser()
+      const {location} = await browser.go(`/v2/auth/login?invite_token=${token}`)
+      const {connection, state} = Object.fromEntries(new URL(location!, browser.base).searchParams)
+      return () => house.signIn({username: 'ines', browser, more: {connection: connection!, state: state!}})
+    }
+    const late = await begun()
+    await house.connect({user_filter: '(uid={username})'})
+    const {reply} = await late()
+    expect([reply.status, reply.body.data.errorCode]).toEqual([400, 'AB01'])
+    expect(house.binds).toEqual([])
+    expect((await (await begun())()).reply.status).toBe(200)
+    await house.connect({user_filter: null})
+  })
+
   test('an organisation without a connection of this kind: 404', async () => {
     const {reply} = await house.signIn({username: 'ada', more: {organisation_id: 'none'}})
     expect(reply.status).toBe(404)

@@ -106,6 +106,9 @@ describe.skipIf(RING === 'own')('break glass: an owner signs in with a password 
     ['Forwarded', {forwarded: 'for=127.0.0.1'}],
     ['Via', {via: '1.1 proxy'}],
     ['X-Real-IP', {'x-real-ip': '127.0.0.1'}],
+    ['X-Forwarded-Host alone', {'x-forwarded-host': 'gateway.example.com'}],
+    ['X-Forwarded-Proto alone', {'x-forwarded-proto': 'https'}],
+    ['X-Forwarded-Port alone', {'x-forwarded-port': '443'}],
     ['an empty X-Forwarded-For', {'x-forwarded-for': ''}],
   ])('78: from 127.0.0.1 with %s: 403, whatever the password', async (_, headers) => {
     const right = await house.signIn('olga', RIGHT, headers)

@@ -402,6 +402,17 @@ describe('the place at which people reach the gateway', () => {
     const reply = await fetch(`${gateway.url}/v2/auth/login`, {headers: {accept: 'text/html'}, redirect: 'manual'})
     expect([reply.status, reply.headers.getSetCookie()]).toEqual([403, []])
     expect(await reply.text()).toContain('gateway certs')
+    // a provider of SAML may begin by itself, so that no page of ours was seen before
+    const {id} = await gateway.admin<{id: string}>('GET', '/admin/organisation')
+    for (const [method, path] of [
+      ['POST', `/v2/auth/saml/callback/${id}`],
+      ['POST', `/albus/v2/auth/saml/callback/${id}`],
+      ['GET', '/v2/auth/saml/finish?h=a'],
+      ['GET', '/v2/auth/callback?state=a'],
+    ] as const) {
+      const at = await fetch(gateway.url + path, {method, headers: {accept: 'text/html'}, redirect: 'manual'})
+      expect([path, at.status, (await at.text()).includes('gateway certs')]).toEqual([path, 403, true])
+    }
     await gateway.close()
   })
 })

@@ -22,7 +22,7 @@ import {type Fields, fieldsOf} from '../fields.ts'
 import {refusedWho} from '../finish.ts'
 import {requireSecure, returnPath} from '../place.ts'
 import type {SignInServices} from '../services.ts'
-import {foundSignIn} from '../transactions.ts'
+import {foundSignIn, requireUnchanged} from '../transactions.ts'
 
 type LdapWay = SsoConnection & {readonly type: 'ldap'}
 
@@ -49,6 +49,7 @@ async function typed(request: FastifyRequest, reply: FastifyReply, services: Sig
     // of an invite's link, which proves more than the address
     const row = state === undefined ? null : await foundSignIn(services, state, {cookie: request.headers.cookie})
     if (row && row.connection_id !== way.id) throw new SignInFault('transaction_foreign', 'it is of another connection')
+    if (row) requireUnchanged(row, way)
     const answer = await proven(request, services, way, fields)
     statement = await stated(services, way, answer)
     const holders = await holdersOf(services, way, statement)

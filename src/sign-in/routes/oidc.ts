@@ -7,6 +7,7 @@ import {letIn} from '../arrival.ts'
 import {attempted} from '../caller.ts'
 import {refusedWho} from '../finish.ts'
 import {redirectUri} from '../own-places.ts'
+import {requireSecure} from '../place.ts'
 import type {SignInServices} from '../services.ts'
 import {endingIfRefused, foundSignIn, openedSecrets, requireUnchanged} from '../transactions.ts'
 import {initiated} from './login.ts'
@@ -22,6 +23,7 @@ async function answered(request: FastifyRequest, reply: FastifyReply, services: 
   const params = queryOf(request)
   const is_initiated = params.has('iss') && !params.has('code') && !params.has('error') && !params.has('state')
   if (is_initiated) return initiated(request, reply, services)
+  requireSecure(request.headers.host, services.base_url, services.settings.session_cookie_secure)
   let connection: SsoConnection | null = null
   let statement: Statement | null = null
   let begun: SignInsTable | null = null

@@ -16,6 +16,7 @@ import {fieldsOf} from '../fields.ts'
 import {refusedWho} from '../finish.ts'
 import {entityId, samlConsumer, signingKey} from '../own-places.ts'
 import {confirmPage} from '../pages/error-page.ts'
+import {requireSecure} from '../place.ts'
 import type {SignInServices} from '../services.ts'
 import {
   endingIfRefused,
@@ -69,6 +70,8 @@ interface Kept {
  * is kept under a handle, with which the browser comes again from our own page.
  */
 async function consumed(request: FastifyRequest, reply: FastifyReply, services: SignInServices, alias: boolean) {
+  // a provider that begins by itself comes here first
+  requireSecure(request.headers.host, services.base_url, services.settings.session_cookie_secure)
   const {organisation} = request.params as {readonly organisation: string}
   let connection: SsoConnection | null = null
   let statement: Statement | null = null
@@ -178,6 +181,7 @@ function begunByProvider(connection: SamlWay, id: string, client_ip: string, now
 /** The second step, with the cookie of the browser that began. */
 async function finished(request: FastifyRequest, reply: FastifyReply, services: SignInServices) {
   const {store, connections, cookies, seal} = services
+  requireSecure(request.headers.host, services.base_url, services.settings.session_cookie_secure)
   const fields = fieldsOf(request.method === 'POST' ? request.body : request.query)
   let connection: SsoConnection | null = null
   let statement: Statement | null = null

@@ -1,5 +1,6 @@
 const NOT_KNOWN = {status: 401, admin: 'AB05', type: 'authentication_error', code: '03'} as const
 const EXHAUSTED = {status: 412, admin: 'AB03', type: 'api_key_exhaust_error', code: '04'} as const
+const BUSY = {status: 503, admin: 'AB04', type: 'overloaded_error', code: null} as const
 const NOT_ALLOWED = {status: 403, admin: 'AB03', type: 'permission_error', code: '033'} as const
 
 /**
@@ -128,8 +129,8 @@ export const REFUSALS = {
   'route.later': {status: 501, admin: 'AB04', type: 'not_available_error', code: null, say: '{path} is not available in this version.'}, 'row.not_found': {status: 404, admin: 'AB08', type: 'not_found_error', code: null, say: 'No {object} is known by this id.'}, 'row.exists': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: 'The {field} {value} is taken by another {object}.'},
   'row.unfit': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: '{reason}'},
   'domain.unproven': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: '{reason}'},
-  'domain.unlooked': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, retry_after_s: 30, say: '{reason}'},
-  'domain.unsent': {status: 503, admin: 'AB04', type: 'overloaded_error', code: null, retry_after_s: 60, say: '{reason}'},
+  'domain.unlooked': {...BUSY, retry_after_s: 30, say: '{reason}'},
+  'domain.unsent': {...BUSY, retry_after_s: 60, say: '{reason}'},
   'domain.too_many': {status: 429, admin: 'AB06', type: 'rate_limit_exceeded', code: null, say: '{reason}'},
   'row.in_use': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: 'This {object} still has {dependants}. {cure}'}, 'parent.not_found': {status: 404, admin: 'AB02', type: 'not_found_error', code: null, say: '{field}: no {object} is known by the id {value}.'},
   'pricing.shared': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'Prices hold for every organisation of this gateway, so no key of one of them changes them. Use the command line on the data directory.'},

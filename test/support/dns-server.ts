@@ -8,10 +8,10 @@ export type DnsAnswer = readonly (readonly string[])[] | number | Buffer | null
 export const NO_NAME = 3
 export const SERVER_FAILED = 2
 const TXT = 16
-/** An answer that is longer over UDP is cut, and asked for again over TCP (RFC 1035 §4.2.1). */
+/** A longer answer over UDP is cut; the client repeats its question over TCP (RFC 1035 §4.2.1). */
 const MAX_UDP = 1_232
 
-/** A name server on loopback, over UDP and TCP, and the names that it was asked for. */
+/** A name server on loopback, over UDP and TCP, and the names in its questions. */
 export async function dnsServer(answer: (name: string) => DnsAnswer) {
   const asked: string[] = []
   const replyTo = (question: Buffer, most: number): Buffer | null => {

@@ -27,7 +27,7 @@ export async function domainHouse(kind: StoreKind = 'sqlite') {
     admin,
     env,
     records,
-    /** Names that the name server was asked for. */
+    /** Names in questions to the name server. */
     asked: names.asked,
     /** An organisation of its own, by its admin key. */
     async organisation() {

@@ -78,7 +78,7 @@ export const HOSTILE_TOKENS: readonly [string, (of: LogoutCase) => string][] = [
   ['the event as text', changed({events: EVENT})],
   ['the event in a list', changed({events: [EVENT]})],
   ['an event without an object', changed({events: {[EVENT]: true}})],
-  ['an event of a prototype', changed({events: {__proto__: {[EVENT]: {}}}})],
+  ['an event of a prototype', changed({events: Object.fromEntries([['__proto__', {[EVENT]: {}}]])})],
   ['a nonce', changed({nonce: 'nonce'})],
   ['an empty nonce', changed({nonce: null})],
   ['neither session nor person', changed({sid: undefined, sub: undefined})],

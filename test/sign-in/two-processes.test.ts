@@ -1,6 +1,7 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {Browser} from '../support/sign-in.ts'
+import {logoutToken} from './logout-tokens.ts'
 import {openPeople, type PeopleHouse, patch, scimUser} from './people-house.ts'
 import {addSaml} from './people-saml.ts'
 import {OF_PROVIDER} from './saml-house.ts'
@@ -107,6 +108,22 @@ describe.skipIf(!database || !redis)('66: two processes on one PostgreSQL and on
     expect([status, new URL(body.logout_url).searchParams.has('id_token_hint')]).toEqual([200, true])
     expect(await browser.self()).toBe(401)
     expect(await self(house.gateway.url, {authorization: `Bearer ${token}`})).toBe(401)
+  })
+
+  test('a provider ends a sign-in at one, and it is over at the other; the same token is refused at both', async () => {
+    const nia = {sub: 'nia', email: 'nia@example.test', email_verified: true, sid: 's-nia'}
+    const {browser} = await house.comes(nia, undefined, oidc())
+    const bearer = {authorization: `Bearer ${browser.session}`}
+    const here = () => self(house.gateway.url, bearer)
+    expect([await here(), await self(twin.url, bearer)]).toEqual([200, 200])
+    const {issuer, client_id, key} = house.provider
+    const of = {issuer, client_id, key, sid: 's-nia', sub: 'nia', now_s: Math.floor(Date.now() / 1000)}
+    const body = new URLSearchParams({logout_token: logoutToken(of)})
+    const sent = (url: string) => fetch(`${url}/v2/auth/backchannel`, {method: 'POST', body})
+    const first = await Promise.all([sent(twin.url), sent(house.gateway.url)])
+    expect(first.map(({status}) => status).sort()).toEqual([200, 400])
+    expect([await here(), await self(twin.url, bearer)]).toEqual([401, 401])
+    expect((await sent(house.gateway.url)).status).toBe(400)
   })
 
   test('who is switched off at one is refused at the other within a second, as a cookie and as a bearer', async () => {

@@ -1,6 +1,5 @@
 import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
-import {newId, newTimeId} from '../base/ids.ts'
 import {hasScope} from '../identity/access.ts'
 import {issuerOf, readConnection, type SsoConnection} from '../identity/connections.ts'
 import type {LdapDirectories} from '../identity/ldap/directory.ts'
@@ -12,7 +11,6 @@ import {
   type OrganisationAuthCheck,
   type OrganisationAuthChecked,
 } from '../schema/sign-in-checks.ts'
-import {insertAuditLog} from '../store/audit-logs.ts'
 import {listConnections} from '../store/connections.ts'
 import {countLinked, identitiesOf, type LinkedPerson, linkedPeople} from '../store/identities.ts'
 import {findOrganisationUser, leaveOrganisation} from '../store/users.ts'
@@ -149,7 +147,8 @@ async function archivedOne(
       await requireNoLaterSignIn({...call, db}, connection, looked.link)
       await guardOwner({...call, db}, user)
       await leaveOrganisation(db, call.actor.organisation_id, user_id, call.now)
-      if (app.settings.audit_logs_enabled) await insertAuditLog(db, rowOf(call, connection, looked))
+      call.auditTarget(user_id, null)
+      await call.auditOutcome(db, {status: 200, note: noteOf(connection, looked)})
       return true
     })
     return {...person, archived: true, kept: was_active ? null : 'he was archived before'}
@@ -172,32 +171,7 @@ function viewOf({link, presence}: Looked): CheckedPerson {
   return {user_id, email: user_email, role, subject, ...presence, archived: false, kept: null}
 }
 
-function rowOf({actor, app, now}: Call, connection: Ldap, {link, presence}: Looked) {
-  const {subject, organisation_id} = actor
-  if (subject.kind === 'anonymous') throw new Error('a write without a caller cannot be recorded')
-  const {state, detail} = presence
-  return {
-    id: newTimeId(app.now().getTime()),
-    at: now,
-    organisation_id,
-    workspace_id: null,
-    actor_type: subject.kind,
-    actor_id: subject.id,
-    method: 'POST',
-    uri: '/v1/admin/organisation/auth/check',
-    request_id: newId(),
-    request_headers: '{}',
-    request_body: JSON.stringify({
-      reason: `directory: ${state}`,
-      detail,
-      connection: connection.name,
-      email: link.email,
-    }),
-    query_params: null,
-    status: 200,
-    resource_type: 'user',
-    resource_id: link.user_id,
-    action: 'delete',
-    client_ip: null,
-  }
+/** The reason, beside the body of the call. */
+function noteOf({name}: Ldap, {link: {email}, presence: {state, detail}}: Looked) {
+  return {reason: `directory: ${state}`, ...(detail !== null && {detail}), connection: name, email}
 }

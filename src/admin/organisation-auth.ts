@@ -80,7 +80,8 @@ export const organisationAuth = [
       'Look up in its directory (LDAP) the people that a connection let in, a page at a time, ' +
       'and archive those who left',
     scopes: ['organisation_settings.update'],
-    only_reads: true,
+    reaches_out: true,
+    audit: {resource: 'user', action: 'delete'},
     body: OrganisationAuthCheck,
     reply: OrganisationAuthChecked,
     handle: checkedPeople,

@@ -86,7 +86,7 @@ test('every write is recorded, and no read is', () => {
   const reads = ({method, only_reads}: (typeof OPERATIONS)[number]) => method === 'GET' || only_reads === true
   expect(OPERATIONS.filter(each => reads(each) === (each.audit !== undefined)).map(({id}) => id)).toEqual([])
   expect(OPERATIONS.filter(({only_reads}) => only_reads).map(({id}) => id)).toEqual([
-    ...['organisation_auth.test', 'organisation_auth.check', 'configs.explain', 'configs.replay'],
+    ...['organisation_auth.test', 'configs.explain', 'configs.replay'],
     ...['guardrails.test', 'guardrails.evaluate', 'guardrails.coverage'],
     ...['prompts.render'],
     // what calls leave behind is no administration

@@ -103,6 +103,18 @@ describe.skipIf(NO_SLAPD)('73: the connection of the environment, to a directory
     expect(await domainsOf(none.gateway)).toEqual(['kept.test'])
   })
 
+  test('a domain that was claimed before the settings named it is theirs: with them it goes', async () => {
+    const {gateway} = await opened({AUTH_VERIFIED_DOMAINS: undefined})
+    await gateway.admin('POST', '/admin/organisation/domains', {domain: 'claimed.test'})
+    await stopAll()
+    const named = await opened({AUTH_VERIFIED_DOMAINS: 'claimed.test'})
+    const {data} = await named.gateway.admin<{data: object[]}>('GET', '/admin/organisation/domains')
+    expect(data).toMatchObject([{domain: 'claimed.test', status: 'verified', proof: 'settings', looked_at: null}])
+    await stopAll()
+    const none = await opened({AUTH_VERIFIED_DOMAINS: undefined})
+    expect(await domainsOf(none.gateway)).toEqual([])
+  })
+
   test('without AUTH_MODE the domains are vouched for, and nobody signs in by LDAP', async () => {
     const port = await freePort()
     const env = {PORT: String(port), CONTROL_PLANE_URL: `http://127.0.0.1:${port}`, AUTH_VERIFIED_DOMAINS: 'b.test'}

@@ -61,6 +61,35 @@ describe.each(KINDS)('migrations on %s', kind => {
     await close()
   })
 
+  test('domains that are verified keep their place, and no record of them is looked for', async () => {
+    const {store, close} = await testStore(kind, {migrated: false})
+    await migrate(store, {
+      now,
+      steps: MIGRATIONS.slice(
+        0,
+        MIGRATIONS.findIndex(({name}) => name === '0030_domain_proofs'),
+      ),
+    })
+    const at = now().toISOString()
+    const row = {id: 'o', slug: 'o', name: 'O', created_at: at, last_updated_at: at}
+    await store.db.insertInto('organisations').values(row).execute()
+    for (const code of ['environment', '0123'])
+      await store.db
+        .insertInto('domains')
+        .values({
+          ...{id: code, organisation_id: 'o', domain: `${code}.example`, allow_subdomains: 0, status: 'verified'},
+          ...{code, created_at: at, verified_at: at},
+        })
+        .execute()
+    await migrate(store, {now})
+    const rows = store.db.selectFrom('domains').select(['id', 'proof', 'look_due_at', 'lost_at']).orderBy('id')
+    expect(await rows.execute()).toEqual([
+      {id: '0123', proof: 'operator', look_due_at: null, lost_at: null},
+      {id: 'environment', proof: 'settings', look_due_at: null, lost_at: null},
+    ])
+    await close()
+  })
+
   test('rows of before there were columns to sum by get theirs from their detail', async () => {
     const {store, close} = await testStore(kind, {migrated: false})
     await migrate(store, {

@@ -129,7 +129,8 @@ describe.skipIf(NO_BROWSER || RING === 'own')('a real provider of OpenID Connect
       })`)
       await browser.until(`location.href === '${home.steps.base}/v2/auth/signed-out'`)
       await browser.until(`document.querySelector('[role=status]')?.textContent === 'You are signed out.'`)
-      await browser.press('Sign in')
+      const link = `[...document.querySelectorAll('a')].find(each => each.innerText === 'Sign in')`
+      await browser.page.read(`setTimeout(() => ${link}.click())`)
       await browser.until(`location.pathname === '/v2/auth/sign-in'`)
       expect((await browser.call('GET', '/v1/auth/self')).status).toBe(401)
       await browser.open(home.steps.account)

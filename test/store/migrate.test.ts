@@ -67,7 +67,7 @@ describe.each(KINDS)('migrations on %s', kind => {
       now,
       steps: MIGRATIONS.slice(
         0,
-        MIGRATIONS.findIndex(({name}) => name === '0030_domain_proofs'),
+        MIGRATIONS.findIndex(({name}) => name === '0032_domain_proofs'),
       ),
     })
     const at = now().toISOString()

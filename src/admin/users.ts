@@ -126,6 +126,10 @@ async function shown({actor, db}: CallerScope, row: store.OrganisationUser) {
 }
 
 export function userView(row: store.OrganisationUser, workspace_ids: readonly string[] = []): z.input<typeof UserView> {
-  const {status: _, role_source: __, ...user} = row
-  return {...user, workspace_ids: [...workspace_ids], object: 'user'}
+  const {id, first_name, last_name, role, email, created_at, last_updated_at} = row
+  return {
+    ...{id, first_name, last_name, role, email, created_at, last_updated_at},
+    workspace_ids: [...workspace_ids],
+    object: 'user',
+  }
 }

@@ -59,12 +59,17 @@ export async function identityFigures(
     const directory = await directoryAt(served.origin)
     tell(`identity: PATCH of a group of ${MEMBERS}`)
     const patches = await patchTimes(directory)
+    // said as they come: the last part takes long, and a run may be left before it ends
+    for (const {what, p50_ms, p95_ms} of patches)
+      tell(`identity: ${what}: p50 ${p50_ms.toFixed(1)} ms, p95 ${p95_ms.toFixed(1)} ms`)
     tell('identity: a person is switched off')
     const refused_ms = await refusedAfter(directory, served.origin, [served.origin])
+    const refused_elsewhere_ms = await elsewhere(is_binary, folder, processors)
+    tell(`identity: refused after ${refused_ms.toFixed(0)} ms, elsewhere ${refused_elsewhere_ms?.toFixed(0) ?? '-'} ms`)
     const share = is_quick ? QUICK : 1
     tell(`identity: ${USERS / share} users and ${GROUPS / share} groups`)
     const synchronised = await synchronise(directory, USERS / share, GROUPS / share)
-    return {patches, refused_ms, refused_elsewhere_ms: await elsewhere(is_binary, folder, processors), synchronised}
+    return {patches, refused_ms, refused_elsewhere_ms, synchronised}
   } finally {
     await stop(served, data_dir)
   }

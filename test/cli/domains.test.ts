@@ -22,10 +22,10 @@ const here = (...words: string[]) => run(['domains', ...words, '--data-dir', gat
 test('at a URL a domain is claimed, its record is printed, and verify looks for it', async () => {
   const made = await there('create', 'example.com')
   expect(made.code).toBe(0)
-  const said = made.stdout + made.stderr
-  const [, name, value] = /^ {2}(\S+)\. TXT "(gateway-verification=[\da-f]{32})"$/m.exec(said)!
+  const printed = made.stdout + made.stderr
+  const [, name, value] = /^ {2}(\S+)\. TXT "(gateway-verification=[\da-f]{32})"$/m.exec(printed)!
   expect(name).toBe('_gateway-challenge.example.com')
-  expect(said).toContain('Then: gateway domains verify example.com')
+  expect(printed).toContain('Then: gateway domains verify example.com')
   const early = await there('verify', 'example.com')
   expect(early.code).not.toBe(0)
   expect(early.stderr).toContain('is not in the DNS. Add a TXT record')

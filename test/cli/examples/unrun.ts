@@ -5,8 +5,6 @@ export const UNRUN: Readonly<Record<string, string>> = {
     'asks a host elsewhere',
   'gateway sso test entra': 'asks a host elsewhere',
   'gateway sso test house --username ada': 'asks a host elsewhere',
-  'gateway sso check --connection house': 'asks a host elsewhere',
-  'gateway sso check --connection house --archive --yes': 'asks a host elsewhere',
   'gateway sso test entra --email ada@example.com --verified --group gw-admins': 'asks a host elsewhere',
   'gateway login https://gateway.example.com': 'a person confirms it: test/cli/login.test.ts has one',
   'gateway login https://gateway.example.com --browser --name prod':

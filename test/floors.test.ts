@@ -17,9 +17,8 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/cache',
     'src/routing',
     'src/prompts',
-    'src/mcp',
   ],
-  ['src/proxy', 'src/admin', 'src/scim', 'src/sign-in', 'src/workers'],
+  ['src/proxy', 'src/mcp', 'src/admin', 'src/scim', 'src/sign-in', 'src/workers'],
   ['src/app'],
   ['cli'],
   ['bin'],
@@ -52,6 +51,22 @@ const PROXY_FLOORS = [
   'explain',
   'proxy.ts',
 ]
+/** The plane of MCP, likewise. */
+const MCP_FLOORS = [
+  'services.ts',
+  'wire',
+  'content',
+  'upstream',
+  'credentials',
+  'pool',
+  'sync',
+  'sessions',
+  'held',
+  'relay',
+  'serve',
+  'door.ts',
+]
+const PLANES: Readonly<Record<string, readonly string[]>> = {'src/proxy/': PROXY_FLOORS, 'src/mcp/': MCP_FLOORS}
 const MAX_LINES = 400
 const MAX_PROXY_FILES = 15
 const root = resolve(import.meta.dirname, '..')
@@ -66,11 +81,11 @@ test('no file imports upward or sideways', () => {
   expect(wrong).toEqual([])
 })
 
-test('no file of the data plane imports upward', () => {
+test('no file of the data plane, and of that of MCP, imports upward', () => {
   const wrong = code.flatMap(({file, text}) => {
-    const from = proxyFloorOf(file)
+    const from = planeFloorOf(file)
     return imports(file, text)
-      .filter(to => from !== null && (proxyFloorOf(to) ?? -1) > from)
+      .filter(to => from !== null && (planeFloorOf(to) ?? -1) > from)
       .map(to => `${file} imports ${to}`)
   })
   expect(wrong).toEqual([])
@@ -99,7 +114,7 @@ const OWN_TIME: Readonly<Record<string, string>> = {
 
 test('the data plane is given its clock', () => {
   const own = /\b(?:performance\.now|Date\.now|Math\.random|setTimeout|setInterval|setImmediate)\(/
-  const taking = code.filter(({file, text}) => /^src\/(?:proxy|charge|routing)\//.test(file) && own.test(text))
+  const taking = code.filter(({file, text}) => /^src\/(?:proxy|mcp|charge|routing)\//.test(file) && own.test(text))
   expect(taking.map(({file}) => file).sort()).toEqual(Object.keys(OWN_TIME).sort())
 })
 
@@ -186,11 +201,12 @@ function folderOf(file: string): string {
   return parts.length === 2 ? 'src' : `src/${parts[1]}`
 }
 
-/** The floor of a file in the data plane; null of any other. One that stands on no floor is a fault of the table. */
-function proxyFloorOf(file: string): number | null {
-  if (!file.startsWith('src/proxy/')) return null
-  const floor = PROXY_FLOORS.indexOf(file.split('/')[2]!)
-  if (floor < 0) throw new Error(`${file} stands on no floor of the data plane`)
+/** The floor of a file in its plane; null of a file in none. One that stands on no floor is a fault of the table. */
+function planeFloorOf(file: string): number | null {
+  const plane = Object.keys(PLANES).find(folder => file.startsWith(folder))
+  if (plane === undefined) return null
+  const floor = PLANES[plane]!.indexOf(file.split('/')[2]!)
+  if (floor < 0) throw new Error(`${file} stands on no floor of ${plane}`)
   return floor
 }
 

@@ -1,4 +1,5 @@
-import {isObject, parsed} from './json-object.ts'
+import {isObject} from './json-object.ts'
+import {membersOf, space, valueEnd} from './json-text.ts'
 
 /**
  * `text`, which is the JSON of `from`, with the differences of `to` changed in place: all that `to` took over from
@@ -34,13 +35,6 @@ function isWide(object: Members): boolean {
 export function memberText(text: string, key: string): string | undefined {
   const member = membersOf(text).findLast(each => each.key === key)
   return member && text.slice(member.start, member.end)
-}
-
-interface Member {
-  readonly key: string
-  readonly key_at: number
-  readonly start: number
-  readonly end: number
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -89,65 +83,4 @@ function splicedList(
     at = space(text, space(text, end) + 1)
   }
   return out + text.slice(kept_end)
-}
-
-/** The members of an object, in the order of the text. `text` is JSON. */
-function membersOf(text: string): readonly Member[] {
-  const members: Member[] = []
-  let at = space(text, text.indexOf('{') + 1)
-  while (text[at] === '"') {
-    const key_at = at
-    const key_end = stringEnd(text, at)
-    const start = space(text, space(text, key_end) + 1)
-    const end = valueEnd(text, start)
-    members.push({key: keyIn(text.slice(key_at, key_end)), key_at, start, end})
-    at = space(text, end)
-    if (text[at] === ',') at = space(text, at + 1)
-  }
-  return members
-}
-
-function keyIn(quoted: string): string {
-  return quoted.includes('\\') ? String(parsed(quoted)) : quoted.slice(1, -1)
-}
-
-function space(text: string, at: number): number {
-  let next = at
-  while (SPACES.has(text.charCodeAt(next))) next++
-  return next
-}
-
-const SPACES: ReadonlySet<number> = new Set([0x20, 0x0a, 0x0d, 0x09])
-const QUOTE = 0x22
-const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d]
-const [OPEN_BRACKET, CLOSE_BRACKET] = [0x5b, 0x5d]
-const WORD = /[-+.\w]*/y
-
-/** Behind the string that opens at `at`. */
-function stringEnd(text: string, at: number): number {
-  for (let from = at + 1; ; ) {
-    const close = text.indexOf('"', from)
-    if (close < 0) return text.length
-    let slashes = 0
-    while (text[close - 1 - slashes] === '\\') slashes++
-    if (slashes % 2 === 0) return close + 1
-    from = close + 1
-  }
-}
-
-function valueEnd(text: string, at: number): number {
-  const first = text[at]
-  if (first === '"') return stringEnd(text, at)
-  if (first !== '{' && first !== '[') {
-    WORD.lastIndex = at
-    return WORD.test(text) ? WORD.lastIndex : at
-  }
-  let depth = 0
-  for (let next = at; next < text.length; next++) {
-    const code = text.charCodeAt(next)
-    if (code === QUOTE) next = stringEnd(text, next) - 1
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
-    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return next + 1
-  }
-  return text.length
 }

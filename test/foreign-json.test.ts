@@ -76,6 +76,7 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/admin/mcp/connection.ts': {shown: PARSED},
   'src/admin/openapi/examples.ts': {exampleOf: OURS, fits: OURS, fitsMembers: OURS, recordOf: OURS},
   'src/admin/openapi/schemas.ts': {maybe: OURS},
+  'src/base/json-keys.ts': {countKeys: 'the depth of its text is counted before'},
   'src/base/json-splice.ts': {spliced: PARSED, splicedList: PARSED, splicedObject: PARSED},
   'src/base/log.ts': {plainFault: OURS},
   'src/cache/merge.ts': {

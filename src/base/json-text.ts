@@ -32,6 +32,20 @@ export function membersOf(text: string): readonly TextMember[] {
   return members
 }
 
+/** The value of the first member `key`, looked for no further than to it; null where there is none. */
+export function placeOf(text: string, key: string): TextElement | null {
+  let at = space(text, text.indexOf('{') + 1)
+  while (text[at] === '"') {
+    const key_end = stringEnd(text, at)
+    const start = space(text, space(text, key_end) + 1)
+    const end = valueEnd(text, start)
+    if (keyIn(text.slice(at, key_end)) === key) return {start, end}
+    at = space(text, end)
+    if (text[at] === ',') at = space(text, at + 1)
+  }
+  return null
+}
+
 /** The elements of a list, in the order of the text. `text` is JSON. */
 export function elementsOf(text: string): readonly TextElement[] {
   const elements: TextElement[] = []

@@ -1,9 +1,7 @@
-import {keyFault} from '../../base/json-keys.ts'
+import {keyFaultOf} from '../../base/json-keys.ts'
 import {isObject, type JsonObject, own} from '../../base/json-member.ts'
 import {parseJson} from '../../base/json-object.ts'
-import {memberText} from '../../base/json-splice.ts'
-import {elementsOf} from '../../base/json-text.ts'
-import {edited} from './edits.ts'
+import {elementsOf, placeOf} from '../../base/json-text.ts'
 import {McpFault, printable} from './faults.ts'
 
 /** JSON-RPC 2.0 as MCP uses it: ids are strings or integers, `params` and `result` are objects. */
@@ -73,17 +71,17 @@ export function readBody(text: string): RpcMessage | readonly RpcMessage[] {
 
 /** The text of `params` as it came; undefined where there are none. */
 export function paramsText(message: RpcRequest | RpcNotification): string | undefined {
-  return message.params && memberText(message.text, 'params')
+  return message.params && textOf(message.text, 'params')
 }
 
 /** The text of `result` as it came; undefined of an error. */
 export function resultText(message: RpcAnswer): string | undefined {
-  return message.result && memberText(message.text, 'result')
+  return message.result && textOf(message.text, 'result')
 }
 
 /** The text of `error` as it came; undefined of a result. */
 export function errorMemberText(message: RpcAnswer): string | undefined {
-  return message.error && memberText(message.text, 'error')
+  return message.error && textOf(message.text, 'error')
 }
 
 /** A request of which all parts are JSON texts but the name of its method. */
@@ -101,9 +99,16 @@ export function answerText(id_text: string, answer: {readonly result: string} | 
   return `{"jsonrpc":"2.0","id":${id_text},"${key}":${text}}`
 }
 
-/** The text of a message with another id; all else keeps its bytes. */
+/** The text of a message that has an id with another id; all else keeps its bytes. */
 export function withId(text: string, id_text: string): string {
-  return edited(text, [{path: ['id'], set: id_text}])
+  const place = placeOf(text, 'id')
+  return place ? text.slice(0, place.start) + id_text + text.slice(place.end) : text
+}
+
+/** The text of a member that is there. */
+function textOf(text: string, key: string): string {
+  const {start, end} = placeOf(text, key)!
+  return text.slice(start, end)
 }
 
 function readJson(text: string): unknown {
@@ -114,7 +119,7 @@ function readJson(text: string): unknown {
     if (cause instanceof SyntaxError) throw new McpFault('parse_error', {reason: printable(cause.message)}, {cause})
     throw cause
   }
-  const fault = keyFault(text, MAX_MESSAGE_DEPTH)
+  const fault = keyFaultOf(text, value, MAX_MESSAGE_DEPTH)
   if (fault?.kind === 'repeated') throw invalid(`${printable(fault.path)} comes more than once`)
   if (fault) throw invalid(`it is nested deeper than ${MAX_MESSAGE_DEPTH} levels`)
   return value
@@ -126,7 +131,7 @@ function messageOf(text: string, value: unknown): RpcMessage {
   const has_id = Object.hasOwn(value, 'id')
   const is_id =
     (typeof id === 'string' && id.length <= MAX_ID_LENGTH) || (typeof id === 'number' && Number.isInteger(id))
-  const id_text = is_id ? memberText(text, 'id')! : null
+  const id_text = is_id ? textOf(text, 'id') : null
   const wrong = (reason: string) => invalid(reason, id_text !== null && id_text.length <= MAX_ID_TEXT ? id_text : null)
   if (own(value, 'jsonrpc') !== '2.0') throw wrong('jsonrpc has to be "2.0"')
   if (id_text !== null && id_text.length > MAX_ID_TEXT) throw wrong(`id has more than ${MAX_ID_LENGTH} characters`)

@@ -108,7 +108,8 @@ export function progressTokenEdit(token_text: string | null, at: EditPath): Text
   return {path: [...at, '_meta', META_KEYS.progress_token], set: token_text ?? undefined}
 }
 
-function isImplementation(info: unknown): info is JsonObject {
+/** True for the description of a client or a server: an object with a name and a version. */
+export function isImplementation(info: unknown): info is JsonObject {
   return isObject(info) && typeof own(info, 'name') === 'string' && typeof own(info, 'version') === 'string'
 }
 

@@ -173,9 +173,10 @@ export function printable(text: string, most = MAX_FACT): string {
   return clean.length > most ? `${clean.slice(0, most).toWellFormed()}…` : clean
 }
 
+/** A fact that is missing takes the blank before it along. */
 function sentence(say: string, facts: McpFaultFacts): string {
-  return say.replace(/\{(\w+)\}/g, (_, word: string) => {
-    const fact = Object.hasOwn(facts, word) ? facts[word] : undefined
-    return typeof fact === 'string' ? printable(fact, 4 * MAX_FACT) : String(fact ?? '')
+  return say.replace(/( ?)\{(\w+)\}/g, (_, blank: string, word: string) => {
+    const fact = Object.hasOwn(facts, word) ? facts[word]! : ''
+    return fact === '' ? '' : blank + printable(String(fact), 4 * MAX_FACT)
   })
 }

@@ -64,7 +64,7 @@ export function paramHeadersOf(input_schema: JsonValue | undefined): ParamHeader
       names.add(name)
       headers.push(declared)
     }
-    open.push(...schemasBelow(schema, path, is_direct).toReversed())
+    for (const below of schemasBelow(schema, path, is_direct).toReversed()) open.push(below)
   }
   return {valid: true, headers, fault: null}
 }

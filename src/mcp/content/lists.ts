@@ -56,7 +56,7 @@ export function checkedList(
     const named = own(entry, key_member)
     const key = typeof named === 'string' ? named : null
     const fault = entryFault(method, eras.upstream, entry) ?? (seen.has(key!) ? 'its name comes more than once' : null)
-    if (key !== null) seen.add(key)
+    if (fault === null) seen.add(key!)
     const for_era = fault === null && method === 'tools/list' ? toolForEra(entry as JsonObject, [member, at], eras) : []
     if (fault === null && typeof for_era !== 'string') {
       for (const edit of for_era) edits.push(edit)

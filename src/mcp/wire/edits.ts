@@ -69,47 +69,70 @@ function changedInside(text: string, node: EditNode): string {
 
 function changedMembers(text: string, node: EditNode): string {
   const members = membersOf(text)
-  let out = text.slice(0, members[0]?.key_at ?? text.lastIndexOf('}'))
-  let before_end = 0
-  let has_kept = false
   const found = new Set<string>()
+  const parts = new KeptParts(text, members.length > 0 ? members[0]!.key_at : text.lastIndexOf('}'))
   for (const {key, key_at, start, end} of members) {
     const edit = node.below.get(key)
     if (edit) found.add(key)
-    const value = edit ? changed(text.slice(start, end), edit) : text.slice(start, end)
-    if (value !== undefined) {
-      if (has_kept) out += text.slice(before_end, key_at)
-      out += text.slice(key_at, start) + value
-      has_kept = true
-    }
-    before_end = end
+    parts.next(key_at, start, end, edit)
   }
   for (const [key, edit] of node.below) {
     const value = typeof key === 'number' || found.has(key) ? undefined : made(edit)
-    if (value === undefined) continue
-    out += `${has_kept ? ',' : ''}${JSON.stringify(key)}:${value}`
-    has_kept = true
+    if (value !== undefined) parts.add(`${JSON.stringify(key)}:${value}`)
   }
-  return out + text.slice(members.length > 0 ? before_end : text.lastIndexOf('}'))
+  return parts.end()
 }
 
 function changedElements(text: string, node: EditNode): string {
   const elements = elementsOf(text)
-  let out = text.slice(0, elements[0]?.start ?? text.lastIndexOf(']'))
-  let before_end = 0
-  let has_kept = false
-  for (const [at, {start, end}] of elements.entries()) {
-    const edit = node.below.get(at)
-    const value = edit ? changed(text.slice(start, end), edit) : text.slice(start, end)
-    if (value !== undefined) {
-      if (has_kept) out += text.slice(before_end, start)
-      out += value
-      has_kept = true
-    }
-    before_end = end
+  const parts = new KeptParts(text, elements.length > 0 ? elements[0]!.start : text.lastIndexOf(']'))
+  for (const [at, {start, end}] of elements.entries()) parts.next(start, start, end, node.below.get(at))
+  if (node.append !== undefined) parts.add(node.append)
+  return parts.end()
+}
+
+/** The text of an object or a list that is made of the parts of another. A part that goes takes its comma along. */
+class KeptParts {
+  readonly #text: string
+  #out: string
+  /** Up to here the text is in `out`, or left out. */
+  #at: number
+  /** The end of the part before. */
+  #before_end: number
+  #has_kept = false
+
+  constructor(text: string, first: number) {
+    this.#text = text
+    this.#out = text.slice(0, first)
+    this.#at = this.#before_end = first
   }
-  if (node.append !== undefined) out += (has_kept ? ',' : '') + node.append
-  return out + text.slice(elements.length > 0 ? before_end : text.lastIndexOf(']'))
+
+  /** The next part, with its key from `from` on and its value from `start` to `end`. */
+  next(from: number, start: number, end: number, edit: EditNode | undefined) {
+    if (!this.#has_kept) this.#at = from
+    const value = edit ? changed(this.#text.slice(start, end), edit) : null
+    if (value === undefined) {
+      if (this.#has_kept) this.#out += this.#text.slice(this.#at, this.#before_end)
+      this.#at = end
+    } else {
+      if (value !== null) {
+        this.#out += this.#text.slice(this.#at, start) + value
+        this.#at = end
+      }
+      this.#has_kept = true
+    }
+    this.#before_end = end
+  }
+
+  add(part: string) {
+    this.#out += this.#text.slice(this.#at, this.#before_end) + (this.#has_kept ? ',' : '') + part
+    this.#at = this.#before_end
+    this.#has_kept = true
+  }
+
+  end(): string {
+    return this.#out + this.#text.slice(this.#at)
+  }
 }
 
 /** A value where there was none: undefined when nothing below is set. */

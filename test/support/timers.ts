@@ -17,6 +17,11 @@ export class Timers {
     }
   }
 
+  /** Timers that were neither called off nor have run. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   /** Lets `ms` pass, timer by timer; after each, `settle` waits for what it began. */
   async pass(ms: number, settle: () => Promise<unknown>) {
     const until_ms = this.now_ms + ms

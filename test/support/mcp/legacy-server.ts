@@ -43,7 +43,7 @@ interface LegacySession {
 export async function openLegacy(options: LegacyOptions = {}): Promise<LegacyFixture> {
   const state = new FixtureState()
   const sessions = new Map<string, LegacySession>()
-  const events = new KeptEvents()
+  const events = new StoredEvents()
   const begin = async (): Promise<LegacySession> => {
     const server = legacyServer(state, options)
     const transport = new StreamableHTTPServerTransport({
@@ -176,7 +176,7 @@ function addOthers(server: McpServer) {
 }
 
 /** Events of streams that can be resumed. */
-class KeptEvents implements EventStore {
+class StoredEvents implements EventStore {
   readonly #events: {stream: string; id: string; message: JSONRPCMessage}[] = []
 
   async storeEvent(stream: string, message: JSONRPCMessage): Promise<string> {

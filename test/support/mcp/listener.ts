@@ -26,7 +26,7 @@ export interface SeenMessage {
 export interface McpListener {
   readonly origin: string
   readonly requests: readonly SeenRequest[]
-  /** The requests of one JSON-RPC method, or of one HTTP method other than POST. */
+  /** The requests of one JSON-RPC method, those that are answers (`answer`), or of one HTTP method other than POST. */
   of(method: string): readonly SeenRequest[]
   /** Cuts every connection, as a machine that loses its power. */
   cut(): void
@@ -71,7 +71,9 @@ export async function listen(handler: FixtureHandler, port = 0): Promise<McpList
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     of: method =>
-      requests.filter(({method: http, message}) => (http === 'POST' ? message?.method === method : http === method)),
+      requests.filter(({method: http, message}) =>
+        http === 'POST' ? (message?.method ?? 'answer') === method : http === method,
+      ),
     cut,
     async close() {
       const closed = new Promise(done => server.close(done))

@@ -1,7 +1,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http'
 import {listen, type McpListener, type SeenRequest} from './listener.ts'
 
-/** What a script does with one request. */
+/** Does something with one request. */
 export type Script = (answer: RawAnswer, seen: SeenRequest) => void | Promise<void>
 
 /** By JSON-RPC method, or by HTTP method (`GET`, `DELETE`); `answer` and `other` are answers of clients, and the rest. */

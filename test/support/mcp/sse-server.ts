@@ -19,7 +19,7 @@ export interface SseFixture extends McpListener {
   end(): void
 }
 
-/** A server of HTTP with SSE (2024-11-05), by hand: the SDK's has no way to be told odd things. */
+/** A server of HTTP with SSE (2024-11-05), by hand: that of the SDK does nothing odd. */
 export async function openSse({endpoint, protocol_version = '2024-11-05'}: SseOptions = {}): Promise<SseFixture> {
   const state = new FixtureState()
   const streams = new Map<string, ServerResponse>()
@@ -30,9 +30,9 @@ export async function openSse({endpoint, protocol_version = '2024-11-05'}: SseOp
     if (request.method === 'GET' && url.pathname === '/sse') {
       const id = randomUUID()
       const usual = `/messages?session=${id}`
-      const told = endpoint ? endpoint(usual, listener.origin) : usual
+      const data = endpoint ? endpoint(usual, listener.origin) : usual
       response.writeHead(200, {'content-type': 'text/event-stream'}).flushHeaders()
-      if (told !== null) response.write(`event: endpoint\ndata: ${told}\n\n`)
+      if (data !== null) response.write(`event: endpoint\ndata: ${data}\n\n`)
       streams.set(id, response)
       response.on('close', () => streams.delete(id))
       return

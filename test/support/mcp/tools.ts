@@ -1,4 +1,4 @@
-/** What the fixture servers of both eras count, and what tests hold open in them. */
+/** Counters of a fixture server, and the calls that a test holds open in it. */
 export class FixtureState {
   readonly #runs = new Map<string, number>()
   readonly #held = new Set<PromiseWithResolvers<'released'>>()

@@ -4,7 +4,7 @@ import {edited, type TextEdit} from '../wire/edits.ts'
 import {isImplementation, META_KEYS} from '../wire/envelope.ts'
 import {type Era, type LegacyVersion, MODERN_VERSIONS} from '../wire/versions.ts'
 
-/** What client and server declare, from the handshake to `server/discover` and back. */
+/** The declarations of client and server, from the handshake to `server/discover` and back. */
 
 /** Tasks are a capability until 2025-11-25, and an extension since. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'

@@ -103,7 +103,7 @@ function withObjects(schema: JsonObject): JsonObject {
   return {...schema, properties: Object.fromEntries(entries)}
 }
 
-/** What becomes of `nextCursor`, and a warning of the sync where it is left out. */
+/** The new `nextCursor`, and a warning of the sync where it is left out. */
 export interface CheckedCursor {
   readonly edits: readonly TextEdit[]
   /** The cursor of the next page; null of the last one. The empty text is a cursor. */
@@ -111,7 +111,7 @@ export interface CheckedCursor {
   readonly warning: string | null
 }
 
-/** Leaves out a cursor that leads nowhere: the one that was asked with, and what is no text. */
+/** Leaves out a cursor that leads nowhere: that of the request itself, and what is no text. */
 export function checkedCursor(result: JsonObject, asked_with: string | undefined): CheckedCursor {
   const next = own(result, 'nextCursor')
   if (next === undefined) return {edits: [], next: null, warning: null}

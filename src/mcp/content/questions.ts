@@ -137,7 +137,7 @@ function isSomething(content: unknown): boolean {
   return typeof content === 'object' && content !== null
 }
 
-/** What a legacy server gets for a question that its client does not take. */
+/** The answer to a legacy server's question that its client does not take. */
 export function refusalOf(method: string): {readonly result: string} | {readonly error: string} {
   if (method === 'elicitation/create') return {result: '{"action":"decline"}'}
   return {error: JSON.stringify({code: -32601, message: 'Method not found'})}

@@ -29,7 +29,7 @@ export function kindOfResult(result: JsonObject): ResultKind {
   return KINDS.has(kind) ? (kind as ResultKind) : 'other'
 }
 
-/** Edits that make a modern client's result of a legacy upstream's. `server_info`: JSON text; null where it said none. */
+/** Edits that make a modern client's result of a legacy upstream's. `server_info`: JSON text; null for none. */
 export function modernResult(method: string, server_info: string | null, ttl_ms: number): readonly TextEdit[] {
   const edits: TextEdit[] = [{path: ['resultType'], set: '"complete"'}]
   if (isCacheable(method)) edits.push({path: ['ttlMs'], set: String(ttl_ms)}, {path: ['cacheScope'], set: '"private"'})
@@ -51,13 +51,14 @@ export function legacyResult(result: JsonObject): readonly TextEdit[] {
 }
 
 /**
- * Edits that give a modern upstream's result the members that modern clients refuse a result without: its kind, and how
- * long whoever may keep it.
+ * Edits that give a modern upstream's result the members that modern clients refuse a result without: its kind, how
+ * long it may be kept, and for one caller or for all.
  */
 export function repairedResult(method: string, result: JsonObject): readonly TextEdit[] {
   const edits: TextEdit[] = []
-  if (typeof own(result, 'resultType') !== 'string') edits.push({path: ['resultType'], set: '"complete"'})
-  if (!isCacheable(method) || kindOfResult(result) !== 'complete') return edits
+  const has_kind = typeof own(result, 'resultType') === 'string'
+  if (!has_kind) edits.push({path: ['resultType'], set: '"complete"'})
+  if (!isCacheable(method) || (has_kind && kindOfResult(result) !== 'complete')) return edits
   const ttl_ms = own(result, 'ttlMs')
   if (typeof ttl_ms !== 'number' || !Number.isSafeInteger(ttl_ms) || ttl_ms < 0) edits.push({path: ['ttlMs'], set: '0'})
   const scope = own(result, 'cacheScope')

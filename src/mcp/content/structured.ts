@@ -15,7 +15,7 @@ export function structuredForLegacy(
   if (value === undefined || text === undefined || (isObject(value) && !is_wrapped)) return []
   const wrap: TextEdit = {path: ['structuredContent'], wrap: ['{"result":', '}']}
   if (isObject(value) || hasText(result)) return [wrap]
-  // What reads content alone, as all clients of the first revisions do, finds the value there.
+  // clients of the first revisions read content alone: they find the value there
   return [wrap, {path: ['content'], append: `{"type":"text","text":${JSON.stringify(text)}}`}]
 }
 

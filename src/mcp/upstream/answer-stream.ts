@@ -53,20 +53,22 @@ async function readToAnswer(
   {server, take, resume}: StreamReading,
 ): Promise<RpcAnswer | null> {
   const {signal} = call.deadlines
+  let answer: RpcAnswer | null = null
   try {
-    for await (const event of eventsOf(stream, server)) {
+    reading: for await (const event of eventsOf(stream, server)) {
       cursor.has_moved = true
       if (event.id !== null) cursor.last_id = SENDABLE.test(event.id) ? event.id : null
       cursor.retry_ms = event.retry_ms ?? cursor.retry_ms
       for (const message of messagesIn(event, server)) {
         if (message.kind !== 'answer') await take(message)
         else if (isAnswerTo(message, call.id)) {
-          stream.settle()
-          return message
+          answer = message
+          break reading
         }
       }
     }
-    return null
+    if (answer) stream.settle()
+    return answer
   } catch (fault) {
     stream.destroy()
     if (signal.aborted) throw signal.reason

@@ -13,7 +13,7 @@ export class SessionLostFault extends Error {
   }
 }
 
-/** The upstream is not of the era that it was taken for: probe it again, and repeat the request, which it did not take. */
+/** The upstream is of another era than it was taken for: probe it again, and repeat the request that it refused. */
 export class EraDisprovedFault extends Error {
   readonly status: number
 

@@ -1,4 +1,5 @@
 import {headerValue} from '../wire/header-values.ts'
+import type {RpcMessage} from '../wire/messages.ts'
 import {SESSION_HEADER} from '../wire/standard-headers.ts'
 import type {ProbeReply} from '../wire/upstream-era.ts'
 import {CallDeadlines} from './deadlines.ts'
@@ -57,11 +58,11 @@ function typeOf(reply: IncomingReply): string {
 
 async function textOf(reply: IncomingReply, server: string): Promise<string> {
   if (formOf(reply) !== 'events') return bodyText(reply, server)
+  let answer: RpcMessage | undefined
   for await (const event of eventsOf(reply, server)) {
-    const answer = messagesIn(event, server).find(each => each.kind === 'answer' && isAnswerTo(each, FIRST_ID))
-    if (!answer) continue
-    reply.settle()
-    return answer.text
+    answer = messagesIn(event, server).find(each => each.kind === 'answer' && isAnswerTo(each, FIRST_ID))
+    if (answer) break
   }
-  return ''
+  reply.settle()
+  return answer?.text ?? ''
 }

@@ -6,12 +6,11 @@ import {Countdown} from './deadlines.ts'
 import {nonsense, SessionLostFault, UnauthorisedFault, unreachable} from './faults.ts'
 import type {IncomingReply, UpstreamHttp} from './http.ts'
 import type {OpenCall} from './open-call.ts'
-import {bodyText, eventsOf, faultOfStatus, formOf, messagesIn} from './replies.ts'
+import {eventsOf, faultOfStatus, formOf, messagesIn, refusalText} from './replies.ts'
 import {EVENTS_TYPE, JSON_TYPE, type LegacyWire, type MessageTaker} from './wire-parts.ts'
 
 /** The address for messages has to come within this time. */
 export const ENDPOINT_MS = 5_000
-const MOST_RECEIPT_BYTES = 64 * 1024
 
 /** HTTP+SSE of 2024-11-05: one stream for all that the upstream sends; the stream is the session. */
 export class SseWire implements LegacyWire {
@@ -64,9 +63,9 @@ export class SseWire implements LegacyWire {
     this.#waiting.set(call.id, open)
     open.promise.catch(nothing)
     signal.addEventListener('abort', abort, {once: true})
+    // its answer may come before the receipt
+    this.post(text, signal).then(() => call.deadlines.begun(), open.reject)
     try {
-      await this.post(text, signal)
-      call.deadlines.begun()
       return await open.promise
     } finally {
       this.#waiting.delete(call.id)
@@ -90,7 +89,7 @@ export class SseWire implements LegacyWire {
       reply.settle()
       throw new UnauthorisedFault(status, headerValue(reply.headers, 'www-authenticate') ?? null)
     }
-    const body = await bodyText(reply, server, MOST_RECEIPT_BYTES)
+    const body = await refusalText(reply, server)
     if (status !== 404 && status !== 400) throw faultOfStatus(reply, body, server)
     this.#close(new SessionLostFault(status))
     throw new SessionLostFault(status)

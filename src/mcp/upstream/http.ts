@@ -1,6 +1,7 @@
 import type {Readable} from 'node:stream'
 import {type Dispatcher, request} from 'undici'
 import {joinPath} from '../../base/egress/path.ts'
+import type {MaybePromise} from '../../base/maybe-promise.ts'
 import {version} from '../../base/runtime.ts'
 import {McpFault} from '../wire/faults.ts'
 import {type HeaderFields, headerValue} from '../wire/header-values.ts'
@@ -59,15 +60,19 @@ export class UpstreamHttp {
     return this.#services
   }
 
-  /** Resolves with the head of the reply. Rejects with an `McpFault`, or with the reason of the signal. */
+  /**
+   * Resolves with the head of the reply. Rejects with an `McpFault`, the fault of the headers' source, or the reason of
+   * the signal.
+   */
   async send(outgoing: OutgoingRequest): Promise<IncomingReply> {
-    const {signal} = outgoing
+    const {signal, headers} = outgoing
+    const all = merged(await unlessAborted(this.#headers(), signal), headers)
     try {
-      const reply = await this.#send(outgoing, outgoing.url ?? this.#url)
+      const reply = await this.#send(outgoing, all, outgoing.url ?? this.#url)
       const next = outgoing.url ? null : this.#redirect(reply)
       if (!next) return reply
       reply.settle()
-      const followed = await this.#send(outgoing, next)
+      const followed = await this.#send(outgoing, all, next)
       if (!isRedirect(followed)) this.#url = next
       return followed
     } catch (fault) {
@@ -80,9 +85,11 @@ export class UpstreamHttp {
     for (const end of this.#settling) end()
   }
 
-  async #send({method, headers, body, signal}: OutgoingRequest, url: URL): Promise<IncomingReply> {
-    const own = await this.#headers()
-    signal.throwIfAborted()
+  async #send(
+    {method, body, signal}: OutgoingRequest,
+    headers: Record<string, string>,
+    url: URL,
+  ): Promise<IncomingReply> {
     const {egress} = this.#services
     const {asker, workspace_id} = this.place
     joinPath('', url.pathname)
@@ -93,7 +100,7 @@ export class UpstreamHttp {
       body: raw,
     } = await request(url, {
       method: method as Dispatcher.HttpMethod,
-      headers: merged(own, headers),
+      headers,
       dispatcher: egress.pool(destination, workspace_id),
       signal,
       ...(body !== undefined && {body}),
@@ -134,6 +141,20 @@ export class UpstreamHttp {
 
 export function isRedirect({status}: IncomingReply): boolean {
   return status >= 300 && status < 400
+}
+
+/** A request that has ended does not wait for work elsewhere. */
+async function unlessAborted<T>(work: MaybePromise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  if (!(work instanceof Promise)) return work
+  const {promise, reject} = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, {once: true})
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
 
 /** Headers of ours win, whatever the case of their names; names of ours are in small letters. */

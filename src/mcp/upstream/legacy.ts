@@ -51,7 +51,7 @@ export class LegacyUpstream implements McpUpstream {
   /** By its URI: how many listeners a subscription has. */
   readonly #subscriptions = new Map<string, number>()
   readonly #aside = new Set<CallDeadlines>()
-  /** `initialize` had 0. */
+  /** `initialize` was 0. */
   #last_id = 0
   #is_closed = false
 
@@ -162,7 +162,7 @@ export class LegacyUpstream implements McpUpstream {
     http.close()
   }
 
-  /** A question of a server without an own stream for it goes out on the GET stream, and is lost where there is none. */
+  /** A question that has no stream of its own comes on the GET stream, and is lost where there is none. */
   async #streamIsThere(signal: AbortSignal) {
     const {standing} = this.#parts
     if (!standing?.is_begun) return

@@ -11,7 +11,7 @@ import {cancelled, nonsense} from './faults.ts'
 import type {IncomingReply, UpstreamHttp} from './http.ts'
 import {listenModern} from './modern-listen.ts'
 import {OpenCall} from './open-call.ts'
-import {answerIn, bodyText, faultOfStatus, formOf, refusedAnswer} from './replies.ts'
+import {answerIn, faultOfStatus, formOf, refusalText, refusedAnswer} from './replies.ts'
 import type {
   ClientTexts,
   Hello,
@@ -85,7 +85,7 @@ export class ModernUpstream implements McpUpstream {
       const body = notificationText(method, params)
       const reply = await this.#http.send({method: 'POST', headers, body, signal: deadlines.signal})
       if (reply.status < 300) return reply.settle()
-      throw faultOfStatus(reply, await bodyText(reply, server), server)
+      throw faultOfStatus(reply, await refusalText(reply, server), server)
     } finally {
       deadlines.clear()
     }
@@ -101,19 +101,23 @@ export class ModernUpstream implements McpUpstream {
       const sent = this.#described(params, {client: this.#client})
       return this.#post(id, {method: 'subscriptions/listen', params: sent}, signal)
     }
+    let open: Listening | undefined
+    let is_over = false
     const ended = (fault: Error | null) => {
-      this.#listening.delete(listening)
+      is_over = true
+      if (open) this.#listening.delete(open)
       sink.ended(fault)
     }
-    const listening = await listenModern(filter, {
+    open = await listenModern(filter, {
       http: this.#http,
       hello: this.hello,
       timeout_ms: this.#timeout_ms,
       send,
       sink: {notification: message => sink.notification(message), ended},
     })
-    this.#listening.add(listening)
-    return listening
+    if (!is_over) this.#listening.add(open)
+    if (this.#is_closed) open.close()
+    return open
   }
 
   async close(): Promise<void> {

@@ -177,7 +177,8 @@ async function openSse(http: UpstreamHttp, options: UpstreamOptions): Promise<Mc
 }
 
 function initializeText({client_info, client_capabilities}: UpstreamOptions): string {
-  const params = `{"protocolVersion":"${LEGACY_VERSIONS[0]}","capabilities":${client_capabilities},"clientInfo":${client_info}}`
+  const of_client = `"capabilities":${client_capabilities},"clientInfo":${client_info}`
+  const params = `{"protocolVersion":"${LEGACY_VERSIONS[0]}",${of_client}}`
   return requestText(String(FIRST_ID), 'initialize', params)
 }
 

@@ -18,7 +18,7 @@ export type ProbeOutcome =
   /** `is_refused`: with a status for a credential; a refusal of `initialize` is no verdict then. */
   | {readonly era: 'legacy'; readonly is_refused: boolean}
 
-/** Asks an upstream for its era. Rejects where there is no verdict: `UnauthorisedFault`, or the fault of the way to it. */
+/** Asks an upstream for its era. Rejects without a verdict: `UnauthorisedFault`, or the fault of the way to it. */
 export async function probe(http: UpstreamHttp, options: UpstreamOptions): Promise<ProbeOutcome> {
   const {server} = http.place
   const first = await discover(http, options, MODERN_VERSIONS[0])

@@ -101,7 +101,7 @@ export class CallTable {
     return open.id_text
   }
 
-  /** The call that a notification outside of a call's stream belongs to: by its token, or by the question it takes back. */
+  /** The call of a notification that is outside of a call's stream: by its token, or by the question it cancels. */
   callOf({method, params}: RpcNotification): OpenCall | undefined {
     if (method === 'notifications/progress') return this.get(own(params, 'progressToken'))
     if (method === 'notifications/cancelled') return this.#takenBack(own(params, 'requestId'))

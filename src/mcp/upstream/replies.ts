@@ -15,7 +15,7 @@ import {
 import {type IncomingReply, isRedirect, MOST_RESULT_BYTES} from './http.ts'
 
 /** Of a refusal so much is read. */
-const MOST_REFUSAL_BYTES = 256 * 1024
+const MOST_REFUSAL_BYTES = 64 * 1024
 
 export type ReplyForm = 'json' | 'events' | 'html' | 'other'
 
@@ -26,15 +26,31 @@ export function formOf({headers}: IncomingReply): ReplyForm {
   return type === 'text/html' || type === 'application/xhtml+xml' ? 'html' : 'other'
 }
 
-/** The whole body. Throws `result_too_large` when it is longer than `most_bytes`. */
-export async function bodyText(reply: IncomingReply, server: string, most_bytes = MOST_RESULT_BYTES): Promise<string> {
+/** The whole body. Throws `result_too_large` where it is longer than a result may be. */
+export async function bodyText(reply: IncomingReply, server: string): Promise<string> {
   const parts: Buffer[] = []
   let length = 0
   try {
     for await (const part of reply.body as AsyncIterable<Buffer>) {
       length += part.length
-      if (length > most_bytes) throw new McpFault('result_too_large', {limit: most_bytes})
+      if (length > MOST_RESULT_BYTES) throw new McpFault('result_too_large', {limit: MOST_RESULT_BYTES})
       parts.push(part)
+    }
+  } catch (fault) {
+    throw bodyFault(fault, reply, server)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** The text of a refusal, as far as it is of use. */
+export async function refusalText(reply: IncomingReply, server: string): Promise<string> {
+  const parts: Buffer[] = []
+  let length = 0
+  try {
+    for await (const part of reply.body as AsyncIterable<Buffer>) {
+      parts.push(part)
+      length += part.length
+      if (length > MOST_REFUSAL_BYTES) break
     }
   } catch (fault) {
     throw bodyFault(fault, reply, server)
@@ -111,7 +127,7 @@ export async function refusedAnswer(
     reply.settle()
     throw new UnauthorisedFault(status, headerValue(headers, 'www-authenticate') ?? null)
   }
-  const text = await bodyText(reply, server, MOST_REFUSAL_BYTES)
+  const text = await refusalText(reply, server)
   const answer = formOf(reply) === 'html' ? null : errorIn(text, id)
   const is_own = answer?.id === id
   if (session === 'modern') {

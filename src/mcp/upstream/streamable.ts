@@ -6,11 +6,8 @@ import {answerOnStream} from './answer-stream.ts'
 import {nonsense, SessionLostFault, UnauthorisedFault, unreachable} from './faults.ts'
 import type {IncomingReply, UpstreamHttp} from './http.ts'
 import type {OpenCall} from './open-call.ts'
-import {answerIn, bodyText, faultOfStatus, formOf, refusedAnswer} from './replies.ts'
+import {answerIn, faultOfStatus, formOf, refusalText, refusedAnswer} from './replies.ts'
 import {EITHER_TYPE, EVENTS_TYPE, JSON_TYPE, type LegacyWire, type MessageTaker} from './wire-parts.ts'
-
-/** A reply to a notification is not read further than this. */
-const MOST_RECEIPT_BYTES = 64 * 1024
 
 /** Streamable HTTP of the legacy revisions, from the answer to `initialize` on. */
 export class StreamableWire implements LegacyWire {
@@ -57,7 +54,7 @@ export class StreamableWire implements LegacyWire {
       reply.settle()
       throw new UnauthorisedFault(status, headerValue(headers, 'www-authenticate') ?? null)
     }
-    const body = await bodyText(reply, server, MOST_RECEIPT_BYTES)
+    const body = await refusalText(reply, server)
     if (status === 404 && this.session_id !== null) throw this.#lost(status)
     throw faultOfStatus(reply, body, server)
   }

@@ -155,7 +155,8 @@ export interface McpUpstream {
   readonly is_lost: boolean
   /**
    * Sends a request under an id of ours. Gives its answer, a result or an error, as it came. Rejects with an McpFault
-   * (`upstream_unreachable`, `upstream_nonsense`, `upstream_timeout`, `result_too_large`), `SessionLostFault`, `EraDisprovedFault`,
+   * (`upstream_unreachable`, `upstream_nonsense`, `upstream_timeout`, `result_too_large`), `SessionLostFault`,
+   * `EraDisprovedFault`,
    * `UnauthorisedFault`, or an AbortError when the signal was aborted. It never sends a request twice.
    */
   request(request: McpUpstreamRequest, sink: RequestSink, options: RequestOptions): Promise<RpcAnswer>

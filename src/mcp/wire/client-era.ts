@@ -1,5 +1,5 @@
 import {own} from '../../base/json-member.ts'
-import {claimedVersion, type Envelope, META_KEYS, metaMissing, readEnvelope} from './envelope.ts'
+import {claimedVersion, META_KEYS, metaMissing, type RequestEnvelope, readEnvelope} from './envelope.ts'
 import {McpFault, printable, versionUnserved} from './faults.ts'
 import {type HeaderFields, headerValue} from './header-values.ts'
 import type {RpcAnswer, RpcMessage, RpcNotification, RpcRequest} from './messages.ts'
@@ -24,7 +24,7 @@ export interface ModernRequest {
   readonly kind: 'request'
   readonly version: string
   readonly message: RpcRequest
-  readonly envelope: Envelope
+  readonly envelope: RequestEnvelope
 }
 
 /** A notification of a modern client: nothing answers it. */

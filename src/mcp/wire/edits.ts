@@ -4,8 +4,8 @@ import {elementsOf, membersOf, space} from '../../base/json-text.ts'
 export type EditPath = readonly (string | number)[]
 
 /**
- * A change of a JSON text. `set`: the place gets this JSON text; undefined takes it out. `wrap`: texts before and behind
- * the place's own text, which edits below it may have changed. `append`: a last element of the list that is there.
+ * A change of a JSON text. `set`: the place gets this JSON text; undefined takes it out. `wrap`: texts before and
+ * behind the place's own text, which edits below it may have changed. `append`: a last element of the list there.
  */
 export type TextEdit =
   | {readonly path: EditPath; readonly set: string | undefined}

@@ -30,7 +30,7 @@ export function isLogLevel(level: unknown): level is McpLogLevel {
 }
 
 /** A request's description of itself. */
-export interface Envelope {
+export interface RequestEnvelope {
   readonly version: string
   readonly client_info: JsonObject | null
   readonly client_capabilities: JsonObject
@@ -50,7 +50,7 @@ export function claimedVersion(params: JsonObject | undefined, id_text: string |
  * The envelope of a request; null where `_meta` claims no version. Throws `meta_missing` (-32602) where a required key
  * is missing, or one that is there has another form than the protocol's.
  */
-export function readEnvelope(params: JsonObject | undefined, id_text: string | null = null): Envelope | null {
+export function readEnvelope(params: JsonObject | undefined, id_text: string | null = null): RequestEnvelope | null {
   const version = claimedVersion(params, id_text)
   if (version === null) return null
   const meta = own(params, '_meta')

@@ -86,7 +86,8 @@ export function errorMemberText(message: RpcAnswer): string | undefined {
 
 /** A request of which all parts are JSON texts but the name of its method. */
 export function requestText(id_text: string, method: string, params: string | undefined): string {
-  return `{"jsonrpc":"2.0","id":${id_text},"method":${JSON.stringify(method)}${params === undefined ? '' : `,"params":${params}`}}`
+  const rest = params === undefined ? '' : `,"params":${params}`
+  return `{"jsonrpc":"2.0","id":${id_text},"method":${JSON.stringify(method)}${rest}}`
 }
 
 export function notificationText(method: string, params: string | undefined): string {

@@ -27,7 +27,8 @@ describe('37: a stream is read right', () => {
     'comments between all lines': `: a\n\n:\n: b\ndata: ${answerOf(id)}\n: c\n\n`,
     CRLF: `id: 7\r\ndata: \r\n\r\nevent: message\r\ndata: ${answerOf(id)}\r\n\r\n`,
     'CR alone': `data: ${answerOf(id)}\r\r`,
-    'data of several lines': `data: {"jsonrpc":"2.0",\ndata: "id":${id},\ndata: "result":${JSON.stringify(RESULT)}}\n\n`,
+    'data of several lines':
+      `data: {"jsonrpc":"2.0",\ndata: "id":${id},\n` + `data: "result":${JSON.stringify(RESULT)}}\n\n`,
     'events of other names': `event: ping\ndata: x\n\nevent: message\ndata: ${answerOf(id)}\n\n`,
     'a byte order mark': `\uFEFFdata: ${answerOf(id)}\n\n`,
     'an empty object, as stores of events repeat it': `id: 1\ndata: {}\n\ndata: ${answerOf(id)}\n\n`,

@@ -57,6 +57,7 @@ test('54: a session is begun once, and ends with DELETE; its id and version are 
   const {server, upstream} = await started()
   for (let calls = 0; calls < 20; calls++) await callTool(upstream, 'count')
   expect(server.state.runs('count')).toBe(20)
+  expect(server.connections()).toBeLessThanOrEqual(3)
   expect(server.of('initialize')).toHaveLength(1)
   const {id} = upstream.session!
   expect(server.of('tools/call').every(({headers}) => headers['mcp-session-id'] === id)).toBe(true)
@@ -85,7 +86,7 @@ test.each(['call', 'stream'] as const)('14, 64: questions on the stream of the %
   expect(order.slice(0, 4)).toEqual(['initialize', 'notifications/initialized', 'GET', 'tools/call'])
 })
 
-test('K2: with two calls in the session a question on its own stream is refused, and neither call gets it', async () => {
+test('K2: with two calls in the session a question on its own stream is refused; neither call gets it', async () => {
   const {server, upstream} = await started({asks_on: 'stream'}, {declares: ASKED})
   const [held, asking] = [new Collected(), new Collected()]
   const other = callTool(upstream, 'hold', {}, {sink: held})

@@ -51,7 +51,7 @@ test('15: a question is a result, and its answer goes with the next request unde
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('21, 22: standard headers are written from the body, and those of parameters go as they are handed in', async () => {
+test('21, 22: standard headers are written from the body, those of parameters go as they are handed in', async () => {
   const params = JSON.stringify({name: 'region', arguments: {region: 'köln'}})
   const options = {signal: new AbortController().signal, total_ms: 9_000, idle_ms: 9_000}
   const param_headers = {'mcp-param-region': `=?base64?${Buffer.from('köln').toString('base64')}?=`}
@@ -90,7 +90,7 @@ test('a request may be that of another client, and name a level of logs', async 
   })
 })
 
-test('35: progress of two callers with one token does not mix, and comes in order with the token as it was', async () => {
+test('35: progress of two callers with one token does not mix, and comes in order with their token', async () => {
   const [one, other] = [new Collected(), new Collected()]
   await Promise.all([
     callTool(upstream, 'slow', {steps: 20}, {sink: one, meta: '{"progressToken": 1e0}'}),
@@ -125,7 +125,7 @@ test('unknown methods and tools are answers, as the upstream gives them', async 
   expect((await callTool(upstream, 'no-such-tool')).error?.code).toBe(-32602)
 })
 
-test('38: a standing stream is acknowledged first, brings what it was opened for, and ends when it is closed', async () => {
+test('38: a standing stream is acknowledged first, brings what it is for, and ends when it is closed', async () => {
   const kept = new Collected()
   const ends: (Error | null)[] = []
   const sink = {

@@ -21,7 +21,7 @@ export interface LegacyOptions {
   readonly json?: boolean
   /** `stream`: questions go out on the GET stream, as the documented way of SDK v1 does it. */
   readonly asks_on?: 'call' | 'stream'
-  /** Streams have event ids and can be resumed; this is their `retry`. The tool `early` ends its stream before its answer. */
+  /** Streams have event ids and can be resumed; this is their `retry`. The tool `early` ends its stream too soon. */
   readonly retry_ms?: number
   readonly port?: number
 }

@@ -28,6 +28,8 @@ export interface McpListener {
   readonly requests: readonly SeenRequest[]
   /** The requests of one JSON-RPC method, those that are answers (`answer`), or of one HTTP method other than POST. */
   of(method: string): readonly SeenRequest[]
+  /** Connections that were made so far. */
+  connections(): number
   /** Cuts every connection, as a machine that loses its power. */
   cut(): void
   close(): Promise<void>
@@ -58,7 +60,9 @@ export async function listen(handler: FixtureHandler, port = 0): Promise<McpList
     response.on('error', () => undefined)
     await handler(request, response, seen)
   })
+  let connections = 0
   server.on('connection', socket => {
+    connections++
     sockets.add(socket)
     socket.on('error', () => undefined)
     socket.on('close', () => sockets.delete(socket))
@@ -70,6 +74,7 @@ export async function listen(handler: FixtureHandler, port = 0): Promise<McpList
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    connections: () => connections,
     of: method =>
       requests.filter(({method: http, message}) =>
         http === 'POST' ? (message?.method ?? 'answer') === method : http === method,

@@ -4,7 +4,7 @@ import {listen, type McpListener, type SeenRequest} from './listener.ts'
 /** Does something with one request. */
 export type Script = (answer: RawAnswer, seen: SeenRequest) => void | Promise<void>
 
-/** By JSON-RPC method, or by HTTP method (`GET`, `DELETE`); `answer` and `other` are answers of clients, and the rest. */
+/** By JSON-RPC method, or HTTP method (`GET`, `DELETE`); `answer` and `other` are answers of clients, and the rest. */
 export type Scripts = Readonly<Record<string, Script | undefined>>
 
 export interface RawFixture extends McpListener {

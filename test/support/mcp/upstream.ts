@@ -105,7 +105,8 @@ export function callTool(
   how: CallTest = {},
 ): Promise<RpcAnswer> {
   const {sink = new Collected(), meta, ...options} = how
-  const params = `{"name":${JSON.stringify(name)},"arguments":${JSON.stringify(input)}${meta ? `,"_meta":${meta}` : ''}}`
+  const rest = meta ? `,"_meta":${meta}` : ''
+  const params = `{"name":${JSON.stringify(name)},"arguments":${JSON.stringify(input)}${rest}}`
   return upstream.request({method: 'tools/call', params}, sink, times(options))
 }
 

@@ -17,6 +17,7 @@ import type {CallProxy} from '../proxy/proxy.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import type {Settings} from '../settings/index.ts'
 import {openGovernor} from './connections.ts'
+import type {OpenAnswers} from './open-answers.ts'
 import {toOriginForm, toVersionedForm} from './origin-form.ts'
 import {MAX_HEADER_BYTES, refuseRequest, refuseUnread} from './refused-requests.ts'
 
@@ -30,6 +31,7 @@ export interface ServerParts {
   readonly proxy?: CallProxy | undefined
   /** Of its connections. */
   readonly governor?: Governor | undefined
+  readonly answers?: OpenAnswers | undefined
   /** The text of /metrics. */
   readonly metrics?: (() => Promise<string>) | undefined
   /** Why the gateway should get no calls now; null when it should. */
@@ -52,6 +54,7 @@ export function createServer({
   admin,
   proxy,
   governor = proxy && openGovernor(settings, log),
+  answers,
   metrics,
   unready,
   degraded,
@@ -65,6 +68,7 @@ export function createServer({
     frameworkErrors: (fault, request, reply) => passesOn(fault, request, reply, proxy, log),
     serverFactory: answer => listener(settings, proxy ? calls(proxy, answer) : answer),
   })
+  answers?.watch(server)
   if (proxy && governor) {
     server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
     attachFastPath(server.server, {takes: isReadWhole, handle: proxy.handle, governor})

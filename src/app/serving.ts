@@ -28,6 +28,7 @@ import {environmentConnection} from './environment-connection.ts'
 import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
+import {OpenAnswers} from './open-answers.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
 import {injectInto} from './operator-server.ts'
 import {openSources, prepareSources} from './price-sources.ts'
@@ -104,7 +105,8 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   if (options.demo) await makeDemo(async request => injectInto(await operator.open(), request))
   const governor = openGovernor(settings, log)
   const scim = scimServices({settings, store, log, now})
-  const server = openServer({settings, log, governor, plane, services, scim, sign_in, background})
+  const answers = new OpenAnswers()
+  const server = openServer({settings, log, governor, answers, plane, services, scim, sign_in, background})
   stack.defer(() => server.close())
   return {
     role: 'server',
@@ -120,7 +122,7 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     flushed: () => records.flushed(FLUSHED_MS),
     async drain() {
       void background.schedule.close()
-      await shutDown({server, proxy: plane.proxy, limit_ms: settings.drain_timeout_ms})
+      await shutDown({server, proxy: plane.proxy, answers, limit_ms: settings.drain_timeout_ms})
     },
     close: () => stack.disposeAsync(),
   }
@@ -177,6 +179,7 @@ interface ServerParts {
   readonly settings: Settings
   readonly log: Log
   readonly governor: Governor
+  readonly answers: OpenAnswers
   readonly plane: DataPlane
   readonly services: AdminServices
   readonly scim: ScimServices
@@ -185,11 +188,12 @@ interface ServerParts {
 }
 
 /** The server of both planes. */
-function openServer({settings, log, governor, plane, services, scim, sign_in, background}: ServerParts) {
+function openServer({settings, log, governor, answers, plane, services, scim, sign_in, background}: ServerParts) {
   return createServer({
     settings,
     log,
     governor,
+    answers,
     version,
     admin(instance) {
       mountAdmin(instance, OPERATIONS, services)

@@ -1,9 +1,12 @@
 import type {FastifyInstance} from 'fastify'
 import type {CallProxy} from '../proxy/proxy.ts'
+import type {OpenAnswers} from './open-answers.ts'
 
 export interface ShutDown {
   readonly server: FastifyInstance
   readonly proxy: CallProxy
+  /** Of sign-ins and of the administration. */
+  readonly answers: Pick<OpenAnswers, 'ended'>
   /** The time for calls in progress to end, and for their last answers after that. */
   readonly limit_ms: number
 }
@@ -14,12 +17,13 @@ const LAST_ANSWERS_MS = 1000
 const LATEST_MS = 400
 
 /**
- * Ends a server's calls and then its connections, whatever is open on them: calls have `limit_ms`, then answers that
- * are leaving have a moment, then every socket is destroyed.
+ * Ends a server's calls and then its connections, whatever is open on them: calls and other requests have `limit_ms`,
+ * then answers that are leaving have a moment, then every socket is destroyed.
  */
-export async function shutDown({server, proxy, limit_ms}: ShutDown): Promise<void> {
+export async function shutDown({server, proxy, answers, limit_ms}: ShutDown): Promise<void> {
   const until = performance.now() + limit_ms + LATEST_MS
   await proxy.drain(limit_ms)
+  await answers.ended(until - LATEST_MS - performance.now())
   const timer = setTimeout(
     () => server.server.closeAllConnections(),
     Math.max(0, Math.min(LAST_ANSWERS_MS, until - performance.now())),

@@ -29,6 +29,7 @@ export async function addSaml(house: PeopleHouse) {
     return reply.location
   }
   return {
+    idp,
     connection,
     answered,
     async comes(

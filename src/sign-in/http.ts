@@ -115,11 +115,12 @@ function parsedForm(text: string): Record<string, unknown> {
   return fields
 }
 
-function refuse(fault: unknown, request: FastifyRequest, reply: FastifyReply, services: SignInServices) {
+function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply, services: SignInServices) {
+  const fault = thrown instanceof SignInFault || thrown instanceof Refusal ? thrown : refusalOf(thrown)
   const view = viewOfFault(fault)
   const {request_id} = clientOf(request)
-  if (view.status >= 500 && !(fault instanceof SignInFault))
-    services.log.error({fault, request_id}, 'a sign-in failed inside the gateway')
+  if (fault instanceof Refusal && fault.code === 'internal')
+    services.log.error({fault: thrown, request_id}, 'a sign-in failed inside the gateway')
   if (fault instanceof Refusal && fault.retry_after_s !== null) reply.header('retry-after', fault.retry_after_s)
   if (view.status === 429) reply.header('retry-after', 900)
   if (wantsJson(request))
@@ -138,13 +139,12 @@ function more(fault: unknown, {base_url}: SignInServices) {
   return {login_url: `${base_url}/v2/auth/login`}
 }
 
-function viewOfFault(fault: unknown): RefusalView {
+function viewOfFault(fault: SignInFault | Refusal): RefusalView {
   if (fault instanceof SignInFault) return viewOf(fault)
-  const refusal = fault instanceof Refusal ? fault : statusRefusal(fault)
-  return {status: refusal.status, message: refusal.message, error_code: refusal.codes.admin}
+  return {status: fault.status, message: fault.message, error_code: fault.codes.admin}
 }
 
-function statusRefusal(fault: unknown): Refusal {
+function refusalOf(fault: unknown): Refusal {
   const {statusCode = 500} = fault as {readonly statusCode?: number}
   if (statusCode === 413) return new Refusal('body.too_large', {limit_mb: BODY_LIMIT / 1024 / 1024})
   if (statusCode < 500) return new Refusal('body.invalid', {issues: 'The request cannot be read.'})

@@ -1,6 +1,6 @@
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
 import {Refusal} from '../../base/errors.ts'
-import {openConnection} from '../../identity/connections.ts'
+import {openConnection, type SsoConnection} from '../../identity/connections.ts'
 import {idTokenPlace} from '../../identity/open-session.ts'
 import {endOf} from '../../identity/sessions.ts'
 import {keysOfUser} from '../../store/api-keys.ts'
@@ -126,10 +126,13 @@ async function ended(services: SignInServices, request: FastifyRequest, by: Foun
 async function loggedOut(request: FastifyRequest, reply: FastifyReply, services: SignInServices) {
   const {session, is_cookie} = await requireSession(request, services)
   const id_token = openedIdToken(services, session)
+  const {store, connections, cookies, base_url} = services
+  // read before: once the session has ended, nothing may fail that an answer needs
+  const {connection_id} = session
+  const connection = id_token && connection_id ? await openConnection(store.db, connections, connection_id) : undefined
   await ended(services, request, session, session)
-  const {cookies, base_url} = services
   if (is_cookie) reply.header('set-cookie', cookies.set(cookies.session, '', 0))
-  const logout_url = await logoutUrl(services, session, id_token)
+  const logout_url = await logoutUrl(services, connection, id_token)
   if (wantsJson(request)) return reply.send({logout_url})
   return reply.redirect(logout_url ?? `${base_url}${SIGNED_OUT}`, 303)
 }
@@ -148,12 +151,9 @@ function openedIdToken({seal, log}: SignInServices, {id, organisation_id, id_tok
   }
 }
 
-async function logoutUrl(services: SignInServices, {connection_id}: FoundSession, id_token: string | null) {
-  if (id_token === null || !connection_id) return null
-  const {store, connections, base_url} = services
-  const connection = await openConnection(store.db, connections, connection_id)
-  if (connection?.type !== 'oidc') return null
-  const ask = {id_token, post_logout_redirect_uri: `${base_url}${SIGNED_OUT}`}
+async function logoutUrl(services: SignInServices, connection: SsoConnection | undefined, id_token: string | null) {
+  if (id_token === null || connection?.type !== 'oidc') return null
+  const ask = {id_token, post_logout_redirect_uri: `${services.base_url}${SIGNED_OUT}`}
   return (await services.oidc(connection.settings.issuer)).logoutUrl(connection.settings, ask)
 }
 

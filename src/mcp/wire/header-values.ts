@@ -9,6 +9,7 @@ const OPEN = '=?base64?'
 const CLOSE = '?='
 const PLAIN = /^[\t\x20-\x7e]+$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const UTF8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true})
 const OUTER_BLANKS = /^[\t ]+|[\t ]+$/g
 
 /**
@@ -27,7 +28,7 @@ export function decodedHeaderValue(value: string): string | null {
   const base64 = value.slice(OPEN.length, -CLOSE.length)
   if (value.length < OPEN.length + CLOSE.length || !BASE64.test(base64)) return null
   try {
-    return new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(Buffer.from(base64, 'base64'))
+    return UTF8.decode(Buffer.from(base64, 'base64'))
   } catch {
     return null
   }

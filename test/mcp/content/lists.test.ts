@@ -217,6 +217,21 @@ describe('tools across the eras', () => {
     expect(pageFor('tools/list', text, MODERN).text).toBe(text)
   })
 
+  test.each([
+    {inputSchema: {...OBJECT, required: 'a'}},
+    {inputSchema: {...OBJECT, properties: {a: 5}}},
+    {inputSchema: {...OBJECT, properties: []}},
+    {outputSchema: {...OBJECT, properties: {a: 'x'}}},
+    {execution: {taskSupport: 'sometimes'}},
+  ])('67: a modern tool with %j is hidden from legacy clients alone', async more => {
+    const text = listOf({name: 'bad', inputSchema: OBJECT, ...more}, {name: 't', inputSchema: OBJECT})
+    const down = pageFor('tools/list', text, DOWN)
+    expect(down).toMatchObject({keys: ['t'], left_out: [{key: 'bad', for: 'era'}]})
+    expect(await namesReadBy('tools/list', down.text, DOWN)).toEqual(['t'])
+    expect(pageFor('tools/list', text, MODERN).text).toBe(text)
+    expect(await namesReadBy('tools/list', text, MODERN)).toEqual(['bad', 't'])
+  })
+
   test('a tool that only runs as a task is hidden across the eras', () => {
     const text = listOf(
       {name: 'slow', inputSchema: OBJECT, execution: {taskSupport: 'required'}},

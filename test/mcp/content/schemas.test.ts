@@ -132,6 +132,12 @@ const CASES: readonly (readonly [name: string, schema: object, good: readonly un
     [[{$ref: 1}], [{default: 1}], [{const: 1}]],
   ],
   [
+    'a property called properties',
+    {type: 'array', items: {properties: {properties: {$ref: '#/$defs/a'}}}, $defs: {a: {type: 'string'}}},
+    [[{properties: 'x'}]],
+    [[{properties: 1}]],
+  ],
+  [
     'data that look like references',
     {enum: [{$ref: '#/a'}, '#'], default: {$ref: '#/a'}, examples: [{$ref: '#'}]},
     [{$ref: '#/a'}, '#'],

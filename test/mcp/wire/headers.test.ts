@@ -16,6 +16,11 @@ function call(params: string, method = 'tools/call'): RpcRequest {
   return readMessage(`{"jsonrpc":"2.0","id":"q","method":"${method}","params":${params}}`) as RpcRequest
 }
 
+/** Of each plane of Unicode, halves of pairs included. */
+const CHARACTERS = fc
+  .array(fc.oneof(fc.nat(0xff), fc.nat(0x10ffff)), {maxLength: 12})
+  .map(codes => String.fromCodePoint(...codes))
+
 describe('21: values of headers', () => {
   const written: readonly (readonly [text: string, value: string])[] = [
     ['greet', 'greet'],
@@ -55,7 +60,7 @@ describe('21: values of headers', () => {
 
   test('each text survives the way through a header', () => {
     fc.assert(
-      fc.property(fc.string({unit: 'binary'}), text => {
+      fc.property(CHARACTERS, text => {
         if (!text.isWellFormed()) return
         const value = encodedHeaderValue(text)
         expect(value).toMatch(/^[\t\x20-\x7e]+$/)
@@ -181,8 +186,8 @@ describe('declarations of x-mcp-header', () => {
     expect(paramHeadersOf(schema as never)).toMatchObject({valid: false, headers: [], fault: expect.any(String)})
   })
 
-  test('100,000 properties are read', () => {
-    const properties = Object.fromEntries(Array.from({length: 100_000}, (_, at) => [`p${at}`, {type: 'string'}]))
+  test('10,000 properties are read', () => {
+    const properties = Object.fromEntries(Array.from({length: 10_000}, (_, at) => [`p${at}`, {type: 'string'}]))
     expect(paramHeadersOf({properties}).valid).toBe(true)
   })
 })

@@ -119,7 +119,8 @@ export class SseWire implements LegacyWire {
 
   async #open(): Promise<IncomingReply> {
     const {server} = this.#http.place
-    const reply = await this.#http.send({method: 'GET', headers: {accept: EVENTS_TYPE}, signal: this.#abort.signal})
+    const {signal} = this.#abort
+    const reply = await this.#http.send({method: 'GET', headers: {accept: EVENTS_TYPE}, signal, is_standing: true})
     const {status, headers} = reply
     if (status === 200 && formOf(reply) === 'events') return reply
     reply.settle()

@@ -3,10 +3,9 @@ import {type Dispatcher, request} from 'undici'
 import {joinPath} from '../../base/egress/path.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
 import {version} from '../../base/runtime.ts'
-import {McpFault} from '../wire/faults.ts'
 import {type HeaderFields, headerValue} from '../wire/header-values.ts'
 import {decodedStream} from './decoding.ts'
-import {nonsense, transportFault} from './faults.ts'
+import {nonsense, transportFault, unreachable} from './faults.ts'
 import type {HeaderSource, UpstreamPlace, UpstreamServices} from './upstream.ts'
 
 /** A result may have so many bytes, without its encoding. */
@@ -19,6 +18,8 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal: AbortSignal
+  /** Its reply stays open. */
+  readonly is_standing?: boolean
   /** Another address than that of the place: the one for messages of HTTP+SSE. No redirect of it is followed. */
   readonly url?: URL
 }
@@ -41,9 +42,12 @@ export class UpstreamHttp {
   #url: URL
   readonly #settling = new Set<() => void>()
 
-  constructor(place: UpstreamPlace, headers: HeaderSource, services: UpstreamServices, url = place.url) {
-    const parsed = URL.parse(url)
-    if (!parsed) throw new McpFault('upstream_unreachable', {server: place.server, reason: 'its address is no URL'})
+  /** `found_url`: the address behind a redirect, found before; it counts while it is of the place’s origin. */
+  constructor(place: UpstreamPlace, headers: HeaderSource, services: UpstreamServices, found_url?: string) {
+    const configured = URL.parse(place.url)
+    if (!configured) throw unreachable(place.server, 'its address is no URL')
+    const found = found_url === undefined ? null : URL.parse(found_url)
+    const parsed = found?.origin === configured.origin ? found : configured
     parsed.hash = ''
     this.place = place
     this.#headers = headers
@@ -86,11 +90,12 @@ export class UpstreamHttp {
   }
 
   async #send(
-    {method, body, signal}: OutgoingRequest,
+    {method, body, signal, is_standing}: OutgoingRequest,
     headers: Record<string, string>,
     url: URL,
   ): Promise<IncomingReply> {
-    const {egress} = this.#services
+    const {egress: usual, stream_egress} = this.#services
+    const egress = is_standing ? stream_egress : usual
     const {asker, workspace_id} = this.place
     joinPath('', url.pathname)
     const destination = egress.destination(url.origin, asker)
@@ -162,21 +167,20 @@ function merged(own: Readonly<Record<string, string>>, ours: Readonly<Record<str
   const all: Record<string, string> = {'user-agent': `gateway/${version}`}
   for (const [name, value] of Object.entries(own)) {
     const lower = name.toLowerCase()
-    if (!NEVER.has(lower)) all[lower] = value
+    if (!NEVER.has(lower) && !PROTOCOL.test(lower)) all[lower] = value
   }
   return Object.assign(all, {'accept-encoding': 'identity'}, ours)
 }
 
-/** The connection's own, and the body's. */
+/** Headers of the protocol and of the body are ours to write. */
+const PROTOCOL = /^(?:mcp|accept|content)(?:-|$)/
+/** The connection's own, and the place in a stream. */
 const NEVER: ReadonlySet<string> = new Set([
   'connection',
-  'content-encoding',
-  'content-length',
   'expect',
   'host',
   'keep-alive',
   'last-event-id',
-  'mcp-session-id',
   'te',
   'trailer',
   'transfer-encoding',

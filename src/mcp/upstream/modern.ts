@@ -99,7 +99,7 @@ export class ModernUpstream implements McpUpstream {
     const send = (params: string, signal: AbortSignal): Promise<IncomingReply> => {
       const id = ++this.#last_id
       const sent = this.#described(params, {client: this.#client})
-      return this.#post(id, {method: 'subscriptions/listen', params: sent}, signal)
+      return this.#post(id, {method: 'subscriptions/listen', params: sent}, signal, true)
     }
     let open: Listening | undefined
     let is_over = false
@@ -148,9 +148,15 @@ export class ModernUpstream implements McpUpstream {
     return answerOnStream(call, reply, {server, clock: this.#http.services, take})
   }
 
-  #post(id: number, {method, params, param_headers}: McpUpstreamRequest, signal: AbortSignal): Promise<IncomingReply> {
+  #post(
+    id: number,
+    {method, params, param_headers}: McpUpstreamRequest,
+    signal: AbortSignal,
+    is_standing = false,
+  ): Promise<IncomingReply> {
     const headers = {...param_headers, ...this.#headers(method, params), accept: EITHER_TYPE}
-    return this.#http.send({method: 'POST', headers, body: requestText(String(id), method, params), signal})
+    const body = requestText(String(id), method, params)
+    return this.#http.send({method: 'POST', headers, body, signal, is_standing})
   }
 
   #headers(method: string, params: string | undefined): Record<string, string> {

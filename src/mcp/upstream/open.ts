@@ -38,7 +38,7 @@ export async function openUpstream(
   options: UpstreamOptions,
   services: UpstreamServices,
 ): Promise<OpenedUpstream> {
-  const {session, hello} = options
+  const {session, hello, known} = options
   const http = new UpstreamHttp(place, headers, services, session?.url)
   const modern = (of: Hello) => new ModernUpstream(http, of, options, options.timeout_ms)
   const found = (era: EraFinding['era'], upstream: McpUpstream, transport: EraFinding['transport'] = 'http') => ({
@@ -47,10 +47,12 @@ export async function openUpstream(
   })
   if (session) return {upstream: streamable(http, options, session.hello, session.id), finding: null}
   if (place.transport === 'sse') return found('legacy', await openSse(http, options), 'sse')
-  if (options.era === 'modern' && hello?.era === 'modern') return {upstream: modern(hello), finding: null}
-  if (options.era === 'legacy') {
+  if (known?.era === 'modern' && hello?.era === 'modern') return {upstream: modern(hello), finding: null}
+  if (known?.era === 'legacy') {
     try {
-      return await legacy(false)
+      if (known.transport === 'sse') return {upstream: await openSse(http, options), finding: null}
+      const {upstream, finding} = await legacy(false)
+      return {upstream, finding: finding?.transport === known.transport ? null : finding}
     } catch (fault) {
       if (!(fault instanceof EraDisprovedFault)) throw fault
     }
@@ -134,7 +136,7 @@ function streamable(
   const {server} = http.place
   const standing = new StandingStream({
     ...{server, clock: http.services, taker: router},
-    get: (last_id, signal) => wire.get(last_id, signal),
+    get: (last_id, signal) => wire.get(last_id, signal, true),
   })
   const needs_stream = mayBeAsked(capabilities)
   const {timeout_ms} = options

@@ -60,9 +60,10 @@ export class StreamableWire implements LegacyWire {
   }
 
   /** A GET: of the standing stream, or of the rest of a stream. */
-  get(last_event_id: string | null, signal: AbortSignal): Promise<IncomingReply> {
+  get(last_event_id: string | null, signal: AbortSignal, is_standing: boolean): Promise<IncomingReply> {
     const behind = last_event_id !== null && {'last-event-id': last_event_id}
-    return this.#http.send({method: 'GET', headers: {...this.#headers(), ...behind, accept: EVENTS_TYPE}, signal})
+    const headers = {...this.#headers(), ...behind, accept: EVENTS_TYPE}
+    return this.#http.send({method: 'GET', headers, signal, is_standing})
   }
 
   async end(signal: AbortSignal): Promise<void> {
@@ -95,7 +96,7 @@ export class StreamableWire implements LegacyWire {
     const {server} = this.#http.place
     let reply: IncomingReply
     try {
-      reply = await this.get(last_id, signal)
+      reply = await this.get(last_id, signal, false)
     } catch (fault) {
       if (fault instanceof McpFault && fault.reason === 'upstream_unreachable') return null
       throw fault

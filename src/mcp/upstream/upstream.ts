@@ -24,6 +24,8 @@ export type HeaderSource = () => MaybePromise<Readonly<Record<string, string>>>
 
 export interface UpstreamServices {
   readonly egress: Pick<Egress, 'destination' | 'pool'>
+  /** The way out of standing streams: they are many, and must take no connection from calls. */
+  readonly stream_egress: Pick<Egress, 'destination' | 'pool'>
   /** Milliseconds of a clock that is never set. */
   readonly steady: () => number
   readonly wall: () => number
@@ -39,9 +41,9 @@ export interface ClientTexts {
 export interface UpstreamOptions extends ClientTexts {
   /** The kind of credential in the headers: it decides about a refusal of the probe. */
   readonly credential: ProbeCredential
-  /** The era found before; null: unknown. */
-  readonly era: Era | null
-  /** The `Hello` of a modern upstream that is still good: nothing is sent. */
+  /** Found before: there is no probe. Null: unknown. */
+  readonly known: Pick<EraFinding, 'era' | 'transport'> | null
+  /** The `Hello` of a known modern upstream that is still good: nothing is sent. */
   readonly hello?: Hello
   /** A legacy session that is continued, as after a restart: nothing is sent but the GET of its stream. */
   readonly session?: LegacySession
@@ -79,7 +81,7 @@ export interface EraFinding {
 
 export interface OpenedUpstream {
   readonly upstream: McpUpstream
-  /** Null where nothing was sent, and nothing is known that was not known before. */
+  /** Null where the known era holds: its date is that of its probe. */
   readonly finding: EraFinding | null
 }
 

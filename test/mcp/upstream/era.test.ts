@@ -32,7 +32,7 @@ const PAGE = '<!doctype html><title>Welcome</title>'
 test('18: the official servers of both eras are found by the probe', async () => {
   const [legacy, modern] = [await openLegacy(), await openModern()]
   servers.push(legacy, modern)
-  expect((await tests.open(legacy.url)).finding).toMatchObject({era: 'legacy', transport: 'http'})
+  expect((await tests.open(legacy.url)).finding).toEqual({era: 'legacy', transport: 'http', at_ms: 1_800_000_000_000})
   expect((await tests.open(modern.url)).finding).toMatchObject({era: 'modern', transport: 'http'})
   expect(legacy.requests.map(({message}) => message?.method).slice(0, 2)).toEqual(['server/discover', 'initialize'])
   expect(modern.requests).toHaveLength(1)
@@ -143,6 +143,16 @@ test('an upstream that was legacy and is modern now is found at the next handsha
   expect(finding).toMatchObject({era: 'modern'})
 })
 
+test('33: a known era is not dated again by a handshake, so that the next probe comes', async () => {
+  const [server, old] = [await raw(), await openSse()]
+  servers.push(old)
+  expect((await tests.open(server.url, {era: 'legacy'})).finding).toBeNull()
+  expect((await tests.open(old.url, {known: {era: 'legacy', transport: 'sse'}})).finding).toBeNull()
+  expect(old.requests[0]!.method).toBe('GET')
+  expect((await tests.open(old.url, {era: 'legacy'})).finding).toMatchObject({era: 'legacy', transport: 'sse'})
+  expect([...server.of('server/discover'), ...old.of('server/discover')]).toEqual([])
+})
+
 test.each([
   [{protocolVersion: '2031-01-01', capabilities: {}, serverInfo: {name: 'x', version: '1'}}, /2031-01-01/],
   [{capabilities: {}}, /no name/],
@@ -244,6 +254,7 @@ test('45: headers of the caller go with each request, and none of them replaces 
     'Mcp-Protocol-Version': '1999-01-01',
     'Accept-Encoding': 'gzip',
     Accept: 'x/y',
+    'Last-Event-ID': 'e1',
     'Content-Length': '1',
     Host: 'elsewhere',
   })
@@ -251,7 +262,8 @@ test('45: headers of the caller go with each request, and none of them replaces 
   const {upstream} = await tests.open(server.url, {era: 'legacy', headers})
   await ask(upstream, 'tools/list')
   const [first, , last] = server.requests
-  expect(first!.headers['mcp-session-id']).toBeUndefined()
+  expect(first!.headers).not.toHaveProperty('mcp-session-id')
+  expect(first!.headers).not.toHaveProperty('mcp-protocol-version')
   expect(last!.headers).toMatchObject({
     'x-team': 't3',
     'mcp-session-id': 'raw-1',

@@ -32,7 +32,7 @@ test.each([{}, {json: true}, {sessions: 'stateless'}, {retry_ms: 10}] as const)(
   '14: what needs no question works against the SDK of the legacy revisions %j',
   async options => {
     const {upstream, finding} = await started(options)
-    expect(finding).toEqual({era: 'legacy', transport: 'http', at_ms: 1_800_000_000_000})
+    expect(finding).toBeNull()
     expect(upstream.hello).toMatchObject({protocol_version: '2025-11-25', server_info: {name: 'legacy-fixture'}})
     expect((await ask(upstream, 'tools/list')).result!.tools).toHaveLength(11)
     expect(textIn(await callTool(upstream, 'echo', {text: 'hä 𝄞'}))).toBe('hä 𝄞')
@@ -171,6 +171,8 @@ test('59: a session is gone on with by its id, without a handshake', async () =>
   expect(finding).toBeNull()
   expect(textIn(await callTool(next, 'echo', {text: 'x'}))).toBe('x')
   expect(server.of('initialize')).toHaveLength(1)
+  const elsewhere = await tests.upstream(server.url, {session: {...session, url: 'http://127.0.0.1:1/mcp'}})
+  expect(elsewhere.url).toBe(server.url)
 })
 
 test('32: an upstream that dies in a call is one fault, and the tool is not run again', async () => {

@@ -11,6 +11,7 @@ import type {
   UpstreamPlace,
 } from '../../../src/mcp/upstream/upstream.ts'
 import type {RpcAnswer, RpcNotification, RpcRequest} from '../../../src/mcp/wire/messages.ts'
+import type {Era} from '../../../src/mcp/wire/versions.ts'
 import type {Timers} from '../timers.ts'
 
 const PATIENCE_MS = 10_000
@@ -18,6 +19,8 @@ const PATIENCE_MS = 10_000
 export interface OpenTest extends Partial<UpstreamOptions> {
   readonly transport?: UpstreamPlace['transport']
   readonly headers?: HeaderSource
+  /** The era that is known. */
+  readonly era?: Era
   /** Capabilities of the client. */
   readonly declares?: unknown
   /** Moves the time of all waits; without them it passes. */
@@ -27,10 +30,11 @@ export interface OpenTest extends Partial<UpstreamOptions> {
 /** Conversations with fixtures, and their end. */
 export class UpstreamTests {
   readonly #egress = new Egress()
+  readonly #streams = new Egress()
   readonly #open = new Set<McpUpstream>()
 
   async open(url: string, more: OpenTest = {}): Promise<OpenedUpstream> {
-    const {transport = null, headers = () => ({}), declares = {}, timers, ...options} = more
+    const {transport = null, headers = () => ({}), declares = {}, era, timers, ...options} = more
     const place = {url, transport, asker: ASKER, workspace_id: 'w', server: 'fixture'}
     const opened = await openUpstream(
       place,
@@ -39,12 +43,13 @@ export class UpstreamTests {
         client_info: '{"name":"test","version":"1"}',
         client_capabilities: JSON.stringify(declares),
         credential: 'none',
-        era: null,
+        known: era ? {era, transport: 'http'} : null,
         timeout_ms: PATIENCE_MS,
         ...options,
       },
       {
         egress: this.#egress,
+        stream_egress: this.#streams,
         steady: timers?.now ?? (() => performance.now()),
         wall: () => 1_800_000_000_000,
         after: timers?.after ?? after,
@@ -61,7 +66,7 @@ export class UpstreamTests {
 
   async close(): Promise<void> {
     await Promise.all([...this.#open].map(each => each.close()))
-    await this.#egress.destroy()
+    await Promise.all([this.#egress, this.#streams].map(each => each.destroy()))
   }
 }
 

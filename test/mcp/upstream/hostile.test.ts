@@ -5,6 +5,7 @@ import {MOST_DROPPED, MOST_NOTIFICATIONS} from '../../../src/mcp/upstream/open-c
 import type {McpUpstream} from '../../../src/mcp/upstream/upstream.ts'
 import {openRaw, type RawFixture, type Script} from '../../support/mcp/raw-server.ts'
 import {Collected, callTool, faultIn, textIn, UpstreamTests} from '../../support/mcp/upstream.ts'
+import {Timers} from '../../support/timers.ts'
 
 const tests = new UpstreamTests()
 let server: RawFixture
@@ -322,6 +323,29 @@ test('a server may take its question back; its answer goes nowhere then', async 
   finish()
   await done
   expect(server.of('answer')).toEqual([])
+})
+
+test('35: progress of a token that is of no call here is dropped', async () => {
+  play(answer => {
+    answer.stream()
+    for (const progressToken of [answer.id, 999, String(answer.id), null])
+      answer.event({jsonrpc: '2.0', method: 'notifications/progress', params: {progressToken, progress: 1}})
+    answer.done(RESULT)
+  })
+  const sink = new Collected()
+  await call({sink, meta: '{"progressToken":"mine"}'})
+  expect(sink.notifications.map(({params}) => params)).toEqual([{progressToken: 'mine', progress: 1}])
+})
+
+test('a stream that stays open behind the answer is ended after a second', async () => {
+  const timers = new Timers(0)
+  const other = await tests.upstream(server.url, {era: 'legacy', timers})
+  play(answer => void answer.stream().event(answer.resultText(RESULT)))
+  expect((await callTool(other, 'x')).result).toEqual(RESULT)
+  await timers.pass(999, () => new Promise(setImmediate))
+  expect(server.of('tools/call')[0]!.left).toBe(false)
+  await timers.pass(1, () => new Promise(setImmediate))
+  await expect.poll(() => server.of('tools/call')[0]!.left).toBe(true)
 })
 
 test('36: the answer to a question has its id as it came', async () => {

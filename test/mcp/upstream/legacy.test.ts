@@ -1,4 +1,5 @@
 import {afterAll, afterEach, expect, test} from 'vitest'
+import {Egress} from '../../../src/base/egress/pools.ts'
 import {SessionLostFault} from '../../../src/mcp/upstream/faults.ts'
 import type {McpUpstream} from '../../../src/mcp/upstream/upstream.ts'
 import {type LegacyFixture, type LegacyOptions, openLegacy} from '../../support/mcp/legacy-server.ts'
@@ -52,6 +53,17 @@ test.each([{}, {json: true}, {sessions: 'stateless'}, {retry_ms: 10}] as const)(
     expect((await ask(upstream, 'no/method')).error?.code).toBe(-32601)
   },
 )
+
+test('standing streams take no connection from calls', async () => {
+  const narrow = new UpstreamTests(new Egress({connections: 1}))
+  const server = await openLegacy()
+  servers.push(server)
+  const open = () => narrow.upstream(server.url, {era: 'legacy', declares: ASKED})
+  for (const upstream of [await open(), await open(), await open()])
+    expect(textIn(await callTool(upstream, 'echo', {text: 'x'}))).toBe('x')
+  await expect.poll(() => server.of('GET')).toHaveLength(3)
+  await narrow.close()
+})
 
 test('54: a session is begun once, and ends with DELETE; its id and version are in all that follows', async () => {
   const {server, upstream} = await started()

@@ -49,6 +49,22 @@ test('K2: a question belongs to the only call; with two it is refused', async ()
   await Promise.all(calls)
 })
 
+test('a log message while one call runs is of that call; with a listener it is for that', async () => {
+  const {server, upstream} = await started()
+  const [sink, standing] = [new Collected(), new Collected()]
+  const call = callTool(upstream, 'hold', {}, {sink})
+  await server.state.whenHeld()
+  const note = (data: string) => ({jsonrpc: '2.0', method: 'notifications/message', params: {level: 'info', data}})
+  server.send(note('one'))
+  await expect.poll(() => sink.notifications.map(({params}) => params!.data)).toEqual(['one'])
+  await upstream.listen('all', {notification: message => standing.notification(message), ended: () => undefined})
+  server.send(note('two'))
+  await expect.poll(() => standing.notifications.map(({params}) => params!.data)).toEqual(['two'])
+  server.state.release()
+  await call
+  expect(sink.notifications).toHaveLength(1)
+})
+
 test('a cancelled call is cancelled upstream, and the stream goes on', async () => {
   const {server, upstream} = await started()
   const gone = new AbortController()

@@ -29,9 +29,13 @@ export interface OpenTest extends Partial<UpstreamOptions> {
 
 /** Conversations with fixtures, and their end. */
 export class UpstreamTests {
-  readonly #egress = new Egress()
+  readonly #egress: Egress
   readonly #streams = new Egress()
   readonly #open = new Set<McpUpstream>()
+
+  constructor(egress = new Egress()) {
+    this.#egress = egress
+  }
 
   async open(url: string, more: OpenTest = {}): Promise<OpenedUpstream> {
     const {transport = null, headers = () => ({}), declares = {}, era, timers, ...options} = more

@@ -1,6 +1,6 @@
-import {newId, newTimeId} from '../base/ids.ts'
+import {newTimeId} from '../base/ids.ts'
 import type {WriteLetter} from '../ports/mail/mail-templates.ts'
-import {insertAuditLog} from '../store/audit-logs.ts'
+import {insertGatewayDeed} from '../store/audit-logs.ts'
 import type {Db} from '../store/database.ts'
 import {postMails} from '../store/mails.ts'
 import {emailOfKeyUser, listRecipients} from '../store/users.ts'
@@ -70,27 +70,12 @@ const RESOURCES = {
  */
 export async function tell(db: Db, {event, subject, facts}: Notice, now_ms: number, on: NoticeServices): Promise<void> {
   const {entity, id, name, organisation_id, workspace_id} = subject
-  const at = new Date(now_ms).toISOString()
   if (on.audits) {
-    await insertAuditLog(db, {
-      id: newTimeId(now_ms),
-      at,
-      organisation_id,
-      workspace_id: workspace_id || null,
-      actor_type: 'system',
-      actor_id: null,
-      method: '',
-      uri: '',
-      request_id: newId(),
-      request_headers: '{}',
-      request_body: JSON.stringify({name, ...facts}),
-      query_params: null,
-      status: 200,
-      resource_type: RESOURCES[entity],
-      resource_id: id,
-      action: event,
-      client_ip: null,
-    })
+    const deed = {
+      ...{organisation_id, workspace_id: workspace_id || null, status: 200, client_ip: null},
+      ...{resource_type: RESOURCES[entity], resource_id: id, action: event, body: {name, ...facts}},
+    }
+    await insertGatewayDeed(db, deed, now_ms)
   }
   if (!on.write) return
   const recipients = new Map((await on.recipientsOf(subject, db)).map(address => [address.toLowerCase(), address]))

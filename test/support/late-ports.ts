@@ -1,3 +1,4 @@
+import {EventEmitter} from 'node:events'
 import {setImmediate as turn} from 'node:timers/promises'
 import type {Recorder} from '../../src/charge/ports.ts'
 import type {ProxyServices} from '../../src/proxy/services.ts'
@@ -38,7 +39,8 @@ type Port<A extends unknown[] = never[], R = unknown> = (...given: A) => R
 
 function late<A extends unknown[], R>(port: Port<A, R | Promise<R>>): (...given: A) => Promise<R> {
   return async (...given) => {
-    const copies = structuredClone(given)
+    // the client's request has no copy: a port listens to it for the client's leaving alone
+    const copies = given.map(value => (value instanceof EventEmitter ? value : structuredClone(value))) as A
     await turn()
     return await port(...copies)
   }

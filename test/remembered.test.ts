@@ -12,7 +12,16 @@ import {KINDS} from './support/stores.ts'
 const ELSEWHERE: readonly TableName[] = ['traffic.cache_entries', 'traffic.log_bodies']
 const TABLES = (Object.keys(INVALIDATES) as TableName[]).filter(table => !ELSEWHERE.includes(table))
 const MANY = forRing({own: 100, ci: 1_000, full: 1_000})
-const CACHES = ['callers', 'policies', 'lists of models', 'plans', 'prompts', 'callers by token', 'prices']
+const CACHES = [
+  'callers',
+  'policies',
+  'lists of models',
+  'plans',
+  'prompts',
+  'callers by token',
+  'MCP servers',
+  'prices',
+]
 /** Prices are read again, whole, after each change. */
 const LOADED = CACHES.filter(name => name !== 'prices')
 
@@ -118,6 +127,9 @@ describe.each(KINDS)('what a write drops, on %s', kind => {
     ['plans', 'providers', 'provider_id'],
     ['plans', 'integrations', 'integration_id'],
     ['prompts', 'prompts', 'prompt_id'],
+    ['MCP servers', 'mcp_servers', 'mcp_server_id'],
+    ['MCP servers', 'mcp_integrations', 'mcp_integration_id'],
+    ['MCP servers', 'workspaces', 'workspace_id'],
   ] as const)('of %s a write of one row of %s drops what is made of it alone', async (name, table, id) => {
     await warm()
     forgetRows(held.all, {tables: [{table, ids: [held.rows.one[id]]}]})

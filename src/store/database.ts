@@ -38,11 +38,13 @@ import type {
   AllowedWorkspacesTable,
   DeploymentsTable,
   McpCapabilitiesTable,
+  McpErasTable,
   McpIntegrationsTable,
   McpIntegrationWorkspacesTable,
   McpServerCapabilitiesTable,
   McpServersTable,
   McpServerUsersTable,
+  McpSyncsTable,
   ScimGroupsTable,
   ScimMappingsTable,
   SecretReferencesTable,
@@ -102,6 +104,8 @@ export interface Database {
   mcp_servers: McpServersTable
   mcp_server_capabilities: McpServerCapabilitiesTable
   mcp_server_users: McpServerUsersTable
+  mcp_eras: McpErasTable
+  mcp_syncs: McpSyncsTable
   deployments: DeploymentsTable
   domains: DomainsTable
   connections: ConnectionsTable
@@ -171,6 +175,7 @@ export type CacheName =
   | 'prices'
   | 'policies'
   | 'prompts'
+  | 'mcp'
 
 export type TableName = keyof Database
 

@@ -20,6 +20,7 @@ import type {Caller} from '../../src/proxy/services.ts'
 import {PlanCache} from '../../src/proxy/targets/plan-cache.ts'
 import {createCircuits} from '../../src/routing/breaker.ts'
 import type {TableName} from '../../src/store/database.ts'
+import {mcpServersForCalls} from '../../src/store/mcp-for-call.ts'
 import type {Remembered} from '../../src/store/remembered.ts'
 import {INVALIDATES} from '../../src/store/tables/invalidation.ts'
 import {type Admin, startAdmin} from './admin.ts'
@@ -98,6 +99,7 @@ export async function heldCaches(kind: StoreKind) {
   }
   const plans = new PlanCache(on)
   const prompts = new Prompts(on)
+  const mcp_servers = mcpServersForCalls(db)
   const pricing = openPricing({settings, db, isProvider: () => true, warn: () => undefined, now_ms})
   let refreshed: Promise<void> = Promise.resolve()
   const prices = rememberedPrices({
@@ -158,6 +160,12 @@ export async function heldCaches(kind: StoreKind) {
       remembered: by_token.remembered,
       look: async (which = 'one') => by_token.find(rows[which].token, {socket: {}} as ClientRequest),
     },
+    {
+      name: 'MCP servers',
+      remembered: mcp_servers.remembered,
+      look: async (which = 'one') =>
+        mcp_servers.find({organisation_id, workspace: rows[which].workspace_id, server: rows[which].mcp_server}),
+    },
     {name: 'prices', remembered: [prices], look: () => refreshed},
   ]
   /** How many statements `work` read the database with. */
@@ -184,6 +192,9 @@ interface HeldRows {
   readonly integration_id: string
   readonly prompt: string
   readonly prompt_id: string
+  readonly mcp_server: string
+  readonly mcp_server_id: string
+  readonly mcp_integration_id: string
 }
 
 /** Rows for an entry of each cache in the first workspace, and in another: one entry reads every table that it can. */
@@ -225,6 +236,9 @@ async function heldRows(admin: Admin): Promise<Readonly<Record<'one' | 'other', 
       model: 'gpt-4o',
     })
     await ask('PUT', `/prompts/${prompt.slug}/versions/${prompt.version_id}`, {label_id: label.id})
+    const mcp = {name, workspace_id, url: 'https://mcp.example/mcp', auth_type: 'none', transport: 'http'}
+    const {id: mcp_integration_id} = await ask('POST', '/mcp-integrations', mcp)
+    const server = await ask('POST', '/mcp-servers', {name, workspace_id, mcp_integration_id})
     const provider = await admin.store.db
       .selectFrom('providers')
       .select(['id', 'integration_id'])
@@ -241,6 +255,9 @@ async function heldRows(admin: Admin): Promise<Readonly<Record<'one' | 'other', 
       integration_id: provider.integration_id,
       prompt: `${prompt.slug}@${name}`,
       prompt_id: prompt.id,
+      mcp_server: server.slug,
+      mcp_server_id: server.id,
+      mcp_integration_id,
     }
   }
   const auth = {jwt: {jwks: {keys: [SIGNER.jwk]}, algorithms: ['EdDSA']}}

@@ -74,6 +74,49 @@ export interface McpCapabilitiesTable {
   details: string
   created_at: string
   last_updated_at: string
+  /** The address of a resource, or the pattern of a template's. */
+  uri?: string | null
+  /** JSON: the `inputSchema` of a tool that repeats arguments in headers. */
+  header_schema?: string | null
+  /** Null before its first sync. */
+  pin_state?: PinState | null
+  /** JSON array of the hashes of definitions that are approved. */
+  approved_hashes?: string | null
+  /** JSON object: the definition that was approved last. */
+  approved_definition?: string | null
+  /** JSON array: hashes of definitions that were seen and are not approved. */
+  seen_hashes?: string | null
+  /** JSON array of `SeenDefinition`: those definitions, oldest first. */
+  seen_definitions?: string | null
+  /** JSON array of `{path, words}`: texts of it that read like orders to a model. */
+  suspicions?: string | null
+  /** The time since which its server offers it no more. */
+  gone_at?: string | null
+}
+
+/** `changed`: another definition than the approved one was seen. `new`: none is approved. */
+export type PinState = 'approved' | 'changed' | 'new'
+
+/** The era of an integration's server, as a probe of this URL found it. */
+export interface McpErasTable {
+  mcp_integration_id: string
+  url: string
+  era: 'modern' | 'legacy'
+  transport: 'http' | 'sse'
+  found_at: string
+}
+
+/** The time at which an integration's server is to be read next, and the process that reads it. */
+export interface McpSyncsTable {
+  mcp_integration_id: string
+  due_at: string | null
+  cause: 'schedule' | 'request' | 'notice'
+  /** The start of the last sync that a notice caused. */
+  noticed_at: string | null
+  /** Syncs one after the other that a notice caused and that found no difference. */
+  quiet_notices: number
+  held_by: string | null
+  held_until: string | null
 }
 
 /** A workspace's use of an MCP integration. */

@@ -32,6 +32,7 @@ import {lastSignIns} from './0031_last_sign_ins.ts'
 import {domainProofs} from './0032_domain_proofs.ts'
 import {returnedPeople} from './0033_returned_people.ts'
 import {mcpSync} from './0036_mcp_sync.ts'
+import {mcpSessions} from './0037_mcp_sessions.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -78,4 +79,5 @@ export const MIGRATIONS: readonly Migration[] = [
   domainProofs,
   returnedPeople,
   mcpSync,
+  mcpSessions,
 ]

@@ -53,12 +53,14 @@ const PROXY_FLOORS = [
 ]
 /** The plane of MCP, likewise. */
 const MCP_FLOORS = [
-  'services.ts',
   'wire',
   'content',
   'upstream',
+  'call',
+  'services.ts',
   'credentials',
   'pool',
+  'records',
   'sync',
   'sessions',
   'held',

@@ -43,6 +43,8 @@ import {redisMetric, storeMetrics} from './store-metrics.ts'
 /** The assembled services of calls. */
 export interface DataPlane {
   readonly proxy: CallProxy
+  /** The services of its calls. */
+  readonly services: ProxyServices
   readonly records: Records
   readonly limits: Limits
   readonly ask_again: AskAgain
@@ -171,6 +173,7 @@ export async function openDataPlane({
   const prices = rememberedPrices({pricing, memory, log, after})
   return {
     proxy,
+    services,
     records,
     limits,
     ask_again: openAsking(services),

@@ -28,6 +28,7 @@ import {environmentConnection} from './environment-connection.ts'
 import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
+import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
 import {OpenAnswers} from './open-answers.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
 import {injectInto} from './operator-server.ts'
@@ -73,8 +74,10 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     ports: options.ports,
   })
   stack.defer(() => plane.close())
+  const mcp = openMcp({...{settings, store, seal, log, ...clock, steady}, calls: plane.services})
+  stack.defer(() => mcp.close())
   const explaining = openExplaining({settings, store, seal, now, prices: pricing, log})
-  const remembered = [...plane.remembered, ...explaining.remembered]
+  const remembered = [...plane.remembered, ...mcp.remembered, ...explaining.remembered]
   store.onWrite(changed => {
     forgetRows(remembered, changed)
     revocations.wrote(changed)
@@ -106,7 +109,7 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const governor = openGovernor(settings, log)
   const scim = scimServices({settings, store, log, now})
   const answers = new OpenAnswers()
-  const server = openServer({settings, log, governor, answers, plane, services, scim, sign_in, background})
+  const server = openServer({settings, log, governor, answers, plane, mcp, services, scim, sign_in, background})
   stack.defer(() => server.close())
   return {
     role: 'server',
@@ -122,7 +125,8 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     flushed: () => records.flushed(FLUSHED_MS),
     async drain() {
       void background.schedule.close()
-      await shutDown({server, proxy: plane.proxy, answers, limit_ms: settings.drain_timeout_ms})
+      const limit_ms = settings.drain_timeout_ms
+      await Promise.all([mcp.door.drain(limit_ms), shutDown({server, proxy: plane.proxy, answers, limit_ms})])
     },
     close: () => stack.disposeAsync(),
   }
@@ -181,6 +185,7 @@ interface ServerParts {
   readonly governor: Governor
   readonly answers: OpenAnswers
   readonly plane: DataPlane
+  readonly mcp: McpPlane
   readonly services: AdminServices
   readonly scim: ScimServices
   readonly sign_in: SignInServices
@@ -188,7 +193,7 @@ interface ServerParts {
 }
 
 /** The server of both planes. */
-function openServer({settings, log, governor, answers, plane, services, scim, sign_in, background}: ServerParts) {
+function openServer({settings, log, governor, answers, plane, mcp, services, scim, sign_in, background}: ServerParts) {
   return createServer({
     settings,
     log,
@@ -199,6 +204,7 @@ function openServer({settings, log, governor, answers, plane, services, scim, si
       mountAdmin(instance, OPERATIONS, services)
       mountScim(instance, scim)
       mountSignIn(instance, sign_in)
+      if (settings.mcp_enabled) mountMcp(instance, mcp.door)
     },
     proxy: plane.proxy,
     metrics: shared(async () => (await plane.metrics()) + (await background.metrics())),

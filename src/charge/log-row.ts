@@ -50,6 +50,7 @@ export function logRow(known: KnownOfRow): LogRecord {
     request_encoding: known.request_encoding,
     prompt: known.prompt,
     hook_results: known.hook_results,
+    mcp: known.mcp,
   }
 }
 

@@ -1,3 +1,5 @@
+import type {McpEndpoint} from './mcp-endpoints.ts'
+
 /**
  * The unified routes of the data plane: what a method and a path under `/v1` mean (docs/doors.md, Unified routes).
  * `name` is the endpoint's name everywhere: in guardrails, in rate-limit conditions, in logs.
@@ -55,6 +57,7 @@ export type EndpointName =
   | 'promptComplete'
   | 'ingestTelemetry'
   | 'proxy'
+  | McpEndpoint
 
 // biome-ignore format: a table is read by its lines
 export const ENDPOINTS: readonly Endpoint[] = [

@@ -115,6 +115,26 @@ export interface LogRecord {
   readonly prompt?: CalledPrompt
   /** The results of guardrails, where there were any. */
   readonly hook_results?: HookResults
+  /** Of a message to an MCP server. */
+  readonly mcp?: McpLogDetail
+}
+
+/** The facts of a message to an MCP server that no column has. */
+export interface McpLogDetail {
+  readonly server_id: string
+  readonly method: string
+  /** The tool, the prompt or the address. */
+  readonly name: string | null
+  readonly client_protocol: string
+  readonly client_name: string | null
+  readonly auth: 'api_key' | 'jwt' | 'oauth'
+  readonly outcome: 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'input_required' | 'abandoned'
+  readonly rpc_code: number | null
+  /** Round trips with questions, the first included. */
+  readonly rounds: number
+  /** Null where the upstream was not reached. */
+  readonly upstream_protocol: string | null
+  readonly upstream_transport: 'http' | 'sse' | null
 }
 
 /** A version of a saved prompt. */

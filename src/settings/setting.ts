@@ -39,6 +39,7 @@ export const GROUPS = [
   'Log store',
   'Mail',
   'Sign-in',
+  'MCP',
   'Tokens and directories',
   'Pricing',
   'Feature flags',

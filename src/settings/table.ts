@@ -38,6 +38,7 @@ import {
   whole,
   word,
 } from './kinds.ts'
+import {MCP} from './mcp-table.ts'
 import type {Setting} from './setting.ts'
 import {SIGN_IN} from './sign-in-table.ts'
 
@@ -202,6 +203,7 @@ export const SETTINGS = {
   EMAIL_DOCS_URL: {kind: url('a URL such as https://docs.example.com', ['http:', 'https:']), group: 'Mail', meaning: 'Documentation page in mails; unset: none.'},
 
   ...SIGN_IN,
+  ...MCP,
 
   JWT_ENABLED: {kind: switched, fallback: 'ON', group: 'Tokens and directories', meaning: 'OFF: no token of an identity provider is taken, whatever organisations have set (docs/tokens.md).'},
   JWT_LOCAL_AUTH_DEFAULT_SCOPES: {kind: scopes, fallback: '', group: 'Tokens and directories', meaning: 'Scopes of tokens that name none, where the organisation has no default_scopes.'},

@@ -15,6 +15,7 @@ import type {DomainsTable, ScimGroupMembersTable, ScimTokensTable, ScimUsersTabl
 import type {GuardrailsTable, GuardrailVersionsTable} from './tables/guardrails.ts'
 import type {ApiKeysTable, AuditLogsTable, OrganisationsTable, WorkspacesTable} from './tables/identity.ts'
 import type {JudgedFilesTable} from './tables/judged-files.ts'
+import type {McpSessionsTable} from './tables/mcp.ts'
 import type {
   AuditChainsTable,
   InvitesTable,
@@ -105,6 +106,7 @@ export interface Database {
   mcp_server_capabilities: McpServerCapabilitiesTable
   mcp_server_users: McpServerUsersTable
   mcp_eras: McpErasTable
+  mcp_sessions: McpSessionsTable
   mcp_syncs: McpSyncsTable
   deployments: DeploymentsTable
   domains: DomainsTable

@@ -1,4 +1,5 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
+import type {McpEndpoint} from '../../schema/mcp-endpoints.ts'
 import * as bodies from './call-bodies.ts'
 import * as replies from './call-replies.ts'
 
@@ -13,7 +14,7 @@ export interface CallDoc {
   readonly streams?: true
 }
 
-export type Documented = Exclude<EndpointName, 'proxy' | 'ingestTelemetry'>
+export type Documented = Exclude<EndpointName, 'proxy' | 'ingestTelemetry' | McpEndpoint>
 
 const model = '@openai-search/gpt-4o-mini'
 const messages = [{role: 'user', content: 'Say hello in one word.'}]

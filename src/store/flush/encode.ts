@@ -112,6 +112,7 @@ function detailOf(log: LogRecord): Detail {
     request_encoding: log.request_encoding,
     prompt: log.prompt,
     hook_results: log.hook_results,
+    mcp: log.mcp,
   }
 }
 

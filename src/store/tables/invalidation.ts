@@ -44,6 +44,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   audit_chains: [],
   invites: [],
   sessions: [],
+  mcp_sessions: [],
   secret_references: [],
   allowed_workspaces: [],
   mcp_eras: [],

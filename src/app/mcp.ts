@@ -1,0 +1,137 @@
+import type {FastifyInstance} from 'fastify'
+import {linkBase} from '../admin/link-base.ts'
+import {after} from '../base/delay.ts'
+import type {Log} from '../base/log.ts'
+import type {Seal} from '../base/seal.ts'
+import {looksLikeToken} from '../identity/jwt/read.ts'
+import {hashKey} from '../identity/keys.ts'
+import {openServer} from '../mcp/call/open-server.ts'
+import type {McpServer} from '../mcp/call/server.ts'
+import {createDoor, type McpDoor} from '../mcp/door.ts'
+import type {EraBook, McpServices} from '../mcp/services.ts'
+import type {EraFinding} from '../mcp/upstream/upstream.ts'
+import {McpFault} from '../mcp/wire/faults.ts'
+import type {ProxyServices} from '../proxy/services.ts'
+import type {Settings} from '../settings/index.ts'
+import type {Store} from '../store/database.ts'
+import {type McpServerForCall, mcpServersForCalls} from '../store/mcp-for-call.ts'
+import {changeMcpSession, findMcpSession, insertMcpSession, removeMcpSession} from '../store/mcp-sessions.ts'
+import type {Remembered} from '../store/remembered.ts'
+import {openEgress} from './egress.ts'
+
+export interface McpParts {
+  readonly settings: Settings
+  readonly store: Store
+  readonly seal: Seal
+  readonly log: Log
+  readonly now: () => number
+  readonly wall: () => number
+  readonly steady: () => number
+  /** Of calls of models: both planes know callers, count limits and write records by the same services. */
+  readonly calls: Pick<
+    ProxyServices,
+    'findCaller' | 'findCallerByCredential' | 'limits' | 'recorder' | 'metrics' | 'version'
+  >
+}
+
+export interface McpPlane {
+  readonly door: McpDoor
+  readonly remembered: readonly Remembered[]
+  close(): Promise<void>
+}
+
+/** Standing streams of one upstream. */
+const STREAMS = 2_000
+
+/** Puts the plane of MCP together. */
+export function openMcp({settings, store, seal, log, now, wall, steady, calls}: McpParts): McpPlane {
+  const egress = openEgress(settings)
+  const stream_egress = openEgress(settings, {connections: STREAMS})
+  const servers = mcpServersForCalls(store.db)
+  const opened = new WeakMap<McpServerForCall, McpServer>()
+  const services: McpServices = {
+    settings,
+    log,
+    seal,
+    now,
+    steady,
+    after,
+    version: calls.version,
+    recorder: calls.recorder,
+    metrics: calls.metrics,
+    limits: calls.limits,
+    findCaller: (credential, client) =>
+      looksLikeToken(credential)
+        ? (calls.findCallerByCredential(credential, client) ?? null)
+        : calls.findCaller(hashKey(credential), client),
+    async findServer({organisation_id, workspace, workspace_id, server}) {
+      const found = await servers.find({organisation_id, workspace: workspace ?? workspace_id, server})
+      if (!found?.is_granted) return null
+      const known = opened.get(found) ?? openServer(seal, found)
+      opened.set(found, known)
+      return known
+    },
+    findPolicies: () => null,
+    credentialsFor(server) {
+      if (server.auth_type === 'oauth_auto')
+        throw new McpFault('upstream_unreachable', {
+          server: server.slug,
+          reason: 'it wants a sign-in of each person, which is not served yet',
+        })
+      const headers = server.auth_type === 'headers' ? server.custom_headers : {}
+      return {headers, kind: server.auth_type === 'headers' ? 'standing' : 'none', digest: '', is_per_user: false}
+    },
+    upstream: {egress, stream_egress, steady, wall, after},
+    eras: eraBook(),
+    sessions: {
+      find: id_hash => findMcpSession(store.db, id_hash),
+      put: row => store.write(db => insertMcpSession(db, row)),
+      change: (id_hash, change) => store.write(db => changeMcpSession(db, id_hash, change)),
+      remove: id_hash => store.write(db => removeMcpSession(db, id_hash)),
+    },
+    base_url: linkBase({settings}),
+    allowed_origins: [...settings.mcp_allowed_origins, ...settings.cors_allowed_origins].filter(each => each !== '*'),
+  }
+  const door = createDoor(services, {is_local: isLoopback(settings.host)})
+  return {
+    door,
+    remembered: servers.remembered,
+    async close() {
+      await door.close()
+      await egress.destroy()
+      await stream_egress.destroy()
+    },
+  }
+}
+
+/** Mounts the endpoints. What is read of a body, and how an answer leaves, is the plane's own. */
+export function mountMcp(server: FastifyInstance, door: McpDoor): void {
+  server.register(async scope => {
+    scope.addHook('onRequest', async (request, reply) => {
+      reply.hijack()
+      const {workspace = null, server: slug} = request.params as {workspace?: string; server: string}
+      await door.handle({workspace, server: slug}, request.raw, reply.raw)
+    })
+    for (const path of ['/:server/mcp', '/:workspace/:server/mcp', '/:server/mcp/', '/:workspace/:server/mcp/'])
+      scope.route({method: ['GET', 'POST', 'DELETE'], url: path, handler: async () => undefined})
+  })
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '127.0.0.1' || host === '::1'
+}
+
+const MOST_ERAS = 10_000
+
+function eraBook(): EraBook {
+  const known = new Map<string, EraFinding>()
+  return {
+    get: id => known.get(id) ?? null,
+    note(id, finding) {
+      known.delete(id)
+      known.set(id, finding)
+      if (known.size > MOST_ERAS) known.delete(known.keys().next().value!)
+    },
+    forget: id => void known.delete(id),
+  }
+}

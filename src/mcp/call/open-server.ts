@@ -1,0 +1,57 @@
+import {createHash} from 'node:crypto'
+import type {Seal} from '../../base/seal.ts'
+import type {McpServerForCall} from '../../store/mcp-for-call.ts'
+import {openConfigurations} from '../../store/mcp-integrations.ts'
+import {FREE, type McpServer, type ToolPrices} from './server.ts'
+import {Switches} from './switches.ts'
+
+const NANOUSD_A_CENT = 10_000_000
+
+/** The rows of a server, opened for calls. */
+export function openServer(seal: Seal, found: McpServerForCall): McpServer {
+  const {server, workspace, integration, capabilities, users} = found
+  const configurations = openConfigurations(seal, integration)
+  const {custom_headers = {}} = configurations
+  const switches = capabilities
+    .filter(({gone_at}) => gone_at === null)
+    .map(({type, name, uri, enabled}) => ({type, name, uri, is_on: enabled}))
+  return {
+    id: server.id,
+    slug: server.slug,
+    name: server.name,
+    organisation_id: server.organisation_id,
+    workspace_id: workspace.id,
+    workspace_slug: workspace.slug,
+    integration_id: integration.id,
+    version: digestOf([integration.url, integration.transport, integration.auth_type, integration.last_updated_at]),
+    place: {
+      url: integration.url,
+      transport: integration.transport === 'sse' ? 'sse' : null,
+      asker: integration.trusts_host
+        ? {kind: 'integration', id: integration.id, host: new URL(integration.url).hostname}
+        : {kind: 'caller'},
+      workspace_id: workspace.id,
+      server: server.slug,
+    },
+    auth_type: integration.auth_type,
+    custom_headers,
+    switches: new Switches(switches, true),
+    prices: pricesOf(configurations as {readonly tool_prices?: unknown}),
+    admits: user_id => user_id === null || (users.get(user_id) ?? server.default_user_access === 'allow'),
+  }
+}
+
+/** `{default?, tools: {NAME: US cents}}`. */
+function pricesOf({tool_prices}: {readonly tool_prices?: unknown}): ToolPrices {
+  if (typeof tool_prices !== 'object' || tool_prices === null) return FREE
+  const {default: by_default, tools = {}} = tool_prices as {default?: number; tools?: Record<string, number>}
+  const nanousd = (cents: number | undefined) => Math.round((cents ?? 0) * NANOUSD_A_CENT)
+  return {
+    default_nanousd: nanousd(by_default),
+    by_tool: new Map(Object.entries(tools).map(([tool, cents]) => [tool, nanousd(cents)])),
+  }
+}
+
+function digestOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16)
+}

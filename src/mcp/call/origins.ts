@@ -1,0 +1,30 @@
+import {McpFault, printable} from '../wire/faults.ts'
+import {type HeaderFields, headerValue} from '../wire/header-values.ts'
+
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i
+
+/** Origins and hosts that requests may name. */
+export interface KnownPlaces {
+  /** Scheme and host of the public address. */
+  readonly base_url: string
+  /** Other origins, exactly as browsers write them. */
+  readonly allowed_origins: readonly string[]
+  /** True where the gateway listens on loopback alone: a page of another name may be led there by its DNS. */
+  readonly is_local: boolean
+}
+
+/** Throws `origin_refused` or `host_refused` (403) for a request that a page of another place made. */
+export function checkPlaces(headers: HeaderFields, {base_url, allowed_origins, is_local}: KnownPlaces): void {
+  const base = new URL(base_url)
+  const origin = headerValue(headers, 'origin')
+  if (origin !== undefined && !isKnownOrigin(origin, base, allowed_origins))
+    throw new McpFault('origin_refused', {origin: printable(origin)})
+  if (!is_local) return
+  const host = headerValue(headers, 'host') ?? ''
+  if (!LOOPBACK.test(host) && host.toLowerCase() !== base.host)
+    throw new McpFault('host_refused', {host: printable(host)})
+}
+
+function isKnownOrigin(origin: string, base: URL, allowed: readonly string[]): boolean {
+  return origin === base.origin || (origin !== 'null' && allowed.includes(origin))
+}

@@ -1,0 +1,47 @@
+import type {UpstreamPlace} from '../upstream/upstream.ts'
+import type {Switches} from './switches.ts'
+
+/** A server as the path names it, inside of an organisation. */
+export interface ServerPlace {
+  readonly organisation_id: string
+  /** The workspace of the credential. */
+  readonly workspace_id: string
+  /** Slug or id, where the path names it. */
+  readonly workspace: string | null
+  /** Slug. */
+  readonly server: string
+}
+
+/** A server of a workspace, opened: ready to be called. */
+export interface McpServer {
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly organisation_id: string
+  readonly workspace_id: string
+  readonly workspace_slug: string
+  readonly integration_id: string
+  /** Another after each change of its address or its credential: connections of before are not used again. */
+  readonly version: string
+  readonly place: UpstreamPlace
+  readonly auth_type: 'oauth_auto' | 'headers' | 'none' | 'oauth_client_credentials'
+  /** Headers of the integration: secrets. */
+  readonly custom_headers: Readonly<Record<string, string>>
+  readonly switches: Switches
+  readonly prices: ToolPrices
+  /** False for a person who may not use it. Null is no person: the workspace's grant is enough. */
+  admits(user_id: string | null): boolean
+}
+
+/** The price of one call, by tool. */
+export interface ToolPrices {
+  readonly default_nanousd: number
+  readonly by_tool: ReadonlyMap<string, number>
+}
+
+export const FREE: ToolPrices = {default_nanousd: 0, by_tool: new Map()}
+
+/** Nano-dollars for one call of a tool. */
+export function priceOfTool({default_nanousd, by_tool}: ToolPrices, tool: string): number {
+  return by_tool.get(tool) ?? default_nanousd
+}

@@ -1,0 +1,223 @@
+import type {IncomingMessage, ServerResponse} from 'node:http'
+import {newId} from '../base/ids.ts'
+import {vouchFor} from '../base/ingress/govern.ts'
+import {parsedObject} from '../base/json-object.ts'
+import {hasScope} from '../identity/access.ts'
+import {requireLive} from '../identity/api-keys.ts'
+import {ownHeaders} from '../schema/headers.ts'
+import {credentialOf} from './call/credential.ts'
+import {checkPlaces} from './call/origins.ts'
+import type {McpServer} from './call/server.ts'
+import {HeldCalls} from './held/held-calls.ts'
+import {UpstreamPool} from './pool/pool.ts'
+import {UpstreamSource} from './pool/source.ts'
+import {Cursors} from './relay/cursors.ts'
+import {ToolBook} from './relay/tool-book.ts'
+import {ClientReply} from './serve/client-reply.ts'
+import {faultOf, headersOfFault} from './serve/end.ts'
+import type {McpExchange, ServingParts} from './serve/exchange.ts'
+import type {HeldRelay} from './serve/held-relay.ts'
+import {serveDelete, serveHandshake, serveLegacy} from './serve/legacy.ts'
+import {serveModern} from './serve/modern.ts'
+import {readBodyText} from './serve/read-body.ts'
+import {serveStream} from './serve/stream.ts'
+import type {McpCaller, McpServices} from './services.ts'
+import {Sessions} from './sessions/sessions.ts'
+import {clientEra, sessionOfStream} from './wire/client-era.ts'
+import {errorText, McpFault} from './wire/faults.ts'
+import {readBody} from './wire/messages.ts'
+
+/** The server that a path names, and its workspace where it names one. */
+export interface McpPath {
+  readonly workspace: string | null
+  readonly server: string
+}
+
+/** The face of the plane: it takes the requests of MCP endpoints. */
+export interface McpDoor {
+  handle(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Refuses new requests, and waits for those that are open. */
+  drain(limit_ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+const SCOPE = 'mcp.invoke'
+
+export function createDoor(services: McpServices, options: {readonly is_local: boolean}): McpDoor {
+  const {settings} = services
+  const pool = new UpstreamPool(
+    {
+      keeps: settings.mcp_pool_enabled,
+      max_connections: settings.mcp_pool_max_connections,
+      max_idle_ms: settings.mcp_pool_max_idle_ms,
+      max_lifetime_ms: settings.mcp_pool_max_lifetime_ms,
+      cleanup_interval_ms: settings.mcp_pool_cleanup_interval_ms,
+    },
+    services,
+  )
+  const source = new UpstreamSource(pool, services)
+  const held = new HeldCalls<HeldRelay>(services.after)
+  const sessions = new Sessions(services, session => source.end(session.id))
+  const draining = new AbortController()
+  const parts: ServingParts = {
+    ...{services, source, held, sessions, draining: draining.signal},
+    tools: new ToolBook(),
+    cursors: new Cursors(services.seal.derived('mcp cursors')),
+    process_id: newId(),
+    work: new Set(),
+  }
+  const exchanges = new Exchanges(parts, options)
+  return {
+    handle: (path, request, response) => exchanges.serve(path, request, response),
+    drain(limit_ms) {
+      draining.abort()
+      return exchanges.drain(limit_ms)
+    },
+    async close() {
+      held.close()
+      sessions.close()
+      await Promise.allSettled(parts.work)
+      await pool.close()
+    },
+  }
+}
+
+/** The requests of clients, from the first check to the last byte. */
+class Exchanges {
+  readonly #parts: ServingParts
+  readonly #is_local: boolean
+  readonly #open = new Set<Promise<void>>()
+
+  constructor(parts: ServingParts, {is_local}: {readonly is_local: boolean}) {
+    this.#parts = parts
+    this.#is_local = is_local
+  }
+
+  serve(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const served = this.#serve(path, request, response)
+    this.#open.add(served)
+    return served.finally(() => this.#open.delete(served))
+  }
+
+  /** Waits for what is open: streams end at once, calls end by themselves or with the process. */
+  async drain(limit_ms: number): Promise<void> {
+    const {after} = this.#parts.services
+    this.#parts.sessions.close()
+    let callOff = () => {}
+    const late = new Promise<void>(resolve => {
+      callOff = after(limit_ms, resolve)
+    })
+    await Promise.race([Promise.allSettled([...this.#open, ...this.#parts.work]), late])
+    callOff()
+  }
+
+  async #serve(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const {services} = this.#parts
+    const accepts_events = /text\/event-stream|\*\/\*/i.test(request.headers.accept ?? '')
+    const reply = new ClientReply(response, {
+      after: services.after,
+      may_stream: accepts_events,
+      headers: {'access-control-expose-headers': 'WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version'},
+    })
+    try {
+      if (this.#parts.draining.aborted) throw new McpFault('unavailable', {reason: 'The gateway is shutting down.'})
+      const exchange = await this.#admitted(path, request, reply)
+      await this.#dispatched(exchange)
+    } catch (thrown) {
+      const fault = faultOf(thrown, services.log)
+      reply.end(fault.http, errorText(fault.id_text, fault), {
+        ...headersOfFault(fault),
+        ...this.#challenge(fault, path),
+      })
+      request.resume()
+    }
+  }
+
+  async #dispatched(exchange: McpExchange): Promise<void> {
+    const {request} = exchange
+    const {method} = request
+    if (method === 'GET') return serveStream(sessionOfStream('GET', request.headers), exchange, this.#parts)
+    if (method === 'DELETE') return serveDelete(sessionOfStream('DELETE', request.headers), exchange, this.#parts)
+    const post = clientEra(request.headers, readBody(await readBodyText(request)))
+    if (post.era === 'legacy')
+      return post.kind === 'initialize'
+        ? serveHandshake(post, exchange, this.#parts)
+        : serveLegacy(post, exchange, this.#parts)
+    if (post.kind === 'notification') return exchange.reply.empty(202)
+    return serveModern(post, exchange, this.#parts)
+  }
+
+  /** The order of checks: places, credential, scope, server, person (mcp.md, section 2). */
+  async #admitted(path: McpPath, request: IncomingMessage, reply: ClientReply): Promise<McpExchange> {
+    const {services} = this.#parts
+    const {base_url, allowed_origins} = services
+    const at_ms = services.now()
+    const started = services.steady()
+    const {method, url = '', headers} = request
+    if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
+      throw new McpFault('method_not_allowed', {method: method ?? '', reason: ''})
+    checkPlaces(headers, {base_url, allowed_origins, is_local: this.#is_local})
+    const {caller, auth} = await this.#caller(request, url)
+    const server = await this.#server(path, caller)
+    const own = ownHeaders(headers)
+    return {
+      ...{request, caller, server, auth, reply, at_ms, started},
+      metadata: {...textsOf(own.values.metadata), ...caller.metadata},
+      masked_headers: kept(headers),
+      keeps_bodies: own.values.debug !== 'false',
+    }
+  }
+
+  async #caller(request: IncomingMessage, url: string): Promise<{caller: McpCaller; auth: McpExchange['auth']}> {
+    const {services} = this.#parts
+    const at = url.indexOf('?')
+    const credential = credentialOf(request.headers, at < 0 ? '' : url.slice(at + 1))
+    const known = await services.findCaller(credential.text, request)
+    if (!known) throw new McpFault('unauthenticated', {reason: 'The credential is not known here.'})
+    const access = requireLive(known, services.now())
+    vouchFor(request)
+    if (!hasScope(access, SCOPE))
+      throw new McpFault('forbidden', {
+        reason: `The credential lacks the scope ${SCOPE}, which calls of MCP servers need.`,
+      })
+    if (!known.caller)
+      throw new McpFault('forbidden', {
+        reason: 'The credential is of no workspace. Use a key of the workspace that has the server.',
+      })
+    const auth = known.caller.kind === 'token' ? 'jwt' : known.caller.kind === 'oauth_client' ? 'oauth' : 'api_key'
+    return {caller: known.caller, auth}
+  }
+
+  async #server({workspace, server}: McpPath, caller: McpCaller): Promise<McpServer> {
+    const {organisation_id, workspace_id} = caller
+    const found = await this.#parts.services.findServer({organisation_id, workspace_id, workspace, server})
+    if (!found || found.workspace_id !== workspace_id) throw new McpFault('not_found')
+    if (!found.admits(caller.user_id))
+      throw new McpFault('forbidden', {reason: 'This person may not use this MCP server. An admin can allow it.'})
+    return found
+  }
+
+  #challenge({http}: McpFault, {workspace, server}: McpPath): Record<string, string> {
+    if (http !== 401) return {}
+    const path = workspace === null ? `/${server}/mcp` : `/${workspace}/${server}/mcp`
+    const metadata = `${this.#parts.services.base_url}/.well-known/oauth-protected-resource${path}`
+    return {
+      'www-authenticate': `Bearer realm="gateway", resource_metadata="${metadata}", scope="mcp:tools:list mcp:tools:call"`,
+    }
+  }
+}
+
+/** Metadata of a header: texts by name; anything else is left out. */
+function textsOf(text: string | undefined): Record<string, string> {
+  const given = text === undefined ? {} : (parsedObject(text) ?? {})
+  return Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
+}
+
+/** Headers that name the protocol and the client; none that may hold a credential. */
+const KEPT = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'user-agent'] as const
+
+function kept(headers: IncomingMessage['headers']): Record<string, string> {
+  return Object.fromEntries(KEPT.flatMap(name => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])))
+}

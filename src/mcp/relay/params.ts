@@ -1,0 +1,32 @@
+import {type JsonObject, own} from '../../base/json-member.ts'
+import {type McpTrace, traceEdits} from '../call/trace.ts'
+import type {EditPath, TextEdit} from '../wire/edits.ts'
+import {withoutEnvelope} from '../wire/envelope.ts'
+import type {Era} from '../wire/versions.ts'
+
+/** Edits of a client's `params` for the upstream, beside those of the envelope, which the upstream's client writes. */
+export interface ParamsFacts {
+  readonly client_era: Era
+  readonly params: JsonObject | undefined
+  readonly trace: McpTrace
+  /** The upstream's own cursor; null where the request has none. */
+  readonly cursor: string | null
+  /** The state that the upstream gave, as its repeated call wants it; undefined of a first call. */
+  readonly upstream_state?: string | null
+}
+
+const ROOT: EditPath = []
+
+export function paramsEdits(facts: ParamsFacts, upstream_era: Era): readonly TextEdit[] {
+  const {client_era, params, trace, cursor, upstream_state} = facts
+  const edits: TextEdit[] = [...traceEdits(trace)]
+  if (client_era === 'modern' && upstream_era === 'legacy') {
+    edits.push(...withoutEnvelope(ROOT))
+    for (const member of ['inputResponses', 'requestState'])
+      if (own(params, member) !== undefined) edits.push({path: [member], set: undefined})
+  }
+  if (cursor !== null) edits.push({path: ['cursor'], set: JSON.stringify(cursor)})
+  if (upstream_state !== undefined)
+    edits.push({path: ['requestState'], set: upstream_state === null ? undefined : JSON.stringify(upstream_state)})
+  return edits
+}

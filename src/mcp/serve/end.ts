@@ -1,0 +1,124 @@
+import {Refusal} from '../../base/errors.ts'
+import type {Log} from '../../base/log.ts'
+import type {MessageEnd, MessageRecord} from '../records/message-record.ts'
+import type {RelayedAnswer} from '../relay/answer.ts'
+import type {Hello} from '../upstream/upstream.ts'
+import {errorObjectText, faultOfRefusal, McpFault} from '../wire/faults.ts'
+import type {Era} from '../wire/versions.ts'
+
+/** Anything thrown, as a fault of MCP. Another's is logged, and its words stay here. */
+export function faultOf(fault: unknown, log: Pick<Log, 'error'>): McpFault {
+  if (fault instanceof McpFault) return fault
+  if (fault instanceof Refusal) return faultOfRefusal(fault)
+  log.error({fault}, 'a request of MCP failed inside the gateway')
+  return new McpFault('internal', {}, {cause: fault})
+}
+
+/** Headers of a reply with a fault. */
+export function headersOfFault(fault: McpFault): Record<string, string> {
+  const {retry_after_s} = fault.facts
+  return retry_after_s === undefined ? {} : {'retry-after': String(retry_after_s)}
+}
+
+const UPSTREAM_FAULTS: ReadonlySet<string> = new Set([
+  'upstream_unreachable',
+  'upstream_nonsense',
+  'upstream_timeout',
+  'result_too_large',
+])
+
+/** The end of a request that a fault ended. */
+export function endOfFault(
+  fault: McpFault,
+  era: Era,
+  of: {readonly delivered: boolean; readonly rounds: number; readonly is_stream: boolean},
+): MessageEnd {
+  const {reason, code} = fault
+  const text = errorObjectText(fault)
+  return {
+    outcome: reason === 'upstream_timeout' ? 'timeout' : 'failed',
+    status: fault.httpFor(era),
+    answer: text,
+    error: fault.message,
+    // an answer that was too large to be passed on was made all the same
+    is_served: reason === 'result_too_large' || reason === 'client_incapable' || reason === 'too_many_rounds',
+    delivered: of.delivered,
+    is_stream: of.is_stream,
+    detail: {
+      outcome: UPSTREAM_FAULTS.has(reason) ? 'rpc_error' : 'refused',
+      rpc_code: code,
+      rounds: of.rounds,
+      upstream_protocol: null,
+      upstream_transport: null,
+    },
+  }
+}
+
+/** The end of a request that the upstream answered. */
+export function endOfAnswer(
+  {text, status, outcome, rpc_code}: RelayedAnswer,
+  hello: Hello,
+  of: {readonly delivered: boolean; readonly rounds: number; readonly is_stream: boolean},
+): MessageEnd {
+  const is_ok = outcome === 'ok' || outcome === 'input_required'
+  return {
+    outcome: is_ok ? 'ok' : 'failed',
+    status,
+    answer: text,
+    error: is_ok
+      ? null
+      : outcome === 'tool_error'
+        ? 'The tool reported an error.'
+        : `The MCP server answered with the error ${rpc_code}.`,
+    is_served: true,
+    delivered: of.delivered,
+    is_stream: of.is_stream,
+    detail: {
+      ...{outcome, rpc_code, rounds: of.rounds},
+      upstream_protocol: hello.protocol_version,
+      upstream_transport: 'http',
+    },
+  }
+}
+
+/** The end of a request that the session answers: the upstream has nothing of the kind. */
+export function endOfOurs(of: {
+  readonly delivered: boolean
+  readonly rounds: number
+  readonly is_stream: boolean
+}): MessageEnd {
+  return {
+    ...{outcome: 'ok', status: 200, answer: '{}', error: null, is_served: false},
+    ...{delivered: of.delivered, is_stream: of.is_stream},
+    detail: {outcome: 'ok', rpc_code: null, rounds: of.rounds, upstream_protocol: null, upstream_transport: null},
+  }
+}
+
+/** The end of a request that its client left, or that was cancelled. */
+export function endOfLeft(status: number, of: {readonly rounds: number; readonly is_stream: boolean}): MessageEnd {
+  return {
+    outcome: 'aborted',
+    status,
+    answer: null,
+    error: 'The client left, or cancelled the request.',
+    is_served: true,
+    delivered: false,
+    is_stream: of.is_stream,
+    detail: {
+      outcome: 'abandoned',
+      rpc_code: null,
+      rounds: of.rounds,
+      upstream_protocol: null,
+      upstream_transport: null,
+    },
+  }
+}
+
+/** Writes the end of a record; a journal that takes nothing is logged, and the client has its answer all the same. */
+export async function written(record: MessageRecord, end: MessageEnd, log: Pick<Log, 'error'>): Promise<void> {
+  try {
+    await record.end(end)
+  } catch (fault) {
+    log.error({fault, trace_id: record.facts.trace.trace_id}, 'the end of a request of MCP could not be written')
+  }
+}

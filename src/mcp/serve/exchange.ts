@@ -1,0 +1,91 @@
+import type {IncomingMessage} from 'node:http'
+import {isObject, type JsonObject, own} from '../../base/json-member.ts'
+import type {McpServer} from '../call/server.ts'
+import type {McpTrace} from '../call/trace.ts'
+import type {HeldCalls} from '../held/held-calls.ts'
+import type {UpstreamSource} from '../pool/source.ts'
+import {MessageRecord} from '../records/message-record.ts'
+import {nameOf} from '../relay/allowed.ts'
+import type {Cursors} from '../relay/cursors.ts'
+import type {ToolBook} from '../relay/tool-book.ts'
+import type {McpCaller, McpServices} from '../services.ts'
+import type {Sessions} from '../sessions/sessions.ts'
+import {McpFault} from '../wire/faults.ts'
+import {paramsText, type RpcRequest} from '../wire/messages.ts'
+import type {ClientReply} from './client-reply.ts'
+import type {HeldRelay} from './held-relay.ts'
+
+/** The parts of the plane that serve all requests. */
+export interface ServingParts {
+  readonly services: McpServices
+  readonly source: UpstreamSource
+  readonly tools: ToolBook
+  readonly cursors: Cursors
+  readonly held: HeldCalls<HeldRelay>
+  readonly sessions: Sessions
+  /** The process, as sealed states name it. */
+  readonly process_id: string
+  /** Work that a client may leave while it continues: the shutdown waits for it. */
+  readonly work: Set<Promise<unknown>>
+  /** Aborted when the process begins to end: standing streams end then. */
+  readonly draining: AbortSignal
+}
+
+/** One HTTP request of an admitted caller. */
+export interface McpExchange {
+  readonly request: IncomingMessage
+  readonly caller: McpCaller
+  readonly server: McpServer
+  readonly auth: 'api_key' | 'jwt' | 'oauth'
+  readonly reply: ClientReply
+  readonly metadata: Readonly<Record<string, string>>
+  /** Headers as the log keeps them. */
+  readonly masked_headers: Readonly<Record<string, string>>
+  readonly keeps_bodies: boolean
+  readonly at_ms: number
+  readonly started: number
+}
+
+/** The record of one request of a exchange. */
+export function recordOf(
+  exchange: McpExchange,
+  message: RpcRequest,
+  of: {
+    readonly trace: McpTrace
+    readonly version: string
+    readonly client_info: unknown
+    readonly continues?: {readonly call_id: string; readonly log_id: string}
+  },
+  services: McpServices,
+): MessageRecord {
+  const {request, caller, server, auth, metadata, masked_headers, keeps_bodies, at_ms, started} = exchange
+  const name = own(of.client_info, 'name')
+  return new MessageRecord(
+    {
+      ...{caller, server, metadata, keeps_bodies, at_ms, started},
+      method: message.method,
+      name: nameOf(message.method, message.params),
+      trace: of.trace,
+      http: {method: request.method ?? 'POST', url: request.url ?? '', headers: masked_headers},
+      params: paramsText(message),
+      detail: {client_protocol: of.version, client_name: typeof name === 'string' ? name.slice(0, 256) : null, auth},
+      ...(of.continues && {continues: of.continues}),
+    },
+    services,
+  )
+}
+
+/** `_meta` of a request; undefined where it is no object. */
+export function metaOf(params: JsonObject | undefined): JsonObject | undefined {
+  const meta = own(params, '_meta')
+  return isObject(meta) ? meta : undefined
+}
+
+/** The upstream's cursor of a list request; null for none. Throws `params_invalid` for one of another list. */
+export function cursorOf(message: RpcRequest, {cursors}: ServingParts, {caller, server}: McpExchange): string | null {
+  const cursor = own(message.params, 'cursor')
+  if (cursor === undefined) return null
+  if (typeof cursor !== 'string')
+    throw new McpFault('params_invalid', {reason: 'cursor has to be a string'}, {id_text: message.id_text})
+  return cursors.open(cursor, message.method, {caller, server})
+}

@@ -1,0 +1,223 @@
+import {newId} from '../../base/ids.ts'
+import {own} from '../../base/json-member.ts'
+import {parsed} from '../../base/json-object.ts'
+import {traceOf} from '../call/trace.ts'
+import {inputResponseText, type Question, refusalOf, requestParamsText, takesQuestion} from '../content/questions.ts'
+import type {UpstreamClient} from '../pool/source.ts'
+import type {MessageRecord} from '../records/message-record.ts'
+import {checkAllowed, nameOf} from '../relay/allowed.ts'
+import {relayedAnswer} from '../relay/answer.ts'
+import {isWanted} from '../relay/log-level.ts'
+import {paramsEdits} from '../relay/params.ts'
+import {RunningCall, type UpstreamTurn} from '../relay/running-call.ts'
+import type {ClientSession} from '../sessions/session.ts'
+import {isLogLevel} from '../wire/envelope.ts'
+import {errorObjectText, McpFault} from '../wire/faults.ts'
+import {answerText, errorMemberText, paramsText, type RpcRequest, requestText, resultText} from '../wire/messages.ts'
+import {isStatelessMethod} from '../wire/methods.ts'
+import type {LegacyVersion} from '../wire/versions.ts'
+import {endOfAnswer, endOfFault, endOfLeft, endOfOurs, faultOf, headersOfFault, written} from './end.ts'
+import {cursorOf, type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
+import {clientOf} from './session-client.ts'
+
+/** The reply to one request: the JSON-RPC message, and the status and headers where it is not on a stream. */
+export interface LegacyAnswer {
+  readonly text: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface LegacyFacts {
+  /** Null of a call without session: the client takes no question. */
+  readonly session: ClientSession | null
+  readonly version: LegacyVersion
+  readonly exchange: McpExchange
+  readonly parts: ServingParts
+}
+
+const ASK_MS = 10 * 60_000
+
+/** Answers one request of a legacy client; never rejects. */
+export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Promise<LegacyAnswer> {
+  const {session, exchange, parts, version} = facts
+  const ok = (result: string) => ({text: answerText(message.id_text, {result}), status: 200, headers: {}})
+  if (message.method === 'ping') return ok('{}')
+  const trace = traceOf(metaOf(message.params), exchange.request.headers, exchange.at_ms)
+  const client_info = session ? parsed(session.client_info) : null
+  const record = recordOf(exchange, message, {trace, version, client_info}, parts.services)
+  const ended = (rounds: number) => ({
+    delivered: !exchange.reply.gone.aborted,
+    rounds,
+    is_stream: exchange.reply.is_stream,
+  })
+  let serving: LegacyServing | undefined
+  try {
+    if (!session && !isStatelessMethod(message.method))
+      throw new McpFault('method_unknown', {method: `${message.method} (it needs a session)`})
+    checkAllowed(message.method, message.params, exchange.server, message.id_text)
+    if (session && isOurs(message.method, facts)) {
+      await noteState(message, session, parts)
+      await written(record, endOfOurs(ended(1)), parts.services.log)
+      return ok('{}')
+    }
+    await record.begin()
+    serving = new LegacyServing(message, record, facts)
+    const {answer, hello} = await serving.answer()
+    const {server, caller} = exchange
+    const relayed = relayedAnswer(answer, {
+      ...{server, caller, hello, cursors: parts.cursors, tools: parts.tools, client_era: 'legacy', is_private: true},
+      ...{
+        method: message.method,
+        name: nameOf(message.method, message.params),
+        cursor: cursorOf(message, parts, exchange),
+      },
+    })
+    record.waited(serving.upstream_ms)
+    await noteState(message, session, parts)
+    await written(record, endOfAnswer(relayed, hello, ended(serving.rounds)), parts.services.log)
+    const body = relayed.kind === 'result' ? {result: relayed.text} : {error: relayed.text}
+    return {text: answerText(message.id_text, body), status: relayed.status, headers: {}}
+  } catch (thrown) {
+    const fault = faultOf(
+      isCancelled(thrown) ? new McpFault('call_lost', {}, {cause: thrown}) : thrown,
+      parts.services.log,
+    )
+    const rounds = serving?.rounds ?? 1
+    const end = isCancelled(thrown)
+      ? endOfLeft(200, {rounds, is_stream: exchange.reply.is_stream})
+      : endOfFault(fault, 'legacy', ended(rounds))
+    await written(record, end, parts.services.log)
+    if (fault.reason === 'client_incapable' && message.method === 'tools/call')
+      return ok(JSON.stringify({content: [{type: 'text', text: fault.message}], isError: true}))
+    const text = answerText(message.id_text, {error: errorObjectText(fault)})
+    return {text, status: fault.httpFor('legacy'), headers: headersOfFault(fault)}
+  }
+}
+
+/** A modern upstream has none of these: the session keeps them, and each call and stream says them. */
+const OF_SESSION: ReadonlySet<string> = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
+
+function isOurs(method: string, {exchange, parts}: LegacyFacts): boolean {
+  return OF_SESSION.has(method) && parts.services.eras.get(exchange.server.integration_id)?.era === 'modern'
+}
+
+function isCancelled(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'AbortError'
+}
+
+/** Keeps what a request set for the whole session. */
+async function noteState(message: RpcRequest, session: ClientSession | null, {sessions}: ServingParts): Promise<void> {
+  if (!session) return
+  const level = own(message.params, 'level')
+  const uri = own(message.params, 'uri')
+  if (message.method === 'logging/setLevel' && isLogLevel(level)) session.log_level = level
+  else if (message.method === 'resources/subscribe' && typeof uri === 'string') session.subscriptions.add(uri)
+  else if (message.method === 'resources/unsubscribe' && typeof uri === 'string') session.subscriptions.delete(uri)
+  else return
+  if (message.method !== 'logging/setLevel') session.onSubscriptions?.()
+  await sessions.changed(session)
+}
+
+/** One request of a legacy client at its upstream: questions go to the client on the stream of the reply. */
+class LegacyServing {
+  readonly #message: RpcRequest
+  readonly #facts: LegacyFacts
+  readonly #running: RunningCall
+
+  constructor(message: RpcRequest, record: MessageRecord, facts: LegacyFacts) {
+    const {exchange, parts, session} = facts
+    this.#message = message
+    this.#facts = facts
+    const cursor = cursorOf(message, parts, exchange)
+    this.#running = new RunningCall(
+      {
+        source: parts.source,
+        tools: parts.tools,
+        client: this.#client,
+        request: {
+          method: message.method,
+          params: paramsText(message),
+          edits: hello =>
+            paramsEdits({client_era: 'legacy', params: message.params, trace: record.facts.trace, cursor}, hello.era),
+          tool: message.method === 'tools/call' ? nameOf(message.method, message.params) : null,
+          log_level: session?.log_level ?? null,
+          passes_questions: false,
+        },
+      },
+      parts.services,
+    )
+  }
+
+  get rounds(): number {
+    return this.#running.rounds
+  }
+
+  get upstream_ms(): number {
+    return this.#running.upstream_ms
+  }
+
+  async answer(): Promise<UpstreamTurn & {kind: 'answer'}> {
+    const {session, exchange} = this.#facts
+    const {reply} = exchange
+    const running = this.#running
+    const forget = session?.opened(this.#message.id_text, running)
+    // a client without a session has nothing to come back to; one with a session gets the answer when it resumes
+    const left = () => {
+      if (!session) running.cancel()
+    }
+    reply.gone.addEventListener('abort', left, {once: true})
+    running.sink = async message => {
+      if (!reply.may_stream || reply.is_over || !isWanted(message, session ? (session.log_level ?? 'debug') : null))
+        return
+      reply.event(message.text)
+      await reply.taken()
+    }
+    try {
+      for (;;) {
+        const turn = await running.next()
+        if (turn.kind === 'answer') return turn
+        running.rounds++
+        for (const [key, question] of turn.questions) await this.#ask(key, question)
+      }
+    } catch (fault) {
+      running.cancel()
+      throw fault
+    } finally {
+      running.sink = null
+      reply.gone.removeEventListener('abort', left)
+      forget?.()
+    }
+  }
+
+  get #client(): UpstreamClient {
+    const {session, exchange} = this.#facts
+    if (session) return clientOf(session, exchange)
+    const {server, caller, request} = exchange
+    const client_info = JSON.stringify({name: 'unknown', version: '0.0.0'})
+    return {server, caller, headers: request.headers, session_id: null, client_info, client_capabilities: '{}'}
+  }
+
+  /** Puts a question to the client, and its answer to the upstream. */
+  async #ask(key: string, question: Question): Promise<void> {
+    const {session, exchange, parts} = this.#facts
+    const {reply} = exchange
+    const cannot = (reason: string) => new McpFault('client_incapable', {kind: question.method, reason})
+    if (!session) throw cannot('has no session for questions')
+    if (!takesQuestion(session.capabilities, question)) throw cannot('did not declare it')
+    const stream = reply.may_stream && !reply.is_over ? reply : session.stream
+    if (!stream) return this.#running.answer(key, refusalOf(question.method))
+    const id_text = session.newQuestion()
+    stream.event(requestText(id_text, question.method, requestParamsText(question, newId())))
+    const patience = new AbortController()
+    const callOff = parts.services.after(ASK_MS, () => patience.abort())
+    try {
+      const answer = await session.answerTo(id_text, patience.signal)
+      const result = resultText(answer)
+      const text = inputResponseText(question.method, answer)
+      if (result !== undefined) await this.#running.answer(key, {result})
+      else await this.#running.answer(key, text === null ? {error: errorMemberText(answer)!} : {result: text})
+    } finally {
+      callOff()
+    }
+  }
+}

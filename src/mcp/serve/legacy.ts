@@ -1,0 +1,128 @@
+import {isObject, own} from '../../base/json-member.ts'
+import {memberText} from '../../base/json-splice.ts'
+import {traceOf} from '../call/trace.ts'
+import type {UpstreamClient} from '../pool/source.ts'
+import {agreedVersion, initializeResult} from '../relay/greeting.ts'
+import {ClientSession} from '../sessions/session.ts'
+import {checkBatch, type LegacyHandshake, type LegacyPost} from '../wire/client-era.ts'
+import {errorObjectText, McpFault} from '../wire/faults.ts'
+import {answerText, paramsText, type RpcMessage, type RpcNotification, type RpcRequest} from '../wire/messages.ts'
+import {DEFAULT_VERSION} from '../wire/versions.ts'
+import {endOfAnswer, endOfFault, faultOf, headersOfFault, written} from './end.ts'
+import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
+import {answerLegacy} from './legacy-request.ts'
+import {clientOf} from './session-client.ts'
+
+const NO_CLIENT = JSON.stringify({name: 'unknown', version: '0.0.0'})
+
+/** Serves `initialize`: agrees with the upstream on a session, and begins one with the client. */
+export async function serveHandshake(post: LegacyHandshake, exchange: McpExchange, parts: ServingParts): Promise<void> {
+  const {message, version} = post
+  const {reply, server, caller, request} = exchange
+  const {services, source, sessions} = parts
+  const trace = traceOf(metaOf(message.params), request.headers, exchange.at_ms)
+  const client_info = own(message.params, 'clientInfo')
+  const record = recordOf(exchange, message, {trace, version, client_info}, services)
+  const ended = () => ({delivered: !reply.gone.aborted, rounds: 1, is_stream: reply.is_stream})
+  try {
+    const params = paramsText(message)!
+    const capabilities = own(message.params, 'capabilities')
+    const id = sessions.newId()
+    const client: UpstreamClient = {
+      ...{server, caller, headers: request.headers, session_id: id},
+      client_info: isObject(client_info) ? memberText(params, 'clientInfo')! : NO_CLIENT,
+      client_capabilities: isObject(capabilities) ? memberText(params, 'capabilities')! : '{}',
+    }
+    const {hello, upstream_session} = await source.use(client, reply.gone, async upstream => ({
+      hello: upstream.hello,
+      upstream_session: upstream.session,
+    }))
+    const session = new ClientSession({
+      ...{id, server, log_level: null, subscriptions: [], continued: undefined},
+      version: agreedVersion(hello, version),
+      client_info: client.client_info,
+      client_capabilities: client.client_capabilities,
+      capabilities: isObject(capabilities) ? capabilities : {},
+    })
+    await sessions.begin(session, server, caller, upstream_session)
+    const text = initializeResult(hello, version, server)
+    const answer = {kind: 'result', text, status: 200, outcome: 'ok', rpc_code: null, left_out: []} as const
+    await written(record, endOfAnswer(answer, hello, ended()), services.log)
+    reply.end(200, answerText(message.id_text, {result: text}), {'mcp-session-id': id})
+  } catch (thrown) {
+    const fault = faultOf(thrown, services.log)
+    await written(record, endOfFault(fault, 'legacy', ended()), services.log)
+    reply.end(
+      fault.httpFor('legacy'),
+      answerText(message.id_text, {error: errorObjectText(fault)}),
+      headersOfFault(fault),
+    )
+  }
+}
+
+/** Serves any other POST of a legacy client: requests are answered, all else is taken with 202. */
+export async function serveLegacy(post: LegacyPost, exchange: McpExchange, parts: ServingParts): Promise<void> {
+  const {server, caller, reply} = exchange
+  const session = post.session_id === null ? null : await parts.sessions.find(post.session_id, server, caller)
+  checkBatch(post, session?.version ?? null)
+  for (const message of post.messages) if (message.kind !== 'request') await take(message, session, exchange, parts)
+  const requests = post.messages.filter(message => message.kind === 'request')
+  if (requests.length === 0) return reply.empty(202)
+  const version = session?.version ?? post.version ?? DEFAULT_VERSION
+  const answered = (message: RpcRequest) => answerLegacy(message, {session, version, exchange, parts})
+  if (!post.is_batch) {
+    const {text, status, headers} = await answered(requests[0]!)
+    return reply.end(status, text, headers)
+  }
+  const answers = await Promise.all(requests.map(answered))
+  if (reply.is_stream) {
+    for (const {text} of answers) reply.event(text)
+    return reply.close()
+  }
+  reply.end(200, `[${answers.map(({text}) => text).join(',')}]`)
+}
+
+/** Serves DELETE: the session ends here and at the upstream. */
+export async function serveDelete(session_id: string, exchange: McpExchange, parts: ServingParts): Promise<void> {
+  const session = await parts.sessions.find(session_id, exchange.server, exchange.caller)
+  await parts.sessions.end(session)
+  exchange.reply.empty(204)
+}
+
+/** A notification or an answer of a client. */
+async function take(
+  message: Exclude<RpcMessage, RpcRequest>,
+  session: ClientSession | null,
+  exchange: McpExchange,
+  parts: ServingParts,
+): Promise<void> {
+  if (!session) return
+  if (message.kind === 'answer') return session.answered(message)
+  if (message.method === 'notifications/cancelled') {
+    const id = own(message.params, 'requestId')
+    if (typeof id === 'string' || typeof id === 'number') session.cancel(id)
+    return
+  }
+  if (message.method === 'notifications/initialized') return
+  await passOn(message, session, exchange, parts)
+}
+
+/** Other notifications are the upstream's, where it has sessions. One that cannot be passed on is only noted. */
+async function passOn(
+  {method, text, params}: RpcNotification,
+  session: ClientSession,
+  exchange: McpExchange,
+  {source, services}: ServingParts,
+): Promise<void> {
+  try {
+    await source.use(clientOf(session, exchange), exchange.reply.gone, async upstream => {
+      if (upstream.hello.era === 'legacy') await upstream.notify(method, params && memberText(text, 'params'))
+    })
+  } catch (thrown) {
+    const fault = thrown instanceof McpFault ? thrown.reason : 'internal'
+    services.log.warn(
+      {method, fault, server: exchange.server.slug},
+      'a notification of an MCP client was not passed on',
+    )
+  }
+}

@@ -1,0 +1,100 @@
+import {isObject, type JsonObject, own} from '../../base/json-member.ts'
+import {memberText} from '../../base/json-splice.ts'
+import {traceOf} from '../call/trace.ts'
+import type {UpstreamClient} from '../pool/source.ts'
+import {checkAllowed} from '../relay/allowed.ts'
+import type {NotificationFilter} from '../upstream/upstream.ts'
+import type {ModernRequest} from '../wire/client-era.ts'
+import {edited} from '../wire/edits.ts'
+import {META_KEYS} from '../wire/envelope.ts'
+import {errorObjectText, McpFault} from '../wire/faults.ts'
+import {answerText, notificationText, paramsText, type RpcNotification} from '../wire/messages.ts'
+import {endOfAnswer, endOfFault, endOfLeft, faultOf, written} from './end.ts'
+import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
+
+const KINDS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
+const MOST_ADDRESSES = 1_000
+
+/** Serves `subscriptions/listen`: a stream of a modern client's own, until one of the two ends it. */
+export async function serveListen(post: ModernRequest, exchange: McpExchange, parts: ServingParts): Promise<void> {
+  const {message, envelope, version} = post
+  const {reply, server, caller, request} = exchange
+  const {services, source} = parts
+  const trace = traceOf(metaOf(message.params), request.headers, exchange.at_ms)
+  const record = recordOf(exchange, message, {trace, version, client_info: envelope.client_info}, services)
+  const ended = () => ({delivered: !reply.gone.aborted, rounds: 1, is_stream: reply.is_stream})
+  try {
+    const filter = filterOf(message.params, message.id_text)
+    for (const uri of filter.resourceSubscriptions ?? [])
+      checkAllowed('resources/subscribe', {uri}, server, message.id_text)
+    const meta_text = memberText(paramsText(message)!, '_meta')!
+    const client: UpstreamClient = {
+      ...{server, caller, headers: request.headers, session_id: null},
+      client_info: memberText(meta_text, META_KEYS.client_info) ?? JSON.stringify({name: 'unknown', version: '0.0.0'}),
+      client_capabilities: memberText(meta_text, META_KEYS.client_capabilities)!,
+    }
+    const hello = await source.use(client, reply.gone, async upstream => {
+      const early: string[] = []
+      let is_acknowledged = false
+      const {promise, resolve, reject} = Promise.withResolvers<void>()
+      const send = async (text: string) => {
+        if (!is_acknowledged) return void early.push(text)
+        reply.event(text)
+        await reply.taken()
+      }
+      const listening = await upstream.listen(filter, {
+        notification: each => send(withSubscription(each, message.id_text)),
+        ended: fault => (fault ? reject(fault) : resolve()),
+      })
+      const agreed = JSON.stringify({
+        notifications: listening.agreed,
+        _meta: {[META_KEYS.subscription_id]: '@'},
+      }).replace('"@"', message.id_text)
+      reply.event(notificationText('notifications/subscriptions/acknowledged', agreed))
+      is_acknowledged = true
+      for (const text of early.splice(0)) reply.event(text)
+      const ends = AbortSignal.any([reply.gone, parts.draining])
+      const close = () => listening.close()
+      ends.addEventListener('abort', close, {once: true})
+      if (ends.aborted) close()
+      await promise.finally(() => ends.removeEventListener('abort', close))
+      return upstream.hello
+    })
+    if (reply.gone.aborted) return written(record, endOfLeft(200, {rounds: 1, is_stream: true}), services.log)
+    const text = `{"resultType":"complete","_meta":{"${META_KEYS.subscription_id}":${message.id_text}}}`
+    const answer = {kind: 'result', text, status: 200, outcome: 'ok', rpc_code: null, left_out: []} as const
+    await written(record, endOfAnswer(answer, hello, ended()), services.log)
+    reply.end(200, answerText(message.id_text, {result: text}))
+  } catch (thrown) {
+    if (reply.gone.aborted) return written(record, endOfLeft(200, {rounds: 1, is_stream: true}), services.log)
+    const fault = faultOf(thrown, services.log)
+    await written(record, endOfFault(fault, 'modern', ended()), services.log)
+    reply.end(fault.http, answerText(message.id_text, {error: errorObjectText(fault)}))
+  }
+}
+
+function filterOf(params: JsonObject | undefined, id_text: string): NotificationFilter {
+  const wanted = own(params, 'notifications')
+  const invalid = (reason: string) => new McpFault('params_invalid', {reason}, {id_text})
+  if (!isObject(wanted)) throw invalid('notifications has to be an object')
+  const filter: {-readonly [K in keyof NotificationFilter]: NotificationFilter[K]} = {}
+  for (const kind of KINDS) {
+    const value = own(wanted, kind)
+    if (value !== undefined && typeof value !== 'boolean') throw invalid(`notifications.${kind} has to be a boolean`)
+    if (value) filter[kind] = true
+  }
+  for (const member of ['resourceSubscriptions', 'taskIds'] as const) {
+    const value = own(wanted, member)
+    if (value === undefined) continue
+    if (!Array.isArray(value) || value.length > MOST_ADDRESSES || value.some(each => typeof each !== 'string'))
+      throw invalid(`notifications.${member} has to be a list of at most ${MOST_ADDRESSES} texts`)
+    filter[member] = value as string[]
+  }
+  return filter
+}
+
+/** The notification under the id of the client's own request. */
+function withSubscription({text, params}: RpcNotification, id_text: string): string {
+  const path = ['params', '_meta', META_KEYS.subscription_id]
+  return edited(text, [...(params ? [] : [{path: ['params'], set: '{}'}]), {path, set: id_text}])
+}

@@ -1,0 +1,29 @@
+import type {IncomingMessage} from 'node:http'
+import {McpFault, printable} from '../wire/faults.ts'
+
+/** A longer body is refused. */
+export const MAX_BODY_BYTES = 4 * 1024 * 1024
+const JSON_TYPE = /^application\/json(?:\s*;|\s*$)/i
+const UTF8 = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true})
+
+/** The text of a POST. Throws `media_type` (415), `body_too_large` (413), or `parse_error` for what is no UTF-8. */
+export async function readBodyText(request: IncomingMessage): Promise<string> {
+  const {'content-type': type = '', 'content-encoding': encoding = 'identity'} = request.headers
+  if (!JSON_TYPE.test(type)) throw new McpFault('media_type', {content_type: type === '' ? '(none)' : printable(type)})
+  if (encoding.toLowerCase() !== 'identity')
+    throw new McpFault('media_type', {content_type: `with the encoding ${printable(encoding)}`})
+  const too_large = () => new McpFault('body_too_large', {limit: MAX_BODY_BYTES})
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw too_large()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MAX_BODY_BYTES) throw too_large()
+    chunks.push(chunk)
+  }
+  try {
+    return UTF8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+  } catch (cause) {
+    throw new McpFault('parse_error', {reason: 'it is not UTF-8'}, {cause})
+  }
+}

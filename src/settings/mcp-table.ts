@@ -1,0 +1,56 @@
+import {milliseconds, origins, switched, trueFalse, whole} from './kinds.ts'
+import type {Setting} from './setting.ts'
+
+/** Calls of tools over MCP (docs/mcp.md). */
+export const MCP = {
+  MCP_ENABLED: {
+    kind: switched,
+    fallback: 'ON',
+    group: 'MCP',
+    meaning: 'OFF: no MCP server is served. Its administration stays.',
+  },
+  MCP_REQUEST_TIMEOUT_MS: {
+    kind: milliseconds,
+    fallback: '60000',
+    group: 'MCP',
+    meaning:
+      'Longest silence of an MCP server in one request. Progress lets a request take ten times as long; ' +
+      'the time in which a question waits for its answer counts in neither.',
+  },
+  MCP_ALLOWED_ORIGINS: {
+    kind: origins,
+    fallback: '',
+    group: 'MCP',
+    meaning: 'Origins of web pages that may call MCP servers, beside the own one; `*` does not count here.',
+  },
+  MCP_POOL_ENABLED: {
+    kind: trueFalse,
+    fallback: 'true',
+    group: 'MCP',
+    meaning: 'false: a connection to an MCP server ends with its call, where no session of a client owns it.',
+  },
+  MCP_POOL_MAX_CONNECTIONS: {
+    kind: whole(1, 100_000),
+    fallback: '1000',
+    group: 'MCP',
+    meaning: 'Most connections to MCP servers that are open at a time.',
+  },
+  MCP_POOL_MAX_IDLE_MS: {
+    kind: milliseconds,
+    fallback: '300000',
+    group: 'MCP',
+    meaning: 'A connection that no session of a client owns ends after so long without a call.',
+  },
+  MCP_POOL_MAX_LIFETIME_MS: {
+    kind: milliseconds,
+    fallback: '600000',
+    group: 'MCP',
+    meaning: 'A connection that no session of a client owns ends after so long.',
+  },
+  MCP_POOL_CLEANUP_INTERVAL_MS: {
+    kind: milliseconds,
+    fallback: '60000',
+    group: 'MCP',
+    meaning: 'How often connections are looked at that may end.',
+  },
+} as const satisfies Record<string, Setting>

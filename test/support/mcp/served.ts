@@ -26,15 +26,54 @@ export class McpGateway {
 
   /** Makes an MCP server of this slug in the first workspace. */
   async server(slug: string, url: string, more: object = {}, of_server: object = {}): Promise<void> {
-    const [workspace] = (await this.gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
+    const workspace = await this.workspace()
     await this.gateway.admin('POST', '/mcp-integrations', {
       ...{name: slug, slug: `${slug}-integration`, url, auth_type: 'none', transport: 'http'},
-      workspace_id: workspace!.id,
+      workspace_id: workspace.id,
       ...more,
     })
     await this.gateway.admin('POST', '/mcp-servers', {
-      ...{name: slug, slug, mcp_integration_id: `${slug}-integration`, workspace_id: workspace!.id},
+      ...{name: slug, slug, mcp_integration_id: `${slug}-integration`, workspace_id: workspace.id},
       ...of_server,
+    })
+  }
+
+  /** The workspace of the bootstrap key. */
+  async workspace(): Promise<{readonly id: string; readonly slug: string}> {
+    const {data} = await this.gateway.admin<{data: {id: string; slug: string}[]}>('GET', '/admin/workspaces')
+    return data.at(-1)!
+  }
+
+  /** A key of the first workspace, or of another. */
+  async key(name: string, more: object = {}): Promise<string> {
+    const workspace = await this.workspace()
+    const made = await this.gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {
+      ...{name, workspace_id: workspace.id, scopes: ['mcp.invoke']},
+      ...more,
+    })
+    return made.key
+  }
+
+  /** A modern request with its envelope, and the headers that repeat it. */
+  modernCall(slug: string, method: string, params: Record<string, unknown>, more: ModernCall = {}): Promise<Response> {
+    const {id = 1, key = WORKSPACE_KEY, headers = {}, meta = {}, capabilities = ASKED} = more
+    const name = params.name ?? params.uri
+    const body = {
+      ...{jsonrpc: '2.0', id, method},
+      params: {
+        ...params,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': capabilities,
+          'io.modelcontextprotocol/clientInfo': {name: 'raw-client', version: '1'},
+          ...meta,
+        },
+      },
+    }
+    return this.post(slug, body, {
+      ...{'x-gateway-api-key': key, 'mcp-protocol-version': '2026-07-28', 'mcp-method': method},
+      ...(typeof name === 'string' && {'mcp-name': name}),
+      ...headers,
     })
   }
 
@@ -96,6 +135,14 @@ export class McpGateway {
     await Promise.all(this.#clients.map(client => client.close().catch(() => undefined)))
     await this.gateway.close()
   }
+}
+
+export interface ModernCall {
+  readonly id?: string | number
+  readonly key?: string
+  readonly headers?: Record<string, string>
+  readonly meta?: Record<string, unknown>
+  readonly capabilities?: object
 }
 
 interface ClientOptions {

@@ -70,8 +70,8 @@ export class ClientReply {
     return this.#sent_bytes
   }
 
-  /** Begins the stream where it has not begun: headers and a first byte go at once. */
-  open(): void {
+  /** Begins the stream where it has not begun: headers and a first byte go at once. `retry_ms`: for its end. */
+  open(retry_ms?: number): void {
     if (this.#is_over || this.#is_stream) return
     this.#is_stream = true
     this.#response.writeHead(200, {
@@ -80,7 +80,7 @@ export class ClientReply {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
     })
-    this.#write(': open\n\n')
+    this.#write(retry_ms === undefined ? ': open\n\n' : `retry: ${retry_ms}\n\n`)
   }
 
   /** One message as an event. False where the client does not take it any more. */

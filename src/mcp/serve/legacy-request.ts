@@ -10,6 +10,7 @@ import {relayedAnswer} from '../relay/answer.ts'
 import {isWanted} from '../relay/log-level.ts'
 import {paramsEdits} from '../relay/params.ts'
 import {RunningCall, type UpstreamTurn} from '../relay/running-call.ts'
+import type {KeptStream} from '../sessions/kept-stream.ts'
 import type {ClientSession} from '../sessions/session.ts'
 import {isLogLevel} from '../wire/envelope.ts'
 import {errorObjectText, McpFault} from '../wire/faults.ts'
@@ -25,6 +26,7 @@ export interface LegacyAnswer {
   readonly text: string
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  readonly is_error: boolean
 }
 
 export interface LegacyFacts {
@@ -33,6 +35,8 @@ export interface LegacyFacts {
   readonly version: LegacyVersion
   readonly exchange: McpExchange
   readonly parts: ServingParts
+  /** Of a call in a session, whose stream can be resumed. */
+  readonly stream?: KeptStream | undefined
 }
 
 const ASK_MS = 10 * 60_000
@@ -40,7 +44,9 @@ const ASK_MS = 10 * 60_000
 /** Answers one request of a legacy client; never rejects. */
 export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Promise<LegacyAnswer> {
   const {session, exchange, parts, version} = facts
-  const ok = (result: string) => ({text: answerText(message.id_text, {result}), status: 200, headers: {}})
+  const ok = (result: string) => ({
+    ...{text: answerText(message.id_text, {result}), status: 200, headers: {}, is_error: false},
+  })
   if (message.method === 'ping') return ok('{}')
   const trace = traceOf(metaOf(message.params), exchange.request.headers, exchange.at_ms)
   const client_info = session ? parsed(session.client_info) : null
@@ -76,7 +82,8 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
     await noteState(message, session, parts)
     await written(record, endOfAnswer(relayed, hello, ended(serving.rounds)), parts.services.log)
     const body = relayed.kind === 'result' ? {result: relayed.text} : {error: relayed.text}
-    return {text: answerText(message.id_text, body), status: relayed.status, headers: {}}
+    const is_error = relayed.kind === 'error'
+    return {text: answerText(message.id_text, body), status: relayed.status, headers: {}, is_error}
   } catch (thrown) {
     const fault = faultOf(
       isCancelled(thrown) ? new McpFault('call_lost', {}, {cause: thrown}) : thrown,
@@ -90,7 +97,7 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
     if (fault.reason === 'client_incapable' && message.method === 'tools/call')
       return ok(JSON.stringify({content: [{type: 'text', text: fault.message}], isError: true}))
     const text = answerText(message.id_text, {error: errorObjectText(fault)})
-    return {text, status: fault.httpFor('legacy'), headers: headersOfFault(fault)}
+    return {text, status: fault.httpFor('legacy'), headers: headersOfFault(fault), is_error: true}
   }
 }
 
@@ -157,7 +164,7 @@ class LegacyServing {
   }
 
   async answer(): Promise<UpstreamTurn & {kind: 'answer'}> {
-    const {session, exchange} = this.#facts
+    const {session, exchange, stream} = this.#facts
     const {reply} = exchange
     const running = this.#running
     const forget = session?.opened(this.#message.id_text, running)
@@ -167,9 +174,9 @@ class LegacyServing {
     }
     reply.gone.addEventListener('abort', left, {once: true})
     running.sink = async message => {
-      if (!reply.may_stream || reply.is_over || !isWanted(message, session ? (session.log_level ?? 'debug') : null))
-        return
-      reply.event(message.text)
+      if (!reply.may_stream || !isWanted(message, session ? (session.log_level ?? 'debug') : null)) return
+      if (stream) stream.send(message.text)
+      else reply.event(message.text)
       await reply.taken()
     }
     try {
@@ -199,23 +206,25 @@ class LegacyServing {
 
   /** Puts a question to the client, and its answer to the upstream. */
   async #ask(key: string, question: Question): Promise<void> {
-    const {session, exchange, parts} = this.#facts
+    const {session, exchange, parts, stream} = this.#facts
     const {reply} = exchange
     const cannot = (reason: string) => new McpFault('client_incapable', {kind: question.method, reason})
     if (!session) throw cannot('has no session for questions')
     if (!takesQuestion(session.capabilities, question)) throw cannot('did not declare it')
-    const stream = reply.may_stream && !reply.is_over ? reply : session.stream
-    if (!stream) return this.#running.answer(key, refusalOf(question.method))
+    const has_stream = stream && reply.may_stream && !reply.is_over
+    if (!has_stream && !session.stream) return this.#running.answer(key, refusalOf(question.method))
     const id_text = session.newQuestion()
-    stream.event(requestText(id_text, question.method, requestParamsText(question, newId())))
+    const text = requestText(id_text, question.method, requestParamsText(question, newId()))
+    if (has_stream) stream.send(text)
+    else session.send(text)
     const patience = new AbortController()
     const callOff = parts.services.after(ASK_MS, () => patience.abort())
     try {
       const answer = await session.answerTo(id_text, patience.signal)
       const result = resultText(answer)
-      const text = inputResponseText(question.method, answer)
+      const response = inputResponseText(question.method, answer)
       if (result !== undefined) await this.#running.answer(key, {result})
-      else await this.#running.answer(key, text === null ? {error: errorMemberText(answer)!} : {result: text})
+      else await this.#running.answer(key, response === null ? {error: errorMemberText(answer)!} : {result: response})
     } finally {
       callOff()
     }

@@ -10,9 +10,11 @@ import {answerText, paramsText, type RpcMessage, type RpcNotification, type RpcR
 import {DEFAULT_VERSION} from '../wire/versions.ts'
 import {endOfAnswer, endOfFault, faultOf, headersOfFault, written} from './end.ts'
 import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
-import {answerLegacy} from './legacy-request.ts'
+import {answerLegacy, type LegacyFacts} from './legacy-request.ts'
 import {clientOf} from './session-client.ts'
 
+/** The end of a stream can be had for so long. */
+const KEPT_MS = 5 * 60_000
 const NO_CLIENT = JSON.stringify({name: 'unknown', version: '0.0.0'})
 
 /** Serves `initialize`: agrees with the upstream on a session, and begins one with the client. */
@@ -70,16 +72,30 @@ export async function serveLegacy(post: LegacyPost, exchange: McpExchange, parts
   if (requests.length === 0) return reply.empty(202)
   const version = session?.version ?? post.version ?? DEFAULT_VERSION
   const answered = (message: RpcRequest) => answerLegacy(message, {session, version, exchange, parts})
-  if (!post.is_batch) {
-    const {text, status, headers} = await answered(requests[0]!)
-    return reply.end(status, text, headers)
-  }
+  if (!post.is_batch) return serveOne(requests[0]!, {session, version, exchange, parts})
   const answers = await Promise.all(requests.map(answered))
   if (reply.is_stream) {
     for (const {text} of answers) reply.event(text)
     return reply.close()
   }
   reply.end(200, `[${answers.map(({text}) => text).join(',')}]`)
+}
+
+/** The reply to one request: JSON, or a stream that the client may resume on another connection. */
+async function serveOne(message: RpcRequest, facts: LegacyFacts): Promise<void> {
+  const {session, exchange, parts} = facts
+  const {reply} = exchange
+  const stream = session?.newStream()
+  const taker = {event: (text: string, id?: string) => reply.event(text, id), close: () => reply.close()}
+  stream?.attach(taker)
+  const {text, status, headers, is_error} = await answerLegacy(message, {...facts, stream})
+  const is_plain = !reply.is_stream && !reply.is_over && (!stream || stream.isTakenBy(taker))
+  if (is_plain || !session || !stream) {
+    if (session && stream) session.forgetStream(stream)
+    return reply.end(status, text, headers)
+  }
+  stream.finish(text, is_error)
+  parts.services.after(KEPT_MS, () => session.forgetStream(stream))
 }
 
 /** Serves DELETE: the session ends here and at the upstream. */

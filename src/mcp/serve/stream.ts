@@ -1,9 +1,14 @@
+import {readEventId} from '../sessions/kept-stream.ts'
 import type {ClientSession} from '../sessions/session.ts'
 import type {ListenFilter, Listening, McpUpstream} from '../upstream/upstream.ts'
+import {McpFault} from '../wire/faults.ts'
+import {headerValue} from '../wire/header-values.ts'
 import {faultOf} from './end.ts'
 import type {McpExchange, ServingParts} from './exchange.ts'
 import {clientOf} from './session-client.ts'
 
+/** A client comes back after so long. */
+const RETRY_MS = 2_000
 /** Pauses before the upstream's stream is opened again. */
 const PAUSE_MS = 5_000
 
@@ -14,7 +19,9 @@ const PAUSE_MS = 5_000
 export async function serveStream(session_id: string, exchange: McpExchange, parts: ServingParts): Promise<void> {
   const {reply, server, caller} = exchange
   const session = await parts.sessions.find(session_id, server, caller)
-  reply.open()
+  const last_id = headerValue(exchange.request.headers, 'last-event-id')
+  if (last_id !== undefined) return resume(last_id, session, exchange)
+  reply.open(RETRY_MS)
   const detach = session.attach({event: text => reply.event(text), close: () => reply.close()})
   try {
     while (!reply.over.aborted) {
@@ -25,6 +32,16 @@ export async function serveStream(session_id: string, exchange: McpExchange, par
   } finally {
     detach()
   }
+}
+
+/** Goes on with the stream of a call, from the last event that the client has. */
+async function resume(last_id: string, session: ClientSession, {reply}: McpExchange): Promise<void> {
+  const place = readEventId(last_id)
+  const stream = place && session.findStream(place.stream_id)
+  if (!stream) throw new McpFault('session_unknown')
+  const taker = {event: (text: string, id?: string) => reply.event(text, id), close: () => reply.close()}
+  if (!stream.resume(taker, place.after)) return reply.empty(204)
+  reply.open(RETRY_MS)
 }
 
 /** Until the upstream's stream ends, or the client's does. A fault of the upstream ends no stream of a client. */

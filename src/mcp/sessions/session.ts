@@ -5,6 +5,7 @@ import type {McpLogLevel} from '../wire/envelope.ts'
 import {McpFault} from '../wire/faults.ts'
 import type {RpcAnswer, RpcId} from '../wire/messages.ts'
 import type {LegacyVersion} from '../wire/versions.ts'
+import {KeptStream} from './kept-stream.ts'
 
 /** A call of a session that has no answer yet. */
 export interface OpenRequest {
@@ -19,6 +20,8 @@ export interface SessionStream {
 
 /** Messages that wait for a stream. */
 const MOST_WAITING = 100
+/** Streams of calls that can be resumed. */
+const MOST_STREAMS = 100
 
 /** The session of a legacy client in this process: its open calls, its questions, its stream. The rest is a row. */
 export class ClientSession {
@@ -37,6 +40,7 @@ export class ClientSession {
   readonly #open = new Map<string, Set<OpenRequest>>()
   readonly #questions = new Map<string, (answer: RpcAnswer) => void>()
   readonly #waiting: string[] = []
+  readonly #kept = new Map<string, KeptStream>()
   #stream: SessionStream | null = null
   #last_question = 0
 
@@ -69,6 +73,23 @@ export class ClientSession {
       calls.delete(call)
       if (calls.size === 0) this.#open.delete(id_text)
     }
+  }
+
+  /** A stream for a call, which can be resumed; the oldest goes for one too many. */
+  newStream(): KeptStream {
+    const stream = new KeptStream()
+    this.#kept.set(stream.id, stream)
+    if (this.#kept.size > MOST_STREAMS) this.#kept.delete(this.#kept.keys().next().value!)
+    return stream
+  }
+
+  /** The stream of a call, also for a while after its end. */
+  findStream(id: string): KeptStream | undefined {
+    return this.#kept.get(id)
+  }
+
+  forgetStream({id}: KeptStream): void {
+    this.#kept.delete(id)
   }
 
   /** Cancels all open calls that bear an id. */

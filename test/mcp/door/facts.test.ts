@@ -100,12 +100,7 @@ describe('who may', () => {
 
   test('fact 81: both forms of the address, with a slash and without', async () => {
     const workspace = await mcp.workspace()
-    for (const path of [
-      'modern/mcp',
-      'modern/mcp/',
-      `${workspace.slug}/modern/mcp`,
-      `${workspace.slug}/modern/mcp/`,
-    ]) {
+    for (const path of ['modern/mcp', 'modern/mcp/', `${workspace.slug}/modern/mcp`, `${workspace.slug}/modern/mcp/`]) {
       const response = await fetch(`${mcp.gateway.url}/${path}`, {
         method: 'POST',
         headers: {'content-type': 'application/json', 'x-gateway-api-key': WORKSPACE_KEY},
@@ -193,7 +188,7 @@ describe('the body decides', () => {
       {'mcp-protocol-version': '2025-11-25'},
     ],
     ['a batch that is too deep', `[${'['.repeat(80)}${']'.repeat(80)}]`, 400, -32600],
-  ] as const)('%s is refused', async (_, body, status, code, headers = {}) => {
+  ] as const)('%s is refused', async (_, body, status, code, headers: Record<string, string> = {}) => {
     const response = await mcp.post('modern', body, headers)
     expect([response.status, (await bodyOf(response)).error!.code]).toEqual([status, code])
   })

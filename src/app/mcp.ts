@@ -113,7 +113,7 @@ export function mountMcp(server: FastifyInstance, door: McpDoor): void {
       await door.handle({workspace, server: slug}, request.raw, reply.raw)
     })
     for (const path of ['/:server/mcp', '/:workspace/:server/mcp', '/:server/mcp/', '/:workspace/:server/mcp/'])
-      scope.route({method: ['GET', 'POST', 'DELETE'], url: path, handler: async () => undefined})
+      scope.route({method: ['GET', 'POST', 'DELETE', 'OPTIONS'], url: path, handler: async () => undefined})
   })
 }
 

@@ -5,6 +5,7 @@ import {parsedObject} from '../base/json-object.ts'
 import {hasScope} from '../identity/access.ts'
 import {requireLive} from '../identity/api-keys.ts'
 import {ownHeaders} from '../schema/headers.ts'
+import {corsHeadersOf, preflightHeaders} from './call/cors.ts'
 import {credentialOf} from './call/credential.ts'
 import {checkPlaces} from './call/origins.ts'
 import type {McpServer} from './call/server.ts'
@@ -20,12 +21,13 @@ import type {HeldRelay} from './serve/held-relay.ts'
 import {serveDelete, serveHandshake, serveLegacy} from './serve/legacy.ts'
 import {serveModern} from './serve/modern.ts'
 import {readBodyText} from './serve/read-body.ts'
+import {noteRefused} from './serve/refused.ts'
 import {serveStream} from './serve/stream.ts'
 import type {McpCaller, McpServices} from './services.ts'
 import {Sessions} from './sessions/sessions.ts'
-import {clientEra, sessionOfStream} from './wire/client-era.ts'
+import {type ClientPost, clientEra, sessionOfStream} from './wire/client-era.ts'
 import {errorText, McpFault} from './wire/faults.ts'
-import {readBody} from './wire/messages.ts'
+import {type RpcMessage, readBody} from './wire/messages.ts'
 
 /** The server that a path names, and its workspace where it names one. */
 export interface McpPath {
@@ -117,10 +119,12 @@ class Exchanges {
     const reply = new ClientReply(response, {
       after: services.after,
       may_stream: accepts_events,
-      headers: {'access-control-expose-headers': 'WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version'},
+      headers: corsHeadersOf(request.headers),
     })
     try {
       if (this.#parts.draining.aborted) throw new McpFault('unavailable', {reason: 'The gateway is shutting down.'})
+      this.#checkPlaces(request)
+      if (request.method === 'OPTIONS') return reply.empty(204, preflightHeaders(request.headers))
       const exchange = await this.#admitted(path, request, reply)
       await this.#dispatched(exchange)
     } catch (thrown) {
@@ -134,11 +138,23 @@ class Exchanges {
   }
 
   async #dispatched(exchange: McpExchange): Promise<void> {
-    const {request} = exchange
+    const {request, server, caller} = exchange
     const {method} = request
     if (method === 'GET') return serveStream(sessionOfStream('GET', request.headers), exchange, this.#parts)
     if (method === 'DELETE') return serveDelete(sessionOfStream('DELETE', request.headers), exchange, this.#parts)
-    const post = clientEra(request.headers, readBody(await readBodyText(request)))
+    let body: RpcMessage | readonly RpcMessage[] = []
+    try {
+      if (!server.admits(caller.user_id))
+        throw new McpFault('forbidden', {reason: 'This person may not use this MCP server. An admin can allow it.'})
+      body = readBody(await readBodyText(request))
+      await this.#post(clientEra(request.headers, body), exchange)
+    } catch (thrown) {
+      await noteRefused([body].flat()[0], exchange, thrown, this.#parts)
+      throw thrown
+    }
+  }
+
+  async #post(post: ClientPost, exchange: McpExchange): Promise<void> {
     if (post.era === 'legacy')
       return post.kind === 'initialize'
         ? serveHandshake(post, exchange, this.#parts)
@@ -150,13 +166,11 @@ class Exchanges {
   /** The order of checks: places, credential, scope, server, person (mcp.md, section 2). */
   async #admitted(path: McpPath, request: IncomingMessage, reply: ClientReply): Promise<McpExchange> {
     const {services} = this.#parts
-    const {base_url, allowed_origins} = services
     const at_ms = services.now()
     const started = services.steady()
     const {method, url = '', headers} = request
     if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
       throw new McpFault('method_not_allowed', {method: method ?? '', reason: ''})
-    checkPlaces(headers, {base_url, allowed_origins, is_local: this.#is_local})
     const {caller, auth} = await this.#caller(request, url)
     const server = await this.#server(path, caller)
     const own = ownHeaders(headers)
@@ -166,6 +180,11 @@ class Exchanges {
       masked_headers: kept(headers),
       keeps_bodies: own.values.debug !== 'false',
     }
+  }
+
+  #checkPlaces({headers}: IncomingMessage) {
+    const {base_url, allowed_origins} = this.#parts.services
+    checkPlaces(headers, {base_url, allowed_origins, is_local: this.#is_local})
   }
 
   async #caller(request: IncomingMessage, url: string): Promise<{caller: McpCaller; auth: McpExchange['auth']}> {
@@ -192,8 +211,6 @@ class Exchanges {
     const {organisation_id, workspace_id} = caller
     const found = await this.#parts.services.findServer({organisation_id, workspace_id, workspace, server})
     if (!found || found.workspace_id !== workspace_id) throw new McpFault('not_found')
-    if (!found.admits(caller.user_id))
-      throw new McpFault('forbidden', {reason: 'This person may not use this MCP server. An admin can allow it.'})
     return found
   }
 

@@ -102,6 +102,16 @@ export const KNOWN: Readonly<Record<string, Values>> = {
   filters: () => [{ai_model: 'gpt-4o'}, {status_code: '429', cost_min: 1}],
   requested_data: () => [['id'], ['id', 'cost']],
   'log_exports.update filters': none,
+  // a change of one connection: its fields are those of its type
+  'organisation_auth.update sso': () => [
+    {type: 'oidc', enabled: false, oidc: {issuer: 'https://idp.example.com', client_id: 'one', client_secret: 'secret'}},
+    {oidc: {client_id: 'two'}},
+    {oidc: {scopes: ['openid', 'email']}},
+    {oidc: {groups_claim: 'roles'}},
+    {enabled: false},
+    {required: false},
+    {force: true},
+  ],
   'integrations.update_workspaces workspaces': ({workspace}) => [
     [{id: workspace, enabled: true, usage_limits: [{credit_limit: 120}]}],
     [{id: workspace, enabled: true, usage_limits: [{alert_threshold: 60}]}],

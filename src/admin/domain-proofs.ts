@@ -18,7 +18,7 @@ export async function verified(call: VerifyCall): Promise<z.input<typeof DomainV
     await app.store.write(writing => auditTry(call, writing, {outcome: 'verified_before', refusal: null}))
     return domainView(row, actor)
   }
-  if (row.status === 'pending' && (await store.isVerified(db, row.domain))) await refused(call, takenBy(row))
+  if (row.status === 'pending' && (await store.isVerifiedElsewhere(db, row))) await refused(call, takenBy(row))
   if (body.method === 'dns') await lookForRecord(call, row)
   else if (body.code === undefined) await sendCode(call, row)
   else await tryCode(call, row, body.code)

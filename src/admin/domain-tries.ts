@@ -39,7 +39,7 @@ export async function judgedTry(
     .write(async db => {
       const judged = await judge(db)
       const row = await ownDomain(call, db, id)
-      const is_late = !judged.refusal && row.status === 'pending' && (await store.isVerified(db, domain))
+      const is_late = !judged.refusal && row.status === 'pending' && (await store.isVerifiedElsewhere(db, row))
       const end = is_late ? takenBy({domain}) : judged
       const {method: proof} = call.body
       // meanwhile the operator may have vouched for it

@@ -23,6 +23,12 @@ export async function isVerified(db: Db, domain: string): Promise<boolean> {
   return (await rows.executeTakeFirst()) !== undefined
 }
 
+/** True where another row has it: its own may have become verified since it was read. */
+export async function isVerifiedElsewhere(db: Db, {id, domain}: Pick<DomainsTable, 'id' | 'domain'>): Promise<boolean> {
+  const rows = db.selectFrom('domains').select('id').where('domain', '=', domain).where('status', '=', 'verified')
+  return (await rows.where('id', '<>', id).executeTakeFirst()) !== undefined
+}
+
 export async function countPending(db: Db, organisation_id: string): Promise<number> {
   const {n} = await db
     .selectFrom('domains')

@@ -496,6 +496,7 @@ describe('what is kept', () => {
       ['tools/list', 'mcp', 'modern', true, 200],
       ['tools/call', 'mcp', 'modern/echo', true, 200],
       ['tools/call', 'mcp', 'modern/fail', false, 200],
+      ['tools/call', 'mcp', 'modern/echo', false, 400],
       ['tools/call', 'mcp', 'legacy/ask', true, 200],
     ])
   })

@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {CapabilityPin, DefinitionHash, NewCapabilities, ToolPinning} from './mcp-pins.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
 import {KeptSecretMappings, SecretMapping} from './secret-mappings.ts'
@@ -25,6 +26,8 @@ export const McpConfigurations = z.strictObject({
   user_identity_forwarding: anything.optional(),
   jwt_validation: anything.optional(),
   external_auth_config: anything.optional(),
+  tool_pinning: ToolPinning.optional(),
+  new_capabilities: NewCapabilities.optional(),
 })
 export type McpConfigurations = z.output<typeof McpConfigurations>
 
@@ -68,11 +71,14 @@ export const McpMetadata = z.strictObject({
   icons: z.array(z.unknown()).nullable(),
   server_name: z.string().nullable(),
   server_version: z.string().nullable(),
+  website_url: z.string().nullable(),
   protocol_version: z.string().nullable(),
   capability_flags: anything.nullable(),
   sync_status: z.string(),
   last_synced_at: z.iso.datetime().nullable(),
   sync_error: z.string().nullable(),
+  /** Entries of the lists that were left out, and why. */
+  sync_warnings: z.array(z.string()),
 })
 export type McpMetadata = z.output<typeof McpMetadata>
 
@@ -82,15 +88,20 @@ export const UNSYNCED: McpMetadata = {
   icons: null,
   server_name: null,
   server_version: null,
+  website_url: null,
   protocol_version: null,
   capability_flags: null,
   sync_status: 'pending',
   last_synced_at: null,
   sync_error: null,
+  sync_warnings: [],
 }
 
 /** The part of it that rows of lists carry. */
-export const McpMetadataBrief = McpMetadata.omit({capability_flags: true, sync_error: true})
+export const McpMetadataBrief = McpMetadata.omit({
+  ...{capability_flags: true, sync_error: true},
+  ...{website_url: true, sync_warnings: true},
+})
 
 const Times = {created_at: z.iso.datetime(), last_updated_at: z.iso.datetime()}
 
@@ -163,7 +174,12 @@ export const McpAccessUpdate = z
 /** `page` counts from 1 (decisions: envelopes and ids). */
 export const McpPage = {page: wholeInQuery(1, 1_000_000).default(1), page_size: wholeInQuery(1, 500).default(100)}
 
-export const McpCapabilitiesQuery = z.strictObject({...McpPage, type: z.enum(CAPABILITY_TYPES).optional()})
+export const McpCapabilitiesQuery = z.strictObject({
+  ...McpPage,
+  type: z.enum(CAPABILITY_TYPES).optional(),
+  /** Those whose pin has this state; without it all but those that are gone. */
+  pin_state: z.enum(['approved', 'changed', 'new', 'gone']).optional(),
+})
 
 /** The discovered details of a capability besides its name. */
 export const CapabilityDetails = z.strictObject({
@@ -186,6 +202,7 @@ export const McpCapability = CapabilityDetails.extend({
   name: z.string(),
   type: z.enum(CAPABILITY_TYPES),
   enabled: z.boolean(),
+  pin: CapabilityPin.nullable(),
   ...Times,
 })
 
@@ -201,21 +218,38 @@ export function capabilitiesOf<T extends z.ZodType>(item: T) {
   return mcpListOf(item).extend({counts: CapabilityCounts})
 }
 
-export const McpCapabilitiesUpdate = z.strictObject({
-  capabilities: z
-    .array(
-      z.strictObject({
-        name: z.string().min(1).max(1024),
-        type: z.enum(['tool', 'prompt', 'resource']),
-        enabled: z.boolean(),
-      }),
-    )
-    .min(1)
-    .max(5000)
+const Switched = {name: z.string().min(1).max(1024), type: z.enum(CAPABILITY_TYPES)}
+
+/** A list of changes of capabilities, each of which is named once. */
+function changesOf<T extends z.ZodType<{readonly type: string; readonly name: string}>>(change: T) {
+  return z.strictObject({
+    capabilities: z
+      .array(change)
+      .min(1)
+      .max(5000)
+      .refine(
+        all => new Set(all.map(({type, name}) => `${type} ${name}`)).size === all.length,
+        'names a capability twice: send each once',
+      ),
+  })
+}
+
+/** Of an MCP server: its own switches. */
+export const McpServerCapabilitiesUpdate = changesOf(z.strictObject({...Switched, enabled: z.boolean()}))
+
+/** Of an MCP integration: switches for all of its servers, and approvals of definitions. */
+export const McpCapabilitiesUpdate = changesOf(
+  z
+    .strictObject({
+      ...Switched,
+      enabled: z.boolean().optional(),
+      /** `pin.seen_hash`, or another hash that was seen: that definition is approved. */
+      approved_hash: DefinitionHash.optional(),
+    })
     .refine(
-      all => new Set(all.map(({type, name}) => `${type} ${name}`)).size === all.length,
-      'names a capability twice: send each once',
+      ({enabled, approved_hash}) => enabled !== undefined || approved_hash !== undefined,
+      'expected enabled, approved_hash or both',
     ),
-})
+)
 
 export const Success = z.strictObject({success: z.literal(true)})

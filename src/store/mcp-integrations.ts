@@ -1,14 +1,9 @@
 import type {Seal} from '../base/seal.ts'
-import type {CapabilityDetails, McpConfigurations, McpMetadata} from '../schema/mcp-integrations.ts'
+import type {McpConfigurations, McpMetadata} from '../schema/mcp-integrations.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import {called, mentioning, paged, slugFirst} from './rows.ts'
-import type {
-  CapabilityType,
-  McpCapabilitiesTable,
-  McpIntegrationsTable,
-  McpIntegrationWorkspacesTable,
-} from './tables/registry.ts'
+import type {McpIntegrationsTable, McpIntegrationWorkspacesTable} from './tables/registry.ts'
 
 type Owner = Pick<McpIntegrationsTable, 'id' | 'organisation_id'>
 
@@ -135,58 +130,4 @@ export async function removeMcpIntegrationWorkspaces(db: Db, id: string, kept: r
   let gone = db.deleteFrom('mcp_integration_workspaces').where('mcp_integration_id', '=', id)
   if (kept.length) gone = gone.where('workspace_id', 'not in', [...kept])
   await gone.execute()
-}
-
-/** Capabilities of an integration: tools first, then by name. */
-export function mcpCapabilities(db: Db, id: string): Promise<McpCapabilitiesTable[]> {
-  return db
-    .selectFrom('mcp_capabilities')
-    .selectAll()
-    .where('mcp_integration_id', '=', id)
-    .orderBy(e => e.case().when('type', '=', 'tool').then(0).else(1).end())
-    .orderBy('type')
-    .orderBy('name')
-    .execute()
-}
-
-export interface Discovered {
-  readonly type: CapabilityType
-  readonly name: string
-  readonly details: CapabilityDetails
-}
-
-/**
- * Puts what a server offers in place of what it offered before. What is still there stays on or off; what is new is on.
- */
-export async function putMcpCapabilities(db: Db, id: string, discovered: readonly Discovered[], now: string) {
-  const before = new Map((await mcpCapabilities(db, id)).map(row => [`${row.type} ${row.name}`, row]))
-  await db.deleteFrom('mcp_capabilities').where('mcp_integration_id', '=', id).execute()
-  for (const {type, name, details} of discovered) {
-    const {enabled = 1, created_at = now} = before.get(`${type} ${name}`) ?? {}
-    const row = {
-      mcp_integration_id: id,
-      type,
-      name,
-      enabled,
-      details: JSON.stringify(details),
-      created_at,
-      last_updated_at: now,
-    }
-    await db.insertInto('mcp_capabilities').values(row).execute()
-  }
-}
-
-/** Switches a capability on or off; false where there is none. */
-export async function switchMcpCapability(
-  db: Db,
-  {mcp_integration_id, type, name, enabled, last_updated_at}: Omit<McpCapabilitiesTable, 'details' | 'created_at'>,
-): Promise<boolean> {
-  const {numUpdatedRows} = await db
-    .updateTable('mcp_capabilities')
-    .set({enabled, last_updated_at})
-    .where('mcp_integration_id', '=', mcp_integration_id)
-    .where('type', '=', type)
-    .where('name', '=', name)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
 }

@@ -8,10 +8,11 @@ import {mcpIntegrationWorkspaces} from '../../src/admin/mcp/workspaces.ts'
 import {secretReferences} from '../../src/admin/secret-references.ts'
 import {workspaces} from '../../src/admin/workspaces.ts'
 import {type CapabilityDetails, UNSYNCED} from '../../src/schema/mcp-integrations.ts'
-import {openConfigurations, putMcpCapabilities, putMcpMetadata} from '../../src/store/mcp-integrations.ts'
+import {openConfigurations, putMcpMetadata} from '../../src/store/mcp-integrations.ts'
 import type {CapabilityType} from '../../src/store/tables/registry.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
 import {contentsOf} from '../support/database-contents.ts'
+import {putMcpCapabilities} from '../support/mcp/capabilities.ts'
 import {seedUser} from '../support/people.ts'
 import {KINDS} from '../support/stores.ts'
 
@@ -89,7 +90,7 @@ describe.each(KINDS)('MCP on %s', kind => {
     for (const named of [id, slug])
       expect((await admin.asAdmin('GET', at(named))).body).toEqual({...row, global_workspace_access: {enabled: false}})
     expect(await configurations(id)).toEqual(said)
-    const {capability_flags: _, sync_error: __, ...metadata} = UNSYNCED
+    const {capability_flags: _, sync_error: __, website_url: ___, sync_warnings: ____, ...metadata} = UNSYNCED
     const list = (await admin.asAdmin('GET', `/v1/mcp-integrations?search=${slug}`)).body
     expect(list).toEqual({data: [{...row, workspaces_count: 0, metadata}], total: 1, has_more: false})
     expect((await admin.auditLog()).at(-1)).toMatchObject({
@@ -287,12 +288,15 @@ describe.each(KINDS)('MCP on %s', kind => {
       name: 'search',
       type: 'tool',
       enabled: true,
+      pin: null,
       created_at: AT,
       last_updated_at: AT,
     })
     const here = await list(ofServer, '?type=tool&page=1&page_size=1')
     expect(here).toMatchObject({total: 2, has_more: true, counts: {tools: {total: 2, enabled: 0}}})
-    expect(here.data).toEqual([{...details, name: 'search', type: 'tool', enabled: false, integration_enabled: true}])
+    expect(here.data).toEqual([
+      {...details, name: 'search', type: 'tool', enabled: false, pin: null, integration_enabled: true},
+    ])
     expect((await list(ofServer, '?type=tool&page=2&page_size=1')).data).toMatchObject([
       {name: 'write', enabled: false, integration_enabled: false},
     ])
@@ -310,7 +314,7 @@ describe.each(KINDS)('MCP on %s', kind => {
         404,
         refusal('AB02', 'capabilities[0].name: no tool is known by the id serch.'),
       ])
-      expect((await put(path, 'pages', true, 'resource_template')).status).toBe(400)
+      expect((await put(path, 'pages', true, 'widget')).status).toBe(400)
       expect((await admin.asAdmin('PUT', `${path}/capabilities`, {capabilities: []})).status).toBe(400)
     }
   })
@@ -350,7 +354,7 @@ describe.each(KINDS)('MCP on %s', kind => {
         ...brief,
         mcp_integration_details: details,
       })
-    const {capability_flags: _, sync_error: __, ...metadata} = UNSYNCED
+    const {capability_flags: _, sync_error: __, website_url: ___, sync_warnings: ____, ...metadata} = UNSYNCED
     const list = (await admin.asAdmin('GET', `/v1/mcp-servers?id=docs&workspace_id=${admin.workspace_slug}`)).body
     expect(list).toEqual({
       data: [

@@ -6,15 +6,20 @@ import {
   McpCapabilitiesQuery,
   McpCapabilitiesUpdate,
   McpCapability,
+  McpServerCapabilitiesUpdate,
   mcpList,
   Success,
 } from '../../schema/mcp-integrations.ts'
+import {pinApproved} from '../../schema/mcp-pin-changes.ts'
+import {pinRulesOf} from '../../schema/mcp-pins.ts'
 import {McpServerCapability} from '../../schema/mcp-servers.ts'
 import {Handle} from '../../schema/names.ts'
-import * as store from '../../store/mcp-integrations.ts'
+import * as store from '../../store/mcp-capabilities.ts'
 import {mcpServerCapabilities, putMcpServerCapability} from '../../store/mcp-servers.ts'
 import type {CapabilityType, McpCapabilitiesTable} from '../../store/tables/registry.ts'
 import {type OperationCall, operation} from '../operation.ts'
+import {invalid} from '../tenancy.ts'
+import {type PinView, pinView, stateOf} from './pin-view.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
 import {reachMcpServer} from './servers.ts'
 
@@ -47,7 +52,7 @@ export const mcpCapabilities = [
     tag: integrationTag,
     method: 'PUT',
     path: integrationPath,
-    summary: 'Switch capabilities of an MCP integration on or off, for all MCP servers made of it',
+    summary: 'Switch capabilities of an MCP integration on or off for all its MCP servers, or approve what changed',
     scopes: mcpScopes('update'),
     audit: {resource: 'mcp-integration', action: 'update'},
     params: integrationParams,
@@ -76,7 +81,7 @@ export const mcpCapabilities = [
     scopes: ['mcp_servers.update'],
     audit: {resource: 'mcp-server', action: 'update'},
     params: serverParams,
-    body: McpCapabilitiesUpdate,
+    body: McpServerCapabilitiesUpdate,
     reply: Success,
     handle: serverUpdated,
   }),
@@ -92,18 +97,34 @@ async function listed(call: OperationCall<typeof integrationParams, typeof McpCa
 async function updated(call: OperationCall<typeof integrationParams, undefined, typeof McpCapabilitiesUpdate>) {
   const {db, body, now} = call
   const integration = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
-  for (const [at, {type, name, enabled}] of body.capabilities.entries()) {
-    const change = {
-      mcp_integration_id: integration.id,
-      type,
-      name,
-      enabled: enabled ? (1 as const) : (0 as const),
+  const known = new Map((await store.mcpCapabilities(db, integration.id)).map(row => [keyOf(row), row]))
+  for (const [at, {type, name, enabled, approved_hash}] of body.capabilities.entries()) {
+    const row = known.get(keyOf({type, name}))
+    if (!row) throw unknown(at, type, name)
+    await store.updateMcpCapability(db, integration.id, row, {
+      ...(enabled !== undefined && {enabled: enabled ? (1 as const) : (0 as const)}),
+      ...(approved_hash !== undefined && approved(integration, row, approved_hash, at)),
       last_updated_at: now,
-    }
-    if (!(await store.switchMcpCapability(db, change))) throw unknown(at, type, name)
+    })
   }
   call.auditTarget(integration.id, integration.workspace_id)
   return {success: true as const}
+}
+
+/** The columns of a pin in which a definition that was seen is approved. */
+function approved(
+  integration: Parameters<typeof pinRulesOf>[0],
+  row: McpCapabilitiesTable,
+  approved_hash: string,
+  at: number,
+) {
+  const pin = store.pinOf(row)
+  const after = pin && pinApproved(pin, approved_hash, pinRulesOf(integration))
+  if (after) return store.pinColumns(after)
+  throw invalid(
+    `capabilities[${at}].approved_hash`,
+    'names no definition that was seen of this capability: send the hash that its pin shows now',
+  )
 }
 
 async function serverListed(call: OperationCall<typeof serverParams, typeof McpCapabilitiesQuery>) {
@@ -117,7 +138,7 @@ async function serverListed(call: OperationCall<typeof serverParams, typeof McpC
   return pageOf(views, call.query)
 }
 
-async function serverUpdated(call: OperationCall<typeof serverParams, undefined, typeof McpCapabilitiesUpdate>) {
+async function serverUpdated(call: OperationCall<typeof serverParams, undefined, typeof McpServerCapabilitiesUpdate>) {
   const server = await reachMcpServer(call, call.params.mcpServerId)
   const known = new Map((await store.mcpCapabilities(call.db, server.mcp_integration_id)).map(row => [keyOf(row), row]))
   for (const [at, {type, name, enabled}] of call.body.capabilities.entries()) {
@@ -136,20 +157,26 @@ function keyOf({type, name}: {readonly type: CapabilityType; readonly name: stri
   return `${type} ${name}`
 }
 
-function view({name, type, enabled, details}: McpCapabilitiesTable) {
-  return {...(JSON.parse(details) as CapabilityDetails), name, type, enabled: enabled === 1}
+function view(row: McpCapabilitiesTable) {
+  const {name, type, enabled, details} = row
+  return {
+    ...(JSON.parse(details) as CapabilityDetails),
+    ...{name, type, enabled: enabled === 1, pin: pinView(store.pinOf(row))},
+  }
 }
 
-/** One page of capabilities, with how many there are of each type in all. */
-function pageOf<Row extends {readonly type: CapabilityType; readonly enabled: boolean}>(
+/** One page of capabilities, with how many of each type there are in all; those that are gone do not count. */
+function pageOf<Row extends {readonly type: CapabilityType; readonly enabled: boolean; readonly pin: PinView | null}>(
   rows: readonly Row[],
-  {page, page_size, type}: z.output<typeof McpCapabilitiesQuery>,
+  {page, page_size, type, pin_state}: z.output<typeof McpCapabilitiesQuery>,
 ) {
+  const there = rows.filter(({pin}) => stateOf(pin) !== 'gone')
   const count = (wanted: CapabilityType) => {
-    const all = rows.filter(row => row.type === wanted)
+    const all = there.filter(row => row.type === wanted)
     return {total: all.length, enabled: all.filter(row => row.enabled).length}
   }
-  const matching = type ? rows.filter(row => row.type === type) : rows
+  const of_state = pin_state ? rows.filter(({pin}) => stateOf(pin) === pin_state) : there
+  const matching = type ? of_state.filter(row => row.type === type) : of_state
   const counts = {
     tools: count('tool'),
     prompts: count('prompt'),

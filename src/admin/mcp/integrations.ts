@@ -203,7 +203,7 @@ export function metadataOf({metadata}: Pick<McpIntegrationsTable, 'metadata'>): 
 }
 
 export function briefMetadata(row: Pick<McpIntegrationsTable, 'metadata'>): z.input<typeof McpMetadataBrief> {
-  const {capability_flags: _, sync_error: __, ...brief} = metadataOf(row)
+  const {capability_flags, sync_error, website_url, sync_warnings, ...brief} = metadataOf(row)
   return brief
 }
 

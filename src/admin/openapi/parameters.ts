@@ -81,6 +81,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   pageSize: 'Rows of a page.',
   page_size: 'Rows of a page.',
   path_format: 'How a log store of files would find the row. Rows are found by their id here.',
+  pin_state: 'Only those with a pin of this state; without it all but those that are `gone`.',
   policyUsageLimitsId: 'Id of the policy.',
   promptId: 'Id or slug of the prompt.',
   promptPartialId: 'Id or slug of the partial.',

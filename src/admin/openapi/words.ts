@@ -1,4 +1,7 @@
 import {EXAMPLE_KIND} from '../../providers/example.ts'
+
+const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+
 /** The example values of fields, by their name. */
 // biome-ignore format: a table is read by its lines
 export const WORDS: Readonly<Record<string, unknown>> = {
@@ -41,6 +44,11 @@ export const WORDS: Readonly<Record<string, unknown>> = {
   ...{hour: '2026-03-04T05:00:00.000Z', day: '2026-03-04', month: '2026-03', kind: EXAMPLE_KIND, breaks: [], invite_link: 'https://gateway.example.com/invites/TOKEN', inviteLink: 'https://gateway.example.com/invites/TOKEN'},
   ...{secret_path: 'gateway/openai', secret_key: 'api_key', target_field: 'key', auth_type: 'headers', transport: 'http'},
   ...{mcp_integration_slug: 'tickets', mcp_integration_url: 'https://mcp.example.com/mcp', mime_type: 'text/plain', protocol_version: '2025-06-18', server_name: 'tickets', server_version: '1.0.0', uri_template: 'tickets://{id}', sync_status: 'pending'},
+  ...{website_url: 'https://mcp.example.com', sync_warning: 'tools/list: an entry of tools (x): no inputSchema'},
+  ...{seen_hash: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752'},
+  ...{approved_hash: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752'},
+  ...{other_seen_hashe: HASH, was: 'Finds tickets'},
+  ...{is: 'Finds and sends tickets', suspicion: {path: '/description', rules: ['override']}},
   ...{jwks_url: 'https://idp.example.com/keys', jwks: null, issuer: 'https://idp.example.com', audience: 'gateway'},
   ...{revoked_before: null, max_lifetime_s: 3600, default_workspace: 'search', default_scope: 'completions.write'},
   ...{allowed_workspace: 'search', allowed_subject: 'app-1', detail: '1 key: main (RSA)'},
@@ -74,8 +82,8 @@ export const NOUNS: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   prompts: {name: 'Answer', slug: 'pp-answer-3f9a1c'},
   prompt_partials: {name: 'Tone', slug: 'pl-tone-3f9a1c', string: 'Answer in one friendly sentence.'},
   secret_references: {name: 'OpenAI key', slug: 'openai-key', description: 'Kept in AWS Secrets Manager'},
-  mcp_integrations: {name: 'Tickets', slug: 'tickets', url: 'https://mcp.example.com/mcp', description: 'Reads and writes tickets', type: 'workspace'},
-  mcp_servers: {name: 'Tickets for search', slug: 'tickets-search', url: 'https://mcp.example.com/mcp', description: 'Reads and writes tickets', type: 'workspace'},
+  mcp_integrations: {hash: HASH, path: '/description', name: 'Tickets', slug: 'tickets', url: 'https://mcp.example.com/mcp', description: 'Reads and writes tickets', type: 'workspace'},
+  mcp_servers: {hash: HASH, path: '/description', name: 'Tickets for search', slug: 'tickets-search', url: 'https://mcp.example.com/mcp', description: 'Reads and writes tickets', type: 'workspace'},
   deployments: {name: 'Europe', slug: 'europe', type: 'production'},
   saved_filters: {name: 'Failed calls of today'},
   workers: {name: 'log-retention', status: 'running'},

@@ -3,10 +3,11 @@ import {newId, newTimeId} from '../../../src/base/ids.ts'
 import {openSession} from '../../../src/identity/open-session.ts'
 import type {CapabilityDetails, McpMetadata} from '../../../src/schema/mcp-integrations.ts'
 import {insertIdentity} from '../../../src/store/identities.ts'
-import {putMcpCapabilities, putMcpMetadata} from '../../../src/store/mcp-integrations.ts'
+import {putMcpMetadata} from '../../../src/store/mcp-integrations.ts'
 import type {Admin} from '../../support/admin.ts'
 import {keepBodies} from '../../support/bodies.ts'
 import {insertLog} from '../../support/logs.ts'
+import {putMcpCapabilities} from '../../support/mcp/capabilities.ts'
 import {type Person, seedUser} from '../../support/people.ts'
 import {COVERS, EXPORT, type Place} from '../matrix-rows.ts'
 import * as bodies from './bodies.ts'
@@ -422,6 +423,8 @@ const METADATA: McpMetadata = {
   capability_flags: {tools: true},
   sync_status: 'synced',
   last_synced_at: AT,
+  website_url: 'https://example.com',
+  sync_warnings: ['Kept'],
   sync_error: 'none',
 }
 const SAID = {

@@ -53,6 +53,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/sign-in/routes/saml.ts': COLUMN,
   'src/admin/': COLUMN,
   'src/store/': COLUMN,
+  'src/mcp/credentials/': COLUMN,
   'src/workers/': COLUMN,
 }
 

@@ -69,7 +69,7 @@ function create(): Command {
   )
     .argument('<slug>', 'slug to give it')
     .requiredOption('--server <url>', 'where it is')
-    .option('--auth <type>', 'oauth_auto, headers or none', 'none')
+    .option('--auth <type>', 'oauth_auto, oauth_client_credentials, headers or none', 'none')
     .option('--transport <transport>', 'http or sse', 'http')
   return withWorkspace(writes(command), 'of this workspace alone').action(
     (slug: string, options: WriteOptions & WorkspaceOption & ServerOptions, self: Command) =>
@@ -90,7 +90,7 @@ function update(): Command {
     noun,
   )
     .option('--server <url>', 'where it is')
-    .option('--auth <type>', 'oauth_auto, headers or none')
+    .option('--auth <type>', 'oauth_auto, oauth_client_credentials, headers or none')
     .option('--transport <transport>', 'http or sse')
   return writes(command).action((slug: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {

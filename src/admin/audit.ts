@@ -61,7 +61,7 @@ function actorTypeOf({subject}: Actor): AuditLogsTable['actor_type'] {
 const MASK = '***'
 const MAX_CHARACTERS = 65_536
 const SECRET_NAME =
-  /^(custom_)?headers$|(^|[_-])(api|access|private|secret)?[_-]?key$|secret|token$|password|passphrase|credential|private|authorization|cookie|access_key|service_account|^(jwks|metadata_xml|samlresponse|code|user_code|device_code|code_verifier|x-gateway-csrf)$/i
+  /^(custom_)?headers$|^passthrough_headers?$|(^|[_-])(api|access|private|secret)?[_-]?key$|secret|token$|password|passphrase|credential|private|authorization|cookie|access_key|service_account|^(jwks|metadata_xml|samlresponse|code|user_code|device_code|code_verifier|x-gateway-csrf)$/i
 /** True for names of fields that hold secrets. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name)

@@ -1,5 +1,6 @@
 import {z} from 'zod'
-import {CapabilityPin, DefinitionHash, NewCapabilities, ToolPinning} from './mcp-pins.ts'
+import {McpConfigurations} from './mcp-configurations.ts'
+import {CapabilityPin, DefinitionHash} from './mcp-pins.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
 import {KeptSecretMappings, SecretMapping} from './secret-mappings.ts'
@@ -7,36 +8,15 @@ import {KeptSecretMappings, SecretMapping} from './secret-mappings.ts'
 export const CAPABILITY_TYPES = ['tool', 'prompt', 'resource', 'resource_template'] as const
 
 const anything = z.record(z.string(), z.unknown())
-/** Goes into a header as it is. */
-const HeaderValue = z
-  .string()
-  .max(16_384)
-  .regex(/^[\x20-\x7e•]*$/, 'expected visible ASCII characters on one line')
-const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,256}$/, 'expected the name of a header')
-const Headers = z
-  .record(HeaderName, HeaderValue)
-  .refine(headers => Object.keys(headers).length <= 100, 'expected at most 100 headers')
-
-/** The configuration of a server besides its address. Headers are secrets; so is any value under the name of one. */
-export const McpConfigurations = z.strictObject({
-  custom_headers: Headers.optional(),
-  passthrough_header: anything.optional(),
-  forward_headers: z.union([anything, z.array(z.string())]).optional(),
-  oauth_metadata: anything.optional(),
-  user_identity_forwarding: anything.optional(),
-  jwt_validation: anything.optional(),
-  external_auth_config: anything.optional(),
-  tool_pinning: ToolPinning.optional(),
-  new_capabilities: NewCapabilities.optional(),
-})
-export type McpConfigurations = z.output<typeof McpConfigurations>
+export const MCP_AUTH_TYPES = ['oauth_auto', 'oauth_client_credentials', 'headers', 'none'] as const
+export type McpAuthType = (typeof MCP_AUTH_TYPES)[number]
 
 const Writable = {
   name: Name,
   description: z.string().max(2000).nullable().optional(),
   configurations: McpConfigurations.optional(),
   url: z.string().trim().min(1).max(2048),
-  auth_type: z.enum(['oauth_auto', 'headers', 'none']),
+  auth_type: z.enum(MCP_AUTH_TYPES),
   transport: z.enum(['http', 'sse']),
   secret_mappings: KeptSecretMappings.optional(),
 }
@@ -113,7 +93,7 @@ const Row = {
   status: z.literal('active'),
   type: z.enum(['workspace', 'organisation']),
   url: z.string(),
-  auth_type: z.enum(['oauth_auto', 'headers', 'none']),
+  auth_type: z.enum(MCP_AUTH_TYPES),
   transport: z.enum(['http', 'sse']),
   /** Secrets are masked. */
   configurations: anything,

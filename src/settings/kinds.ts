@@ -1,3 +1,4 @@
+import {createPrivateKey} from 'node:crypto'
 import {isIP, isIPv4, isIPv6} from 'node:net'
 import {z} from 'zod'
 import {readDomain} from '../base/address.ts'
@@ -323,3 +324,17 @@ function isRange(range: string): boolean {
 
 export const CERTIFICATE = pem(/CERTIFICATE/, 'one or more certificates')
 export const PRIVATE_KEY = pem(/(?:[A-Z]+ )?PRIVATE KEY/, 'a private key')
+/** PKCS#8 or PKCS#1. */
+export const RSA_KEY: SettingKind<string> = {
+  takes: 'an RSA key of at least 2048 bits in PEM form, not a path',
+  schema: PRIVATE_KEY.schema.refine(isRsaKey, 'it takes an RSA key of at least 2048 bits'),
+}
+
+function isRsaKey(pem: string): boolean {
+  try {
+    const {asymmetricKeyType, asymmetricKeyDetails} = createPrivateKey(pem)
+    return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048
+  } catch {
+    return false // its message may hold a part of the key
+  }
+}

@@ -1,4 +1,4 @@
-import {milliseconds, origins, switched, trueFalse, whole} from './kinds.ts'
+import {milliseconds, origins, RSA_KEY, switched, trueFalse, whole} from './kinds.ts'
 import type {Setting} from './setting.ts'
 
 /** Calls of tools over MCP (docs/mcp.md). */
@@ -52,5 +52,30 @@ export const MCP = {
     fallback: '60000',
     group: 'MCP',
     meaning: 'How often connections are looked at that may end.',
+  },
+  JWT_PRIVATE_KEY: {
+    kind: RSA_KEY,
+    group: 'MCP',
+    secret: true,
+    path: true,
+    meaning:
+      'RSA key of at least 2048 bits that signs the identity of callers for MCP servers (X-User-JWT). Unset: one is ' +
+      'made at first need and kept sealed in the database.',
+  },
+  MCP_ALLOW_TOKEN_PASSTHROUGH: {
+    kind: switched,
+    fallback: 'OFF',
+    group: 'MCP',
+    meaning:
+      'ON: integrations may forward the token of a caller to their server (user_identity_forwarding with the method ' +
+      'bearer). The protocol forbids it. A service key is never forwarded.',
+  },
+  MCP_POOL_TOKEN_EXPIRY_BUFFER_MS: {
+    kind: milliseconds,
+    fallback: '300000',
+    group: 'MCP',
+    meaning:
+      'How long before its end a token for an MCP server is renewed; one that lives for less than twice as long is ' +
+      'renewed at half of its life.',
   },
 } as const satisfies Record<string, Setting>

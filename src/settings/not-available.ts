@@ -41,7 +41,6 @@ export const NOT_AVAILABLE: readonly Area[] = [
     ANALYTICS_LOG_TABLE: ['generations'], ANALYTICS_FEEDBACK_TABLE: ['feedbacks'], ANALYTICS_GENERATION_HOOKS_TABLE: ['generation_hooks'], 'CLICKHOUSE_*': NONE,
   }},
   {area: 'connections without certificate checks', instead: 'NODE_EXTRA_CA_CERTS adds a private authority', variables: {NODE_TLS_REJECT_UNAUTHORIZED: ['1']}},
-  {area: 'identity tokens for tool servers', variables: {JWT_PRIVATE_KEY: NONE}},
   {area: 'the semantic cache', variables: {
     VECTOR_STORE: NONE, VECTOR_STORE_ADDRESS: NONE, VECTOR_STORE_API_KEY: NONE, VECTOR_STORE_COLLECTION_NAME: NONE,
     SEMANTIC_CACHE_EMBEDDING_PROVIDER: NONE, SEMANTIC_CACHE_EMBEDDING_API_KEY: NONE, SEMANTIC_CACHE_EMBEDDING_MODEL: NONE,

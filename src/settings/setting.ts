@@ -41,6 +41,7 @@ export const GROUPS = [
   'Sign-in',
   'MCP',
   'Tokens and directories',
+  'MCP',
   'Pricing',
   'Feature flags',
 ] as const

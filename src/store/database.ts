@@ -17,6 +17,12 @@ import type {ApiKeysTable, AuditLogsTable, OrganisationsTable, WorkspacesTable} 
 import type {JudgedFilesTable} from './tables/judged-files.ts'
 import type {McpSessionsTable} from './tables/mcp.ts'
 import type {
+  McpConnectionsTable,
+  McpLeasesTable,
+  McpRegistrationsTable,
+  McpSignInsTable,
+} from './tables/mcp-connections.ts'
+import type {
   AuditChainsTable,
   InvitesTable,
   OrganisationUsersTable,
@@ -108,6 +114,10 @@ export interface Database {
   mcp_eras: McpErasTable
   mcp_sessions: McpSessionsTable
   mcp_syncs: McpSyncsTable
+  mcp_connections: McpConnectionsTable
+  mcp_registrations: McpRegistrationsTable
+  mcp_sign_ins: McpSignInsTable
+  mcp_leases: McpLeasesTable
   deployments: DeploymentsTable
   domains: DomainsTable
   connections: ConnectionsTable

@@ -1,5 +1,6 @@
 import type {Seal} from '../base/seal.ts'
-import type {McpConfigurations, McpMetadata} from '../schema/mcp-integrations.ts'
+import type {McpConfigurations} from '../schema/mcp-configurations.ts'
+import type {McpMetadata} from '../schema/mcp-integrations.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
 import {called, mentioning, paged, slugFirst} from './rows.ts'
@@ -18,11 +19,14 @@ export function sealConfigurations(
   return {configurations: masked, configurations_sealed: plain === masked ? null : seal.close(plain, place(owner))}
 }
 
-/** The configurations of a row with their secrets: for the moment of a call, never to be shown. */
+/**
+ * The configurations of a row with their secrets: for the moment of a call, never to be shown. Those of an older
+ * version may not fit `McpConfigurations`.
+ */
 export function openConfigurations(
   seal: Seal,
   row: Owner & Pick<McpIntegrationsTable, 'configurations' | 'configurations_sealed'>,
-): McpConfigurations {
+): Readonly<Record<string, unknown>> {
   return JSON.parse(row.configurations_sealed ? seal.open(row.configurations_sealed, place(row)) : row.configurations)
 }
 
@@ -43,10 +47,12 @@ export async function putMcpMetadata(db: Db, id: string, metadata: McpMetadata) 
   await updateMcpIntegration(db, id, {metadata: JSON.stringify(metadata)})
 }
 
-/** Takes an integration out of service, and every server made of it. */
+/** Takes an integration out of service, and every server made of it. Tokens for it and clients of it are gone. */
 export async function archiveMcpIntegration(db: Db, id: string, now: string) {
   const archived = {status: 'archived', last_updated_at: now} as const
   await updateMcpIntegration(db, id, archived)
+  for (const table of ['mcp_connections', 'mcp_registrations', 'mcp_sign_ins'] as const)
+    await db.deleteFrom(table).where('mcp_integration_id', '=', id).execute()
   await db
     .updateTable('mcp_servers')
     .set(archived)

@@ -74,13 +74,13 @@ describe.each(KINDS)('MCP on %s', kind => {
   test('an integration is kept with its secrets sealed and shown masked, by id and slug', async () => {
     const said = {
       custom_headers: {authorization: TOKEN},
-      jwt_validation: {jwks_uri: 'https://id.example.com', client_secret: TOKEN},
+      jwt_validation: {jwksUri: 'https://id.example.com', introspectClientSecret: TOKEN},
     }
     const {id, slug} = await create({configurations: said, description: 'Docs'})
     expect(slug).toMatch(/^house-docs-[0-9a-f]{6}$/)
     const masked = {
       custom_headers: {authorization: MASK},
-      jwt_validation: {jwks_uri: 'https://id.example.com', client_secret: MASK},
+      jwt_validation: {jwksUri: 'https://id.example.com', introspectClientSecret: MASK},
     }
     const row = {
       ...{...good, id, slug, description: 'Docs', configurations: masked},
@@ -126,7 +126,8 @@ describe.each(KINDS)('MCP on %s', kind => {
     [{slug: 'a b'}, 'slug'],
     [{configurations: {custom_headers: {'x y': 'z'}}}, 'configurations.custom_headers'],
     [{configurations: {custom_headers: {x: 'a\nb'}}}, 'one line'],
-    [{configurations: {headers: {}}}, 'configurations'],
+    [{configurations: {header: {}}}, 'configurations'],
+    [{configurations: {headers: {}, custom_headers: {}}}, 'configurations.headers: is another spelling'],
     [{configurations: {custom_headers: {authorization: MASK}}}, 'mask'],
     [{surplus: 1}, 'surplus'],
     [{secret_mappings: [1, 2].map(() => ({target_field: 'x', secret_reference_id: 'y'}))}, 'target_field twice'],

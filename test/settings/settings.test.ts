@@ -391,11 +391,7 @@ describe('documented variables of later versions', () => {
       'loki.example.com',
       'LOKI_HOST is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
     ],
-    [
-      'JWT_PRIVATE_KEY',
-      'https://idp.example.com',
-      'JWT_PRIVATE_KEY is not available in this version (identity tokens for tool servers). Unset it.',
-    ],
+    ['VECTOR_STORE', 'qdrant', 'VECTOR_STORE is not available in this version (the semantic cache). Unset it.'],
     [
       'GATEWAY_BASE_URL',
       'http://x',

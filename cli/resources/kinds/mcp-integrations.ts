@@ -1,4 +1,4 @@
-import {isSecretName} from '../../../src/admin/audit.ts'
+import {isSecretConfiguration} from '../../../src/admin/mcp/secret-configurations.ts'
 import {McpAccessUpdate} from '../../../src/schema/mcp-integrations.ts'
 import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder, unknownWorkspaces} from '../access.ts'
@@ -42,8 +42,7 @@ export const mcpIntegration: ResourceKind = {
   fields,
   secrets: {
     below: ['configurations'],
-    isSecret: path =>
-      path[0] === 'configurations' && path.slice(1).some(part => typeof part === 'string' && isSecretName(part)),
+    isSecret: path => path[0] === 'configurations' && isSecretConfiguration(path.slice(1)),
   },
   async read(place) {
     const {gateway, handleOf, knows} = place

@@ -1,13 +1,13 @@
 import {readBaseUrl} from '../../base/egress/base-url.ts'
 import {readDestination} from '../../base/egress/target.ts'
 import {readTrusted} from '../../base/egress/trust.ts'
-import type {McpConfigurations} from '../../schema/mcp-integrations.ts'
+import type {McpConfigurations} from '../../schema/mcp-configurations.ts'
 import {hasMask, mask, restored} from '../../schema/secrets.ts'
 import {openConfigurations, sealConfigurations} from '../../store/mcp-integrations.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
-import {isSecretName} from '../audit.ts'
 import type {AdminServices} from '../services.ts'
 import {invalid} from '../tenancy.ts'
+import {isSecretConfiguration} from './secret-configurations.ts'
 
 type Owner = Pick<McpIntegrationsTable, 'id' | 'organisation_id' | 'workspace_id'>
 
@@ -35,14 +35,12 @@ export function configurationColumns(
   return sealConfigurations(seal, owner, whole, shown(whole))
 }
 
-/** A copy in which every text under the name of a secret is masked, however deep. */
-function shown(value: unknown, hides = false): unknown {
-  if (typeof value === 'string') return hides ? mask(value) : value
-  if (Array.isArray(value)) return value.map(each => shown(each, hides))
+/** A copy in which every secret is masked. */
+function shown(value: unknown, path: readonly string[] = []): unknown {
+  if (typeof value === 'string') return isSecretConfiguration(path) ? mask(value) : value
+  if (Array.isArray(value)) return value.map(each => shown(each, path))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, shown(inner, hides || isSecretName(name))]),
-  )
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shown(inner, [...path, name])]))
 }
 
 /**

@@ -1,3 +1,5 @@
+import type {McpAuthType} from '../../schema/mcp-integrations.ts'
+
 /** Rows of gateway.db about objects outside the gateway. Times are ISO 8601 UTC text, JSON is text. */
 interface Registered {
   id: string
@@ -37,7 +39,7 @@ export interface McpIntegrationsTable extends Registered {
   workspace_id: string | null
   description: string | null
   url: string
-  auth_type: 'oauth_auto' | 'headers' | 'none'
+  auth_type: McpAuthType
   transport: 'http' | 'sse'
   /** JSON object; the secrets in it are masked. */
   configurations: string

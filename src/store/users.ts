@@ -3,6 +3,7 @@ import type {Page, Paged} from '../schema/paging.ts'
 import {archiveUserKeys} from './api-keys.ts'
 import type {Db} from './database.ts'
 import {cancelInvitesOf} from './invites.ts'
+import {deleteMcpConnectionsOf} from './mcp-connections.ts'
 import {paged} from './rows.ts'
 import {endSignInsOf} from './sign-ins.ts'
 import type {OrganisationRole, OrganisationUsersTable, UsersTable} from './tables/people.ts'
@@ -167,6 +168,7 @@ export async function leaveOrganisation(db: Db, organisation_id: string, user_id
   const user = await findOrganisationUser(db, organisation_id, user_id)
   if (user) await cancelInvitesOf(db, organisation_id, user.email)
   await endSignInsOf(db, organisation_id, user_id, now)
+  await deleteMcpConnectionsOf(db, organisation_id, user_id)
   await db
     .updateTable('sessions')
     .set({revoked_at: now})

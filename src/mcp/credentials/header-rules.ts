@@ -51,7 +51,7 @@ export function presentedCredential(client: HeaderFields): string | undefined {
 }
 
 /** The text of `Authorization` without its scheme. */
-export function authorizationText(client: HeaderFields): string | undefined {
+function authorizationText(client: HeaderFields): string | undefined {
   return headerValue(client, 'authorization')?.replace(/^[A-Za-z][\w-]* +/, '') || undefined
 }
 
@@ -68,9 +68,7 @@ export function forwardedHeaders(client: HeaderFields, {forward, never}: Forward
   const pairs = names.map(name => (typeof name === 'string' ? {from: name, to: name} : name))
   const wanted = mode === 'allowlist' ? pairs : exceptions(client, pairs)
   const stays = new Set([...never.map(lower), ...namedByConnection(client)])
-  const known = KEY_HEADERS.map(name => headerValue(client, name))
-  const is_let_in_by_key = known.some(Boolean)
-  const credentials = is_let_in_by_key ? known : [presentedCredential(client)]
+  const is_let_in_by_key = KEY_HEADERS.some(name => headerValue(client, name))
   const all: Record<string, string> = {}
   let bytes = 0
   for (const pair of wanted) {
@@ -79,7 +77,7 @@ export function forwardedHeaders(client: HeaderFields, {forward, never}: Forward
     if (from === 'authorization' && !is_let_in_by_key) continue
     const value = headerValue(client, from)
     if (value === undefined || value === '' || NOT_IN_HEADER_VALUES.test(value)) continue
-    if (holdsCredential(value, credentials)) continue
+    if (holdsCredential(value, client)) continue
     bytes += to.length + value.length
     if (bytes <= MOST_BYTES) all[to] = value
   }
@@ -99,7 +97,10 @@ function namedByConnection(client: HeaderFields): readonly string[] {
   return (headerValue(client, 'connection') ?? '').split(',').map(name => lower(name.trim()))
 }
 
-function holdsCredential(value: string, credentials: readonly (string | undefined)[]): boolean {
+/** True for a text that holds the credential of this client, or another of this house, plain or as a password. */
+export function holdsCredential(value: string, client: HeaderFields): boolean {
+  const keys = KEY_HEADERS.map(name => headerValue(client, name)).filter(Boolean)
+  const credentials = keys.length > 0 ? keys : [authorizationText(client)]
   const basic = BASIC.exec(value)?.[1]
   const texts = basic === undefined ? [value] : [value, Buffer.from(basic, 'base64').toString('latin1')]
   return texts.some(

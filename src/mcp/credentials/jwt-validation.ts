@@ -4,12 +4,14 @@ import {isObject, type JsonObject, type JsonValue, own} from '../../base/json-me
 import {keysNamed, readKeySet} from '../../base/jwt/key-set.ts'
 import {readAge, timeClaimError} from '../../base/jwt/times.ts'
 import {isSigned, readKey, readToken} from '../../base/jwt/token.ts'
-import {matcher} from '../../guardrails/matcher.ts'
+import {perObject} from '../../base/memo.ts'
+import {type Matcher, matcher} from '../../guardrails/matcher.ts'
 import {KeySets, maxAge} from '../../identity/jwt/key-sets.ts'
 import type {McpExternalAuth, McpJwtValidation} from '../../schema/mcp-configurations.ts'
 import {printable} from '../wire/faults.ts'
 import {type HeaderFields, headerValue} from '../wire/header-values.ts'
 import {AuthServerFault} from './auth-server-fault.ts'
+import {holdsCredential} from './header-rules.ts'
 import {Introspections} from './introspection.ts'
 import {askerOf, type CalledIntegration, type CredentialServices} from './services.ts'
 
@@ -20,6 +22,8 @@ export type SecondTokenOutcome =
 
 /** How the gateway names itself at the introspection endpoint, where the check itself says nothing. */
 type ExternalClient = Pick<McpExternalAuth, 'client_id' | 'client_secret'>
+
+type WantedClaim = NonNullable<McpJwtValidation['claimValues']>[string]
 
 const DEFAULT_HEADER = 'authorization'
 const DEFAULT_TOLERANCE_S = 5
@@ -51,7 +55,11 @@ export class SecondTokens {
   ): Promise<SecondTokenOutcome> {
     const header = secondTokenHeader(validation)!
     const token = headerValue(client, header)?.replace(/^bearer +/i, '')
-    if (!token) return refused(401, `The header ${validation.headerKey ?? 'Authorization'} carries no token.`)
+    const shown = validation.headerKey ?? 'Authorization'
+    if (!token) return refused(401, `The header ${shown} carries no token.`)
+    // the credential of this gateway is no business of another server
+    if (validation.introspectEndpoint !== undefined && holdsCredential(token, client))
+      return refused(401, `The header ${shown} carries the credential of the gateway, not a second token.`)
     try {
       const claims =
         validation.introspectEndpoint === undefined
@@ -85,8 +93,9 @@ export class SecondTokens {
     return late ? `The second token does not hold: ${late}` : token.payload
   }
 
-  async #keysFor(kid: string | undefined, {jwks, jwksUri}: McpJwtValidation, integration: CalledIntegration) {
-    if (jwksUri === undefined) return keysNamed(readKeySet(jwks) ?? [], kid)
+  async #keysFor(kid: string | undefined, validation: McpJwtValidation, integration: CalledIntegration) {
+    const {jwksUri} = validation
+    if (jwksUri === undefined) return keysNamed(setIn(validation), kid)
     return (await this.#keySetsOf(integration).keysFor(jwksUri, kid)).keys
   }
 
@@ -137,9 +146,9 @@ function claimsOutcome(
 ): SecondTokenOutcome {
   const missing = requiredClaims.filter(name => own(claims, name) == null)
   if (missing.length > 0) return refused(401, `Missing required claims: ${missing.join(', ')}`)
-  for (const [name, {values, matchType}] of Object.entries(claimValues)) {
+  for (const [name, wanted] of Object.entries(claimValues)) {
     const value = own(claims, name)
-    if (value == null || !isFit(value, matchType, values))
+    if (value == null || !isFit(value, matcherOf(wanted)))
       return refused(403, `The claim ${name} of the second token has none of the values that are needed.`)
   }
   for (const name of headerPayloadMatch) {
@@ -150,10 +159,16 @@ function claimsOutcome(
   return {ok: true, claims}
 }
 
+/** Compiled once for each reading of a configuration. */
+const matcherOf = perObject(({values, matchType}: WantedClaim) => matcher(matchType, values))
+
+/** Read once: keys are remembered by the objects they are read from. */
+const setIn = perObject(({jwks}: McpJwtValidation) => readKeySet(jwks) ?? [])
+
 /** False for a value that would take a pattern too long. */
-function isFit(value: JsonValue, type: Parameters<typeof matcher>[0], wanted: readonly string[]): boolean {
+function isFit(value: JsonValue, fits: Matcher): boolean {
   try {
-    return matcher(type, wanted)(value)
+    return fits(value)
   } catch {
     return false
   }

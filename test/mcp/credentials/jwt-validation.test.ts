@@ -268,6 +268,17 @@ describe('introspection', () => {
     expect(headers.authorization).toBe(`Basic ${Buffer.from('a%3Ab:c').toString('base64')}`)
   })
 
+  test.each<[string, Record<string, string>]>([
+    ['a key', {authorization: `Bearer gk-${'k'.repeat(43)}`}],
+    ['a JWT that let the caller in', {authorization: `Bearer ${'a'.repeat(40)}.b.c`}],
+    ['a key beside the credential', {'x-gateway-api-key': 'the key', authorization: `Bearer gk-${'k'.repeat(43)}`}],
+  ])('fact 45: %s is never sent there', async (_, client) => {
+    const server = await opened()
+    const outcome = await checked({introspectEndpoint: `${server.origin}/i`}, client)
+    expect(outcome).toMatchObject({ok: false, status: 401, message: expect.stringContaining('not a second token')})
+    expect(server.requests).toEqual([])
+  })
+
   test('its client may be that of the provider, its body a form', async () => {
     const server = await opened()
     const place = {authorization_endpoint: 'https://idp.example/a', token_endpoint: 'https://idp.example/t'}

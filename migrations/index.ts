@@ -31,6 +31,7 @@ import {providerSessions} from './0030_provider_sessions.ts'
 import {lastSignIns} from './0031_last_sign_ins.ts'
 import {domainProofs} from './0032_domain_proofs.ts'
 import {returnedPeople} from './0033_returned_people.ts'
+import {oauth} from './0034_oauth.ts'
 import {mcpConnections} from './0035_mcp_connections.ts'
 import {mcpSync} from './0036_mcp_sync.ts'
 import {mcpSessions} from './0037_mcp_sessions.ts'
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lastSignIns,
   domainProofs,
   returnedPeople,
+  oauth,
   mcpConnections,
   mcpSync,
   mcpSessions,

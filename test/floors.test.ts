@@ -18,7 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/routing',
     'src/prompts',
   ],
-  ['src/proxy', 'src/mcp', 'src/admin', 'src/scim', 'src/sign-in', 'src/workers'],
+  ['src/proxy', 'src/mcp', 'src/admin', 'src/scim', 'src/sign-in', 'src/oauth', 'src/workers'],
   ['src/app'],
   ['cli'],
   ['bin'],

@@ -184,11 +184,14 @@ function passesOn(
 
 /** Pages of sign-in are for this origin alone. */
 const OWN_PAGES = /^\/v[12]\/auth\//
+/** OAuth of MCP says itself which of its endpoints pages of other origins may read. */
+const OAUTH = /^\/(?:oauth|\.well-known)\//
 
 function answerPreflights(server: FastifyInstance, settings: Settings) {
   const allowed = corsHeaders(settings)
   const {cors_allowed_methods: methods, cors_allowed_headers: headers} = settings
   server.addHook('onRequest', async (request, reply) => {
+    if (OAUTH.test(request.url)) return
     const values = allowed(request.headers.origin)
     if (!OWN_PAGES.test(request.url))
       for (let at = 0; at < values.length; at += 2) reply.header(values[at]!, values[at + 1])

@@ -7,6 +7,8 @@ import type {Governor} from '../base/ingress/governor.ts'
 import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
 import type {ConnectionSource} from '../identity/connections.ts'
+import {mountOAuth} from '../oauth/http.ts'
+import type {OAuthServices} from '../oauth/services.ts'
 import {mountScim} from '../scim/http.ts'
 import type {ScimServices} from '../scim/services.ts'
 import type {Settings} from '../settings/index.ts'
@@ -29,6 +31,7 @@ import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
+import {openOAuth} from './oauth.ts'
 import {OpenAnswers} from './open-answers.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
 import {injectInto} from './operator-server.ts'
@@ -86,6 +89,8 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const log_store = openLogStoreWork({settings, store, store_options, records, log, now})
   const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
   stack.defer(close)
+  const oauth = openOAuth({settings, store, seal, log, sign_in_needs, now})
+  stack.defer(oauth.close)
   const background = openBackground({
     ...{settings, store, records, log_store, log, now, exports_folder: exportsFolder(data)},
     refreshPrices: sources.refreshes,
@@ -109,7 +114,8 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const governor = openGovernor(settings, log)
   const scim = scimServices({settings, store, log, now})
   const answers = new OpenAnswers()
-  const server = openServer({settings, log, governor, answers, plane, mcp, services, scim, sign_in, background})
+  const faces = {services, scim, sign_in, oauth: oauth.services}
+  const server = openServer({settings, log, governor, answers, plane, mcp, ...faces, background})
   stack.defer(() => server.close())
   return {
     role: 'server',
@@ -189,11 +195,24 @@ interface ServerParts {
   readonly services: AdminServices
   readonly scim: ScimServices
   readonly sign_in: SignInServices
+  readonly oauth: OAuthServices
   readonly background: Background
 }
 
 /** The server of both planes. */
-function openServer({settings, log, governor, answers, plane, mcp, services, scim, sign_in, background}: ServerParts) {
+function openServer({
+  settings,
+  log,
+  governor,
+  answers,
+  plane,
+  mcp,
+  services,
+  scim,
+  sign_in,
+  oauth,
+  background,
+}: ServerParts) {
   return createServer({
     settings,
     log,
@@ -204,6 +223,7 @@ function openServer({settings, log, governor, answers, plane, mcp, services, sci
       mountAdmin(instance, OPERATIONS, services)
       mountScim(instance, scim)
       mountSignIn(instance, sign_in)
+      mountOAuth(instance, oauth)
       if (settings.mcp_enabled) mountMcp(instance, mcp.door)
     },
     proxy: plane.proxy,

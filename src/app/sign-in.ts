@@ -22,6 +22,7 @@ import type {SignInServices} from '../sign-in/services.ts'
 import type {Store} from '../store/database.ts'
 import {openEgress} from './egress.ts'
 import {lettersToSend} from './mail-texts.ts'
+import {flat, textOf} from './reply-text.ts'
 
 const METADATA_PATIENCE_MS = 5_000
 const METADATA_BYTES = 1 << 20
@@ -147,23 +148,6 @@ async function metadataThrough(egress: Egress, url: string): Promise<{text: stri
   })
   if (status !== 200) throw new Error(`it answered with status ${status}`)
   return {text}
-}
-
-async function textOf(body: AsyncIterable<Buffer>, max_bytes: number): Promise<string> {
-  const parts: Buffer[] = []
-  let length_bytes = 0
-  for await (const part of body) {
-    parts.push(part)
-    length_bytes += part.length
-    if (length_bytes > max_bytes) throw new Error(`it answered with more than ${max_bytes} bytes`)
-  }
-  return Buffer.concat(parts).toString('utf8')
-}
-
-function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
-  )
 }
 
 /**

@@ -1,5 +1,35 @@
-import {milliseconds, origins, RSA_KEY, switched, trueFalse, whole} from './kinds.ts'
+import {
+  listOf,
+  milliseconds,
+  origins,
+  RSA_KEY,
+  type SettingKind,
+  switched,
+  trueFalse,
+  url,
+  whole,
+} from './kinds.ts'
 import type {Setting} from './setting.ts'
+
+const ORIGIN = url('an origin such as https://mcp.example.com, without a path or a slash at its end', [
+  'http:',
+  'https:',
+])
+/** Clients compare it letter by letter, so it has one spelling. */
+const origin: SettingKind<string> = {
+  ...ORIGIN,
+  schema: ORIGIN.schema.refine(text => URL.parse(text)?.origin === text, `it takes ${ORIGIN.takes}`),
+}
+/** A browser runs these, or fetches them, in place of opening an app. */
+const NOT_OF_APPS = /^(?:https?|wss?|ftp|file|data|blob|about|javascript|vbscript|view-source|filesystem)$/
+const schemes = listOf('schemes of apps such as zed, without a colon', entry => {
+  const name = entry.toLowerCase()
+  return /^[a-z][a-z0-9+.-]{0,62}$/.test(name) && !NOT_OF_APPS.test(name) ? name : undefined
+})
+const hosts = listOf('hosts or *.domains, or * for any', entry => {
+  const name = entry.toLowerCase()
+  return name === '*' || /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(name) ? name : undefined
+})
 
 /** Calls of tools over MCP (docs/mcp.md). */
 export const MCP = {
@@ -77,5 +107,28 @@ export const MCP = {
     meaning:
       'How long before its end a token for an MCP server is renewed; one that lives for less than twice as long is ' +
       'renewed at half of its life.',
+  },
+  MCP_GATEWAY_BASE_URL: {
+    kind: origin,
+    group: 'MCP',
+    meaning: 'Address at which clients of MCP reach this gateway; unset: CONTROL_PLANE_URL.',
+  },
+  MCP_REDIRECT_SCHEMES: {
+    kind: schemes,
+    fallback: '',
+    group: 'MCP',
+    meaning: 'Schemes of apps that may be redirected to, beside cursor, vscode, vscode-insiders and all with a dot.',
+  },
+  MCP_REFRESH_GRACE_S: {
+    kind: whole(0, 3600, 'seconds'),
+    fallback: '120',
+    group: 'MCP',
+    meaning: 'How long a used refresh token may be used again by its client; after it such a use revokes its grant.',
+  },
+  MCP_CIMD_HOSTS: {
+    kind: hosts,
+    fallback: '',
+    group: 'MCP',
+    meaning: 'Hosts whose documents clients may name as their id (client ID metadata documents); empty: none.',
   },
 } as const satisfies Record<string, Setting>

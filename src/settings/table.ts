@@ -211,6 +211,8 @@ export const SETTINGS = {
   JWKS_REFETCH_MIN_INTERVAL_MS: {kind: whole(100, 3_600_000, 'milliseconds'), fallback: '30000', group: 'Tokens and directories', meaning: 'Shortest time between two requests for one key set because of an unknown key or a failure.'},
   SCIM_MEMBERSHIP_USER_MODE: {kind: switched, fallback: 'OFF', group: 'Tokens and directories', meaning: 'ON: a directory says at /Users which groups a user is in, and members of /Groups are ignored (docs/scim.md).'},
 
+  ...MCP,
+
   MODEL_CONFIGS_PROXY_FETCH_ENABLED: {kind: onOff, fallback: 'OFF', group: 'Pricing', meaning: 'ON: prices and capabilities are read from MODEL_CONFIGS_PROXY_URL before all other sources.'},
   MODEL_CONFIGS_PROXY_URL: {kind: url('a URL such as https://prices.example.com', ['http:', 'https:']), group: 'Pricing', meaning: 'Service with /pricing/{provider} and /general/{provider}; it may be a private address.'},
   MODEL_CONFIGS_PRICING_LOG_STORE_PATH: {kind: path, group: 'Pricing', meaning: 'Directory of price files {provider}.json in the log store, read after the proxy and before local files.'},

@@ -23,6 +23,13 @@ import type {
   McpSignInsTable,
 } from './tables/mcp-connections.ts'
 import type {
+  McpOauthClientsTable,
+  McpOauthConsentsTable,
+  McpOauthGrantsTable,
+  McpOauthTokensTable,
+  McpOauthTransactionsTable,
+} from './tables/oauth.ts'
+import type {
   AuditChainsTable,
   InvitesTable,
   OrganisationUsersTable,
@@ -118,6 +125,11 @@ export interface Database {
   mcp_registrations: McpRegistrationsTable
   mcp_sign_ins: McpSignInsTable
   mcp_leases: McpLeasesTable
+  mcp_oauth_clients: McpOauthClientsTable
+  mcp_oauth_transactions: McpOauthTransactionsTable
+  mcp_oauth_grants: McpOauthGrantsTable
+  mcp_oauth_tokens: McpOauthTokensTable
+  mcp_oauth_consents: McpOauthConsentsTable
   deployments: DeploymentsTable
   domains: DomainsTable
   connections: ConnectionsTable

@@ -1,6 +1,7 @@
 import type {Page, Paged} from '../schema/paging.ts'
 import {archiveUserKeys} from './api-keys.ts'
 import type {Db} from './database.ts'
+import {endGrantsOf} from './oauth-grants.ts'
 import {paged} from './rows.ts'
 import type {OrganisationRole, WorkspaceRole, WorkspaceUsersTable} from './tables/people.ts'
 
@@ -49,7 +50,7 @@ export async function updateMember(
     .execute()
 }
 
-/** Ends a membership; the keys that the member has in the workspace work no longer. */
+/** Ends a membership; the keys that the member has in the workspace work no longer, nor what he let clients do there. */
 export async function removeMember(db: Db, workspace_id: string, user_id: string, now: string) {
   await db
     .deleteFrom('workspace_users')
@@ -57,6 +58,7 @@ export async function removeMember(db: Db, workspace_id: string, user_id: string
     .where('user_id', '=', user_id)
     .execute()
   await archiveUserKeys(db, user_id, {workspace_id}, now)
+  await endGrantsOf(db, user_id, {workspace_id}, now)
 }
 
 /** A workspace that a user is a member of, and the settings that say what that means. */

@@ -4,6 +4,7 @@ import {archiveUserKeys} from './api-keys.ts'
 import type {Db} from './database.ts'
 import {cancelInvitesOf} from './invites.ts'
 import {deleteMcpConnectionsOf} from './mcp-connections.ts'
+import {endGrantsOf} from './oauth-grants.ts'
 import {paged} from './rows.ts'
 import {endSignInsOf} from './sign-ins.ts'
 import type {OrganisationRole, OrganisationUsersTable, UsersTable} from './tables/people.ts'
@@ -155,7 +156,7 @@ export async function countOwners(db: Db, organisation_id: string): Promise<numb
 
 /**
  * Takes a user out of an organisation: his memberships end, his keys there work no longer, nor do his sessions, his
- * open sign-ins, and the invites that wait for his address.
+ * open sign-ins, what he let clients do, and the invites that wait for his address.
  */
 export async function leaveOrganisation(db: Db, organisation_id: string, user_id: string, now: string) {
   await changeStatus(db, {organisation_id, user_id, status: 'archived'}, now)
@@ -169,6 +170,7 @@ export async function leaveOrganisation(db: Db, organisation_id: string, user_id
   if (user) await cancelInvitesOf(db, organisation_id, user.email)
   await endSignInsOf(db, organisation_id, user_id, now)
   await deleteMcpConnectionsOf(db, organisation_id, user_id)
+  await endGrantsOf(db, user_id, {organisation_id}, now)
   await db
     .updateTable('sessions')
     .set({revoked_at: now})

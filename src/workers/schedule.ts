@@ -15,6 +15,7 @@ export type JobName =
   | 'log-retention'
   | 'export-retention'
   | 'sign-in-retention'
+  | 'mcp-oauth-retention'
   | 'certificates'
   | 'domain-looks'
   | 'price-refresh'

@@ -2,7 +2,7 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs'
 import {join} from 'node:path'
 import {expect, test} from 'vitest'
 import {ASSETS} from '../../src/base/runtime.ts'
-import {confirmPage, errorPage} from '../../src/sign-in/pages/error-page.ts'
+import {confirmPage, errorPage} from '../../src/identity/plain-page.ts'
 import {contrastOf, themesOf} from './contrast.ts'
 import {PAGES} from './fake-gateway.ts'
 

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest'
-import {confirmPage, errorPage} from '../../src/sign-in/pages/error-page.ts'
+import {confirmPage, errorPage} from '../../src/identity/plain-page.ts'
 import {RING} from '../support/ring.ts'
 import {nameless, sideways, smallTargets, spoken} from './accessible.ts'
 import {ADDRESSES, NO_BROWSER, useBrowser} from './browser.ts'

@@ -1,4 +1,4 @@
-import {escapeHtml} from '../../base/mustache/render.ts'
+import {escapeHtml} from '../base/mustache/render.ts'
 
 const LONGEST = 2000
 /** A path of this gateway, https, or http to this machine; nothing else may become a link. */
@@ -25,16 +25,16 @@ export interface ConfirmPageView {
 
 /** HTML without a script. All texts are escaped, and cut at 2,000 characters. */
 export function errorPage({title, message, trace_id, next}: ErrorPageView): string {
-  return page(
+  return plainPage(
     title,
-    `<p role="alert"><bdi>${text(message)}</bdi></p>
-<p class="faint">Trace: <code>${text(trace_id)}</code></p>${linkOf(next)}`,
+    `<p role="alert"><bdi>${pageText(message)}</bdi></p>
+<p class="faint">Trace: <code>${pageText(trace_id)}</code></p>${linkOf(next)}`,
   )
 }
 
 /** HTML without a script, for the end of what a person did here. */
 export function donePage({title, message, next}: Omit<ErrorPageView, 'trace_id'>): string {
-  return page(title, `<p role="status"><bdi>${text(message)}</bdi></p>${linkOf(next)}`)
+  return plainPage(title, `<p role="status"><bdi>${pageText(message)}</bdi></p>${linkOf(next)}`)
 }
 
 /** HTML without a script. Texts are escaped; fields are never cut. Throws for an action that is no path. */
@@ -43,35 +43,36 @@ export function confirmPage({title, message, action, fields, button}: ConfirmPag
   const hidden = Object.entries(fields).map(
     ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
   )
-  return page(
+  return plainPage(
     title,
-    `<p><bdi>${text(message)}</bdi></p>
+    `<p><bdi>${pageText(message)}</bdi></p>
 <form method="post" action="${escapeHtml(action)}">
-${[...hidden, `<button type="submit">${text(button)}</button>`].join('\n')}
+${[...hidden, `<button type="submit">${pageText(button)}</button>`].join('\n')}
 </form>`,
   )
 }
 
 function linkOf(next: ErrorPageView['next']): string {
   if (!next || !isLink(next.href)) return ''
-  return `\n<p><a class="button" href="${text(next.href)}">${text(next.text)}</a></p>`
+  return `\n<p><a class="button" href="${pageText(next.href)}">${pageText(next.text)}</a></p>`
 }
 
-function page(title: string, content: string): string {
+/** HTML without a script around content that is HTML already: every text in it went through `pageText`. */
+export function plainPage(title: string, content: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${text(title)} · Gateway</title>
+<title>${pageText(title)} · Gateway</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/v2/auth/assets/sign-in.css">
 </head>
 <body>
 <header><p class="brand">Gateway</p></header>
 <main>
-<h1>${text(title)}</h1>
+<h1>${pageText(title)}</h1>
 ${content}
 </main>
 </body>
@@ -79,7 +80,8 @@ ${content}
 `
 }
 
-function text(raw: string): string {
+/** A text as HTML, cut at 2,000 characters. */
+export function pageText(raw: string): string {
   return escapeHtml(raw.length > LONGEST ? `${raw.slice(0, LONGEST)}…` : raw)
 }
 

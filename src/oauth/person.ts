@@ -1,0 +1,48 @@
+import type {IncomingHttpHeaders} from 'node:http'
+import {Refusal} from '../base/errors.ts'
+import {cookieIn} from '../identity/cookies.ts'
+import {isSessionToken} from '../identity/keys.ts'
+import {hasNoOrigin, isEqual, isSameOrigin, pageToken} from '../identity/page-proof.ts'
+import {usedSession} from '../identity/sessions.ts'
+import {type FoundSession, noteSessionUse} from '../store/sessions.ts'
+import type {OAuthServices} from './services.ts'
+import {OAuthPageFault} from './wire/fault.ts'
+
+/** The session of the person in front of the browser; undefined where he has to sign in first. */
+export async function sessionOf(
+  headers: IncomingHttpHeaders,
+  {store, cookies, now}: OAuthServices,
+): Promise<FoundSession | undefined> {
+  const token = cookieIn(headers.cookie, cookies.session)
+  if (token === undefined || !isSessionToken(token)) return undefined
+  try {
+    return await usedSession(store.db, token, now().toISOString(), {
+      requireProof() {},
+      noteUse: (id, at) => store.write(db => noteSessionUse(db, id, at)),
+    })
+  } catch (fault) {
+    if (fault instanceof Refusal) return undefined
+    throw fault
+  }
+}
+
+/** The proof in a page of consent: of this session and this transaction, the same in every process. */
+export function consentProof({seal}: OAuthServices, session_id: string, transaction_id: string): string {
+  return pageToken(seal.derived('pages'), `consent ${session_id} ${transaction_id}`)
+}
+
+/** Refuses a form that no page of ours made for this person: by what the browser says, and by the proof in any case. */
+export function requireConsentForm(
+  headers: IncomingHttpHeaders,
+  {people_url}: OAuthServices,
+  {sent, proof}: {readonly sent: string | undefined; readonly proof: string},
+): void {
+  const is_own = isSameOrigin(headers, new URL(people_url).origin) || hasNoOrigin(headers)
+  if (!is_own || sent === undefined || !isEqual(sent, proof))
+    throw new OAuthPageFault(403, 'This decision did not come from the page of this gateway. Begin again.')
+}
+
+/** The address at which a person signs in before he comes to `place`, a path with its query. */
+export function signInAt({people_url}: OAuthServices, place: string): string {
+  return `${people_url}/v2/auth/sign-in?${new URLSearchParams({return_to: place})}`
+}

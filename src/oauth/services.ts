@@ -1,0 +1,38 @@
+import type {Log} from '../base/log.ts'
+import type {Seal} from '../base/seal.ts'
+import type {Access} from '../identity/access.ts'
+import type {Showing} from '../identity/authenticator.ts'
+import type {CookieJar} from '../identity/cookies.ts'
+import type {Settings} from '../settings/index.ts'
+import type {Store} from '../store/database.ts'
+
+/** The services of the authorization server; the composition root gives them. */
+export interface OAuthServices {
+  readonly store: Store
+  readonly settings: Settings
+  readonly seal: Seal
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  now(): Date
+  /** The address of MCP, and so the issuer: `https://mcp.example.com`, without a slash at its end. */
+  readonly base_url: string
+  /** The address at which people sign in, and where the page of consent is: their cookie belongs to it. */
+  readonly people_url: string
+  readonly cookies: CookieJar
+  /** Reads the document of a client, through the wall. Throws what the wall, the network or a bound refuses. */
+  readDocument(url: string): Promise<DocumentReply>
+  /** The caller who has an API key; refuses with a `Refusal`. */
+  accessByKey(key: string, showing: Showing): Promise<Access>
+}
+
+/** An answer with a client's document: at most 64 KiB, within 5 seconds, no redirect followed. */
+export interface DocumentReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** The one who sent a request, for rows and limits. */
+export interface OAuthVisit {
+  readonly request_id: string
+  readonly client_ip: string
+}

@@ -98,7 +98,7 @@ function priceFolder(): string {
   return folder
 }
 
-const HOURLY: readonly string[] = ['log-retention', 'sign-in-retention', 'domain-looks']
+const HOURLY: readonly string[] = ['log-retention', 'sign-in-retention', 'mcp-oauth-retention', 'domain-looks']
 
 describe('what goes on beside calls', () => {
   async function setUp(env: Record<string, string> = {}) {

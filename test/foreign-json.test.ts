@@ -47,6 +47,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/identity/connections.ts': COLUMN,
   'src/identity/admission/invites.ts': COLUMN,
   'src/mcp/sessions/sessions.ts': COLUMN,
+  'src/oauth/clients/': COLUMN,
   'src/sign-in/http.ts': 'its depth is checked before',
   'src/sign-in/command-codes.ts': 'a word of 2 KB, of which four members are read',
   'src/sign-in/transactions.ts': COLUMN,

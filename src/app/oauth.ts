@@ -10,7 +10,7 @@ import type {SignInNeeds} from '../identity/sign-in-needs.ts'
 import type {DocumentReply, OAuthServices} from '../oauth/services.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
-import type {ServerNames} from '../store/oauth-servers.ts'
+import type {McpServerNames} from '../store/oauth-servers.ts'
 import {openEgress} from './egress.ts'
 import {flat, textOf} from './reply-text.ts'
 
@@ -40,7 +40,7 @@ export function openOAuth({settings, store, seal, log, sign_in_needs, now}: OAut
   }
   return {
     services,
-    findOAuthCaller: (token: string, resource: ServerNames, now_ms: number) =>
+    findOAuthCaller: (token: string, resource: McpServerNames, now_ms: number) =>
       findOAuthCaller(store, token, {resource, now_ms}),
     close: () => egress.destroy(),
   }

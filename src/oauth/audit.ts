@@ -20,7 +20,7 @@ export interface GrantDeed {
 type GrantFacts = Pick<McpOauthGrantsTable, 'id' | 'client_id' | 'organisation_id'> &
   Partial<Pick<McpOauthGrantsTable, 'workspace_id' | 'server_id' | 'scopes'>>
 
-/** Writes the row in the transaction of the deed. `user_id`: the person who did it; null for a client or the gateway. */
+/** Writes the row in the transaction of the deed. `user_id`: its person; null for a client or the gateway. */
 export async function noteGrant(
   db: Db,
   {settings, now}: Pick<OAuthServices, 'settings' | 'now'>,

@@ -50,7 +50,7 @@ export async function updateMember(
     .execute()
 }
 
-/** Ends a membership; the keys that the member has in the workspace work no longer, nor what he let clients do there. */
+/** Ends a membership; the member's keys in the workspace work no longer, nor what he let clients do there. */
 export async function removeMember(db: Db, workspace_id: string, user_id: string, now: string) {
   await db
     .deleteFrom('workspace_users')

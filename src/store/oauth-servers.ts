@@ -14,7 +14,7 @@ export interface OAuthServer {
 }
 
 /** The parts of an address that name a server: slugs or ids. */
-export interface ServerNames {
+export interface McpServerNames {
   /** Null: the name of the server is enough, as it is unique in an organisation. */
   readonly workspace: string | null
   readonly server: string
@@ -22,10 +22,10 @@ export interface ServerNames {
 
 const MOST_SERVERS = 200
 
-/** The servers of an organisation that are in use, and open to their workspace; those of one workspace where it is named. */
+/** The servers of an organisation, or of one workspace, that are in use and open to their workspace. */
 export async function listOpenServers(
   db: Db,
-  {organisation_id, workspace_id, names}: Place & {readonly names?: ServerNames | undefined},
+  {organisation_id, workspace_id, names}: Place & {readonly names?: McpServerNames | undefined},
 ): Promise<OAuthServer[]> {
   return openServers(db, {organisation_id, workspace_id, names}).execute()
 }
@@ -35,7 +35,7 @@ interface Place {
   readonly workspace_id?: string | null | undefined
 }
 
-/** Those that a person may use, as a member of their workspace, an admin or an owner, by the access that servers give. */
+/** Those that a person may use: as a member of their workspace, admin or owner, and by the access that they give. */
 export async function listUsableServers(
   db: Db,
   {
@@ -46,7 +46,7 @@ export async function listUsableServers(
   }: Place & {
     readonly user_id: string
     readonly role: OrganisationUsersTable['role']
-    readonly names?: ServerNames | undefined
+    readonly names?: McpServerNames | undefined
   },
 ): Promise<OAuthServer[]> {
   let rows = openServers(db, {...place, names})
@@ -61,7 +61,7 @@ export async function listUsableServers(
   return rows.execute()
 }
 
-/** The server of a grant, where its person may still use it; undefined for one who has left since, even if he came back. */
+/** The server of a grant, where its person may still use it: he has not left since, even if he came back. */
 export async function findUsableServer(
   db: Db,
   {server_id: id, organisation_id, user_id, created_at}: McpOauthGrantsTable & {readonly user_id: string},
@@ -79,7 +79,7 @@ export async function findUsableServer(
 
 function openServers(
   db: Db,
-  {organisation_id, workspace_id = null, names}: Place & {readonly names?: ServerNames | undefined},
+  {organisation_id, workspace_id = null, names}: Place & {readonly names?: McpServerNames | undefined},
 ) {
   let rows = db
     .selectFrom('mcp_servers as s')

@@ -27,7 +27,8 @@ export function oauthJob({store, log, audits}: OAuthJobServices): Job {
     async run({now_ms, lost}) {
       const day_before = new Date(now_ms - DAY_MS).toISOString()
       const times = {now: new Date(now_ms).toISOString(), before: day_before}
-      while (!lost.aborted && (await store.write(db => dropEndedOAuth(db, times)))) continue
+      let has_more = true
+      while (has_more && !lost.aborted) has_more = await store.write(db => dropEndedOAuth(db, times))
       const last_before = new Date(now_ms - UNUSED_DAYS * DAY_MS).toISOString()
       while (!lost.aborted) {
         const gone = await unusedClients(store.db, {never_before: day_before, last_before})

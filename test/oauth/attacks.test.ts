@@ -24,7 +24,7 @@ interface Answer {
   readonly text?: string
 }
 
-/** The attack fails: with a page and no redirect, with an error to the client's own address, or with an error in JSON. */
+/** The attack fails: by a page without a redirect, by an error at the client's own address, or in JSON. */
 type Outcome = 'page' | `page ${number}` | `error ${string}` | `json ${number} ${string}` | 'inactive' | 'empty'
 type Attack = readonly [name: string, act: (scene: Scene) => Promise<Answer | OAuthReply>, outcome: Outcome]
 
@@ -491,8 +491,8 @@ describe('attacks on OAuth of MCP: none passes', () => {
         const reply = await act(scene)
         expect(outcomeOf(reply, outcome)).toBe(outcome)
         // whatever the answer, it gives nothing away
-        const said = `${reply.headers.get('location')} ${'text' in reply ? reply.text : JSON.stringify(reply)}`
-        expect(said).not.toMatch(/mcp_(?:at|rt|code)_[\w-]{43}/)
+        const answer = `${reply.headers.get('location')} ${'text' in reply ? reply.text : JSON.stringify(reply)}`
+        expect(answer).not.toMatch(/mcp_(?:at|rt|code)_[\w-]{43}/)
       })
     })
 

@@ -32,7 +32,7 @@ describe.each(KINDS)('races of OAuth of MCP on %s', kind => {
   }
   const both = <T>(work: (url: string) => Promise<T>) => Promise.all(urls.map(work))
 
-  test('fact 6: of two exchanges of one code at once one wins, and what it gave is dead, as the code was used twice', async () => {
+  test('fact 6: of two exchanges of one code at once one wins, and what it gave is dead', async () => {
     const client_id = await house.client()
     for (let round = 0; round < ROUNDS; round++) {
       const code = await house.code(mia.browser, client_id)

@@ -178,11 +178,12 @@ test('PKCE takes the verifier of its challenge alone', () => {
 test('fact 1: a challenge has every quote closed, and names its document', () => {
   const path = {workspace: null, server: 'docs'}
   expect(challengeOf({base: BASE, path, scopes: ['mcp:tools:list', 'mcp:tools:call']})).toBe(
-    'Bearer realm="gateway", resource_metadata="https://gw.example.test/.well-known/oauth-protected-resource/docs/mcp", ' +
+    'Bearer realm="gateway", ' +
+      'resource_metadata="https://gw.example.test/.well-known/oauth-protected-resource/docs/mcp", ' +
       'scope="mcp:tools:list mcp:tools:call"',
   )
-  const said = challengeOf({base: BASE, path, error: 'invalid_token', error_description: 'a "b\\\r\n', scopes: []})
-  expect(said).toContain('error="invalid_token", error_description="a \\"b\\\\"')
+  const challenge = challengeOf({base: BASE, path, error: 'invalid_token', error_description: 'a "b\\\r\n', scopes: []})
+  expect(challenge).toContain('error="invalid_token", error_description="a \\"b\\\\"')
 })
 
 test('facts 2 and 3: documents name the address that was typed, and one issuer', () => {

@@ -1,6 +1,6 @@
 import type {Store} from '../../store/database.ts'
 import {findCallerRow, type OAuthCallerRow} from '../../store/oauth-callers.ts'
-import type {ServerNames} from '../../store/oauth-servers.ts'
+import type {McpServerNames} from '../../store/oauth-servers.ts'
 import {isNamed} from './resources.ts'
 import {scopeList} from './scopes.ts'
 import {hashOfWord, isWord} from './words.ts'
@@ -38,7 +38,7 @@ export function looksLikeOAuthToken(credential: string): boolean {
 export async function findOAuthCaller(
   {db}: Pick<Store, 'db'>,
   token: string,
-  {resource, now_ms}: {readonly resource: ServerNames; readonly now_ms: number},
+  {resource, now_ms}: {readonly resource: McpServerNames; readonly now_ms: number},
 ): Promise<OAuthCaller | OAuthRefusal> {
   const row = isWord('access', token) ? await findCallerRow(db, hashOfWord(token)) : undefined
   const detail = row ? (deadBecause(row, now_ms) ?? strangeBecause(row, resource)) : 'the token is unknown'
@@ -66,7 +66,8 @@ export function nameOf({first_name, last_name, email, client_id}: OAuthCallerRow
   return [first_name, last_name].filter(Boolean).join(' ') || email || client_id
 }
 
-function strangeBecause({server_id, server_slug, workspace_id, workspace_slug}: OAuthCallerRow, resource: ServerNames) {
+function strangeBecause(row: OAuthCallerRow, resource: McpServerNames) {
+  const {server_id, server_slug, workspace_id, workspace_slug} = row
   const server = {id: server_id, slug: server_slug, workspace_id, workspace_slug}
   return isNamed(resource, server) ? null : 'it is for another server'
 }

@@ -1,11 +1,11 @@
-import type {ServerNames} from '../../store/oauth-servers.ts'
+import type {McpServerNames} from '../../store/oauth-servers.ts'
 import {protectedResourcePath} from './resources.ts'
 
 /** The things that a challenge says; `error` only where the request came with a token. */
 export interface ChallengeFacts {
   readonly base: string
   /** The server that the request was for. */
-  readonly path: ServerNames
+  readonly path: McpServerNames
   readonly error?: 'invalid_token' | 'insufficient_scope' | undefined
   readonly error_description?: string | undefined
   /** All that the request needs, so that a client asks once. */
@@ -21,8 +21,8 @@ export function challengeOf({base, path, error, error_description, scopes}: Chal
     ['resource_metadata', base + protectedResourcePath(path)],
     ['scope', scopes.join(' ')],
   ]
-  const said = params.filter((each): each is readonly [string, string] => each[1] !== undefined)
-  return `Bearer ${said.map(([name, value]) => `${name}=${quotedText(value)}`).join(', ')}`
+  const present = params.filter((each): each is readonly [string, string] => each[1] !== undefined)
+  return `Bearer ${present.map(([name, value]) => `${name}=${quotedText(value)}`).join(', ')}`
 }
 
 /** A quoted string (RFC 9110, 5.6.4). Characters that no header may have are left out. */

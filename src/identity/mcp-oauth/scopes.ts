@@ -12,7 +12,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 
 /** Scopes that documents name; `offline_access` is named beside them, where it does no harm. */
 export const MCP_SCOPES: readonly string[] = [...PLAIN, 'mcp:servers:*', 'mcp:*', ...Object.keys(SYNONYMS)]
-/** What a client gets that names none, and what a challenge names. */
+/** The scopes of a client that names none, and of a challenge. */
 export const DEFAULT_SCOPES: readonly string[] = ['mcp:tools:list', 'mcp:tools:call']
 /** Accepted without effect: refresh tokens are given in any case. */
 export const OFFLINE = 'offline_access'

@@ -29,7 +29,7 @@ export async function authenticatedClient(
   return client
 }
 
-/** True where a request shows the credentials of a client by HTTP Basic: a refusal then says so (RFC 6749, 5.2). */
+/** True where a request shows the credentials of a client by HTTP Basic: a refusal then names Basic (RFC 6749, 5.2). */
 export function triesBasic({authorization}: IncomingHttpHeaders): boolean {
   return /^basic\b/i.test(authorization ?? '')
 }

@@ -31,7 +31,8 @@ export interface ConsentView {
 export function consentPage(view: ConsentView): string {
   const name = view.client === '' ? 'A client without a name' : view.client
   const parts = [
-    `<p><strong><bdi>${pageText(name)}</bdi></strong> wants to use an MCP server as <bdi>${pageText(view.email)}</bdi>.</p>`,
+    `<p><strong><bdi>${pageText(name)}</bdi></strong> wants to use an MCP server
+  as <bdi>${pageText(view.email)}</bdi>.</p>`,
     factsOf(view),
     warningOf(view),
     formOf(view),

@@ -1,6 +1,6 @@
 import {isSameServer, readResource} from '../../identity/mcp-oauth/resources.ts'
 import {boundedScopes, readScopes} from '../../identity/mcp-oauth/scopes.ts'
-import type {ServerNames} from '../../store/oauth-servers.ts'
+import type {McpServerNames} from '../../store/oauth-servers.ts'
 import {clientOfRow, findClient, type OAuthClient} from '../clients/client.ts'
 import {isDocumentId, isHostAllowed, readClientDocument} from '../clients/documents.ts'
 import type {OAuthServices} from '../services.ts'
@@ -17,7 +17,7 @@ export interface AuthorizationRequest {
   readonly code_challenge: string
   readonly scopes: readonly string[]
   /** Null where the person chooses. */
-  readonly names: ServerNames | null
+  readonly names: McpServerNames | null
   /** The client wants the page, whatever is remembered. */
   readonly asks_again: boolean
 }
@@ -57,7 +57,7 @@ export function answerTo(
 export async function readAuthorization(
   services: OAuthServices,
   query: unknown,
-  named: ServerNames | null,
+  named: McpServerNames | null,
 ): Promise<AuthorizationRequest> {
   const fields = oauthFields(query)
   const {client, redirect_uri} = await provenClient(services, fields)
@@ -108,7 +108,7 @@ function restOf(
   {base_url}: OAuthServices,
   fields: OAuthFields,
   client: OAuthClient,
-  named: ServerNames | null,
+  named: McpServerNames | null,
 ): Omit<AuthorizationRequest, 'client' | 'redirect_uri' | 'state'> {
   for (const name of ['request', 'request_uri'] as const)
     if (fields.text(name) !== undefined) throw new OAuthFault(`${name}_not_supported`, `${name}: is not supported.`)
@@ -131,7 +131,7 @@ function restOf(
 }
 
 /** The server that a request is for: by its `resource`, and by the address that it came to. */
-function namesIn(resource: string | undefined, named: ServerNames | null, base_url: string): ServerNames | null {
+function namesIn(resource: string | undefined, named: McpServerNames | null, base_url: string): McpServerNames | null {
   if (resource === undefined) return named
   const names = readResource(resource, base_url)
   if (!names) throw new OAuthFault('invalid_target', `resource: must be ${base_url}/SERVER/mcp.`)

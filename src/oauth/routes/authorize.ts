@@ -1,7 +1,7 @@
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
 import {readMcpPath} from '../../identity/mcp-oauth/resources.ts'
 import {scopeList} from '../../identity/mcp-oauth/scopes.ts'
-import type {OAuthServer, ServerNames} from '../../store/oauth-servers.ts'
+import type {OAuthServer, McpServerNames} from '../../store/oauth-servers.ts'
 import {bindTransaction} from '../../store/oauth-transactions.ts'
 import type {FoundSession} from '../../store/sessions.ts'
 import type {McpOauthTransactionsTable} from '../../store/tables/oauth.ts'
@@ -24,7 +24,7 @@ const CONSENT = '/oauth/consent'
 /** The steps that a person's browser takes: the request, the page of consent, and what the person decides there. */
 export function authorizeRoutes(scope: FastifyInstance, services: OAuthServices): void {
   const begin =
-    (named: (request: FastifyRequest) => ServerNames | null) => (request: FastifyRequest, reply: FastifyReply) =>
+    (named: (request: FastifyRequest) => McpServerNames | null) => (request: FastifyRequest, reply: FastifyReply) =>
       isNoVisit(request) ? reply.code(204).send() : begun(request, reply, services, named(request))
   scope.get(
     '/oauth/authorize',
@@ -44,14 +44,19 @@ function isNoVisit({method, headers}: FastifyRequest): boolean {
   return method === 'HEAD' || /\b(?:prefetch|prerender|preview)\b/i.test(purposes)
 }
 
-function aliasNames({params}: FastifyRequest): ServerNames {
+function aliasNames({params}: FastifyRequest): McpServerNames {
   const {workspace, server} = params as {readonly workspace?: string; readonly server: string}
   const names = readMcpPath(`${workspace === undefined ? '' : `/${workspace}`}/${server}/mcp`)
   if (!names) throw new OAuthPageFault(400, 'This link is broken: its address names no server.')
   return names
 }
 
-async function begun(request: FastifyRequest, reply: FastifyReply, services: OAuthServices, named: ServerNames | null) {
+async function begun(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: OAuthServices,
+  named: McpServerNames | null,
+) {
   if (!(await mayRequest(services, 'authorize', request.ip)))
     throw new OAuthPageFault(429, 'There were too many requests from your address. Try again in a minute.')
   const authorization = await readAuthorization(services, request.query, named)
@@ -127,6 +132,8 @@ function sendPage(
     proof: consentProof(services, session.id, transaction.id),
   })
   // browsers hold the answer to a form to its policy, and the answer goes to the client
-  const policy = `default-src 'none'; style-src 'self'; form-action 'self' ${redirect.source}; base-uri 'none'; frame-ancestors 'none'`
+  const policy =
+    `default-src 'none'; style-src 'self'; form-action 'self' ${redirect.source}; ` +
+    "base-uri 'none'; frame-ancestors 'none'"
   return reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(page)
 }

@@ -1,6 +1,6 @@
 import {mcpPath} from '../../identity/mcp-oauth/resources.ts'
 import {MCP_SCOPES, OFFLINE} from '../../identity/mcp-oauth/scopes.ts'
-import type {ServerNames} from '../../store/oauth-servers.ts'
+import type {McpServerNames} from '../../store/oauth-servers.ts'
 
 export const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const
 export const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const
@@ -13,7 +13,7 @@ export interface DocumentFacts {
 }
 
 /** The document about one server (RFC 9728). It says nothing of whether there is such a server. */
-export function resourceDocument(names: ServerNames, {base_url}: Pick<DocumentFacts, 'base_url'>) {
+export function resourceDocument(names: McpServerNames, {base_url}: Pick<DocumentFacts, 'base_url'>) {
   return {
     resource: base_url + mcpPath(names),
     authorization_servers: [base_url],

@@ -5,7 +5,7 @@ const LONGEST = 2048
 const PLAIN = /^[\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/
 const WEB = /^(https?):\/\/([a-z0-9.-]+|\[::1\])(?::(\d{1,5}))?(?=[/?]|$)/i
 const PRIVATE = /^([a-z][a-z0-9+.-]*):(?=.)/i
-/** What answers carry: a URI that has it already would be read in two ways. */
+/** Parameters of answers: a URI that has one already would be read in two ways. */
 const OWN_PARAMS = ['code', 'state', 'iss', 'error', 'error_description'] as const
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
@@ -64,6 +64,6 @@ function withoutPort(uri: string): string | null {
 
 /** The address to which a client is answered: its own, letter by letter, and the parameters behind. */
 export function answerAt(redirect_uri: string, params: Readonly<Record<string, string | undefined>>): string {
-  const said = Object.entries(params).filter((each): each is [string, string] => each[1] !== undefined)
-  return `${redirect_uri}${redirect_uri.includes('?') ? '&' : '?'}${new URLSearchParams(said)}`
+  const present = Object.entries(params).filter((each): each is [string, string] => each[1] !== undefined)
+  return `${redirect_uri}${redirect_uri.includes('?') ? '&' : '?'}${new URLSearchParams(present)}`
 }

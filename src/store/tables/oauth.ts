@@ -1,4 +1,4 @@
-/** Rows of gateway.db about OAuth clients of MCP. Times are ISO 8601 UTC text, JSON is text, hashes are SHA-256 in hex. */
+/** Rows of gateway.db about OAuth of MCP. Times are ISO 8601 UTC text, JSON is text, hashes are SHA-256 in hex. */
 export interface McpOauthClientsTable {
   /** The `client_id`: `mcp_client_…`, or the address of a client's own document. */
   id: string
@@ -53,7 +53,7 @@ export interface McpOauthTransactionsTable {
   used_at: string | null
 }
 
-/** One permission: of a person for a client at a server, or of a client for itself. Its code and its tokens end with it. */
+/** A permission at a server: of a person for a client, or of a client for itself. Its code and tokens end with it. */
 export interface McpOauthGrantsTable {
   id: string
   client_id: string

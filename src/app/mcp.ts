@@ -1,3 +1,4 @@
+import {randomBytes} from 'node:crypto'
 import type {FastifyInstance} from 'fastify'
 import {linkBase} from '../admin/link-base.ts'
 import {after} from '../base/delay.ts'
@@ -5,18 +6,22 @@ import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
 import {looksLikeToken} from '../identity/jwt/read.ts'
 import {hashKey} from '../identity/keys.ts'
+import type {EntityLimit} from '../limits/claims.ts'
 import {openServer} from '../mcp/call/open-server.ts'
 import type {McpServer} from '../mcp/call/server.ts'
+import {McpCredentials} from '../mcp/credentials/credentials.ts'
+import type {CredentialServices} from '../mcp/credentials/services.ts'
+import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
 import {createDoor, type McpDoor} from '../mcp/door.ts'
 import type {EraBook, McpServices} from '../mcp/services.ts'
 import type {EraFinding} from '../mcp/upstream/upstream.ts'
-import {McpFault} from '../mcp/wire/faults.ts'
 import type {ProxyServices} from '../proxy/services.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import {type McpServerForCall, mcpServersForCalls} from '../store/mcp-for-call.ts'
 import {changeMcpSession, findMcpSession, insertMcpSession, removeMcpSession} from '../store/mcp-sessions.ts'
 import type {Remembered} from '../store/remembered.ts'
+import {findWorkspace} from '../store/workspaces.ts'
 import {openEgress} from './egress.ts'
 
 export interface McpParts {
@@ -28,6 +33,7 @@ export interface McpParts {
   readonly wall: () => number
   readonly steady: () => number
   /** Of calls of models: both planes know callers, count limits and write records by the same services. */
+  readonly findOAuthCaller: McpServices['findOAuthCaller']
   readonly calls: Pick<
     ProxyServices,
     'findCaller' | 'findCallerByCredential' | 'limits' | 'recorder' | 'metrics' | 'version'
@@ -36,6 +42,8 @@ export interface McpParts {
 
 export interface McpPlane {
   readonly door: McpDoor
+  readonly credentials: McpCredentials
+  readonly credential_services: CredentialServices
   readonly remembered: readonly Remembered[]
   close(): Promise<void>
 }
@@ -44,9 +52,16 @@ export interface McpPlane {
 const STREAMS = 2_000
 
 /** Puts the plane of MCP together. */
-export function openMcp({settings, store, seal, log, now, wall, steady, calls}: McpParts): McpPlane {
+export function openMcp({settings, store, seal, log, now, wall, steady, findOAuthCaller, calls}: McpParts): McpPlane {
+  const base_url = settings.mcp_gateway_base_url ?? linkBase({settings})
   const egress = openEgress(settings)
   const stream_egress = openEgress(settings, {connections: STREAMS})
+  const credential_services: CredentialServices = {
+    ...{store, seal, log, wall, steady, after, base_url, settings},
+    fetch: walledFetch({egress, after}),
+    random_bytes: randomBytes,
+  }
+  const credentials = new McpCredentials(credential_services)
   const servers = mcpServersForCalls(store.db)
   const opened = new WeakMap<McpServerForCall, McpServer>()
   const services: McpServices = {
@@ -72,15 +87,10 @@ export function openMcp({settings, store, seal, log, now, wall, steady, calls}: 
       return known
     },
     findPolicies: () => null,
-    credentialsFor(server) {
-      if (server.auth_type === 'oauth_auto')
-        throw new McpFault('upstream_unreachable', {
-          server: server.slug,
-          reason: 'it wants a sign-in of each person, which is not served yet',
-        })
-      const headers = server.auth_type === 'headers' ? server.custom_headers : {}
-      return {headers, kind: server.auth_type === 'headers' ? 'standing' : 'none', digest: '', is_per_user: false}
-    },
+    findOAuthCaller,
+    findWorkspaceLimits: (organisation_id, workspace_id) => workspaceLimits(store, organisation_id, workspace_id),
+    credentials,
+    sighted: () => undefined,
     upstream: {egress, stream_egress, steady, wall, after},
     eras: eraBook(),
     sessions: {
@@ -89,12 +99,12 @@ export function openMcp({settings, store, seal, log, now, wall, steady, calls}: 
       change: (id_hash, change) => store.write(db => changeMcpSession(db, id_hash, change)),
       remove: id_hash => store.write(db => removeMcpSession(db, id_hash)),
     },
-    base_url: linkBase({settings}),
+    base_url,
     allowed_origins: [...settings.mcp_allowed_origins, ...settings.cors_allowed_origins].filter(each => each !== '*'),
   }
   const door = createDoor(services, {is_local: isLoopback(settings.host)})
   return {
-    door,
+    ...{door, credentials, credential_services},
     remembered: servers.remembered,
     async close() {
       await door.close()
@@ -115,6 +125,18 @@ export function mountMcp(server: FastifyInstance, door: McpDoor): void {
     for (const path of ['/:server/mcp', '/:workspace/:server/mcp', '/:server/mcp/', '/:workspace/:server/mcp/'])
       scope.route({method: ['GET', 'POST', 'DELETE', 'OPTIONS'], url: path, handler: async () => undefined})
   })
+}
+
+/** The budgets and rates of a workspace, for callers that are none of its keys. */
+async function workspaceLimits(
+  {db}: Store,
+  organisation_id: string,
+  workspace_id: string,
+): Promise<readonly EntityLimit[]> {
+  const workspace = await findWorkspace(db, organisation_id, workspace_id)
+  if (!workspace || workspace.usage_limits === null) return []
+  const {id, name, usage_limits: usage} = workspace
+  return [{entity: 'workspace', id, name, workspace_id: id, usage, rates: null, last_reset_at: null}]
 }
 
 function isLoopback(host: string): boolean {

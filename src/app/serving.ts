@@ -31,6 +31,7 @@ import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
+import {mountUpstreamSignIn} from './mcp-sign-in.ts'
 import {openOAuth} from './oauth.ts'
 import {OpenAnswers} from './open-answers.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
@@ -77,7 +78,10 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     ports: options.ports,
   })
   stack.defer(() => plane.close())
-  const mcp = openMcp({...{settings, store, seal, log, ...clock, steady}, calls: plane.services})
+  const oauth = openOAuth({settings, store, seal, log, sign_in_needs, now})
+  stack.defer(oauth.close)
+  const {findOAuthCaller} = oauth
+  const mcp = openMcp({...{settings, store, seal, log, ...clock, steady, findOAuthCaller}, calls: plane.services})
   stack.defer(() => mcp.close())
   const explaining = openExplaining({settings, store, seal, now, prices: pricing, log})
   const remembered = [...plane.remembered, ...mcp.remembered, ...explaining.remembered]
@@ -89,8 +93,6 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const log_store = openLogStoreWork({settings, store, store_options, records, log, now})
   const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
   stack.defer(close)
-  const oauth = openOAuth({settings, store, seal, log, sign_in_needs, now})
-  stack.defer(oauth.close)
   const background = openBackground({
     ...{settings, store, records, log_store, log, now, exports_folder: exportsFolder(data)},
     refreshPrices: sources.refreshes,
@@ -223,8 +225,10 @@ function openServer({
       mountAdmin(instance, OPERATIONS, services)
       mountScim(instance, scim)
       mountSignIn(instance, sign_in)
+      if (!settings.mcp_enabled) return
       mountOAuth(instance, oauth)
-      if (settings.mcp_enabled) mountMcp(instance, mcp.door)
+      mountMcp(instance, mcp.door)
+      mountUpstreamSignIn(instance, mcp, oauth)
     },
     proxy: plane.proxy,
     metrics: shared(async () => (await plane.metrics()) + (await background.metrics())),

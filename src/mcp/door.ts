@@ -1,12 +1,11 @@
 import type {IncomingMessage, ServerResponse} from 'node:http'
 import {newId} from '../base/ids.ts'
-import {vouchFor} from '../base/ingress/govern.ts'
 import {parsedObject} from '../base/json-object.ts'
-import {hasScope} from '../identity/access.ts'
-import {requireLive} from '../identity/api-keys.ts'
+import {challengeOf} from '../identity/mcp-oauth/challenge.ts'
+import {DEFAULT_SCOPES} from '../identity/mcp-oauth/scopes.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import {corsHeadersOf, preflightHeaders} from './call/cors.ts'
-import {credentialOf} from './call/credential.ts'
+import {checkScopes} from './call/needed-scopes.ts'
 import {checkPlaces} from './call/origins.ts'
 import type {McpServer} from './call/server.ts'
 import {HeldCalls} from './held/held-calls.ts'
@@ -14,6 +13,7 @@ import {UpstreamPool} from './pool/pool.ts'
 import {UpstreamSource} from './pool/source.ts'
 import {Cursors} from './relay/cursors.ts'
 import {ToolBook} from './relay/tool-book.ts'
+import {admittedCaller} from './serve/callers.ts'
 import {ClientReply} from './serve/client-reply.ts'
 import {faultOf, headersOfFault} from './serve/end.ts'
 import type {McpExchange, ServingParts} from './serve/exchange.ts'
@@ -42,8 +42,6 @@ export interface McpDoor {
   drain(limit_ms: number): Promise<void>
   close(): Promise<void>
 }
-
-const SCOPE = 'mcp.invoke'
 
 export function createDoor(services: McpServices, options: {readonly is_local: boolean}): McpDoor {
   const {settings} = services
@@ -146,12 +144,27 @@ class Exchanges {
     try {
       if (!server.admits(caller.user_id))
         throw new McpFault('forbidden', {reason: 'This person may not use this MCP server. An admin can allow it.'})
+      exchange.validated = await this.#secondToken(exchange)
       body = readBody(await readBodyText(request))
+      if (caller.oauth) checkScopes(caller.oauth.scopes, [body].flat())
       await this.#post(clientEra(request.headers, body), exchange)
     } catch (thrown) {
       await noteRefused([body].flat()[0], exchange, thrown, this.#parts)
       throw thrown
     }
+  }
+
+  /** The claims of a second token, where the integration wants one. */
+  async #secondToken({server, request}: McpExchange) {
+    const {integration} = server
+    const checked = await this.#parts.services.credentials.secondToken({
+      ...{integration, server, client_headers: request.headers},
+    })
+    if (!checked) return undefined
+    if ('refused' in checked) throw checked.refused.fault
+    if (checked.ok) return checked.claims
+    const {status, message: reason} = checked
+    throw new McpFault(status === 401 ? 'second_token' : status === 403 ? 'forbidden' : 'unavailable', {reason})
   }
 
   async #post(post: ClientPost, exchange: McpExchange): Promise<void> {
@@ -168,14 +181,14 @@ class Exchanges {
     const {services} = this.#parts
     const at_ms = services.now()
     const started = services.steady()
-    const {method, url = '', headers} = request
+    const {method, headers} = request
     if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
       throw new McpFault('method_not_allowed', {method: method ?? '', reason: ''})
-    const {caller, auth} = await this.#caller(request, url)
+    const {caller, auth} = await admittedCaller(request, path, services)
     const server = await this.#server(path, caller)
     const own = ownHeaders(headers)
     return {
-      ...{request, caller, server, auth, reply, at_ms, started},
+      ...{request, caller, server, auth, reply, at_ms, started, validated: undefined},
       metadata: {...textsOf(own.values.metadata), ...caller.metadata},
       masked_headers: kept(headers),
       keeps_bodies: own.values.debug !== 'false',
@@ -187,26 +200,6 @@ class Exchanges {
     checkPlaces(headers, {base_url, allowed_origins, is_local: this.#is_local})
   }
 
-  async #caller(request: IncomingMessage, url: string): Promise<{caller: McpCaller; auth: McpExchange['auth']}> {
-    const {services} = this.#parts
-    const at = url.indexOf('?')
-    const credential = credentialOf(request.headers, at < 0 ? '' : url.slice(at + 1))
-    const known = await services.findCaller(credential.text, request)
-    if (!known) throw new McpFault('unauthenticated', {reason: 'The credential is not known here.'})
-    const access = requireLive(known, services.now())
-    vouchFor(request)
-    if (!hasScope(access, SCOPE))
-      throw new McpFault('forbidden', {
-        reason: `The credential lacks the scope ${SCOPE}, which calls of MCP servers need.`,
-      })
-    if (!known.caller)
-      throw new McpFault('forbidden', {
-        reason: 'The credential is of no workspace. Use a key of the workspace that has the server.',
-      })
-    const auth = known.caller.kind === 'token' ? 'jwt' : known.caller.kind === 'oauth_client' ? 'oauth' : 'api_key'
-    return {caller: known.caller, auth}
-  }
-
   async #server({workspace, server}: McpPath, caller: McpCaller): Promise<McpServer> {
     const {organisation_id, workspace_id} = caller
     const found = await this.#parts.services.findServer({organisation_id, workspace_id, workspace, server})
@@ -214,13 +207,13 @@ class Exchanges {
     return found
   }
 
-  #challenge({http}: McpFault, {workspace, server}: McpPath): Record<string, string> {
-    if (http !== 401) return {}
-    const path = workspace === null ? `/${server}/mcp` : `/${workspace}/${server}/mcp`
-    const metadata = `${this.#parts.services.base_url}/.well-known/oauth-protected-resource${path}`
-    return {
-      'www-authenticate': `Bearer realm="gateway", resource_metadata="${metadata}", scope="mcp:tools:list mcp:tools:call"`,
-    }
+  #challenge(fault: McpFault, path: McpPath): Record<string, string> {
+    const {reason, facts, data} = fault
+    if (reason !== 'unauthenticated' && reason !== 'insufficient_scope') return {}
+    const is_dead = data?.error === 'invalid_token'
+    const scopes = reason === 'insufficient_scope' ? String(facts.scope).split(' ') : DEFAULT_SCOPES
+    const error = is_dead ? 'invalid_token' : reason === 'insufficient_scope' ? reason : undefined
+    return {'www-authenticate': challengeOf({base: this.#parts.services.base_url, path, error, scopes})}
   }
 }
 

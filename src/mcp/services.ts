@@ -1,20 +1,23 @@
 import type {After} from '../base/delay.ts'
 import type {ClientRequest} from '../base/ingress/request.ts'
+import type {JsonObject} from '../base/json-member.ts'
 import type {Log} from '../base/log.ts'
 import type {MaybePromise} from '../base/maybe-promise.ts'
 import type {Seal} from '../base/seal.ts'
 import type {ChargeServices} from '../charge/ports.ts'
 import type {KnownKey} from '../identity/api-keys.ts'
+import type {OAuthCaller, OAuthRefusal} from '../identity/mcp-oauth/caller.ts'
 import type {EntityLimit} from '../limits/claims.ts'
 import type {CounterReservation, LimitClaim} from '../limits/index.ts'
 import type {Policies} from '../limits/policies.ts'
 import type {Principal} from '../schema/principal.ts'
 import type {Spent} from '../schema/spent.ts'
+import type {McpServerNames} from '../store/oauth-servers.ts'
 import type {McpSessionsTable} from '../store/tables/mcp.ts'
 import type {McpServer, ServerPlace} from './call/server.ts'
+import type {ListMethod} from './content/entries.ts'
+import type {McpCredentials} from './credentials/credentials.ts'
 import type {EraFinding, UpstreamServices} from './upstream/upstream.ts'
-import type {HeaderFields} from './wire/header-values.ts'
-import type {ProbeCredential} from './wire/upstream-era.ts'
 
 /** A principal in a workspace, as calls of tools need it. */
 export interface McpCaller extends Principal {
@@ -25,11 +28,15 @@ export interface McpCaller extends Principal {
   readonly metadata: Readonly<Record<string, string>>
   /** Of the credential and its workspace. */
   readonly limits: readonly EntityLimit[]
+  readonly email: string | null
+  readonly username: string | null
+  /** Of a token of our own authorization server. */
+  readonly oauth: {readonly client_id: string; readonly scopes: readonly string[]} | null
 }
 
 /** A key or token, and the caller that it makes; null for one of no workspace. */
 export interface KnownMcpCaller extends KnownKey {
-  readonly caller: McpCaller | null
+  readonly caller: Omit<McpCaller, 'email' | 'username' | 'oauth'> | null
 }
 
 /** Claims of one call. */
@@ -45,16 +52,6 @@ export interface McpLimits {
   admit(limits: readonly EntityLimit[], call_id: string, now_ms: number): MaybePromise<McpAdmission | null>
   /** Holds `first` of each strict limit for one attempt, or refuses. */
   hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Spent): MaybePromise<CounterReservation>
-}
-
-/** The headers that carry a credential to an upstream, and the things that make a connection with it another one. */
-export interface UpstreamCredentials {
-  readonly headers: Readonly<Record<string, string>>
-  readonly kind: ProbeCredential
-  /** Connections with another digest are never shared. */
-  readonly digest: string
-  /** True where it is of one person: what comes back is his alone. */
-  readonly is_per_user: boolean
 }
 
 /** Eras that were found before, by integration. */
@@ -92,8 +89,14 @@ export interface McpServices extends ChargeServices {
   findServer(place: ServerPlace): MaybePromise<McpServer | null>
   /** The policies of a workspace for calls of tools; null where it has none. */
   findPolicies(workspace_id: string): MaybePromise<Policies | null>
-  /** The credential of a caller for a server. */
-  credentialsFor(server: McpServer, caller: McpCaller, headers: HeaderFields): MaybePromise<UpstreamCredentials>
+  /** The caller who shows a token of our own authorization server, at the server that his path names. */
+  findOAuthCaller(token: string, path: McpServerNames, now_ms: number): Promise<OAuthCaller | OAuthRefusal>
+  /** Limits of a workspace, for callers that are no key. */
+  findWorkspaceLimits(organisation_id: string, workspace_id: string): Promise<readonly EntityLimit[]>
+  /** Headers and credentials for upstreams. */
+  readonly credentials: Pick<McpCredentials, 'headersFor' | 'after401' | 'secondToken'>
+  /** Takes entries of a list that passed, which the rows do not have. */
+  sighted(integration_id: string, method: ListMethod, entries: readonly JsonObject[]): void
   readonly upstream: UpstreamServices
   readonly eras: EraBook
   readonly sessions: SessionRows

@@ -1,14 +1,4 @@
-import {
-  listOf,
-  milliseconds,
-  origins,
-  RSA_KEY,
-  type SettingKind,
-  switched,
-  trueFalse,
-  url,
-  whole,
-} from './kinds.ts'
+import {listOf, milliseconds, origins, RSA_KEY, type SettingKind, switched, trueFalse, url, whole} from './kinds.ts'
 import type {Setting} from './setting.ts'
 
 const ORIGIN = url('an origin such as https://mcp.example.com, without a path or a slash at its end', [

@@ -39,7 +39,6 @@ export const GROUPS = [
   'Log store',
   'Mail',
   'Sign-in',
-  'MCP',
   'Tokens and directories',
   'MCP',
   'Pricing',

@@ -1,4 +1,4 @@
-import type {OAuthServer, McpServerNames} from '../../store/oauth-servers.ts'
+import type {McpServerNames, OAuthServer} from '../../store/oauth-servers.ts'
 
 export const RESOURCE_DOCUMENT = '/.well-known/oauth-protected-resource'
 

@@ -1,7 +1,9 @@
 import {createHash} from 'node:crypto'
 import type {Seal} from '../../base/seal.ts'
+import {pinRulesOf} from '../../schema/mcp-pins.ts'
 import type {McpServerForCall} from '../../store/mcp-for-call.ts'
 import {openConfigurations} from '../../store/mcp-integrations.ts'
+import {Pins} from './pins.ts'
 import {FREE, type McpServer, type ToolPrices} from './server.ts'
 import {Switches} from './switches.ts'
 
@@ -11,7 +13,7 @@ const NANOUSD_A_CENT = 10_000_000
 export function openServer(seal: Seal, found: McpServerForCall): McpServer {
   const {server, workspace, integration, capabilities, users} = found
   const configurations = openConfigurations(seal, integration)
-  const {custom_headers = {}} = configurations
+  const rules = pinRulesOf(integration)
   const switches = capabilities
     .filter(({gone_at}) => gone_at === null)
     .map(({type, name, uri, enabled}) => ({type, name, uri, is_on: enabled}))
@@ -33,9 +35,12 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
       workspace_id: workspace.id,
       server: server.slug,
     },
-    auth_type: integration.auth_type,
-    custom_headers,
-    switches: new Switches(switches, true),
+    integration,
+    switches: new Switches(switches, rules.new_capabilities === 'allow'),
+    pins: new Pins(
+      rules,
+      capabilities.map(row => ({...row, key: row.uri ?? row.name})),
+    ),
     prices: pricesOf(configurations as {readonly tool_prices?: unknown}),
     admits: user_id => user_id === null || (users.get(user_id) ?? server.default_user_access === 'allow'),
   }

@@ -1,4 +1,6 @@
+import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import type {UpstreamPlace} from '../upstream/upstream.ts'
+import type {Pins} from './pins.ts'
 import type {Switches} from './switches.ts'
 
 /** A server as the path names it, inside of an organisation. */
@@ -24,10 +26,10 @@ export interface McpServer {
   /** Another after each change of its address or its credential: connections of before are not used again. */
   readonly version: string
   readonly place: UpstreamPlace
-  readonly auth_type: 'oauth_auto' | 'headers' | 'none' | 'oauth_client_credentials'
-  /** Headers of the integration: secrets. */
-  readonly custom_headers: Readonly<Record<string, string>>
+  /** Its row: the secrets in it are sealed. */
+  readonly integration: McpIntegrationsTable
   readonly switches: Switches
+  readonly pins: Pins
   readonly prices: ToolPrices
   /** False for a person who may not use it. Null is no person: the workspace's grant is enough. */
   admits(user_id: string | null): boolean

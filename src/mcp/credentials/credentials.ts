@@ -15,14 +15,14 @@ import {type SecondTokenOutcome, SecondTokens, secondTokenHeader} from './jwt-va
 import {personKey} from './kept-tokens.ts'
 import {bearerChallenge, type SignInChallenge} from './oauth-upstream/challenge.ts'
 import {signInLink} from './oauth-upstream/sign-in.ts'
-import type {CalledIntegration, CalledServer, CredentialServices, McpCaller} from './services.ts'
+import type {CalledIntegration, CalledServer, CredentialCaller, CredentialServices} from './services.ts'
 import {PersonTokens, type UsableToken} from './token-renewal.ts'
 import {FETCH_TIMEOUT_MS} from './walled-fetch.ts'
 
 export interface CredentialRequest {
   readonly integration: CalledIntegration
   readonly server: CalledServer
-  readonly caller: McpCaller
+  readonly caller: CredentialCaller
   /** As the client sent them. */
   readonly client_headers: HeaderFields
   /** Claims of its second token (`secondToken`), where there is one. */

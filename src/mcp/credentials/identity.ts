@@ -5,7 +5,7 @@ import type {McpIdentityForwarding} from '../../schema/mcp-configurations.ts'
 import type {HeaderFields} from '../wire/header-values.ts'
 import {presentedCredential, type UpstreamHeaders} from './header-rules.ts'
 import type {IdentityKey} from './identity-key.ts'
-import type {CalledIntegration, CredentialServices, McpCaller} from './services.ts'
+import type {CalledIntegration, CredentialCaller, CredentialServices} from './services.ts'
 
 /** The identity of a caller as an upstream gets it, and what of it tells callers apart. */
 export interface SentIdentity {
@@ -36,7 +36,7 @@ export function identityNames(forwarding: McpIdentityForwarding | undefined): re
  * where `include` names them. Claims that are long are left out.
  */
 export function identityClaims(
-  caller: McpCaller,
+  caller: CredentialCaller,
   include: readonly string[] = USUAL_CLAIMS,
   validated: JsonObject = {},
 ): JsonObject {
@@ -82,7 +82,7 @@ export class Identities {
 
   async of(
     forwarding: McpIdentityForwarding | undefined,
-    caller: McpCaller,
+    caller: CredentialCaller,
     {
       integration,
       client,
@@ -121,7 +121,7 @@ export class Identities {
 }
 
 /** The token that a caller came with, which is never a service key. */
-function bearerOf({credential_kind}: McpCaller, client: HeaderFields): SentIdentity {
+function bearerOf({credential_kind}: CredentialCaller, client: HeaderFields): SentIdentity {
   if (credential_kind === 'api_key') return NONE
   const token = presentedCredential(client)?.replace(/^bearer +/i, '')
   if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) return NONE

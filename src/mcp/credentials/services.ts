@@ -53,7 +53,7 @@ export interface CalledTarget {
 }
 
 /** The caller of a server, authenticated. */
-export interface McpCaller {
+export interface CredentialCaller {
   /** Of the key, or of a token's subject and client. */
   readonly principal_id: string
   /** Null: no person. */

@@ -34,6 +34,8 @@ export interface RequestState {
   /** The state of a modern upstream; null where it gave none. */
   readonly upstream: string | null
   readonly expires_ms: number
+  /** The person was sent to sign in at the upstream: the next round is the call's first there. */
+  readonly is_sign_in?: boolean
 }
 
 /** Seals a state so that it opens for this principal and this request alone. */

@@ -1,14 +1,17 @@
 import {createHash} from 'node:crypto'
+import {LRUCache} from 'lru-cache'
+import type {JsonObject} from '../../base/json-member.ts'
 import type {McpServer} from '../call/server.ts'
-import type {McpCaller, McpUses, UpstreamCredentials} from '../services.ts'
+import type {CredentialOutcome, CredentialRequest, UpstreamCredential} from '../credentials/credentials.ts'
+import type {McpCaller, McpUses} from '../services.ts'
 import {EraDisprovedFault, SessionLostFault, UnauthorisedFault} from '../upstream/faults.ts'
 import {openUpstream} from '../upstream/open.ts'
-import type {ClientTexts, Hello, LegacySession, McpUpstream} from '../upstream/upstream.ts'
+import type {ClientTexts, HeaderSource, Hello, LegacySession, McpUpstream} from '../upstream/upstream.ts'
 import {McpFault} from '../wire/faults.ts'
 import type {HeaderFields} from '../wire/header-values.ts'
 import type {UpstreamPool} from './pool.ts'
 
-type Services = McpUses<'credentialsFor' | 'eras' | 'log' | 'settings' | 'steady' | 'upstream'>
+type Services = McpUses<'credentials' | 'eras' | 'log' | 'settings' | 'steady' | 'upstream'>
 
 /** One client of one server, as its upstream is to see it. */
 export interface UpstreamClient extends ClientTexts {
@@ -17,6 +20,8 @@ export interface UpstreamClient extends ClientTexts {
   readonly headers: HeaderFields
   /** The session of a legacy client, which owns the upstream's; null: the principal does. */
   readonly session_id: string | null
+  /** Claims of the second token, where the integration wants one. */
+  readonly validated: JsonObject | undefined
   /** A session of the upstream that is continued, as after a restart. */
   readonly continued?: LegacySession
 }
@@ -33,6 +38,8 @@ const HELLO_MS = 60_000
 export class UpstreamSource {
   readonly #pool: UpstreamPool
   readonly #services: Services
+  /** By connection: what its next request has. */
+  readonly #headers = new LRUCache<string, {headers: Readonly<Record<string, string>>}>({max: 10_000})
   readonly #hellos = new Map<string, {readonly hello: Hello; readonly at_ms: number}>()
 
   constructor(pool: UpstreamPool, services: Services) {
@@ -64,39 +71,68 @@ export class UpstreamSource {
   }
 
   async #once<T>(client: UpstreamClient, signal: AbortSignal, work: (upstream: McpUpstream) => Promise<T>): Promise<T> {
-    const {server, caller, headers} = client
-    const credentials = await this.#services.credentialsFor(server, caller, headers)
+    const request = requestOf(client)
+    const credential = usable(await this.#services.credentials.headersFor(request))
+    try {
+      return await this.#with(client, credential, signal, work)
+    } catch (fault) {
+      if (!(fault instanceof UnauthorisedFault)) throw fault
+      const {www_authenticate} = fault
+      const other = usable(await this.#services.credentials.after401(request, credential, {www_authenticate}))
+      try {
+        return await this.#with(client, other, signal, work)
+      } catch (again) {
+        if (!(again instanceof UnauthorisedFault)) throw again
+        const last = {www_authenticate: again.www_authenticate, is_last: true}
+        usable(await this.#services.credentials.after401(request, other, last))
+        throw again
+      }
+    }
+  }
+
+  /** Does work with a connection of the pool, or a new one; a connection of before gets the headers of now. */
+  async #with<T>(
+    client: UpstreamClient,
+    credential: UpstreamCredential,
+    signal: AbortSignal,
+    work: (upstream: McpUpstream) => Promise<T>,
+  ): Promise<T> {
     const life = client.session_id === null ? undefined : SESSION_LIFE
-    const lease = await this.#pool.lease(
-      keyOf(client, credentials),
-      () => this.#open(client, credentials, signal),
-      life,
-    )
+    const key = keyOf(client, credential)
+    const current = this.#headers.get(key) ?? {headers: credential.headers}
+    current.headers = credential.headers
+    this.#headers.set(key, current)
+    const open = () => this.#open(client, credential, () => current.headers, signal)
+    const lease = await this.#pool.lease(key, open, life)
     let is_broken = false
     try {
       return await work(lease.upstream)
     } catch (fault) {
-      is_broken =
-        fault instanceof SessionLostFault || fault instanceof EraDisprovedFault || fault instanceof UnauthorisedFault
+      is_broken = fault instanceof SessionLostFault || fault instanceof EraDisprovedFault
       throw fault
     } finally {
       lease.release(is_broken)
     }
   }
 
-  async #open(client: UpstreamClient, credentials: UpstreamCredentials, signal: AbortSignal): Promise<McpUpstream> {
+  async #open(
+    client: UpstreamClient,
+    credential: UpstreamCredential,
+    headers: HeaderSource,
+    signal: AbortSignal,
+  ): Promise<McpUpstream> {
     const {server, continued, client_info, client_capabilities} = client
     const {eras, settings, steady, upstream: services} = this.#services
     const kept = this.#hellos.get(server.integration_id)
     const hello = kept && steady() - kept.at_ms < HELLO_MS ? kept.hello : undefined
     const opened = await openUpstream(
       server.place,
-      () => credentials.headers,
+      headers,
       {
         ...{client_info, client_capabilities, signal},
-        credential: credentials.kind,
+        credential: credential.credential,
         known: eras.get(server.integration_id),
-        ...(hello && !credentials.is_per_user && {hello}),
+        ...(hello && !credential.per_user && {hello}),
         ...(continued && {session: continued}),
         timeout_ms: settings.mcp_request_timeout_ms,
       },
@@ -104,18 +140,55 @@ export class UpstreamSource {
     )
     if (opened.finding) eras.note(server.integration_id, opened.finding)
     const {upstream} = opened
-    if (upstream.hello.era === 'modern' && !credentials.is_per_user && upstream.hello !== hello)
+    if (upstream.hello.era === 'modern' && !credential.per_user && upstream.hello !== hello)
       this.#hellos.set(server.integration_id, {hello: upstream.hello, at_ms: steady()})
     return upstream
   }
 }
 
+/** A person has to sign in at the upstream first, at this address of ours. */
+export class SignInNeededFault extends Error {
+  readonly url: string
+
+  constructor(url: string) {
+    super('The MCP server wants a sign-in of this person.')
+    this.name = 'SignInNeededFault'
+    this.url = url
+  }
+}
+
+function requestOf({server, caller, headers, validated}: UpstreamClient): CredentialRequest {
+  return {
+    integration: server.integration,
+    server,
+    caller: {
+      principal_id: caller.id,
+      user_id: caller.user_id,
+      email: caller.email,
+      username: caller.username,
+      workspace_id: caller.workspace_id,
+      organisation_id: caller.organisation_id,
+      client_id: caller.oauth?.client_id ?? null,
+      scopes: caller.oauth?.scopes ?? [],
+      credential_kind: caller.oauth ? 'oauth' : caller.kind === 'token' ? 'jwt' : 'api_key',
+    },
+    client_headers: headers,
+    validated,
+  }
+}
+
+function usable(outcome: CredentialOutcome): UpstreamCredential {
+  if ('sign_in_needed' in outcome) throw new SignInNeededFault(outcome.sign_in_needed.authorization_url)
+  if ('refused' in outcome) throw outcome.refused.fault
+  return outcome
+}
+
 /** Whatever makes two connections differ: its server and version, its owner, its client's declarations, its headers. */
-function keyOf(client: UpstreamClient, credentials: UpstreamCredentials): string {
+function keyOf(client: UpstreamClient, credential: UpstreamCredential): string {
   const {server, caller, session_id, client_capabilities, client_info} = client
   const owner = `${caller.kind} ${caller.id} ${caller.user_id ?? ''}`
   const digest = createHash('sha256')
-  for (const part of [owner, client_capabilities, client_info, credentials.digest])
+  for (const part of [owner, client_capabilities, client_info, credential.connection_hash])
     digest.update(`${part.length} ${part}`)
   return `${server.integration_id} ${server.version} ${server.id} ${session_id ?? '-'} ${digest.digest('base64url')}`
 }

@@ -1,7 +1,7 @@
-import type {JsonObject} from '../../base/json-member.ts'
-import {own} from '../../base/json-member.ts'
+import {type JsonObject, own} from '../../base/json-member.ts'
+import type {CapabilityType} from '../../store/tables/registry.ts'
 import type {McpServer} from '../call/server.ts'
-import {LISTS, type ListMethod} from '../content/entries.ts'
+import type {ListMethod} from '../content/entries.ts'
 import type {ListedEntry} from '../content/lists.ts'
 import {McpFault, printable} from '../wire/faults.ts'
 
@@ -29,30 +29,48 @@ export function nameOf(method: string, params: JsonObject | undefined): string |
   }
 }
 
-/** Throws `capability_unknown` (-32602) for what is switched off: the words are the same for any reason. */
+/** Throws `capability_unknown` (-32602) for what is off or in quarantine: the words are the same for any reason. */
 export function checkAllowed(
   method: string,
   params: JsonObject | undefined,
-  {switches}: McpServer,
+  {switches, pins}: Pick<McpServer, 'switches' | 'pins'>,
   id_text: string,
 ): void {
-  if (switches.hides_nothing) return
   const name = nameOf(method, params)
-  if (name === null) return
-  const unknown = (kind: string) => new McpFault('capability_unknown', {kind, name: printable(name)}, {id_text})
-  if (method === 'tools/call' && !switches.isOn('tool', name)) throw unknown('tool')
-  if (method === 'prompts/get' && !switches.isOn('prompt', name)) throw unknown('prompt')
-  if (method.startsWith('resources/') && method !== 'resources/unsubscribe' && !switches.isResourceOn(name))
-    throw unknown('resource')
-  if (method !== 'completion/complete') return
+  if (name === null || method === 'resources/unsubscribe') return
+  const refuseUnless = (is_on: boolean, type: CapabilityType, kind: string) => {
+    if (is_on && pins.judge(type, name, null).callable) return
+    throw new McpFault('capability_unknown', {kind, name: printable(name)}, {id_text})
+  }
+  if (method === 'tools/call') return refuseUnless(switches.isOn('tool', name), 'tool', 'tool')
+  if (method === 'prompts/get') return refuseUnless(switches.isOn('prompt', name), 'prompt', 'prompt')
+  if (method !== 'completion/complete') {
+    if (!switches.isResourceOn(name)) refuseUnless(false, 'resource', 'resource')
+    return
+  }
   const is_prompt = own(own(params, 'ref'), 'type') === 'ref/prompt'
-  if (is_prompt ? !switches.isOn('prompt', name) : !switches.isTemplateOn(name))
-    throw unknown(is_prompt ? 'prompt' : 'resource')
+  if (is_prompt) refuseUnless(switches.isOn('prompt', name), 'prompt', 'prompt')
+  else refuseUnless(switches.isTemplateOn(name), 'resource_template', 'resource')
 }
 
-/** True where a caller sees an entry of a list. */
-export function isVisible(method: ListMethod, {key, entry}: ListedEntry, {switches}: McpServer): boolean {
-  if (switches.hides_nothing) return true
+const TYPES: Readonly<Record<ListMethod, CapabilityType>> = {
+  'tools/list': 'tool',
+  'prompts/list': 'prompt',
+  'resources/list': 'resource',
+  'resources/templates/list': 'resource_template',
+}
+
+/** Judges an entry of a list: callers see it, or do not; and the rows have it as it is, or it is news. */
+export function judgedEntry(
+  method: ListMethod,
+  {key, entry}: ListedEntry,
+  {switches, pins}: Pick<McpServer, 'switches' | 'pins'>,
+): {readonly is_visible: boolean; readonly is_news: boolean} {
+  const {visible, is_news} = pins.judge(TYPES[method], key, entry)
+  return {is_visible: visible && isSwitchedOn(method, key, switches), is_news}
+}
+
+function isSwitchedOn(method: ListMethod, key: string, switches: McpServer['switches']): boolean {
   switch (method) {
     case 'tools/list':
       return switches.isOn('tool', key)
@@ -61,6 +79,6 @@ export function isVisible(method: ListMethod, {key, entry}: ListedEntry, {switch
     case 'resources/list':
       return switches.isResourceOn(key)
     case 'resources/templates/list':
-      return switches.isTemplateOn(String(own(entry, LISTS[method].key)))
+      return switches.isTemplateOn(key)
   }
 }

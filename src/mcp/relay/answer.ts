@@ -12,7 +12,7 @@ import {edited, type TextEdit} from '../wire/edits.ts'
 import {META_KEYS} from '../wire/envelope.ts'
 import {errorMemberText, type RpcAnswer, resultText} from '../wire/messages.ts'
 import type {Era} from '../wire/versions.ts'
-import {isVisible} from './allowed.ts'
+import {judgedEntry} from './allowed.ts'
 import type {Cursors} from './cursors.ts'
 import type {ToolBook} from './tool-book.ts'
 
@@ -40,6 +40,8 @@ export interface AnswerView {
   readonly tools: ToolBook
   /** The cursor of the request, as the upstream has it. */
   readonly cursor: string | null
+  /** Takes entries that the rows do not have. */
+  sighted(method: ListMethod, entries: readonly JsonObject[]): void
   /** True where another caller may see the list otherwise. */
   readonly is_private: boolean
 }
@@ -88,9 +90,12 @@ function listEdits(method: ListMethod, result: JsonObject, view: AnswerView) {
       checked.listed.map(({entry}) => entry),
     )
   const {member} = LISTS[method]
-  const hidden = checked.listed
-    .filter(listed => !isVisible(method, listed, server))
+  const judged = checked.listed.map(listed => ({...listed, ...judgedEntry(method, listed, server)}))
+  const hidden = judged
+    .filter(({is_visible}) => !is_visible)
     .map(({at}): TextEdit => ({path: [member, at], set: undefined}))
+  const news = judged.filter(({is_news}) => is_news).map(({entry}) => entry)
+  if (news.length > 0) view.sighted(method, news)
   const edits = [...checked.edits, ...hidden]
   const next = own(result, 'nextCursor')
   if (typeof next === 'string')

@@ -13,18 +13,21 @@ export interface ParamsFacts {
   readonly cursor: string | null
   /** The state that the upstream gave, as its repeated call wants it; undefined of a first call. */
   readonly upstream_state?: string | null
+  /** True where the upstream has seen no round yet: the answers are to a question of ours. */
+  readonly is_first?: boolean
 }
 
 const ROOT: EditPath = []
 
 export function paramsEdits(facts: ParamsFacts, upstream_era: Era): readonly TextEdit[] {
-  const {client_era, params, trace, cursor, upstream_state} = facts
+  const {client_era, params, trace, cursor, upstream_state, is_first} = facts
   const edits: TextEdit[] = [...traceEdits(trace)]
   if (client_era === 'modern' && upstream_era === 'legacy') {
     edits.push(...withoutEnvelope(ROOT))
     for (const member of ['inputResponses', 'requestState'])
       if (own(params, member) !== undefined) edits.push({path: [member], set: undefined})
   }
+  if (is_first) edits.push({path: ['inputResponses'], set: undefined})
   if (cursor !== null) edits.push({path: ['cursor'], set: JSON.stringify(cursor)})
   if (upstream_state !== undefined)
     edits.push({path: ['requestState'], set: upstream_state === null ? undefined : JSON.stringify(upstream_state)})

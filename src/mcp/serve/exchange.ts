@@ -2,6 +2,7 @@ import type {IncomingMessage} from 'node:http'
 import {isObject, type JsonObject, own} from '../../base/json-member.ts'
 import type {McpServer} from '../call/server.ts'
 import type {McpTrace} from '../call/trace.ts'
+import type {ListMethod} from '../content/entries.ts'
 import type {HeldCalls} from '../held/held-calls.ts'
 import type {UpstreamSource} from '../pool/source.ts'
 import {MessageRecord} from '../records/message-record.ts'
@@ -37,6 +38,8 @@ export interface McpExchange {
   readonly caller: McpCaller
   readonly server: McpServer
   readonly auth: 'api_key' | 'jwt' | 'oauth'
+  /** Claims of the second token, where the integration wants one. */
+  validated: JsonObject | undefined
   readonly reply: ClientReply
   readonly metadata: Readonly<Record<string, string>>
   /** Headers as the log keeps them. */
@@ -73,6 +76,12 @@ export function recordOf(
     },
     services,
   )
+}
+
+/** Hands entries of a list that the rows do not have to the sync. */
+export function sightedOf({services}: ServingParts, {server}: McpExchange) {
+  return (method: ListMethod, entries: readonly JsonObject[]) =>
+    services.sighted(server.integration_id, method, entries)
 }
 
 /** `_meta` of a request; undefined where it is no object. */

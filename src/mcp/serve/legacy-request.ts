@@ -3,7 +3,7 @@ import {own} from '../../base/json-member.ts'
 import {parsed} from '../../base/json-object.ts'
 import {traceOf} from '../call/trace.ts'
 import {inputResponseText, type Question, refusalOf, requestParamsText, takesQuestion} from '../content/questions.ts'
-import type {UpstreamClient} from '../pool/source.ts'
+import {SignInNeededFault, type UpstreamClient} from '../pool/source.ts'
 import type {MessageRecord} from '../records/message-record.ts'
 import {checkAllowed, nameOf} from '../relay/allowed.ts'
 import {relayedAnswer} from '../relay/answer.ts'
@@ -18,8 +18,9 @@ import {answerText, errorMemberText, paramsText, type RpcRequest, requestText, r
 import {isStatelessMethod} from '../wire/methods.ts'
 import type {LegacyVersion} from '../wire/versions.ts'
 import {endOfAnswer, endOfFault, endOfLeft, endOfOurs, faultOf, headersOfFault, written} from './end.ts'
-import {cursorOf, type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
+import {cursorOf, type McpExchange, metaOf, recordOf, type ServingParts, sightedOf} from './exchange.ts'
 import {clientOf} from './session-client.ts'
+import {signInFault} from './sign-in.ts'
 
 /** The reply to one request: the JSON-RPC message, and the status and headers where it is not on a stream. */
 export interface LegacyAnswer {
@@ -72,6 +73,7 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
     const {server, caller} = exchange
     const relayed = relayedAnswer(answer, {
       ...{server, caller, hello, cursors: parts.cursors, tools: parts.tools, client_era: 'legacy', is_private: true},
+      sighted: sightedOf(parts, exchange),
       ...{
         method: message.method,
         name: nameOf(message.method, message.params),
@@ -85,10 +87,7 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
     const is_error = relayed.kind === 'error'
     return {text: answerText(message.id_text, body), status: relayed.status, headers: {}, is_error}
   } catch (thrown) {
-    const fault = faultOf(
-      isCancelled(thrown) ? new McpFault('call_lost', {}, {cause: thrown}) : thrown,
-      parts.services.log,
-    )
+    const fault = faultOf(known(thrown, facts), parts.services.log)
     const rounds = serving?.rounds ?? 1
     const end = isCancelled(thrown)
       ? endOfLeft(200, {rounds, is_stream: exchange.reply.is_stream})
@@ -106,6 +105,12 @@ const OF_SESSION: ReadonlySet<string> = new Set(['logging/setLevel', 'resources/
 
 function isOurs(method: string, {exchange, parts}: LegacyFacts): boolean {
   return OF_SESSION.has(method) && parts.services.eras.get(exchange.server.integration_id)?.era === 'modern'
+}
+
+/** A fault as this client is to read it. */
+function known(thrown: unknown, {exchange, session}: LegacyFacts): unknown {
+  if (thrown instanceof SignInNeededFault) return signInFault(thrown, exchange, session)
+  return isCancelled(thrown) ? new McpFault('call_lost', {}, {cause: thrown}) : thrown
 }
 
 function isCancelled(thrown: unknown): boolean {
@@ -199,9 +204,17 @@ class LegacyServing {
   get #client(): UpstreamClient {
     const {session, exchange} = this.#facts
     if (session) return clientOf(session, exchange)
-    const {server, caller, request} = exchange
+    const {server, caller, request, validated} = exchange
     const client_info = JSON.stringify({name: 'unknown', version: '0.0.0'})
-    return {server, caller, headers: request.headers, session_id: null, client_info, client_capabilities: '{}'}
+    return {
+      server,
+      caller,
+      validated,
+      headers: request.headers,
+      session_id: null,
+      client_info,
+      client_capabilities: '{}',
+    }
   }
 
   /** Puts a question to the client, and its answer to the upstream. */

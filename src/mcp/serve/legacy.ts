@@ -1,7 +1,7 @@
 import {isObject, own} from '../../base/json-member.ts'
 import {memberText} from '../../base/json-splice.ts'
 import {traceOf} from '../call/trace.ts'
-import type {UpstreamClient} from '../pool/source.ts'
+import {SignInNeededFault, type UpstreamClient} from '../pool/source.ts'
 import {agreedVersion, initializeResult} from '../relay/greeting.ts'
 import {ClientSession} from '../sessions/session.ts'
 import {checkBatch, type LegacyHandshake, type LegacyPost} from '../wire/client-era.ts'
@@ -12,6 +12,7 @@ import {endOfAnswer, endOfFault, faultOf, headersOfFault, written} from './end.t
 import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
 import {answerLegacy, type LegacyFacts} from './legacy-request.ts'
 import {clientOf} from './session-client.ts'
+import {signInFault} from './sign-in.ts'
 
 /** The end of a stream can be had for so long. */
 const KEPT_MS = 5 * 60_000
@@ -20,7 +21,7 @@ const NO_CLIENT = JSON.stringify({name: 'unknown', version: '0.0.0'})
 /** Serves `initialize`: agrees with the upstream on a session, and begins one with the client. */
 export async function serveHandshake(post: LegacyHandshake, exchange: McpExchange, parts: ServingParts): Promise<void> {
   const {message, version} = post
-  const {reply, server, caller, request} = exchange
+  const {reply, server, caller, request, validated} = exchange
   const {services, source, sessions} = parts
   const trace = traceOf(metaOf(message.params), request.headers, exchange.at_ms)
   const client_info = own(message.params, 'clientInfo')
@@ -31,7 +32,7 @@ export async function serveHandshake(post: LegacyHandshake, exchange: McpExchang
     const capabilities = own(message.params, 'capabilities')
     const id = sessions.newId()
     const client: UpstreamClient = {
-      ...{server, caller, headers: request.headers, session_id: id},
+      ...{server, caller, validated, headers: request.headers, session_id: id},
       client_info: isObject(client_info) ? memberText(params, 'clientInfo')! : NO_CLIENT,
       client_capabilities: isObject(capabilities) ? memberText(params, 'capabilities')! : '{}',
     }
@@ -52,7 +53,8 @@ export async function serveHandshake(post: LegacyHandshake, exchange: McpExchang
     await written(record, endOfAnswer(answer, hello, ended()), services.log)
     reply.end(200, answerText(message.id_text, {result: text}), {'mcp-session-id': id})
   } catch (thrown) {
-    const fault = faultOf(thrown, services.log)
+    const of_person = thrown instanceof SignInNeededFault ? signInFault(thrown, exchange, null) : thrown
+    const fault = faultOf(of_person, services.log)
     await written(record, endOfFault(fault, 'legacy', ended()), services.log)
     reply.end(
       fault.httpFor('legacy'),

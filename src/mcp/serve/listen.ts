@@ -18,7 +18,7 @@ const MOST_ADDRESSES = 1_000
 /** Serves `subscriptions/listen`: a stream of a modern client's own, until one of the two ends it. */
 export async function serveListen(post: ModernRequest, exchange: McpExchange, parts: ServingParts): Promise<void> {
   const {message, envelope, version} = post
-  const {reply, server, caller, request} = exchange
+  const {reply, server, caller, request, validated} = exchange
   const {services, source} = parts
   const trace = traceOf(metaOf(message.params), request.headers, exchange.at_ms)
   const record = recordOf(exchange, message, {trace, version, client_info: envelope.client_info}, services)
@@ -29,7 +29,7 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
       checkAllowed('resources/subscribe', {uri}, server, message.id_text)
     const meta_text = memberText(paramsText(message)!, '_meta')!
     const client: UpstreamClient = {
-      ...{server, caller, headers: request.headers, session_id: null},
+      ...{server, caller, validated, headers: request.headers, session_id: null},
       client_info: memberText(meta_text, META_KEYS.client_info) ?? JSON.stringify({name: 'unknown', version: '0.0.0'}),
       client_capabilities: memberText(meta_text, META_KEYS.client_capabilities)!,
     }

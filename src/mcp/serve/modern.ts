@@ -2,7 +2,13 @@ import {own} from '../../base/json-member.ts'
 import {memberText} from '../../base/json-splice.ts'
 import {traceOf} from '../call/trace.ts'
 import {clientCapabilitiesText} from '../content/capabilities.ts'
-import {answersOfRetry, inputRequestText, inputRequiredText, type Question} from '../content/questions.ts'
+import {
+  answersOfRetry,
+  inputRequestText,
+  inputRequiredText,
+  type Question,
+  takesQuestion,
+} from '../content/questions.ts'
 import {
   MOST_ROUNDS,
   MOST_UPSTREAM_STATE,
@@ -11,7 +17,7 @@ import {
   STATE_MS,
   sealState,
 } from '../held/request-state.ts'
-import type {UpstreamClient} from '../pool/source.ts'
+import {SignInNeededFault, type UpstreamClient} from '../pool/source.ts'
 import type {MessageRecord} from '../records/message-record.ts'
 import {checkAllowed, nameOf} from '../relay/allowed.ts'
 import {type RelayedAnswer, relayedAnswer} from '../relay/answer.ts'
@@ -26,9 +32,10 @@ import {META_KEYS} from '../wire/envelope.ts'
 import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, paramsText} from '../wire/messages.ts'
 import {checkParamHeaders} from '../wire/param-headers.ts'
-import {endOfAnswer, endOfFault, endOfLeft, faultOf, headersOfFault, written} from './end.ts'
-import {cursorOf, type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
+import {endOfAnswer, endOfFault, endOfLeft, endOfOurs, faultOf, headersOfFault, written} from './end.ts'
+import {cursorOf, type McpExchange, metaOf, recordOf, type ServingParts, sightedOf} from './exchange.ts'
 import {serveListen} from './listen.ts'
+import {signInFault, signInQuestion} from './sign-in.ts'
 
 /** Serves one request of a modern client: it describes itself, and its answer ends the reply. */
 export async function serveModern(post: ModernRequest, exchange: McpExchange, parts: ServingParts): Promise<void> {
@@ -65,7 +72,7 @@ class ModernServing {
         const open = await this.#answerHeld(held)
         if (open.size > 0) return this.#hold(open)
       } else {
-        if (this.#state) this.#record = this.#newRecord(this.#state)
+        if (this.#state && !this.#state.is_sign_in) this.#record = this.#newRecord(this.#state)
         await this.#record.begin()
         if (message.method === 'server/discover') return await this.#discover()
         this.#start()
@@ -73,17 +80,18 @@ class ModernServing {
       await this.#turn()
     } catch (fault) {
       if (reply.gone.aborted) return this.#left()
+      if (fault instanceof SignInNeededFault) return this.#signIn(fault)
       await this.#refuse(faultOf(fault, this.#parts.services.log))
     }
   }
 
   get #client(): UpstreamClient {
-    const {caller, server, request} = this.#exchange
+    const {caller, server, request, validated} = this.#exchange
     const {envelope, message} = this.#post
     const meta_text = memberText(paramsText(message)!, '_meta')!
     const capabilities = memberText(meta_text, META_KEYS.client_capabilities)!
     return {
-      ...{server, caller, headers: request.headers, session_id: null},
+      ...{server, caller, validated, headers: request.headers, session_id: null},
       client_info: memberText(meta_text, META_KEYS.client_info) ?? JSON.stringify({name: 'unknown', version: '0.0.0'}),
       // the other era hears of nothing that is not relayed between the two; the same era gets the words as they came
       client_capabilities: clientCapabilitiesText(capabilities, envelope.client_capabilities, {
@@ -135,7 +143,7 @@ class ModernServing {
             paramsEdits(
               {
                 ...{client_era: 'modern', params: message.params, trace: this.#record.facts.trace, cursor},
-                ...(state && {upstream_state: state.upstream}),
+                ...(state && {upstream_state: state.upstream, is_first: state.is_sign_in === true}),
               },
               hello.era,
             ),
@@ -210,11 +218,12 @@ class ModernServing {
     const {server, caller} = this.#exchange
     const {cursors, tools} = this.#parts
     const name = nameOf(message.method, message.params)
-    const is_private = server.auth_type === 'oauth_auto'
+    const is_private = server.integration.auth_type === 'oauth_auto'
     return {
       ...{server, caller, cursors, tools, cursor, hello, name, is_private},
       method: message.method,
       client_era: 'modern' as const,
+      sighted: sightedOf(this.#parts, this.#exchange),
     }
   }
 
@@ -229,13 +238,27 @@ class ModernServing {
     return edited(text, [{path: ['requestState'], set: JSON.stringify(state)}])
   }
 
-  #sealed(held: RequestState['held'], upstream: string | null): string {
+  /** The person signs in at the upstream first: an address to open, and the same call once more after it. */
+  async #signIn(fault: SignInNeededFault) {
+    const question = signInQuestion(fault, this.#exchange)
+    const {message, envelope} = this.#post
+    if (!takesQuestion(envelope.client_capabilities, question))
+      return this.#refuse(signInFault(fault, this.#exchange, null))
+    const {services} = this.#parts
+    const state = this.#sealed(null, null, true)
+    const text = inputRequiredText(new Map([['sign-in', inputRequestText(question)]]), state, null)
+    const end = {...endOfOurs(this.#ended), answer: text}
+    await written(this.#record, {...end, detail: {...end.detail, outcome: 'input_required'}}, services.log)
+    this.#exchange.reply.end(200, answerText(message.id_text, {result: text}))
+  }
+
+  #sealed(held: RequestState['held'], upstream: string | null, is_sign_in = false): string {
     const round = (this.#state?.round ?? 1) + 1
     if (round > MOST_ROUNDS) throw new McpFault('too_many_rounds', {limit: MOST_ROUNDS})
     const {services} = this.#parts
     const {call_id, log_id} = this.#record
     const expires_ms = services.now() + STATE_MS
-    return sealState(services.seal, this.#owner, {call_id, log_id, round, held, upstream, expires_ms})
+    return sealState(services.seal, this.#owner, {call_id, log_id, round, held, upstream, expires_ms, is_sign_in})
   }
 
   /** A legacy upstream waits for an answer: the reply ends, and the call is held for the next one. */
@@ -275,7 +298,7 @@ class ModernServing {
     const {reply, server} = this.#exchange
     const client = this.#client
     const hello = await source.use(client, reply.gone, async upstream => upstream.hello)
-    const is_private = server.auth_type === 'oauth_auto' || !server.switches.hides_nothing
+    const is_private = server.integration.auth_type === 'oauth_auto' || !server.switches.hides_nothing
     const text = discoverResult(hello, is_private)
     const relayed: RelayedAnswer = {kind: 'result', text, status: 200, outcome: 'ok', rpc_code: null, left_out: []}
     await written(this.#record, endOfAnswer(relayed, hello, this.#ended), services.log)

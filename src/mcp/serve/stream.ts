@@ -34,7 +34,7 @@ export async function serveStream(session_id: string, exchange: McpExchange, par
   }
 }
 
-/** Goes on with the stream of a call, from the last event that the client has. */
+/** Continues the stream of a call, from the last event that the client has. */
 async function resume(last_id: string, session: ClientSession, {reply}: McpExchange): Promise<void> {
   const place = readEventId(last_id)
   const stream = place && session.findStream(place.stream_id)

@@ -58,7 +58,7 @@ export class KeptStream {
     this.#taker = taker
   }
 
-  /** What comes after event `after` goes to this connection. False where there is nothing any more. */
+  /** Sends the events after number `after` to this connection. False where there are none any more. */
   resume(taker: EventTaker, after: number): boolean {
     const rest = this.#events.filter(({number}) => number > after)
     if (this.#is_over && rest.length === 0 && this.#dropped <= after) return false

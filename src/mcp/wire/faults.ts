@@ -26,6 +26,8 @@ const INTERNAL = {http: 200, code: -32603, admin: 'AB04'} as const
 // biome-ignore format: a table is read by its lines
 export const MCP_FAULTS = {
   unauthenticated: {http: 401, code: 401, admin: 'AB05', say: '{reason}'},
+  /** Beside the gateway's own credential: no sign-in at the gateway would help. */
+  second_token: {http: 401, code: 401, admin: 'AB05', say: '{reason}'},
   forbidden: {...FORBIDDEN, say: '{reason}'},
   insufficient_scope: {...FORBIDDEN, say: 'The access token lacks scopes for this request: {scope}.'},
   origin_refused: {...FORBIDDEN,

@@ -1,7 +1,7 @@
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
 import {readMcpPath} from '../../identity/mcp-oauth/resources.ts'
 import {scopeList} from '../../identity/mcp-oauth/scopes.ts'
-import type {OAuthServer, McpServerNames} from '../../store/oauth-servers.ts'
+import type {McpServerNames, OAuthServer} from '../../store/oauth-servers.ts'
 import {bindTransaction} from '../../store/oauth-transactions.ts'
 import type {FoundSession} from '../../store/sessions.ts'
 import type {McpOauthTransactionsTable} from '../../store/tables/oauth.ts'

@@ -104,7 +104,11 @@ export const KNOWN: Readonly<Record<string, Values>> = {
   'log_exports.update filters': none,
   // a change of one connection: its fields are those of its type
   'organisation_auth.update sso': () => [
-    {type: 'oidc', enabled: false, oidc: {issuer: 'https://idp.example.com', client_id: 'one', client_secret: 'secret'}},
+    {
+      type: 'oidc',
+      enabled: false,
+      oidc: {issuer: 'https://idp.example.com', client_id: 'one', client_secret: 'secret'},
+    },
     {oidc: {client_id: 'two'}},
     {oidc: {scopes: ['openid', 'email']}},
     {oidc: {groups_claim: 'roles'}},

@@ -2,7 +2,7 @@ import {createPublicKey, generateKeyPairSync, type JsonWebKey} from 'node:crypto
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {isSigned, readToken} from '../../../src/base/jwt/token.ts'
 import {asciiJson, identityClaims} from '../../../src/mcp/credentials/identity.ts'
-import type {CredentialServices, McpCaller} from '../../../src/mcp/credentials/services.ts'
+import type {CredentialCaller, CredentialServices} from '../../../src/mcp/credentials/services.ts'
 import {
   BASE_URL,
   type CredentialHouse,
@@ -14,15 +14,15 @@ import {
 } from '../../support/mcp/credential-house.ts'
 import {KINDS} from '../../support/stores.ts'
 
-const SERVICE: McpCaller = {
+const SERVICE: CredentialCaller = {
   ...{principal_id: 'key-2', user_id: null, email: null, workspace_id: 'w', organisation_id: 'o'},
   ...{scopes: [], credential_kind: 'api_key'},
 }
-const OAUTH: McpCaller = {...PERSON, client_id: 'editor', credential_kind: 'oauth'}
+const OAUTH: CredentialCaller = {...PERSON, client_id: 'editor', credential_kind: 'oauth'}
 const URL_OF = 'https://mcp.example.com/mcp?team=1'
 
 describe('claims', () => {
-  test.each<[string, McpCaller, readonly string[] | undefined, Record<string, string>, object]>([
+  test.each<[string, CredentialCaller, readonly string[] | undefined, Record<string, string>, object]>([
     [
       'of a person',
       PERSON,
@@ -66,7 +66,7 @@ describe.each(KINDS)('the identity of callers, on %s', kind => {
 
   const sent = async (
     user_identity_forwarding: object,
-    caller: McpCaller = PERSON,
+    caller: CredentialCaller = PERSON,
     client_headers: Record<string, string> = {},
     own: Partial<CredentialServices> = {},
   ) => {
@@ -152,7 +152,7 @@ describe.each(KINDS)('the identity of callers, on %s', kind => {
       })
     })
 
-    test.each<[string, McpCaller, Record<string, string>, string | undefined]>([
+    test.each<[string, CredentialCaller, Record<string, string>, string | undefined]>([
       ['of OAuth', OAUTH, client, 'Bearer incoming-token'],
       ['of a JWT', {...PERSON, credential_kind: 'jwt'}, client, 'Bearer incoming-token'],
       [

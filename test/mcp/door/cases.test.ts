@@ -216,7 +216,7 @@ describe('sessions and streams', () => {
     expect(legacy.state.runs('ask')).toBe(3)
   })
 
-  test('K20: a stream that breaks is resumed by the id of its last event, also when the result comes later', async () => {
+  test('K20: a broken stream is resumed by the id of its last event, also before the result', async () => {
     let done = () => {}
     played({
       'tools/call': answer => {
@@ -273,7 +273,7 @@ describe('eras, lists, content', () => {
     expect(guarded.of('tools/call')[0]!.headers.authorization).toBe('Bearer good')
   })
 
-  test('MC10: a cursor that does not move ends the list, an empty one is a cursor, and one of another key is refused', async () => {
+  test('MC10: cursors that do not move, that are empty, and of another key', async () => {
     const tool = (name: string) => ({name, inputSchema: {type: 'object'}})
     played({
       'tools/list': (answer, {message}) => {

@@ -51,13 +51,14 @@ const callOf = (name: string, args: object = {}) => ({
 })
 
 describe('who may', () => {
-  test('fact 1: without a credential a server that is there and one that is not answer alike, and name their metadata', async () => {
+  test('fact 1: without a credential a server and none answer alike, and name their metadata', async () => {
     for (const slug of ['modern', 'invented']) {
       const response = await mcp.post(slug, LIST, {'x-gateway-api-key': ''})
       expect(response.status).toBe(401)
       expect(response.headers.get('www-authenticate')).toMatch(
         new RegExp(
-          `^Bearer realm="gateway", resource_metadata="http://[^"]+/oauth-protected-resource/${slug}/mcp", scope="[^"]+"$`,
+          `^Bearer realm="gateway", resource_metadata="http://[^"]+/oauth-protected-resource/${slug}/mcp", ` +
+            'scope="[^"]+"$',
         ),
       )
       expect(await bodyOf(response)).toMatchObject({id: null, error: {code: 401}})

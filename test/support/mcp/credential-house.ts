@@ -8,7 +8,7 @@ import {
   McpCredentials,
   type UpstreamCredential,
 } from '../../../src/mcp/credentials/credentials.ts'
-import type {CredentialServices, McpCaller} from '../../../src/mcp/credentials/services.ts'
+import type {CredentialServices, CredentialCaller} from '../../../src/mcp/credentials/services.ts'
 import {upstreamAuth, upstreamCallbackReply} from '../../../src/mcp/credentials/upstream-pages.ts'
 import {walledFetch} from '../../../src/mcp/credentials/walled-fetch.ts'
 import type {Store} from '../../../src/store/database.ts'
@@ -24,7 +24,7 @@ import {Timers} from '../timers.ts'
 const AT = '2026-11-01T08:00:00.000Z'
 export const BASE_URL = 'https://gateway.example.com'
 
-export const PERSON: McpCaller = {
+export const PERSON: CredentialCaller = {
   ...{principal_id: 'key-1', user_id: 'mia', email: 'mia@example.com', username: 'Mia Köln'},
   ...{workspace_id: 'w', organisation_id: 'o', client_id: null, scopes: ['mcp.invoke'], credential_kind: 'api_key'},
 }

@@ -18,7 +18,7 @@ export interface GivenTokens {
   readonly scope: string | null
 }
 
-export interface TokenRequest {
+export interface TokenFields {
   readonly token_endpoint: string
   readonly client: OauthClient
   readonly form: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ const LONGEST_PAUSE_MS = 300_000
 export async function askedTokens(
   {fetch, wall}: Pick<CredentialServices, 'fetch' | 'wall'>,
   integration: CalledIntegration,
-  {token_endpoint, client, form, resource}: TokenRequest,
+  {token_endpoint, client, form, resource}: TokenFields,
 ): Promise<GivenTokens> {
   const proof = sentProof(client)
   const body = new URLSearchParams({...form, ...(resource !== null && {resource}), ...proof.form}).toString()

@@ -1,0 +1,26 @@
+import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
+import type {CredentialServices} from '../mcp/credentials/services.ts'
+import type {BrowserReply} from '../mcp/credentials/sign-in-page.ts'
+import {type SignedInPerson, upstreamAuth, upstreamCallbackReply} from '../mcp/credentials/upstream-pages.ts'
+import {sessionOf, signInAt} from '../oauth/person.ts'
+import type {OAuthServices} from '../oauth/services.ts'
+import type {McpPlane} from './mcp.ts'
+
+type Page = (services: CredentialServices, query: URLSearchParams, person: SignedInPerson) => Promise<BrowserReply>
+
+/** Pages on which a person signs in at an upstream, and the keys that prove identities to upstreams. */
+export function mountUpstreamSignIn(server: FastifyInstance, mcp: McpPlane, oauth: OAuthServices): void {
+  const page = (make: Page) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const session = await sessionOf(request.headers, oauth)
+    if (!session) return reply.redirect(signInAt(oauth, request.url), 302)
+    const query = new URLSearchParams(request.url.split('?')[1] ?? '')
+    const {status, headers, html} = await make(mcp.credential_services, query, {user_id: session.user_id})
+    return reply.code(status).headers(headers).type('text/html; charset=utf-8').send(html)
+  }
+  server.get('/oauth/upstream-auth', page(upstreamAuth))
+  server.get('/oauth/upstream-callback', page(upstreamCallbackReply))
+  server.get('/.well-known/jwks.json', async (_, reply) => {
+    const keys = await mcp.credentials.keySet()
+    return reply.header('cache-control', 'public, max-age=3600').send(keys)
+  })
+}

@@ -105,7 +105,13 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   const door = createDoor(services, {is_local: isLoopback(settings.host)})
   return {
     ...{door, credentials, credential_services},
-    remembered: servers.remembered,
+    remembered: servers.remembered.map(each => ({
+      ...each,
+      forget(ids) {
+        each.forget(ids)
+        door.changed()
+      },
+    })),
     async close() {
       await door.close()
       await egress.destroy()

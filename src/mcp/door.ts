@@ -20,6 +20,7 @@ import type {McpExchange, ServingParts} from './serve/exchange.ts'
 import type {HeldRelay} from './serve/held-relay.ts'
 import {serveDelete, serveHandshake, serveLegacy} from './serve/legacy.ts'
 import {serveModern} from './serve/modern.ts'
+import {Notices} from './serve/notices.ts'
 import {readBodyText} from './serve/read-body.ts'
 import {noteRefused} from './serve/refused.ts'
 import {serveStream} from './serve/stream.ts'
@@ -38,6 +39,8 @@ export interface McpPath {
 /** The face of the plane: it takes the requests of MCP endpoints. */
 export interface McpDoor {
   handle(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Rows of MCP servers were written, here or in another process. */
+  changed(): void
   /** Refuses new requests, and waits for those that are open. */
   drain(limit_ms: number): Promise<void>
   close(): Promise<void>
@@ -64,11 +67,13 @@ export function createDoor(services: McpServices, options: {readonly is_local: b
     tools: new ToolBook(),
     cursors: new Cursors(services.seal.derived('mcp cursors')),
     process_id: newId(),
+    notices: new Notices(services),
     work: new Set(),
   }
   const exchanges = new Exchanges(parts, options)
   return {
     handle: (path, request, response) => exchanges.serve(path, request, response),
+    changed: () => parts.notices.changed(),
     drain(limit_ms) {
       draining.abort()
       return exchanges.drain(limit_ms)

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto'
 import type {Seal} from '../../base/seal.ts'
 import {pinRulesOf} from '../../schema/mcp-pins.ts'
-import type {McpServerForCall} from '../../store/mcp-for-call.ts'
+import type {CapabilityForCall, McpServerForCall} from '../../store/mcp-for-call.ts'
 import {openConfigurations} from '../../store/mcp-integrations.ts'
 import {Pins} from './pins.ts'
 import {FREE, type McpServer, type ToolPrices} from './server.ts'
@@ -17,6 +17,10 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
   const switches = capabilities
     .filter(({gone_at}) => gone_at === null)
     .map(({type, name, uri, enabled}) => ({type, name, uri, is_on: enabled}))
+  const pins = new Pins(
+    rules,
+    capabilities.map(row => ({...row, key: row.uri ?? row.name})),
+  )
   return {
     id: server.id,
     slug: server.slug,
@@ -37,13 +41,19 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
     },
     integration,
     switches: new Switches(switches, rules.new_capabilities === 'allow'),
-    pins: new Pins(
-      rules,
-      capabilities.map(row => ({...row, key: row.uri ?? row.name})),
-    ),
+    pins,
     prices: pricesOf(configurations as {readonly tool_prices?: unknown}),
+    hidden: types =>
+      capabilities
+        .filter(row => types.includes(row.type) && isHidden(row, pins))
+        .map(({type, name, uri}) => `${type} ${uri ?? name}`)
+        .sort(),
     admits: user_id => user_id === null || (users.get(user_id) ?? server.default_user_access === 'allow'),
   }
+}
+
+function isHidden({enabled, gone_at, type, name, uri}: CapabilityForCall, pins: Pins): boolean {
+  return !enabled || gone_at !== null || !pins.judge(type, uri ?? name, null).callable
 }
 
 /** `{default?, tools: {NAME: US cents}}`. */

@@ -1,4 +1,4 @@
-import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
+import type {CapabilityType, McpIntegrationsTable} from '../../store/tables/registry.ts'
 import type {UpstreamPlace} from '../upstream/upstream.ts'
 import type {Pins} from './pins.ts'
 import type {Switches} from './switches.ts'
@@ -31,6 +31,8 @@ export interface McpServer {
   readonly switches: Switches
   readonly pins: Pins
   readonly prices: ToolPrices
+  /** Capabilities of some types that callers do not see, by their keys, in order. */
+  hidden(types: readonly CapabilityType[]): readonly string[]
   /** False for a person who may not use it. Null is no person: the workspace's grant is enough. */
   admits(user_id: string | null): boolean
 }

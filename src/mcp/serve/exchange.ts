@@ -15,6 +15,7 @@ import {McpFault} from '../wire/faults.ts'
 import {paramsText, type RpcRequest} from '../wire/messages.ts'
 import type {ClientReply} from './client-reply.ts'
 import type {HeldRelay} from './held-relay.ts'
+import type {Notices} from './notices.ts'
 
 /** The parts of the plane that serve all requests. */
 export interface ServingParts {
@@ -24,6 +25,7 @@ export interface ServingParts {
   readonly cursors: Cursors
   readonly held: HeldCalls<HeldRelay>
   readonly sessions: Sessions
+  readonly notices: Notices
   /** The process, as sealed states name it. */
   readonly process_id: string
   /** Work that a client may leave while it continues: the shutdown waits for it. */

@@ -8,9 +8,10 @@ import type {ModernRequest} from '../wire/client-era.ts'
 import {edited} from '../wire/edits.ts'
 import {META_KEYS} from '../wire/envelope.ts'
 import {errorObjectText, McpFault} from '../wire/faults.ts'
-import {answerText, notificationText, paramsText, type RpcNotification} from '../wire/messages.ts'
+import {answerText, notificationText, paramsText} from '../wire/messages.ts'
 import {endOfAnswer, endOfFault, endOfLeft, faultOf, written} from './end.ts'
 import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
+import {LIST_KINDS} from './notices.ts'
 
 const KINDS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 const MOST_ADDRESSES = 1_000
@@ -43,7 +44,7 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
         await reply.taken()
       }
       const listening = await upstream.listen(filter, {
-        notification: each => send(withSubscription(each, message.id_text)),
+        notification: each => send(withSubscription(each.text, message.id_text)),
         ended: fault => (fault ? reject(fault) : resolve()),
       })
       const agreed = JSON.stringify({
@@ -53,11 +54,19 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
       reply.event(notificationText('notifications/subscriptions/acknowledged', agreed))
       is_acknowledged = true
       for (const text of early.splice(0)) reply.event(text)
+      const unwatch = parts.notices.watch({
+        exchange,
+        kinds: new Set(LIST_KINDS.filter(kind => filter[`${kind}ListChanged`])),
+        send: text => void send(withSubscription(text, message.id_text)),
+      })
       const ends = AbortSignal.any([reply.gone, parts.draining])
       const close = () => listening.close()
       ends.addEventListener('abort', close, {once: true})
       if (ends.aborted) close()
-      await promise.finally(() => ends.removeEventListener('abort', close))
+      await promise.finally(() => {
+        ends.removeEventListener('abort', close)
+        unwatch()
+      })
       return upstream.hello
     })
     if (reply.gone.aborted) return written(record, endOfLeft(200, {rounds: 1, is_stream: true}), services.log)
@@ -94,7 +103,6 @@ function filterOf(params: JsonObject | undefined, id_text: string): Notification
 }
 
 /** The notification under the id of the client's own request. */
-function withSubscription({text, params}: RpcNotification, id_text: string): string {
-  const path = ['params', '_meta', META_KEYS.subscription_id]
-  return edited(text, [...(params ? [] : [{path: ['params'], set: '{}'}]), {path, set: id_text}])
+function withSubscription(text: string, id_text: string): string {
+  return edited(text, [{path: ['params', '_meta', META_KEYS.subscription_id], set: id_text}])
 }

@@ -5,6 +5,7 @@ import {McpFault} from '../wire/faults.ts'
 import {headerValue} from '../wire/header-values.ts'
 import {faultOf} from './end.ts'
 import type {McpExchange, ServingParts} from './exchange.ts'
+import {LIST_KINDS} from './notices.ts'
 import {clientOf} from './session-client.ts'
 
 /** A client comes back after so long. */
@@ -23,6 +24,7 @@ export async function serveStream(session_id: string, exchange: McpExchange, par
   if (last_id !== undefined) return resume(last_id, session, exchange)
   reply.open(RETRY_MS)
   const detach = session.attach({event: text => reply.event(text), close: () => reply.close()})
+  const unwatch = parts.notices.watch({exchange, kinds: new Set(LIST_KINDS), send: text => session.send(text)})
   try {
     while (!reply.over.aborted) {
       await relayed(session, exchange, parts)
@@ -30,6 +32,7 @@ export async function serveStream(session_id: string, exchange: McpExchange, par
       await paused(exchange, parts)
     }
   } finally {
+    unwatch()
     detach()
   }
 }

@@ -158,6 +158,8 @@ const COMMANDS: Readonly<Record<OperationId, string>> = {
   'mcp_servers.update_capabilities': 'mcp-servers capabilities',
   'mcp_servers.list_user_access': 'mcp-servers users',
   'mcp_servers.update_user_access': 'mcp-servers users',
+  'mcp_servers.list_connections': 'mcp-servers connections',
+  'mcp_servers.delete_connection': 'mcp-servers connections',
   'deployments.list': 'deployments list',
   'deployments.create': 'deployments create',
   'deployments.get': 'deployments show',

@@ -36,6 +36,7 @@ export function mcpServers(): Command {
     capabilitiesCommand(noun),
     metadataCommand(noun),
     users(),
+    connections(),
   ])
 }
 
@@ -141,4 +142,45 @@ async function accessOf(gateway: Gateway, slug: string, {allow = [], deny = [], 
       user_access.push({user_id: await memberFor(gateway, workspace_id, user), enabled})
   }
   return {...(user_access.length && {user_access}), ...(others !== undefined && {default_user_access: others})}
+}
+
+interface ConnectionRow {
+  readonly user_id: string
+  readonly connected: boolean
+  readonly created_at: string
+}
+
+const CONNECTION_COLUMNS: readonly TableColumn<ConnectionRow>[] = [
+  {title: 'user', value: row => row.user_id, whole: true},
+  {title: 'connected', value: row => row.connected},
+  {title: 'since', value: row => row.created_at},
+]
+
+function connections(): Command {
+  return named(
+    leaf('connections', 'List the users who are signed in at the server of an MCP server, or end a sign-in there', [
+      'gateway mcp-servers connections docs',
+      'gateway mcp-servers connections docs --disconnect ada@example.com',
+    ]),
+    noun,
+  )
+    .option('--user <user>', 'this user alone')
+    .option('--disconnect <user>', 'end the sign-in of this user')
+    .action((slug: string, options: {readonly user?: string; readonly disconnect?: string}, self: Command) =>
+      withGateway(self, async gateway => {
+        const params = {mcpServerId: slug}
+        const idOf = async (user: string) => {
+          const {workspace_id} = await gateway.call('mcp_servers.get', {params})
+          return memberFor(gateway, workspace_id, user)
+        }
+        if (options.disconnect !== undefined) {
+          const query = {user_id: await idOf(options.disconnect)}
+          const reply = await gateway.call('mcp_servers.delete_connection', {params, query})
+          return gateway.print.done(reply, `Ended the sign-in of ${options.disconnect} at the server of ${slug}.`)
+        }
+        const query = {page_size: 500, ...(options.user !== undefined && {user_id: await idOf(options.user)})}
+        const reply = await gateway.call('mcp_servers.list_connections', {params, query})
+        gateway.print.list(reply, reply.data, CONNECTION_COLUMNS, reply.total)
+      }),
+    )
 }

@@ -20,6 +20,7 @@ import {logExports} from './log-exports/index.ts'
 import {logInserts} from './log-inserts.ts'
 import {logs} from './logs.ts'
 import {mcpCapabilities} from './mcp/capabilities.ts'
+import {mcpConnections} from './mcp/connections.ts'
 import {mcpIntegrations} from './mcp/integrations.ts'
 import {mcpServers} from './mcp/servers.ts'
 import {mcpUserAccess} from './mcp/user-access.ts'
@@ -94,6 +95,7 @@ const SERVED = withOpenapi([
   ...mcpServers,
   ...mcpCapabilities,
   ...mcpUserAccess,
+  ...mcpConnections,
   ...deployments,
   ...scimMappings,
   ...scimGroups,

@@ -17,6 +17,7 @@ import type {OpenReplay} from '../schema/replays.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FindBodies, FindManyBodies} from '../store/bodies/index.ts'
 import type {Db, Store} from '../store/database.ts'
+import type {McpConnectionsTable} from '../store/tables/mcp-connections.ts'
 
 /** The caller of the administration: a key, a token, a user by his session, or the operator on the data directory. */
 export type Actor = Access
@@ -75,6 +76,8 @@ export interface AdminServices {
   readonly replay?: OpenReplay
   /** The services that the checks of a workspace's guardrails use when they are tried. */
   readonly check_services?: (workspace_id: string) => Promise<CheckServices>
+  /** Has the tokens of a connection that was deleted revoked at its server; at its leisure, and never rejects. */
+  revoke_mcp_tokens?(connection: McpConnectionsTable): void
   now(): Date
   /** Notes a fault of our own, with its cause, under the id that the reply carries. */
   failed?(cause: unknown, where: {readonly operation: string; readonly request_id: string}): void

@@ -80,6 +80,24 @@ export const UserAccessQuery = z.strictObject({
   search: z.string().min(1).max(255).optional(),
 })
 
+const Connections = {
+  /** @default the caller, where it is a user who is no admin */
+  user_id: z.string().min(1).max(255).optional().describe('The user whose sign-in it is.'),
+  workspace_id: Handle.optional().describe('The workspace that the server is in, by id or slug.'),
+}
+
+export const McpConnectionQuery = z.strictObject(Connections)
+
+export const McpConnectionsQuery = z.strictObject({...pageParams({most: 500}), ...Connections})
+
+/** The sign-in of a user at the server behind an MCP server. */
+export const McpConnectionRow = z.strictObject({
+  user_id: z.string(),
+  connected: z.boolean(),
+  created_at: z.iso.datetime(),
+  last_updated_at: z.iso.datetime(),
+})
+
 const Default = z.enum(['allow', 'deny'])
 
 export const UserAccessList = z.strictObject({

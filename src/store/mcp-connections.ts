@@ -92,6 +92,11 @@ export async function deleteMcpConnectionsOf(db: Db, organisation_id: string, us
     .execute()
 }
 
+/** Removes the connections of all people at a server. */
+export async function deleteMcpConnectionsAt(db: Db, mcp_server_id: string) {
+  await db.deleteFrom('mcp_connections').where('mcp_server_id', '=', mcp_server_id).execute()
+}
+
 /** Those of people at a server, newest first; of one person with `user_id`. */
 export function listMcpConnections(
   db: Db,

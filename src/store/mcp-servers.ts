@@ -86,6 +86,8 @@ export interface McpUser {
   readonly first_name: string | null
   readonly last_name: string | null
   readonly enabled: 0 | 1 | null
+  /** The user signed in at the server behind it. */
+  readonly is_connected: 0 | 1
 }
 
 /** Members of the server's workspace, by e-mail address. */
@@ -99,7 +101,9 @@ export function listMcpUsers(
     .selectFrom('workspace_users as m')
     .innerJoin('users as u', 'u.id', 'm.user_id')
     .leftJoin('mcp_server_users as a', join => join.onRef('a.user_id', '=', 'm.user_id').on('a.mcp_server_id', '=', id))
+    .leftJoin('mcp_connections as c', join => join.onRef('c.user_id', '=', 'm.user_id').on('c.mcp_server_id', '=', id))
     .select(['m.user_id', 'u.first_name', 'u.last_name', 'a.enabled'])
+    .select(e => e.case().when('c.user_id', 'is', null).then(0).else(1).end().$castTo<0 | 1>().as('is_connected'))
     .where('m.workspace_id', '=', workspace_id)
   if (search !== undefined) {
     const pattern = containing(search)

@@ -101,6 +101,10 @@ export async function archiveWorkspace(db: Db, id: string, now: string) {
   for (const table of TABLES) {
     await db.updateTable(table).set(archived).where('workspace_id', '=', id).where('status', '<>', 'archived').execute()
   }
+  await db
+    .deleteFrom('mcp_connections')
+    .where('mcp_server_id', 'in', e => e.selectFrom('mcp_servers').select('id').where('workspace_id', '=', id))
+    .execute()
   for (const table of ['integration_workspaces', 'mcp_integration_workspaces'] as const)
     await db.updateTable(table).set({enabled: 0, last_updated_at: now}).where('workspace_id', '=', id).execute()
   for (const table of ['labels', 'policies'] as const)

@@ -30,11 +30,6 @@ const FEEDBACK = ['value', 'weight', 'metadata'].flatMap(name => [
 /** Each is there, in every operation that it names; one that is gone fails as one does that is not listed. */
 export const DEVIATIONS: readonly Deviation[] = [
   {
-    operations: ['GET /mcp-servers/{mcpServerId}/connections', 'DELETE /mcp-servers/{mcpServerId}/connections'],
-    differs: ['not served'],
-    granted: `${LATER}: 1.14; docs/decisions/paths.md: 501`,
-  },
-  {
     operations: ['POST /mcp-servers/{mcpServerId}/test'],
     differs: ['not served'],
     granted: 'issue Administration, resources: the MCP traffic itself is a later issue; docs/decisions/paths.md: 501',

@@ -330,6 +330,8 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'mcp_servers.update_capabilities': p => ({params: {mcpServerId: p.mcp_server}, body: CAPABILITIES()}),
   'mcp_servers.list_user_access': p => ({params: {mcpServerId: p.mcp_server}}),
   'mcp_servers.update_user_access': p => ({params: {mcpServerId: p.mcp_server}, body: {default_user_access: 'allow'}}),
+  'mcp_servers.list_connections': p => ({params: {mcpServerId: p.mcp_server}, query: {user_id: p.user}}),
+  'mcp_servers.delete_connection': p => ({params: {mcpServerId: p.mcp_server}, query: {user_id: p.user}}),
   'deployments.list': () => ({}),
   'deployments.create': () => ({body: DEPLOYMENT}),
   'deployments.get': p => ({params: {deploymentId: p.deployment}}),

@@ -1,6 +1,7 @@
 import {Portkey} from 'portkey-ai'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {mcpCapabilities} from '../../src/admin/mcp/capabilities.ts'
+import {mcpConnections} from '../../src/admin/mcp/connections.ts'
 import {mcpIntegrations} from '../../src/admin/mcp/integrations.ts'
 import {mcpServers} from '../../src/admin/mcp/servers.ts'
 import {mcpUserAccess} from '../../src/admin/mcp/user-access.ts'
@@ -8,6 +9,7 @@ import {mcpIntegrationWorkspaces} from '../../src/admin/mcp/workspaces.ts'
 import {secretReferences} from '../../src/admin/secret-references.ts'
 import {workspaces} from '../../src/admin/workspaces.ts'
 import {type CapabilityDetails, UNSYNCED} from '../../src/schema/mcp-integrations.ts'
+import {putMcpConnection} from '../../src/store/mcp-connections.ts'
 import {openConfigurations, putMcpMetadata} from '../../src/store/mcp-integrations.ts'
 import type {CapabilityType} from '../../src/store/tables/registry.ts'
 import {type Admin, refusal, startAdmin} from '../support/admin.ts'
@@ -19,6 +21,7 @@ import {KINDS} from '../support/stores.ts'
 const AT = '2026-03-04T05:06:07.000Z'
 const TOKEN = 'Bearer canary-token-0123456789'
 const MASK = 'Bea•••••6789'
+const SCOPES = ['mcp_servers.read']
 
 describe.each(KINDS)('MCP on %s', kind => {
   let admin: Admin
@@ -31,6 +34,7 @@ describe.each(KINDS)('MCP on %s', kind => {
       mcpServers,
       mcpCapabilities,
       mcpUserAccess,
+      mcpConnections,
       secretReferences,
       workspaces,
     ]
@@ -450,6 +454,60 @@ describe.each(KINDS)('MCP on %s', kind => {
     ])
       expect((await put(body)).status).toBe(400)
     expect((await admin.asWorkspace('GET', `${path}?page=0`)).status).toBe(400)
+  })
+
+  test('sign-ins at the server behind: users see and end their own, admins and keys name one', async () => {
+    const {id: mcp_integration_id} = await opened()
+    const server = await serve({mcp_integration_id})
+    const path = `/v1/mcp-servers/${server.slug}/connections`
+    const people = await Promise.all(
+      ['member', 'manager'].map(role => seedUser(admin, 'member', {[admin.workspace_id]: role as 'member'})),
+    )
+    const [ada, bob] = people as [(typeof people)[0], (typeof people)[0]]
+    const {organisation_id} = admin
+    const connect = (user_id: string, mcp_server_id = server.id) =>
+      putMcpConnection(admin.store.db, {
+        ...{mcp_integration_id, mcp_server_id, user_id, organisation_id, upstream: 'https://mcp.example.com'},
+        ...{issuer: null, tokens: Buffer.from('canary-tokens'), scope: null, expires_at: null, refresh_at: null},
+        ...{held_off_until: null, created_at: AT, last_updated_at: AT},
+      })
+    await connect(ada.id)
+    await connect(bob.id)
+    const at_all = {organisation_id, workspace_id: admin.workspace_id}
+    const keys = await Promise.all(
+      people.map(({id}) => admin.seedKey(at_all, {kind: 'workspace-user', user_id: id, scopes: SCOPES})),
+    )
+    const [ada_key] = keys.map(({key}) => key) as [string]
+    const row = (user_id: string) => ({user_id, connected: true, created_at: AT, last_updated_at: AT})
+    const listed = async (key: string, query = '') => (await admin.send(key, 'GET', `${path}${query}`)).body
+
+    const access = (await admin.asWorkspace('GET', `/v1/mcp-servers/${server.id}/user-access?page_size=500`)).body.data
+    const status = Object.fromEntries(
+      access.map((each: {user_id: string; connection_status: string}) => [each.user_id, each.connection_status]),
+    )
+    expect([status[ada.id], status[bob.id]]).toEqual(['connected', 'connected'])
+    expect(await listed(ada_key)).toEqual({data: [row(ada.id)], total: 1, has_more: false})
+    expect(await listed(ada_key, `?user_id=${bob.id}`)).toEqual({data: [], total: 0, has_more: false})
+    for (const key of [admin.workspace_key, admin.admin_key]) {
+      expect((await listed(key)).data.message).toContain('user_id: is required where the caller is no user')
+      expect((await listed(key, `?user_id=${bob.id}`)).data).toEqual([row(bob.id)])
+      expect((await listed(key, `?user_id=${bob.id}&workspace_id=${sibling.slug}`)).data.errorCode).toBe('AB08')
+      expect((await listed(key, `?user_id=${bob.id}&workspace_id=${admin.workspace_slug}`)).data).toEqual([row(bob.id)])
+      expect((await admin.send(key, 'DELETE', path)).status).toBe(400)
+    }
+    expect((await admin.send(ada_key, 'DELETE', `${path}?user_id=${bob.id}`)).status).toBe(404)
+    expect((await admin.send(ada_key, 'DELETE', path)).body).toEqual({success: true})
+    expect((await admin.send(ada_key, 'DELETE', path)).status).toBe(404)
+    expect((await listed(admin.workspace_key, `?user_id=${bob.id}`)).data).toEqual([row(bob.id)])
+    const {key: reader} = await admin.seedKey(at_all, {scopes: SCOPES})
+    expect((await admin.send(reader, 'DELETE', `${path}?user_id=${bob.id}`)).status).toBe(403)
+    expect((await admin.send(admin.workspace_key, 'DELETE', `${path}?user_id=${bob.id}`)).body).toEqual({success: true})
+    expect((await admin.auditLog()).at(-1)).toMatchObject({resource_type: 'mcp-server', resource_id: server.id})
+
+    await connect(ada.id)
+    await admin.asWorkspace('DELETE', `/v1/mcp-servers/${server.id}`)
+    const left = await admin.store.db.selectFrom('mcp_connections').select('user_id').execute()
+    expect(left).toEqual([])
   })
 
   test('a workspace that goes takes its integrations and servers with it', async () => {

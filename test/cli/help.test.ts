@@ -39,7 +39,7 @@ test('these are the commands', () => {
     ...['create', 'list', 'show', 'update', 'delete', 'workspaces', 'capabilities', 'metadata'].map(
       verb => `mcp-integrations ${verb}`,
     ),
-    ...['create', 'list', 'show', 'update', 'delete', 'capabilities', 'metadata', 'users'].map(
+    ...['create', 'list', 'show', 'update', 'delete', 'capabilities', 'metadata', 'users', 'connections'].map(
       verb => `mcp-servers ${verb}`,
     ),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `deployments ${verb}`),

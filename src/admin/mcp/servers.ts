@@ -12,6 +12,7 @@ import {
 } from '../../schema/mcp-servers.ts'
 import {Handle} from '../../schema/names.ts'
 import {Empty} from '../../schema/paging.ts'
+import {deleteMcpConnectionsAt} from '../../store/mcp-connections.ts'
 import {findMcpIntegration} from '../../store/mcp-integrations.ts'
 import * as store from '../../store/mcp-servers.ts'
 import type {McpServersTable} from '../../store/tables/registry.ts'
@@ -178,6 +179,7 @@ async function updated(call: OperationCall<typeof params, undefined, typeof McpS
 async function deleted(call: OperationCall<typeof params>) {
   const {id, workspace_id} = await reachMcpServer(call, call.params.mcpServerId)
   await store.updateMcpServer(call.db, id, {status: 'archived', last_updated_at: call.now})
+  await deleteMcpConnectionsAt(call.db, id)
   call.auditTarget(id, workspace_id)
   return {}
 }

@@ -46,11 +46,11 @@ async function listed(call: OperationCall<typeof params, typeof UserAccessQuery>
   const {page, page_size, search} = call.query
   const current = {current_page: page - 1, page_size}
   const {rows, total} = await store.listMcpUsers(call.db, server, search, current)
-  const data = rows.map(({enabled, ...user}) => ({
+  const data = rows.map(({enabled, is_connected, ...user}) => ({
     ...user,
     enabled: enabled === null ? server.default_user_access === 'allow' : enabled === 1,
     has_override: enabled !== null,
-    connection_status: 'not_connected' as const,
+    connection_status: Number(is_connected) === 1 ? ('connected' as const) : ('not_connected' as const),
   }))
   return {...mcpList(data, total, current), default_user_access: server.default_user_access}
 }

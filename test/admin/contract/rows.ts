@@ -3,6 +3,7 @@ import {newId, newTimeId} from '../../../src/base/ids.ts'
 import {openSession} from '../../../src/identity/open-session.ts'
 import type {CapabilityDetails, McpMetadata} from '../../../src/schema/mcp-integrations.ts'
 import {insertIdentity} from '../../../src/store/identities.ts'
+import {putMcpConnection} from '../../../src/store/mcp-connections.ts'
 import {putMcpMetadata} from '../../../src/store/mcp-integrations.ts'
 import type {Admin} from '../../support/admin.ts'
 import {keepBodies} from '../../support/bodies.ts'
@@ -247,6 +248,11 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
   const mcp_server = (
     await made('/mcp-servers', {name: 'Kept', description: 'Kept', mcp_integration_id: mcp_integration, workspace_id})
   ).id
+  await putMcpConnection(db, {
+    ...{mcp_integration_id: mcp_integration, mcp_server_id: mcp_server, user_id: user, organisation_id: organisation},
+    ...{upstream: 'https://mcp.example.com', issuer: null, tokens: Buffer.of(1), scope: null, expires_at: null},
+    ...{refresh_at: null, held_off_until: null, created_at: AT, last_updated_at: AT},
+  })
 
   const log = newTimeId(Date.parse(AT))
   const trace = newId()

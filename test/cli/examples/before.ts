@@ -1,5 +1,6 @@
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {join} from 'node:path'
+import {putMcpConnection} from '../../../src/store/mcp-connections.ts'
 import {heldToken, signer} from '../../support/tokens.ts'
 import {run} from '../support.ts'
 import {logCall, namePolicy} from './fill.ts'
@@ -68,6 +69,27 @@ export const BEFORE: Readonly<Record<string, Before>> = {
   'secret-references create': gone(['/secret-references/vault-mcp']),
   'mcp-integrations create': gone(['/mcp-integrations/house-docs']),
   'mcp-servers create': gone(['/mcp-servers/docs']),
+  'mcp-servers connections': ({db}) =>
+    db(async store => {
+      const of = await store
+        .selectFrom('mcp_servers')
+        .select(['id', 'mcp_integration_id', 'organisation_id'])
+        .where('slug', '=', 'docs')
+        .where('status', '=', 'active')
+        .executeTakeFirstOrThrow()
+      const user = await store
+        .selectFrom('users')
+        .select('id')
+        .where('email', '=', 'ada@example.com')
+        .executeTakeFirstOrThrow()
+      const at = new Date().toISOString()
+      await putMcpConnection(store, {
+        ...{mcp_integration_id: of.mcp_integration_id, mcp_server_id: of.id, user_id: user.id},
+        ...{organisation_id: of.organisation_id, upstream: 'https://mcp.example.com', issuer: null},
+        ...{tokens: Buffer.of(1), scope: null, expires_at: null, refresh_at: null, held_off_until: null},
+        ...{created_at: at, last_updated_at: at},
+      })
+    }),
   'deployments create': gone(['/deployments/eu-1']),
   'labels create': async ({inject}) => {
     const {data} = (await inject('GET', '/labels?search=canary')) as {data: {id: string}[]}

@@ -469,6 +469,25 @@ describe.each(KINDS)('tokens of people, on %s', kind => {
     })
   })
 
+  test('tokens of an ended connection are revoked where they came from; failures are logged', async () => {
+    const {upstream, target, process} = await connected()
+    const {revokeTokens} = await import('../../../src/mcp/credentials/revocation.ts')
+    const lines: unknown[] = []
+    const services = {...process.services, log: {warn: (facts: unknown) => void lines.push(facts)}}
+    const connection = (await house.connection(target))!
+    await revokeTokens(services, target.integration, connection)
+    const form = Object.fromEntries(new URLSearchParams(upstream.at('/revoke')[0]!.body))
+    expect(form).toEqual({
+      token: expect.stringMatching(/^refresh-/),
+      token_type_hint: 'refresh_token',
+      client_id: 'client-1',
+    })
+    upstream.answers.set('/revoke', answer(503))
+    await revokeTokens(services, target.integration, connection)
+    expect(lines).toEqual([expect.objectContaining({mcp_integration_id: target.integration.id})])
+    expect(JSON.stringify(lines)).not.toContain('refresh-')
+  })
+
   test('no token, code or verifier is in the database in plain', async () => {
     const {upstream, target} = await connected({access_token: 'canary-access', refresh_token: 'canary-refresh'})
     const row = (await house.connection(target))!

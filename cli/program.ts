@@ -30,6 +30,7 @@ import {limits} from './commands/limits.ts'
 import {login, logout} from './commands/login.ts'
 import {logs} from './commands/logs.ts'
 import {mcpIntegrations} from './commands/mcp-integrations.ts'
+import {mcpOauthClients} from './commands/mcp-oauth-clients.ts'
 import {mcpServers} from './commands/mcp-servers.ts'
 import {members} from './commands/members.ts'
 import {organisations} from './commands/organisations.ts'
@@ -93,6 +94,7 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     secretReferences(),
     mcpIntegrations(),
     mcpServers(),
+    mcpOauthClients(),
     deployments(),
     prompts(),
     partials(),

@@ -22,6 +22,7 @@ import {logs} from './logs.ts'
 import {mcpCapabilities} from './mcp/capabilities.ts'
 import {mcpConnections} from './mcp/connections.ts'
 import {mcpIntegrations} from './mcp/integrations.ts'
+import {mcpOauthClients} from './mcp/oauth-clients.ts'
 import {mcpServers} from './mcp/servers.ts'
 import {mcpUserAccess} from './mcp/user-access.ts'
 import {mcpIntegrationWorkspaces} from './mcp/workspaces.ts'
@@ -93,6 +94,7 @@ const SERVED = withOpenapi([
   ...mcpIntegrations,
   ...mcpIntegrationWorkspaces,
   ...mcpServers,
+  ...mcpOauthClients,
   ...mcpCapabilities,
   ...mcpUserAccess,
   ...mcpConnections,

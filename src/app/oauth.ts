@@ -1,5 +1,5 @@
 import {request} from 'undici'
-import {linkBase} from '../admin/link-base.ts'
+import {linkBase, mcpBase} from '../admin/link-base.ts'
 import type {Egress} from '../base/egress/pools.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
@@ -29,11 +29,10 @@ interface OAuthParts {
 /** The authorization server of MCP, and the look-up by which its door knows the callers who have tokens of it. */
 export function openOAuth({settings, store, seal, log, sign_in_needs, now}: OAuthParts) {
   const egress = openEgress(settings)
-  const people_url = linkBase({settings})
   const services: OAuthServices = {
-    ...{store, settings, seal, log, people_url},
+    ...{store, settings, seal, log, people_url: linkBase({settings})},
     now: () => new Date(now()),
-    base_url: settings.mcp_gateway_base_url ?? people_url,
+    base_url: mcpBase({settings}),
     cookies: cookieJar(settings.session_cookie_secure),
     readDocument: url => documentThrough(egress, url),
     accessByKey: (key, showing) => apiKeys(store.db, sign_in_needs).authenticate(key, showing),

@@ -67,8 +67,8 @@ export function sentKey(headers: IncomingHttpHeaders): {readonly key: string | u
   return {key: values['api-key']?.trim() || bearer(headers.authorization), prefix}
 }
 
-/** A service key, a session, an invite or a token of a directory, as they are made here; not in the midst of a word. */
-const MADE_HERE = /(?<![\w-])g[ksid]-[\w-]{43}(?![\w-])/
+/** Keys, sessions, invites, tokens of directories and of OAuth, as they are made here; not in the midst of a word. */
+const MADE_HERE = /(?<![\w-])(?:g[ksid]-|mcp_(?:at|rt|code|secret)_)[\w-]{43}(?![\w-])/
 const BASIC = /^\s*basic\s+([\w+/=-]+)\s*$/i
 
 /**

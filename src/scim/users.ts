@@ -120,12 +120,12 @@ async function changed(context: ScimContext, before: ScimUserRow, resource: Muta
   return found(context, before.user_id)
 }
 
-/** Ends all that he has here: memberships, keys, sessions, and invites that wait for his address. */
+/** Ends all that he has here: memberships, keys, sessions, grants of clients, and invites that wait for his address. */
 async function archive(context: ScimContext, user: ScimUserRow): Promise<void> {
   const {db, organisation_id, notes, now} = context
   if (user.role === 'owner') await requireOtherOwner(context)
-  const {sessions, keys, invites} = await people.accessOf(db, organisation_id, user)
-  notes.push(`ended: ${sessions} sessions, ${keys} keys, ${invites} invites`)
+  const {sessions, keys, invites, grants} = await people.accessOf(db, organisation_id, user)
+  notes.push(`ended: ${sessions} sessions, ${keys} keys, ${invites} invites, ${grants} grants of MCP clients`)
   await people.leaveOrganisation(db, organisation_id, user.user_id, now)
 }
 

@@ -277,12 +277,12 @@ function usersOf(db: Db, organisation_id: string) {
     .where('organisation_users.organisation_id', '=', organisation_id)
 }
 
-/** How many sessions, keys and pending invites of an organisation a user has. */
+/** How many sessions, keys, pending invites and grants of MCP clients of an organisation a user has. */
 export async function accessOf(
   db: Db,
   organisation_id: string,
   {user_id, email}: {readonly user_id: string; readonly email: string},
-): Promise<{readonly sessions: number; readonly keys: number; readonly invites: number}> {
+): Promise<Readonly<Record<'sessions' | 'keys' | 'invites' | 'grants', number>>> {
   const of = db.selectNoFrom(e => [
     e
       .selectFrom('sessions')
@@ -305,7 +305,14 @@ export async function accessOf(
       .where('email', '=', email)
       .where('status', '=', 'pending')
       .as('invites'),
+    e
+      .selectFrom('mcp_oauth_grants')
+      .select(sql<number>`count(*)`.as('n'))
+      .where('organisation_id', '=', organisation_id)
+      .where('user_id', '=', user_id)
+      .where('revoked_at', 'is', null)
+      .as('grants'),
   ])
-  const {sessions, keys, invites} = await of.executeTakeFirstOrThrow()
-  return {sessions: Number(sessions), keys: Number(keys), invites: Number(invites)}
+  const {sessions, keys, invites, grants} = await of.executeTakeFirstOrThrow()
+  return {sessions: Number(sessions), keys: Number(keys), invites: Number(invites), grants: Number(grants)}
 }

@@ -38,6 +38,7 @@ describe.each(KINDS)('what is archived, on %s,', kind => {
       'domains.delete',
       'scim_tokens.delete',
       'identities.delete',
+      'mcp_oauth_clients.delete',
     ]
     const removals = OPERATIONS.filter(({id}) => by_hand.includes(id))
     for (const operation of removals.toSorted((a, b) => by_hand.indexOf(a.id) - by_hand.indexOf(b.id)))

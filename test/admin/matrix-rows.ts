@@ -110,6 +110,7 @@ export interface Place {
   readonly scim_mapping: string
   readonly domain: string
   readonly scim_token: string
+  readonly mcp_oauth_client: string
   readonly session: string
   readonly identity: string
 }
@@ -320,6 +321,11 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   }),
   'mcp_integrations.list_capabilities': p => ({params: {mcpIntegrationId: p.mcp_integration}}),
   'mcp_integrations.update_capabilities': p => ({params: {mcpIntegrationId: p.mcp_integration}, body: CAPABILITIES()}),
+  'mcp_oauth_clients.list': () => ({}),
+  'mcp_oauth_clients.create': () => ({body: {name: 'Made', redirect_uris: ['http://localhost/cb']}}),
+  'mcp_oauth_clients.get': p => ({params: {clientId: p.mcp_oauth_client}}),
+  'mcp_oauth_clients.update': p => ({params: {clientId: p.mcp_oauth_client}, body: {name: 'Changed'}}),
+  'mcp_oauth_clients.delete': p => ({params: {clientId: p.mcp_oauth_client}}),
   'mcp_servers.list': inWorkspace,
   'mcp_servers.create': p => ({body: {name: 'Made', mcp_integration_id: p.mcp_integration, workspace_id: p.workspace}}),
   'mcp_servers.get': p => ({params: {mcpServerId: p.mcp_server}}),

@@ -244,6 +244,7 @@ describe.each(VARIANTS)('with security settings as %s', (variant, security) => {
       deployment: (await made('/deployments', DEPLOYMENT)).id,
       domain: await seedDomain(organisation),
       ...(await seedSignIn(organisation, user)),
+      mcp_oauth_client: (await made('/mcp-oauth-clients', {name: 'Kept', redirect_uris: ['http://localhost/cb']})).id,
       scim_token: (await made('/admin/organisation/scim-tokens', {name: 'Kept'})).id,
       scim_mapping: (await made('/scim/workspaces', {workspace_id, role: 'member', scim_group_name: 'Made'})).id,
     }

@@ -42,6 +42,7 @@ test('these are the commands', () => {
     ...['create', 'list', 'show', 'update', 'delete', 'capabilities', 'metadata', 'users', 'connections'].map(
       verb => `mcp-servers ${verb}`,
     ),
+    ...['create', 'list', 'show', 'update', 'delete'].map(verb => `mcp-oauth-clients ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `deployments ${verb}`),
     ...['create', 'list', 'show', 'update', 'publish', 'label', 'versions', 'render', 'run', 'delete'].map(
       verb => `prompts ${verb}`,

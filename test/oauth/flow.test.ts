@@ -304,6 +304,19 @@ describe.each(KINDS)('OAuth of MCP on %s', kind => {
     expect((await house.exchange(client, code)).body.error).toBe('invalid_grant')
   })
 
+  test('one who has to come in by the provider now and then is asked to, before tokens are given again', async () => {
+    const client = await house.client()
+    const {refresh_token} = await house.tokens(mia.browser, client)
+    await house.gateway.auth({provisioning: {keys_need_sign_in_days: 7}})
+    house.pass(6 * DAY_MS)
+    const {status, body} = await house.refresh(client, refresh_token)
+    expect(status).toBe(200)
+    house.pass(DAY_MS)
+    expect((await house.refresh(client, body.refresh_token)).body.error).toBe('invalid_grant')
+    await house.gateway.auth({provisioning: {keys_need_sign_in_days: null}})
+    expect((await house.refresh(client, body.refresh_token)).status).toBe(200)
+  })
+
   test('a person who may not use a server can only refuse', async () => {
     const uma = await house.person('uma', 'member')
     const client = await house.client()

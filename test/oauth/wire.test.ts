@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest'
 import {challengeOf} from '../../src/identity/mcp-oauth/challenge.ts'
+import {answerAt, matchesRedirect, readRedirect} from '../../src/identity/mcp-oauth/redirect-uris.ts'
 import {protectedResourcePath, readResource} from '../../src/identity/mcp-oauth/resources.ts'
 import {boundedScopes, coversScopes, hasMcpScope, readScopes} from '../../src/identity/mcp-oauth/scopes.ts'
 import {resourceDocument, serverDocument} from '../../src/oauth/wire/documents.ts'
 import {isVerifierOf} from '../../src/oauth/wire/pkce.ts'
-import {answerAt, matchesRedirect, readRedirect} from '../../src/oauth/wire/redirect-uris.ts'
 import {CHALLENGE, VERIFIER} from './house.ts'
 
 const BASE = 'https://gw.example.test'

@@ -136,6 +136,7 @@ async function furnished({gateway, comes}: PeopleHouse, workspace_id: string): P
     domain: domains[0]!.id,
     session: sessions[0]!.id,
     identity: identities[0]!.id,
+    mcp_oauth_client: (await made('/mcp-oauth-clients', {name: 'Kept', redirect_uris: ['http://localhost/cb']})).id,
     scim_token: (await made('/admin/organisation/scim-tokens', {name: 'Kept'})).id,
     scim_mapping: (await made('/scim/workspaces', mapping)).id,
   }

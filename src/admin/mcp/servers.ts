@@ -16,7 +16,7 @@ import {deleteMcpConnectionsAt} from '../../store/mcp-connections.ts'
 import {findMcpIntegration} from '../../store/mcp-integrations.ts'
 import * as store from '../../store/mcp-servers.ts'
 import type {McpServersTable} from '../../store/tables/registry.ts'
-import {linkBase} from '../link-base.ts'
+import {mcpBase} from '../link-base.ts'
 import {type OperationCall, operation} from '../operation.ts'
 import type {AdminServices} from '../services.ts'
 import {freeSlug} from '../slugs.ts'
@@ -209,7 +209,7 @@ function row(app: AdminServices, server: store.McpServerRow): z.input<typeof Mcp
     auth_type: server.integration_auth_type,
     workspace_name: server.workspace_name,
     workspace_slug: server.workspace_slug,
-    url: `${linkBase(app)}/${server.slug}/mcp`,
+    url: `${mcpBase(app)}/${server.slug}/mcp`,
     metadata: briefMetadata({metadata: server.integration_metadata}),
   }
 }

@@ -1,8 +1,8 @@
+import {type RedirectTarget, readRedirect} from '../../identity/mcp-oauth/redirect-uris.ts'
 import type {Db} from '../../store/database.ts'
 import {findOAuthClient} from '../../store/oauth-clients.ts'
 import type {McpOauthClientsTable} from '../../store/tables/oauth.ts'
 import type {OAuthServices} from '../services.ts'
-import {type RedirectTarget, readRedirect} from '../wire/redirect-uris.ts'
 import {isDocumentId, isHostAllowed} from './documents.ts'
 
 const LONGEST_ID = 1024

@@ -1,12 +1,12 @@
 import {z} from 'zod'
+import {readRedirect} from '../../identity/mcp-oauth/redirect-uris.ts'
 import {hashOfWord, makeWord} from '../../identity/mcp-oauth/words.ts'
+import {CLIENT_AUTH_METHODS} from '../../schema/mcp-oauth-clients.ts'
 import {findNul} from '../../schema/nul.ts'
 import {countUnusedClients, insertOAuthClient} from '../../store/oauth-clients.ts'
 import type {McpOauthClientsTable} from '../../store/tables/oauth.ts'
 import type {OAuthServices} from '../services.ts'
-import {AUTH_METHODS} from '../wire/documents.ts'
 import {OAuthFault} from '../wire/fault.ts'
-import {readRedirect} from '../wire/redirect-uris.ts'
 
 const MOST_UNUSED = 10_000
 /** A client that anyone may register acts for people only. */
@@ -24,7 +24,7 @@ export const ClientMetadata = z.object({
   client_name: Line.optional(),
   grant_types: z.array(z.string().max(100)).max(20).optional(),
   response_types: z.array(z.string().max(100)).max(20).optional(),
-  token_endpoint_auth_method: z.enum(AUTH_METHODS).default('none'),
+  token_endpoint_auth_method: z.enum(CLIENT_AUTH_METHODS).default('none'),
   scope: Text.optional(),
   application_type: z.enum(['web', 'native']).optional(),
   client_uri: Text.optional(),

@@ -1,3 +1,4 @@
+import {rememberedRedirect} from '../../identity/mcp-oauth/redirect-uris.ts'
 import {coversScopes, scopeList} from '../../identity/mcp-oauth/scopes.ts'
 import {hashOfWord} from '../../identity/mcp-oauth/words.ts'
 import type {Db} from '../../store/database.ts'
@@ -6,7 +7,6 @@ import {listUsableServers, type OAuthServer} from '../../store/oauth-servers.ts'
 import type {FoundSession} from '../../store/sessions.ts'
 import type {McpOauthTransactionsTable} from '../../store/tables/oauth.ts'
 import type {OAuthClient} from '../clients/client.ts'
-import {rememberedRedirect} from '../wire/redirect-uris.ts'
 
 /** The servers that a person may open to a client: the one that the request names, or all of his. */
 export function serversFor(

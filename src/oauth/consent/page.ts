@@ -1,6 +1,6 @@
+import type {RedirectTarget} from '../../identity/mcp-oauth/redirect-uris.ts'
 import {pageText, plainPage} from '../../identity/plain-page.ts'
 import type {OAuthServer} from '../../store/oauth-servers.ts'
-import type {RedirectTarget} from '../wire/redirect-uris.ts'
 
 const SENTENCES: readonly (readonly [scopes: readonly string[], sentence: string])[] = [
   [['mcp', 'mcp:*'], 'everything that you may do there'],

@@ -1,3 +1,4 @@
+import {answerAt, matchesRedirect, readRedirect} from '../../identity/mcp-oauth/redirect-uris.ts'
 import {isSameServer, readResource} from '../../identity/mcp-oauth/resources.ts'
 import {boundedScopes, readScopes} from '../../identity/mcp-oauth/scopes.ts'
 import type {McpServerNames} from '../../store/oauth-servers.ts'
@@ -7,7 +8,6 @@ import type {OAuthServices} from '../services.ts'
 import {type OAuthError, OAuthFault, OAuthPageFault} from '../wire/fault.ts'
 import {type OAuthFields, oauthFields} from '../wire/fields.ts'
 import {isChallenge} from '../wire/pkce.ts'
-import {answerAt, matchesRedirect, readRedirect} from '../wire/redirect-uris.ts'
 
 /** A request for authorization that may be shown to a person. */
 export interface AuthorizationRequest {

@@ -1,4 +1,4 @@
-import {coversScopes, readScopes, scopeList} from '../../identity/mcp-oauth/scopes.ts'
+import {boundedScopes, coversScopes, readScopes, scopeList} from '../../identity/mcp-oauth/scopes.ts'
 import {hashOfWord} from '../../identity/mcp-oauth/words.ts'
 import type {Db} from '../../store/database.ts'
 import {extendGrant, type FoundOAuthToken, findOAuthToken, noteRotation} from '../../store/oauth-grants.ts'
@@ -7,6 +7,7 @@ import {noteGrant} from '../audit.ts'
 import type {OAuthServices} from '../services.ts'
 import {OAuthFault} from '../wire/fault.ts'
 import {issueTokens, type TokenReply} from './issue.ts'
+import {needsSignIn} from './needs.ts'
 import {type ExchangeOutcome, INVALID_GRANT, repliedTokens, revokeForMisuse, type TokenRequest} from './outcome.ts'
 import {isTargetOf, TARGET_REFUSED} from './target.ts'
 
@@ -29,10 +30,13 @@ export async function refreshTokens(services: OAuthServices, request: TokenReque
         return revokeForMisuse(db, services, {grant, visit, reason: 'refresh_token_of_other_client'})
       if (isUsedUp(token, services, now))
         return revokeForMisuse(db, services, {grant, visit, reason: 'refresh_token_reused'})
-      const server = grant.user_id === null ? undefined : await findUsableServer(db, {...grant, user_id: grant.user_id})
-      if (!server) return INVALID_GRANT
+      const {user_id} = grant
+      const server = user_id === null ? undefined : await findUsableServer(db, {...grant, user_id})
+      if (user_id === null || !server || (await needsSignIn(db, grant, {user_id, now}))) return INVALID_GRANT
       if (!isTargetOf(resource, server, services.base_url)) return TARGET_REFUSED
-      const scopes = scope === undefined ? grant.scopes : narrowed(scope, grant.scopes)
+      const wanted = scope === undefined ? scopeList(grant.scopes) : narrowed(scope, grant.scopes)
+      const scopes = boundedScopes(wanted, request.client.scopes).join(' ')
+      if (scopes === '') return INVALID_GRANT
       await noteUse(db, services, token, request)
       return (await issueTokens(db, grant, {scopes, now})) ?? INVALID_GRANT
     }),
@@ -57,11 +61,11 @@ function isUsedUp({rotated_at}: FoundOAuthToken, {settings}: OAuthServices, now:
 }
 
 /** A part of what was granted; a wider one needs a new consent. */
-function narrowed(scope: string, granted: string): string {
+function narrowed(scope: string, granted: string): readonly string[] {
   const wanted = readScopes(scope)
   if (!wanted || !coversScopes(scopeList(granted), wanted))
     throw new OAuthFault('invalid_scope', 'scope: asks for more than was granted. Authorize again for it.')
-  return wanted.join(' ')
+  return wanted
 }
 
 async function noteUse(db: Db, services: OAuthServices, token: FoundOAuthToken, {visit}: TokenRequest) {

@@ -1,4 +1,5 @@
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
+import {readRedirect} from '../../identity/mcp-oauth/redirect-uris.ts'
 import {readMcpPath} from '../../identity/mcp-oauth/resources.ts'
 import {scopeList} from '../../identity/mcp-oauth/scopes.ts'
 import type {McpServerNames, OAuthServer} from '../../store/oauth-servers.ts'
@@ -16,7 +17,6 @@ import {mayRequest} from '../rates.ts'
 import type {OAuthServices} from '../services.ts'
 import {OAuthFault, OAuthPageFault} from '../wire/fault.ts'
 import {oauthFields} from '../wire/fields.ts'
-import {readRedirect} from '../wire/redirect-uris.ts'
 import {visitOf} from './visits.ts'
 
 const CONSENT = '/oauth/consent'

@@ -1,9 +1,9 @@
 import {mcpPath} from '../../identity/mcp-oauth/resources.ts'
 import {MCP_SCOPES, OFFLINE} from '../../identity/mcp-oauth/scopes.ts'
+import {CLIENT_AUTH_METHODS} from '../../schema/mcp-oauth-clients.ts'
 import type {McpServerNames} from '../../store/oauth-servers.ts'
 
 export const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const
-export const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const
 
 export interface DocumentFacts {
   /** The address of MCP, without a slash at its end; it is the issuer. */
@@ -25,7 +25,7 @@ export function resourceDocument(names: McpServerNames, {base_url}: Pick<Documen
 
 /** The document about this authorization server (RFC 8414), the same for every server of MCP. */
 export function serverDocument({base_url, reads_client_documents}: DocumentFacts) {
-  const confidential = AUTH_METHODS.filter(method => method !== 'none')
+  const confidential = CLIENT_AUTH_METHODS.filter(method => method !== 'none')
   return {
     issuer: base_url,
     authorization_endpoint: `${base_url}/oauth/authorize`,
@@ -37,9 +37,9 @@ export function serverDocument({base_url, reads_client_documents}: DocumentFacts
     response_modes_supported: ['query'],
     grant_types_supported: GRANT_TYPES,
     code_challenge_methods_supported: ['S256'],
-    token_endpoint_auth_methods_supported: AUTH_METHODS,
+    token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     introspection_endpoint_auth_methods_supported: confidential,
-    revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     scopes_supported: [...MCP_SCOPES, OFFLINE],
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: reads_client_documents,

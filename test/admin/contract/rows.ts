@@ -337,6 +337,7 @@ export async function furnished(admin: Admin, owner: Person): Promise<Furnished>
     session,
     identity,
     domain,
+    mcp_oauth_client: (await made('/mcp-oauth-clients', {name: 'Kept', redirect_uris: ['http://localhost/cb']})).id,
     scim_token: (await made('/admin/organisation/scim-tokens', {name: 'directory'})).id,
     user,
     invite,

@@ -31,6 +31,7 @@ export async function fill(inject: Inject) {
   await made('/operator/sessions', {email: 'ada@example.com', ttl_s: 3600})
   await made('/operator/domains', {domain: 'example.com'})
   await made('/admin/organisation/scim-tokens', {name: 'directory'})
+  await made('/mcp-oauth-clients', {name: 'House assistant', redirect_uris: ['https://assistant.example.com/callback']})
   await inject('PUT', '/admin/organisation/auth', {sso: {connections: CONNECTIONS}})
   await made('/operator/identities', {email: 'ada@example.com', subject: 'ada', issuer: 'https://login.example.com'})
   await made('/admin/users/invites', {
@@ -124,6 +125,7 @@ export async function fixIds(db: Db) {
     scim_mappings: MAPPING,
     scim_tokens: SESSION,
     identities: SESSION,
+    mcp_oauth_clients: 'mcp_client_house-assistant',
   } as const
   for (const [table, id] of Object.entries(tables))
     await db

@@ -15,9 +15,13 @@ export interface OAuthReply {
 }
 
 /** A gateway with servers of MCP, and people who let clients use them. Its clock moves when a test says so. */
-export async function openOAuthHouse(kind: StoreKind = 'sqlite', env: Record<string, string> = {}) {
+export async function openOAuthHouse(
+  kind: StoreKind = 'sqlite',
+  env: Record<string, string> = {},
+  options: Parameters<typeof openSignInGateway>[2] = {},
+) {
   const clock = {ms: START_MS}
-  const gateway = await openSignInGateway(kind, env, {now: () => clock.ms})
+  const gateway = await openSignInGateway(kind, env, {...options, now: () => clock.ms})
   const base = gateway.shared.CONTROL_PLANE_URL ?? env.CONTROL_PLANE_URL!
   const {data: workspaces} = await gateway.admin<{data: {id: string; slug: string}[]}>('GET', '/admin/workspaces')
   const house = {

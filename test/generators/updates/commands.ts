@@ -18,6 +18,7 @@ export const LEFT_OUT: ReadonlySet<string> = new Set([
   'secret-references update',
   'mcp-integrations update',
   'mcp-servers update',
+  'mcp-oauth-clients update',
 ])
 
 /** Options that say how or where, not what. */

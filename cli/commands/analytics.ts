@@ -170,7 +170,10 @@ export function groupsBy(noun: 'analytics' | 'logs', about: string): Command {
     `gateway ${noun} by model --since 30d`,
     `gateway ${noun} by api_key --columns cost,p95_latency,success_rate`,
   ])
-    .argument('<group>', 'ai_service, model, status_code, api_key, config, workspace, provider or prompt')
+    .argument(
+      '<group>',
+      'ai_service, model, status_code, api_key, config, workspace, provider, prompt, mcp_server or mcp_tool',
+    )
     .option(
       '--columns <names>',
       'by commas: cost, total_tokens, avg_latency, p95_latency, success_rate, last_seen ...',

@@ -37,6 +37,8 @@ export const GROUPS = [
   'workspace',
   'provider',
   'prompt',
+  'mcp_server',
+  'mcp_tool',
 ] as const
 export type AnalyticsGroup = (typeof GROUPS)[number]
 
@@ -67,6 +69,10 @@ export const GroupRow = z.strictObject({
   workspace: Name,
   provider: Name,
   prompt: Name,
+  /** The slug of an MCP server. */
+  mcp_server: Name,
+  /** A tool that was called, behind the slug of its server: `tickets/create`. */
+  mcp_tool: Name,
   requests: Count,
   /** US cents. */
   cost: Amount.optional(),

@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {ToolPriceList} from './tool-prices.ts'
 import {readKeySet} from '../base/jwt/key-set.ts'
 import {readAge} from '../base/jwt/times.ts'
 import {ALGORITHMS} from '../base/jwt/token.ts'
@@ -199,17 +200,6 @@ export const McpExternalAuth = z.strictObject({
 })
 export type McpExternalAuth = z.output<typeof McpExternalAuth>
 
-/** US cents for a call. */
-const Cents = z.number().min(0).max(1_000_000)
-export const McpToolPrices = z.strictObject({
-  default: Cents.optional(),
-  tools: z
-    .record(z.string().min(1).max(1024), Cents)
-    .refine(tools => Object.keys(tools).length <= 5000, 'expected at most 5000 tools')
-    .optional(),
-})
-export type McpToolPrices = z.output<typeof McpToolPrices>
-
 /** Another spelling of a key on input; one of the two is given. */
 const ALIASES = {headers: 'custom_headers', passthrough_headers: 'passthrough_header'} as const
 
@@ -223,7 +213,7 @@ export const McpConfigurations = z
     user_identity_forwarding: McpIdentityForwarding.optional(),
     jwt_validation: McpJwtValidation.optional(),
     external_auth_config: McpExternalAuth.optional(),
-    tool_prices: McpToolPrices.optional(),
+    tool_prices: ToolPriceList.optional(),
     tool_pinning: z.enum(['off', 'warn', 'enforce']).optional(),
     new_capabilities: z.enum(['allow', 'deny']).optional(),
     headers: Headers.optional(),

@@ -30,7 +30,11 @@ const DIMENSIONS: Readonly<Record<AnalyticsGroup, Dimension>> = {
   workspace: 'workspace_id',
   provider: 'provider_slug',
   prompt: 'prompt',
+  mcp_server: 'mcp_server',
+  mcp_tool: 'mcp_tool',
 }
+/** Groups of MCP alone: calls of models have no place in them. */
+const OF_MCP: ReadonlySet<AnalyticsGroup> = new Set(['mcp_server', 'mcp_tool'])
 
 type Row = z.input<typeof GroupRow>
 
@@ -61,7 +65,8 @@ async function groupRows(
       ? (await seenOf(reader, filter, by)).map(each => [each.name, each])
       : [],
   )
-  const rows = [...parted(facts, 'name')].map(([name, same]): [string, Omit<Row, AnalyticsGroup>] => {
+  const named = OF_MCP.has(group) ? facts.filter(({name}) => name !== '') : facts
+  const rows = [...parted(named, 'name')].map(([name, same]): [string, Omit<Row, AnalyticsGroup>] => {
     const sum = sumOf(same)
     const counts = latencies.get(name) ?? new Map<number, number>()
     const all: Required<Pick<Row, Column>> = {

@@ -121,7 +121,7 @@ export const analytics = [
     id: 'analytics.groups',
     always_paged: true,
     path: '/analytics/groups/:groupBy',
-    summary: 'Calls by service, model, status, key, config, workspace, provider or prompt',
+    summary: 'Calls by service, model, status, key, config, workspace, provider, prompt, MCP server or tool',
     scopes: SCOPES,
     params: GroupPath,
     query: ColumnsQuery,

@@ -4,15 +4,14 @@ import {pinRulesOf} from '../../schema/mcp-pins.ts'
 import type {CapabilityForCall, McpServerForCall} from '../../store/mcp-for-call.ts'
 import {openConfigurations} from '../../store/mcp-integrations.ts'
 import {Pins} from './pins.ts'
-import {FREE, type McpServer, type ToolPrices} from './server.ts'
+import type {McpServer} from './server.ts'
 import {Switches} from './switches.ts'
-
-const NANOUSD_A_CENT = 10_000_000
+import {toolPrices} from './tool-prices.ts'
 
 /** The rows of a server, opened for calls. */
 export function openServer(seal: Seal, found: McpServerForCall): McpServer {
   const {server, workspace, integration, capabilities, users} = found
-  const configurations = openConfigurations(seal, integration)
+  const {tool_prices} = openConfigurations(seal, integration)
   const rules = pinRulesOf(integration)
   const switches = capabilities
     .filter(({gone_at}) => gone_at === null)
@@ -42,7 +41,7 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
     integration,
     switches: new Switches(switches, rules.new_capabilities === 'allow'),
     pins,
-    prices: pricesOf(configurations as {readonly tool_prices?: unknown}),
+    prices: toolPrices(tool_prices),
     hidden: types =>
       capabilities
         .filter(row => types.includes(row.type) && isHidden(row, pins))
@@ -54,17 +53,6 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
 
 function isHidden({enabled, gone_at, type, name, uri}: CapabilityForCall, pins: Pins): boolean {
   return !enabled || gone_at !== null || !pins.judge(type, uri ?? name, null).callable
-}
-
-/** `{default?, tools: {NAME: US cents}}`. */
-function pricesOf({tool_prices}: {readonly tool_prices?: unknown}): ToolPrices {
-  if (typeof tool_prices !== 'object' || tool_prices === null) return FREE
-  const {default: by_default, tools = {}} = tool_prices as {default?: number; tools?: Record<string, number>}
-  const nanousd = (cents: number | undefined) => Math.round((cents ?? 0) * NANOUSD_A_CENT)
-  return {
-    default_nanousd: nanousd(by_default),
-    by_tool: new Map(Object.entries(tools).map(([tool, cents]) => [tool, nanousd(cents)])),
-  }
 }
 
 function digestOf(parts: readonly unknown[]): string {

@@ -2,6 +2,7 @@ import type {CapabilityType, McpIntegrationsTable} from '../../store/tables/regi
 import type {UpstreamPlace} from '../upstream/upstream.ts'
 import type {Pins} from './pins.ts'
 import type {Switches} from './switches.ts'
+import type {ToolPrices} from './tool-prices.ts'
 
 /** A server as the path names it, inside of an organisation. */
 export interface ServerPlace {
@@ -35,17 +36,4 @@ export interface McpServer {
   hidden(types: readonly CapabilityType[]): readonly string[]
   /** False for a person who may not use it. Null is no person: the workspace's grant is enough. */
   admits(user_id: string | null): boolean
-}
-
-/** The price of one call, by tool. */
-export interface ToolPrices {
-  readonly default_nanousd: number
-  readonly by_tool: ReadonlyMap<string, number>
-}
-
-export const FREE: ToolPrices = {default_nanousd: 0, by_tool: new Map()}
-
-/** Nano-dollars for one call of a tool. */
-export function priceOfTool({default_nanousd, by_tool}: ToolPrices, tool: string): number {
-  return by_tool.get(tool) ?? default_nanousd
 }

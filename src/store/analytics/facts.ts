@@ -26,8 +26,11 @@ export interface Fact {
 export const BUCKETS = {all: 0, day: 10, hour: 13, minute: 16} as const
 export type Bucket = keyof typeof BUCKETS
 
-/** The columns that facts can be grouped by; rows alone have `prompt`, by the slug in their detail. */
-export type Dimension = Column | 'prompt'
+/** Facts can be grouped by columns, and by values that are made of them or of the detail of rows. */
+export type Dimension = Column | 'mcp_server' | OfRows
+/** Hourly sums know no endpoint, and no prompt. */
+type OfRows = 'prompt' | 'mcp_tool'
+const OF_ROWS: ReadonlySet<Dimension> = new Set<OfRows>(['prompt', 'mcp_tool'])
 type Column = 'provider' | 'model' | 'status' | 'api_key_id' | 'config_id' | 'workspace_id' | 'provider_slug'
 
 /** A workspace's totals are kept apart from what is named: they are far fewer. */
@@ -39,7 +42,11 @@ export async function factsOf(
   bucket: Bucket,
   by?: Dimension,
 ): Promise<Fact[]> {
-  const {rows, hours} = await sourcesOf(reader, filter, bucket !== 'minute' && by !== 'prompt' && isSummed(filter))
+  const {rows, hours} = await sourcesOf(
+    reader,
+    filter,
+    bucket !== 'minute' && !(by && OF_ROWS.has(by)) && isSummed(filter),
+  )
   const facts = []
   for (const part of rows.flatMap(byDay)) facts.push(...(await fromRows(reader, part, bucket, by)))
   if (hours) facts.push(...(await fromHours(reader, filter, hours, bucket, by)))
@@ -198,6 +205,9 @@ function place(column: 'created_at' | 'hour', bucket: Bucket): RawBuilder<string
 export function nameOf(kind: AnalyticsReader['kind'], by: Dimension | undefined): RawBuilder<string> {
   if (by === undefined) return sql`''`
   if (by === 'prompt') return sql`coalesce(${promptIn(kind)}, '')`
+  if (by === 'mcp_server') return sql`case when provider = 'mcp' then coalesce(provider_slug, '') else '' end`
+  if (by === 'mcp_tool')
+    return sql`case when provider = 'mcp' and endpoint = 'tools/call' then coalesce(model, '') else '' end`
   return by === 'status' ? sql`cast(status as text)` : sql`coalesce(${sql.ref(by)}, '')`
 }
 

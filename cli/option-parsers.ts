@@ -1,3 +1,4 @@
+import {RATE_UNITS} from '../src/schema/limits.ts'
 import {usageFault} from './fault.ts'
 
 const MINUTE_MS = 60_000
@@ -58,9 +59,9 @@ export function readDuration(text: string, option: string): number {
 }
 
 /** A rate in words: `60rpm`, `1000rph`, `5000rpd`. */
-export function readRate(text: string, type: 'requests' | 'tokens') {
-  const [, value, unit] = /^(\d{1,15})(rpm|rph|rpd)$/.exec(text) ?? []
-  if (value && unit) return {type, unit, value: Number(value)}
+export function readRate(text: string, type: 'requests' | 'tokens', units: readonly string[] = RATE_UNITS) {
+  const [, value, unit = ''] = /^(\d{1,15})([a-z]{3})$/.exec(text) ?? []
+  if (value && units.includes(unit)) return {type, unit, value: Number(value)}
   throw usageFault(
     `${text} is no rate: expected a number and rpm, rph or rpd (a minute, hour, day), for example 60rpm.`,
   )

@@ -35,6 +35,7 @@ import {oauth} from './0034_oauth.ts'
 import {mcpConnections} from './0035_mcp_connections.ts'
 import {mcpSync} from './0036_mcp_sync.ts'
 import {mcpSessions} from './0037_mcp_sessions.ts'
+import {mcpTargets} from './0038_mcp_targets.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -84,4 +85,5 @@ export const MIGRATIONS: readonly Migration[] = [
   mcpConnections,
   mcpSync,
   mcpSessions,
+  mcpTargets,
 ]

@@ -33,6 +33,7 @@ const PARSES: Readonly<Record<string, string>> = {
   'src/store/bodies/object.ts': 'whether it is JSON; nothing walks what comes of it',
   'src/app/operator-server.ts': 'the reply of an operation of ours',
   'src/pricing/installed.ts': COLUMN,
+  'src/limits/policy-lookup.ts': COLUMN,
   'src/proxy/lookups/': COLUMN,
   'src/schema/deferred.ts': COLUMN,
   'src/schema/limits.ts': COLUMN,

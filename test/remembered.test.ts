@@ -15,6 +15,7 @@ const MANY = forRing({own: 100, ci: 1_000, full: 1_000})
 const CACHES = [
   'callers',
   'policies',
+  'policies of tools',
   'lists of models',
   'plans',
   'prompts',
@@ -138,6 +139,7 @@ describe.each(KINDS)('what a write drops, on %s', kind => {
 
   test.each([
     ['policies', 'policies'],
+    ['policies of tools', 'policies'],
     ['lists of models', 'providers'],
     ['plans', 'providers'],
   ] as const)('%s may be others with a new row of %s, of which nothing held is made', async (name, table) => {

@@ -1,4 +1,5 @@
 import type {Command} from 'commander'
+import {TOOL_RATE_UNITS} from '../../src/schema/limits.ts'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
@@ -22,6 +23,7 @@ import {deleteCommand, inputOf, listCommand, listed, minute, type Noun, named, s
 interface PolicyRow {
   readonly id: string
   readonly name: string | null
+  readonly target: string
   readonly conditions: readonly {
     readonly key: string
     readonly value: string | readonly string[]
@@ -44,6 +46,7 @@ const EXAMPLE = '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d20'
 const WHO: readonly TableColumn<PolicyRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'name', value: row => row.name},
+  {title: 'target', value: row => row.target, optional: 2},
   {title: 'when', value: row => row.conditions.map(conditionText).join(' ')},
   {title: 'per', value: row => row.group_by.map(({key}) => key).join(' ')},
 ]
@@ -115,24 +118,27 @@ export function policies(): Command {
 
 interface CoverOptions extends WorkspaceOption, EnforcementOption {
   readonly name?: string
+  readonly target?: string
   readonly when: readonly string[]
   readonly except?: readonly string[]
-  readonly per: readonly string[]
+  readonly per?: readonly string[]
 }
 
 function withCover(command: Command): Command {
   command
     .requiredOption(
       '--when <key=value...>',
-      'which calls: api_key, provider, virtual_key, model, config, metadata.NAME ...; * is any, a,b is a or b',
+      'which calls: api_key, provider, model, config, metadata.NAME, mcp_server, mcp_tool ...; * is any, a,b is a or b',
     )
+    .option('--target <target>', 'llm for calls of models (default), mcp_tools for calls of MCP tools')
     .option('--except <key=value...>', 'values that a condition leaves out')
-    .requiredOption('--per <key...>', 'what to count by, for example api_key or metadata._user')
+    .option('--per <key...>', 'what to count by, for example api_key or metadata._user; of tools it may be left out')
     .option('--name <name>', 'what to call it')
   return withWorkspace(withEnforcement(command), 'workspace it is for')
 }
 
-async function coverOf({when, except = [], per, name, workspace, ...options}: CoverOptions, gateway: Gateway) {
+async function coverOf({target, when, except = [], per, name, workspace, ...options}: CoverOptions, gateway: Gateway) {
+  if (!per && target !== 'mcp_tools') throw usageFault('--per is missing: name what to count by, for example api_key.')
   const excludes = new Map(Object.entries(readPairs(except, '--except')))
   const conditions = Object.entries(readPairs(when, '--when')).map(([key, value]) => {
     const out = excludes.get(key)
@@ -148,8 +154,9 @@ async function coverOf({when, except = [], per, name, workspace, ...options}: Co
   const workspace_id = await workspaceFor(gateway, workspace)
   return {
     ...(name !== undefined && {name}),
+    ...(target !== undefined && {target}),
     conditions,
-    group_by: per.map(key => ({key})),
+    ...(per && {group_by: per.map(key => ({key}))}),
     ...enforcementOf(options),
     ...(workspace_id !== undefined && {workspace_id}),
   }
@@ -243,13 +250,14 @@ interface RateOptions extends EnforcementOption {
 
 function withRate(command: Command): Command {
   return command
-    .option('--rate <rate>', 'most requests, for example 60rpm (rpm, rph, rpd)')
+    .option('--rate <rate>', 'most requests, for example 60rpm (rpm, rph, rpd; of tools rpw too)')
     .option('--token-rate <rate>', 'most tokens, for example 90000rpm')
 }
 
 function createRate(): Command {
   const command = leaf('create', 'Create a rate policy', [
     "gateway policies rate create --when 'metadata._user=*' --per metadata._user --rate 10rpm",
+    'gateway policies rate create --target mcp_tools --when mcp_server=tickets --per api_key --rate 100rpw',
     "gateway policies rate create --when 'provider=*' --except provider=ollama --per api_key --token-rate 90000rpm",
   ])
   return withRate(withCover(command)).action((options: CoverOptions & RateOptions, self: Command) =>
@@ -284,11 +292,12 @@ function updateRate(): Command {
     )
 }
 
+/** In units of tools too: which of them a policy takes depends on its target. */
 function rateOf({rate, tokenRate}: RateOptions) {
   if (rate !== undefined && tokenRate !== undefined)
     throw usageFault('--rate and --token-rate are both given; keep one.')
-  if (rate !== undefined) return readRate(rate, 'requests')
-  return tokenRate === undefined ? undefined : readRate(tokenRate, 'tokens')
+  if (rate !== undefined) return readRate(rate, 'requests', TOOL_RATE_UNITS)
+  return tokenRate === undefined ? undefined : readRate(tokenRate, 'tokens', TOOL_RATE_UNITS)
 }
 
 function entities<Name extends 'usage_policies' | 'rate_policies'>(noun: Noun<Name>): Command {

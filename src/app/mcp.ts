@@ -7,6 +7,7 @@ import type {Seal} from '../base/seal.ts'
 import {looksLikeToken} from '../identity/jwt/read.ts'
 import {hashKey} from '../identity/keys.ts'
 import type {EntityLimit} from '../limits/claims.ts'
+import {createPolicyLookup} from '../limits/policy-lookup.ts'
 import {openServer} from '../mcp/call/open-server.ts'
 import type {McpServer} from '../mcp/call/server.ts'
 import {McpCredentials} from '../mcp/credentials/credentials.ts'
@@ -63,6 +64,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   }
   const credentials = new McpCredentials(credential_services)
   const servers = mcpServersForCalls(store.db)
+  const policies = createPolicyLookup({db: store.db, target: 'mcp_tools', enabled: settings.policy_enabled})
   const opened = new WeakMap<McpServerForCall, McpServer>()
   const services: McpServices = {
     settings,
@@ -86,7 +88,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
       opened.set(found, known)
       return known
     },
-    findPolicies: () => null,
+    findPolicies: policies.find,
     findOAuthCaller,
     findWorkspaceLimits: (organisation_id, workspace_id) => workspaceLimits(store, organisation_id, workspace_id),
     credentials,
@@ -105,13 +107,16 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   const door = createDoor(services, {is_local: isLoopback(settings.host)})
   return {
     ...{door, credentials, credential_services},
-    remembered: servers.remembered.map(each => ({
-      ...each,
-      forget(ids) {
-        each.forget(ids)
-        door.changed()
-      },
-    })),
+    remembered: [
+      ...policies.remembered,
+      ...servers.remembered.map(({of, forget}) => ({
+        of,
+        forget(ids: readonly string[] | null) {
+          forget(ids)
+          door.changed()
+        },
+      })),
+    ],
     async close() {
       await door.close()
       await egress.destroy()

@@ -1,4 +1,4 @@
-import {readRateLimits, readUsageLimits} from '../schema/limits.ts'
+import {readStoredRates, readUsageLimits} from '../schema/limits.ts'
 import {budgetClaim} from './budget.ts'
 import type {EntityLimit, LimitClaim} from './claims.ts'
 import {rateClaim} from './rate.ts'
@@ -25,7 +25,7 @@ export function createClaims(): (limits: readonly EntityLimit[], time_ms: number
   function parse(limit: EntityLimit): Parsed {
     const parsed: Parsed = {
       budgets: readUsageLimits(limit.usage).map(each => whileItLasts(time_ms => budgetClaim(limit, each, time_ms))),
-      rates: readRateLimits(limit.rates).map(each => whileItLasts(time_ms => rateClaim(limit, each, time_ms))),
+      rates: readStoredRates(limit.rates).map(each => whileItLasts(time_ms => rateClaim(limit, each, time_ms))),
     }
     known.set(limit, parsed)
     return parsed

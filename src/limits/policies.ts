@@ -39,6 +39,8 @@ export interface Policies {
 
 const NONE: readonly EntityLimit[] = []
 const ANY = '*'
+/** The only entity of a policy that groups by nothing. */
+const ALL = 'all'
 /** Entities whose limits are kept read. */
 const MAX_ENTITIES = 100_000
 const OF_BODY: ReadonlySet<string> = new Set(['model', 'metadata._user'])
@@ -135,7 +137,7 @@ const NO_POLICIES: readonly Compiled[] = []
 
 /** The name of the entity that a call is of; null when the call has no value for one of the groups. */
 export function valueKey(group_by: Policy['group_by'], facts: Pick<PolicyFacts, 'group'>): string | null {
-  if (group_by.length === 0) return ''
+  if (group_by.length === 0) return ALL
   const values: string[] = []
   for (const {key} of group_by) {
     const value = facts.group(key)

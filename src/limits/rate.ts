@@ -1,18 +1,23 @@
-import type {RateLimit} from '../schema/limits.ts'
+import type {RateUnit, StoredRateLimit} from '../schema/limits.ts'
 import type {Period} from '../schema/periods.ts'
 import {counterKey, type EntityLimit, groupOf, type LimitClaim, labelOf} from './claims.ts'
 import {atEntry} from './enforcement.ts'
 
+const DAY_MS = 86_400_000
+const MINUTE = {length_ms: 60_000, first_ms: 0, per: 'minute'} as const
+const HOUR = {length_ms: 3_600_000, first_ms: 0, per: 'hour'} as const
+const DAY = {length_ms: DAY_MS, first_ms: 0, per: 'day'} as const
+/** Weeks of policies begin on Monday; the epoch was a Thursday. */
+const WEEK = {length_ms: 7 * DAY_MS, first_ms: 4 * DAY_MS, per: 'week'} as const
 const UNITS = {
-  rpm: {length_ms: 60_000, per: 'minute'},
-  rph: {length_ms: 3_600_000, per: 'hour'},
-  rpd: {length_ms: 86_400_000, per: 'day'},
-} as const
+  ...{rpm: MINUTE, rph: HOUR, rpd: DAY, rpw: WEEK},
+  ...{tpm: MINUTE, tph: HOUR, tpd: DAY, tpw: WEEK},
+} as const satisfies Record<RateUnit, object>
 
 /** The window that `time_ms` falls in: fixed, aligned to the epoch, in UTC. */
-export function windowOf(unit: RateLimit['unit'], time_ms: number): Period {
-  const {length_ms} = UNITS[unit]
-  const starts_at_ms = Math.floor(time_ms / length_ms) * length_ms
+export function windowOf(unit: RateUnit, time_ms: number): Period {
+  const {length_ms, first_ms} = UNITS[unit]
+  const starts_at_ms = first_ms + Math.floor((time_ms - first_ms) / length_ms) * length_ms
   return {starts_at_ms, ends_at_ms: starts_at_ms + length_ms}
 }
 
@@ -21,7 +26,11 @@ export function windowOf(unit: RateLimit['unit'], time_ms: number): Period {
  * Requests are taken one by one; tokens are open while one more fits, and the real usage is added at the end. 0 admits
  * nothing. A window that no counter knows begins at nothing.
  */
-export function rateClaim(of: EntityLimit, {type, unit, value, enforcement}: RateLimit, time_ms: number): LimitClaim {
+export function rateClaim(
+  of: EntityLimit,
+  {type, unit, value, enforcement}: StoredRateLimit,
+  time_ms: number,
+): LimitClaim {
   const {starts_at_ms: since_ms, ends_at_ms} = windowOf(unit, time_ms)
   const label = labelOf(value, type, `per ${UNITS[unit].per}`, of)
   return atEntry({

@@ -55,6 +55,16 @@ export const RateLimit = z.strictObject({
 })
 export type RateLimit = z.output<typeof RateLimit>
 
+export const RATE_UNITS = ['rpm', 'rph', 'rpd'] as const
+/** Units of rates of tool calls: weeks too, and all of them under the names that some use for tokens. */
+export const TOOL_RATE_UNITS = ['rpm', 'rph', 'rpd', 'rpw', 'tpm', 'tph', 'tpd', 'tpw'] as const
+export type RateUnit = (typeof TOOL_RATE_UNITS)[number]
+
+/** A rate as rows keep it: that of a policy for tools may be in any unit. */
+export interface StoredRateLimit extends Omit<RateLimit, 'unit'> {
+  readonly unit: RateUnit
+}
+
 /** One budget, alone or as a list of one; read as a list. `null` takes it away. */
 export const UsageLimits = oneOrMore(UsageLimit, 1).nullable()
 /** Up to one budget of each type, for containers that hold several. */
@@ -111,7 +121,7 @@ export function keepUsageLimits(
 }
 
 /** The column text of rate limits; null when there are none. */
-export function keepRateLimits(given: readonly RateLimit[] | null): string | null {
+export function keepRateLimits(given: readonly StoredRateLimit[] | null): string | null {
   return given?.length ? JSON.stringify(given) : null
 }
 
@@ -119,8 +129,14 @@ export function readUsageLimits(column: string | null): readonly StoredUsageLimi
   return column === null ? [] : (JSON.parse(column) as StoredUsageLimit[])
 }
 
+/** Those of an entity. */
 export function readRateLimits(column: string | null): readonly RateLimit[] {
-  return column === null ? [] : (JSON.parse(column) as RateLimit[])
+  return readStoredRates(column) as readonly RateLimit[]
+}
+
+/** Those of an entity or a policy. */
+export function readStoredRates(column: string | null): readonly StoredRateLimit[] {
+  return column === null ? [] : (JSON.parse(column) as StoredRateLimit[])
 }
 
 /**

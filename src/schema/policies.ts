@@ -1,9 +1,18 @@
 import {z} from 'zod'
-import {keepRateLimits, RateLimit, type StoredUsageLimit, UsageLimit} from './limits.ts'
+import {CallTarget} from './call-targets.ts'
+import {
+  keepRateLimits,
+  RATE_UNITS,
+  RateLimit,
+  type RateUnit,
+  type StoredUsageLimit,
+  TOOL_RATE_UNITS,
+  UsageLimit,
+} from './limits.ts'
 import {Handle, Name} from './names.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
 
-/** The facts of a call that conditions and groups can read; `metadata.NAME` beside them. */
+/** The facts of a call of a model that conditions and groups can read; `metadata.NAME` beside them. */
 export const POLICY_KEYS = [
   'api_key',
   'workspace_id',
@@ -14,13 +23,17 @@ export const POLICY_KEYS = [
   'prompt',
   'model',
 ] as const
+/** Those of a call of a tool. */
+export const TOOL_POLICY_KEYS = ['api_key', 'workspace_id', 'mcp_server', 'mcp_tool', 'user'] as const
+const KEYS: Readonly<Record<CallTarget, readonly string[]>> = {llm: POLICY_KEYS, mcp_tools: TOOL_POLICY_KEYS}
+const ALL_KEYS: readonly string[] = [...new Set([...POLICY_KEYS, ...TOOL_POLICY_KEYS])]
 const METADATA = /^metadata\.[^\s]{1,128}$/
 const Key = z
   .string()
   .max(160)
   .refine(
-    key => (POLICY_KEYS as readonly string[]).includes(key) || METADATA.test(key),
-    `expected one of ${POLICY_KEYS.join(', ')}, or metadata.NAME`,
+    key => ALL_KEYS.includes(key) || METADATA.test(key),
+    `expected one of ${ALL_KEYS.join(', ')}, or metadata.NAME`,
   )
 const Value = z.string().min(1).max(512)
 const Values = z.union([Value, z.array(Value).min(1).max(100)])
@@ -31,7 +44,6 @@ export type Condition = z.output<typeof Condition>
 const Conditions = z.array(Condition).min(1).max(20)
 const Groups = z
   .array(z.strictObject({key: Key}))
-  .min(1)
   .max(10)
   .superRefine((groups, {addIssue}) => {
     const keys = groups.map(({key}) => key)
@@ -49,15 +61,45 @@ const usageFields = {
   enforcement: Enforcement.optional(),
 }
 
-export const UsagePolicyCreate = z.strictObject({
+/** The calls that a policy covers, and how it counts them. None of it changes later. */
+const Cover = {
   name: Name.optional(),
+  target: CallTarget.default('llm'),
   conditions: Conditions,
-  group_by: Groups,
-  type: UsageType.unwrap(),
-  ...usageFields,
-  ...Home,
-})
-/** An absent member stays, `null` clears. The conditions and the grouping of a policy cannot change. */
+  /** A policy for tools may leave it out: it counts all its calls together then. */
+  group_by: Groups.optional(),
+}
+
+interface Covered {
+  readonly target: CallTarget
+  readonly conditions: readonly {readonly key: string}[]
+  readonly group_by?: readonly {readonly key: string}[] | undefined
+}
+
+/** Conditions and groups are facts of the calls that a policy is for. */
+function checkCover({target, conditions, group_by = []}: Covered, addIssue: AddIssue) {
+  const known = (key: string) => KEYS[target].includes(key) || METADATA.test(key)
+  const expected = `expected one of ${KEYS[target].join(', ')}, or metadata.NAME, for target ${target}`
+  for (const [name, list] of Object.entries({conditions, group_by}))
+    for (const [at, {key}] of list.entries())
+      if (!known(key)) addIssue({code: 'custom', path: [name, at, 'key'], message: expected})
+  if (target === 'llm' && group_by.length === 0)
+    addIssue({code: 'custom', path: ['group_by'], message: 'expected one key to count by at least'})
+}
+
+type AddIssue = (issue: {code: 'custom'; path: (string | number)[]; message: string}) => void
+
+/** The reason why a policy cannot count in a unit; null where it can. */
+export function unitFault(target: CallTarget, type: 'requests' | 'tokens', unit: RateUnit): string | null {
+  if (target === 'llm' && !(RATE_UNITS as readonly string[]).includes(unit))
+    return `expected one of ${RATE_UNITS.join(', ')}, for target llm`
+  return type === 'requests' && unit.startsWith('t') ? `${unit} is a unit of tokens, and type is requests` : null
+}
+
+export const UsagePolicyCreate = z
+  .strictObject({...Cover, type: UsageType.unwrap(), ...usageFields, ...Home})
+  .superRefine((given, {addIssue}) => checkCover(given, addIssue))
+/** An absent member stays, `null` clears. The target, the conditions and the grouping of a policy cannot change. */
 export const UsagePolicyUpdate = z.strictObject({
   name: Name.optional(),
   ...usageFields,
@@ -65,19 +107,24 @@ export const UsagePolicyUpdate = z.strictObject({
   /** The entity, by its value key, whose usage is set to zero. */
   reset_usage_for_value: z.string().min(1).max(4000).optional(),
 })
-export const RatePolicyCreate = z.strictObject({
-  name: Name.optional(),
-  conditions: Conditions,
-  group_by: Groups,
-  type: RateLimit.shape.type,
-  unit: RateLimit.shape.unit,
-  value: RateLimit.shape.value,
-  enforcement: Enforcement.optional(),
-  ...Home,
-})
+const Unit = z.enum(TOOL_RATE_UNITS)
+export const RatePolicyCreate = z
+  .strictObject({
+    ...Cover,
+    type: RateLimit.shape.type,
+    unit: Unit,
+    value: RateLimit.shape.value,
+    enforcement: Enforcement.optional(),
+    ...Home,
+  })
+  .superRefine((given, {addIssue}) => {
+    checkCover(given, addIssue)
+    const message = unitFault(given.target, given.type, given.unit)
+    if (message) addIssue({code: 'custom', path: ['unit'], message})
+  })
 export const RatePolicyUpdate = z.strictObject({
   name: Name.optional(),
-  unit: RateLimit.shape.unit.optional(),
+  unit: Unit.optional(),
   value: RateLimit.shape.value.optional(),
   enforcement: Enforcement.optional(),
 })
@@ -91,13 +138,15 @@ export const UsagePoliciesQuery = z.strictObject({
   workspace_id: Handle.optional(),
   status: Status,
   type: UsageType.unwrap().optional(),
+  target: CallTarget.optional(),
 })
 export const RatePoliciesQuery = z.strictObject({
   ...page,
   workspace_id: Handle.optional(),
   status: Status,
   type: RateLimit.shape.type.optional(),
-  unit: RateLimit.shape.unit.optional(),
+  unit: Unit.optional(),
+  target: CallTarget.optional(),
 })
 export const UsagePolicyQuery = z.strictObject({status: Status, include_usage: YesNo.optional()})
 export const RatePolicyQuery = z.strictObject({status: Status})
@@ -110,6 +159,7 @@ export const EntitiesQuery = z.strictObject({
 const Row = {
   id: z.uuid(),
   name: z.string().nullable(),
+  target: CallTarget,
   conditions: z.array(z.strictObject({key: z.string(), value: Values, excludes: Values.optional()})),
   group_by: z.array(z.strictObject({key: z.string()})),
   enforcement: Enforcement.optional(),
@@ -136,7 +186,7 @@ export const UsagePolicyView = z.strictObject({
 export const RatePolicyView = z.strictObject({
   ...Row,
   type: RateLimit.shape.type,
-  unit: RateLimit.shape.unit,
+  unit: Unit,
   value: z.number(),
   object: z.literal('policy_rate_limits'),
 })
@@ -167,7 +217,7 @@ const WHOLE = {periodic_reset_days: null, next_usage_reset_at: null}
 
 export function keepRateTerms(given: {
   readonly type: 'requests' | 'tokens'
-  readonly unit: 'rpm' | 'rph' | 'rpd'
+  readonly unit: RateUnit
   readonly value: number
   readonly enforcement?: z.output<typeof Enforcement> | undefined
 }): string {

@@ -1,4 +1,5 @@
 import {sql} from 'kysely'
+import type {CallTarget} from '../schema/call-targets.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import {policyEntityId} from '../schema/policy-entities.ts'
 import type {Db} from './database.ts'
@@ -37,6 +38,7 @@ export interface PolicyFilter extends PolicyReach {
   readonly status: PoliciesTable['status']
   readonly type?: PoliciesTable['type'] | undefined
   readonly unit?: PoliciesTable['unit'] | undefined
+  readonly target?: CallTarget | undefined
 }
 
 /** Newest first. */
@@ -46,16 +48,18 @@ export async function listPolicies(db: Db, filter: PolicyFilter, page: Page): Pr
   if (filter.workspace_id !== undefined) matching = matching.where('workspace_id', '=', filter.workspace_id)
   if (filter.type) matching = matching.where('type', '=', filter.type)
   if (filter.unit) matching = matching.where('unit', '=', filter.unit)
+  if (filter.target) matching = matching.where('target', '=', filter.target)
   return paged(matching.selectAll().orderBy('created_at', 'desc').orderBy('id'), page)
 }
 
-/** All that calls of a workspace are held to, the oldest first. */
-export function policiesForCalls(db: Db, workspace_id: string): Promise<PoliciesTable[]> {
-  const active = db
+/** All that calls of a workspace are held to, or those of one kind of calls, the oldest first. */
+export function policiesForCalls(db: Db, workspace_id: string, target?: CallTarget): Promise<PoliciesTable[]> {
+  let active = db
     .selectFrom('policies')
     .selectAll()
     .where('workspace_id', '=', workspace_id)
     .where('status', '=', 'active')
+  if (target) active = active.where('target', '=', target)
   return active.orderBy('created_at').orderBy('id').execute()
 }
 

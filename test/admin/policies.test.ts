@@ -37,6 +37,7 @@ describe.each(KINDS)('policies on %s', kind => {
     expect(shown.body).toEqual({
       id: reply.body.id,
       name: 'fair',
+      target: 'llm',
       ...usage,
       alert_threshold: 10,
       periodic_reset: 'weekly',
@@ -67,6 +68,23 @@ describe.each(KINDS)('policies on %s', kind => {
     })
     expect((await admin.asWorkspace('PUT', `${RATE}/${id}`, {enforcement: 'compatible'})).status).toBe(200)
     expect((await admin.asWorkspace('GET', `${RATE}/${id}`)).body).not.toHaveProperty('enforcement')
+  })
+
+  test('a policy for calls of tools is created without groups, listed by its target, and keeps it', async () => {
+    const tools = {target: 'mcp_tools', conditions: [{key: 'mcp_server', value: 'tickets', excludes: ['old']}]}
+    await made(RATE, rate)
+    const by_week = await made(RATE, {...tools, type: 'requests', unit: 'rpw', value: 5})
+    const by_token = await made(RATE, {...tools, type: 'tokens', unit: 'tph', value: 5, group_by: [{key: 'user'}]})
+    const {body} = await admin.asWorkspace('GET', `${RATE}/${by_week}`)
+    expect(body).toMatchObject({...tools, group_by: [], type: 'requests', unit: 'rpw', value: 5})
+    const listed = await admin.asWorkspace('GET', `${RATE}?target=mcp_tools`)
+    expect(listed.body.data.map(({id}: {id: string}) => id).sort()).toEqual([by_week, by_token].sort())
+    expect((await admin.asWorkspace('GET', `${RATE}?target=llm`)).body.total).toBe(1)
+    expect((await admin.asWorkspace('PUT', `${RATE}/${by_week}`, {target: 'llm'})).status).toBe(400)
+    expect((await admin.asWorkspace('PUT', `${RATE}/${by_week}`, {unit: 'tpm'})).body.data.message).toContain('unit')
+    expect((await admin.asWorkspace('PUT', `${RATE}/${by_token}`, {unit: 'tpm'})).status).toBe(200)
+    const spent = await made(USAGE, {...tools, type: 'cost', credit_limit: 5})
+    expect((await admin.asWorkspace('GET', `${USAGE}?target=mcp_tools`)).body.data[0].id).toBe(spent)
   })
 
   test('lists are by status, type and unit, the newest first, and may be asked for their number alone', async () => {
@@ -215,6 +233,24 @@ describe.each(KINDS)('policies on %s', kind => {
     expect([reply.status, reply.body.data.errorCode]).toEqual([400, 'AB01'])
     expect(reply.body.data.message).toContain(why)
     expect(await admin.auditLog()).toEqual([])
+  })
+
+  test.each<[string, object, string]>([
+    ['of tools on a model', {target: 'mcp_tools', conditions: [{key: 'model', value: '*'}]}, 'conditions[0].key'],
+    ['of tools by a provider', {target: 'mcp_tools', group_by: [{key: 'provider'}]}, 'group_by[0].key'],
+    ['of models on a tool', {conditions: [{key: 'mcp_tool', value: 'x'}]}, 'conditions[0].key'],
+    ['of models by a person', {group_by: [{key: 'user'}]}, 'group_by[0].key'],
+    ['of models without a group', {group_by: undefined}, 'group_by'],
+    ['of models by the week', {unit: 'rpw'}, 'unit'],
+    [
+      'of tools in requests by tpm',
+      {target: 'mcp_tools', conditions: [{key: 'mcp_tool', value: '*'}], unit: 'tpm'},
+      'unit',
+    ],
+    ['of another target', {target: 'mcp'}, 'target'],
+  ])('a rate policy %s is refused, and the field is named', async (_, change, field) => {
+    const reply = await admin.asWorkspace('POST', RATE, {...rate, ...change})
+    expect([reply.status, reply.body.data.message]).toEqual([400, expect.stringContaining(`${field}: `)])
   })
 
   test('a limit of 0 and a name that is missing are fine', async () => {

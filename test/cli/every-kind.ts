@@ -124,6 +124,14 @@ export async function fillEveryKind(gateway: TestGateway, people: Readonly<Recor
       unit: 'rpm',
       value: 60,
     })
+    await made('/policies/rate-limits', {
+      ...{workspace_id, target: 'mcp_tools', conditions: [{key: 'mcp_tool', value: 'search'}]},
+      ...{type: 'requests', unit: 'rpw', value: 60},
+    })
+    await made('/policies/usage-limits', {
+      ...{name: 'Tools', workspace_id, target: 'mcp_tools', conditions: [{key: 'api_key', value: key.id}]},
+      ...{group_by: [{key: 'user'}], type: 'cost', credit_limit: 5},
+    })
     await made('/saved-filters', {name: 'Limits reached', workspace_id, filters: {status_code: '429'}})
     await made('/saved-filters', {name: 'Slow/costly', workspace_id, filters: {cost_min: '1'}})
   }

@@ -56,6 +56,17 @@ describe('policies', () => {
     expect((await run(['policies', 'rate', 'delete', ID], {transport})).code).toBe(0)
   })
 
+  test('a policy for calls of tools may count all of them together, in weeks too', async () => {
+    const made = {id: ID, object: 'policy_rate_limits'}
+    const {transport, requests} = fakeGateway({...ONE_WORKSPACE, 'POST /policies/rate-limits': made})
+    const argv = 'policies rate create --target mcp_tools --when mcp_server=tickets --rate 100rpw'.split(' ')
+    expect((await run(argv, {transport})).code).toBe(0)
+    expect(requests.at(-1)!.body).toEqual({
+      ...{target: 'mcp_tools', conditions: [{key: 'mcp_server', value: 'tickets'}], workspace_id: WORKSPACE.slug},
+      ...{type: 'requests', unit: 'rpw', value: 100},
+    })
+  })
+
   test('what is cleared is null, what is not said is absent', async () => {
     const {transport, requests} = fakeGateway({[`PUT /policies/usage-limits/${ID}`]: {}})
     const argv = ['policies', 'usage', 'update', ID, '--no-reset', '--no-alert', '--reset-usage', 'metadata._user:bob']
@@ -80,6 +91,8 @@ describe('policies', () => {
   })
 
   test.each<[string, string]>([
+    ['policies rate create --when a=b --rate 1rpm', '--per is missing'],
+    ['policies rate create --when a=b --per api_key --rate 1rpy', '1rpy is no rate'],
     ['policies usage create --when a=b --per api_key', 'Give one of --budget and --token-budget.'],
     ['policies usage create --when a=b --per api_key --budget 1 --reset 30d', 'is no period of a policy'],
     ['policies rate create --when a=b --per api_key', 'Give one of --rate and --token-rate.'],

@@ -8,6 +8,7 @@ import {
   type PolicyFacts,
   valueKey,
 } from '../../src/limits/policies.ts'
+import {windowOf} from '../../src/limits/rate.ts'
 
 let made = 0
 function policy(conditions: readonly PolicyCondition[], given: Partial<Policy> = {}): Policy {
@@ -105,6 +106,7 @@ test('a value key is the pairs of the groups in their order (reference: policies
   const said = facts({'metadata._user': 'bob', model: 'openai.gpt-x'})
   expect(valueKey([{key: 'metadata._user'}, {key: 'model'}], said)).toBe('metadata._user:bob-model:openai.gpt-x')
   expect(valueKey([{key: 'metadata.team'}], said)).toBe(null)
+  expect(valueKey([], said)).toBe('all')
 })
 
 test('two lists of values never have one value key', () => {
@@ -173,4 +175,17 @@ test('the index finds what looking at every policy finds', () => {
       },
     ),
   )
+})
+
+test.each([
+  ['rpm', 'tpm', '2026-03-04T05:06:00.000Z', '2026-03-04T05:07:00.000Z'],
+  ['rph', 'tph', '2026-03-04T05:00:00.000Z', '2026-03-04T06:00:00.000Z'],
+  ['rpd', 'tpd', '2026-03-04T00:00:00.000Z', '2026-03-05T00:00:00.000Z'],
+  // a Wednesday is in the week of the Monday before
+  ['rpw', 'tpw', '2026-03-02T00:00:00.000Z', '2026-03-09T00:00:00.000Z'],
+] as const)('the window of %s, and of %s', (unit, of_tokens, starts_at, ends_at) => {
+  const window = {starts_at_ms: Date.parse(starts_at), ends_at_ms: Date.parse(ends_at)}
+  for (const at of [starts_at, '2026-03-04T05:06:59.999Z'])
+    expect([windowOf(unit, Date.parse(at)), windowOf(of_tokens, Date.parse(at))]).toEqual([window, window])
+  expect(windowOf(unit, Date.parse(ends_at)).starts_at_ms).toBe(window.ends_at_ms)
 })

@@ -8,6 +8,7 @@ import {Destinations} from '../../src/base/egress/target.ts'
 import {readTrusted} from '../../src/base/egress/trust.ts'
 import type {ClientRequest} from '../../src/base/ingress/request.ts'
 import {Tokens} from '../../src/identity/jwt/tokens.ts'
+import {createPolicyLookup} from '../../src/limits/policy-lookup.ts'
 import {openPricing} from '../../src/pricing/open.ts'
 import {PriceCache} from '../../src/pricing/price-cache.ts'
 import {find as findKind} from '../../src/providers/registry.ts'
@@ -100,6 +101,7 @@ export async function heldCaches(kind: StoreKind) {
   const plans = new PlanCache(on)
   const prompts = new Prompts(on)
   const mcp_servers = mcpServersForCalls(db)
+  const tool_policies = createPolicyLookup({db, target: 'mcp_tools', enabled: true})
   const pricing = openPricing({settings, db, isProvider: () => true, warn: () => undefined, now_ms})
   let refreshed: Promise<void> = Promise.resolve()
   const prices = rememberedPrices({
@@ -128,6 +130,11 @@ export async function heldCaches(kind: StoreKind) {
       name: 'policies',
       remembered: [...having('policies'), policies_of_configs!],
       look: async (which = 'one') => known.findPolicies(rows[which].workspace_id),
+    },
+    {
+      name: 'policies of tools',
+      remembered: tool_policies.remembered,
+      look: async (which = 'one') => tool_policies.find(rows[which].workspace_id),
     },
     {
       name: 'lists of models',
@@ -223,6 +230,10 @@ async function heldRows(admin: Admin): Promise<Readonly<Record<'one' | 'other', 
       group_by: [{key: 'api_key'}],
       type: 'cost',
       credit_limit: 10,
+    })
+    await post('/policies/rate-limits', {
+      ...{target: 'mcp_tools', conditions: [{key: 'mcp_tool', value: '*'}]},
+      ...{type: 'requests', unit: 'rpw', value: 10},
     })
     const collection = await post('/collections', {})
     const partial = await post('/prompts/partials', {string: 'Be kind.'})

@@ -8,6 +8,7 @@ export function policyRow(id: string, terms: object): PoliciesTable {
   return {
     id,
     kind: 'usage',
+    target: 'llm',
     organisation_id: ORGANISATION,
     workspace_id: WORKSPACE,
     name: 'team',

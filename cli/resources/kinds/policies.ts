@@ -15,7 +15,11 @@ import {
 
 const FIXED: SpecField = {is_fixed: true}
 const ENFORCEMENT: SpecField = {none: 'compatible', normal: value => (value === 'compatible' ? undefined : value)}
-const common: ResourceKind['fields'] = {conditions: FIXED, group_by: FIXED, type: FIXED, enforcement: ENFORCEMENT}
+const TARGET: SpecField = {...FIXED, normal: value => (value === 'llm' ? undefined : value)}
+const common: ResourceKind['fields'] = {
+  ...{target: TARGET, conditions: FIXED, group_by: FIXED, type: FIXED},
+  enforcement: ENFORCEMENT,
+}
 
 /** Budgets for the calls that meet conditions. */
 export const usagePolicy: ResourceKind = policyKind(
@@ -105,9 +109,9 @@ function policyKind(
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
 const isUnnamed = (slug: string) => /^unnamed-[0-9a-f]{12}$/.test(slug)
 
-/** The identity of a policy without a name: its conditions and grouping cannot change. */
-function markOf({conditions, group_by, type}: Spec): string {
-  const covered = JSON.stringify(sorted({conditions, group_by, type}))
+/** The identity of a policy without a name: its target, its conditions and its grouping cannot change. */
+function markOf({target, conditions, group_by, type}: Spec): string {
+  const covered = JSON.stringify(sorted({...(target !== undefined && {target}), conditions, group_by, type}))
   return `unnamed-${createHash('sha256').update(covered).digest('hex').slice(0, 12)}`
 }
 

@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {windowOf} from '../../limits/rate.ts'
-import {type RateLimit, readRateLimits} from '../../schema/limits.ts'
+import {readStoredRates, type StoredRateLimit} from '../../schema/limits.ts'
 import {Handle} from '../../schema/names.ts'
 import {Empty, listOf} from '../../schema/paging.ts'
 import {
@@ -12,9 +12,11 @@ import {
   RatePolicyQuery,
   RatePolicyUpdate,
   RatePolicyView,
+  unitFault,
 } from '../../schema/policies.ts'
 import type {PoliciesTable} from '../../store/tables/policies.ts'
 import {type OperationCall, operation} from '../operation.ts'
+import {invalid} from '../tenancy.ts'
 import {
   archivePolicy,
   changePolicy,
@@ -86,6 +88,8 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Rate
   const {body} = call
   const before = await reachPolicy(call, 'rate', call.params.rateLimitsPolicyId)
   const {type, unit, value, enforcement} = {...termsOf(before), ...rateFields(body)}
+  const wrong = unitFault(before.target, type, unit)
+  if (wrong) throw invalid('unit', wrong)
   return changePolicy(call, before, {
     ...(body.name !== undefined && {name: body.name}),
     unit,
@@ -94,7 +98,7 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Rate
 }
 
 /** Without what is not set. */
-function rateFields({unit, value, enforcement}: z.output<typeof RatePolicyUpdate>): Partial<RateLimit> {
+function rateFields({unit, value, enforcement}: z.output<typeof RatePolicyUpdate>): Partial<StoredRateLimit> {
   return {...(unit && {unit}), ...(value !== undefined && {value}), ...(enforcement && {enforcement})}
 }
 
@@ -105,8 +109,8 @@ async function entitiesListed(call: OperationCall<typeof params, typeof Entities
   return pageOfEntities(call, row, {since_at, limit: BigInt(value)}, call.query, Number)
 }
 
-function termsOf({terms}: PoliciesTable): RateLimit {
-  return readRateLimits(terms)[0]!
+function termsOf({terms}: PoliciesTable): StoredRateLimit {
+  return readStoredRates(terms)[0]!
 }
 
 function view(row: PoliciesTable): z.input<typeof RatePolicyView> {

@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {newId} from '../../base/ids.ts'
+import type {CallTarget} from '../../schema/call-targets.ts'
 import {list, type Page} from '../../schema/paging.ts'
 import {
   type EntityFilter,
@@ -19,11 +20,12 @@ import {type CallerScope, found, namedWorkspace, workspaceOf} from '../tenancy.t
 export async function pageOfPolicies<View>(
   call: CallerScope,
   kind: PoliciesTable['kind'],
-  {workspace_id, status, type, unit, ...page}: Omit<PolicyFilter, 'kind' | 'organisation_id'> & Page,
+  {workspace_id, status, type, unit, target, ...page}: Omit<PolicyFilter, 'kind' | 'organisation_id'> & Page,
   view: (row: PoliciesTable) => View,
 ) {
   const workspace = await namedWorkspace(call, workspace_id)
-  const filter = {kind, organisation_id: call.actor.organisation_id, workspace_id: workspace?.id, status, type, unit}
+  const of = {kind, organisation_id: call.actor.organisation_id, workspace_id: workspace?.id}
+  const filter = {...of, status, type, unit, target}
   return list(await listPolicies(call.db, filter, page), view)
 }
 
@@ -59,8 +61,9 @@ type Writing = Pick<OperationCall, 'actor' | 'db' | 'now' | 'auditTarget'>
 
 interface Given {
   readonly name?: string | undefined
+  readonly target: CallTarget
   readonly conditions: readonly object[]
-  readonly group_by: readonly object[]
+  readonly group_by?: readonly object[] | undefined
   readonly workspace_id?: string | undefined
   readonly organisation_id?: string | undefined
 }
@@ -72,7 +75,7 @@ export async function makePolicy(
   terms: Pick<PoliciesTable, 'kind' | 'type' | 'unit' | 'terms'>,
 ): Promise<string> {
   const {actor, db, now} = call
-  const {name = null, conditions, group_by, workspace_id, organisation_id} = given
+  const {name = null, target, conditions, group_by = [], workspace_id, organisation_id} = given
   if (organisation_id !== undefined && organisation_id !== actor.organisation_id)
     throw new Refusal('parent.not_found', {field: 'organisation_id', object: 'organisation', value: organisation_id})
   const workspace = await workspaceOf(call, workspace_id)
@@ -81,6 +84,7 @@ export async function makePolicy(
     organisation_id: workspace.organisation_id,
     workspace_id: workspace.id,
     name,
+    target,
     conditions: JSON.stringify(conditions),
     group_by: JSON.stringify(group_by),
     ...terms,
@@ -109,9 +113,9 @@ function written({auditTarget: about}: Writing, {id, workspace_id}: PoliciesTabl
 
 /** The part of a row that both kinds show. */
 export function commonView(row: PoliciesTable) {
-  const {id, name, status, workspace_id, organisation_id, created_at, last_updated_at} = row
+  const {id, name, target, status, workspace_id, organisation_id, created_at, last_updated_at} = row
   return {
-    ...{id, name, status, workspace_id, organisation_id, created_at, last_updated_at},
+    ...{id, name, target, status, workspace_id, organisation_id, created_at, last_updated_at},
     conditions: JSON.parse(row.conditions) as {key: string; value: string | string[]; excludes?: string | string[]}[],
     group_by: JSON.parse(row.group_by) as {key: string}[],
   }

@@ -5,7 +5,7 @@ import type {Seal} from '../../base/seal.ts'
 import {looksLikeToken} from '../../identity/jwt/read.ts'
 import type {Tokens} from '../../identity/jwt/tokens.ts'
 import type {SignInNeeds} from '../../identity/sign-in-needs.ts'
-import type {Policies} from '../../limits/policies.ts'
+import {createPolicyLookup} from '../../limits/policy-lookup.ts'
 import {readPricingConfig} from '../../pricing/config.ts'
 import type {Price} from '../../pricing/price.ts'
 import {HOST_SETTINGS} from '../../providers/configurations.ts'
@@ -23,7 +23,6 @@ import type {EntityLimit, KnownCaller, ManagedProvider, ModelPlace, ProviderMode
 import {ANY_CONFIG, readCaller} from './callers.ts'
 import {textOf, texts} from './columns.ts'
 import {readListedProviders} from './listed-providers.ts'
-import {type FoundPolicies, readPolicies} from './policies.ts'
 import {createTokenCallers} from './token-callers.ts'
 
 /** The rows that calls need of the store, remembered until a change is announced. Everything is bounded. */
@@ -69,7 +68,6 @@ export interface RevocationsKnown {
 const ALWAYS: RevocationsKnown = {holds: true, ready: async () => undefined}
 
 const KNOWN_KEYS = 20_000
-const KNOWN_WORKSPACES = 2_000
 /** Of all workspaces whose lists are remembered together. */
 const KNOWN_MODELS = 200_000
 /** Few and short-lived, so that guesses neither fill the memory nor keep a new key out (core rule 22). */
@@ -88,8 +86,7 @@ export function createLookups({
   const by_token = tokens && createTokenCallers(db, tokens)
   const callers = new RowCache<KnownCaller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
-  const loading = new Map<string, Promise<Policies | null>>()
-  const policies = new RowCache<FoundPolicies>({max: KNOWN_WORKSPACES})
+  const policies = createPolicyLookup({db, target: 'llm', enabled: has_policies})
   const listed = new RowCache<readonly ProviderModels[]>({
     maxSize: KNOWN_MODELS,
     sizeCalculation: providers => providers.reduce((sum, {models}) => sum + models.length, 1 + providers.length),
@@ -120,29 +117,8 @@ export function createLookups({
     return providers
   }
 
-  const loadPolicies = async (workspace_id: string): Promise<Policies | null> => {
-    const born = policies.generation
-    try {
-      const found = await readPolicies(db, workspace_id)
-      policies.set(workspace_id, found, {born, rows: found.names_configs ? [ANY_CONFIG] : []})
-      return found.policies
-    } finally {
-      loading.delete(workspace_id)
-    }
-  }
-  /** Read once, however many calls wait for them. */
-  const loadOnce = (workspace_id: string): Promise<Policies | null> => {
-    const load = loading.get(workspace_id) ?? loadPolicies(workspace_id)
-    loading.set(workspace_id, load)
-    return load
-  }
-
   return {
-    findPolicies(workspace_id) {
-      if (!has_policies) return null
-      const found = policies.get(workspace_id)
-      return found ? found.policies : loadOnce(workspace_id)
-    },
+    findPolicies: policies.find,
     findCaller: (key_hash, client) =>
       revocations.holds ? ofKey(key_hash, client) : revocations.ready().then(() => ofKey(key_hash, client)),
     findCallerByCredential(credential, client) {
@@ -170,21 +146,7 @@ export function createLookups({
         },
       },
       {of: new Set(['configs']), forget: () => callers.forget([ANY_CONFIG])},
-      {
-        // as a whole: a new policy may be of any workspace, and a reset has no id
-        of: new Set(['policies', 'policy_resets']),
-        forget() {
-          loading.clear()
-          policies.forget(null)
-        },
-      },
-      {
-        of: new Set(['configs']),
-        forget() {
-          loading.clear()
-          policies.forget([ANY_CONFIG])
-        },
-      },
+      ...policies.remembered,
       {
         // as a whole: a new provider may be of any workspace, and what an integration says of models has no id
         of: new Set(['providers', 'integrations', 'integration_models', 'integration_workspaces']),

@@ -1,3 +1,4 @@
+import {TOOL_RATE_UNITS} from '../../schema/limits.ts'
 import {policyEntityId} from '../../schema/policy-entities.ts'
 import {addedSum, saturated} from '../saturated.ts'
 import type {FlushRecord} from './record.ts'
@@ -21,7 +22,10 @@ export const POLICY_COLUMNS = [
 ] as const satisfies readonly (keyof PolicySum)[]
 
 /** `type/period/since/policy/id/value key`, as limits write it. */
-const OF_POLICY = /^(requests|tokens|cost)\/(budget|rpm|rph|rpd)\/(\d+)\/policy\/([^/]+)\/(.+)$/s
+const OF_POLICY = new RegExp(
+  `^(requests|tokens|cost)/(budget|${TOOL_RATE_UNITS.join('|')})/(\\d+)/policy/([^/]+)/(.+)$`,
+  's',
+)
 
 /**
  * Sums of entries for the policies whose counters they claimed, added one by one: for budgets by the day of the call,

@@ -1,3 +1,6 @@
+import type {CallTarget} from '../../schema/call-targets.ts'
+import type {RateUnit} from '../../schema/limits.ts'
+
 /**
  * A policy of usage or of rates: which calls it covers, and how they are grouped into entities, each with a counter of
  * its own.
@@ -5,16 +8,17 @@
 export interface PoliciesTable {
   id: string
   kind: 'usage' | 'rate'
+  target: CallTarget
   organisation_id: string
   workspace_id: string
   name: string | null
   /** JSON list of `{key, value, excludes?}`. */
   conditions: string
-  /** JSON list of `{key}`. */
+  /** JSON list of `{key}`; empty for one counter of all calls. */
   group_by: string
   type: 'cost' | 'tokens' | 'requests'
   /** Of rates. */
-  unit: 'rpm' | 'rph' | 'rpd' | null
+  unit: RateUnit | null
   /** JSON: the limit, as limits of entities are kept. */
   terms: string
   status: 'active' | 'archived'

@@ -159,7 +159,7 @@ const CONNECTION_COLUMNS: readonly TableColumn<ConnectionRow>[] = [
 function connections(): Command {
   return named(
     leaf('connections', 'List the users who are signed in at the server of an MCP server, or end a sign-in there', [
-      'gateway mcp-servers connections docs',
+      'gateway mcp-servers connections docs --user ada@example.com',
       'gateway mcp-servers connections docs --disconnect ada@example.com',
     ]),
     noun,

@@ -2,7 +2,7 @@ import type {JsonObject} from '../../../base/json-member.ts'
 import {AuthServerFault} from '../auth-server-fault.ts'
 import {askerOf, type CalledIntegration, type CredentialServices} from '../services.ts'
 import type {SignInChallenge} from './challenge.ts'
-import {firstDocument, secureAddress, textIn, textsIn, wellKnown} from './documents.ts'
+import {firstDocument, secureAddress, shownUrl, textIn, textsIn, wellKnown} from './documents.ts'
 import {isResourceOf} from './issuers.ts'
 
 /** The statement of a server about its authorization (RFC 9728), as far as a client needs it. */
@@ -28,14 +28,18 @@ export async function protectedResource(
   const urls = named ? [secureAddress(named, 'resource_metadata', url)] : [...new Set([wellKnown(url, NAME), root])]
   const found = await firstDocument(services, urls, askerOf(integration))
   if (found) return read(found.document, url)
-  if (named) throw new AuthServerFault('unfit', `the address that the server names has no resource document: ${named}`)
+  if (named)
+    throw new AuthServerFault('unfit', `the address that the server names has no resource document: ${shownUrl(named)}`)
   return {resource: addressOf(url), issuer: null, scopes_supported: null}
 }
 
 function read(document: JsonObject, url: string): ProtectedResource {
   const resource = textIn(document, 'resource')
   if (resource === null || !isResourceOf(resource, url))
-    throw new AuthServerFault('unfit', `its resource document is of ${resource ?? 'no resource'}, not of ${url}`)
+    throw new AuthServerFault(
+      'unfit',
+      `its resource document is of ${resource ?? 'no resource'}, not of ${shownUrl(url)}`,
+    )
   return {
     resource,
     issuer: textsIn(document, 'authorization_servers')?.[0] ?? null,

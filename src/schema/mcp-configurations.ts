@@ -1,9 +1,9 @@
 import {z} from 'zod'
-import {ToolPriceList} from './tool-prices.ts'
 import {readKeySet} from '../base/jwt/key-set.ts'
 import {readAge} from '../base/jwt/times.ts'
 import {ALGORITHMS} from '../base/jwt/token.ts'
 import {compileRegex, RegexFault} from '../base/regex.ts'
+import {ToolPriceList} from './tool-prices.ts'
 
 const MAX_LISTED = 100
 /** Goes into a header as it is. */

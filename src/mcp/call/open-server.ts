@@ -1,8 +1,10 @@
 import {createHash} from 'node:crypto'
 import type {Seal} from '../../base/seal.ts'
 import {pinRulesOf} from '../../schema/mcp-pins.ts'
+import {ToolPriceList} from '../../schema/tool-prices.ts'
 import type {CapabilityForCall, McpServerForCall} from '../../store/mcp-for-call.ts'
 import {openConfigurations} from '../../store/mcp-integrations.ts'
+import {McpFault} from '../wire/faults.ts'
 import {Pins} from './pins.ts'
 import type {McpServer} from './server.ts'
 import {Switches} from './switches.ts'
@@ -41,7 +43,7 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
     integration,
     switches: new Switches(switches, rules.new_capabilities === 'allow'),
     pins,
-    prices: toolPrices(tool_prices),
+    prices: toolPrices(pricesIn(tool_prices, server.slug)),
     hidden: types =>
       capabilities
         .filter(row => types.includes(row.type) && isHidden(row, pins))
@@ -49,6 +51,13 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
         .sort(),
     admits: user_id => user_id === null || (users.get(user_id) ?? server.default_user_access === 'allow'),
   }
+}
+
+/** Prices that cannot be read make a server unfit: a call for nothing would be wrong. */
+function pricesIn(tool_prices: unknown, server: string): ToolPriceList | undefined {
+  const read = ToolPriceList.optional().safeParse(tool_prices)
+  if (read.success) return read.data
+  throw new McpFault('integration_unfit', {server, reason: 'configurations.tool_prices cannot be read'})
 }
 
 function isHidden({enabled, gone_at, type, name, uri}: CapabilityForCall, pins: Pins): boolean {

@@ -8,7 +8,7 @@ import {
   McpCredentials,
   type UpstreamCredential,
 } from '../../../src/mcp/credentials/credentials.ts'
-import type {CredentialServices, CredentialCaller} from '../../../src/mcp/credentials/services.ts'
+import type {CredentialCaller, CredentialServices} from '../../../src/mcp/credentials/services.ts'
 import {upstreamAuth, upstreamCallbackReply} from '../../../src/mcp/credentials/upstream-pages.ts'
 import {walledFetch} from '../../../src/mcp/credentials/walled-fetch.ts'
 import type {Store} from '../../../src/store/database.ts'

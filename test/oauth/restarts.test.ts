@@ -28,4 +28,4 @@ test('an open page, a code and tokens are good in the process that comes after',
   // and what was used before is used up
   expect((await house.decide(browser, page)).status).toBe(400)
   expect((await house.exchange(client, code)).status).toBe(400)
-})
+}, 60_000)

@@ -99,7 +99,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'mcp_integrations.update': {url: 'https://mcp.example.com/v2/mcp'},
   'mcp_integrations.update_workspaces': {workspaces: [{id: 'search', enabled: true}]},
   'mcp_integrations.update_capabilities': {capabilities: [{name: 'create_ticket', type: 'tool', enabled: false}]},
-  'mcp_oauth_clients.create': {name: 'House assistant', redirect_uris: ['https://assistant.example.com/callback'], skips_consent: true},
+  'mcp_oauth_clients.create': {name: 'House assistant', redirect_uris: ['https://assistant.example.com/callback']},
   'mcp_oauth_clients.update': {skips_consent: false},
   'mcp_servers.create': {name: 'Tickets for search', mcp_integration_id: 'tickets', workspace_id: 'search'},
   'mcp_servers.update': {description: 'Reads and writes tickets'},

@@ -17,10 +17,11 @@ export interface KnownPlaces {
 export function checkPlaces(headers: HeaderFields, {base_url, allowed_origins, is_local}: KnownPlaces): void {
   const base = new URL(base_url)
   const origin = headerValue(headers, 'origin')
-  if (origin !== undefined && !isKnownOrigin(origin, base, allowed_origins))
+  const host = headerValue(headers, 'host') ?? ''
+  const is_own = is_local && LOOPBACK.test(host) && origin === `http://${host}`
+  if (origin !== undefined && !is_own && !isKnownOrigin(origin, base, allowed_origins))
     throw new McpFault('origin_refused', {origin: printable(origin)})
   if (!is_local) return
-  const host = headerValue(headers, 'host') ?? ''
   if (!LOOPBACK.test(host) && host.toLowerCase() !== base.host)
     throw new McpFault('host_refused', {host: printable(host)})
 }

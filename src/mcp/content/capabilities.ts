@@ -2,7 +2,7 @@ import {isObject, type JsonObject, own} from '../../base/json-member.ts'
 import {memberText} from '../../base/json-splice.ts'
 import {edited, type TextEdit} from '../wire/edits.ts'
 import {isImplementation, META_KEYS} from '../wire/envelope.ts'
-import {type Era, type LegacyVersion, MODERN_VERSIONS} from '../wire/versions.ts'
+import {type Era, type LegacyVersion, SERVED_VERSIONS} from '../wire/versions.ts'
 
 /** The declarations of client and server, from the handshake to `server/discover` and back. */
 
@@ -62,7 +62,7 @@ export function initializeFromDiscover(
 export function discoverFromInitialize(initialize: JsonObject, text: string, ttl_ms: number): string {
   const members = [
     '"resultType":"complete"',
-    `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)}`,
+    `"supportedVersions":${JSON.stringify(SERVED_VERSIONS)}`,
     capabilitiesMember(initialize, text, 'modern', 'legacy'),
   ]
   if (typeof own(initialize, 'instructions') === 'string')

@@ -5,7 +5,7 @@ import {discoverFromInitialize, initializeFromDiscover} from '../content/capabil
 import {privateResult, repairedResult} from '../content/results.ts'
 import type {Hello} from '../upstream/upstream.ts'
 import {edited} from '../wire/edits.ts'
-import {isLegacyVersion, type LegacyVersion, MODERN_VERSIONS, olderOf} from '../wire/versions.ts'
+import {isLegacyVersion, type LegacyVersion, olderOf, SERVED_VERSIONS} from '../wire/versions.ts'
 
 /** A description that is made of a handshake may be kept for so long. */
 const DISCOVER_MS = 60_000
@@ -39,7 +39,7 @@ export function discoverResult(hello: Hello, is_private: boolean): string {
 }
 
 function versionsEdit() {
-  return {path: ['supportedVersions'], set: JSON.stringify(MODERN_VERSIONS)}
+  return {path: ['supportedVersions'], set: JSON.stringify(SERVED_VERSIONS)}
 }
 
 function objectOf(text: string): JsonObject {

@@ -18,6 +18,7 @@ import {
 } from '../../../src/mcp/content/results.ts'
 import {structuredForLegacy} from '../../../src/mcp/content/structured.ts'
 import {edited} from '../../../src/mcp/wire/edits.ts'
+import {SERVED_VERSIONS} from '../../../src/mcp/wire/versions.ts'
 import {legacyClient, modernClient} from '../../support/mcp-clients.ts'
 
 const INFO = '"io.modelcontextprotocol/serverInfo"'
@@ -233,7 +234,7 @@ describe('capabilities', () => {
       `"serverInfo":${info},"instructions":"i"}`
     const made = discoverFromInitialize(JSON.parse(text), text, 60_000)
     expect(made).toBe(
-      `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},${more}},` +
+      `{"resultType":"complete","supportedVersions":${JSON.stringify(SERVED_VERSIONS)},"capabilities":{"tools":{},${more}},` +
         `"instructions":"i","ttlMs":60000,"cacheScope":"private","_meta":{${INFO}:${info}}}`,
     )
     const client = await modernClient({'server/discover': made})

@@ -29,6 +29,7 @@ import {ledger} from './commands/ledger.ts'
 import {limits} from './commands/limits.ts'
 import {login, logout} from './commands/login.ts'
 import {logs} from './commands/logs.ts'
+import {mcp} from './commands/mcp.ts'
 import {mcpIntegrations} from './commands/mcp-integrations.ts'
 import {mcpOauthClients} from './commands/mcp-oauth-clients.ts'
 import {mcpServers} from './commands/mcp-servers.ts'
@@ -95,6 +96,7 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     mcpIntegrations(),
     mcpServers(),
     mcpOauthClients(),
+    mcp(),
     deployments(),
     prompts(),
     partials(),

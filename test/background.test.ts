@@ -37,6 +37,7 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
       'key-expiry',
       'log-retention',
       'mcp-oauth-retention',
+      'mcp-sync',
       'reconcile',
       'sign-in-retention',
     ])

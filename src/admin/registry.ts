@@ -24,6 +24,7 @@ import {mcpConnections} from './mcp/connections.ts'
 import {mcpIntegrations} from './mcp/integrations.ts'
 import {mcpOauthClients} from './mcp/oauth-clients.ts'
 import {mcpServers} from './mcp/servers.ts'
+import {mcpTests} from './mcp/tests.ts'
 import {mcpUserAccess} from './mcp/user-access.ts'
 import {mcpIntegrationWorkspaces} from './mcp/workspaces.ts'
 import {members} from './members.ts'
@@ -98,6 +99,7 @@ const SERVED = withOpenapi([
   ...mcpCapabilities,
   ...mcpUserAccess,
   ...mcpConnections,
+  ...mcpTests,
   ...deployments,
   ...scimMappings,
   ...scimGroups,

@@ -12,12 +12,14 @@ import type {LookForTxt} from '../ports/dns/txt.ts'
 import type {LetterFacts} from '../ports/mail/mail-templates.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
+import type {TriedMcpServer} from '../schema/mcp-tests.ts'
 import type {LogBodies, Settlement} from '../schema/records.ts'
 import type {OpenReplay} from '../schema/replays.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FindBodies, FindManyBodies} from '../store/bodies/index.ts'
 import type {Db, Store} from '../store/database.ts'
 import type {McpConnectionsTable} from '../store/tables/mcp-connections.ts'
+import type {McpIntegrationsTable} from '../store/tables/registry.ts'
 
 /** The caller of the administration: a key, a token, a user by his session, or the operator on the data directory. */
 export type Actor = Access
@@ -36,6 +38,14 @@ export interface DomainProofs {
   readonly look: LookForTxt
   /** Sends a code, at once; null where there is no mail server. Throws MailFault. */
   readonly mail: ((to: string, facts: LetterFacts) => Promise<void>) | null
+}
+
+/** The servers of MCP, as the administration tries them and has them read. */
+export interface McpPort {
+  /** Probes a server, as a user where one is named; whatever happens is in what it gives, within its time. */
+  tried(integration: McpIntegrationsTable, user_id: string | null): Promise<TriedMcpServer>
+  /** Reads a server now, where this process does so; a row says that it is due. */
+  wake(integration_id: string): void
 }
 
 /** The services of the administration. Narrow on purpose: the composition root gives it. */
@@ -60,6 +70,7 @@ export interface AdminServices {
     ldap(): Promise<LdapDirectories>
   }
   readonly domain_proofs?: DomainProofs
+  readonly mcp?: McpPort
   /** The connection that the settings of the installation describe; null for none. */
   readonly environment_connection?: SsoConnection | null
   /** The prices that calls are charged at; without them the bundled ones and the operator's local files are opened. */

@@ -13,6 +13,7 @@ import {openDomainProofs} from './domain-proofs.ts'
 import type {openExplaining} from './explain-services.ts'
 import {openChecking} from './guardrail-checks.ts'
 import {openLogStore} from './log-store.ts'
+import {openMcpTries} from './mcp-syncs.ts'
 import type {OpenedData} from './opened-data.ts'
 import {openOperatorServer} from './operator-server.ts'
 import type {openSources} from './price-sources.ts'
@@ -26,7 +27,11 @@ interface AdministrationParts extends OpenedData {
   readonly providers: NonNullable<AdminServices['providers']>
   readonly environment_connection: SsoConnection | null
   /** Given by a gateway that serves. */
-  readonly serving?: {readonly plane: DataPlane; readonly reads: Db | undefined}
+  readonly serving?: {
+    readonly plane: DataPlane
+    readonly reads: Db | undefined
+    readonly mcp: NonNullable<AdminServices['mcp']>
+  }
 }
 
 /** The services of the administration, and the server that the operator's commands go through. */
@@ -36,6 +41,8 @@ export async function openAdministration(parts: AdministrationParts, {stack}: Pi
   if (log_store) stack.defer(() => log_store.close())
   const checking = openChecking(settings)
   stack.defer(() => checking.close())
+  const tries = openMcpTries({settings, store, seal, log, now})
+  stack.defer(() => tries.close())
   const here = {find: bodyFinder(store_options, store.db), findMany: manyBodiesFinder(store_options, store.db)}
   const kept = log_store ? storedBodies(here, log_store.blobs, store.db) : here
   const without_exports: AdminServices = {
@@ -56,6 +63,7 @@ export async function openAdministration(parts: AdministrationParts, {stack}: Pi
     settled: async () => serving?.plane.records.flushed(),
     pricing: sources.pricing,
     check_services: checking.check_services,
+    mcp: serving?.mcp ?? tries.port,
     ...(serving && servedBy(serving.plane)),
     ...(serving?.reads && {reads: serving.reads}),
   }

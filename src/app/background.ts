@@ -19,6 +19,7 @@ import {oauthJob} from '../workers/drop-oauth.ts'
 import {signInsJob} from '../workers/drop-sign-ins.ts'
 import {keyExpiryJob} from '../workers/key-expiry.ts'
 import {mailJob} from '../workers/mail.ts'
+import {type McpTurns, mcpSyncJob} from '../workers/mcp-sync.ts'
 import {workerMetrics} from '../workers/metrics.ts'
 import {flushJob, priceJob, reconcileJob, retentionJob} from '../workers/periodic-jobs.ts'
 import {policyBudgets} from '../workers/policy-budgets.ts'
@@ -44,6 +45,8 @@ export interface BackgroundParts {
   readonly certificates?: CertificateJobServices['watched']
   /** Polls for work that calls began and no client polled again. */
   readonly ask_again?: AskAgain | undefined
+  /** Reads MCP servers; without it there is no such job. */
+  readonly mcp?: McpTurns
   /** Brings prices up to date; without any there is no such job. */
   readonly refreshPrices?: readonly (() => Promise<void>)[]
   /** @default over the mail server of the settings */
@@ -71,6 +74,7 @@ export function openBackground({
   exports_folder,
   certificates,
   ask_again,
+  mcp,
   refreshPrices = [],
   mailer = mailerOf(settings),
   after = inReal,
@@ -103,6 +107,7 @@ export function openBackground({
     ...(refreshPrices.length > 0 ? [priceJob(refreshPrices)] : []),
     ...(log_store?.jobs ?? []),
     ...(ask_again ? [deferredJob({store, ask: ask_again, log})] : []),
+    ...(mcp ? [mcpSyncJob(mcp)] : []),
     flushJob({records, store, after}),
     ...(reconciler ? [reconcileJob(reconciler)] : []),
     ...(exports_folder === undefined ? [] : [exportsJob({...settings, store, folder: exports_folder})]),

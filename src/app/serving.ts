@@ -1,5 +1,7 @@
 import {type FirstRun, firstRun} from '../admin/first-run.ts'
 import {mountAdmin} from '../admin/http.ts'
+import {linkBase} from '../admin/link-base.ts'
+import {mountMcpRegistry} from '../admin/mcp/registry.ts'
 import {OPERATIONS} from '../admin/registry.ts'
 import type {AdminServices} from '../admin/services.ts'
 import {after} from '../base/delay.ts'
@@ -32,6 +34,7 @@ import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
 import {mountUpstreamSignIn} from './mcp-sign-in.ts'
+import {openMcpSyncs} from './mcp-syncs.ts'
 import {openOAuth} from './oauth.ts'
 import {OpenAnswers} from './open-answers.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
@@ -93,17 +96,20 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const log_store = openLogStoreWork({settings, store, store_options, records, log, now})
   const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
   stack.defer(close)
+  const mcp = openMcpSyncs({settings, store, seal, log, now, steady})
+  stack.defer(() => mcp.close())
   const background = openBackground({
     ...{settings, store, records, log_store, log, now, exports_folder: exportsFolder(data)},
     refreshPrices: sources.refreshes,
     reconciler: plane.limits.reconciler,
     ask_again: plane.ask_again,
+    mcp: mcp.syncs,
     certificates: watchOf({settings, store, connections, saml: providers.saml}),
   })
   stack.defer(() => background.close())
   const reads = await openReads(store_options, log)
   if (reads) stack.defer(() => reads.close())
-  const serving = {plane, reads: reads?.db}
+  const serving = {plane, reads: reads?.db, mcp: mcp.syncs}
   const environment_connection = connections.of_environment
   const {services, exports, operator} = await openAdministration(
     {...data, sources, explaining, tokens, sign_in_needs, providers, environment_connection, serving},
@@ -226,6 +232,7 @@ function openServer({
       mountScim(instance, scim)
       mountSignIn(instance, sign_in)
       if (!settings.mcp_enabled) return
+      mountMcpRegistry(instance, {...services, base_url: mcpBase(services)})
       mountOAuth(instance, oauth)
       mountMcp(instance, mcp.door)
       mountUpstreamSignIn(instance, mcp, oauth)

@@ -42,6 +42,7 @@ export const GROUPS = [
   'Tokens and directories',
   'MCP',
   'Pricing',
+  'MCP',
   'Feature flags',
 ] as const
 export type SettingsGroup = (typeof GROUPS)[number]

@@ -219,6 +219,11 @@ export const SETTINGS = {
   MODEL_CONFIGS_PRICING_LOCAL_PATH: {kind: path, group: 'Pricing', meaning: 'Directory of price files {provider}.json, read before the bundled prices.'},
   MODEL_CONFIGS_CAPABILITIES_LOG_STORE_PATH: {kind: path, group: 'Pricing', meaning: 'Directory of capability files {provider}.json in the log store.'},
   MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH: {kind: path, group: 'Pricing', meaning: 'Directory of capability files {provider}.json.'},
+
+  MCP_SYNC_INTERVAL_MS: {
+    ...{kind: whole(60_000, 2_592_000_000, 'milliseconds'), fallback: '21600000', group: 'MCP'},
+    meaning: 'Time between two readings of an MCP server, give or take a tenth.',
+  },
   GATEWAY_BUNDLE_PUBLIC_KEY: {kind: pem(/PUBLIC KEY/, 'one or more public keys'), group: 'Pricing', secret: true, path: true, meaning: 'Ed25519 public keys of trusted bundles; unset: each command that applies a bundle names the key.'},
 
   MAX_PRODUCTION_DEPLOYMENTS: {

@@ -56,15 +56,21 @@ export interface SyncHold {
   readonly now_ms: number
 }
 
+export interface ClaimedSync {
+  readonly cause: SyncCause
+  /** Its server gave notice of changes several times, and there were none. */
+  readonly is_noisy: boolean
+}
+
 /**
- * Takes a sync that is due, until `until_ms`: its cause, or null where it is not due, or another process has it. One
+ * Takes a sync that is due, until `until_ms`; null where it is not due, or another process has it. One
  * that was left by a process which ended is due again.
  */
 export async function claimMcpSync(
   db: Db,
   {mcp_integration_id, holder, now_ms}: SyncHold,
   until_ms: number,
-): Promise<SyncCause | null> {
+): Promise<ClaimedSync | null> {
   const row = await findMcpSync(db, mcp_integration_id)
   if (!row) return null
   const {numUpdatedRows} = await db
@@ -80,7 +86,8 @@ export async function claimMcpSync(
       e.or([e('due_at', '<=', isoAt(now_ms)), e.and([e('due_at', 'is', null), e('held_by', 'is not', null)])]),
     )
     .executeTakeFirst()
-  return numUpdatedRows === 1n ? row.cause : null
+  if (numUpdatedRows !== 1n) return null
+  return {cause: row.cause, is_noisy: row.cause === 'notice' && row.quiet_notices >= MOST_QUIET - 1}
 }
 
 /** Gives a sync back; the next is due at `next_ms`, unless one was requested meanwhile. Gives the time of the next. */

@@ -22,6 +22,7 @@ export type JobName =
   | 'journal-flush'
   | 'reconcile'
   | 'deferred'
+  | 'mcp-sync'
   | LogStoreJob
 
 /** One turn of a job. */

@@ -116,10 +116,6 @@ describe.each(KINDS)('calls of the contract on %s', kind => {
     ]).toEqual([400, AS_GRANTED])
   })
 
-  test.each([['POST', '/mcp-servers/any/test']])('%s %s is not in this version, and says so', async (method, path) => {
-    expect((await gateway.call(`/v1${path}`, {method})).status).toBe(501)
-  })
-
   async function workspaceId(): Promise<string> {
     return (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data[0]!.id
   }

@@ -6,7 +6,7 @@ import {ExportJobs} from '../../src/admin/log-exports/jobs.ts'
 import {newKey} from '../../src/admin/new-key.ts'
 import type {AnyOperation} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
-import type {AdminServices} from '../../src/admin/services.ts'
+import type {AdminServices, McpPort} from '../../src/admin/services.ts'
 import {openDomainProofs} from '../../src/app/domain-proofs.ts'
 import {openChecking} from '../../src/app/guardrail-checks.ts'
 import {ROUTING} from '../../src/app/server.ts'
@@ -44,13 +44,24 @@ interface Options {
   readonly actorOf?: MountOptions['actorOf']
   /** Where reads that take time are made, of the folder of the database. @default its own connection */
   readonly readsOf?: (folder: string) => Db
+  /** Tries and reads MCP servers. @default none of them answers */
+  readonly mcp?: McpPort
+}
+
+const NO_MCP: McpPort = {
+  tried: async () => ({
+    ...{success: false, status_code: null, response_time_ms: 1, server_name: null, protocol_version: null},
+    error: 'the connection was refused',
+  }),
+  wake: () => undefined,
 }
 
 /**
  * A control plane on loopback over a new database with one organisation; its clock stands at
  * `2026-03-04T05:06:07.000Z`.
  */
-export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf, readsOf}: Options = {}) {
+export async function startAdmin({mcp = NO_MCP, ...given}: Options = {}) {
+  const {kind = 'sqlite', env = {}, operations = OPERATIONS, actorOf, readsOf} = given
   const {store, folder, options, again, close} = await testStore(kind)
   let now = new Date('2026-03-04T05:06:07.000Z')
   const published: CacheName[] = []
@@ -72,6 +83,7 @@ export async function startAdmin({kind = 'sqlite', env = {}, operations = OPERAT
     tokens,
     sign_in_needs,
     check_services: checking.check_services,
+    mcp,
     domain_proofs: openDomainProofs({settings, log: createLog('silent', 'gateway', () => undefined), after}),
     seal: createSeal(Buffer.alloc(32, 7)),
     bodies: bodyFinder(options, store.db),

@@ -25,6 +25,7 @@ import {freeSlug} from '../slugs.ts'
 import {type CallerScope, found, isAdmin, namedWorkspace} from '../tenancy.ts'
 import {configurationColumns, urlColumns} from './connection.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
+import {requestSync} from './request-sync.ts'
 import {effectiveMcpAccess, globalAccess} from './workspaces.ts'
 
 const tag = 'MCP Integrations'
@@ -158,6 +159,7 @@ async function created(call: OperationCall<undefined, undefined, typeof McpInteg
     last_updated_at: now,
   }
   await store.insertMcpIntegration(db, integration)
+  await requestSync(call, integration.id)
   call.auditTarget(integration.id, integration.workspace_id)
   return {id: integration.id, slug: integration.slug}
 }
@@ -183,6 +185,9 @@ async function updated(call: OperationCall<typeof params, undefined, typeof McpI
     ...configurationColumns(app, before, body, before),
     last_updated_at: now,
   })
+  const {url, auth_type, transport, configurations, secret_mappings} = body
+  if ([url, auth_type, transport, configurations, secret_mappings].some(each => each !== undefined))
+    await requestSync(call, before.id)
   call.auditTarget(before.id, before.workspace_id)
   return {}
 }

@@ -26,15 +26,23 @@ export interface Synced {
 const METHODS = Object.keys(TYPE_OF) as ListMethod[]
 const MOST_WARNINGS = 20
 
+export interface SyncTurn {
+  readonly stop: AbortSignal
+  /** Its server gave notice of changes several times, and there were none. */
+  readonly is_noisy: boolean
+}
+
+const NOISY = 'it announces changes that are none: its notices are followed once a minute at most'
+
 /** Reads an integration's server once, and writes what it offers. Rejects only where the store fails. */
 export async function syncOnce(
   integration: McpIntegrationsTable,
   services: McpSyncServices,
-  stop: AbortSignal,
+  {stop, is_noisy}: SyncTurn,
 ): Promise<Synced> {
   const seen = await look(integration, null, services, stop)
   if (stop.aborted) return {status: 'failed', found_difference: false, is_outdated: true}
-  return seen.outcome === 'seen' ? keep(integration, seen, services) : keepFault(integration, seen, services)
+  return seen.outcome === 'seen' ? keep(integration, seen, services, is_noisy) : keepFault(integration, seen, services)
 }
 
 /** Everything that was seen of one look, before it is written. */
@@ -67,10 +75,15 @@ async function prepared({walked}: SeenServer, rows: readonly McpCapabilitiesTabl
   return {seen: await judged(offered, rows), whole, warnings: warnings.slice(0, MOST_WARNINGS), faults}
 }
 
-async function keep(integration: McpIntegrationsTable, found: SeenServer, services: McpSyncServices): Promise<Synced> {
+async function keep(
+  integration: McpIntegrationsTable,
+  found: SeenServer,
+  services: McpSyncServices,
+  is_noisy: boolean,
+): Promise<Synced> {
   const {store, log, audits, upstream} = services
-  const prepared_rows = await prepared(found, await mcpCapabilities(store.db, integration.id))
-  const {seen, whole, warnings, faults} = prepared_rows
+  const {seen, whole, faults, ...rest} = await prepared(found, await mcpCapabilities(store.db, integration.id))
+  const warnings = is_noisy ? [NOISY, ...rest.warnings] : rest.warnings
   const rules = pinRulesOf(integration)
   const outcome = await store.write(async db => {
     const current = await unchanged(db, integration)

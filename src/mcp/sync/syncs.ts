@@ -1,4 +1,5 @@
 import type {JsonObject} from '../../base/json-member.ts'
+import type {TriedMcpServer} from '../../schema/mcp-tests.ts'
 import {
   claimMcpSync,
   dueMcpSyncs,
@@ -15,7 +16,7 @@ import {LOOK_MS} from './look.ts'
 import type {McpSyncServices} from './services.ts'
 import {Sightings} from './sightings.ts'
 import {type Synced, syncOnce} from './sync.ts'
-import {type TriedServer, tryServer} from './try-server.ts'
+import {tryServer} from './try-server.ts'
 
 /** Reads the servers of integrations: when a row is due, when someone asks, and when a server gives notice. */
 
@@ -59,10 +60,12 @@ export class McpSyncs {
       if (this.#timers.has(integration_id)) return // the last notice of many counts, and it is read after it
       if (this.#running.has(integration_id)) return void this.#noticed.add(integration_id)
     }
-    const {store, upstream} = this.#services
-    const now_ms = upstream.wall()
-    const due_ms = await store.write(db => requestMcpSync(db, integration_id, cause, now_ms))
-    this.#runIn(integration_id, due_ms - now_ms)
+    await this.#plan(integration_id, cause)
+  }
+
+  /** Reads a server now, where its row says that it is due. */
+  wake(integration_id: string): void {
+    if (!this.#stop.signal.aborted) this.#runIn(integration_id, 0)
   }
 
   /**
@@ -75,7 +78,7 @@ export class McpSyncs {
   }
 
   /** Probes a server and reads its lists, as a user where one is named; whatever happens is in what it gives. */
-  tried(integration: McpIntegrationsTable, user_id: string | null): Promise<TriedServer> {
+  tried(integration: McpIntegrationsTable, user_id: string | null): Promise<TriedMcpServer> {
     return tryServer(integration, user_id, this.#services, this.#stop.signal)
   }
 
@@ -104,6 +107,13 @@ export class McpSyncs {
     await this.settled()
   }
 
+  async #plan(id: string, cause: SyncCause): Promise<void> {
+    const {store, upstream} = this.#services
+    const now_ms = upstream.wall()
+    const due_ms = await store.write(db => requestMcpSync(db, id, cause, now_ms))
+    this.#runIn(id, due_ms - now_ms)
+  }
+
   #runIn(id: string, ms: number) {
     const {after, wall} = this.#services.upstream
     const at_ms = wall() + Math.max(0, ms)
@@ -123,22 +133,27 @@ export class McpSyncs {
     const {signal} = this.#stop
     if (signal.aborted || this.#running.has(id)) return
     if (this.#running.size >= MOST_AT_ONCE) return this.#runIn(id, BUSY_MS)
-    const running = this.#claimed(id)
+    const running = this.#readAndFollow(id)
       .catch(fault => this.#services.log.warn({fault, mcp_integration_id: id}, 'an MCP server could not be read'))
       .finally(() => this.#running.delete(id))
     this.#running.set(id, running)
     await running
-    if (this.#noticed.delete(id)) await this.request(id, 'notice').catch(() => undefined)
+  }
+
+  async #readAndFollow(id: string): Promise<void> {
+    await this.#claimed(id)
+    if (this.#noticed.delete(id) && !this.#stop.signal.aborted) await this.#plan(id, 'notice')
   }
 
   async #claimed(id: string): Promise<void> {
     const {store, upstream, holder, changed} = this.#services
     const now_ms = upstream.wall()
     const hold: SyncHold = {mcp_integration_id: id, holder, now_ms}
-    const cause = await store.write(db => claimMcpSync(db, hold, now_ms + HOLD_MS))
-    if (cause === null) return
+    const claimed = await store.write(db => claimMcpSync(db, hold, now_ms + HOLD_MS))
+    if (claimed === null) return
+    const {cause, is_noisy} = claimed
     const integration = await findSyncedIntegration(store.db, id)
-    const synced = integration && (await syncOnce(integration, this.#services, this.#stop.signal))
+    const synced = integration && (await syncOnce(integration, this.#services, {stop: this.#stop.signal, is_noisy}))
     const found_difference = synced?.found_difference ?? false
     const next_ms = upstream.wall() + this.#pause(synced)
     const due_ms = await store.write(db => endMcpSync(db, hold, {cause, found_difference, next_ms}))

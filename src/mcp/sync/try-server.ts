@@ -1,20 +1,8 @@
+import type {TriedMcpServer} from '../../schema/mcp-tests.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import {look} from './look.ts'
 import {describedBy} from './metadata.ts'
 import type {McpSyncServices} from './services.ts'
-
-/** The outcome of a try: what `POST …/test` says of the upstream. */
-export interface TriedServer {
-  readonly success: boolean
-  /** Of the upstream's answer; null where it gave none. */
-  readonly status_code: number | null
-  readonly response_time_ms: number
-  /** Its own word for itself; null where it was not heard. */
-  readonly server_name: string | null
-  readonly protocol_version: string | null
-  /** A sentence of at most 300 printable characters; null of a success. */
-  readonly error: string | null
-}
 
 /** Probes a server and reads its lists, with the credential of a user where one is named. Writes nothing. */
 export async function tryServer(
@@ -22,7 +10,7 @@ export async function tryServer(
   user_id: string | null,
   services: McpSyncServices,
   stop: AbortSignal,
-): Promise<TriedServer> {
+): Promise<TriedMcpServer> {
   const {steady} = services.upstream
   const began_ms = steady()
   const seen = await look(integration, user_id, services, stop)

@@ -14,6 +14,10 @@ const CONNECTIONS = [
   {name: 'adfs', type: 'saml', saml: {metadata_url: 'https://adfs.example.com/metadata.xml'}},
   {name: 'house', type: 'ldap', ldap: {url: 'ldaps://ldap.example.com', user_base: 'dc=example,dc=com'}},
 ]
+const CAPABILITY = JSON.stringify({
+  ...{title: null, description: 'Deletes a page', icons: null, input_schema: null, output_schema: null},
+  ...{execution: null, annotations: null, arguments: null, uri: null, uri_template: null, mime_type: null, size: null},
+})
 const NOW = new Date().toISOString()
 
 /** Makes everything that examples name. */
@@ -141,7 +145,14 @@ export async function fixIds(db: Db) {
       type: 'tool',
       name: 'delete_page',
       enabled: 1,
-      details: '{}',
+      details: CAPABILITY,
+      pin_state: 'changed',
+      approved_hashes: JSON.stringify(['a'.repeat(64)]),
+      approved_definition: '{"name":"delete_page","description":"Deletes a page"}',
+      seen_hashes: JSON.stringify(['b'.repeat(64)]),
+      seen_definitions: JSON.stringify([
+        {hash: 'b'.repeat(64), at: NOW, definition: {name: 'delete_page', description: 'Deletes every page'}},
+      ]),
       created_at: NOW,
       last_updated_at: NOW,
     })

@@ -3,6 +3,8 @@ export const UNRUN: Readonly<Record<string, string>> = {
   'gateway pricing diff https://prices.example.com/list.json': 'asks a host elsewhere',
   'gateway pricing sync https://prices.example.com --provider openai anthropic --from 2030-01-01':
     'asks a host elsewhere',
+  'gateway mcp test house-docs': 'asks a host elsewhere',
+  'gateway mcp test docs --server': 'asks a host elsewhere',
   'gateway sso test entra': 'asks a host elsewhere',
   'gateway sso test house --username ada': 'asks a host elsewhere',
   'gateway sso test entra --email ada@example.com --verified --group gw-admins': 'asks a host elsewhere',

@@ -1,0 +1,66 @@
+import {hostname} from 'node:os'
+import type {McpPort} from '../admin/services.ts'
+import {after} from '../base/delay.ts'
+import type {Log} from '../base/log.ts'
+import type {Seal} from '../base/seal.ts'
+import {ownCredential} from '../mcp/sync/own-credential.ts'
+import type {CredentialsFor} from '../mcp/sync/services.ts'
+import {McpSyncs} from '../mcp/sync/syncs.ts'
+import type {Settings} from '../settings/index.ts'
+import type {Store} from '../store/database.ts'
+import {openEgress} from './egress.ts'
+
+export interface McpSyncParts {
+  readonly settings: Settings
+  readonly store: Store
+  readonly seal: Seal
+  readonly log: Log
+  readonly now: () => number
+  readonly steady?: () => number
+  /** @default the headers of the integration */
+  readonly credentialsFor?: CredentialsFor
+  /** An integration's rows are others now, by a sync of this process. */
+  readonly changed?: (integration_id: string) => void
+}
+
+export interface OpenMcpSyncs {
+  readonly syncs: McpSyncs
+  close(): Promise<void>
+}
+
+/** Reads MCP servers in this process, by a way out of its own: syncs take no connection from calls. */
+export function openMcpSyncs({settings, store, seal, log, now, ...parts}: McpSyncParts): OpenMcpSyncs {
+  const [egress, stream_egress] = [openEgress(settings), openEgress(settings)]
+  const {credentialsFor = ownCredential(seal), steady = () => performance.now(), changed} = parts
+  const syncs = new McpSyncs({
+    ...{store, log, credentialsFor},
+    upstream: {egress, stream_egress, steady, wall: now, after},
+    random: Math.random,
+    holder: `${hostname()}:${process.pid}`,
+    interval_ms: settings.mcp_sync_interval_ms,
+    audits: settings.audit_logs_enabled,
+    ...(changed && {changed}),
+  })
+  return {
+    syncs,
+    async close() {
+      await syncs.close()
+      await Promise.all([egress.destroy(), stream_egress.destroy()])
+    },
+  }
+}
+
+/** Tries servers for an operator's command, opened by the first that is tried; what is due a gateway reads. */
+export function openMcpTries(parts: McpSyncParts): {readonly port: McpPort; close(): Promise<void>} {
+  let open: OpenMcpSyncs | undefined
+  return {
+    port: {
+      tried(integration, user_id) {
+        open ??= openMcpSyncs(parts)
+        return open.syncs.tried(integration, user_id)
+      },
+      wake: () => undefined,
+    },
+    close: async () => open?.close(),
+  }
+}

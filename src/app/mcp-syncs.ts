@@ -1,14 +1,18 @@
+import {randomBytes} from 'node:crypto'
 import {hostname} from 'node:os'
+import {mcpBase} from '../admin/link-base.ts'
 import type {McpPort} from '../admin/services.ts'
 import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
-import {ownCredential} from '../mcp/sync/own-credential.ts'
+import {McpCredentials} from '../mcp/credentials/credentials.ts'
+import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
 import type {CredentialsFor} from '../mcp/sync/services.ts'
 import {McpSyncs} from '../mcp/sync/syncs.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import {openEgress} from './egress.ts'
+import {syncCredential} from './mcp-sync-credential.ts'
 
 export interface McpSyncParts {
   readonly settings: Settings
@@ -17,7 +21,7 @@ export interface McpSyncParts {
   readonly log: Log
   readonly now: () => number
   readonly steady?: () => number
-  /** @default the headers of the integration */
+  /** @default that of the integration, or of the user who is named */
   readonly credentialsFor?: CredentialsFor
   /** An integration's rows are others now, by a sync of this process. */
   readonly changed?: (integration_id: string) => void
@@ -31,7 +35,13 @@ export interface OpenMcpSyncs {
 /** Reads MCP servers in this process, by a way out of its own: syncs take no connection from calls. */
 export function openMcpSyncs({settings, store, seal, log, now, ...parts}: McpSyncParts): OpenMcpSyncs {
   const [egress, stream_egress] = [openEgress(settings), openEgress(settings)]
-  const {credentialsFor = ownCredential(seal), steady = () => performance.now(), changed} = parts
+  const {steady = () => performance.now(), changed} = parts
+  const own = new McpCredentials({
+    ...{store, seal, log, wall: now, steady, after, settings, random_bytes: randomBytes},
+    fetch: walledFetch({egress, after}),
+    base_url: mcpBase({settings}),
+  })
+  const {credentialsFor = syncCredential(own)} = parts
   const syncs = new McpSyncs({
     ...{store, log, credentialsFor},
     upstream: {egress, stream_egress, steady, wall: now, after},

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto'
 import type {FastifyInstance} from 'fastify'
-import {linkBase} from '../admin/link-base.ts'
+import {mcpBase} from '../admin/link-base.ts'
 import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
@@ -15,6 +15,7 @@ import type {CredentialServices} from '../mcp/credentials/services.ts'
 import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
 import {createDoor, type McpDoor} from '../mcp/door.ts'
 import type {EraBook, McpServices} from '../mcp/services.ts'
+import type {McpSyncs} from '../mcp/sync/syncs.ts'
 import type {EraFinding} from '../mcp/upstream/upstream.ts'
 import type {ProxyServices} from '../proxy/services.ts'
 import type {Settings} from '../settings/index.ts'
@@ -24,6 +25,7 @@ import {changeMcpSession, findMcpSession, insertMcpSession, removeMcpSession} fr
 import type {Remembered} from '../store/remembered.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {openEgress} from './egress.ts'
+import {openMcpSyncs} from './mcp-syncs.ts'
 
 export interface McpParts {
   readonly settings: Settings
@@ -43,6 +45,7 @@ export interface McpParts {
 
 export interface McpPlane {
   readonly door: McpDoor
+  readonly syncs: McpSyncs
   readonly credentials: McpCredentials
   readonly credential_services: CredentialServices
   readonly remembered: readonly Remembered[]
@@ -54,7 +57,7 @@ const STREAMS = 2_000
 
 /** Puts the plane of MCP together. */
 export function openMcp({settings, store, seal, log, now, wall, steady, findOAuthCaller, calls}: McpParts): McpPlane {
-  const base_url = settings.mcp_gateway_base_url ?? linkBase({settings})
+  const base_url = mcpBase({settings})
   const egress = openEgress(settings)
   const stream_egress = openEgress(settings, {connections: STREAMS})
   const credential_services: CredentialServices = {
@@ -63,6 +66,9 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     random_bytes: randomBytes,
   }
   const credentials = new McpCredentials(credential_services)
+  const {syncs, close: closeSyncs} = openMcpSyncs({
+    ...{settings, store, seal, log, now, steady},
+  })
   const servers = mcpServersForCalls(store.db)
   const policies = createPolicyLookup({db: store.db, target: 'mcp_tools', enabled: settings.policy_enabled})
   const opened = new WeakMap<McpServerForCall, McpServer>()
@@ -92,7 +98,12 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     findOAuthCaller,
     findWorkspaceLimits: (organisation_id, workspace_id) => workspaceLimits(store, organisation_id, workspace_id),
     credentials,
-    sighted: () => undefined,
+    sighted: (integration, method, entries) =>
+      void syncs
+        .sighted(integration, method, entries)
+        .catch(fault => log.warn({fault}, 'a list of tools was not noted')),
+    noticed: id =>
+      void syncs.request(id, 'notice').catch(fault => log.warn({fault}, 'the notice of an MCP server was not noted')),
     upstream: {egress, stream_egress, steady, wall, after},
     eras: eraBook(),
     sessions: {
@@ -106,7 +117,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   }
   const door = createDoor(services, {is_local: isLoopback(settings.host)})
   return {
-    ...{door, credentials, credential_services},
+    ...{door, credentials, credential_services, syncs},
     remembered: [
       ...policies.remembered,
       ...servers.remembered.map(({of, forget}) => ({
@@ -119,6 +130,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     ],
     async close() {
       await door.close()
+      await closeSyncs()
       await egress.destroy()
       await stream_egress.destroy()
     },

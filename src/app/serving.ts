@@ -1,6 +1,6 @@
 import {type FirstRun, firstRun} from '../admin/first-run.ts'
 import {mountAdmin} from '../admin/http.ts'
-import {linkBase} from '../admin/link-base.ts'
+import {mcpBase} from '../admin/link-base.ts'
 import {mountMcpRegistry} from '../admin/mcp/registry.ts'
 import {OPERATIONS} from '../admin/registry.ts'
 import type {AdminServices} from '../admin/services.ts'
@@ -34,7 +34,6 @@ import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
 import {mountUpstreamSignIn} from './mcp-sign-in.ts'
-import {openMcpSyncs} from './mcp-syncs.ts'
 import {openOAuth} from './oauth.ts'
 import {OpenAnswers} from './open-answers.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
@@ -96,8 +95,6 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const log_store = openLogStoreWork({settings, store, store_options, records, log, now})
   const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
   stack.defer(close)
-  const mcp = openMcpSyncs({settings, store, seal, log, now, steady})
-  stack.defer(() => mcp.close())
   const background = openBackground({
     ...{settings, store, records, log_store, log, now, exports_folder: exportsFolder(data)},
     refreshPrices: sources.refreshes,

@@ -14,6 +14,7 @@ import type {Principal} from '../schema/principal.ts'
 import type {Spent} from '../schema/spent.ts'
 import type {McpServerNames} from '../store/oauth-servers.ts'
 import type {McpSessionsTable} from '../store/tables/mcp.ts'
+import type {McpIntegrationsTable} from '../store/tables/registry.ts'
 import type {McpServer, ServerPlace} from './call/server.ts'
 import type {ListMethod} from './content/entries.ts'
 import type {McpCredentials} from './credentials/credentials.ts'
@@ -95,8 +96,10 @@ export interface McpServices extends ChargeServices {
   findWorkspaceLimits(organisation_id: string, workspace_id: string): Promise<readonly EntityLimit[]>
   /** Headers and credentials for upstreams. */
   readonly credentials: Pick<McpCredentials, 'headersFor' | 'after401' | 'secondToken'>
-  /** Takes entries of a list that passed, which the rows do not have. */
-  sighted(integration_id: string, method: ListMethod, entries: readonly JsonObject[]): void
+  /** Takes entries of a list that passed, which the rows do not have. Never throws. */
+  sighted(integration: McpIntegrationsTable, method: ListMethod, entries: readonly JsonObject[]): void
+  /** A server gave notice that one of its lists is another. Never throws. */
+  noticed(integration_id: string): void
   readonly upstream: UpstreamServices
   readonly eras: EraBook
   readonly sessions: SessionRows

@@ -82,8 +82,7 @@ export function recordOf(
 
 /** Hands entries of a list that the rows do not have to the sync. */
 export function sightedOf({services}: ServingParts, {server}: McpExchange) {
-  return (method: ListMethod, entries: readonly JsonObject[]) =>
-    services.sighted(server.integration_id, method, entries)
+  return (method: ListMethod, entries: readonly JsonObject[]) => services.sighted(server.integration, method, entries)
 }
 
 /** `_meta` of a request; undefined where it is no object. */

@@ -11,7 +11,7 @@ import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, notificationText, paramsText} from '../wire/messages.ts'
 import {endOfAnswer, endOfFault, endOfLeft, faultOf, written} from './end.ts'
 import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
-import {LIST_KINDS} from './notices.ts'
+import {isListNotice, LIST_KINDS} from './notices.ts'
 
 const KINDS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 const MOST_ADDRESSES = 1_000
@@ -44,7 +44,10 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
         await reply.taken()
       }
       const listening = await upstream.listen(filter, {
-        notification: each => send(withSubscription(each.text, message.id_text)),
+        notification: each => {
+          if (isListNotice(each)) services.noticed(server.integration_id)
+          return send(withSubscription(each.text, message.id_text))
+        },
         ended: fault => (fault ? reject(fault) : resolve()),
       })
       const agreed = JSON.stringify({

@@ -1,12 +1,17 @@
 import {hash} from 'node:crypto'
 import type {McpServer} from '../call/server.ts'
 import type {McpUses} from '../services.ts'
-import {notificationText} from '../wire/messages.ts'
+import {notificationText, type RpcNotification} from '../wire/messages.ts'
 import type {McpExchange} from './exchange.ts'
 
 /** Kinds of lists that a client may be told the change of. */
 export const LIST_KINDS = ['tools', 'prompts', 'resources'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
+
+/** True for the notice of a server that one of its lists is another. */
+export function isListNotice({method}: RpcNotification): boolean {
+  return /^notifications\/(?:tools|prompts|resources)\/list_changed$/.test(method)
+}
 
 /** A standing stream of a client. */
 export interface NoticeStream {

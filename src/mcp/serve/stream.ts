@@ -3,9 +3,10 @@ import type {ClientSession} from '../sessions/session.ts'
 import type {ListenFilter, Listening, McpUpstream} from '../upstream/upstream.ts'
 import {McpFault} from '../wire/faults.ts'
 import {headerValue} from '../wire/header-values.ts'
+import type {RpcNotification} from '../wire/messages.ts'
 import {faultOf} from './end.ts'
 import type {McpExchange, ServingParts} from './exchange.ts'
-import {LIST_KINDS} from './notices.ts'
+import {isListNotice, LIST_KINDS} from './notices.ts'
 import {clientOf} from './session-client.ts'
 
 /** A client comes back after so long. */
@@ -54,7 +55,8 @@ async function relayed(session: ClientSession, exchange: McpExchange, {source, s
     await source.use(clientOf(session, exchange), reply.over, async upstream => {
       const over = Promise.withResolvers<void>()
       const sink = {
-        async notification(message: {readonly text: string}) {
+        async notification(message: RpcNotification) {
+          if (isListNotice(message)) services.noticed(exchange.server.integration_id)
           session.send(message.text)
           await reply.taken()
         },

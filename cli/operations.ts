@@ -87,6 +87,8 @@ const COMMANDS: Readonly<Record<OperationId, string>> = {
   'guardrails.update': 'guardrails update',
   'guardrails.delete': 'guardrails delete',
   'guardrails.list_versions': 'guardrails versions',
+  'guardrails.get_mcp_servers': 'guardrails servers',
+  'guardrails.update_mcp_servers': 'guardrails servers',
   'guardrails.test': 'guardrails test',
   'guardrails.evaluate': 'guardrails eval',
   'guardrails.coverage': 'guardrails coverage',

@@ -64,6 +64,7 @@ const MCP_FLOORS = [
   'sync',
   'sessions',
   'held',
+  'guards',
   'relay',
   'serve',
   'door.ts',

@@ -1,6 +1,6 @@
 import type {Command} from 'commander'
 import {isObject} from '../../src/base/json-object.ts'
-import type {Unchecked} from '../client.ts'
+import {type Unchecked, unchecked} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
@@ -56,6 +56,7 @@ export function guardrails(): Command {
     deleteCommand(noun, 'no default and no saved config may name it'),
     versionsCommand(noun, VERSIONS),
     defaults(),
+    servers(),
     test(),
     evaluate(),
     coverage(),
@@ -140,6 +141,37 @@ function defaults(): Command {
       gateway.print.view(reply, reply)
     }),
   )
+}
+
+interface ServerOptions {
+  readonly server?: readonly string[] | false
+  readonly runOn?: string
+}
+
+function servers(): Command {
+  return named(
+    leaf('servers', 'Show, or set, the MCP servers whose calls of tools a guardrail judges', [
+      'gateway guardrails servers pg-house-1a2b3c',
+      'gateway guardrails servers pg-tools-1a2b3c --server docs --run-on input',
+    ]),
+    noun,
+  )
+    .option('--server <slug...>', 'these servers, in the place of all others')
+    .option('--no-server', 'no server')
+    .option('--run-on <side>', 'input, output or both (default: both)')
+    .action((slug: string, {server, runOn}: ServerOptions, self: Command) =>
+      withGateway(self, async gateway => {
+        const {params} = await inputOf(gateway, noun, slug, {})
+        if (server === undefined && runOn !== undefined)
+          throw usageFault('--run-on says how servers are judged: name them with --server too.')
+        const body = unchecked({mcp_servers: [...(server || [])], ...(runOn !== undefined && {run_on: runOn})})
+        const reply =
+          server === undefined
+            ? await gateway.call('guardrails.get_mcp_servers', {params})
+            : await gateway.call('guardrails.update_mcp_servers', {params, body})
+        gateway.print.view(reply, reply)
+      }),
+    )
 }
 
 async function guardrailIn({world}: Gateway, path: string): Promise<Unchecked> {

@@ -137,6 +137,7 @@ async function created(call: OperationCall<undefined, undefined, typeof Guardrai
     organisation_id: actor.organisation_id,
     workspace_id,
     name: body.name,
+    target: body.target,
     status: 'active',
     version_id: newId(),
     owner_id: by,
@@ -242,6 +243,10 @@ function details(row: GuardrailsTable & Pick<GuardrailVersionsTable, 'checks' | 
 }
 
 function view(row: GuardrailsTable): z.input<typeof GuardrailView> {
-  const {id, name, slug, organisation_id, workspace_id, status, owner_id, updated_by, created_at, last_updated_at} = row
-  return {id, name, slug, organisation_id, workspace_id, status, owner_id, updated_by, created_at, last_updated_at}
+  const {id, name, slug, target, organisation_id, workspace_id, status, owner_id, updated_by, ...rest} = row
+  const {created_at, last_updated_at} = rest
+  return {
+    ...{id, name, slug, target, organisation_id, workspace_id, status, owner_id, updated_by},
+    ...{created_at, last_updated_at},
+  }
 }

@@ -7,6 +7,7 @@ import {deployments} from './deployments.ts'
 import {domains, operatorDomains} from './domains.ts'
 import {explain} from './explain.ts'
 import {feedback} from './feedback.ts'
+import {guardrailMcpServers} from './guardrail-servers.ts'
 import {guardrailTrials} from './guardrail-trials.ts'
 import {guardrails} from './guardrails.ts'
 import {identities, operatorIdentities} from './identities.ts'
@@ -80,6 +81,7 @@ const SERVED = withOpenapi([
   ...configs,
   ...explain,
   ...guardrails,
+  ...guardrailMcpServers,
   ...guardrailTrials,
   ...organisationDefaultGuardrails,
   ...limits,

@@ -14,6 +14,7 @@ import {McpCredentials} from '../mcp/credentials/credentials.ts'
 import type {CredentialServices} from '../mcp/credentials/services.ts'
 import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
 import {createDoor, type McpDoor} from '../mcp/door.ts'
+import {createToolGuardLookup} from '../mcp/guards/find-guards.ts'
 import type {EraBook, McpServices} from '../mcp/services.ts'
 import type {McpSyncs} from '../mcp/sync/syncs.ts'
 import type {EraFinding} from '../mcp/upstream/upstream.ts'
@@ -39,7 +40,7 @@ export interface McpParts {
   readonly findOAuthCaller: McpServices['findOAuthCaller']
   readonly calls: Pick<
     ProxyServices,
-    'findCaller' | 'findCallerByCredential' | 'limits' | 'recorder' | 'metrics' | 'version'
+    'findCaller' | 'findCallerByCredential' | 'guardrails' | 'limits' | 'recorder' | 'metrics' | 'version'
   >
 }
 
@@ -71,6 +72,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   })
   const servers = mcpServersForCalls(store.db)
   const policies = createPolicyLookup({db: store.db, target: 'mcp_tools', enabled: settings.policy_enabled})
+  const guards = createToolGuardLookup({db: store.db, seal})
   const opened = new WeakMap<McpServerForCall, McpServer>()
   const services: McpServices = {
     settings,
@@ -95,6 +97,11 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
       return known
     },
     findPolicies: policies.find,
+    guards: calls.guardrails && {
+      find: guards.find,
+      checkServices: calls.guardrails.checkServices,
+      beside: calls.guardrails.beside,
+    },
     findOAuthCaller,
     findWorkspaceLimits: (organisation_id, workspace_id) => workspaceLimits(store, organisation_id, workspace_id),
     credentials,
@@ -120,6 +127,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     ...{door, credentials, credential_services, syncs},
     remembered: [
       ...policies.remembered,
+      ...guards.remembered,
       ...servers.remembered.map(({of, forget}) => ({
         of,
         forget(ids: readonly string[] | null) {

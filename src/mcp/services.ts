@@ -16,6 +16,7 @@ import type {McpServerNames} from '../store/oauth-servers.ts'
 import type {McpSessionsTable} from '../store/tables/mcp.ts'
 import type {McpIntegrationsTable} from '../store/tables/registry.ts'
 import type {McpServer, ServerPlace} from './call/server.ts'
+import type {ToolGuardServices} from './call/tool-guards.ts'
 import type {ListMethod} from './content/entries.ts'
 import type {McpCredentials} from './credentials/credentials.ts'
 import type {EraFinding, UpstreamServices} from './upstream/upstream.ts'
@@ -100,6 +101,8 @@ export interface McpServices extends ChargeServices {
   sighted(integration: McpIntegrationsTable, method: ListMethod, entries: readonly JsonObject[]): void
   /** A server gave notice that one of its lists is another. Never throws. */
   noticed(integration_id: string): void
+  /** Guardrails of calls of tools; null where they are switched off. */
+  readonly guards: ToolGuardServices | null
   readonly upstream: UpstreamServices
   readonly eras: EraBook
   readonly sessions: SessionRows

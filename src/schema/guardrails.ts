@@ -1,4 +1,5 @@
 import {z} from 'zod'
+import {CallTarget} from './call-targets.ts'
 import {Handle, Name, Slug} from './names.ts'
 import {pageParams} from './paging.ts'
 
@@ -130,6 +131,7 @@ export const GuardrailView = z.strictObject({
   id: z.uuid(),
   name: z.string(),
   slug: z.string(),
+  target: CallTarget,
   organisation_id: z.uuid(),
   /** Null for a guardrail of the organisation, which every workspace's calls may name. */
   workspace_id: z.uuid().nullable(),
@@ -160,6 +162,8 @@ export const GuardrailCreate = z.strictObject({
   name: Name,
   /** Made of the name where it is absent. */
   slug: Slug.optional(),
+  /** The calls that it judges. It never changes. */
+  target: CallTarget.default('llm'),
   /** Id or slug. */
   workspace_id: Handle.optional(),
   /** In place of a workspace: for all of the organisation. The caller's own; another is not found. */
@@ -180,4 +184,10 @@ export const GuardrailsQuery = z.strictObject({
   workspace_id: Handle.optional(),
   /** The organisation's own guardrails alone, where no workspace is named. */
   organisation_id: Handle.optional(),
+})
+
+/** MCP servers, by slug, and the sides on which a guardrail judges calls of their tools. */
+export const GuardrailServers = z.strictObject({
+  mcp_servers: z.array(Handle).max(1000),
+  run_on: z.enum(['input', 'output', 'both']).default('both'),
 })

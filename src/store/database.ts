@@ -12,7 +12,7 @@ import type {
   ProvidersTable,
 } from './tables/catalog.ts'
 import type {DomainsTable, ScimGroupMembersTable, ScimTokensTable, ScimUsersTable} from './tables/directories.ts'
-import type {GuardrailsTable, GuardrailVersionsTable} from './tables/guardrails.ts'
+import type {GuardrailMcpServersTable, GuardrailsTable, GuardrailVersionsTable} from './tables/guardrails.ts'
 import type {ApiKeysTable, AuditLogsTable, OrganisationsTable, WorkspacesTable} from './tables/identity.ts'
 import type {JudgedFilesTable} from './tables/judged-files.ts'
 import type {McpSessionsTable} from './tables/mcp.ts'
@@ -110,6 +110,7 @@ export interface Database {
   config_versions: ConfigVersionsTable
   guardrails: GuardrailsTable
   guardrail_versions: GuardrailVersionsTable
+  guardrail_mcp_servers: GuardrailMcpServersTable
   secret_references: SecretReferencesTable
   allowed_workspaces: AllowedWorkspacesTable
   mcp_integrations: McpIntegrationsTable

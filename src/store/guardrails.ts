@@ -1,5 +1,6 @@
 import type {ExpressionBuilder} from 'kysely'
 import type {Seal} from '../base/seal.ts'
+import type {CallTarget} from '../schema/call-targets.ts'
 import type {GuardrailActions, GuardrailCheck, UnreadableBodies} from '../schema/guardrails.ts'
 import type {Page, Paged} from '../schema/paging.ts'
 import type {Database, Db} from './database.ts'
@@ -16,6 +17,7 @@ export interface FoundGuardrail {
   readonly ref: string
   readonly id: string
   readonly slug: string
+  readonly name: string
   readonly version_id: string
   readonly checks: readonly GuardrailCheck[]
   readonly actions: GuardrailActions
@@ -27,17 +29,24 @@ export interface GuardrailPlace {
   readonly workspace_id: string
 }
 
+interface GuardrailsNamed {
+  readonly refs: readonly string[]
+  /** Absent: of either. */
+  readonly target?: CallTarget
+}
+
 /**
  * The active guardrails that a call of the workspace names by slug or id, in their latest version; of what it does not
- * reach there is no row. For the moment of a call, never to be shown.
+ * reach, or what is for calls of another kind, there is no row. For the moment of a call, never to be shown.
  */
 export async function findGuardrails(
   db: Db,
-  {organisation_id, workspace_id, refs}: GuardrailPlace & {readonly refs: readonly string[]},
+  {organisation_id, workspace_id, refs, target}: GuardrailPlace & GuardrailsNamed,
   seal: Seal,
 ): Promise<FoundGuardrail[]> {
   if (!refs.length) return []
-  const rows = await current(db)
+  const named = target === undefined ? current(db) : current(db).where('g.target', '=', target)
+  const rows = await named
     .where('g.organisation_id', '=', organisation_id)
     .where(e => e.or([e('g.workspace_id', '=', workspace_id), e('g.workspace_id', 'is', null)]))
     .where(e => e.or([e('g.slug', 'in', refs), e('g.id', 'in', refs)]))
@@ -45,17 +54,21 @@ export async function findGuardrails(
   return [...new Set(refs)].flatMap(ref => {
     const row = rows.find(({id, slug}) => slug === ref || id === ref)
     if (!row) return []
-    const {id, slug, version_id} = row
+    const {id, slug, name, version_id} = row
     return [
-      {ref, id, slug, version_id, checks: openChecks(seal, row), actions: JSON.parse(row.actions) as GuardrailActions},
+      {
+        ...{ref, id, slug, name, version_id, checks: openChecks(seal, row)},
+        actions: JSON.parse(row.actions) as GuardrailActions,
+      },
     ]
   })
 }
 
-/** Slugs or ids of what runs on every call of the workspace besides: the organisation's first, each once. */
+/** Slugs or ids of what runs on every call of a kind besides: the organisation's first, each once. */
 export async function findDefaultGuardrails(
   db: Db,
   {organisation_id, workspace_id}: GuardrailPlace,
+  target: CallTarget = 'llm',
 ): Promise<{input: string[]; output: string[]; unreadable_bodies?: UnreadableBodies}> {
   const organisation = await db
     .selectFrom('organisations')
@@ -69,9 +82,27 @@ export async function findDefaultGuardrails(
     .where('organisation_id', '=', organisation_id)
     .executeTakeFirst()
   const values = [organisation, workspace].map(readDefaults)
-  const all = (side: 'input' | 'output') => [...new Set(values.flatMap(defaults => defaults[side]))]
+  const named = [...new Set(values.flatMap(({input, output}) => [...input, ...output]))]
+  const of_tools = await namedForTools(db, organisation_id, named)
+  const all = (side: 'input' | 'output') =>
+    [...new Set(values.flatMap(defaults => defaults[side]))].filter(
+      ref => of_tools.has(ref) === (target === 'mcp_tools'),
+    )
   const {unreadable_bodies} = values[1]!
   return {input: all('input'), output: all('output'), ...(unreadable_bodies && {unreadable_bodies})}
+}
+
+/** Those of the slugs and ids that name guardrails for tools. */
+async function namedForTools(db: Db, organisation_id: string, refs: readonly string[]): Promise<ReadonlySet<string>> {
+  if (refs.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('guardrails')
+    .select(['id', 'slug'])
+    .where('organisation_id', '=', organisation_id)
+    .where('target', '=', 'mcp_tools')
+    .where(e => e.or([e('slug', 'in', refs), e('id', 'in', refs)]))
+    .execute()
+  return new Set(rows.flatMap(({id, slug}) => [id, slug]))
 }
 
 interface KeptDefaults {

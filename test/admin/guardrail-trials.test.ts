@@ -31,6 +31,7 @@ async function plant(admin: Admin, checks: readonly GuardrailCheck[], slug: stri
       slug,
       ...place,
       name: slug,
+      target: 'llm',
       status: 'active',
       version_id,
       ...nobody,

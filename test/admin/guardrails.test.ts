@@ -50,6 +50,7 @@ describe.each(KINDS)('guardrails on %s', kind => {
       id,
       name: 'House words',
       slug,
+      target: 'llm',
       organisation_id: admin.organisation_id,
       workspace_id: admin.workspace_id,
       status: 'active',
@@ -69,7 +70,7 @@ describe.each(KINDS)('guardrails on %s', kind => {
     const {body} = await admin.asWorkspace('GET', '/v1/guardrails')
     expect(body).toMatchObject({object: 'list', total: body.data.length})
     expect(body.data).toContainEqual(row)
-    expect(await found(slug)).toEqual([{ref: slug, id, slug, version_id, checks: kept, actions}])
+    expect(await found(slug)).toEqual([{ref: slug, id, slug, name: 'House words', version_id, checks: kept, actions}])
     expect((await admin.auditLog()).at(-1)).toMatchObject({
       ...{resource_type: 'guardrail', resource_id: id, action: 'create', workspace_id: admin.workspace_id},
     })

@@ -253,6 +253,8 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'guardrails.update': p => ({params: {guardrailId: p.guardrail}, body: {name: 'Changed'}}),
   'guardrails.delete': p => ({params: {guardrailId: p.guardrail}}),
   'guardrails.list_versions': p => ({params: {guardrailId: p.guardrail}}),
+  'guardrails.get_mcp_servers': p => ({params: {guardrailId: p.guardrail}}),
+  'guardrails.update_mcp_servers': p => ({params: {guardrailId: p.guardrail}, body: {mcp_servers: []}}),
   'guardrails.test': p => ({body: {guardrail: p.guardrail, request: CALL, workspace_id: p.workspace}}),
   'guardrails.coverage': p => ({body: {guardrail: p.guardrail, workspace_id: p.workspace}}),
   'guardrails.evaluate': p => ({

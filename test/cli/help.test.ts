@@ -35,6 +35,7 @@ test('these are the commands', () => {
     ...['create', 'list', 'show', 'update', 'delete', 'versions', 'defaults', 'test', 'eval', 'coverage'].map(
       verb => `guardrails ${verb}`,
     ),
+    'guardrails servers',
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `secret-references ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete', 'workspaces', 'capabilities', 'metadata'].map(
       verb => `mcp-integrations ${verb}`,

@@ -56,6 +56,7 @@ describe.each(KINDS)('guardrails of calls on %s', kind => {
       organisation_id,
       workspace_id,
       name: slug,
+      target: 'llm',
       status: 'active',
       version_id: version.id,
     } as const
@@ -100,7 +101,10 @@ describe.each(KINDS)('guardrails of calls on %s', kind => {
     })
     await updateGuardrail(db, 'id-changed', {version_id: 'changed-2'})
     expect(await findGuardrails(db, {...place, refs: ['changed']}, seal)).toEqual([
-      {ref: 'changed', id: 'id-changed', slug: 'changed', version_id: 'changed-2', checks: words('new'), actions: {}},
+      {
+        ...{ref: 'changed', id: 'id-changed', slug: 'changed', name: 'changed', version_id: 'changed-2'},
+        ...{checks: words('new'), actions: {}},
+      },
     ])
   })
 

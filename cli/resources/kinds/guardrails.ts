@@ -7,6 +7,7 @@ import {bodyOf, changesOf, eachOf, everyRow, type ResourceKind, specOf} from '..
 
 const fields: ResourceKind['fields'] = {
   name: TEXT,
+  target: {is_fixed: true, normal: value => (value === 'llm' ? undefined : value)},
   checks: {
     normal: value =>
       Array.isArray(value)

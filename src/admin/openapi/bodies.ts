@@ -73,6 +73,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'configs.replay': {config, since: '2026-03-04T00:00:00Z'},
   'guardrails.create': {name: 'Short questions', checks, actions: {deny: true}},
   'guardrails.update': {checks, actions: {deny: false}},
+  'guardrails.update_mcp_servers': {mcp_servers: ['tickets'], run_on: 'both'},
   'guardrails.test': {guardrail: {checks, actions: {deny: true}}, request},
   'guardrails.coverage': {guardrail: 'pg-length-3f9a1c'},
   'guardrails.evaluate': {guardrail: {checks, actions: {deny: true}}, since: '2026-03-04T00:00:00Z'},

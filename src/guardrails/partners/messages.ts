@@ -13,7 +13,7 @@ export function conversation({context, view, text, is_input}: PartnerCall<unknow
 }
 
 /** The texts of a request, those of one message as one. */
-function messagesOf({endpoint, side, body}: View): readonly PartnerMessage[] {
+function messagesOf({endpoint, side, body, kind, text: whole}: View): readonly PartnerMessage[] {
   const made = new Map<string, {role: string; texts: string[]}>()
   for (const {path, text} of slotsOf(endpoint, side, body)) {
     const [key, index] = path
@@ -30,6 +30,8 @@ function messagesOf({endpoint, side, body}: View): readonly PartnerMessage[] {
     message.texts.push(text)
     made.set(place, message)
   }
+  // a call of a tool has no messages: all of it is one
+  if (made.size === 0 && kind === 'dialect' && whole !== '') return [{role: 'user', content: whole}]
   return [...made.values()].map(({role, texts}) => ({role, content: texts.join('\n')}))
 }
 

@@ -6,6 +6,7 @@ import {logRow} from '../../charge/log-row.ts'
 import {ChargedWork} from '../../charge/work.ts'
 import type {EntityLimit} from '../../limits/claims.ts'
 import type {CounterReservation} from '../../limits/index.ts'
+import type {HookResults} from '../../schema/guardrails.ts'
 import {mcpEndpoint} from '../../schema/mcp-endpoints.ts'
 import type {LogBodies, McpLogDetail, Outcome} from '../../schema/records.ts'
 import {NOTHING_SPENT, spent} from '../../schema/spent.ts'
@@ -49,6 +50,8 @@ export interface MessageEnd {
   readonly is_served: boolean
   readonly delivered: boolean
   readonly is_stream: boolean
+  /** Guardrails that judged it; `late`: those that it does not wait for. */
+  readonly hooks?: {readonly late: Promise<unknown> | null; results(): HookResults}
   readonly detail: Pick<McpLogDetail, 'outcome' | 'rpc_code' | 'rounds' | 'upstream_protocol' | 'upstream_transport'>
 }
 
@@ -110,7 +113,9 @@ export class MessageRecord {
     if (!is_charged) this.#release()
     const price_nanousd = is_charged ? this.#price : 0
     const [input, output] = is_charged ? [tokensIn(this.facts.params), tokensIn(end.answer ?? undefined)] : [0, 0]
-    const row = {log: this.#row(end), bodies: this.#bodies(end), counted_as: 'call' as const}
+    const {late = null, results} = end.hooks ?? {}
+    const hooks = late && results ? {late, results} : null
+    const row = {log: this.#row(end), bodies: this.#bodies(end), counted_as: 'call' as const, hooks}
     const of = {
       outcome: end.outcome,
       status: end.is_served ? 200 : null,
@@ -201,6 +206,7 @@ export class MessageRecord {
       last_byte_ms: total_ms,
       overhead_ms: Math.max(0, total_ms - this.#upstream_ms),
       keeps_bodies,
+      ...(end.hooks && {hook_results: end.hooks.results()}),
       mcp: {server_id: server.id, method: this.facts.method, name: this.facts.name, ...detail, ...end.detail},
     })
   }

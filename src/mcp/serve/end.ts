@@ -54,22 +54,39 @@ export function endOfFault(
   }
 }
 
+interface EndedHow {
+  readonly delivered: boolean
+  readonly rounds: number
+  readonly is_stream: boolean
+}
+
+/** The part of guardrails in an end. */
+interface GuardsEnd extends Pick<MessageEnd, 'hooks'> {
+  /** Status of the row, where it is not that of the answer. */
+  readonly row_status?: number
+  readonly denial?: string
+}
+
 /** The end of a request that the upstream answered. */
 export function endOfAnswer(
   {text, status, outcome, rpc_code}: RelayedAnswer,
   hello: Hello,
-  of: {readonly delivered: boolean; readonly rounds: number; readonly is_stream: boolean},
+  of: EndedHow & GuardsEnd,
 ): MessageEnd {
+  const {row_status, denial, hooks} = of
   const is_ok = outcome === 'ok' || outcome === 'input_required'
   return {
     outcome: is_ok ? 'ok' : 'failed',
-    status,
+    status: row_status ?? status,
     answer: text,
+    ...(hooks && {hooks}),
     error: is_ok
       ? null
-      : outcome === 'tool_error'
-        ? 'The tool reported an error.'
-        : `The MCP server answered with the error ${rpc_code}.`,
+      : denial !== undefined
+        ? `${denial}.`
+        : outcome === 'tool_error'
+          ? 'The tool reported an error.'
+          : `The MCP server answered with the error ${rpc_code}.`,
     is_served: true,
     delivered: of.delivered,
     is_stream: of.is_stream,
@@ -78,6 +95,18 @@ export function endOfAnswer(
       upstream_protocol: hello.protocol_version,
       upstream_transport: 'http',
     },
+  }
+}
+
+/** The end of a call of a tool that a guardrail denied: nothing of it reached the upstream. */
+export function endOfDenied(
+  answer: string,
+  {row_status = 446, denial = '', hooks, ...of}: EndedHow & GuardsEnd,
+): MessageEnd {
+  return {
+    ...{outcome: 'failed', status: row_status, answer, error: `${denial}.`, is_served: false},
+    ...{delivered: of.delivered, is_stream: of.is_stream, ...(hooks && {hooks})},
+    detail: {outcome: 'refused', rpc_code: null, rounds: of.rounds, upstream_protocol: null, upstream_transport: null},
   }
 }
 

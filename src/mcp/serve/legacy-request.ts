@@ -3,6 +3,7 @@ import {own} from '../../base/json-member.ts'
 import {parsed} from '../../base/json-object.ts'
 import {traceOf} from '../call/trace.ts'
 import {inputResponseText, type Question, refusalOf, requestParamsText, takesQuestion} from '../content/questions.ts'
+import type {GuardedCall} from '../guards/guarded-call.ts'
 import {SignInNeededFault, type UpstreamClient} from '../pool/source.ts'
 import type {MessageRecord} from '../records/message-record.ts'
 import {checkAllowed, nameOf} from '../relay/allowed.ts'
@@ -17,8 +18,9 @@ import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, errorMemberText, paramsText, type RpcRequest, requestText, resultText} from '../wire/messages.ts'
 import {isStatelessMethod} from '../wire/methods.ts'
 import type {LegacyVersion} from '../wire/versions.ts'
-import {endOfAnswer, endOfFault, endOfLeft, endOfOurs, faultOf, headersOfFault, written} from './end.ts'
+import {endOfAnswer, endOfDenied, endOfFault, endOfLeft, endOfOurs, faultOf, headersOfFault, written} from './end.ts'
 import {cursorOf, type McpExchange, metaOf, recordOf, type ServingParts, sightedOf} from './exchange.ts'
+import {deniedResult, guardedCall, guardsEnd, judgedAnswer} from './guarding.ts'
 import {clientOf} from './session-client.ts'
 import {signInFault} from './sign-in.ts'
 
@@ -41,6 +43,8 @@ export interface LegacyFacts {
 }
 
 const ASK_MS = 10 * 60_000
+/** A session's client may leave, and comes again for the answer: its work is done to the end. */
+const NEVER = new AbortController().signal
 
 /** Answers one request of a legacy client; never rejects. */
 export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Promise<LegacyAnswer> {
@@ -51,7 +55,9 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
   if (message.method === 'ping') return ok('{}')
   const trace = traceOf(metaOf(message.params), exchange.request.headers, exchange.at_ms)
   const client_info = session ? parsed(session.client_info) : null
-  const record = recordOf(exchange, message, {trace, version, client_info}, parts.services)
+  const newRecord = (of: RpcRequest) => recordOf(exchange, of, {trace, version, client_info}, parts.services)
+  let record = newRecord(message)
+  let guarded: GuardedCall | null = null
   const ended = (rounds: number) => ({
     delivered: !exchange.reply.gone.aborted,
     rounds,
@@ -67,11 +73,20 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
       await written(record, endOfOurs(ended(1)), parts.services.log)
       return ok('{}')
     }
+    guarded = await guardedCall(message, exchange, trace, parts)
+    const sent = guarded ? await guarded.judgeInput(message) : message
+    if (sent !== message) record = newRecord(sent)
+    if (guarded?.denial) {
+      const text = deniedResult(guarded, 'legacy')
+      await written(record, endOfDenied(text, {...ended(1), ...guardsEnd(guarded)}), parts.services.log)
+      return ok(text)
+    }
     await record.begin()
-    serving = new LegacyServing(message, record, facts)
+    serving = new LegacyServing(sent, record, facts, guarded)
     const {answer, hello} = await serving.answer()
+    const judged = await judgedAnswer(guarded, answer, {message: sent, client: serving.client, signal: NEVER}, parts)
     const {server, caller} = exchange
-    const relayed = relayedAnswer(answer, {
+    const relayed = relayedAnswer(judged, {
       ...{server, caller, hello, cursors: parts.cursors, tools: parts.tools, client_era: 'legacy', is_private: true},
       sighted: sightedOf(parts, exchange),
       ...{
@@ -82,8 +97,10 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
     })
     record.waited(serving.upstream_ms)
     await noteState(message, session, parts)
-    await written(record, endOfAnswer(relayed, hello, ended(serving.rounds)), parts.services.log)
-    const body = relayed.kind === 'result' ? {result: relayed.text} : {error: relayed.text}
+    const end = endOfAnswer(relayed, hello, {...ended(serving.rounds), ...guardsEnd(guarded)})
+    await written(record, end, parts.services.log)
+    const text = guarded ? guarded.forClient(relayed.text) : relayed.text
+    const body = relayed.kind === 'result' ? {result: text} : {error: text}
     const is_error = relayed.kind === 'error'
     return {text: answerText(message.id_text, body), status: relayed.status, headers: {}, is_error}
   } catch (thrown) {
@@ -92,7 +109,8 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
     const end = isCancelled(thrown)
       ? endOfLeft(200, {rounds, is_stream: exchange.reply.is_stream})
       : endOfFault(fault, 'legacy', ended(rounds))
-    await written(record, end, parts.services.log)
+    const {hooks} = guardsEnd(guarded)
+    await written(record, {...end, ...(hooks && {hooks})}, parts.services.log)
     if (fault.reason === 'client_incapable' && message.method === 'tools/call')
       return ok(JSON.stringify({content: [{type: 'text', text: fault.message}], isError: true}))
     const text = answerText(message.id_text, {error: errorObjectText(fault)})
@@ -135,17 +153,21 @@ class LegacyServing {
   readonly #message: RpcRequest
   readonly #facts: LegacyFacts
   readonly #running: RunningCall
+  readonly #guarded: GuardedCall | null
+  readonly client: UpstreamClient
 
-  constructor(message: RpcRequest, record: MessageRecord, facts: LegacyFacts) {
+  constructor(message: RpcRequest, record: MessageRecord, facts: LegacyFacts, guarded: GuardedCall | null) {
     const {exchange, parts, session} = facts
     this.#message = message
     this.#facts = facts
+    this.#guarded = guarded
+    this.client = this.#newClient()
     const cursor = cursorOf(message, parts, exchange)
     this.#running = new RunningCall(
       {
         source: parts.source,
         tools: parts.tools,
-        client: this.#client,
+        client: this.client,
         request: {
           method: message.method,
           params: paramsText(message),
@@ -179,7 +201,8 @@ class LegacyServing {
     }
     reply.gone.addEventListener('abort', left, {once: true})
     running.sink = async message => {
-      if (!reply.may_stream || !isWanted(message, session ? (session.log_level ?? 'debug') : null)) return
+      if (this.#guarded?.withholds || !reply.may_stream) return
+      if (!isWanted(message, session ? (session.log_level ?? 'debug') : null)) return
       if (stream) stream.send(message.text)
       else reply.event(message.text)
       await reply.taken()
@@ -201,7 +224,7 @@ class LegacyServing {
     }
   }
 
-  get #client(): UpstreamClient {
+  #newClient(): UpstreamClient {
     const {session, exchange} = this.#facts
     if (session) return clientOf(session, exchange)
     const {server, caller, request, validated} = exchange

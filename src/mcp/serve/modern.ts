@@ -9,6 +9,7 @@ import {
   type Question,
   takesQuestion,
 } from '../content/questions.ts'
+import type {GuardedCall} from '../guards/guarded-call.ts'
 import {
   MOST_ROUNDS,
   MOST_UPSTREAM_STATE,
@@ -30,10 +31,11 @@ import type {ModernRequest} from '../wire/client-era.ts'
 import {edited} from '../wire/edits.ts'
 import {META_KEYS} from '../wire/envelope.ts'
 import {errorObjectText, McpFault} from '../wire/faults.ts'
-import {answerText, paramsText} from '../wire/messages.ts'
+import {answerText, paramsText, type RpcRequest} from '../wire/messages.ts'
 import {checkParamHeaders} from '../wire/param-headers.ts'
-import {endOfAnswer, endOfFault, endOfLeft, endOfOurs, faultOf, headersOfFault, written} from './end.ts'
+import {endOfAnswer, endOfDenied, endOfFault, endOfLeft, endOfOurs, faultOf, headersOfFault, written} from './end.ts'
 import {cursorOf, type McpExchange, metaOf, recordOf, type ServingParts, sightedOf} from './exchange.ts'
+import {deniedResult, guardedCall, guardsEnd, judgedAnswer} from './guarding.ts'
 import {serveListen} from './listen.ts'
 import {signInFault, signInQuestion} from './sign-in.ts'
 
@@ -48,6 +50,9 @@ class ModernServing {
   readonly #exchange: McpExchange
   readonly #parts: ServingParts
   #record: MessageRecord
+  /** The request as its guardrails left it: it goes up, and the log keeps it. */
+  #sent: RpcRequest
+  #guarded: GuardedCall | null = null
   #running: RunningCall | null = null
   #state: RequestState | null = null
 
@@ -55,6 +60,7 @@ class ModernServing {
     this.#post = post
     this.#exchange = exchange
     this.#parts = parts
+    this.#sent = post.message
     this.#record = this.#newRecord()
   }
 
@@ -73,6 +79,8 @@ class ModernServing {
         if (open.size > 0) return this.#hold(open)
       } else {
         if (this.#state && !this.#state.is_sign_in) this.#record = this.#newRecord(this.#state)
+        await this.#judge()
+        if (this.#guarded?.denial) return await this.#denied(this.#guarded)
         await this.#record.begin()
         if (message.method === 'server/discover') return await this.#discover()
         this.#start()
@@ -83,6 +91,21 @@ class ModernServing {
       if (fault instanceof SignInNeededFault) return this.#signIn(fault)
       await this.#refuse(faultOf(fault, this.#parts.services.log))
     }
+  }
+
+  /** Has guardrails judge the arguments: all that follows knows what they left. */
+  async #judge() {
+    const {message} = this.#post
+    this.#guarded = await guardedCall(message, this.#exchange, this.#record.facts.trace, this.#parts)
+    if (!this.#guarded) return
+    this.#sent = await this.#guarded.judgeInput(message)
+    if (this.#sent !== message) this.#record = this.#newRecord(this.#state ?? undefined)
+  }
+
+  async #denied(guarded: GuardedCall) {
+    const text = deniedResult(guarded, 'modern')
+    await written(this.#record, endOfDenied(text, {...this.#ended, ...guardsEnd(guarded)}), this.#parts.services.log)
+    this.#exchange.reply.end(200, answerText(this.#post.message.id_text, {result: text}))
   }
 
   get #client(): UpstreamClient {
@@ -102,7 +125,8 @@ class ModernServing {
   }
 
   #newRecord(state?: RequestState): MessageRecord {
-    const {message, version, envelope} = this.#post
+    const {version, envelope} = this.#post
+    const message = this.#sent
     const {services} = this.#parts
     const trace = traceOf(metaOf(message.params), this.#exchange.request.headers, this.#exchange.at_ms)
     const continues = state && {call_id: state.call_id, log_id: state.log_id}
@@ -129,7 +153,8 @@ class ModernServing {
   }
 
   #start() {
-    const {message, envelope} = this.#post
+    const {envelope} = this.#post
+    const message = this.#sent
     const {services, source, tools} = this.#parts
     const cursor = cursorOf(message, this.#parts, this.#exchange)
     const state = this.#state
@@ -172,6 +197,7 @@ class ModernServing {
     if (!found) throw new McpFault('state_invalid')
     this.#running = found.running
     this.#record = found.record
+    this.#guarded = found.guarded
     const methods = new Map([...found.questions].map(([key, {method}]) => [key, method]))
     const answers = answersOfRetry(message.params!, paramsText(message)!, methods)
     if (!answers) throw new McpFault('params_invalid', {reason: 'inputResponses has an answer of another form'})
@@ -185,7 +211,7 @@ class ModernServing {
     const running = this.#running!
     const {log_level} = this.#post.envelope
     running.sink = async message => {
-      if (!reply.may_stream || !isWanted(message, log_level)) return
+      if (this.#guarded?.withholds || !reply.may_stream || !isWanted(message, log_level)) return
       reply.event(message.text)
       await reply.taken()
     }
@@ -203,14 +229,17 @@ class ModernServing {
     await this.#answered(turn)
   }
 
-  async #answered({answer, hello}: UpstreamTurn & {kind: 'answer'}) {
+  async #answered({answer: given, hello}: UpstreamTurn & {kind: 'answer'}) {
     const {services} = this.#parts
+    const of = {message: this.#sent, client: this.#client, signal: this.#exchange.reply.gone}
+    const answer = await judgedAnswer(this.#guarded, given, of, this.#parts)
     const view = this.#view(hello, cursorOf(this.#post.message, this.#parts, this.#exchange))
     let relayed = relayedAnswer(answer, view)
     if (relayed.outcome === 'input_required') relayed = {...relayed, text: this.#withState(relayed.text, answer.result)}
     this.#record.waited(this.#running!.upstream_ms)
-    await written(this.#record, endOfAnswer(relayed, hello, this.#ended), services.log)
-    this.#end(relayed)
+    const ended = {...this.#ended, ...guardsEnd(this.#guarded)}
+    await written(this.#record, endOfAnswer(relayed, hello, ended), services.log)
+    this.#end(this.#guarded ? {...relayed, text: this.#guarded.forClient(relayed.text)} : relayed)
   }
 
   #view(hello: Hello, cursor: string | null) {
@@ -285,7 +314,7 @@ class ModernServing {
     }
     const {caller} = this.#exchange
     held.hold({
-      ...{id, running, record, round, end, questions},
+      ...{id, running, record, round, end, questions, guarded: this.#guarded},
       principal: `${caller.kind} ${caller.id} ${caller.user_id ?? ''}`,
     })
     const requests = new Map([...questions].map(([key, question]) => [key, inputRequestText(question)]))
@@ -319,7 +348,9 @@ class ModernServing {
   async #refuse(fault: McpFault) {
     const {id_text} = this.#post.message
     this.#running?.cancel()
-    await written(this.#record, endOfFault(fault, 'modern', this.#ended), this.#parts.services.log)
+    const {hooks} = guardsEnd(this.#guarded)
+    const end = {...endOfFault(fault, 'modern', this.#ended), ...(hooks && {hooks})}
+    await written(this.#record, end, this.#parts.services.log)
     const body = answerText(id_text, {error: errorObjectText(fault)})
     this.#exchange.reply.end(fault.http, body, headersOfFault(fault))
   }

@@ -8,6 +8,7 @@ import type {CheckContext} from '../../guardrails/check.ts'
 import {type Coverage, coverageOf} from '../../guardrails/coverage.ts'
 import type {Hook} from '../../guardrails/hook.ts'
 import {isObject, type JsonValue} from '../../guardrails/json.ts'
+import {loggedResults} from '../../guardrails/logged-results.ts'
 import type {Restore} from '../../guardrails/pii/restore.ts'
 import {type PhaseOutcome, runHooks} from '../../guardrails/run.ts'
 import {inTimeSlices} from '../../guardrails/time-slices.ts'
@@ -25,7 +26,7 @@ import type {TargetGuardrails} from '../targets/guardrails.ts'
 import type {Target} from '../targets/target.ts'
 import {headersForChecks} from '../upstream/client-headers.ts'
 import {isStrict, writtenText} from '../upstream/translate.ts'
-import {loggedResults, RowResults, withResults} from './hook-results.ts'
+import {RowResults, withResults} from './hook-results.ts'
 import {
   type FormOfRows,
   NOTHING_READ,

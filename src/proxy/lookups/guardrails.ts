@@ -23,7 +23,7 @@ export function openGuards({db, seal, around}: GuardParts): GuardrailServices {
   const beside = new Set<Promise<unknown>>()
   return {
     async find(place, handles) {
-      const found = await findGuardrails(db, {...place, refs: [...handles]}, seal)
+      const found = await findGuardrails(db, {...place, refs: [...handles], target: 'llm'}, seal)
       return new Map(found.map(each => [each.ref, each]))
     },
     async defaults(place) {

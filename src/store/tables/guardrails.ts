@@ -1,3 +1,5 @@
+import type {CallTarget} from '../../schema/call-targets.ts'
+
 /** Rows of gateway.db about what calls are checked for. Times are ISO 8601 UTC text, JSON is text. */
 export interface GuardrailsTable {
   id: string
@@ -7,6 +9,7 @@ export interface GuardrailsTable {
   /** Null for a guardrail of the organisation. */
   workspace_id: string | null
   name: string
+  target: CallTarget
   status: 'active' | 'archived'
   /** The version that runs: the latest. */
   version_id: string
@@ -28,4 +31,11 @@ export interface GuardrailVersionsTable {
   actions: string
   updated_by: string | null
   created_at: string
+}
+
+/** An MCP server whose calls of tools a guardrail judges. */
+export interface GuardrailMcpServersTable {
+  guardrail_id: string
+  mcp_server_id: string
+  run_on: 'input' | 'output' | 'both'
 }

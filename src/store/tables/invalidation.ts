@@ -20,6 +20,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   config_versions: ['configs'],
   guardrails: ['guardrails'],
   guardrail_versions: ['guardrails'],
+  guardrail_mcp_servers: ['guardrails'],
   price_revisions: ['prices'],
   prices: ['prices'],
   policies: ['policies'],

@@ -73,6 +73,8 @@ export async function fill(inject: Inject) {
     config: {provider: '@my-openai'},
   })
   await made('/guardrails', {name: 'House', slug: 'pg-house-1a2b3c', organisation_id, ...GUARDRAIL})
+  const of_tools = {name: 'Tools', slug: 'pg-tools-1a2b3c', target: 'mcp_tools', organisation_id}
+  await made('/guardrails', {...of_tools, ...GUARDRAIL})
   await made('/secret-references', {
     name: 'Vault',
     slug: 'vault-mcp',

@@ -103,6 +103,7 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/guardrails/saved.ts': {masked: 'one level of members alone'},
   'src/guardrails/strings.ts': {list: COUNTED, members: COUNTED, value: COUNTED, rebuilt: NAMESAKE, free: NAMESAKE},
   'src/guardrails/texts.ts': {content: COUNTED},
+  'src/guardrails/tool-view.ts': {toolView: ANOTHER, mapData: NAMESAKE},
   'src/guardrails/view.ts': {viewOf: ANOTHER, dialectView: ANOTHER, emptyView: ANOTHER, everyStringView: ANOTHER},
   'src/mcp/held/request-state.ts': {canonical: 'params of a message, which has 64 levels'},
   'src/identity/oidc/groups.ts': {memberAt: COUNTED},

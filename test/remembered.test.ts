@@ -16,6 +16,7 @@ const CACHES = [
   'callers',
   'policies',
   'policies of tools',
+  'guardrails of tools',
   'lists of models',
   'plans',
   'prompts',

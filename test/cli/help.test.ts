@@ -32,10 +32,10 @@ test('these are the commands', () => {
     ...['create', 'list', 'show', 'update', 'delete', 'versions', 'lint', 'explain', 'test'].map(
       verb => `configs ${verb}`,
     ),
-    ...['create', 'list', 'show', 'update', 'delete', 'versions', 'defaults', 'test', 'eval', 'coverage'].map(
+    ...['create', 'list', 'show', 'update', 'delete', 'versions', 'defaults', 'servers', 'test', 'eval'].map(
       verb => `guardrails ${verb}`,
     ),
-    'guardrails servers',
+    'guardrails coverage',
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `secret-references ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete', 'workspaces', 'capabilities', 'metadata'].map(
       verb => `mcp-integrations ${verb}`,

@@ -80,7 +80,7 @@ describe.each(KINDS)('guardrails of calls on %s', kind => {
     const refs = ['own', 'id-shared', 'shared', 'neighbour', 'id-neighbour', 'foreign', 'gone', 'none', 'own']
     const found = await findGuardrails(opened.store.db, {...place, refs}, seal)
     const of = (ref: string, slug: string) => ({
-      ...{ref, id: `id-${slug}`, slug, version_id: `${slug}-1`},
+      ...{ref, id: `id-${slug}`, slug, name: slug, version_id: `${slug}-1`},
       ...{checks: words('secret word'), actions: {deny: true}},
     })
     expect(found).toEqual([of('own', 'own'), of('id-shared', 'shared'), of('shared', 'shared')])

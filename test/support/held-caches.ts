@@ -9,6 +9,7 @@ import {readTrusted} from '../../src/base/egress/trust.ts'
 import type {ClientRequest} from '../../src/base/ingress/request.ts'
 import {Tokens} from '../../src/identity/jwt/tokens.ts'
 import {createPolicyLookup} from '../../src/limits/policy-lookup.ts'
+import {createToolGuardLookup} from '../../src/mcp/guards/find-guards.ts'
 import {openPricing} from '../../src/pricing/open.ts'
 import {PriceCache} from '../../src/pricing/price-cache.ts'
 import {find as findKind} from '../../src/providers/registry.ts'
@@ -101,6 +102,7 @@ export async function heldCaches(kind: StoreKind) {
   const plans = new PlanCache(on)
   const prompts = new Prompts(on)
   const mcp_servers = mcpServersForCalls(db)
+  const tool_guards = createToolGuardLookup({db, seal})
   const tool_policies = createPolicyLookup({db, target: 'mcp_tools', enabled: true})
   const pricing = openPricing({settings, db, isProvider: () => true, warn: () => undefined, now_ms})
   let refreshed: Promise<void> = Promise.resolve()
@@ -135,6 +137,14 @@ export async function heldCaches(kind: StoreKind) {
       name: 'policies of tools',
       remembered: tool_policies.remembered,
       look: async (which = 'one') => tool_policies.find(rows[which].workspace_id),
+    },
+    {
+      name: 'guardrails of tools',
+      remembered: tool_guards.remembered,
+      async look(which = 'one') {
+        const {mcp_server_id: id, workspace_id} = rows[which]
+        return tool_guards.find({id, organisation_id, workspace_id})
+      },
     },
     {
       name: 'lists of models',
@@ -250,6 +260,8 @@ async function heldRows(admin: Admin): Promise<Readonly<Record<'one' | 'other', 
     const mcp = {name, workspace_id, url: 'https://mcp.example/mcp', auth_type: 'none', transport: 'http'}
     const {id: mcp_integration_id} = await ask('POST', '/mcp-integrations', mcp)
     const server = await ask('POST', '/mcp-servers', {name, workspace_id, mcp_integration_id})
+    const of_tools = await post('/guardrails', {target: 'mcp_tools', checks: [check], actions: {deny: true}})
+    await ask('PUT', `/guardrails/${of_tools.slug}/mcp-servers`, {mcp_servers: [server.slug], run_on: 'both'})
     const provider = await admin.store.db
       .selectFrom('providers')
       .select(['id', 'integration_id'])

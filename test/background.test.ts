@@ -46,7 +46,7 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
   expect(text).toMatch(/^gateway_worker_last_success_timestamp_seconds\{worker="alerts"\} \d/m)
   expect(text).not.toContain('worker="mail"')
   const {stdout} = await run(['workers', '--data-dir', gateway.folder, '--json'])
-  expect(JSON.parse(stdout)).toMatchObject({total: 12})
+  expect(JSON.parse(stdout)).toMatchObject({total: 13})
 })
 
 test('where the settings name a place with prices, each process asks it again', async () => {

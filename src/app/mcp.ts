@@ -15,9 +15,8 @@ import type {CredentialServices} from '../mcp/credentials/services.ts'
 import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
 import {createDoor, type McpDoor} from '../mcp/door.ts'
 import {createToolGuardLookup} from '../mcp/guards/find-guards.ts'
-import type {EraBook, McpServices} from '../mcp/services.ts'
+import type {McpServices} from '../mcp/services.ts'
 import type {McpSyncs} from '../mcp/sync/syncs.ts'
-import type {EraFinding} from '../mcp/upstream/upstream.ts'
 import type {ProxyServices} from '../proxy/services.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
@@ -26,6 +25,7 @@ import {changeMcpSession, findMcpSession, insertMcpSession, removeMcpSession} fr
 import type {Remembered} from '../store/remembered.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {openEgress} from './egress.ts'
+import {eraBook} from './mcp-eras.ts'
 import {openMcpSyncs} from './mcp-syncs.ts'
 
 export interface McpParts {
@@ -112,7 +112,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     noticed: id =>
       void syncs.request(id, 'notice').catch(fault => log.warn({fault}, 'the notice of an MCP server was not noted')),
     upstream: {egress, stream_egress, steady, wall, after},
-    eras: eraBook(),
+    eras: eraBook({store, log, wall}),
     sessions: {
       find: id_hash => findMcpSession(store.db, id_hash),
       put: row => store.write(db => insertMcpSession(db, row)),
@@ -172,19 +172,4 @@ async function workspaceLimits(
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '127.0.0.1' || host === '::1'
-}
-
-const MOST_ERAS = 10_000
-
-function eraBook(): EraBook {
-  const known = new Map<string, EraFinding>()
-  return {
-    get: id => known.get(id) ?? null,
-    note(id, finding) {
-      known.delete(id)
-      known.set(id, finding)
-      if (known.size > MOST_ERAS) known.delete(known.keys().next().value!)
-    },
-    forget: id => void known.delete(id),
-  }
 }

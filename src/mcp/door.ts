@@ -19,8 +19,8 @@ import {faultOf, headersOfFault} from './serve/end.ts'
 import type {McpExchange, ServingParts} from './serve/exchange.ts'
 import type {HeldRelay} from './serve/held-relay.ts'
 import {serveDelete, serveHandshake, serveLegacy} from './serve/legacy.ts'
+import {ListChanges} from './serve/list-changes.ts'
 import {serveModern} from './serve/modern.ts'
-import {Notices} from './serve/notices.ts'
 import {readBodyText} from './serve/read-body.ts'
 import {noteRefused} from './serve/refused.ts'
 import {serveStream} from './serve/stream.ts'
@@ -67,13 +67,13 @@ export function createDoor(services: McpServices, options: {readonly is_local: b
     tools: new ToolBook(),
     cursors: new Cursors(services.seal.derived('mcp cursors')),
     process_id: newId(),
-    notices: new Notices(services),
+    list_changes: new ListChanges(services),
     work: new Set(),
   }
   const exchanges = new Exchanges(parts, options)
   return {
     handle: (path, request, response) => exchanges.serve(path, request, response),
-    changed: () => parts.notices.changed(),
+    changed: () => parts.list_changes.changed(),
     drain(limit_ms) {
       draining.abort()
       return exchanges.drain(limit_ms)

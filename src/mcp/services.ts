@@ -56,11 +56,14 @@ export interface McpLimits {
   hold(claims: readonly LimitClaim[], call_id: string, attempt: number, first: Spent): MaybePromise<CounterReservation>
 }
 
-/** Eras that were found before, by integration. */
+/** Eras of upstreams, as probes of calls and syncs found them. */
 export interface EraBook {
-  get(integration_id: string): EraFinding | null
-  note(integration_id: string, finding: EraFinding): void
-  forget(integration_id: string): void
+  /** At once, of those that this process knows. */
+  get(integration: McpIntegrationsTable): EraFinding | null
+  /** The same, read where this process does not know it. */
+  find(integration: McpIntegrationsTable): Promise<EraFinding | null>
+  note(integration: McpIntegrationsTable, finding: EraFinding): void
+  forget(integration: McpIntegrationsTable): void
 }
 
 /** Rows of the sessions of legacy clients, by the SHA-256 of their ids. */

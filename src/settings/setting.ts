@@ -40,7 +40,6 @@ export const GROUPS = [
   'Mail',
   'Sign-in',
   'Tokens and directories',
-  'MCP',
   'Pricing',
   'MCP',
   'Feature flags',

@@ -21,12 +21,12 @@ export function registryName(house: string, row: Pick<RegistryRow, 'workspace_sl
 /** A server as the registry's schema has it: texts of the upstream, else of the row. */
 export function registryEntry(row: RegistryRow, base_url: string): RegistryEntry {
   const house = houseOf(base_url)
-  const said = (row.metadata === null ? undefined : parsedObject(row.metadata)) ?? {}
+  const reported = (row.metadata === null ? undefined : parsedObject(row.metadata)) ?? {}
   const textOf = (value: unknown, most: number) =>
     typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, most).toWellFormed() : undefined
-  const title = textOf(said.title, MOST.title) ?? textOf(row.name, MOST.title)
-  const website = webAddress(said.website_url)
-  const icons = (Array.isArray(said.icons) ? said.icons : []).filter(
+  const title = textOf(reported.title, MOST.title) ?? textOf(row.name, MOST.title)
+  const website = webAddress(reported.website_url)
+  const icons = (Array.isArray(reported.icons) ? reported.icons : []).filter(
     icon => webAddress(icon?.src) !== undefined && icon.src.length <= MOST.icon,
   )
   return {
@@ -35,8 +35,11 @@ export function registryEntry(row: RegistryRow, base_url: string): RegistryEntry
       name: registryName(house, row),
       ...(title !== undefined && {title}),
       description:
-        textOf(said.description, MOST.description) ?? textOf(row.description, MOST.description) ?? title ?? row.slug,
-      version: textOf(said.server_version, MOST.version) ?? '0.0.0',
+        textOf(reported.description, MOST.description) ??
+        textOf(row.description, MOST.description) ??
+        title ??
+        row.slug,
+      version: textOf(reported.server_version, MOST.version) ?? '0.0.0',
       ...(website !== undefined && {websiteUrl: website}),
       ...(icons.length > 0 && {icons}),
       remotes: [{type: 'streamable-http', url: `${base_url}/${row.workspace_slug}/${row.slug}/mcp`}],

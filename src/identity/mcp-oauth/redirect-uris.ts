@@ -44,10 +44,10 @@ function webTarget(scheme: string, host: string, port: string | undefined): Redi
   return {kind: 'web', shown: at, source}
 }
 
-/** True when a client that registered `registered` may be sent to `asked`: the same text; on this machine any port. */
-export function matchesRedirect(registered: string, asked: string): boolean {
-  if (registered === asked) return true
-  const [one, other] = [withoutPort(registered), withoutPort(asked)]
+/** True where `requested` is the registered address: the same text; on this machine with any port. */
+export function matchesRedirect(registered: string, requested: string): boolean {
+  if (registered === requested) return true
+  const [one, other] = [withoutPort(registered), withoutPort(requested)]
   return one !== null && one === other
 }
 

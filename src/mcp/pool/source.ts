@@ -54,7 +54,7 @@ export class UpstreamSource {
     } catch (fault) {
       const {integration_id} = client.server
       if (fault instanceof EraDisprovedFault) {
-        this.#services.eras.forget(integration_id)
+        this.#services.eras.forget(client.server.integration)
         this.#hellos.delete(integration_id)
       } else if (!(fault instanceof SessionLostFault)) throw refused(fault, client.server)
     }
@@ -131,14 +131,14 @@ export class UpstreamSource {
       {
         ...{client_info, client_capabilities, signal},
         credential: credential.credential,
-        known: eras.get(server.integration_id),
+        known: await eras.find(server.integration),
         ...(hello && !credential.per_user && {hello}),
         ...(continued && {session: continued}),
         timeout_ms: settings.mcp_request_timeout_ms,
       },
       services,
     )
-    if (opened.finding) eras.note(server.integration_id, opened.finding)
+    if (opened.finding) eras.note(server.integration, opened.finding)
     const {upstream} = opened
     if (upstream.hello.era === 'modern' && !credential.per_user && upstream.hello !== hello)
       this.#hellos.set(server.integration_id, {hello: upstream.hello, at_ms: steady()})

@@ -15,7 +15,7 @@ import {McpFault} from '../wire/faults.ts'
 import {paramsText, type RpcRequest} from '../wire/messages.ts'
 import type {ClientReply} from './client-reply.ts'
 import type {HeldRelay} from './held-relay.ts'
-import type {Notices} from './notices.ts'
+import type {ListChanges} from './list-changes.ts'
 
 /** The parts of the plane that serve all requests. */
 export interface ServingParts {
@@ -25,7 +25,7 @@ export interface ServingParts {
   readonly cursors: Cursors
   readonly held: HeldCalls<HeldRelay>
   readonly sessions: Sessions
-  readonly notices: Notices
+  readonly list_changes: ListChanges
   /** The process, as sealed states name it. */
   readonly process_id: string
   /** Work that a client may leave while it continues: the shutdown waits for it. */

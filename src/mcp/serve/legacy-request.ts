@@ -122,7 +122,7 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
 const OF_SESSION: ReadonlySet<string> = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
 
 function isOurs(method: string, {exchange, parts}: LegacyFacts): boolean {
-  return OF_SESSION.has(method) && parts.services.eras.get(exchange.server.integration_id)?.era === 'modern'
+  return OF_SESSION.has(method) && parts.services.eras.get(exchange.server.integration)?.era === 'modern'
 }
 
 /** A fault as this client is to read it. */

@@ -11,7 +11,7 @@ import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, notificationText, paramsText} from '../wire/messages.ts'
 import {endOfAnswer, endOfFault, endOfLeft, faultOf, written} from './end.ts'
 import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
-import {isListNotice, LIST_KINDS} from './notices.ts'
+import {isListNotice, LIST_KINDS} from './list-changes.ts'
 
 const KINDS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 const MOST_ADDRESSES = 1_000
@@ -57,7 +57,7 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
       reply.event(notificationText('notifications/subscriptions/acknowledged', agreed))
       is_acknowledged = true
       for (const text of early.splice(0)) reply.event(text)
-      const unwatch = parts.notices.watch({
+      const unwatch = parts.list_changes.watch({
         exchange,
         kinds: new Set(LIST_KINDS.filter(kind => filter[`${kind}ListChanged`])),
         send: text => void send(withSubscription(text, message.id_text)),

@@ -119,7 +119,7 @@ class ModernServing {
       // the other era hears of nothing that is not relayed between the two; the same era gets the words as they came
       client_capabilities: clientCapabilitiesText(capabilities, envelope.client_capabilities, {
         client: 'modern',
-        upstream: this.#parts.services.eras.get(server.integration_id)?.era ?? 'legacy',
+        upstream: this.#parts.services.eras.get(server.integration)?.era ?? 'legacy',
       }),
     }
   }

@@ -6,7 +6,7 @@ import {headerValue} from '../wire/header-values.ts'
 import type {RpcNotification} from '../wire/messages.ts'
 import {faultOf} from './end.ts'
 import type {McpExchange, ServingParts} from './exchange.ts'
-import {isListNotice, LIST_KINDS} from './notices.ts'
+import {isListNotice, LIST_KINDS} from './list-changes.ts'
 import {clientOf} from './session-client.ts'
 
 /** A client comes back after so long. */
@@ -25,7 +25,7 @@ export async function serveStream(session_id: string, exchange: McpExchange, par
   if (last_id !== undefined) return resume(last_id, session, exchange)
   reply.open(RETRY_MS)
   const detach = session.attach({event: text => reply.event(text), close: () => reply.close()})
-  const unwatch = parts.notices.watch({exchange, kinds: new Set(LIST_KINDS), send: text => session.send(text)})
+  const unwatch = parts.list_changes.watch({exchange, kinds: new Set(LIST_KINDS), send: text => session.send(text)})
   try {
     while (!reply.over.aborted) {
       await relayed(session, exchange, parts)

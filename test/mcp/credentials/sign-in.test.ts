@@ -443,9 +443,9 @@ function rootDocument(server: AuthServer, first: AuthAnswer) {
   server.answers.set('/mcp', answer(401)).set(`${RESOURCE_PATH}/mcp`, first).set(RESOURCE_PATH, answer(200, document))
 }
 
-function pathIssuer(server: AuthServer, named: string, said: string) {
+function pathIssuer(server: AuthServer, named: string, written: string) {
   server.resource.authorization_servers = [`${server.origin}${named}`]
-  const metadata = {...metadataOf(server), issuer: `${server.origin}${said}`}
+  const metadata = {...metadataOf(server), issuer: `${server.origin}${written}`}
   server.answers.set(`${METADATA_PATH}${named}`, answer(200, metadata))
 }
 

@@ -1,10 +1,9 @@
 import {hash} from 'node:crypto'
 import type {McpServer} from '../call/server.ts'
-import type {McpUses} from '../services.ts'
+import type {McpCaller, McpUses} from '../services.ts'
 import {notificationText, type RpcNotification} from '../wire/messages.ts'
-import type {McpExchange} from './exchange.ts'
 
-/** Kinds of lists that a client may be told the change of. */
+/** Kinds of lists that may change for a client. */
 export const LIST_KINDS = ['tools', 'prompts', 'resources'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
 
@@ -14,15 +13,15 @@ export function isListNotice({method}: RpcNotification): boolean {
 }
 
 /** A standing stream of a client. */
-export interface NoticeStream {
-  readonly exchange: McpExchange
+export interface ChangeStream {
+  readonly exchange: {readonly caller: McpCaller; readonly server: McpServer}
   readonly kinds: ReadonlySet<ListKind>
   send(text: string): void
 }
 
 interface Watched {
-  readonly stream: NoticeStream
-  /** What the client may see of each kind, when it last heard of it. */
+  readonly stream: ChangeStream
+  /** A digest of each kind of list, as the client knows it. */
   readonly seen: Map<ListKind, string>
 }
 
@@ -34,7 +33,7 @@ const FIRST_MS = 100
  * Tells standing streams that a list is another one now: a capability was switched, or came into quarantine or out of
  * it. Each hears of its own server, and only where its own view is another.
  */
-export class Notices {
+export class ListChanges {
   readonly #services: McpUses<'after' | 'findServer' | 'log'>
   readonly #streams = new Set<Watched>()
   #is_due = false
@@ -45,7 +44,7 @@ export class Notices {
   }
 
   /** Watches for a stream until the function that this gives is called. */
-  watch(stream: NoticeStream): () => void {
+  watch(stream: ChangeStream): () => void {
     const {server} = stream.exchange
     const watched = {stream, seen: new Map([...stream.kinds].map(kind => [kind, viewOf(server, kind)]))}
     this.#streams.add(watched)
@@ -67,7 +66,7 @@ export class Notices {
       this.#is_due = false
       this.#wait(PAUSE_MS)
       void this.#look().catch(fault =>
-        this.#services.log.warn({fault}, 'clients of MCP servers could not be told of a change'),
+        this.#services.log.warn({fault}, 'clients of MCP servers did not hear of a change'),
       )
     })
   }

@@ -37,6 +37,7 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
       'key-expiry',
       'log-retention',
       'mcp-oauth-retention',
+      'mcp-session-retention',
       'mcp-sync',
       'reconcile',
       'sign-in-retention',
@@ -46,7 +47,7 @@ test('a gateway that serves does its jobs, and says so in /metrics and on the co
   expect(text).toMatch(/^gateway_worker_last_success_timestamp_seconds\{worker="alerts"\} \d/m)
   expect(text).not.toContain('worker="mail"')
   const {stdout} = await run(['workers', '--data-dir', gateway.folder, '--json'])
-  expect(JSON.parse(stdout)).toMatchObject({total: 13})
+  expect(JSON.parse(stdout)).toMatchObject({total: 14})
 })
 
 test('where the settings name a place with prices, each process asks it again', async () => {
@@ -99,7 +100,13 @@ function priceFolder(): string {
   return folder
 }
 
-const HOURLY: readonly string[] = ['log-retention', 'sign-in-retention', 'mcp-oauth-retention', 'domain-looks']
+const HOURLY: readonly string[] = [
+  'log-retention',
+  'sign-in-retention',
+  'mcp-oauth-retention',
+  'mcp-session-retention',
+  'domain-looks',
+]
 
 describe('what goes on beside calls', () => {
   async function setUp(env: Record<string, string> = {}) {

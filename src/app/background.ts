@@ -15,6 +15,7 @@ import {budgetsJob, entityBudgets} from '../workers/budgets.ts'
 import {type CertificateJobServices, certificatesJob} from '../workers/certificates.ts'
 import {deferredJob} from '../workers/deferred.ts'
 import {domainLooks, domainMetrics} from '../workers/domain-looks.ts'
+import {mcpSessionJob} from '../workers/drop-mcp-sessions.ts'
 import {oauthJob} from '../workers/drop-oauth.ts'
 import {signInsJob} from '../workers/drop-sign-ins.ts'
 import {keyExpiryJob} from '../workers/key-expiry.ts'
@@ -98,6 +99,7 @@ export function openBackground({
     keyExpiryJob({store, log, ...notices}),
     signInsJob({store}),
     oauthJob({store, log, audits: settings.audit_logs_enabled}),
+    mcpSessionJob(store),
     ...(certificates ? [certificatesJob({watched: certificates, log, registry})] : []),
     looks.job,
     budgetsJob({store, usage, enabled, settled: () => records.flushed()}),

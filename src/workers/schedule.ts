@@ -16,6 +16,7 @@ export type JobName =
   | 'export-retention'
   | 'sign-in-retention'
   | 'mcp-oauth-retention'
+  | 'mcp-session-retention'
   | 'certificates'
   | 'domain-looks'
   | 'price-refresh'

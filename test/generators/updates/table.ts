@@ -14,6 +14,7 @@ export const WITHOUT_VIEW: ReadonlySet<string> = new Set([
   'prompt_partials.publish',
   'pricing.set',
   'domains.update',
+  'guardrails.update_mcp_servers',
   // rows of a list too, which is shown: tried below by name
   'mcp_integrations.update_workspaces',
 ])

@@ -82,6 +82,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   page_size: 'Rows of a page.',
   path_format: 'How a log store of files would find the row. Rows are found by their id here.',
   pin_state: 'Only those with a pin of this state; without it all but those that are `gone`.',
+  target: 'Only those for calls of models (`llm`), or for calls of tools (`mcp_tools`).',
   policyUsageLimitsId: 'Id of the policy.',
   promptId: 'Id or slug of the prompt.',
   promptPartialId: 'Id or slug of the partial.',

@@ -69,5 +69,9 @@ test('the help leads to a command for each operation, whose examples ask for it'
   const asked = (id: string) => performed.has(`${id} ${PERFORMED_BY[id]}`)
   // One operation under two paths: the command asks at one of them.
   const handles = new Map(ALL_OPERATIONS.filter(({id}) => asked(id)).map(({handle, id}) => [handle, id]))
-  expect(ALL_OPERATIONS.filter(({id, handle}) => !asked(id) && !handles.has(handle)).map(({id}) => id)).toEqual([])
+  // a command whose examples all ask a host elsewhere is not run here
+  const isRun = ({command}: (typeof COMMANDS)[number]) => examplesOf(command).some(line => !Object.hasOwn(UNRUN, line))
+  const unrun = COMMANDS.filter(each => !isRun(each)).map(({words}) => words)
+  const missing = ALL_OPERATIONS.filter(({id, handle}) => !asked(id) && !handles.has(handle))
+  expect(missing.filter(({id}) => !unrun.includes(PERFORMED_BY[id]!)).map(({id}) => id)).toEqual([])
 })

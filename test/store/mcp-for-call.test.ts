@@ -20,7 +20,13 @@ describe.each(KINDS)('the rows of a call of an MCP server, on %s', kind => {
   afterAll(() => admin.close())
   beforeEach(async () => {
     const {db} = admin.store
-    for (const table of ['mcp_server_users', 'mcp_server_capabilities', 'mcp_capabilities'] as const)
+    for (const table of [
+      'mcp_server_users',
+      'mcp_server_capabilities',
+      'mcp_capabilities',
+      'mcp_syncs',
+      'mcp_eras',
+    ] as const)
       await db.deleteFrom(table).execute()
     for (const table of ['mcp_servers', 'mcp_integration_workspaces', 'mcp_integrations'] as const)
       await db.deleteFrom(table).execute()

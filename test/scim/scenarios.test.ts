@@ -73,7 +73,7 @@ describe.each(KINDS)('on %s', kind => {
     const {id} = await user('leaver')
     await gateway.admin('POST', '/operator/sessions', {email: 'leaver@example.com'})
     await patch(`/Users/${id}`, {op: 'Replace', path: 'active', value: 'False'})
-    expect(await notesOf(id)).toEqual(['ended: 1 sessions, 0 keys, 0 invites'])
+    expect(await notesOf(id)).toEqual(['ended: 1 sessions, 0 keys, 0 invites, 0 grants of MCP clients'])
     const invite = await gateway.admin<{id: string}>('POST', '/admin/users/invites', {
       ...{email: 'late@example.com', role: 'member', workspaces: []},
     })

@@ -1,4 +1,5 @@
 import type {Db} from './database.ts'
+import {IS_GRANTED} from './mcp-grants.ts'
 import {mentioning} from './rows.ts'
 
 /** An MCP server that callers may use now, as the registry shows it. */
@@ -42,15 +43,7 @@ export function listRegistry(db: Db, filter: RegistryFilter, most: number): Prom
     .where('s.status', '=', 'active')
     .where('i.status', '=', 'active')
     .where('w.status', '=', 'active')
-    .where(e =>
-      e.or([
-        e('iw.enabled', '=', 1),
-        e.and([
-          e('iw.enabled', 'is', null),
-          e.or([e('i.workspace_id', '=', e.ref('s.workspace_id')), e('i.global_access_enabled', '=', 1)]),
-        ]),
-      ]),
-    )
+    .where(IS_GRANTED)
   if (workspace_id !== undefined) rows = rows.where('s.workspace_id', '=', workspace_id)
   if (search !== undefined) rows = rows.where(mentioning(['s.name', 's.slug'], search))
   if (updated_since !== undefined) rows = rows.where('s.last_updated_at', '>=', updated_since)

@@ -1,4 +1,5 @@
 import type {Db} from './database.ts'
+import {IS_GRANTED} from './mcp-grants.ts'
 import type {McpOauthGrantsTable} from './tables/oauth.ts'
 import type {OrganisationUsersTable} from './tables/people.ts'
 
@@ -94,12 +95,7 @@ function openServers(
     .where('s.status', '=', 'active')
     .where('i.status', '=', 'active')
     .where('w.status', '=', 'active')
-    .where(e =>
-      e.or([
-        e('i.workspace_id', '=', e.ref('s.workspace_id')),
-        e.and([e('i.workspace_id', 'is', null), e(e.fn.coalesce('iw.enabled', 'i.global_access_enabled'), '=', 1)]),
-      ]),
-    )
+    .where(IS_GRANTED)
   if (workspace_id !== null) rows = rows.where('s.workspace_id', '=', workspace_id)
   if (names) {
     const {workspace, server} = names

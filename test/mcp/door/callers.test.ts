@@ -103,6 +103,18 @@ describe('tokens of our own authorization server', () => {
     const [row] = await house.gateway.logs()
     expect(row).toMatchObject({ai_org: 'mcp', response_status_code: 403, is_success: false})
   })
+
+  test('a server that is closed to its workspace is neither called, nor offered on the page of consent', async () => {
+    const ivo = await house.person('ivo', 'member', [house.workspace.id])
+    await serve('shut', raw.url)
+    expect((await list('shut', KEY)).status).toBe(200)
+    const workspaces = [{id: house.workspace.id, enabled: false}]
+    await house.gateway.admin('PUT', '/mcp-integrations/shut-integration/workspaces', {workspaces})
+    expect((await list('shut', KEY)).status).toBe(404)
+    const page = await house.asked(ivo.browser, await house.client(), {resource: house.resource('shut')})
+    expect(page.text).toContain('There is no such server that you may use.')
+    expect(page.text).not.toContain('value="approve"')
+  })
 })
 
 describe('what the upstream learns of the caller', () => {

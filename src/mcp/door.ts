@@ -6,7 +6,7 @@ import {DEFAULT_SCOPES} from '../identity/mcp-oauth/scopes.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import {corsHeadersOf, preflightHeaders} from './call/cors.ts'
 import {checkScopes} from './call/needed-scopes.ts'
-import {checkPlaces} from './call/origins.ts'
+import {checkPlaces, type KnownPlaces} from './call/origins.ts'
 import type {McpServer} from './call/server.ts'
 import {HeldCalls} from './held/held-calls.ts'
 import {UpstreamPool} from './pool/pool.ts'
@@ -90,12 +90,13 @@ export function createDoor(services: McpServices, options: {readonly is_local: b
 /** The requests of clients, from the first check to the last byte. */
 class Exchanges {
   readonly #parts: ServingParts
-  readonly #is_local: boolean
+  readonly #places: KnownPlaces
   readonly #open = new Set<Promise<void>>()
 
   constructor(parts: ServingParts, {is_local}: {readonly is_local: boolean}) {
     this.#parts = parts
-    this.#is_local = is_local
+    const {base_url, allowed_origins} = parts.services
+    this.#places = {base: new URL(base_url), allowed_origins, is_local}
   }
 
   serve(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -126,7 +127,7 @@ class Exchanges {
     })
     try {
       if (this.#parts.draining.aborted) throw new McpFault('unavailable', {reason: 'The gateway is shutting down.'})
-      this.#checkPlaces(request)
+      checkPlaces(request.headers, this.#places)
       if (request.method === 'OPTIONS') return reply.empty(204, preflightHeaders(request.headers))
       const exchange = await this.#admitted(path, request, reply)
       await this.#dispatched(exchange)
@@ -198,11 +199,6 @@ class Exchanges {
       masked_headers: kept(headers),
       keeps_bodies: own.values.debug !== 'false',
     }
-  }
-
-  #checkPlaces({headers}: IncomingMessage) {
-    const {base_url, allowed_origins} = this.#parts.services
-    checkPlaces(headers, {base_url, allowed_origins, is_local: this.#is_local})
   }
 
   async #server({workspace, server}: McpPath, caller: McpCaller): Promise<McpServer> {

@@ -3,6 +3,7 @@ import {join} from 'node:path'
 import {crashRounds} from './crash.ts'
 import {identityFigures} from './identity.ts'
 import {imageMemory} from './image.ts'
+import {mcpCost} from './mcp.ts'
 import {type Options, type Part, readOptions, USAGE} from './options.ts'
 import {endOnSignals, run} from './processes.ts'
 import {realtimeShare} from './realtime.ts'
@@ -102,6 +103,7 @@ async function bench(options: Options): Promise<void> {
     identity: await part('identity', () =>
       identityFigures({...options, folder: FOLDER, processors: options.subject_processors}, tell),
     ),
+    mcp: await part('mcp', () => mcpCost(options, surroundings)),
   }
   const all = checks(measured)
   const report = reportOf(measured, all, skipped)

@@ -24,6 +24,7 @@ export const PARTS = [
   'usage',
   'client',
   'identity',
+  'mcp',
 ] as const
 export type Part = (typeof PARTS)[number]
 export const SUBJECTS = ['nginx', 'hot-path', 'peer', 'before', 'ours'] as const

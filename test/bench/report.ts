@@ -1,6 +1,7 @@
 import {readFileSync, writeFileSync} from 'node:fs'
 import {cpus, release, totalmem} from 'node:os'
 import {join} from 'node:path'
+import type {McpCost} from './mcp.ts'
 import type {Comparison, Result} from './rounds.ts'
 import {added, type Check, type Measured} from './targets.ts'
 
@@ -31,6 +32,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     client,
     tokens,
     identity,
+    mcp,
   } = measured
   const blocks = [`Measured on ${machine()}.`, checkTable(checks)]
   for (const comparison of comparisons) blocks.push(`### ${titleOf(comparison)}`, comparisonTable(comparison))
@@ -80,6 +82,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     )
   }
   if (tokens || identity) blocks.push(`### Identity\n\n${identityLines(tokens, identity)}`)
+  if (mcp) blocks.push(`### MCP\n\n${mcpTable(mcp)}`)
   if (limits) blocks.push(`### Limits\n\n\`\`\`text\n${limits.trim()}\n\`\`\``)
   if (analytics) blocks.push(`### Analytics\n\n\`\`\`text\n${analytics.trim()}\n\`\`\``)
   if (models) blocks.push(`### Lists of models\n\n\`\`\`text\n${models.trim()}\n\`\`\``)
@@ -101,6 +104,14 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
 
 function titleOf({scenario: {title}, results}: Comparison): string {
   return `${title[0]!.toUpperCase()}${title.slice(1)} (${results[0]!.samples.length} rounds)`
+}
+
+/** CPU of tool calls by the eras of client and server. */
+function mcpTable({copied_us, ways}: McpCost): string {
+  const rows = Object.entries({'a proxy that copies bytes': copied_us, ...ways}).map(([way, us]) => [
+    ...[way, figure(us, 0), `${figure(us / copied_us, 2)}x`],
+  ])
+  return table(['client x server', 'CPU µs of a call, best', 'to the proxy'], rows)
 }
 
 /** The machine in a sentence. */

@@ -1,6 +1,7 @@
 import type {CrashReport} from './crash.ts'
 import type {IdentityFigures} from './identity.ts'
 import type {ImageMemory} from './image.ts'
+import type {EraPair, McpCost} from './mcp.ts'
 import type {SubjectId} from './options.ts'
 import type {RealtimeResult} from './realtime.ts'
 import type {Comparison, Result} from './rounds.ts'
@@ -49,6 +50,7 @@ export interface Measured {
   readonly client?: string | undefined
   readonly tokens?: TokenCost | undefined
   readonly identity?: IdentityFigures | undefined
+  readonly mcp?: McpCost | undefined
 }
 
 /** Every target with what was measured of it, those of parts that did not run included. */
@@ -64,6 +66,7 @@ export function checks({
   crash,
   tokens,
   identity,
+  mcp,
 }: Measured): readonly Check[] {
   const find = (scenario: Scenario, id: SubjectId): Result | undefined =>
     comparisons.find(each => each.scenario.name === scenario.name)?.results.find(each => each.id === id)
@@ -139,6 +142,7 @@ export function checks({
       crash?.faults.length === 0,
     ),
     ...identityChecks(tokens, identity),
+    ...mcpChecks(mcp),
   ]
 }
 
@@ -159,6 +163,33 @@ function identityChecks(tokens: TokenCost | undefined, identity: IdentityFigures
     ...PATCHES.map(what => most(`PATCH of a group of 1,000 that ${what}, p95`, patchOf(what), SLOWEST_PATCH_MS, ms)),
     most('a person switched off, until his key is refused', identity?.refused_ms, SLOWEST_REFUSAL_MS, ms),
     most('the same in another process', identity?.refused_elsewhere_ms, SLOWEST_REFUSAL_MS, ms),
+  ]
+}
+
+/** Most times of the copying proxy's CPU, by the eras of client and server. */
+const MCP_TIMES: Readonly<Record<EraPair, number>> = {
+  'modern x modern': 3,
+  'legacy x legacy': 3,
+  'modern x legacy': 4,
+  'legacy x modern': 4,
+}
+
+function mcpChecks(mcp: McpCost | undefined): readonly Check[] {
+  const ways = Object.entries(MCP_TIMES) as [EraPair, number][]
+  const mb = (value: number) => `${value.toFixed(0)} MB`
+  return [
+    ...ways.map(([way, limit]) =>
+      most(
+        `CPU of a tool call, ${way} (client x server), to a proxy that copies bytes`,
+        mcp && mcp.ways[way] / mcp.copied_us,
+        limit,
+        x => `${x.toFixed(2)}x`,
+      ),
+    ),
+    most('a tool call, latency added, one client, p50', mcp?.added_p50_ms, 1, x => `${x.toFixed(2)} ms`),
+    most('memory of 1,000 idle MCP sessions of 2025-11-25, each with its stream', mcp?.idle.legacy_mb, 100, mb),
+    most('memory of 1,000 idle MCP subscriptions of 2026-07-28', mcp?.idle.modern_mb, 100, mb),
+    exact('MCP sessions begun for calls of the rounds', mcp && `${mcp.initialized}`, mcp?.initialized === 0),
   ]
 }
 

@@ -5,8 +5,8 @@ const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i
 
 /** Origins and hosts that requests may name. */
 export interface KnownPlaces {
-  /** Scheme and host of the public address. */
-  readonly base_url: string
+  /** The public address. */
+  readonly base: URL
   /** Other origins, exactly as browsers write them. */
   readonly allowed_origins: readonly string[]
   /** True where the gateway listens on loopback alone: a page of another name may be led there by its DNS. */
@@ -14,8 +14,7 @@ export interface KnownPlaces {
 }
 
 /** Throws `origin_refused` or `host_refused` (403) for a request that a page of another place made. */
-export function checkPlaces(headers: HeaderFields, {base_url, allowed_origins, is_local}: KnownPlaces): void {
-  const base = new URL(base_url)
+export function checkPlaces(headers: HeaderFields, {base, allowed_origins, is_local}: KnownPlaces): void {
   const origin = headerValue(headers, 'origin')
   const host = headerValue(headers, 'host') ?? ''
   const is_own = is_local && LOOPBACK.test(host) && origin === `http://${host}`

@@ -5,6 +5,9 @@ import type {After} from '../../base/delay.ts'
 export const QUIET_MS = 15_000
 /** A client that takes nothing holds back so much, and then its stream ends. */
 const MOST_WAITING_BYTES = 4 * 1024 * 1024
+// Made once: without a reason each abort would make a DOMException and its stack, a twentieth of a call.
+const LEFT = Object.assign(new Error('The client left before the end of its reply.'), {name: 'AbortError'})
+const OVER = Object.assign(new Error('The reply is over.'), {name: 'AbortError'})
 
 export type ReplyFields = Readonly<Record<string, string>>
 
@@ -18,7 +21,7 @@ export class ClientReply {
   readonly #may_stream: boolean
   readonly #headers: ReplyFields
   readonly #gone = new AbortController()
-  readonly #over = new AbortController()
+  #over: AbortController | undefined
   #is_stream = false
   #is_over = false
   #sent_bytes = 0
@@ -35,9 +38,9 @@ export class ClientReply {
     this.#callOff = may_stream ? after(QUIET_MS, () => this.#quiet()) : () => undefined
     response.once('close', () => {
       this.#callOff()
-      if (!response.writableFinished) this.#gone.abort()
+      if (!response.writableFinished) this.#gone.abort(LEFT)
       this.#is_over = true
-      this.#over.abort()
+      this.#over?.abort(OVER)
     })
     // a client that left is known by `close`
     response.on('error', () => undefined)
@@ -48,8 +51,12 @@ export class ClientReply {
     return this.#gone.signal
   }
 
-  /** Aborted at the end of the reply, of either side. */
+  /** Aborted at the end of the reply, of either side. Streams alone ask for it, so it is made for them. */
   get over(): AbortSignal {
+    if (!this.#over) {
+      this.#over = new AbortController()
+      if (this.#is_over) this.#over.abort(OVER)
+    }
     return this.#over.signal
   }
 
@@ -130,7 +137,7 @@ export class ClientReply {
     this.#callOff()
     this.#is_over = true
     this.#response.end()
-    this.#over.abort()
+    this.#over?.abort(OVER)
   }
 
   #finish(status: number, headers: ReplyFields, text: string) {
@@ -140,7 +147,7 @@ export class ClientReply {
     this.#sent_bytes += bytes.length
     this.#response.writeHead(status, {...this.#headers, ...headers, 'content-length': String(bytes.length)})
     this.#response.end(bytes)
-    this.#over.abort()
+    this.#over?.abort(OVER)
   }
 
   #write(text: string) {
@@ -149,7 +156,7 @@ export class ClientReply {
     this.#response.write(text)
     if (this.#response.writableLength > MOST_WAITING_BYTES) {
       this.#is_over = true
-      this.#gone.abort()
+      this.#gone.abort(LEFT)
       this.#response.destroy()
       return
     }

@@ -54,6 +54,7 @@ class ModernServing {
   #sent: RpcRequest
   #guarded: GuardedCall | null = null
   #running: RunningCall | null = null
+  #known_client: UpstreamClient | undefined
   #state: RequestState | null = null
 
   constructor(post: ModernRequest, exchange: McpExchange, parts: ServingParts) {
@@ -109,6 +110,11 @@ class ModernServing {
   }
 
   get #client(): UpstreamClient {
+    this.#known_client ??= this.#newClient()
+    return this.#known_client
+  }
+
+  #newClient(): UpstreamClient {
     const {caller, server, request, validated} = this.#exchange
     const {envelope, message} = this.#post
     const meta_text = memberText(paramsText(message)!, '_meta')!

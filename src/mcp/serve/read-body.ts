@@ -14,16 +14,32 @@ export async function readBodyText(request: IncomingMessage): Promise<string> {
     throw new McpFault('media_type', {content_type: `with the encoding ${printable(encoding)}`})
   const too_large = () => new McpFault('body_too_large', {limit: MAX_BODY_BYTES})
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw too_large()
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES) throw too_large()
-    chunks.push(chunk)
-  }
+  const bytes = await bytesOf(request, too_large)
   try {
-    return UTF8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+    return UTF8.decode(bytes)
   } catch (cause) {
     throw new McpFault('parse_error', {reason: 'it is not UTF-8'}, {cause})
   }
+}
+
+/** By events: an iterator over the request costs a hundredth of a call. */
+function bytesOf(request: IncomingMessage, too_large: () => McpFault): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const take = (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= MAX_BODY_BYTES) return void chunks.push(chunk)
+      request.off('data', take)
+      reject(too_large())
+    }
+    const left = () => reject(new Error('The client left before the end of its request.'))
+    request.on('data', take)
+    request.once('error', reject)
+    request.once('close', left)
+    request.once('end', () => {
+      request.off('close', left)
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    })
+  })
 }

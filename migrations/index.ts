@@ -36,6 +36,7 @@ import {mcpConnections} from './0035_mcp_connections.ts'
 import {mcpSync} from './0036_mcp_sync.ts'
 import {mcpSessions} from './0037_mcp_sessions.ts'
 import {mcpTargets} from './0038_mcp_targets.ts'
+import {virtualServers} from './0039_virtual_servers.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -86,4 +87,5 @@ export const MIGRATIONS: readonly Migration[] = [
   mcpSync,
   mcpSessions,
   mcpTargets,
+  virtualServers,
 ]

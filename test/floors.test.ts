@@ -67,6 +67,7 @@ const MCP_FLOORS = [
   'guards',
   'relay',
   'serve',
+  'virtual',
   'door.ts',
 ]
 const PLANES: Readonly<Record<string, readonly string[]>> = {'src/proxy/': PROXY_FLOORS, 'src/mcp/': MCP_FLOORS}

@@ -1,6 +1,8 @@
 import type {Command} from 'commander'
+import type {VirtualTools} from '../../src/schema/mcp-virtual.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {readWhole} from '../option-parsers.ts'
 import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import type {TableColumn} from '../table.ts'
 import {memberFor} from '../user.ts'
@@ -20,7 +22,7 @@ const noun: Noun<'mcp_servers'> = {
     {title: 'slug', value: row => row.slug, whole: true},
     {title: 'name', value: row => row.name},
     {title: 'workspace', value: row => row.workspace_slug},
-    {title: 'integration', value: row => row.mcp_integration_slug},
+    {title: 'integration', value: row => row.mcp_integration_slug ?? 'virtual'},
     {title: 'url', value: row => row.url},
   ],
 }
@@ -43,19 +45,29 @@ export function mcpServers(): Command {
 interface WriteOptions {
   readonly name?: string
   readonly description?: string
+  readonly tool?: readonly string[]
+  readonly searchAbove?: string
 }
 
 function create(): Command {
   const command = leaf('create', 'Create an MCP server in a workspace', [
     'gateway mcp-servers create docs --integration house-docs --workspace research',
+    'gateway mcp-servers create desk --workspace research --tool docs/search docs/read=read_page',
   ])
     .argument('<slug>', 'slug to give it, 3 to 50 characters; a part of its URL')
-    .requiredOption('--integration <slug>', 'MCP integration it is made of')
+    .option('--integration <slug>', 'MCP integration it is made of')
   return withWorkspace(writes(command), 'workspace it is for').action(
-    (slug: string, options: WriteOptions & WorkspaceOption & {integration: string}, self: Command) =>
+    (slug: string, options: WriteOptions & WorkspaceOption & {integration?: string}, self: Command) =>
       withGateway(self, async gateway => {
+        const {integration} = options
+        if ((integration === undefined) === (options.tool === undefined))
+          throw usageFault(
+            'Say --integration, or --tool for a virtual server.',
+            'See: gateway mcp-servers create --help',
+          )
         const workspace_id = await workspaceFor(gateway, options.workspace)
-        const body = {slug, name: slug, mcp_integration_id: options.integration, workspace_id, ...written(options)}
+        const made_of = integration === undefined ? {} : {mcp_integration_id: integration}
+        const body = {slug, name: slug, ...made_of, workspace_id, ...written(options)}
         const reply = await gateway.call('mcp_servers.create', {body})
         gateway.print.made(reply, reply.slug, `Created the MCP server ${reply.slug}.`)
       }),
@@ -63,12 +75,13 @@ function create(): Command {
 }
 
 function update(): Command {
-  const command = leaf('update', 'Change the name or description of an MCP server', [
+  const command = leaf('update', 'Change the name or description of an MCP server, or the tools of a virtual one', [
     'gateway mcp-servers update docs --name Documents',
+    'gateway mcp-servers update desk --tool docs/search --search-above 10',
   ])
   return writes(named(command, noun)).action((slug: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const body = written(options)
+      const body = written(options, await virtualOf(gateway, slug, options))
       if (!Object.keys(body).length)
         throw usageFault('Nothing to change was said.', 'See: gateway mcp-servers update --help')
       const reply = await gateway.call('mcp_servers.update', {params: {mcpServerId: slug}, body})
@@ -81,10 +94,38 @@ function writes(command: Command): Command {
   return command
     .option('--name <name>', 'name to show (default: the slug)')
     .option('--description <text>', 'what it is for')
+    .option('--tool <tool...>', 'SERVER/TOOL or SERVER/TOOL=NAME: the tools of a virtual server, in order')
+    .option('--search-above <count>', 'with more tools than this, clients search them (default: 30)')
 }
 
-function written({name, description}: WriteOptions): object {
-  return {...(name !== undefined && {name}), ...(description !== undefined && {description})}
+type GivenTool = VirtualTools['tools'][number]
+
+function written({name, description, tool, searchAbove}: WriteOptions, before: VirtualTools | null = null): object {
+  const search_above =
+    searchAbove === undefined ? before?.search_above : readWhole(searchAbove, '--search-above', 0, 1000)
+  const virtual = {
+    tools: tool?.map(readTool) ?? before?.tools ?? [],
+    ...(search_above !== undefined && {search_above}),
+  }
+  return {
+    ...(name !== undefined && {name}),
+    ...(description !== undefined && {description}),
+    ...((tool !== undefined || searchAbove !== undefined) && {virtual}),
+  }
+}
+
+/** The tools and the bound of a virtual server as they are, where only one of the two was given. */
+async function virtualOf(gateway: Gateway, slug: string, {tool, searchAbove}: WriteOptions) {
+  if ((tool === undefined) === (searchAbove === undefined)) return null
+  return (await gateway.call('mcp_servers.get', {params: {mcpServerId: slug}})).virtual
+}
+
+/** Names have no `=`; the last one of a tool's own name is a part of it unless a name of ours follows. */
+function readTool(text: string): GivenTool {
+  const [, server, tool, name] = /^([^/]+)\/(.+?)(?:=([A-Za-z0-9_-]+))?$/s.exec(text) ?? []
+  if (server === undefined || tool === undefined)
+    throw usageFault(`${text.slice(0, 80)} is no tool of a server.`, 'Say SERVER/TOOL or SERVER/TOOL=NAME.')
+  return {server, tool, ...(name !== undefined && {name})}
 }
 
 interface UserRow {

@@ -77,8 +77,8 @@ export interface ResourceKind {
   body?(resource: Resource, place: ApplyTarget): unknown
   /** The faults of a spec beyond its schema, each beginning with the field's path; throws nothing. */
   faults?(resource: Resource, known: Known, place: ApplyTarget): Promise<readonly string[]>
-  /** The slug of its parent of the same kind. */
-  within?(resource: Resource): string | undefined
+  /** The slugs of those of the same kind that it needs. */
+  within?(resource: Resource): readonly string[]
   /** The reason why this one is never removed for not being in the files. */
   stays?(found: ExistingResource, place: ApplyTarget): boolean
 }

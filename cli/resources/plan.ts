@@ -177,15 +177,16 @@ function differ(after: unknown, before: unknown, path: readonly (string | number
   return keys.flatMap(key => differ((after as Spec)[key], (before as Spec)[key], [...path, key]))
 }
 
-/** Those of a kind in order, each after its parent. */
+/** Those of a kind in order, each after those that it needs. */
 function outermostFirst<T extends Resource>(kind: ResourceKind, resources: readonly T[]): readonly T[] {
   if (!kind.within) return resources
   const by_name = new Map(resources.map(each => [called(each), each]))
   const ordered = new Set<T>()
   const add = (resource: T, seen: ReadonlySet<T>) => {
-    const slug = kind.within?.(resource)
-    const outer = slug === undefined ? undefined : by_name.get(called({...resource, slug}))
-    if (outer && !seen.has(outer)) add(outer, new Set([...seen, outer]))
+    for (const slug of kind.within?.(resource) ?? []) {
+      const outer = by_name.get(called({...resource, slug}))
+      if (outer && !seen.has(outer)) add(outer, new Set([...seen, outer]))
+    }
     ordered.add(resource)
   }
   for (const each of resources) add(each, new Set([each]))

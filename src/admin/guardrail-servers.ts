@@ -48,6 +48,7 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Guar
   for (const named of new Set(body.mcp_servers)) {
     const server = await findMcpServer(db, {organisation_id, workspace_id: workspace_id ?? undefined, named})
     if (!server) throw new Refusal('parent.not_found', {field: 'mcp_servers', object: 'MCP server', value: named})
+    if (server.virtual) throw invalid('mcp_servers', `${named} is virtual: name the servers that have its tools`)
     servers.push(server.id)
   }
   await putGuardrailServers(db, id, [...new Set(servers)], body.run_on)

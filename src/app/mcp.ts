@@ -23,6 +23,7 @@ import type {Store} from '../store/database.ts'
 import {type McpServerForCall, mcpServersForCalls} from '../store/mcp-for-call.ts'
 import {changeMcpSession, findMcpSession, insertMcpSession, removeMcpSession} from '../store/mcp-sessions.ts'
 import type {Remembered} from '../store/remembered.ts'
+import {storedTools} from '../store/stored-tools.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {openEgress} from './egress.ts'
 import {eraBook} from './mcp-eras.ts'
@@ -74,6 +75,25 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   const policies = createPolicyLookup({db: store.db, target: 'mcp_tools', enabled: settings.policy_enabled})
   const guards = createToolGuardLookup({db: store.db, seal})
   const opened = new WeakMap<McpServerForCall, McpServer>()
+  const open = (found: McpServerForCall) => {
+    const known = opened.get(found) ?? openServer(seal, found)
+    opened.set(found, known)
+    return known
+  }
+  const membersOf = async ({members, server}: McpServerForCall) => {
+    const all = new Map<string, McpServer>()
+    for (const {id, slug} of members ?? []) {
+      const {organisation_id, workspace_id: workspace} = server
+      const found = await servers.find({organisation_id, workspace, server: slug})
+      if (!found?.is_granted || found.server.id !== id || found.members) continue
+      try {
+        all.set(id, open(found))
+      } catch (fault) {
+        log.warn({fault, server: slug}, 'a server of a virtual MCP server cannot be called')
+      }
+    }
+    return all
+  }
   const services: McpServices = {
     settings,
     log,
@@ -92,9 +112,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     async findServer({organisation_id, workspace, workspace_id, server}) {
       const found = await servers.find({organisation_id, workspace: workspace ?? workspace_id, server})
       if (!found?.is_granted) return null
-      const known = opened.get(found) ?? openServer(seal, found)
-      opened.set(found, known)
-      return known
+      return found.members ? openServer(seal, found, await membersOf(found)) : open(found)
     },
     findPolicies: policies.find,
     guards: calls.guardrails && {
@@ -111,6 +129,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
         .catch(fault => log.warn({fault}, 'a list of tools was not noted')),
     noticed: id =>
       void syncs.request(id, 'notice').catch(fault => log.warn({fault}, 'the notice of an MCP server was not noted')),
+    storedTools: integration_id => storedTools(store.db, integration_id),
     upstream: {egress, stream_egress, steady, wall, after},
     eras: eraBook({store, log, wall}),
     sessions: {

@@ -23,6 +23,7 @@ import {ListChanges} from './serve/list-changes.ts'
 import {serveModern} from './serve/modern.ts'
 import {readBodyText} from './serve/read-body.ts'
 import {noteRefused} from './serve/refused.ts'
+import {secondToken} from './serve/second-token.ts'
 import {serveStream} from './serve/stream.ts'
 import type {McpCaller, McpServices} from './services.ts'
 import {Sessions} from './sessions/sessions.ts'
@@ -144,13 +145,13 @@ class Exchanges {
   async #dispatched(exchange: McpExchange): Promise<void> {
     const {request, server, caller} = exchange
     const {method} = request
-    if (method === 'GET') return serveStream(sessionOfStream('GET', request.headers), exchange, this.#parts)
+    if (method === 'GET') return this.#stream(sessionOfStream('GET', request.headers), exchange)
     if (method === 'DELETE') return serveDelete(sessionOfStream('DELETE', request.headers), exchange, this.#parts)
     let body: RpcMessage | readonly RpcMessage[] = []
     try {
       if (!server.admits(caller.user_id))
         throw new McpFault('forbidden', {reason: 'This person may not use this MCP server. An admin can allow it.'})
-      exchange.validated = await this.#secondToken(exchange)
+      exchange.validated = await secondToken(exchange, this.#parts.services)
       body = readBody(await readBodyText(request))
       if (caller.oauth) checkScopes(caller.oauth.scopes, [body].flat())
       await this.#post(clientEra(request.headers, body), exchange)
@@ -160,20 +161,17 @@ class Exchanges {
     }
   }
 
-  /** The claims of a second token, where the integration wants one. */
-  async #secondToken({server, request}: McpExchange) {
-    const {integration} = server
-    const checked = await this.#parts.services.credentials.secondToken({
-      ...{integration, server, client_headers: request.headers},
-    })
-    if (!checked) return undefined
-    if ('refused' in checked) throw checked.refused.fault
-    if (checked.ok) return checked.claims
-    const {status, message: reason} = checked
-    throw new McpFault(status === 401 ? 'second_token' : status === 403 ? 'forbidden' : 'unavailable', {reason})
+  async #stream(session_id: string, exchange: McpExchange): Promise<void> {
+    if (!exchange.server.virtual) return serveStream(session_id, exchange, this.#parts)
+    const {serveVirtualStream} = await import('./virtual/stream.ts')
+    return serveVirtualStream(session_id, exchange, this.#parts)
   }
 
   async #post(post: ClientPost, exchange: McpExchange): Promise<void> {
+    if (exchange.server.virtual && !(post.era === 'modern' && post.kind === 'notification')) {
+      const {serveVirtual} = await import('./virtual/serve-virtual.ts')
+      return serveVirtual(post, exchange, this.#parts)
+    }
     if (post.era === 'legacy')
       return post.kind === 'initialize'
         ? serveHandshake(post, exchange, this.#parts)

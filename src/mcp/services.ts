@@ -104,6 +104,8 @@ export interface McpServices extends ChargeServices {
   sighted(integration: McpIntegrationsTable, method: ListMethod, entries: readonly JsonObject[]): void
   /** A server gave notice that one of its lists is another. Never throws. */
   noticed(integration_id: string): void
+  /** Definitions of the tools of an integration as they were read last, those that are gone left out. */
+  storedTools(integration_id: string): Promise<readonly JsonObject[]>
   /** Guardrails of calls of tools; null where they are switched off. */
   readonly guards: ToolGuardServices | null
   readonly upstream: UpstreamServices

@@ -1,21 +1,32 @@
 import {z} from 'zod'
 import {McpCapability, McpMetadataBrief, McpPage} from './mcp-integrations.ts'
+import {VirtualTools, VirtualView} from './mcp-virtual.ts'
 import {Handle, Name, SLUG} from './names.ts'
 import {pageParams} from './paging.ts'
 
 const Writable = {name: Name, description: z.string().max(500).nullable().optional()}
 
-export const McpServerCreate = z.strictObject({
-  ...Writable,
-  /** Id or slug. */
-  mcp_integration_id: Handle,
-  workspace_id: Handle.optional(),
-  /** A part of the server's URL. */
-  slug: z.string().min(3).max(50).regex(SLUG, 'expected letters, digits, - and _ only').optional(),
-})
+export const McpServerCreate = z
+  .strictObject({
+    ...Writable,
+    /** Id or slug. */
+    mcp_integration_id: Handle.optional(),
+    /** In place of an integration: tools of other servers of the workspace. */
+    virtual: VirtualTools.optional(),
+    workspace_id: Handle.optional(),
+    /** A part of the server's URL. */
+    slug: z.string().min(3).max(50).regex(SLUG, 'expected letters, digits, - and _ only').optional(),
+  })
+  .superRefine(({mcp_integration_id, virtual}, context) => {
+    const say = (path: string, message: string) => context.addIssue({code: 'custom', path: [path], message})
+    if (mcp_integration_id === undefined && virtual === undefined)
+      say('mcp_integration_id', 'is required, or virtual in its place')
+    if (mcp_integration_id !== undefined && virtual !== undefined)
+      say('virtual', 'takes the place of mcp_integration_id: send one of them')
+  })
 
 export const McpServerUpdate = z
-  .strictObject(Writable)
+  .strictObject({...Writable, virtual: VirtualTools.optional()})
   .partial()
   .refine(fields => Object.keys(fields).length > 0, 'expected one field to change at least')
 
@@ -36,7 +47,10 @@ const Row = {
   created_at: z.iso.datetime(),
   slug: z.string(),
   workspace_id: z.uuid(),
-  mcp_integration_id: z.uuid(),
+  /** Null of a virtual server. */
+  mcp_integration_id: z.uuid().nullable(),
+  /** Null of a server of an integration. */
+  virtual: VirtualView.nullable(),
 }
 
 export const McpServerRow = z.strictObject({
@@ -44,9 +58,9 @@ export const McpServerRow = z.strictObject({
   organisation_id: z.uuid(),
   last_updated_at: z.iso.datetime(),
   owner_id: z.string(),
-  mcp_integration_slug: z.string(),
-  mcp_integration_url: z.string(),
-  auth_type: z.string(),
+  mcp_integration_slug: z.string().nullable(),
+  mcp_integration_url: z.string().nullable(),
+  auth_type: z.string().nullable(),
   workspace_name: z.string(),
   workspace_slug: z.string(),
   /** The URL for clients of MCP. */
@@ -57,16 +71,19 @@ export const McpServerRow = z.strictObject({
 export const McpServerView = z.strictObject({
   ...Row,
   last_updated_at: z.iso.datetime(),
-  mcp_integration_details: z.strictObject({
-    id: z.uuid(),
-    slug: z.string(),
-    status: z.string(),
-    /** Secrets are masked. */
-    configurations: z.record(z.string(), z.unknown()),
-    url: z.string(),
-    transport: z.string(),
-    auth_type: z.string(),
-  }),
+  /** Null of a virtual server. */
+  mcp_integration_details: z
+    .strictObject({
+      id: z.uuid(),
+      slug: z.string(),
+      status: z.string(),
+      /** Secrets are masked. */
+      configurations: z.record(z.string(), z.unknown()),
+      url: z.string(),
+      transport: z.string(),
+      auth_type: z.string(),
+    })
+    .nullable(),
 })
 
 /** `integration_enabled` is the integration's word, which comes first. */

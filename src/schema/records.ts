@@ -128,6 +128,8 @@ export interface McpLogDetail {
   readonly client_protocol: string
   readonly client_name: string | null
   readonly auth: 'api_key' | 'jwt' | 'oauth'
+  /** The slug of the virtual server that it came by, where it came by one. */
+  readonly virtual_server?: string
   readonly outcome: 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'input_required' | 'abandoned'
   readonly rpc_code: number | null
   /** Round trips with questions, the first included. */

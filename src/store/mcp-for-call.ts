@@ -1,4 +1,6 @@
+import {memberIds, readVirtual} from '../schema/mcp-virtual.ts'
 import type {Db} from './database.ts'
+import {mcpServersOf} from './mcp-servers.ts'
 import {type Remembered, RowCache} from './remembered.ts'
 import type {CapabilityType, McpIntegrationsTable, McpServersTable, PinState} from './tables/registry.ts'
 
@@ -11,6 +13,8 @@ export interface McpServerForCall {
   readonly is_granted: boolean
   /** Those that are gone too: their switches hold when they come back. */
   readonly capabilities: readonly CapabilityForCall[]
+  /** The servers that a virtual one has tools of, as far as they are active; null of a server of an integration. */
+  readonly members: readonly {readonly id: string; readonly slug: string}[] | null
   /** Users who have a row of their own, and its switch; all others have `server.default_user_access`. */
   readonly users: ReadonlyMap<string, boolean>
 }
@@ -43,7 +47,7 @@ export interface McpServerName {
 
 /** The active server of this slug, made of an active integration, in three queries; null where there is none. */
 export async function mcpServerForCall(db: Db, named: McpServerName): Promise<McpServerForCall | null> {
-  const rows = await findRows(db, named)
+  const rows: Omit<McpServerForCall, 'members' | 'capabilities' | 'users'> | null = await findRows(db, named)
   if (!rows) return null
   const {id} = rows.server
   const users = await db
@@ -53,6 +57,7 @@ export async function mcpServerForCall(db: Db, named: McpServerName): Promise<Mc
     .execute()
   return {
     ...rows,
+    members: await membersOf(db, rows.server),
     capabilities: await capabilitiesOf(db, rows.server),
     users: new Map(users.map(({user_id, enabled}) => [user_id, enabled === 1])),
   }
@@ -69,6 +74,7 @@ async function findRows(db: Db, {organisation_id, workspace, server}: McpServerN
     .selectAll('i')
     .select(['s.id as s_id', 's.name as s_name', 's.description as s_description', 's.owner_id as s_owner_id'])
     .select(['s.created_at as s_created_at', 's.last_updated_at as s_last_updated_at', 's.default_user_access'])
+    .select('s.virtual as s_virtual')
     .select(['w.id as w_id', 'w.slug as w_slug', 'w.name as w_name', 'iw.enabled as own_enabled'])
     .where('s.organisation_id', '=', organisation_id)
     .where('s.slug', '=', server)
@@ -78,20 +84,26 @@ async function findRows(db: Db, {organisation_id, workspace, server}: McpServerN
   if (workspace !== null) rows = rows.where(e => e.or([e('w.slug', '=', workspace), e('w.id', '=', workspace)]))
   const row = await rows.executeTakeFirst()
   if (!row) return null
-  const {s_id, s_name, s_description, s_owner_id, s_created_at, s_last_updated_at, default_user_access, ...rest} = row
-  const {w_id, w_slug, w_name, own_enabled, ...integration} = rest
+  const {s_id, s_name, s_description, s_owner_id, s_created_at, s_last_updated_at, s_virtual, ...rest} = row
+  const {w_id, w_slug, w_name, own_enabled, default_user_access, ...integration} = rest
   const by_default = integration.workspace_id === w_id ? 1 : integration.global_access_enabled
   return {
     server: {
       ...{id: s_id, organisation_id, workspace_id: w_id, mcp_integration_id: integration.id, slug: server},
       ...{name: s_name, description: s_description, status: 'active' as const, default_user_access},
-      ...{owner_id: s_owner_id, created_at: s_created_at, last_updated_at: s_last_updated_at},
+      ...{owner_id: s_owner_id, created_at: s_created_at, last_updated_at: s_last_updated_at, virtual: s_virtual},
     },
     workspace: {id: w_id, slug: w_slug, name: w_name},
     integration,
     is_granted:
       (own_enabled ?? by_default) === 1 && (integration.workspace_id === null || integration.workspace_id === w_id),
   }
+}
+
+async function membersOf(db: Db, {virtual, workspace_id}: McpServersTable) {
+  const ids = virtual && memberIds(readVirtual(virtual))
+  if (!ids) return null
+  return (await mcpServersOf(db, ids)).filter(row => row.workspace_id === workspace_id)
 }
 
 async function capabilitiesOf(db: Db, server: McpServersTable): Promise<CapabilityForCall[]> {
@@ -142,7 +154,9 @@ export function mcpServersForCalls(db: Db): McpServersForCalls {
     const found = await mcpServerForCall(db, named)
     if (found) {
       const {server, workspace, integration} = found
-      servers.set(key, found, {born, rows: [server.id, workspace.id, integration.id]})
+      // also those that are not active: they may be gone since
+      const members = server.virtual ? memberIds(readVirtual(server.virtual)) : []
+      servers.set(key, found, {born, rows: [server.id, workspace.id, integration.id, ...members]})
     }
     return found
   }

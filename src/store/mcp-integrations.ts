@@ -72,6 +72,7 @@ export function findMcpIntegration(
     .selectAll()
     .where('organisation_id', '=', organisation_id)
     .where('status', '=', 'active')
+    .where('is_virtual', '=', 0)
     .where(called(named))
     .orderBy(slugFirst(named))
     .executeTakeFirst()
@@ -96,6 +97,7 @@ export function listMcpIntegrations(
     .selectFrom('mcp_integrations as i')
     .where('i.organisation_id', '=', organisation_id)
     .where('i.status', '=', 'active')
+    .where('i.is_virtual', '=', 0)
   if (!types.includes('workspace')) matching = matching.where('i.workspace_id', 'is', null)
   if (!types.includes('organisation')) matching = matching.where('i.workspace_id', 'is not', null)
   if (workspace_id !== undefined) {

@@ -67,6 +67,20 @@ function matching(db: Db, {organisation_id, workspace_id, named, search}: McpSer
   return rows
 }
 
+/** The active servers of these ids. */
+export async function mcpServersOf(
+  db: Db,
+  ids: readonly string[],
+): Promise<Pick<McpServersTable, 'id' | 'slug' | 'workspace_id'>[]> {
+  if (ids.length === 0) return []
+  return db
+    .selectFrom('mcp_servers')
+    .select(['id', 'slug', 'workspace_id'])
+    .where('id', 'in', [...ids])
+    .where('status', '=', 'active')
+    .execute()
+}
+
 /** A server's own statement of its capabilities. */
 export function mcpServerCapabilities(db: Db, mcp_server_id: string): Promise<McpServerCapabilitiesTable[]> {
   return db.selectFrom('mcp_server_capabilities').selectAll().where('mcp_server_id', '=', mcp_server_id).execute()

@@ -140,6 +140,7 @@ function served(db: Db) {
   return db
     .selectFrom('mcp_integrations as i')
     .where('i.status', '=', 'active')
+    .where('i.is_virtual', '=', 0)
     .where(e =>
       e.exists(
         e
@@ -158,6 +159,7 @@ export function findSyncedIntegration(db: Db, id: string): Promise<McpIntegratio
     .selectAll()
     .where('id', '=', id)
     .where('status', '=', 'active')
+    .where('is_virtual', '=', 0)
     .executeTakeFirst()
 }
 

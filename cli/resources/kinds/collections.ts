@@ -43,5 +43,5 @@ export const collection: ResourceKind = {
     if (parent === undefined || known({kind: 'collection', workspace, slug: parent})) return []
     return [`parent: there is no collection ${parent.slice(0, 80)}`]
   },
-  within: ({spec}) => (typeof spec.parent === 'string' ? spec.parent : undefined),
+  within: ({spec}) => (typeof spec.parent === 'string' ? [spec.parent] : []),
 }

@@ -1,5 +1,6 @@
 import {isObject} from '../../../src/base/json-object.ts'
 import {UserAccessUpdate} from '../../../src/schema/mcp-servers.ts'
+import {defaultToolName, SEARCH_ABOVE} from '../../../src/schema/mcp-virtual.ts'
 import {explain} from '../../../src/schema/validation-message.ts'
 import {inOrder} from '../access.ts'
 import type {Resource, Spec} from '../document.ts'
@@ -10,6 +11,7 @@ import {
   changesOf,
   eachOf,
   everyRow,
+  type Known,
   NO_SECRETS,
   plainWrites,
   type ResourceKind,
@@ -26,7 +28,12 @@ interface UserRow {
   readonly has_override: boolean
 }
 
-const base: ResourceKind['fields'] = {name: TEXT, description: CLEARED, mcp_integration_id: {is_fixed: true}}
+const base: ResourceKind['fields'] = {
+  name: TEXT,
+  description: CLEARED,
+  mcp_integration_id: {none: null, is_fixed: true},
+  virtual: {none: null, normal: virtualNormal},
+}
 const usualAccess = (spec: Spec) => spec.default_user_access !== 'deny'
 const accessFields: ResourceKind['fields'] = {
   default_user_access: {none: 'allow', normal: value => (value === 'allow' ? undefined : value)},
@@ -46,7 +53,7 @@ export const mcpServer: ResourceKind = {
   is_slug_unique: true,
   needs: ['workspace', 'member', 'secret-reference', 'mcp-integration'],
   remark:
-    '`mcp_integration_id`: the slug of its integration. `default_user_access`, and `user_access` with members by e-mail address.',
+    '`mcp_integration_id`: the slug of its integration; or `virtual` with tools of other servers of the workspace. `default_user_access`, and `user_access` with members by e-mail address.',
   create: 'mcp_servers.create',
   fields,
   secrets: NO_SECRETS,
@@ -57,7 +64,8 @@ export const mcpServer: ResourceKind = {
       const workspace = handleOf(row.workspace_id)
       knows(id, {kind: 'mcp-server', workspace, slug})
       const access = await accessOf(place, id)
-      const spec = specOf(fields, {...row, mcp_integration_id: named(row.mcp_integration_id), ...access})
+      const of_integration = row.mcp_integration_id === null ? null : named(row.mcp_integration_id)
+      const spec = specOf(fields, {...row, mcp_integration_id: of_integration, ...access})
       return {kind: 'mcp-server', workspace, slug, id, spec}
     })
   },
@@ -87,9 +95,7 @@ export const mcpServer: ResourceKind = {
     const {error} = UserAccessUpdate.safeParse(value)
     if (error)
       return [explain(error, UserAccessUpdate, value, {root: 'spec'}).replace(/\.$/, '').replaceAll('user_id', 'user')]
-    const slug = String(spec.mcp_integration_id)
-    const of = [workspace, null].map(home => ({kind: 'mcp-integration', workspace: home, slug}))
-    const wrong = of.some(known) ? [] : [`mcp_integration_id: there is no mcp-integration ${slug.slice(0, 80)}`]
+    const wrong = madeOf({spec, workspace}, known)
     const strangers = (user_access as unknown as Override[]).flatMap(({user}, at) =>
       known({kind: 'member', workspace, slug: user})
         ? []
@@ -97,6 +103,36 @@ export const mcpServer: ResourceKind = {
     )
     return [...wrong, ...strangers]
   },
+  within: ({spec}) => serversIn(spec),
+}
+
+/** The tools of a virtual server, without what would be the same unsaid. */
+function virtualNormal(value: unknown): unknown {
+  if (!isObject(value) || !Array.isArray(value.tools)) return value
+  const tools = value.tools.map(each => {
+    if (!isObject(each) || each.name !== defaultToolName(String(each.server), String(each.tool))) return each
+    const {name: _, ...rest} = each
+    return rest
+  })
+  const {search_above} = value
+  return {tools, ...(search_above !== undefined && search_above !== SEARCH_ABOVE && {search_above})}
+}
+
+/** The servers whose tools a virtual server offers. */
+function serversIn({virtual}: Spec): readonly string[] {
+  if (!isObject(virtual) || !Array.isArray(virtual.tools)) return []
+  return [...new Set(virtual.tools.flatMap(each => (isObject(each) ? [String(each.server)] : [])))]
+}
+
+/** Faults of the integration, or of the servers, that a server is made of. */
+function madeOf({spec, workspace}: Pick<Resource, 'spec' | 'workspace'>, known: Known): readonly string[] {
+  if (spec.virtual !== undefined)
+    return serversIn(spec).flatMap(slug =>
+      known({kind: 'mcp-server', workspace, slug}) ? [] : [`virtual: there is no mcp-server ${slug.slice(0, 80)}`],
+    )
+  const slug = String(spec.mcp_integration_id)
+  const of = [workspace, null].map(home => ({kind: 'mcp-integration', workspace: home, slug}))
+  return of.some(known) ? [] : [`mcp_integration_id: there is no mcp-integration ${slug.slice(0, 80)}`]
 }
 
 async function accessOf({gateway, users}: ApplyTarget, id: string): Promise<Spec> {

@@ -22,6 +22,7 @@ import {invalid} from '../tenancy.ts'
 import {type PinView, pinView, stateOf} from './pin-view.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
 import {reachMcpServer} from './servers.ts'
+import {refuseVirtual} from './virtual.ts'
 
 const integrationTag = 'MCP Integrations > Capabilities'
 const integrationPath = '/mcp-integrations/:mcpIntegrationId/capabilities'
@@ -140,6 +141,7 @@ async function serverListed(call: OperationCall<typeof serverParams, typeof McpC
 
 async function serverUpdated(call: OperationCall<typeof serverParams, undefined, typeof McpServerCapabilitiesUpdate>) {
   const server = await reachMcpServer(call, call.params.mcpServerId)
+  refuseVirtual(server, 'switches')
   const known = new Map((await store.mcpCapabilities(call.db, server.mcp_integration_id)).map(row => [keyOf(row), row]))
   for (const [at, {type, name, enabled}] of call.body.capabilities.entries()) {
     if (!known.has(keyOf({type, name}))) throw unknown(at, type, name)

@@ -11,6 +11,7 @@ import {found} from '../tenancy.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
 import {requestSync} from './request-sync.ts'
 import {reachMcpServer} from './servers.ts'
+import {refuseVirtual} from './virtual.ts'
 
 const integrationParams = z.strictObject({mcpIntegrationId: Handle})
 const integrationPath = '/mcp-integrations/:mcpIntegrationId'
@@ -69,6 +70,7 @@ export const mcpTests = [
     reply: McpTest,
     async handle(call) {
       const server = await reachMcpServer(call, call.params.mcpServerId)
+      refuseVirtual(server, 'server to try')
       const integration = found(await findSyncedIntegration(call.db, server.mcp_integration_id), 'MCP server')
       call.auditTarget(server.id, server.workspace_id)
       return tried(call, integration, {user_id: userOf(call.actor.subject), name: server.name})
@@ -104,6 +106,7 @@ export const mcpTests = [
 
 async function serverSynced(call: OperationCall<typeof serverParams, undefined, typeof McpReport>) {
   const server = await reachMcpServer(call, call.params.mcpServerId)
+  refuseVirtual(server, 'server to read')
   await requestSync(call, server.mcp_integration_id)
   call.auditTarget(server.id, server.workspace_id)
   return {success: true as const}

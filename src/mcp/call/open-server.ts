@@ -1,17 +1,23 @@
 import {createHash} from 'node:crypto'
 import type {Seal} from '../../base/seal.ts'
 import {pinRulesOf} from '../../schema/mcp-pins.ts'
+import {defaultToolName, readVirtual, type VirtualRow} from '../../schema/mcp-virtual.ts'
 import {ToolPriceList} from '../../schema/tool-prices.ts'
 import type {CapabilityForCall, McpServerForCall} from '../../store/mcp-for-call.ts'
 import {openConfigurations} from '../../store/mcp-integrations.ts'
+import type {CapabilityType} from '../../store/tables/registry.ts'
 import {McpFault} from '../wire/faults.ts'
 import {Pins} from './pins.ts'
-import type {McpServer} from './server.ts'
+import type {McpServer, VirtualTools} from './server.ts'
 import {Switches} from './switches.ts'
 import {toolPrices} from './tool-prices.ts'
 
-/** The rows of a server, opened for calls. */
-export function openServer(seal: Seal, found: McpServerForCall): McpServer {
+/** The rows of a server, opened for calls. `members`: the servers that a virtual one has tools of, by their ids. */
+export function openServer(
+  seal: Seal,
+  found: McpServerForCall,
+  members: ReadonlyMap<string, McpServer> = new Map(),
+): McpServer {
   const {server, workspace, integration, capabilities, users} = found
   const {tool_prices} = openConfigurations(seal, integration)
   const rules = pinRulesOf(integration)
@@ -22,6 +28,7 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
     rules,
     capabilities.map(row => ({...row, key: row.uri ?? row.name})),
   )
+  const virtual = server.virtual ? virtualTools(readVirtual(server.virtual), members) : null
   return {
     id: server.id,
     slug: server.slug,
@@ -43,14 +50,41 @@ export function openServer(seal: Seal, found: McpServerForCall): McpServer {
     integration,
     switches: new Switches(switches, rules.new_capabilities === 'allow'),
     pins,
+    virtual,
     prices: toolPrices(pricesIn(tool_prices, server.slug)),
-    hidden: types =>
-      capabilities
-        .filter(row => types.includes(row.type) && isHidden(row, pins))
-        .map(({type, name, uri}) => `${type} ${uri ?? name}`)
-        .sort(),
+    hidden: types => (virtual ? hiddenOf(virtual, types) : hiddenRows(types)),
     admits: user_id => user_id === null || (users.get(user_id) ?? server.default_user_access === 'allow'),
   }
+
+  function hiddenRows(types: readonly CapabilityType[]) {
+    return capabilities
+      .filter(row => types.includes(row.type) && isHidden(row, pins))
+      .map(({type, name, uri}) => `${type} ${uri ?? name}`)
+      .sort()
+  }
+}
+
+function virtualTools({tools, search_above}: VirtualRow, members: ReadonlyMap<string, McpServer>): VirtualTools {
+  return {
+    is_searched: tools.length > search_above,
+    tools: tools.flatMap(({server_id, tool, name}) => {
+      const server = members.get(server_id)
+      return server ? [{name: name ?? defaultToolName(server.slug, tool), server, tool}] : []
+    }),
+  }
+}
+
+/**
+ * All that decides, beside its servers' own lists, what clients of a virtual server see: its tools in their order, and
+ * those of them that are off or in quarantine. One that its server has no more is that server's own news.
+ */
+function hiddenOf({tools, is_searched}: VirtualTools, types: readonly CapabilityType[]): readonly string[] {
+  if (!types.includes('tool')) return []
+  const each = tools.map(({name, server: {id, switches, pins}, tool}) => {
+    const is_on = switches.isOn('tool', tool) && pins.judge('tool', tool, null).callable
+    return `${name} ${id} ${JSON.stringify(tool)} ${is_on}`
+  })
+  return [String(is_searched), ...each]
 }
 
 /** Prices that cannot be read make a server unfit: a call for nothing would be wrong. */

@@ -34,6 +34,24 @@ export interface McpServer {
   readonly prices: ToolPrices
   /** Capabilities of some types that callers do not see, by their keys, in order. */
   hidden(types: readonly CapabilityType[]): readonly string[]
+  /** Null of a server of an integration. */
+  readonly virtual: VirtualTools | null
   /** False for a person who may not use it. Null is no person: the workspace's grant is enough. */
   admits(user_id: string | null): boolean
+}
+
+/** The tools that a virtual server offers: its integration is empty, and nothing goes to it. */
+export interface VirtualTools {
+  /** In the order in which clients see them; those of servers that are gone or closed are not there. */
+  readonly tools: readonly VirtualTool[]
+  /** True where clients search the tools in place of reading a list of them. */
+  readonly is_searched: boolean
+}
+
+/** A tool of another server of the workspace, under a name of its own. */
+export interface VirtualTool {
+  readonly name: string
+  readonly server: McpServer
+  /** The name that its server has for it. */
+  readonly tool: string
 }

@@ -32,7 +32,7 @@ export interface MessageFacts {
   readonly http: {readonly method: string; readonly url: string; readonly headers: Readonly<Record<string, string>>}
   /** JSON text of `params`, as the client sent them. */
   readonly params: string | undefined
-  readonly detail: Pick<McpLogDetail, 'client_protocol' | 'client_name' | 'auth'>
+  readonly detail: Pick<McpLogDetail, 'client_protocol' | 'client_name' | 'auth' | 'virtual_server'>
   readonly keeps_bodies: boolean
   /** A further round of a call whose row is written, and which was charged with the first. */
   readonly continues?: {readonly call_id: string; readonly log_id: string}

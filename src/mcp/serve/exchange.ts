@@ -49,6 +49,14 @@ export interface McpExchange {
   readonly keeps_bodies: boolean
   readonly at_ms: number
   readonly started: number
+  /** The virtual server that a call of `server` came by. */
+  readonly via?: ViaVirtual
+}
+
+export interface ViaVirtual {
+  readonly slug: string
+  /** The call was inside of another: its arguments are in no header. */
+  readonly is_inside: boolean
 }
 
 /** The record of one request of a exchange. */
@@ -73,7 +81,10 @@ export function recordOf(
       trace: of.trace,
       http: {method: request.method ?? 'POST', url: request.url ?? '', headers: masked_headers},
       params: paramsText(message),
-      detail: {client_protocol: of.version, client_name: typeof name === 'string' ? name.slice(0, 256) : null, auth},
+      detail: {
+        ...{client_protocol: of.version, client_name: typeof name === 'string' ? name.slice(0, 256) : null, auth},
+        ...(exchange.via && {virtual_server: exchange.via.slug}),
+      },
       ...(of.continues && {continues: of.continues}),
     },
     services,

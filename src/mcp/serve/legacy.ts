@@ -10,7 +10,7 @@ import {answerText, paramsText, type RpcMessage, type RpcNotification, type RpcR
 import {DEFAULT_VERSION} from '../wire/versions.ts'
 import {endOfAnswer, endOfFault, faultOf, headersOfFault, written} from './end.ts'
 import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
-import {answerLegacy, type LegacyFacts} from './legacy-request.ts'
+import {answerLegacy, type LegacyAnswer, type LegacyFacts} from './legacy-request.ts'
 import {clientOf} from './session-client.ts'
 import {signInFault} from './sign-in.ts'
 
@@ -64,17 +64,38 @@ export async function serveHandshake(post: LegacyHandshake, exchange: McpExchang
   }
 }
 
+/** The part of a legacy conversation that differs by the kind of server. */
+export interface LegacyTaker {
+  /** Never rejects. */
+  answer(message: RpcRequest, facts: LegacyFacts): Promise<LegacyAnswer>
+  /** Takes a notification that is not about a call. */
+  passOn(
+    notification: RpcNotification,
+    session: ClientSession,
+    exchange: McpExchange,
+    parts: ServingParts,
+  ): Promise<void>
+}
+
+const RELAYED: LegacyTaker = {answer: answerLegacy, passOn}
+
 /** Serves any other POST of a legacy client: requests are answered, all else is taken with 202. */
-export async function serveLegacy(post: LegacyPost, exchange: McpExchange, parts: ServingParts): Promise<void> {
+export async function serveLegacy(
+  post: LegacyPost,
+  exchange: McpExchange,
+  parts: ServingParts,
+  taker: LegacyTaker = RELAYED,
+): Promise<void> {
   const {server, caller, reply} = exchange
   const session = post.session_id === null ? null : await parts.sessions.find(post.session_id, server, caller)
   checkBatch(post, session?.version ?? null)
-  for (const message of post.messages) if (message.kind !== 'request') await take(message, session, exchange, parts)
+  for (const message of post.messages)
+    if (message.kind !== 'request') await take(message, session, {exchange, parts, taker})
   const requests = post.messages.filter(message => message.kind === 'request')
   if (requests.length === 0) return reply.empty(202)
   const version = session?.version ?? post.version ?? DEFAULT_VERSION
-  const answered = (message: RpcRequest) => answerLegacy(message, {session, version, exchange, parts})
-  if (!post.is_batch) return serveOne(requests[0]!, {session, version, exchange, parts})
+  const answered = (message: RpcRequest) => taker.answer(message, {session, version, exchange, parts})
+  if (!post.is_batch) return serveOne(requests[0]!, {session, version, exchange, parts}, taker)
   const answers = await Promise.all(requests.map(answered))
   if (reply.is_stream) {
     for (const {text} of answers) reply.event(text)
@@ -84,14 +105,14 @@ export async function serveLegacy(post: LegacyPost, exchange: McpExchange, parts
 }
 
 /** The reply to one request: JSON, or a stream that the client may resume on another connection. */
-async function serveOne(message: RpcRequest, facts: LegacyFacts): Promise<void> {
+async function serveOne(message: RpcRequest, facts: LegacyFacts, {answer}: LegacyTaker): Promise<void> {
   const {session, exchange, parts} = facts
   const {reply} = exchange
   const stream = session?.newStream()
-  const taker = {event: (text: string, id?: string) => reply.event(text, id), close: () => reply.close()}
-  stream?.attach(taker)
-  const {text, status, headers, is_error} = await answerLegacy(message, {...facts, stream})
-  const is_plain = !reply.is_stream && !reply.is_over && (!stream || stream.isTakenBy(taker))
+  const events = {event: (text: string, id?: string) => reply.event(text, id), close: () => reply.close()}
+  stream?.attach(events)
+  const {text, status, headers, is_error} = await answer(message, {...facts, stream})
+  const is_plain = !reply.is_stream && !reply.is_over && (!stream || stream.isTakenBy(events))
   if (is_plain || !session || !stream) {
     if (session && stream) session.forgetStream(stream)
     return reply.end(status, text, headers)
@@ -111,8 +132,7 @@ export async function serveDelete(session_id: string, exchange: McpExchange, par
 async function take(
   message: Exclude<RpcMessage, RpcRequest>,
   session: ClientSession | null,
-  exchange: McpExchange,
-  parts: ServingParts,
+  {exchange, parts, taker}: {exchange: McpExchange; parts: ServingParts; taker: LegacyTaker},
 ): Promise<void> {
   if (!session) return
   if (message.kind === 'answer') return session.answered(message)
@@ -122,7 +142,7 @@ async function take(
     return
   }
   if (message.method === 'notifications/initialized') return
-  await passOn(message, session, exchange, parts)
+  await taker.passOn(message, session, exchange, parts)
 }
 
 /** Other notifications are the upstream's, where it has sessions. One that cannot be passed on is only noted. */

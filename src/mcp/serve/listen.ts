@@ -85,7 +85,8 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
   }
 }
 
-function filterOf(params: JsonObject | undefined, id_text: string): NotificationFilter {
+/** The filter of a request. Throws `params_invalid`. */
+export function filterOf(params: JsonObject | undefined, id_text: string): NotificationFilter {
   const wanted = own(params, 'notifications')
   const invalid = (reason: string) => new McpFault('params_invalid', {reason}, {id_text})
   if (!isObject(wanted)) throw invalid('notifications has to be an object')
@@ -106,6 +107,6 @@ function filterOf(params: JsonObject | undefined, id_text: string): Notification
 }
 
 /** The notification under the id of the client's own request. */
-function withSubscription(text: string, id_text: string): string {
+export function withSubscription(text: string, id_text: string): string {
   return edited(text, [{path: ['params', '_meta', META_KEYS.subscription_id], set: id_text}])
 }

@@ -67,12 +67,12 @@ class ModernServing {
 
   async serve(): Promise<void> {
     const {message} = this.#post
-    const {server, reply, request} = this.#exchange
+    const {server, reply, request, via} = this.#exchange
     try {
       checkAllowed(message.method, message.params, server, message.id_text)
       const name = nameOf(message.method, message.params)
       const known = message.method === 'tools/call' && name !== null ? this.#parts.tools.find(server, name) : undefined
-      if (known) checkParamHeaders(known.headers, message, request.headers)
+      if (known && !via?.is_inside) checkParamHeaders(known.headers, message, request.headers)
       this.#state = this.#openedState()
       const held = this.#state?.held
       if (held) {

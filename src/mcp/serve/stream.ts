@@ -10,7 +10,7 @@ import {isListNotice, LIST_KINDS} from './list-changes.ts'
 import {clientOf} from './session-client.ts'
 
 /** A client comes back after so long. */
-const RETRY_MS = 2_000
+export const RETRY_MS = 2_000
 /** Pauses before the upstream's stream is opened again. */
 const PAUSE_MS = 5_000
 
@@ -22,7 +22,7 @@ export async function serveStream(session_id: string, exchange: McpExchange, par
   const {reply, server, caller} = exchange
   const session = await parts.sessions.find(session_id, server, caller)
   const last_id = headerValue(exchange.request.headers, 'last-event-id')
-  if (last_id !== undefined) return resume(last_id, session, exchange)
+  if (last_id !== undefined) return resumeStream(last_id, session, exchange)
   reply.open(RETRY_MS)
   const detach = session.attach({event: text => reply.event(text), close: () => reply.close()})
   const unwatch = parts.list_changes.watch({exchange, kinds: new Set(LIST_KINDS), send: text => session.send(text)})
@@ -39,7 +39,7 @@ export async function serveStream(session_id: string, exchange: McpExchange, par
 }
 
 /** Continues the stream of a call, from the last event that the client has. */
-async function resume(last_id: string, session: ClientSession, {reply}: McpExchange): Promise<void> {
+export async function resumeStream(last_id: string, session: ClientSession, {reply}: McpExchange): Promise<void> {
   const place = readEventId(last_id)
   const stream = place && session.findStream(place.stream_id)
   if (!stream) throw new McpFault('session_unknown')

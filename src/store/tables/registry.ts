@@ -54,6 +54,8 @@ export interface McpIntegrationsTable extends Registered {
   /** JSON object: what the server reported of itself; null before its first sync. */
   metadata: string | null
   owner_id: string | null
+  /** 1: the empty integration of a virtual server, which is no integration to anybody. */
+  is_virtual?: 0 | 1
 }
 
 export interface McpIntegrationWorkspacesTable {
@@ -129,6 +131,8 @@ export interface McpServersTable extends Registered {
   /** The defaults of users without a row of their own. */
   default_user_access: 'allow' | 'deny'
   owner_id: string | null
+  /** JSON object (`VirtualRow`): the tools of others that it offers; null of a server of an integration. */
+  virtual?: string | null
 }
 
 /** A server's own statement of a capability; the integration's setting comes first. */

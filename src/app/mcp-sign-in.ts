@@ -1,9 +1,11 @@
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
+import {signInLink} from '../mcp/credentials/oauth-upstream/sign-in.ts'
 import type {CredentialServices} from '../mcp/credentials/services.ts'
 import type {BrowserReply} from '../mcp/credentials/sign-in-page.ts'
 import {type SignedInPerson, upstreamAuth, upstreamCallbackReply} from '../mcp/credentials/upstream-pages.ts'
 import {sessionOf, signInAt} from '../oauth/person.ts'
 import type {OAuthServices} from '../oauth/services.ts'
+import {findMcpTarget} from '../store/mcp-connections.ts'
 import type {McpPlane} from './mcp.ts'
 
 type Page = (services: CredentialServices, query: URLSearchParams, person: SignedInPerson) => Promise<BrowserReply>
@@ -23,4 +25,18 @@ export function mountUpstreamSignIn(server: FastifyInstance, mcp: McpPlane, oaut
     const keys = await mcp.credentials.keySet()
     return reply.header('cache-control', 'public, max-age=3600').send(keys)
   })
+}
+
+/** The sign-in at a server that a consent leads to, of a person who has no connection there. */
+export function upstreamLinks({
+  credentials,
+  credential_services: services,
+}: Pick<McpPlane, 'credentials' | 'credential_services'>): NonNullable<OAuthServices['upstreamLink']> {
+  return async ({server, user_id, return_to}) => {
+    const {id: mcp_server_id, mcp_integration_id, organisation_id} = server
+    const target = await findMcpTarget(services.store.db, {mcp_server_id, mcp_integration_id, organisation_id})
+    if (target?.integration.auth_type !== 'oauth_auto' || (await credentials.isConnected(target, user_id))) return null
+    const {pathname, search} = new URL(await signInLink(services, target, {user_id, challenge: null, return_to}))
+    return pathname + search
+  }
 }

@@ -13,6 +13,11 @@ export interface ErrorPageView {
   readonly next: {readonly href: string; readonly text: string} | null
 }
 
+export interface DonePageView extends Omit<ErrorPageView, 'trace_id'> {
+  /** A second way. */
+  readonly other?: ErrorPageView['next']
+}
+
 /** A page with one button, whose press sends the fields in a POST. */
 export interface ConfirmPageView {
   readonly title: string
@@ -33,8 +38,8 @@ export function errorPage({title, message, trace_id, next}: ErrorPageView): stri
 }
 
 /** HTML without a script, for the end of what a person did here. */
-export function donePage({title, message, next}: Omit<ErrorPageView, 'trace_id'>): string {
-  return plainPage(title, `<p role="status"><bdi>${pageText(message)}</bdi></p>${linkOf(next)}`)
+export function donePage({title, message, next, other = null}: DonePageView): string {
+  return plainPage(title, `<p role="status"><bdi>${pageText(message)}</bdi></p>${linkOf(next)}${linkOf(other)}`)
 }
 
 /** HTML without a script. Texts are escaped; fields are never cut. Throws for an action that is no path. */

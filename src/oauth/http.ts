@@ -88,7 +88,7 @@ function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply, s
 }
 
 function isOfPerson({routeOptions}: FastifyRequest): boolean {
-  return /\/(?:authorize|consent)$/.test(routeOptions.url ?? '')
+  return /\/(?:authorize|consent|connect)$/.test(routeOptions.url ?? '')
 }
 
 function faultOf(fault: unknown): OAuthFault {

@@ -31,6 +31,25 @@ export function consentProof({seal}: OAuthServices, session_id: string, transact
   return pageToken(seal.derived('pages'), `consent ${session_id} ${transaction_id}`)
 }
 
+/** The proof in an address that this person allowed this server to the client of this transaction, in any process. */
+export function approvalProof(
+  {seal}: OAuthServices,
+  {
+    transaction_id,
+    user_id,
+    server_id,
+    how,
+  }: Readonly<Record<'transaction_id' | 'user_id' | 'server_id' | 'how', string>>,
+): string {
+  return pageToken(seal.derived('pages'), JSON.stringify(['approval', transaction_id, user_id, server_id, how]))
+}
+
+/** Refuses an address that this gateway did not make for this person. */
+export function requireApprovalProof(sent: string | undefined, proof: string): void {
+  if (sent === undefined || !isEqual(sent, proof))
+    throw new OAuthPageFault(403, 'This link did not come from this gateway. Begin again in your client.')
+}
+
 /** Refuses a form that no page of ours made for this person: by what the browser says, and by the proof in any case. */
 export function requireConsentForm(
   headers: IncomingHttpHeaders,

@@ -5,6 +5,7 @@ import type {Showing} from '../identity/authenticator.ts'
 import type {CookieJar} from '../identity/cookies.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
+import type {OAuthServer} from '../store/oauth-servers.ts'
 
 /** The services of the authorization server; the composition root gives them. */
 export interface OAuthServices {
@@ -22,6 +23,17 @@ export interface OAuthServices {
   readDocument(url: string): Promise<DocumentReply>
   /** The caller who has an API key; refuses with a `Refusal`. */
   accessByKey(key: string, showing: Showing): Promise<Access>
+  /**
+   * The path at which a person signs in at a server that wants him to, and that he has no connection with; he comes
+   * back to the path `return_to`. Null where there is nothing to do. Absent: no one is sent there.
+   */
+  readonly upstreamLink?: (asked: UpstreamLinkRequest) => Promise<string | null>
+}
+
+export interface UpstreamLinkRequest {
+  readonly server: OAuthServer
+  readonly user_id: string
+  readonly return_to: string
 }
 
 /** An answer with a client's document: at most 64 KiB, within 5 seconds, no redirect followed. */

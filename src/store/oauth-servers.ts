@@ -2,6 +2,7 @@ import type {Db} from './database.ts'
 import {IS_GRANTED} from './mcp-grants.ts'
 import type {McpOauthGrantsTable} from './tables/oauth.ts'
 import type {OrganisationUsersTable} from './tables/people.ts'
+import type {McpIntegrationsTable} from './tables/registry.ts'
 
 /** A server of MCP as consent and tokens need it. */
 export interface OAuthServer {
@@ -12,6 +13,8 @@ export interface OAuthServer {
   readonly workspace_id: string
   readonly workspace_slug: string
   readonly workspace_name: string
+  readonly mcp_integration_id: string
+  readonly auth_type: McpIntegrationsTable['auth_type']
 }
 
 /** The parts of an address that name a server: slugs or ids. */
@@ -91,6 +94,7 @@ function openServers(
     )
     .select(['s.id', 's.slug', 's.name', 's.organisation_id', 's.workspace_id'])
     .select(['w.slug as workspace_slug', 'w.name as workspace_name'])
+    .select(['i.id as mcp_integration_id', 'i.auth_type'])
     .where('s.organisation_id', '=', organisation_id)
     .where('s.status', '=', 'active')
     .where('i.status', '=', 'active')

@@ -37,9 +37,10 @@ export async function openOAuthHouse(
       return gateway.admin<{id: string; slug: string}>('POST', '/admin/workspaces', {name})
     },
     /** A server of an integration of its own, in a workspace; his id and slug. */
-    async server(slug: string, workspace_id = workspaces[0]!.id, more: object = {}) {
+    async server(slug: string, workspace_id = workspaces[0]!.id, more: object = {}, of_integration: object = {}) {
       const integration = await gateway.admin<{id: string}>('POST', '/mcp-integrations', {
         ...{name: slug, url: 'https://mcp.example.com/mcp', auth_type: 'none', transport: 'http'},
+        ...of_integration,
       })
       const body = {workspaces: [{id: workspace_id, enabled: true}]}
       await gateway.admin('PUT', `/mcp-integrations/${integration.id}/workspaces`, body)

@@ -25,11 +25,19 @@ interface SignInPage {
   readonly message: string
   /** An address of this gateway, where it can be tried again. */
   readonly again?: string
+  /** A path of this gateway, where a person continues without it. */
+  readonly onward?: string | undefined
 }
 
 /** A page without a script. All texts are escaped, and cut. */
-export function pageReply({status, title, message, again}: SignInPage): BrowserReply {
-  const link = again === undefined ? '' : `\n<p><a href="${escapeHtml(again)}">Try again</a></p>`
+export function pageReply({status, title, message, again, onward}: SignInPage): BrowserReply {
+  const links: readonly (readonly [string | undefined, string])[] = [
+    [again, 'Try again'],
+    [onward, 'Continue without it'],
+  ]
+  const link = links
+    .map(([href, name]) => (href === undefined ? '' : `\n<p><a href="${escapeHtml(href)}">${name}</a></p>`))
+    .join('')
   const html = `<!doctype html>
 <html lang="en">
 <head>

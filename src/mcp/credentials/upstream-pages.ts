@@ -54,9 +54,9 @@ export async function upstreamCallbackReply(
   if ('html' in found) return found
   const sent = openedSignIn(services, found.row)
   if (!sent) return refusedPage(400, 'This sign-in is over.')
-  const fault = issuerFault(query, sent)
-  if (fault !== null) return refusedPage(400, fault)
   const {row} = found
+  const fault = issuerFault(query, sent)
+  if (fault !== null) return refusedPage(400, fault, {onward: onwardOf(row)})
   const is_ours = await services.store.write(db => stepMcpSignIn(db, row, {step: 'used', secrets: null}))
   if (!is_ours) return refusedPage(400, 'This sign-in was ended by another request.')
   try {
@@ -64,8 +64,8 @@ export async function upstreamCallbackReply(
   } catch (fault) {
     return notExchanged(services, found, sent, fault)
   }
-  if (row.return_to !== null && /^\/(?![/\\])/.test(row.return_to))
-    return redirectReply(`${services.base_url}${row.return_to}`)
+  const onward = onwardOf(row)
+  if (onward !== undefined) return redirectReply(services.base_url + onward)
   const {workspace_slug, slug} = found.target.server
   const message = `${workspace_slug}/${slug} can be used now. You may close this window and repeat your request.`
   return pageReply({status: 200, title: 'Connected', message})
@@ -83,12 +83,13 @@ async function foundSignIn(
   const row = await findMcpSignIn(store.db, hashOfState(state))
   if (row?.step !== step)
     return refusedPage(400, 'This link is not known, or it was used before. Repeat your request for another one.')
-  if (row.expires_at <= new Date(wall()).toISOString())
-    return refusedPage(400, 'This link has expired. Repeat your request for another one.')
   if (row.user_id !== user_id)
     return refusedPage(403, 'This link is for another user. Open only links that your own request gave you.')
+  const onward = onwardOf(row)
+  if (row.expires_at <= new Date(wall()).toISOString())
+    return refusedPage(400, 'This link has expired. Repeat your request for another one.', {onward})
   const target = await findMcpTarget(store.db, row)
-  return target ? {row, target} : refusedPage(400, 'This MCP server is not in service any more.')
+  return target ? {row, target} : refusedPage(400, 'This MCP server is not in service any more.', {onward})
 }
 
 async function sentOn(services: CredentialServices, {row, target}: FoundSignIn): Promise<BrowserReply> {
@@ -97,8 +98,25 @@ async function sentOn(services: CredentialServices, {row, target}: FoundSignIn):
     const location = await sentToServer(services, target, settings, row)
     return location === null ? refusedPage(400, 'This link was used by another request.') : redirectReply(location)
   } catch (fault) {
-    return refusedPage(502, sentenceOf(fault, target))
+    const onward = onwardOf(row)
+    if (onward === undefined) return refusedPage(502, sentenceOf(fault, target))
+    noteLeft(services, target, fault)
+    return redirectReply(services.base_url + onward)
   }
+}
+
+/** The path at which a person continues who came from a client's consent, and where the sign-in ended is no matter. */
+function onwardOf({return_to}: Pick<McpSignInsTable, 'return_to'>): string | undefined {
+  return return_to !== null && /^\/(?![/\\])/.test(return_to) ? return_to : undefined
+}
+
+/** A sign-in within a consent that came to nothing: the client has its code all the same, so an operator reads of it. */
+function noteLeft({log}: CredentialServices, target: McpTargetRow, fault: unknown) {
+  const {organisation_id, slug: integration} = target.integration
+  log.warn(
+    {organisation_id, integration, reason: sentenceOf(fault, target)},
+    'a sign-in at an MCP server came to nothing; the first call asks for it again',
+  )
 }
 
 /** RFC 9207 §2.4: an answer that another server gave is not believed. */
@@ -130,15 +148,21 @@ async function notExchanged(
   const {user_id, return_to} = row
   const challenge = row.challenge === null ? null : JSON.parse(row.challenge)
   const is_client_refused = fault instanceof AuthServerFault && fault.is_client_refused
+  const onward = onwardOf(row)
+  if (onward !== undefined && !(is_client_refused && !client.is_configured)) {
+    noteLeft(services, target, fault)
+    return redirectReply(services.base_url + onward)
+  }
   const again = await signInLink(services, target, {user_id, challenge, return_to})
-  if (!is_client_refused) return refusedPage(400, sentenceOf(fault, target), again)
+  if (!is_client_refused) return refusedPage(400, sentenceOf(fault, target), {again, onward})
   if (client.is_configured)
     return refusedPage(
       400,
       `${sentenceOf(fault, target)} An administrator configured the client_id of this integration; it is not replaced.`,
     )
   await forgetClient(services, target.integration, server.issuer, client)
-  if (Number(row.registrations) >= MOST_REGISTRATIONS) return refusedPage(400, sentenceOf(fault, target), again)
+  if (Number(row.registrations) >= MOST_REGISTRATIONS)
+    return refusedPage(400, sentenceOf(fault, target), {again, onward})
   const state = new URL(again).searchParams.get('state')!
   const next = await findMcpSignIn(services.store.db, hashOfState(state))
   return next ? sentOn(services, {row: {...next, registrations: row.registrations}, target}) : refusedPage(400, 'Over.')
@@ -152,6 +176,10 @@ function sentenceOf(fault: unknown, {server}: McpTargetRow): string {
   return `The sign-in server of ${server.slug} ${verb}: ${fault.message}.`
 }
 
-function refusedPage(status: number, message: string, again?: string): BrowserReply {
-  return pageReply({status, title: NOT_CONNECTED, message, ...(again !== undefined && {again})})
+function refusedPage(
+  status: number,
+  message: string,
+  links: {readonly again?: string; readonly onward?: string | undefined} = {},
+): BrowserReply {
+  return pageReply({status, title: NOT_CONNECTED, message, ...links})
 }

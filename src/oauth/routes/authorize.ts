@@ -8,7 +8,7 @@ import type {FoundSession} from '../../store/sessions.ts'
 import type {McpOauthTransactionsTable} from '../../store/tables/oauth.ts'
 import {findClient, targetsOf} from '../clients/client.ts'
 import {decidedBefore, serversFor} from '../consent/choices.ts'
-import {approve, type ConsentCase, deny} from '../consent/decide.ts'
+import {type ConsentCase, deny} from '../consent/decide.ts'
 import {consentPage} from '../consent/page.ts'
 import {readAuthorization} from '../consent/request.ts'
 import {beginTransaction, openTransaction} from '../consent/transactions.ts'
@@ -17,6 +17,7 @@ import {mayRequest} from '../rates.ts'
 import type {OAuthServices} from '../services.ts'
 import {OAuthFault, OAuthPageFault} from '../wire/fault.ts'
 import {oauthFields} from '../wire/fields.ts'
+import {afterApproval, CONNECT, connected} from './connect.ts'
 import {visitOf} from './visits.ts'
 
 const CONSENT = '/oauth/consent'
@@ -34,6 +35,9 @@ export function authorizeRoutes(scope: FastifyInstance, services: OAuthServices)
     scope.get(path, begin(aliasNames))
   scope.get(CONSENT, (request, reply) =>
     isNoVisit(request) ? reply.code(204).send() : shown(request, reply, services),
+  )
+  scope.get(CONNECT, (request, reply) =>
+    isNoVisit(request) ? reply.code(204).send() : connect(request, reply, services),
   )
   scope.post('/oauth/authorize', (request, reply) => decided(request, reply, services))
 }
@@ -79,7 +83,10 @@ async function shown(request: FastifyRequest, reply: FastifyReply, services: OAu
   const of = await caseOf(request, services, {session, transaction})
   const servers = await serversFor(db, session, transaction, of.client)
   const before = await decidedBefore(db, {...of, servers}, services.now().toISOString())
-  if (before) return reply.redirect(await approve(services, of, {server_id: before.id, remembered: true}), 302)
+  if (before) {
+    const approval = {handle, server_id: before.id, remembered: true}
+    return reply.redirect(await afterApproval(services, of, approval), 302)
+  }
   return sendPage(reply, services, of, {handle, servers})
 }
 
@@ -87,7 +94,8 @@ async function decided(request: FastifyRequest, reply: FastifyReply, services: O
   const fields = oauthFields(request.body)
   const session = await sessionOf(request.headers, services)
   if (!session) throw new OAuthPageFault(403, 'You are not signed in any more. Begin again in your client.')
-  const transaction = await openTransaction(services, fields.required('transaction'))
+  const handle = fields.required('transaction')
+  const transaction = await openTransaction(services, handle)
   if (transaction.user_id !== session.user_id || transaction.organisation_id !== session.organisation_id)
     throw foreign()
   const proof = consentProof(services, session.id, transaction.id)
@@ -96,8 +104,20 @@ async function decided(request: FastifyRequest, reply: FastifyReply, services: O
   const of = await caseOf(request, services, {session, transaction})
   if (action === 'deny') return reply.redirect(await deny(services, of), 302)
   if (action !== 'approve') throw new OAuthFault('invalid_request', 'action: must be approve or deny.')
-  const choice = {server_id: fields.required('server'), remembered: false}
-  return reply.redirect(await approve(services, of, choice), 302)
+  const approval = {handle, server_id: fields.required('server'), remembered: false}
+  return reply.redirect(await afterApproval(services, of, approval), 302)
+}
+
+/** The step at the server itself, of the person who allowed it. */
+async function connect(request: FastifyRequest, reply: FastifyReply, services: OAuthServices) {
+  const handle = oauthFields(request.query).required('transaction')
+  const session = await sessionOf(request.headers, services)
+  if (!session) return reply.redirect(signInAt(services, request.url), 302)
+  const transaction = await openTransaction(services, handle)
+  if (transaction.user_id !== session.user_id || transaction.organisation_id !== session.organisation_id)
+    throw foreign()
+  const of = await caseOf(request, services, {session, transaction})
+  return connected(request, reply, services, {of, handle})
 }
 
 function foreign(): OAuthPageFault {

@@ -11,7 +11,9 @@ import type {CredentialsFor} from '../mcp/sync/services.ts'
 import {McpSyncs} from '../mcp/sync/syncs.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
+import {pinMails} from '../workers/mcp-pin-mail.ts'
 import {openEgress} from './egress.ts'
+import {lettersToSend} from './mail-texts.ts'
 import {syncCredential} from './mcp-sync-credential.ts'
 
 export interface McpSyncParts {
@@ -41,7 +43,7 @@ export function openMcpSyncs({settings, store, seal, log, now, ...parts}: McpSyn
     fetch: walledFetch({egress, after}),
     base_url: mcpBase({settings}),
   })
-  const {credentialsFor = syncCredential(own)} = parts
+  const {credentialsFor = syncCredential(own, store)} = parts
   const syncs = new McpSyncs({
     ...{store, log, credentialsFor},
     upstream: {egress, stream_egress, steady, wall: now, after},
@@ -49,6 +51,7 @@ export function openMcpSyncs({settings, store, seal, log, now, ...parts}: McpSyn
     holder: `${hostname()}:${process.pid}`,
     interval_ms: settings.mcp_sync_interval_ms,
     audits: settings.audit_logs_enabled,
+    alert: pinMails({write: lettersToSend(settings), log}),
     ...(changed && {changed}),
   })
   return {

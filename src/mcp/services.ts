@@ -99,7 +99,7 @@ export interface McpServices extends ChargeServices {
   /** Limits of a workspace, for callers that are no key. */
   findWorkspaceLimits(organisation_id: string, workspace_id: string): Promise<readonly EntityLimit[]>
   /** Headers and credentials for upstreams. */
-  readonly credentials: Pick<McpCredentials, 'headersFor' | 'after401' | 'secondToken'>
+  readonly credentials: Pick<McpCredentials, 'headersFor' | 'after401' | 'secondToken' | 'succeeded'>
   /** Takes entries of a list that passed, which the rows do not have. Never throws. */
   sighted(integration: McpIntegrationsTable, method: ListMethod, entries: readonly JsonObject[]): void
   /** A server gave notice that one of its lists is another. Never throws. */

@@ -53,3 +53,19 @@ export const CapabilityPin = z.strictObject({
   /** Texts in it that read like orders to a model. */
   suspicions: z.array(z.strictObject({path: z.string(), rules: z.array(z.string())})),
 })
+
+/** A change of what a server offers, for the mail of an organisation. */
+export interface PinAlert {
+  readonly integration: {
+    readonly id: string
+    readonly slug: string
+    readonly organisation_id: string
+    readonly workspace_id: string | null
+  }
+  /** Names of capabilities that are defined otherwise than approved, or with `enforce` are new. */
+  readonly changed: readonly string[]
+  /** Names of those whose texts read like orders to a model. */
+  readonly suspicious: readonly string[]
+  /** They are hidden and refused. */
+  readonly is_quarantined: boolean
+}

@@ -18,6 +18,8 @@ import type {JudgedFilesTable} from './tables/judged-files.ts'
 import type {McpSessionsTable} from './tables/mcp.ts'
 import type {
   McpConnectionsTable,
+  McpExternalPeopleTable,
+  McpExternalSignInsTable,
   McpLeasesTable,
   McpRegistrationsTable,
   McpSignInsTable,
@@ -125,6 +127,8 @@ export interface Database {
   mcp_connections: McpConnectionsTable
   mcp_registrations: McpRegistrationsTable
   mcp_sign_ins: McpSignInsTable
+  mcp_external_sign_ins: McpExternalSignInsTable
+  mcp_external_people: McpExternalPeopleTable
   mcp_leases: McpLeasesTable
   mcp_oauth_clients: McpOauthClientsTable
   mcp_oauth_transactions: McpOauthTransactionsTable

@@ -71,6 +71,56 @@ export async function changeMcpConnection(
   return numUpdatedRows === 1n
 }
 
+/** Notes that a server answered a call with a connection. */
+export async function noteMcpConnectionUse(
+  db: Db,
+  {mcp_integration_id, mcp_server_id, user_id, organisation_id}: McpConnectionKey,
+  at: string,
+) {
+  await db
+    .updateTable('mcp_connections')
+    .set({last_used_at: at})
+    .where('mcp_integration_id', '=', mcp_integration_id)
+    .where('mcp_server_id', '=', mcp_server_id)
+    .where('user_id', '=', user_id)
+    .where('organisation_id', '=', organisation_id)
+    .execute()
+}
+
+const MOST_TRIED = 3
+
+/**
+ * The connections with which an integration's server may be read, the best first: those of the user who is named; else
+ * those of its owner, and then those whose calls the server answered, the last one first.
+ */
+export async function readingConnections(
+  db: Db,
+  {id, organisation_id, owner_id}: Pick<McpIntegrationsTable, 'id' | 'organisation_id' | 'owner_id'>,
+  named: string | null,
+): Promise<readonly McpConnectionKey[]> {
+  const rows = db
+    .selectFrom('mcp_connections as c')
+    .innerJoin('mcp_servers as s', 's.id', 'c.mcp_server_id')
+    .innerJoin('organisation_users as u', join =>
+      join.onRef('u.user_id', '=', 'c.user_id').onRef('u.organisation_id', '=', 'c.organisation_id'),
+    )
+    .select(['c.mcp_integration_id', 'c.mcp_server_id', 'c.user_id', 'c.organisation_id'])
+    .where('c.mcp_integration_id', '=', id)
+    .where('c.organisation_id', '=', organisation_id)
+    .where('s.status', '=', 'active')
+    .where('u.status', '=', 'active')
+  const of = (user_id: string) => rows.where('c.user_id', '=', user_id).orderBy('c.last_updated_at', 'desc')
+  if (named !== null) return of(named).limit(MOST_TRIED).execute()
+  const owners = owner_id === null ? [] : await of(owner_id).limit(MOST_TRIED).execute()
+  const callers = await rows
+    .where('c.last_used_at', 'is not', null)
+    .where('c.user_id', '!=', owner_id ?? '')
+    .orderBy('c.last_used_at', 'desc')
+    .limit(MOST_TRIED)
+    .execute()
+  return [...owners, ...callers].slice(0, MOST_TRIED)
+}
+
 /** Removes a connection; with `revision` only while it is still that one. False where there is none. */
 export async function deleteMcpConnection(db: Db, key: McpConnectionKey, revision?: number): Promise<boolean> {
   let gone = db

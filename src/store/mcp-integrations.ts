@@ -51,7 +51,10 @@ export async function putMcpMetadata(db: Db, id: string, metadata: McpMetadata) 
 export async function archiveMcpIntegration(db: Db, id: string, now: string) {
   const archived = {status: 'archived', last_updated_at: now} as const
   await updateMcpIntegration(db, id, archived)
-  for (const table of ['mcp_connections', 'mcp_registrations', 'mcp_sign_ins'] as const)
+  for (const table of [
+    ...(['mcp_connections', 'mcp_registrations', 'mcp_sign_ins'] as const),
+    ...(['mcp_external_sign_ins', 'mcp_external_people'] as const),
+  ])
     await db.deleteFrom(table).where('mcp_integration_id', '=', id).execute()
   await db
     .updateTable('mcp_servers')

@@ -47,7 +47,7 @@ describe('letters', () => {
       logo_url: 'https://example.com/"x.png',
       support_email: 'a@example.com',
     })
-    expect(LETTERS).toHaveLength(11)
+    expect(LETTERS).toHaveLength(12)
     for (const name of LETTERS) {
       const {subject, plain, html} = write(name, {...FACTS, expires_at: '2026-04-01T00:00:00.000Z'})
       expect(subject + plain + html).not.toMatch(/[{}]|undefined/)

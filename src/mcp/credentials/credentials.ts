@@ -7,6 +7,7 @@ import type {ProbeCredential} from '../wire/upstream-era.ts'
 import {AuthServerFault} from './auth-server-fault.ts'
 import {openedConfiguration} from './configuration.ts'
 import {connectionHash} from './connection-hash.ts'
+import {ConnectionUses} from './connection-uses.ts'
 import {forwardedHeaders, mergedHeaders, type UpstreamHeaders} from './header-rules.ts'
 import {Identities, identityNames} from './identity.ts'
 import {IdentityKey} from './identity-key.ts'
@@ -70,6 +71,7 @@ export class McpCredentials {
   readonly #second_tokens: SecondTokens
   readonly #person_tokens: PersonTokens
   readonly #integration_tokens: IntegrationTokens
+  readonly #uses: ConnectionUses
 
   constructor(services: CredentialServices) {
     this.#services = services
@@ -78,6 +80,7 @@ export class McpCredentials {
     this.#second_tokens = new SecondTokens(services)
     this.#person_tokens = new PersonTokens(services)
     this.#integration_tokens = new IntegrationTokens(services)
+    this.#uses = new ConnectionUses(services)
   }
 
   /** The document of `/.well-known/jwks.json`. */
@@ -203,6 +206,13 @@ export class McpCredentials {
     if (user_identity_forwarding?.method !== 'bearer' || this.#services.settings.mcp_allow_token_passthrough) return
     const reason = 'user_identity_forwarding has the method bearer, which MCP_ALLOW_TOKEN_PASSTHROUGH=ON allows'
     throw new McpFault('integration_unfit', {server: slug, reason})
+  }
+
+  /** The upstream answered a request with this credential. */
+  succeeded(request: Pick<CredentialRequest, 'integration' | 'server' | 'caller'>): void {
+    const {integration, caller} = request
+    if (integration.auth_type === 'oauth_auto' && caller.user_id !== null)
+      this.#uses.note(personKey(request, caller.user_id))
   }
 
   /** True where a person has tokens for a server. */

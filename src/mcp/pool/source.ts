@@ -106,7 +106,9 @@ export class UpstreamSource {
     const lease = await this.#pool.lease(key, open, life)
     let is_broken = false
     try {
-      return await work(lease.upstream)
+      const done = await work(lease.upstream)
+      this.#services.credentials.succeeded(requestOf(client))
+      return done
     } catch (fault) {
       is_broken = fault instanceof SessionLostFault || fault instanceof EraDisprovedFault
       throw fault

@@ -1,3 +1,4 @@
+import {pinRulesOf} from '../../schema/mcp-pins.ts'
 import {insertGatewayDeed} from '../../store/audit-logs.ts'
 import type {Db} from '../../store/database.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
@@ -56,6 +57,25 @@ export async function auditReports(db: Db, reports: readonly Report[], owner: Ow
     }
     await insertGatewayDeed(db, deed, now_ms)
   }
+}
+
+/** Sends mail of events, in the transaction that wrote the rows; of each event once, as it is one only at first sight. */
+export async function alertEvents(
+  db: Db,
+  {alert, upstream}: Pick<McpSyncServices, 'alert' | 'upstream'>,
+  events: readonly CapabilityEvent[],
+  owner: McpIntegrationsTable,
+): Promise<void> {
+  if (!alert || events.length === 0) return
+  const of = (...kinds: readonly CapabilityEvent['event'][]) =>
+    events.filter(({event}) => kinds.includes(event)).map(({name}) => name)
+  const is_quarantined = pinRulesOf(owner).tool_pinning === 'enforce'
+  const {id, slug, organisation_id, workspace_id} = owner
+  const integration = {id, slug, organisation_id, workspace_id}
+  const changed = is_quarantined ? of('changed', 'new') : of('changed')
+  const suspicious = of('suspicious')
+  if (changed.length + suspicious.length > 0)
+    await alert(db, {integration, changed, suspicious, is_quarantined}, upstream.wall())
 }
 
 /** Writes them into the log, once they are committed. */

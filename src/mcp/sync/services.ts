@@ -1,9 +1,13 @@
 import type {Log} from '../../base/log.ts'
 import type {MaybePromise} from '../../base/maybe-promise.ts'
-import type {Store} from '../../store/database.ts'
+import type {PinAlert} from '../../schema/mcp-pins.ts'
+import type {Db, Store} from '../../store/database.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import type {HeaderSource, UpstreamServices} from '../upstream/upstream.ts'
 import type {ProbeCredential} from '../wire/upstream-era.ts'
+
+/** Sends an alert with the transaction of `db`, or not at all. */
+export type AlertPin = (db: Db, alert: PinAlert, now_ms: number) => Promise<void>
 
 /** The way into an upstream, or that a person has to sign in there first. */
 export type SyncCredential =
@@ -28,6 +32,8 @@ export interface McpSyncServices {
   readonly interval_ms: number
   /** False: nothing is written into the audit log. */
   readonly audits: boolean
+  /** Sends mail of changed definitions, with the transaction that writes them. Absent: none is sent. */
+  readonly alert?: AlertPin | undefined
   /** An integration's rows are others now: its clients may hear of it. Of this process's syncs alone. */
   readonly changed?: (integration_id: string) => void
 }

@@ -5,7 +5,7 @@ import type {McpCapabilitiesTable, McpIntegrationsTable} from '../../store/table
 import type {ListMethod} from '../content/entries.ts'
 import {type JudgedCapability, judged} from './judged.ts'
 import {offeredOf, TYPE_OF} from './offered.ts'
-import {auditReports, logReports, reportsOf} from './reports.ts'
+import {alertEvents, auditReports, logReports, reportsOf} from './reports.ts'
 import {writeSeen} from './rows.ts'
 import type {McpSyncServices} from './services.ts'
 
@@ -62,6 +62,7 @@ export class Sightings {
       const {events, is_different} = await writeSeen(db, seen, new Set(), moment)
       const reports = reportsOf(events, rules.tool_pinning === 'enforce')
       if (audits) await auditReports(db, reports, integration, now_ms)
+      await alertEvents(db, this.#services, events, integration)
       return {reports, is_different}
     })
     logReports(log, reports, integration)

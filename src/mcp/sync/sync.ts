@@ -11,7 +11,7 @@ import {type JudgedCapability, judged} from './judged.ts'
 import {look, type NotSeenServer, type SeenServer} from './look.ts'
 import {describedBy, metadataIn, sentence} from './metadata.ts'
 import {type Offered, offeredOf, TYPE_OF} from './offered.ts'
-import {auditReports, logReports, reportsOf} from './reports.ts'
+import {alertEvents, auditReports, logReports, reportsOf} from './reports.ts'
 import {writeSeen} from './rows.ts'
 import type {McpSyncServices} from './services.ts'
 
@@ -98,6 +98,7 @@ async function keep(
     const {events, is_different} = await writeSeen(db, seen, whole, moment)
     const reports = reportsOf(events, rules.tool_pinning === 'enforce')
     if (audits) await auditReports(db, reports, integration, now_ms)
+    await alertEvents(db, services, events, integration)
     await putMcpMetadata(db, integration.id, {
       ...before,
       ...describedBy(found.hello),

@@ -5,15 +5,18 @@ const EVENTS = ['usage-threshold-alert', 'usage-exhausted-alert', 'expired-alert
 /** Of an organisation alone. */
 const PASSWORD_SIGN_IN = 'organisation-password-sign-in-alert'
 const DOMAIN_CODE = 'domain-code'
+/** Of an MCP integration alone. */
+const DEFINITION = 'mcp-definition-alert'
+const OWN = [PASSWORD_SIGN_IN, DOMAIN_CODE, DEFINITION] as const
 
 type SubjectLetter = `${(typeof NOUNS)[number]}-${(typeof EVENTS)[number]}`
-export type LetterName = SubjectLetter | typeof PASSWORD_SIGN_IN | typeof DOMAIN_CODE
+export type LetterName = SubjectLetter | (typeof OWN)[number]
 
 const SUBJECT_LETTERS = NOUNS.flatMap(noun =>
   EVENTS.map(event => [`${noun}-${event}` as SubjectLetter, event] as const),
 )
 
-export const LETTERS: readonly LetterName[] = [...SUBJECT_LETTERS.map(([name]) => name), PASSWORD_SIGN_IN, DOMAIN_CODE]
+export const LETTERS: readonly LetterName[] = [...SUBJECT_LETTERS.map(([name]) => name), ...OWN]
 
 /** The values that a template may name. `kind` is in words: `API key`, `provider`. Amounts carry their unit. */
 export const VALUES = [
@@ -32,6 +35,10 @@ export const VALUES = [
   'count',
   'domain',
   'code',
+  'changed',
+  'quarantined',
+  'suspicious',
+  'more',
   'company_name',
   'logo_url',
   'support_email',
@@ -58,7 +65,7 @@ interface Words {
 
 const AGAIN: Paragraph = {when: 'resets_at', text: 'The budget starts again at {{resets_at}}.'}
 
-const SAYS: Readonly<Record<(typeof EVENTS)[number] | typeof PASSWORD_SIGN_IN | typeof DOMAIN_CODE, Words>> = {
+const SAYS: Readonly<Record<(typeof EVENTS)[number] | (typeof OWN)[number], Words>> = {
   'usage-threshold-alert': {
     subject: 'The {{kind}} {{name}} has used {{used}} of {{limit}}',
     paragraphs: [
@@ -93,6 +100,17 @@ const SAYS: Readonly<Record<(typeof EVENTS)[number] | typeof PASSWORD_SIGN_IN | 
       },
     ],
   },
+  // its `name` is the slug of the integration
+  [DEFINITION]: {
+    subject: 'The {{kind}} {{name}} changed what its tools say',
+    paragraphs: [
+      {when: 'changed', text: 'Its server defines otherwise than approved: {{changed}}.'},
+      {when: 'quarantined', text: 'They are hidden and refused until someone approves them.'},
+      {when: 'suspicious', text: 'These have texts that read like orders to a model: {{suspicious}}.'},
+      {when: 'more', text: 'There may be more changes: the last mail about this integration was within the hour.'},
+      {text: 'The differences: gateway mcp diff. To approve them: gateway mcp approve.'},
+    ],
+  },
   // its `name` is the organisation's
   [DOMAIN_CODE]: {
     subject: 'The code for the domain {{domain}}',
@@ -121,7 +139,7 @@ const LOGO = '{{#logo_url}}<p><img src="{{logo_url}}" alt="{{company_name}}" hei
 
 export const BUNDLED = Object.fromEntries([
   ...SUBJECT_LETTERS.map(([name, event]) => [name, letterOf(SAYS[event])] as const),
-  ...([PASSWORD_SIGN_IN, DOMAIN_CODE] as const).map(name => [name, letterOf(SAYS[name])] as const),
+  ...OWN.map(name => [name, letterOf(SAYS[name])] as const),
 ]) as Readonly<Record<LetterName, Bundled>>
 
 function letterOf({subject, paragraphs}: Words): Bundled {

@@ -53,6 +53,8 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   mcp_connections: [],
   mcp_registrations: [],
   mcp_sign_ins: [],
+  mcp_external_sign_ins: [],
+  mcp_external_people: [],
   mcp_leases: [],
   mcp_oauth_clients: [],
   mcp_oauth_transactions: [],

@@ -22,6 +22,8 @@ export interface McpConnectionsTable {
   /** The authorization server wants no request before. */
   held_off_until: string | null
   revision: number
+  /** The last call that its server answered, to the hour; null: none. */
+  last_used_at?: string | null
   created_at: string
   last_updated_at: string
 }
@@ -66,4 +68,32 @@ export interface McpLeasesTable {
   name: string
   holder: string
   expires_at: string
+}
+
+/** A person's sign-in at the provider of an integration, on the way of a client's authorization. */
+export interface McpExternalSignInsTable {
+  id: string
+  organisation_id: string
+  mcp_integration_id: string
+  mcp_server_id: string
+  /** The authorization that it belongs to: it is good for no other. */
+  transaction_id: string
+  state_hash: string
+  /** SHA-256 of the word in the cookie of the browser that began. */
+  browser_hash: string
+  /** `sent`: the person is at the provider; `done`: he is known as `user_id`; `used`: it failed. */
+  step: 'sent' | 'done' | 'used'
+  /** Sealed JSON object; null but while it is `sent`. */
+  secrets: Uint8Array | null
+  user_id: string | null
+  created_at: string
+  expires_at: string
+}
+
+/** The user who a subject of an integration's provider is. Good for that integration alone. */
+export interface McpExternalPeopleTable {
+  mcp_integration_id: string
+  subject: string
+  user_id: string
+  created_at: string
 }

@@ -1,5 +1,5 @@
 import {Egress} from '../../../src/base/egress/pools.ts'
-import type {SyncCredential} from '../../../src/mcp/sync/services.ts'
+import type {AlertPin, SyncCredential} from '../../../src/mcp/sync/services.ts'
 import {McpSyncs} from '../../../src/mcp/sync/syncs.ts'
 import type {McpMetadata} from '../../../src/schema/mcp-integrations.ts'
 import {mcpCapabilities, pinOf} from '../../../src/store/mcp-capabilities.ts'
@@ -14,6 +14,7 @@ const AT = '2026-03-04T00:00:00.000Z'
 export interface SyncsOptions {
   readonly credential?: SyncCredential | (() => SyncCredential | Promise<SyncCredential>)
   readonly interval_ms?: number
+  readonly alert?: AlertPin | undefined
 }
 
 /** Syncs over a database of their own, in time that a test moves. */
@@ -54,6 +55,7 @@ export class SyncTests {
   syncs({
     credential = {headers: () => ({}), credential: 'none'},
     interval_ms = 21_600_000,
+    alert,
   }: SyncsOptions = {}): McpSyncs {
     const {now, after} = this.timers
     const syncs = new McpSyncs({
@@ -71,6 +73,7 @@ export class SyncTests {
       holder: `process-${this.#opened.length}`,
       interval_ms,
       audits: true,
+      ...(alert && {alert}),
       changed: id => void this.changed.push(id),
     })
     this.#opened.push(syncs)

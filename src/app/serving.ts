@@ -33,7 +33,7 @@ import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
-import {mountUpstreamSignIn, upstreamLinks} from './mcp-sign-in.ts'
+import {externalStarts, mountUpstreamSignIn, upstreamLinks} from './mcp-sign-in.ts'
 import {openOAuth} from './oauth.ts'
 import {OpenAnswers} from './open-answers.ts'
 import {begunAnew, type DataAccess, openData} from './opened-data.ts'
@@ -230,7 +230,7 @@ function openServer({
       mountSignIn(instance, sign_in)
       if (!settings.mcp_enabled) return
       mountMcpRegistry(instance, {...services, base_url: mcpBase(services)})
-      mountOAuth(instance, {...oauth, upstreamLink: upstreamLinks(mcp)})
+      mountOAuth(instance, {...oauth, upstreamLink: upstreamLinks(mcp), externalStart: externalStarts(mcp)})
       mountMcp(instance, mcp.door)
       mountUpstreamSignIn(instance, mcp, oauth)
     },

@@ -1,9 +1,11 @@
+import {createHash} from 'node:crypto'
 import type {IncomingHttpHeaders} from 'node:http'
 import {Refusal} from '../base/errors.ts'
 import {cookieIn} from '../identity/cookies.ts'
 import {isSessionToken} from '../identity/keys.ts'
 import {hasNoOrigin, isEqual, isSameOrigin, pageToken} from '../identity/page-proof.ts'
 import {usedSession} from '../identity/sessions.ts'
+import {findExternalPerson} from '../store/mcp-external-sign-ins.ts'
 import {type FoundSession, noteSessionUse} from '../store/sessions.ts'
 import type {OAuthServices} from './services.ts'
 import {OAuthPageFault} from './wire/fault.ts'
@@ -24,6 +26,33 @@ export async function sessionOf(
     if (fault instanceof Refusal) return undefined
     throw fault
   }
+}
+
+/** A person who may decide on an authorization. */
+export interface ConsentPerson extends Pick<FoundSession, 'id' | 'user_id' | 'organisation_id' | 'email' | 'role'> {
+  /** He is known for the servers of this integration alone: its provider named him. */
+  readonly only_integration?: string
+}
+
+/** The name of the cookie that holds a browser to a sign-in at a provider. */
+export function externalCookie({cookies}: Pick<OAuthServices, 'cookies'>, transaction_id: string): string {
+  return cookies.login(`mcp-${transaction_id.replace(/[^\w-]/g, '')}`)
+}
+
+/** The person in front of an authorization: whom a provider named for it in this browser, else that of the session. */
+export async function personOf(
+  headers: IncomingHttpHeaders,
+  services: OAuthServices,
+  transaction_id: string,
+): Promise<ConsentPerson | undefined> {
+  const word = cookieIn(headers.cookie, externalCookie(services, transaction_id))
+  const {store, now} = services
+  const found = word === undefined ? undefined : await findExternalPerson(store.db, transaction_id, now().toISOString())
+  const hash = createHash('sha256')
+    .update(word ?? '')
+    .digest('hex')
+  if (found && isEqual(found.browser_hash, hash)) return found
+  return sessionOf(headers, services)
 }
 
 /** The proof in a page of consent: of this session and this transaction, the same in every process. */

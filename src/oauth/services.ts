@@ -5,7 +5,7 @@ import type {Showing} from '../identity/authenticator.ts'
 import type {CookieJar} from '../identity/cookies.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
-import type {OAuthServer} from '../store/oauth-servers.ts'
+import type {McpServerNames, OAuthServer} from '../store/oauth-servers.ts'
 
 /** The services of the authorization server; the composition root gives them. */
 export interface OAuthServices {
@@ -28,6 +28,11 @@ export interface OAuthServices {
    * back to the path `return_to`. Null where there is nothing to do. Absent: no one is sent there.
    */
   readonly upstreamLink?: (asked: UpstreamLinkRequest) => Promise<string | null>
+  /**
+   * The address of the provider at which people of this server sign in instead of here, and a word for a cookie of
+   * their browser. Null where they sign in here. Refuses with an `OAuthPageFault`.
+   */
+  readonly externalStart?: (asked: ExternalStartRequest) => Promise<{location: string; browser: string} | null>
 }
 
 export interface UpstreamLinkRequest {
@@ -47,4 +52,10 @@ export interface DocumentReply {
 export interface OAuthVisit {
   readonly request_id: string
   readonly client_ip: string
+}
+
+export interface ExternalStartRequest {
+  readonly transaction_id: string
+  readonly handle: string
+  readonly names: McpServerNames
 }

@@ -4,24 +4,27 @@ import {hashOfWord} from '../../identity/mcp-oauth/words.ts'
 import type {Db} from '../../store/database.ts'
 import {findConsent} from '../../store/oauth-consents.ts'
 import {listUsableServers, type OAuthServer} from '../../store/oauth-servers.ts'
-import type {FoundSession} from '../../store/sessions.ts'
 import type {McpOauthTransactionsTable} from '../../store/tables/oauth.ts'
 import type {OAuthClient} from '../clients/client.ts'
+import type {ConsentPerson} from '../person.ts'
 
 /** The servers that a person may open to a client: the one that the request names, or all of his. */
-export function serversFor(
+export async function serversFor(
   db: Db,
-  {organisation_id, user_id, role}: FoundSession,
+  {organisation_id, user_id, role, only_integration}: ConsentPerson,
   {workspace_named, server_named}: McpOauthTransactionsTable,
   {workspace_id}: OAuthClient,
 ): Promise<OAuthServer[]> {
   const names = server_named === null ? undefined : {workspace: workspace_named, server: server_named}
-  return listUsableServers(db, {organisation_id, user_id, role, workspace_id, names})
+  const servers = await listUsableServers(db, {organisation_id, user_id, role, workspace_id, names})
+  return only_integration === undefined
+    ? servers
+    : servers.filter(({mcp_integration_id}) => mcp_integration_id === only_integration)
 }
 
 /** The key by which a consent is remembered: a new redirect URI asks again. */
 export function consentKey(
-  {user_id}: Pick<FoundSession, 'user_id'>,
+  {user_id}: Pick<ConsentPerson, 'user_id'>,
   {client_id, redirect_uri}: McpOauthTransactionsTable,
   {id}: OAuthServer,
 ): string {
@@ -37,7 +40,7 @@ export async function decidedBefore(
     client,
     servers,
   }: {
-    readonly session: FoundSession
+    readonly session: ConsentPerson
     readonly transaction: McpOauthTransactionsTable
     readonly client: OAuthClient
     readonly servers: readonly OAuthServer[]

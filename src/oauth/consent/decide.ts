@@ -6,11 +6,11 @@ import {putConsent} from '../../store/oauth-consents.ts'
 import {insertOAuthGrant} from '../../store/oauth-grants.ts'
 import type {OAuthServer} from '../../store/oauth-servers.ts'
 import {useTransaction} from '../../store/oauth-transactions.ts'
-import type {FoundSession} from '../../store/sessions.ts'
 import type {McpOauthGrantsTable, McpOauthTransactionsTable} from '../../store/tables/oauth.ts'
 import {findOrganisationUser} from '../../store/users.ts'
 import {noteGrant} from '../audit.ts'
 import type {OAuthClient} from '../clients/client.ts'
+import type {ConsentPerson} from '../person.ts'
 import type {OAuthServices, OAuthVisit} from '../services.ts'
 import {OAuthPageFault} from '../wire/fault.ts'
 import {consentKey, serversFor} from './choices.ts'
@@ -22,7 +22,7 @@ const REMEMBERED_MS = 90 * 86_400_000
 
 /** A person in front of an open transaction. */
 export interface ConsentCase {
-  readonly session: FoundSession
+  readonly session: ConsentPerson
   readonly transaction: McpOauthTransactionsTable
   readonly client: OAuthClient
   readonly visit: OAuthVisit
@@ -71,7 +71,7 @@ export async function deny(
 }
 
 /** Read again in the transaction: the session was read before it. */
-async function requireMember(db: Db, {organisation_id, user_id}: FoundSession) {
+async function requireMember(db: Db, {organisation_id, user_id}: ConsentPerson) {
   const user = await findOrganisationUser(db, organisation_id, user_id)
   if (user?.status !== 'active') throw new OAuthPageFault(403, 'You have no access here any more.')
 }

@@ -13,7 +13,7 @@ export async function beginTransaction(
   {store, seal, now}: OAuthServices,
   request: AuthorizationRequest,
   {client_ip}: OAuthVisit,
-): Promise<string> {
+): Promise<{readonly handle: string; readonly id: string}> {
   const handle = makeWord('transaction')
   const id = newId()
   const at = now()
@@ -27,7 +27,7 @@ export async function beginTransaction(
       ...{created_at: at.toISOString(), expires_at: new Date(at.getTime() + LIFE_MS).toISOString(), used_at: null},
     }),
   )
-  return handle
+  return {handle, id}
 }
 
 /** The transaction of a handle, while it may be decided. */

@@ -4,7 +4,6 @@ import {readMcpPath} from '../../identity/mcp-oauth/resources.ts'
 import {scopeList} from '../../identity/mcp-oauth/scopes.ts'
 import type {McpServerNames, OAuthServer} from '../../store/oauth-servers.ts'
 import {bindTransaction} from '../../store/oauth-transactions.ts'
-import type {FoundSession} from '../../store/sessions.ts'
 import type {McpOauthTransactionsTable} from '../../store/tables/oauth.ts'
 import {findClient, targetsOf} from '../clients/client.ts'
 import {decidedBefore, serversFor} from '../consent/choices.ts'
@@ -12,7 +11,15 @@ import {type ConsentCase, deny} from '../consent/decide.ts'
 import {consentPage} from '../consent/page.ts'
 import {readAuthorization} from '../consent/request.ts'
 import {beginTransaction, openTransaction} from '../consent/transactions.ts'
-import {consentProof, requireConsentForm, sessionOf, signInAt} from '../person.ts'
+import {
+  type ConsentPerson,
+  consentProof,
+  externalCookie,
+  personOf,
+  requireConsentForm,
+  sessionOf,
+  signInAt,
+} from '../person.ts'
 import {mayRequest} from '../rates.ts'
 import type {OAuthServices} from '../services.ts'
 import {OAuthFault, OAuthPageFault} from '../wire/fault.ts'
@@ -21,6 +28,8 @@ import {afterApproval, CONNECT, connected} from './connect.ts'
 import {visitOf} from './visits.ts'
 
 const CONSENT = '/oauth/consent'
+/** As long as a transaction may be decided. */
+const EXTERNAL_S = 600
 
 /** The steps that a person's browser takes: the request, the page of consent, and what the person decides there. */
 export function authorizeRoutes(scope: FastifyInstance, services: OAuthServices): void {
@@ -64,21 +73,27 @@ async function begun(
   if (!(await mayRequest(services, 'authorize', request.ip)))
     throw new OAuthPageFault(429, 'There were too many requests from your address. Try again in a minute.')
   const authorization = await readAuthorization(services, request.query, named)
-  const handle = await beginTransaction(services, authorization, visitOf(request))
+  const {handle, id} = await beginTransaction(services, authorization, visitOf(request))
   const place = `${CONSENT}?${new URLSearchParams({transaction: handle})}`
   const session = await sessionOf(request.headers, services)
-  return reply.redirect(session ? services.people_url + place : signInAt(services, place), 302)
+  if (session) return reply.redirect(services.people_url + place, 302)
+  const {names} = authorization
+  const external = names && (await services.externalStart?.({transaction_id: id, handle, names}))
+  if (!external) return reply.redirect(signInAt(services, place), 302)
+  const {location, browser} = external
+  reply.header('set-cookie', services.cookies.set(externalCookie(services, id), browser, EXTERNAL_S))
+  return reply.redirect(location, 302)
 }
 
 async function shown(request: FastifyRequest, reply: FastifyReply, services: OAuthServices) {
   const handle = oauthFields(request.query).required('transaction')
-  const session = await sessionOf(request.headers, services)
+  const transaction = await openTransaction(services, handle)
+  const session = await personOf(request.headers, services, transaction.id)
   if (!session) {
     const place = `${CONSENT}?${new URLSearchParams({transaction: handle})}`
     return reply.redirect(signInAt(services, place), 302)
   }
   const {db} = services.store
-  const transaction = await openTransaction(services, handle)
   if (!(await services.store.write(db => bindTransaction(db, transaction.id, session)))) throw foreign()
   const of = await caseOf(request, services, {session, transaction})
   const servers = await serversFor(db, session, transaction, of.client)
@@ -92,10 +107,10 @@ async function shown(request: FastifyRequest, reply: FastifyReply, services: OAu
 
 async function decided(request: FastifyRequest, reply: FastifyReply, services: OAuthServices) {
   const fields = oauthFields(request.body)
-  const session = await sessionOf(request.headers, services)
-  if (!session) throw new OAuthPageFault(403, 'You are not signed in any more. Begin again in your client.')
   const handle = fields.required('transaction')
   const transaction = await openTransaction(services, handle)
+  const session = await personOf(request.headers, services, transaction.id)
+  if (!session) throw new OAuthPageFault(403, 'You are not signed in any more. Begin again in your client.')
   if (transaction.user_id !== session.user_id || transaction.organisation_id !== session.organisation_id)
     throw foreign()
   const proof = consentProof(services, session.id, transaction.id)
@@ -111,9 +126,9 @@ async function decided(request: FastifyRequest, reply: FastifyReply, services: O
 /** The step at the server itself, of the person who allowed it. */
 async function connect(request: FastifyRequest, reply: FastifyReply, services: OAuthServices) {
   const handle = oauthFields(request.query).required('transaction')
-  const session = await sessionOf(request.headers, services)
-  if (!session) return reply.redirect(signInAt(services, request.url), 302)
   const transaction = await openTransaction(services, handle)
+  const session = await personOf(request.headers, services, transaction.id)
+  if (!session) return reply.redirect(signInAt(services, request.url), 302)
   if (transaction.user_id !== session.user_id || transaction.organisation_id !== session.organisation_id)
     throw foreign()
   const of = await caseOf(request, services, {session, transaction})
@@ -128,7 +143,7 @@ function foreign(): OAuthPageFault {
 async function caseOf(
   request: FastifyRequest,
   {store, settings}: OAuthServices,
-  {session, transaction}: {readonly session: FoundSession; readonly transaction: McpOauthTransactionsTable},
+  {session, transaction}: {readonly session: ConsentPerson; readonly transaction: McpOauthTransactionsTable},
 ): Promise<ConsentCase> {
   const client = await findClient(store.db, settings, transaction.client_id)
   const is_foreign = client?.kind === 'administered' && client.organisation_id !== session.organisation_id

@@ -59,7 +59,7 @@ describe.each(KINDS)('section 12, identity of syncs of oauth_auto, on %s', kind 
       },
       async token(user_id: string | null = null) {
         const found = await credentialsFor(target.integration, user_id)
-        return 'auth_required' in found ? 'auth_required' : found.headers().authorization
+        return 'auth_required' in found ? 'auth_required' : (await found.headers()).authorization
       },
     }
   }

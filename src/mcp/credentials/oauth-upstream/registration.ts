@@ -29,14 +29,15 @@ export async function clientAt(
   integration: CalledIntegration,
   settings: McpOauthMetadata,
   server: UpstreamAuthServer,
+  redirect_uri: string = upstreamCallback(services.base_url),
 ): Promise<OauthClient> {
   const configured = configuredClient(settings, server.auth_methods)
   if (configured) return configured
   const {value} = await exclusively(
     services,
     `registration ${integration.id} ${server.issuer}`,
-    () => registeredClient(services, integration, server.issuer),
-    () => registered(services, integration, settings, server),
+    () => registeredClient(services, integration, server.issuer, redirect_uri),
+    () => registered(services, integration, settings, server, redirect_uri),
   )
   return value
 }
@@ -63,12 +64,13 @@ export async function forgetClient(
 }
 
 async function registeredClient(
-  {store, seal, wall, base_url}: CredentialServices,
+  {store, seal, wall}: CredentialServices,
   {id}: CalledIntegration,
   issuer: string,
+  redirect_uri: string,
 ): Promise<OauthClient | undefined> {
   const row = await findMcpRegistration(store.db, {mcp_integration_id: id, issuer})
-  if (row?.redirect_uri !== upstreamCallback(base_url)) return undefined
+  if (row?.redirect_uri !== redirect_uri) return undefined
   if (row.expires_at !== null && Date.parse(row.expires_at) <= wall()) return undefined
   return JSON.parse(openMcpClient(seal, row)) as OauthClient
 }
@@ -78,15 +80,15 @@ async function registered(
   integration: CalledIntegration,
   settings: McpOauthMetadata,
   server: UpstreamAuthServer,
+  redirect_uri: string,
 ): Promise<OauthClient> {
-  const {store, seal, wall, fetch, base_url} = services
+  const {store, seal, wall, fetch} = services
   const {registration_endpoint, issuer, auth_methods} = server
   if (registration_endpoint === null)
     throw new AuthServerFault(
       'unfit',
       `${issuer} registers no clients; oauth_metadata.client_id has to name one that was registered by hand`,
     )
-  const redirect_uri = upstreamCallback(base_url)
   const method = settings.token_endpoint_auth_method ?? methodToRegister(auth_methods)
   const reply = await fetch(
     registration_endpoint,

@@ -16,6 +16,8 @@ export interface GivenTokens {
   readonly expires_in_s: number | null
   /** Null: that of the request. */
   readonly scope: string | null
+  /** Of OpenID Connect; nothing of it is verified. */
+  readonly id_token?: string | null
 }
 
 export interface TokenFields {
@@ -70,6 +72,7 @@ function givenTokens(answer: JsonObject, resource: string | null): GivenTokens {
     refresh_token: typeof refresh_token === 'string' && REFRESH_TOKEN.test(refresh_token) ? refresh_token : null,
     expires_in_s: secondsIn(own(answer, 'expires_in')),
     scope: textIn(answer, 'scope')?.slice(0, 4096) ?? null,
+    id_token: textIn(answer, 'id_token'),
   }
 }
 

@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto'
 import type {FastifyInstance} from 'fastify'
+import {Registry} from 'prom-client'
 import {mcpBase} from '../admin/link-base.ts'
 import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
@@ -15,6 +16,7 @@ import type {CredentialServices} from '../mcp/credentials/services.ts'
 import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
 import {createDoor, type McpDoor} from '../mcp/door.ts'
 import {createToolGuardLookup} from '../mcp/guards/find-guards.ts'
+import {mcpGauges, mcpMetrics} from '../mcp/records/metrics.ts'
 import type {McpServices} from '../mcp/services.ts'
 import type {McpSyncs} from '../mcp/sync/syncs.ts'
 import type {ProxyServices} from '../proxy/services.ts'
@@ -51,6 +53,8 @@ export interface McpPlane {
   readonly credentials: McpCredentials
   readonly credential_services: CredentialServices
   readonly remembered: readonly Remembered[]
+  /** Its part of the text of /metrics. */
+  metrics(): Promise<string>
   close(): Promise<void>
 }
 
@@ -71,6 +75,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   const {syncs, close: closeSyncs} = openMcpSyncs({
     ...{settings, store, seal, log, now, steady},
   })
+  const registry = new Registry()
   const servers = mcpServersForCalls(store.db)
   const policies = createPolicyLookup({db: store.db, target: 'mcp_tools', enabled: settings.policy_enabled})
   const guards = createToolGuardLookup({db: store.db, seal})
@@ -104,6 +109,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     version: calls.version,
     recorder: calls.recorder,
     metrics: calls.metrics,
+    mcp_metrics: mcpMetrics(registry),
     limits: calls.limits,
     findCaller: (credential, client) =>
       looksLikeToken(credential)
@@ -142,7 +148,9 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     allowed_origins: [...settings.mcp_allowed_origins, ...settings.cors_allowed_origins].filter(each => each !== '*'),
   }
   const door = createDoor(services, {is_local: isLoopback(settings.host)})
+  mcpGauges(registry, () => door.sizes())
   return {
+    metrics: () => registry.metrics(),
     ...{door, credentials, credential_services, syncs},
     remembered: [
       ...policies.remembered,

@@ -235,7 +235,7 @@ function openServer({
       mountUpstreamSignIn(instance, mcp, oauth)
     },
     proxy: plane.proxy,
-    metrics: shared(async () => (await plane.metrics()) + (await background.metrics())),
+    metrics: shared(async () => (await plane.metrics()) + (await mcp.metrics()) + (await background.metrics())),
     unready: () => plane.unready(),
     degraded: () => plane.degraded(),
   })

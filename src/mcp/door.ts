@@ -42,6 +42,8 @@ export interface McpDoor {
   handle(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void>
   /** Rows of MCP servers were written, here or in another process. */
   changed(): void
+  /** The connections, sessions and calls that this process holds now. */
+  sizes(): {readonly connections: number; readonly sessions: number; readonly held_calls: number}
   /** Refuses new requests, and waits for those that are open. */
   drain(limit_ms: number): Promise<void>
   close(): Promise<void>
@@ -75,6 +77,7 @@ export function createDoor(services: McpServices, options: {readonly is_local: b
   return {
     handle: (path, request, response) => exchanges.serve(path, request, response),
     changed: () => parts.list_changes.changed(),
+    sizes: () => ({connections: pool.size, sessions: sessions.size, held_calls: held.size}),
     drain(limit_ms) {
       draining.abort()
       return exchanges.drain(limit_ms)
@@ -120,6 +123,7 @@ class Exchanges {
 
   async #serve(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const {services} = this.#parts
+    const started = services.steady()
     const accepts_events = /text\/event-stream|\*\/\*/i.test(request.headers.accept ?? '')
     const reply = new ClientReply(response, {
       after: services.after,
@@ -134,6 +138,10 @@ class Exchanges {
       await this.#dispatched(exchange)
     } catch (thrown) {
       const fault = faultOf(thrown, services.log)
+      if (fault.reason === 'unauthenticated') {
+        const duration_ms = services.steady() - started
+        services.mcp_metrics.ended({server: null, method: '', outcome: 'unauthenticated', duration_ms})
+      }
       reply.end(fault.http, errorText(fault.id_text, fault), {
         ...headersOfFault(fault),
         ...this.#challenge(fault, path),

@@ -11,6 +11,7 @@ import type {EntityLimit} from '../limits/claims.ts'
 import type {CounterReservation, LimitClaim} from '../limits/index.ts'
 import type {Policies} from '../limits/policies.ts'
 import type {Principal} from '../schema/principal.ts'
+import type {McpLogDetail} from '../schema/records.ts'
 import type {Spent} from '../schema/spent.ts'
 import type {McpServerNames} from '../store/oauth-servers.ts'
 import type {McpSessionsTable} from '../store/tables/mcp.ts'
@@ -74,8 +75,22 @@ export interface SessionRows {
   remove(id_hash: string): Promise<void>
 }
 
+/** One request that ended, for /metrics. */
+export interface EndedMessage {
+  /** The slug of its server; null where the request was refused before a server was found. */
+  readonly server: string | null
+  readonly method: string
+  readonly outcome: McpLogDetail['outcome'] | 'unauthenticated'
+  readonly duration_ms: number
+}
+
+export interface McpMetrics {
+  ended(message: EndedMessage): void
+}
+
 /** All services of the plane of MCP; the composition root gives it. */
 export interface McpServices extends ChargeServices {
+  readonly mcp_metrics: McpMetrics
   readonly settings: {
     readonly mcp_request_timeout_ms: number
     readonly service_name: string

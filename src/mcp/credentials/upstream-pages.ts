@@ -110,7 +110,7 @@ function onwardOf({return_to}: Pick<McpSignInsTable, 'return_to'>): string | und
   return return_to !== null && /^\/(?![/\\])/.test(return_to) ? return_to : undefined
 }
 
-/** A sign-in within a consent that came to nothing: the client has its code all the same, so an operator reads of it. */
+/** A sign-in within a consent that came to nothing: the client has its code all the same, so the log has it. */
 function noteLeft({log}: CredentialServices, target: McpTargetRow, fault: unknown) {
   const {organisation_id, slug: integration} = target.integration
   log.warn(

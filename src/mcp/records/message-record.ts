@@ -55,7 +55,9 @@ export interface MessageEnd {
   readonly detail: Pick<McpLogDetail, 'outcome' | 'rpc_code' | 'rounds' | 'upstream_protocol' | 'upstream_transport'>
 }
 
-type Services = McpUses<'after' | 'findPolicies' | 'limits' | 'log' | 'metrics' | 'now' | 'recorder' | 'steady'>
+type Services = McpUses<
+  'after' | 'findPolicies' | 'limits' | 'log' | 'mcp_metrics' | 'metrics' | 'now' | 'recorder' | 'steady'
+>
 
 const NO_LIMITS: readonly EntityLimit[] = []
 /** Bodies of the log are cut at this size. */
@@ -109,6 +111,7 @@ export class MessageRecord {
 
   /** Writes the end. Resolves once it outlives the process. */
   async end(end: MessageEnd): Promise<void> {
+    this.#count(end)
     const is_charged = this.#is_tool_call && end.is_served
     if (!is_charged) this.#release()
     const price_nanousd = is_charged ? this.#price : 0
@@ -132,6 +135,12 @@ export class MessageRecord {
       if (is_charged) this.#admission?.settle(actual)
     }
     await this.#written(done => void this.#charged.settle(of, {...row, spend}, done))
+  }
+
+  #count({detail: {outcome}}: MessageEnd) {
+    const {server, method, started} = this.facts
+    const duration_ms = this.#services.steady() - started
+    this.#services.mcp_metrics.ended({server: server.slug, method, outcome, duration_ms})
   }
 
   get #charged(): ChargedWork {

@@ -59,7 +59,7 @@ export async function auditReports(db: Db, reports: readonly Report[], owner: Ow
   }
 }
 
-/** Sends mail of events, in the transaction that wrote the rows; of each event once, as it is one only at first sight. */
+/** Sends mail of events, in the transaction that wrote the rows: once of each, as it is one at first sight only. */
 export async function alertEvents(
   db: Db,
   {alert, upstream}: Pick<McpSyncServices, 'alert' | 'upstream'>,

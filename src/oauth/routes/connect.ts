@@ -31,8 +31,8 @@ export async function afterApproval(services: OAuthServices, of: ConsentCase, ap
 }
 
 /**
- * Offers the sign-in at the server once. The person may leave it for later, and comes back from it however it ended: the
- * client gets its code in any case, and the first call asks for the sign-in again.
+ * Offers the sign-in at the server once. The person may leave it for later, and comes back from it however it ended:
+ * the client gets its code in any case, and the first call asks for the sign-in again.
  */
 export async function connected(
   request: FastifyRequest,

@@ -13,9 +13,9 @@ export class NotAdmittedFault extends Error {
 }
 
 /**
- * The user who a provider of an integration speaks of. He has to be one of the organisation already: by the subject that
- * was seen before, else by an address that the provider verified and whose domain the organisation proved. Whoever
- * writes the integration chooses the provider, so it speaks for members alone, and for servers of the integration alone.
+ * The user who a provider of an integration speaks of. He has to be one of the organisation already: by the subject
+ * that was seen before, else by an address that the provider verified and whose domain the organisation proved. The
+ * author of the integration chooses the provider: it speaks for members alone, and for servers of the integration.
  */
 export async function externalUserOf(
   db: Db,

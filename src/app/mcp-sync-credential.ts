@@ -8,7 +8,7 @@ type Credentials = Pick<McpCredentials, 'headersFor'>
 
 /**
  * The credential with which a sync reads a server: that of the integration; where each person has one of his own, that
- * of the user who is named, else of the owner, else of the last caller whom the server answered.
+ * of the user who is named, else of the owner, else of the last caller who had an answer.
  */
 export function syncCredential(credentials: Credentials, {db}: Pick<Store, 'db'>): CredentialsFor {
   return async (integration, user_id) => {

@@ -12,6 +12,7 @@ import {HeldCalls} from './held/held-calls.ts'
 import {UpstreamPool} from './pool/pool.ts'
 import {UpstreamSource} from './pool/source.ts'
 import {Cursors} from './relay/cursors.ts'
+import {TaskIds} from './relay/task-ids.ts'
 import {ToolBook} from './relay/tool-book.ts'
 import {admittedCaller} from './serve/callers.ts'
 import {ClientReply} from './serve/client-reply.ts'
@@ -69,6 +70,7 @@ export function createDoor(services: McpServices, options: {readonly is_local: b
     ...{services, source, held, sessions, draining: draining.signal},
     tools: new ToolBook(),
     cursors: new Cursors(services.seal.derived('mcp cursors')),
+    task_ids: new TaskIds(services.seal.derived('mcp tasks')),
     process_id: newId(),
     list_changes: new ListChanges(services),
     work: new Set(),

@@ -39,7 +39,7 @@ export function externalCookie({cookies}: Pick<OAuthServices, 'cookies'>, transa
   return cookies.login(`mcp-${transaction_id.replace(/[^\w-]/g, '')}`)
 }
 
-/** The person in front of an authorization: whom a provider named for it in this browser, else that of the session. */
+/** The person of an authorization: the one that a provider named for it in this browser, else that of the session. */
 export async function personOf(
   headers: IncomingHttpHeaders,
   services: OAuthServices,

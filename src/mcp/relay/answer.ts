@@ -14,6 +14,7 @@ import {errorMemberText, type RpcAnswer, resultText} from '../wire/messages.ts'
 import type {Era} from '../wire/versions.ts'
 import {judgedEntry} from './allowed.ts'
 import type {Cursors} from './cursors.ts'
+import {sealedTasks, type TaskIds} from './task-ids.ts'
 import type {ToolBook} from './tool-book.ts'
 
 /** An answer as the client gets it. */
@@ -37,6 +38,7 @@ export interface AnswerView {
   readonly server: McpServer
   readonly caller: McpCaller
   readonly cursors: Cursors
+  readonly task_ids: TaskIds
   readonly tools: ToolBook
   /** The cursor of the request, as the upstream has it. */
   readonly cursor: string | null
@@ -70,7 +72,7 @@ export function relayedAnswer(answer: RpcAnswer, view: AnswerView): RelayedAnswe
   const is_tool_error = own(result, 'isError') === true
   return {
     kind: 'result',
-    text: edited(text, [...edits, ...eraEdits(result!, text, view, edits.length > 0)]),
+    text: edited(text, [...edits, ...eraEdits(result!, text, view, edits.length > 0), ...taskEdits(result!, view)]),
     status: 200,
     outcome: is_question ? 'input_required' : is_tool_error ? 'tool_error' : 'ok',
     rpc_code: null,
@@ -104,6 +106,12 @@ function listEdits(method: ListMethod, result: JsonObject, view: AnswerView) {
       set: next === cursor ? undefined : JSON.stringify(cursors.close(next, method, {caller, server})),
     })
   return {edits, left_out: checked.left_out}
+}
+
+/** Between the eras nothing of a result is a task. */
+function taskEdits(result: JsonObject, view: AnswerView): readonly TextEdit[] {
+  if (view.client_era !== view.hello.era) return []
+  return sealedTasks(view.method, result, id => view.task_ids.close(id, view))
 }
 
 function eraEdits(result: JsonObject, text: string, view: AnswerView, is_filtered: boolean): readonly TextEdit[] {

@@ -3,10 +3,14 @@ import {type McpTrace, traceEdits} from '../call/trace.ts'
 import type {EditPath, TextEdit} from '../wire/edits.ts'
 import {withoutEnvelope} from '../wire/envelope.ts'
 import type {Era} from '../wire/versions.ts'
+import {openedTasks} from './task-ids.ts'
 
 /** Edits of a client's `params` for the upstream, beside those of the envelope, which the upstream's client writes. */
 export interface ParamsFacts {
   readonly client_era: Era
+  readonly method: string
+  /** The upstream's id of a task, of one that this client has. Throws `params_invalid`. */
+  readonly openTask: (id: string) => string
   readonly params: JsonObject | undefined
   readonly trace: McpTrace
   /** The upstream's own cursor; null where the request has none. */
@@ -20,8 +24,9 @@ export interface ParamsFacts {
 const ROOT: EditPath = []
 
 export function paramsEdits(facts: ParamsFacts, upstream_era: Era): readonly TextEdit[] {
-  const {client_era, params, trace, cursor, upstream_state, is_first} = facts
-  const edits: TextEdit[] = [...traceEdits(trace)]
+  const {client_era, method, openTask, params, trace, cursor, upstream_state, is_first} = facts
+  const eras = {client: client_era, upstream: upstream_era}
+  const edits: TextEdit[] = [...traceEdits(trace), ...openedTasks(method, params, eras, openTask)]
   if (client_era === 'modern' && upstream_era === 'legacy') {
     edits.push(...withoutEnvelope(ROOT))
     for (const member of ['inputResponses', 'requestState'])

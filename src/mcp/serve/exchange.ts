@@ -8,6 +8,7 @@ import type {UpstreamSource} from '../pool/source.ts'
 import {MessageRecord} from '../records/message-record.ts'
 import {nameOf} from '../relay/allowed.ts'
 import type {Cursors} from '../relay/cursors.ts'
+import type {TaskIds} from '../relay/task-ids.ts'
 import type {ToolBook} from '../relay/tool-book.ts'
 import type {McpCaller, McpServices} from '../services.ts'
 import type {Sessions} from '../sessions/sessions.ts'
@@ -23,6 +24,7 @@ export interface ServingParts {
   readonly source: UpstreamSource
   readonly tools: ToolBook
   readonly cursors: Cursors
+  readonly task_ids: TaskIds
   readonly held: HeldCalls<HeldRelay>
   readonly sessions: Sessions
   readonly list_changes: ListChanges

@@ -11,8 +11,10 @@ import {relayedAnswer} from '../relay/answer.ts'
 import {isWanted} from '../relay/log-level.ts'
 import {paramsEdits} from '../relay/params.ts'
 import {RunningCall, type UpstreamTurn} from '../relay/running-call.ts'
+import {relatedEdit, sealedNotice} from '../relay/task-ids.ts'
 import type {KeptStream} from '../sessions/kept-stream.ts'
 import type {ClientSession} from '../sessions/session.ts'
+import {edited} from '../wire/edits.ts'
 import {isLogLevel} from '../wire/envelope.ts'
 import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, errorMemberText, paramsText, type RpcRequest, requestText, resultText} from '../wire/messages.ts'
@@ -87,7 +89,8 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
     const judged = await judgedAnswer(guarded, answer, {message: sent, client: serving.client, signal: NEVER}, parts)
     const {server, caller} = exchange
     const relayed = relayedAnswer(judged, {
-      ...{server, caller, hello, cursors: parts.cursors, tools: parts.tools, client_era: 'legacy', is_private: true},
+      ...{server, caller, hello, cursors: parts.cursors, task_ids: parts.task_ids, tools: parts.tools},
+      ...{client_era: 'legacy' as const, is_private: true},
       sighted: sightedOf(parts, exchange),
       ...{
         method: message.method,
@@ -172,7 +175,13 @@ class LegacyServing {
           method: message.method,
           params: paramsText(message),
           edits: hello =>
-            paramsEdits({client_era: 'legacy', params: message.params, trace: record.facts.trace, cursor}, hello.era),
+            paramsEdits(
+              {
+                ...{client_era: 'legacy', method: message.method, params: message.params, cursor},
+                ...{trace: record.facts.trace, openTask: id => parts.task_ids.open(id, exchange)},
+              },
+              hello.era,
+            ),
           tool: message.method === 'tools/call' ? nameOf(message.method, message.params) : null,
           log_level: session?.log_level ?? null,
           passes_questions: false,
@@ -203,8 +212,9 @@ class LegacyServing {
     running.sink = async message => {
       if (this.#guarded?.withholds || !reply.may_stream) return
       if (!isWanted(message, session ? (session.log_level ?? 'debug') : null)) return
-      if (stream) stream.send(message.text)
-      else reply.event(message.text)
+      const text = sealedNotice(message, id => this.#facts.parts.task_ids.close(id, exchange))
+      if (stream) stream.send(text)
+      else reply.event(text)
       await reply.taken()
     }
     try {
@@ -250,14 +260,18 @@ class LegacyServing {
     const has_stream = stream && reply.may_stream && !reply.is_over
     if (!has_stream && !session.stream) return this.#running.answer(key, refusalOf(question.method))
     const id_text = session.newQuestion()
-    const text = requestText(id_text, question.method, requestParamsText(question, newId()))
+    const params_text = requestParamsText(question, newId()) ?? '{}'
+    const related = relatedEdit(parsed(params_text), [], id => parts.task_ids.close(id, exchange))
+    const text = requestText(id_text, question.method, edited(params_text, related))
     if (has_stream) stream.send(text)
     else session.send(text)
     const patience = new AbortController()
     const callOff = parts.services.after(ASK_MS, () => patience.abort())
     try {
       const answer = await session.answerTo(id_text, patience.signal)
-      const result = resultText(answer)
+      const given = resultText(answer)
+      const open = (id: string) => parts.task_ids.open(id, exchange)
+      const result = given === undefined ? undefined : edited(given, relatedEdit(answer.result, [], open))
       const response = inputResponseText(question.method, answer)
       if (result !== undefined) await this.#running.answer(key, {result})
       else await this.#running.answer(key, response === null ? {error: errorMemberText(answer)!} : {result: response})

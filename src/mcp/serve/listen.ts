@@ -3,6 +3,7 @@ import {memberText} from '../../base/json-splice.ts'
 import {traceOf} from '../call/trace.ts'
 import type {UpstreamClient} from '../pool/source.ts'
 import {checkAllowed} from '../relay/allowed.ts'
+import {sealedNotice} from '../relay/task-ids.ts'
 import type {NotificationFilter} from '../upstream/upstream.ts'
 import type {ModernRequest} from '../wire/client-era.ts'
 import {edited} from '../wire/edits.ts'
@@ -25,7 +26,10 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
   const record = recordOf(exchange, message, {trace, version, client_info: envelope.client_info}, services)
   const ended = () => ({delivered: !reply.gone.aborted, rounds: 1, is_stream: reply.is_stream})
   try {
-    const filter = filterOf(message.params, message.id_text)
+    const wanted = filterOf(message.params, message.id_text)
+    const open = (id: string) => parts.task_ids.open(id, exchange)
+    const seal = (id: string) => parts.task_ids.close(id, exchange)
+    const filter = withTaskIds(wanted, open)
     for (const uri of filter.resourceSubscriptions ?? [])
       checkAllowed('resources/subscribe', {uri}, server, message.id_text)
     const meta_text = memberText(paramsText(message)!, '_meta')!
@@ -46,12 +50,12 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
       const listening = await upstream.listen(filter, {
         notification: each => {
           if (isListNotice(each)) services.noticed(server.integration_id)
-          return send(withSubscription(each.text, message.id_text))
+          return send(withSubscription(sealedNotice(each, seal), message.id_text))
         },
         ended: fault => (fault ? reject(fault) : resolve()),
       })
       const agreed = JSON.stringify({
-        notifications: listening.agreed,
+        notifications: withTaskIds(listening.agreed, seal),
         _meta: {[META_KEYS.subscription_id]: '@'},
       }).replace('"@"', message.id_text)
       reply.event(notificationText('notifications/subscriptions/acknowledged', agreed))
@@ -83,6 +87,12 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
     await written(record, endOfFault(fault, 'modern', ended()), services.log)
     reply.end(fault.http, answerText(message.id_text, {error: errorObjectText(fault)}))
   }
+}
+
+/** The filter with its ids of tasks written otherwise. */
+function withTaskIds(filter: NotificationFilter, change: (id: string) => string): NotificationFilter {
+  const {taskIds} = filter
+  return Array.isArray(taskIds) ? {...filter, taskIds: taskIds.map(id => change(String(id)))} : filter
 }
 
 /** The filter of a request. Throws `params_invalid`. */

@@ -26,6 +26,7 @@ import {discoverResult} from '../relay/greeting.ts'
 import {isWanted} from '../relay/log-level.ts'
 import {paramsEdits} from '../relay/params.ts'
 import {RunningCall, type UpstreamTurn} from '../relay/running-call.ts'
+import {sealedNotice} from '../relay/task-ids.ts'
 import type {Hello} from '../upstream/upstream.ts'
 import type {ModernRequest} from '../wire/client-era.ts'
 import {edited} from '../wire/edits.ts'
@@ -161,7 +162,7 @@ class ModernServing {
   #start() {
     const {envelope} = this.#post
     const message = this.#sent
-    const {services, source, tools} = this.#parts
+    const {services, source, task_ids, tools} = this.#parts
     const cursor = cursorOf(message, this.#parts, this.#exchange)
     const state = this.#state
     this.#running = new RunningCall(
@@ -173,7 +174,14 @@ class ModernServing {
           edits: hello =>
             paramsEdits(
               {
-                ...{client_era: 'modern', params: message.params, trace: this.#record.facts.trace, cursor},
+                ...{
+                  client_era: 'modern',
+                  method: message.method,
+                  params: message.params,
+                  trace: this.#record.facts.trace,
+                  cursor,
+                },
+                openTask: id => task_ids.open(id, this.#exchange),
                 ...(state && {upstream_state: state.upstream, is_first: state.is_sign_in === true}),
               },
               hello.era,
@@ -218,7 +226,7 @@ class ModernServing {
     const {log_level} = this.#post.envelope
     running.sink = async message => {
       if (this.#guarded?.withholds || !reply.may_stream || !isWanted(message, log_level)) return
-      reply.event(message.text)
+      reply.event(sealedNotice(message, id => this.#parts.task_ids.close(id, this.#exchange)))
       await reply.taken()
     }
     const cancel = () => running.cancel()
@@ -251,11 +259,11 @@ class ModernServing {
   #view(hello: Hello, cursor: string | null) {
     const {message} = this.#post
     const {server, caller} = this.#exchange
-    const {cursors, tools} = this.#parts
+    const {cursors, task_ids, tools} = this.#parts
     const name = nameOf(message.method, message.params)
     const is_private = server.integration.auth_type === 'oauth_auto'
     return {
-      ...{server, caller, cursors, tools, cursor, hello, name, is_private},
+      ...{server, caller, cursors, task_ids, tools, cursor, hello, name, is_private},
       method: message.method,
       client_era: 'modern' as const,
       sighted: sightedOf(this.#parts, this.#exchange),

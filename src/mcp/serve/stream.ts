@@ -1,3 +1,4 @@
+import {sealedNotice} from '../relay/task-ids.ts'
 import {readEventId} from '../sessions/kept-stream.ts'
 import type {ClientSession} from '../sessions/session.ts'
 import type {ListenFilter, Listening, McpUpstream} from '../upstream/upstream.ts'
@@ -49,15 +50,16 @@ export async function resumeStream(last_id: string, session: ClientSession, {rep
 }
 
 /** Until the upstream's stream ends, or the client's does. A fault of the upstream ends no stream of a client. */
-async function relayed(session: ClientSession, exchange: McpExchange, {source, services}: ServingParts): Promise<void> {
+async function relayed(session: ClientSession, exchange: McpExchange, parts: ServingParts): Promise<void> {
   const {reply} = exchange
+  const {source, services, task_ids} = parts
   try {
     await source.use(clientOf(session, exchange), reply.over, async upstream => {
       const over = Promise.withResolvers<void>()
       const sink = {
         async notification(message: RpcNotification) {
           if (isListNotice(message)) services.noticed(exchange.server.integration_id)
-          session.send(message.text)
+          session.send(sealedNotice(message, id => task_ids.close(id, exchange)))
           await reply.taken()
         },
         ended: () => over.resolve(),

@@ -61,7 +61,7 @@ describe.each(KINDS)('mail of changed definitions, on %s', kind => {
     expect(mails[0]!.plain).not.toMatch(/hidden and refused|within the hour/)
   })
 
-  test('with enforce it says what is hidden; names are escaped; a flood is one mail more at the end of the hour', async () => {
+  test('with enforce it says what is hidden; a flood is one mail more at the end of the hour', async () => {
     await on.integration(server.url, {configurations: '{"tool_pinning":"enforce"}'})
     const syncs = on.syncs({alert: alert()})
     await on.sync(syncs)

@@ -32,7 +32,8 @@ export async function externalUserOf(
   if ((user.status_changed_at ?? '') > row.created_at) throw unknown()
   if (user.role !== 'member')
     throw new NotAdmittedFault(
-      'Owners and admins do not come in by the provider of an MCP server. Sign in at this gateway first, and begin again.',
+      'Owners and admins do not come in by the provider of an MCP server. ' +
+        'Sign in at this gateway first, and begin again.',
     )
   if (linked === undefined) {
     await linkExternalUser(db, {mcp_integration_id, subject, user_id, created_at: now})

@@ -21,7 +21,7 @@ export interface Approval {
 }
 
 /**
- * The address to which a browser goes once its person allowed a server: to the client with a code, or before that to a
+ * The next address of a browser whose person allowed a server: that of the client with a code, or before that of a
  * sign-in at the server.
  */
 export async function afterApproval(services: OAuthServices, of: ConsentCase, approval: Approval): Promise<string> {

@@ -24,7 +24,7 @@ export function syncCredential(credentials: Credentials, {db}: Pick<Store, 'db'>
   }
 }
 
-/** By a connection; null where its person has to sign in anew. */
+/** By a connection; null where its person has to sign in again. */
 async function connected(
   credentials: Credentials,
   db: Store['db'],

@@ -52,7 +52,7 @@ interface WriteOptions {
 function create(): Command {
   const command = leaf('create', 'Create an MCP server in a workspace', [
     'gateway mcp-servers create docs --integration house-docs --workspace research',
-    'gateway mcp-servers create desk --workspace research --tool docs/search docs/read=read_page',
+    'gateway mcp-servers create desk --workspace research --tool handbook/search handbook/read=read_page',
   ])
     .argument('<slug>', 'slug to give it, 3 to 50 characters; a part of its URL')
     .option('--integration <slug>', 'MCP integration it is made of')
@@ -77,7 +77,7 @@ function create(): Command {
 function update(): Command {
   const command = leaf('update', 'Change the name or description of an MCP server, or the tools of a virtual one', [
     'gateway mcp-servers update docs --name Documents',
-    'gateway mcp-servers update desk --tool docs/search --search-above 10',
+    'gateway mcp-servers update desk --tool handbook/search --search-above 10',
   ])
   return writes(named(command, noun)).action((slug: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
@@ -117,7 +117,7 @@ function written({name, description, tool, searchAbove}: WriteOptions, before: V
 /** The tools and the bound of a virtual server as they are, where only one of the two was given. */
 async function virtualOf(gateway: Gateway, slug: string, {tool, searchAbove}: WriteOptions) {
   if ((tool === undefined) === (searchAbove === undefined)) return null
-  return (await gateway.call('mcp_servers.get', {params: {mcpServerId: slug}})).virtual
+  return (await gateway.call('mcp_servers.get', {params: {mcpServerId: slug}})).virtual ?? null
 }
 
 /** Names have no `=`; the last one of a tool's own name is a part of it unless a name of ours follows. */

@@ -49,8 +49,8 @@ const Row = {
   workspace_id: z.uuid(),
   /** Null of a virtual server. */
   mcp_integration_id: z.uuid().nullable(),
-  /** Null of a server of an integration. */
-  virtual: VirtualView.nullable(),
+  /** Of a virtual server alone. */
+  virtual: VirtualView.optional(),
 }
 
 export const McpServerRow = z.strictObject({

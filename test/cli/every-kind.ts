@@ -248,6 +248,18 @@ async function fillRegistry({admin}: TestGateway, people: Readonly<Record<string
     description: 'Pages',
   })
   await made('/mcp-servers', {name: 'Red', slug: 'red', mcp_integration_id: 'red-docs', workspace_id: 'ws-red'})
+  await made('/mcp-servers', {
+    name: 'Desk',
+    slug: 'a-desk',
+    workspace_id: 'ws-red',
+    virtual: {
+      tools: [
+        {server: 'red', tool: 'read'},
+        {server: 'docs', tool: 'find', name: 'search'},
+      ],
+      search_above: 9,
+    },
+  })
   await admin('PUT', '/mcp-servers/docs/user-access', {
     default_user_access: 'deny',
     user_access: [

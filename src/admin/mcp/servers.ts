@@ -211,7 +211,7 @@ function brief(server: store.McpServerRow, views: Views) {
     ...{id, name, description, created_at, last_updated_at, slug, workspace_id},
     status: 'active' as const,
     mcp_integration_id: server.virtual ? null : server.mcp_integration_id,
-    virtual: views.get(id) ?? null,
+    ...(views.has(id) && {virtual: views.get(id)}),
   }
 }
 

@@ -68,7 +68,7 @@ export const BEFORE: Readonly<Record<string, Before>> = {
   'virtual-keys create': gone(['/virtual-keys/old-openai?workspace_id=research']),
   'secret-references create': gone(['/secret-references/vault-mcp']),
   'mcp-integrations create': gone(['/mcp-integrations/house-docs']),
-  'mcp-servers create': gone(['/mcp-servers/docs']),
+  'mcp-servers create': gone(['/mcp-servers/docs'], ['/mcp-servers/desk']),
   'mcp-servers connections': ({db}) =>
     db(async store => {
       const of = await store

@@ -86,6 +86,10 @@ export async function fill(inject: Inject) {
   await made('/mcp-integrations', {name: 'House', slug: 'house-docs', ...mcp})
   await inject('PUT', '/mcp-integrations/house-docs/workspaces', {workspaces: [{id: 'research', enabled: true}]})
   await made('/mcp-servers', {name: 'Docs', slug: 'docs', mcp_integration_id: 'house-docs', workspace_id: 'research'})
+  const book = {name: 'Handbook', slug: 'handbook', mcp_integration_id: 'house-docs', workspace_id: 'research'}
+  await made('/mcp-servers', book)
+  const virtual = {tools: [{server: 'handbook', tool: 'search'}]}
+  await made('/mcp-servers', {name: 'Desk', slug: 'desk', virtual, workspace_id: 'research'})
   await made('/deployments', {name: 'EU', slug: 'eu-1', type: 'production'})
   await made('/labels', {name: 'canary', workspace_id: 'research'})
   await made('/collections', {name: 'Support', slug: 'support-1a2b3c', workspace_id: 'research'})

@@ -98,6 +98,7 @@ export const KNOWN: Readonly<Record<string, Values>> = {
   auth_config: none,
   manager_type: none,
   'mcp_integrations.update auth_type': none,
+  'mcp_servers.update virtual': none,
   url: () => ['https://mcp.example.com/one', 'https://mcp.example.com/two'],
   slug: none,
   filters: () => [{ai_model: 'gpt-4o'}, {status_code: '429', cost_min: 1}],

@@ -165,7 +165,7 @@ test('V5: the row names the server and the tool, with their price, and the virtu
   expect(rows.map(({ai_model}) => ai_model)).toEqual(['desk/legacy__nothing', 'desk', 'modern/echo'])
   const row = rows[2]!
   expect(row).toMatchObject({cost: 0.5, response_status_code: 200})
-  const {mcp: detail} = (await logDetail(mcp.gateway, row.id)) as {mcp: object}
+  const {mcp: detail} = (await logDetail(mcp.gateway, String(row.id))) as {mcp: object}
   expect(detail).toMatchObject({name: 'echo', virtual_server: 'desk', outcome: 'ok'})
 })
 

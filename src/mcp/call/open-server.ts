@@ -8,7 +8,7 @@ import {openConfigurations} from '../../store/mcp-integrations.ts'
 import type {CapabilityType} from '../../store/tables/registry.ts'
 import {McpFault} from '../wire/faults.ts'
 import {Pins} from './pins.ts'
-import type {McpServer, VirtualTools} from './server.ts'
+import type {McpServer, VirtualOffer} from './server.ts'
 import {Switches} from './switches.ts'
 import {toolPrices} from './tool-prices.ts'
 
@@ -64,7 +64,7 @@ export function openServer(
   }
 }
 
-function virtualTools({tools, search_above}: VirtualRow, members: ReadonlyMap<string, McpServer>): VirtualTools {
+function virtualTools({tools, search_above}: VirtualRow, members: ReadonlyMap<string, McpServer>): VirtualOffer {
   return {
     is_searched: tools.length > search_above,
     tools: tools.flatMap(({server_id, tool, name}) => {
@@ -78,7 +78,7 @@ function virtualTools({tools, search_above}: VirtualRow, members: ReadonlyMap<st
  * All that decides, beside its servers' own lists, what clients of a virtual server see: its tools in their order, and
  * those of them that are off or in quarantine. One that its server has no more is that server's own news.
  */
-function hiddenOf({tools, is_searched}: VirtualTools, types: readonly CapabilityType[]): readonly string[] {
+function hiddenOf({tools, is_searched}: VirtualOffer, types: readonly CapabilityType[]): readonly string[] {
   if (!types.includes('tool')) return []
   const each = tools.map(({name, server: {id, switches, pins}, tool}) => {
     const is_on = switches.isOn('tool', tool) && pins.judge('tool', tool, null).callable

@@ -35,13 +35,13 @@ export interface McpServer {
   /** Capabilities of some types that callers do not see, by their keys, in order. */
   hidden(types: readonly CapabilityType[]): readonly string[]
   /** Null of a server of an integration. */
-  readonly virtual: VirtualTools | null
+  readonly virtual: VirtualOffer | null
   /** False for a person who may not use it. Null is no person: the workspace's grant is enough. */
   admits(user_id: string | null): boolean
 }
 
 /** The tools that a virtual server offers: its integration is empty, and nothing goes to it. */
-export interface VirtualTools {
+export interface VirtualOffer {
   /** In the order in which clients see them; those of servers that are gone or closed are not there. */
   readonly tools: readonly VirtualTool[]
   /** True where clients search the tools in place of reading a list of them. */

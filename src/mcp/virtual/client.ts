@@ -21,7 +21,7 @@ export interface VirtualClient {
 
 export const NO_CLIENT_INFO = JSON.stringify({name: 'unknown', version: '0.0.0'})
 
-/** What a client sees of a virtual server is its session's, or its principal's. */
+/** The owner of a view of a virtual server: the client's session, or its principal. */
 export function viewOf({exchange: {caller, server}, session_id}: VirtualClient): string {
   return session_id ?? `${caller.kind} ${caller.id} ${caller.user_id ?? ''} ${server.id}`
 }

@@ -18,8 +18,8 @@ export function ownTools({virtual}: McpServer): readonly string[] {
     name: FIND_TOOLS,
     title: 'Find tools',
     description:
-      `Finds tools by words in their names and descriptions, best first. ${virtual!.tools.length} tools are offered here` +
-      `${servers && `, of ${servers}`}. Each comes with the schema of its arguments; call it by ${CALL_TOOL}.`,
+      'Finds tools by words in their names and descriptions, best first. ' +
+      `${virtual!.tools.length} tools are offered here${servers && `, of ${servers}`}. Each comes with the schema of its arguments; call it by ${CALL_TOOL}.`,
     inputSchema: {
       type: 'object',
       properties: {

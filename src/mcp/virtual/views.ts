@@ -25,7 +25,7 @@ export interface ReturnWatcher {
   look(member_id: string): void
 }
 
-/** What the servers behind virtual ones offer, as each client sees it. */
+/** The tools of servers behind virtual ones, as each client sees them. */
 export class MemberViews {
   readonly #parts: ServingParts
   readonly #known = new LRUCache<string, KnownTools>({
@@ -121,7 +121,7 @@ export class MemberViews {
       })
     this.#reading.set(key, reading)
     work.add(reading)
-    reading.catch(() => undefined) // whoever waits for it has its fault
+    reading.catch(() => undefined) // those who wait for it have its fault
     return reading
   }
 

@@ -65,7 +65,7 @@ export async function virtualViews(
   )
 }
 
-/** The integration of a virtual server: whatever joins the two finds one, and it is nobody's to see. */
+/** The integration of a virtual server: whatever joins the two finds one, and no caller sees it. */
 export function emptyIntegration(
   server: Pick<McpServersTable, 'organisation_id' | 'workspace_id' | 'name' | 'owner_id' | 'created_at'>,
 ): McpIntegrationsTable {

@@ -2,6 +2,7 @@ import type {FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from '
 import type {z} from 'zod'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
+import {clientAddress} from '../base/ingress/client-address.ts'
 import {vouchFor} from '../base/ingress/govern.ts'
 import {wayToNeverKey} from '../base/json-shape.ts'
 import {storeRefusal} from '../base/store-fault.ts'
@@ -100,7 +101,11 @@ async function admit(
   if (operation.scopes) {
     visit.actor = options.actorOf
       ? await options.actorOf(request)
-      : await callerOfRequest(request, {now: now.toISOString(), client_ip: request.ip}, services)
+      : await callerOfRequest(
+          request,
+          {now: now.toISOString(), client_ip: clientAddress(request.raw, services.settings.trusted_proxies)},
+          services,
+        )
     vouchFor(request.raw)
     requireScope(visit.actor, operation)
     place(visit, request, whereOf(request.params) ?? whereOf(request.query), {has_body: false})
@@ -334,7 +339,7 @@ function record(
       query: request.query,
       headers: request.headers,
       body: Object.keys(note).length > 0 ? {...(request.body as object), ...note} : request.body,
-      client_ip: actor.subject.kind === 'operator' ? null : request.ip,
+      client_ip: actor.subject.kind === 'operator' ? null : clientAddress(request.raw, settings.trusted_proxies),
       resource_id: effects.resource_id ?? named ?? null,
       workspace_id: effects.workspace_id === undefined ? placeOf(actor) : effects.workspace_id,
       status,

@@ -39,7 +39,7 @@ export function mountOAuth(server: FastifyInstance, services: OAuthServices): vo
     })
     scope.setErrorHandler((fault, request, reply) => refuse(fault, request, reply, services))
     scope.addHook('onRequest', async (request, reply) => {
-      const {request_id} = noteVisit(request, services.now().getTime())
+      const {request_id} = noteVisit(request, services)
       reply.headers({...HEADERS, 'x-gateway-trace-id': request_id})
     })
     scope.addHook('onRoute', route => {

@@ -1,6 +1,7 @@
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
 import {Refusal} from '../base/errors.ts'
 import {newTimeId} from '../base/ids.ts'
+import {clientAddress} from '../base/ingress/client-address.ts'
 import {vouchFor} from '../base/ingress/govern.ts'
 import {checkDepth} from '../base/json-shape.ts'
 import {findOrganisation} from '../store/organisations.ts'
@@ -181,7 +182,12 @@ function written(
         db,
         {
           ...{organisation_id: context.organisation_id, token_id: token.id, request_id, method: request.method},
-          ...{path: request.url.split('?', 1)[0]!, headers: request.headers, body: request.body, client_ip: request.ip},
+          ...{
+            path: request.url.split('?', 1)[0]!,
+            headers: request.headers,
+            body: request.body,
+            client_ip: clientAddress(request.raw, services.settings.trusted_proxies),
+          },
           ...{resource: audited, resource_id: String(resource.id), action, notes: context.notes},
           status: action === 'create' ? 201 : action === 'delete' ? 204 : 200,
         },

@@ -1,5 +1,6 @@
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {Refusal} from '../base/errors.ts'
+import {clientAddress} from '../base/ingress/client-address.ts'
 import {cookieIn} from '../identity/cookies.ts'
 import {isSessionToken, sentKey} from '../identity/keys.ts'
 import {hasNoOrigin, isSameOrigin, pageToken, requireOwnPage} from '../identity/page-proof.ts'
@@ -16,9 +17,9 @@ const FORWARDED = 'x-forwarded-'
 
 const clients = new WeakMap<FastifyRequest, SignInClient>()
 
-export function noteClient(request: FastifyRequest, request_id: string): void {
+export function noteClient(request: FastifyRequest, request_id: string, {settings}: SignInServices): void {
   const {'user-agent': user_agent = null} = request.headers
-  clients.set(request, {client_ip: request.ip, user_agent, request_id})
+  clients.set(request, {client_ip: clientAddress(request.raw, settings.trusted_proxies), user_agent, request_id})
 }
 
 export function clientOf(request: FastifyRequest): SignInClient {

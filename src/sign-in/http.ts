@@ -67,7 +67,7 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
 
 async function admit(request: FastifyRequest, reply: FastifyReply, services: SignInServices) {
   const request_id = newTimeId(services.now().getTime())
-  noteClient(request, request_id)
+  noteClient(request, request_id, services)
   reply.headers({...HEADERS, 'x-gateway-trace-id': request_id})
   // ENABLE_CORS is for calls and for the administration: no other origin reads who is signed in
   for (const name of OF_OTHER_ORIGINS) reply.removeHeader(name)

@@ -1,5 +1,6 @@
 import type {FastifyInstance, FastifyReply, FastifyRequest} from 'fastify'
 import {Refusal} from '../../base/errors.ts'
+import {clientAddress} from '../../base/ingress/client-address.ts'
 import {isAllowed, ownWorkspace} from '../../identity/access.ts'
 import {sentKey} from '../../identity/keys.ts'
 import {userOf} from '../../identity/subject.ts'
@@ -67,7 +68,10 @@ async function callerOf(request: FastifyRequest, services: RegistryServices): Pr
   const {authorization: _, cookie: __, ...headers} = request.headers
   const {key, prefix} = sentKey(headers)
   if (key === undefined) throw new Refusal('key.missing', {header: `${prefix}-api-key`})
-  const showing = {now: services.now().toISOString(), client_ip: request.ip}
+  const showing = {
+    now: services.now().toISOString(),
+    client_ip: clientAddress(request.raw, services.settings.trusted_proxies),
+  }
   const actor = await callerOfRequest({method: 'GET', headers}, showing, services)
   if (!isAllowed(actor, [SCOPE])) throw new Refusal('scope.missing', {scope: SCOPE})
   return actor

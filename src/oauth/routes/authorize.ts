@@ -70,7 +70,7 @@ async function begun(
   services: OAuthServices,
   named: McpServerNames | null,
 ) {
-  if (!(await mayRequest(services, 'authorize', request.ip)))
+  if (!(await mayRequest(services, 'authorize', visitOf(request).client_ip)))
     throw new OAuthPageFault(429, 'There were too many requests from your address. Try again in a minute.')
   const authorization = await readAuthorization(services, request.query, named)
   const {handle, id} = await beginTransaction(services, authorization, visitOf(request))

@@ -61,6 +61,6 @@ async function tokenRequest(request: FastifyRequest, services: OAuthServices): P
 }
 
 async function requireRate(request: FastifyRequest, services: OAuthServices, endpoint: 'register' | 'token') {
-  if (!(await mayRequest(services, endpoint, request.ip)))
+  if (!(await mayRequest(services, endpoint, visitOf(request).client_ip)))
     throw new OAuthFault('too_many_requests', 'This address has sent 60 requests within a minute. Try again later.')
 }

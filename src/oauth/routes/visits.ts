@@ -1,11 +1,16 @@
 import type {FastifyReply, FastifyRequest} from 'fastify'
 import {newTimeId} from '../../base/ids.ts'
-import type {OAuthVisit} from '../services.ts'
+import {clientAddress} from '../../base/ingress/client-address.ts'
+import type {OAuthServices, OAuthVisit} from '../services.ts'
 
 const visits = new WeakMap<FastifyRequest, OAuthVisit>()
 
-export function noteVisit(request: FastifyRequest, now_ms: number): OAuthVisit {
-  const visit = {request_id: newTimeId(now_ms), client_ip: request.ip}
+export function noteVisit(
+  request: FastifyRequest,
+  {now, settings}: Pick<OAuthServices, 'now' | 'settings'>,
+): OAuthVisit {
+  const client_ip = clientAddress(request.raw, settings.trusted_proxies)
+  const visit = {request_id: newTimeId(now().getTime()), client_ip}
   visits.set(request, visit)
   return visit
 }

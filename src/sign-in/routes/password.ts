@@ -35,7 +35,10 @@ async function typed(request: FastifyRequest, reply: FastifyReply, services: Sig
     })
     const session = await services.store.write(db => opened(db, services, request, owner))
     const {cookies, log} = services
-    log.warn({email: owner.email, client_ip: request.ip}, 'an owner signed in with a password of this gateway')
+    log.warn(
+      {email: owner.email, client_ip: clientOf(request).client_ip},
+      'an owner signed in with a password of this gateway',
+    )
     reply.header('set-cookie', cookies.set(cookies.session, session.token))
     return sendOn(request, reply, returnPath(fields.text('return_to', 16_384), services.base_url))
   })

@@ -7,7 +7,7 @@ import {CommandFault, EXIT, exitOf, usageFault} from './fault.ts'
 import {placeOptions, typedAgain} from './hint.ts'
 import type {Printer} from './print.ts'
 import {type CommandSession, type GlobalOptions, openSession} from './session.ts'
-import type {Request, Transport} from './transport.ts'
+import type {Request, Transport, TransportReply} from './transport.ts'
 
 /** The input of an operation, as its schemas take it. */
 export interface Input {
@@ -30,6 +30,8 @@ export interface Gateway {
   typed(words: string): string
   /** Sends any request; a refusal is thrown. */
   ask(request: Request): Promise<unknown>
+  /** The same; a refusal is a reply as any other. */
+  send(request: Request): Promise<TransportReply>
 }
 
 /** Connects, works, and disconnects whatever happened. */
@@ -106,6 +108,7 @@ export function gatewayOver(
     kind: transport.kind,
     typed: words => `gateway ${words}${placeOptions(options ?? {})}`,
     ask,
+    send: request => transport.send(request),
     // here alone is a reply taken for what its operation says; the gateway's tests check every reply by its schema
     call: perform as CallOperation,
     perform,

@@ -31,11 +31,12 @@ export async function openThere({url, api_key, ca, if_unknown, most, signal}: Th
   return {
     kind: 'there',
     ...(if_unknown && {if_unknown}),
-    async send({method, path, body}): Promise<TransportReply> {
+    async send({method, path, body, headers: own}): Promise<TransportReply> {
       const headers = {
         accept: 'application/json',
         ...(body !== undefined && {'content-type': 'application/json'}),
         ...(api_key !== undefined && {'x-gateway-api-key': api_key}),
+        ...own,
       }
       const ends = [...(signal ? [signal] : []), ...(most ? [AbortSignal.timeout(most.ms)] : [])]
       try {

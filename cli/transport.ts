@@ -1,8 +1,10 @@
-/** A request of the administration (or, to a URL, of any route): `path` begins with `/v1`. */
+/** A request of the administration, whose `path` begins with `/v1`, or to a URL of any route. */
 export interface Request {
   readonly method: string
   readonly path: string
   readonly body?: unknown
+  /** Beside those of every request; to a URL alone. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface TransportReply {

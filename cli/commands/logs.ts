@@ -10,7 +10,7 @@ import {logExports} from './log-exports.ts'
 import {insertCommand, savedFilters, traceCommands} from './traces.ts'
 
 /** The columns of a call in a list; a call that never reached a provider lacks the rest. */
-interface LogRow {
+export interface ListedCall {
   readonly id: string
   readonly created_at?: string | null
   readonly ai_org?: string | null
@@ -28,7 +28,7 @@ interface LogRow {
   readonly error?: string | null
 }
 
-const COLUMNS: readonly TableColumn<LogRow>[] = [
+export const COLUMNS: readonly TableColumn<ListedCall>[] = [
   {title: 'time', value: row => row.created_at?.slice(0, 19).replace('T', ' '), whole: true},
   {title: 'id', value: row => row.id, whole: true, essential: true},
   {title: 'status', value: row => row.response_status_code, align: 'right'},
@@ -113,7 +113,11 @@ function tail(): Command {
 }
 
 /** Polls until a signal comes or the reader of stdout goes. With --json each call is one line. */
-async function follow(gateway: Gateway, options: FilterOptions & {lines: string}): Promise<void> {
+export async function follow(
+  gateway: Gateway,
+  options: FilterOptions & {lines: string},
+  isMeant: (row: ListedCall) => boolean = () => true,
+): Promise<void> {
   const {world, print} = gateway
   const lines = readWhole(options.lines, '--lines', 0, TAIL_PAGE)
   const query = await queryOf(gateway, options)
@@ -123,7 +127,8 @@ async function follow(gateway: Gateway, options: FilterOptions & {lines: string}
   try {
     for (let first = true; !ended.signal.aborted && !world.stdout.closed; first = false) {
       const fresh = (await unseen(gateway, query, seen, first ? 1 : MAX_PAGES)).reverse()
-      const shown = first ? fresh.slice(fresh.length - lines) : fresh
+      const meant = fresh.filter(isMeant)
+      const shown = first ? meant.slice(Math.max(0, meant.length - lines)) : meant
       for (const {id} of fresh) remember(seen, id)
       for (const text of linesOf(shown, gateway, first)) print.line(text)
       await world.sleep(TAIL_EVERY_MS, ended.signal)
@@ -138,8 +143,13 @@ const TAIL_WIDTHS: Readonly<Record<string, number>> = {id: 36, provider: 12, mod
 const TAIL_COLUMNS = COLUMNS.map(column => ({...column, least: TAIL_WIDTHS[column.title] ?? 0}))
 
 /** The newest calls that were not seen yet, newest first; as many pages as it takes to meet one that was. */
-async function unseen(gateway: Gateway, query: object, seen: ReadonlySet<string>, pages: number): Promise<LogRow[]> {
-  const rows = new Map<string, LogRow>()
+async function unseen(
+  gateway: Gateway,
+  query: object,
+  seen: ReadonlySet<string>,
+  pages: number,
+): Promise<ListedCall[]> {
+  const rows = new Map<string, ListedCall>()
   for (let current_page = 0; current_page < pages; current_page++) {
     const {data} = await page(gateway, {...query, page_size: TAIL_PAGE, current_page})
     for (const row of data) if (!seen.has(row.id)) rows.set(row.id, row)
@@ -148,7 +158,7 @@ async function unseen(gateway: Gateway, query: object, seen: ReadonlySet<string>
   return [...rows.values()]
 }
 
-function linesOf(rows: readonly LogRow[], {world, print}: Gateway, first: boolean): string[] {
+function linesOf(rows: readonly ListedCall[], {world, print}: Gateway, first: boolean): string[] {
   if (print.json) return rows.map(row => JSON.stringify(row))
   const [titles, ...lines] = tableLines(rows, TAIL_COLUMNS, {columns: world.stdout.columns, style: (_, text) => text})
   return first ? [titles!, ...lines] : lines
@@ -177,7 +187,7 @@ function block(title: string, value: unknown): string[] {
  * The numbers of a call as a person reads them: its cost in US dollars, as the list has it, its key by name, and why it
  * was refused first.
  */
-function shownOf(metrics: LogRow = {id: ''}): object {
+function shownOf(metrics: ListedCall = {id: ''}): object {
   const {
     api_key_name,
     api_key_id,
@@ -185,7 +195,7 @@ function shownOf(metrics: LogRow = {id: ''}): object {
     cost: _,
     cost_currency: __,
     ...rest
-  } = metrics as LogRow & {cost_currency?: string}
+  } = metrics as ListedCall & {cost_currency?: string}
   const cost = costOf(metrics)
   return {
     ...(error != null && {reason: error}),
@@ -195,7 +205,7 @@ function shownOf(metrics: LogRow = {id: ''}): object {
   }
 }
 
-function costOf({cost, unpriced}: LogRow): string | null {
+function costOf({cost, unpriced}: ListedCall): string | null {
   if (unpriced) return cost ? `≥ ${dollars(cost)}` : 'unpriced'
   return cost === null || cost === undefined ? null : dollars(cost)
 }

@@ -4,6 +4,11 @@ import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {group, leaf} from '../options.ts'
 import type {TableColumn} from '../table.ts'
+import {added} from './mcp-add.ts'
+import {called} from './mcp-call.ts'
+import {connected} from './mcp-connect.ts'
+import {mcpLogs} from './mcp-logs.ts'
+import {tools} from './mcp-tools.ts'
 
 type Capability = RowOf<'mcp_integrations.list_capabilities'>
 
@@ -28,7 +33,12 @@ const COLUMNS: readonly TableColumn<ChangeRow>[] = [
 
 /** `gateway mcp`: what servers of tools offer, and what of it changed. */
 export function mcp(): Command {
-  return group('mcp', 'Servers of tools: try and read them, and approve what they changed', [
+  return group('mcp', 'Servers of tools: add, try and call them, and approve what they changed', [
+    added(),
+    tools(),
+    called(),
+    connected(),
+    mcpLogs(),
     tried(),
     synced(),
     difference(),

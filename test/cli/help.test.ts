@@ -44,7 +44,7 @@ test('these are the commands', () => {
       verb => `mcp-servers ${verb}`,
     ),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `mcp-oauth-clients ${verb}`),
-    ...['test', 'sync', 'diff', 'approve'].map(verb => `mcp ${verb}`),
+    ...['add', 'tools', 'call', 'connect', 'logs', 'test', 'sync', 'diff', 'approve'].map(verb => `mcp ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `deployments ${verb}`),
     ...['create', 'list', 'show', 'update', 'publish', 'label', 'versions', 'render', 'run', 'delete'].map(
       verb => `prompts ${verb}`,

@@ -3,6 +3,18 @@ export const UNRUN: Readonly<Record<string, string>> = {
   'gateway pricing diff https://prices.example.com/list.json': 'asks a host elsewhere',
   'gateway pricing sync https://prices.example.com --provider openai anthropic --from 2030-01-01':
     'asks a host elsewhere',
+  'gateway mcp tools docs': 'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp tools docs --json': 'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp call docs search --arg query=billing --arg limit=5':
+    'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp call docs search --json-args \'{"query": "billing"}\' --json':
+    'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp connect docs': 'a person signs in: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp connect docs --timeout 60': 'a person signs in: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp add tickets https://mcp.example.com/mcp --workspace research':
+    'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp add tickets https://mcp.example.com/mcp --workspace research --header authorization="Bearer $TOKEN"':
+    'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
   'gateway mcp test house-docs': 'asks a host elsewhere',
   'gateway mcp test docs --server': 'asks a host elsewhere',
   'gateway sso test entra': 'asks a host elsewhere',

@@ -125,13 +125,14 @@ async function start(
 ): Promise<string> {
   const shown = app.first_run && tellFirstRun(app.first_run, settings.data_dir, world)
   if (shown?.to === 'file') log.info({path: shown.path}, 'first run: the keys are in a file')
-  const {url} = await app.listen().catch((cause: NodeJS.ErrnoException) => {
+  const {url, mcp_url} = await app.listen().catch((cause: NodeJS.ErrnoException) => {
     throw listenFault(cause, settings)
   })
   // When both are one terminal, once is enough.
-  if (!world.stdout.isTTY || !world.stderr.isTTY) log.info({url}, 'listening')
+  if (!world.stdout.isTTY || !world.stderr.isTTY) log.info({url, ...(mcp_url !== undefined && {mcp_url})}, 'listening')
   if (!world.stdout.isTTY) return url
   world.stdout.write(`Listening on ${url}\n`)
+  if (mcp_url !== undefined) world.stdout.write(`MCP alone is on ${mcp_url}\n`)
   if (shown?.to === 'terminal') world.stdout.write(`\n${demo ? tryIt(url, app.first_run!) : nextSteps(place)}\n`)
   return url
 }
@@ -157,8 +158,11 @@ const LISTENING: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is no address of this machine. Choose another with --host',
 }
 
-function listenFault(cause: NodeJS.ErrnoException, {host, port}: Settings): unknown {
-  const why = LISTENING[cause.code ?? '']
+function listenFault(cause: NodeJS.ErrnoException & {readonly port?: number}, settings: Settings): unknown {
+  const {host, mcp_port} = settings
+  const {port = settings.port} = cause
+  const is_mcp = port === mcp_port && port !== settings.port
+  const why = LISTENING[cause.code ?? '']?.replace('--port', is_mcp ? '--mcp-port' : '--port')
   if (!why) return cause
   return new CommandFault(`The address ${host.includes(':') ? `[${host}]` : host}:${port} ${why}.`, {
     exit: EXIT.failure,

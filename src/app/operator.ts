@@ -43,7 +43,7 @@ export async function openOperator(directory: DataDir, parts: RootParts): Promis
     async listen() {
       throw new Error('An operator does not listen.')
     },
-    reload: next => reload(next, {kept, log, server: undefined, governor: undefined}),
+    reload: next => reload(next, {kept, log, servers: [], governor: undefined}),
     flushed: async () => undefined,
     drain: async () => undefined,
     close: () => stack.disposeAsync(),

@@ -10,7 +10,7 @@ import {governed} from './connections.ts'
 export interface ReloadParts {
   readonly kept: Changeable
   readonly log: Log
-  readonly server: Server | undefined
+  readonly servers: readonly Server[]
   readonly governor: Governor | undefined
 }
 
@@ -20,10 +20,10 @@ const CERTIFICATE: ReadonlySet<Name> = new Set(['TLS_KEY', 'TLS_CERT', 'TLS_CA']
  * Takes over what `next` changes and may change while the gateway serves; all of it or, where it cannot be, nothing:
  * throws SettingsFault.
  */
-export function reload(next: Settings, {kept, log, server, governor}: ReloadParts): SettingsChanges {
+export function reload(next: Settings, {kept, log, servers, governor}: ReloadParts): SettingsChanges {
   const changes = kept.compare(next)
   const has_certificate = changes.taken.some(name => CERTIFICATE.has(name))
-  const was_tls = server !== undefined && 'setSecureContext' in server
+  const was_tls = servers.every(server => 'setSecureContext' in server) && servers.length > 0
   if (has_certificate && was_tls !== Boolean(next.tls_key && next.tls_cert)) {
     throw new SettingsFault([
       'TLS_KEY and TLS_CERT came or went: a listener becomes https, or plain http, at a restart alone.',
@@ -34,7 +34,8 @@ export function reload(next: Settings, {kept, log, server, governor}: ReloadPart
   const limits = governor && governed(next)
   kept.take(next, changes.taken)
   if (limits) governor.adjust(limits)
-  if (has_certificate) (server as TlsServer).setSecureContext(context) // open connections keep theirs
+  // open connections keep theirs
+  if (has_certificate) for (const server of servers) (server as TlsServer).setSecureContext(context)
   log.level = next.log_level
   return changes
 }

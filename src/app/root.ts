@@ -35,7 +35,7 @@ export interface App {
   /** Calls an operation with the operator's rights. */
   inject(request: InjectedRequest): Promise<{readonly status: number; readonly body: unknown}>
   /** Takes connections; says where. */
-  listen(): Promise<{readonly url: string}>
+  listen(): Promise<{readonly url: string /** Of MCP_PORT. */; readonly mcp_url?: string}>
   /** Resolves when the log holds every call that has ended. */
   flushed(): Promise<void>
   /**

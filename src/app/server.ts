@@ -27,6 +27,8 @@ export interface ServerParts {
   readonly version: string
   /** Mounts the administration. */
   readonly admin: (server: FastifyInstance) => void
+  /** False: the explorer and what later versions have are not here. @default true */
+  readonly is_whole?: boolean
   /** The data plane; without it (the operator on the command line) nothing under `/v1` is proxied. */
   readonly proxy?: CallProxy | undefined
   /** Of its connections. */
@@ -52,6 +54,7 @@ export function createServer({
   log,
   version,
   admin,
+  is_whole = true,
   proxy,
   governor = proxy && openGovernor(settings, log),
   answers,
@@ -72,8 +75,8 @@ export function createServer({
   if (proxy && governor) {
     server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
     attachFastPath(server.server, {takes: isReadWhole, handle: proxy.handle, governor})
-    govern(server.server, governor)
   }
+  if (governor) govern(server.server, governor)
   if (settings.enable_cors) answerPreflights(server, settings)
   server.get('/livez', (_, reply) => reply.send({status: 'ok'}))
   server.get('/readyz', async (_, reply) => {
@@ -93,8 +96,10 @@ export function createServer({
     )
   }
   admin(server)
-  mountLater(server, settings)
-  mountExplorer(server)
+  if (is_whole) {
+    mountLater(server, settings)
+    mountExplorer(server)
+  }
   if (proxy) mountProxy(server, proxy)
   server.setNotFoundHandler(notFound)
   // an unknown path is refused before a body is read
@@ -108,7 +113,7 @@ export function createServer({
  * data plane's, and the governor's for what comes before it. An offer to speak something else is passed over (RFC 9110,
  * section 7.8) unless we speak it there.
  */
-function listener(settings: Settings, answer: RequestListener) {
+export function listener(settings: Settings, answer: RequestListener) {
   const {tls_key: key, tls_cert: cert, tls_ca: ca, client_keep_alive_timeout_ms: keepAliveTimeout} = settings
   const options = {maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout, requestTimeout: 0, shouldUpgradeCallback: opens}
   return key && cert ? createHttpsServer({...options, key, cert, ca}, answer) : createHttpServer(options, answer)
@@ -162,7 +167,7 @@ export function corsHeaders(settings: Settings): (origin: string | undefined) =>
   }
 }
 
-function notFound({url, headers}: FastifyRequest, reply: FastifyReply) {
+export function notFound({url, headers}: FastifyRequest, reply: FastifyReply) {
   reply.header(`${ownHeaders(headers).prefix}-trace-id`, newTimeId(Date.now()))
   const {message, codes} = new Refusal('route.unknown', {path: url.split('?', 1)[0]!})
   return reply.code(404).send({success: false, ok: false, message, data: {message, errorCode: codes.admin}})
@@ -187,7 +192,7 @@ const OWN_PAGES = /^\/v[12]\/auth\//
 /** OAuth of MCP says itself which of its endpoints pages of other origins may read. */
 const OAUTH = /^\/(?:oauth|\.well-known)\//
 
-function answerPreflights(server: FastifyInstance, settings: Settings) {
+export function answerPreflights(server: FastifyInstance, settings: Settings) {
   const allowed = corsHeaders(settings)
   const {cors_allowed_methods: methods, cors_allowed_headers: headers} = settings
   server.addHook('onRequest', async (request, reply) => {

@@ -1,3 +1,4 @@
+import type {FastifyInstance} from 'fastify'
 import {type FirstRun, firstRun} from '../admin/first-run.ts'
 import {mountAdmin} from '../admin/http.ts'
 import {mcpBase} from '../admin/link-base.ts'
@@ -33,6 +34,7 @@ import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
+import {createMcpListener} from './mcp-listener.ts'
 import {externalStarts, mountUpstreamSignIn, upstreamLinks} from './mcp-sign-in.ts'
 import {openOAuth} from './oauth.ts'
 import {OpenAnswers} from './open-answers.ts'
@@ -100,13 +102,13 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     refreshPrices: sources.refreshes,
     reconciler: plane.limits.reconciler,
     ask_again: plane.ask_again,
-    mcp: mcp.syncs,
+    ...(settings.mcp_enabled && {mcp: mcp.syncs}),
     certificates: watchOf({settings, store, connections, saml: providers.saml}),
   })
   stack.defer(() => background.close())
   const reads = await openReads(store_options, log)
   if (reads) stack.defer(() => reads.close())
-  const serving = {plane, reads: reads?.db, mcp: mcp.syncs}
+  const serving = {plane, reads: reads?.db, mcp: mcp.port}
   const environment_connection = connections.of_environment
   const {services, exports, operator} = await openAdministration(
     {...data, sources, explaining, tokens, sign_in_needs, providers, environment_connection, serving},
@@ -120,8 +122,13 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const scim = scimServices({settings, store, log, now})
   const answers = new OpenAnswers()
   const faces = {services, scim, sign_in, oauth: oauth.services}
-  const server = openServer({settings, log, governor, answers, plane, mcp, ...faces, background})
-  stack.defer(() => server.close())
+  const parts_of_servers = {settings, log, governor, answers, plane, mcp, ...faces, background}
+  const mcp_server = settings.mcp_port === undefined ? null : openMcpServer(parts_of_servers)
+  const server = openServer(parts_of_servers, mcp_server)
+  const servers = [server, ...(mcp_server ? [mcp_server] : [])]
+  stack.defer(async () => {
+    await Promise.all(servers.map(each => each.close()))
+  })
   return {
     role: 'server',
     settings,
@@ -129,15 +136,18 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     notes,
     inject: async request => injectInto(await operator.open(), request),
     async listen() {
-      const url = await server.listen({host: settings.host, port: settings.port})
-      return {url: settings.tls_key && settings.tls_cert ? url.replace('http:', 'https:') : url}
+      const {host, port, mcp_port} = settings
+      // the probes of the first port pass when both take connections
+      const mcp_url = mcp_server && secured(await mcp_server.listen({host, port: mcp_port!}), settings)
+      const url = secured(await server.listen({host, port}), settings)
+      return {url, ...(mcp_url !== null && {mcp_url})}
     },
-    reload: next => reload(next, {kept, log, server: server.server, governor}),
+    reload: next => reload(next, {kept, log, servers: servers.map(each => each.server), governor}),
     flushed: () => records.flushed(FLUSHED_MS),
     async drain() {
       void background.schedule.close()
       const limit_ms = settings.drain_timeout_ms
-      await Promise.all([mcp.door.drain(limit_ms), shutDown({server, proxy: plane.proxy, answers, limit_ms})])
+      await Promise.all([mcp.door.drain(limit_ms), shutDown({servers, proxy: plane.proxy, answers, limit_ms})])
     },
     close: () => stack.disposeAsync(),
   }
@@ -204,43 +214,53 @@ interface ServerParts {
   readonly background: Background
 }
 
-/** The server of both planes. */
-function openServer({
-  settings,
-  log,
-  governor,
-  answers,
-  plane,
-  mcp,
-  services,
-  scim,
-  sign_in,
-  oauth,
-  background,
-}: ServerParts) {
+/** Mounts what clients of MCP reach: servers, their OAuth, their registry. */
+function mountMcpPlane(instance: FastifyInstance, {mcp, services, oauth}: ServerParts) {
+  mountMcpRegistry(instance, {...services, base_url: mcpBase(services)})
+  mountOAuth(instance, {...oauth, upstreamLink: upstreamLinks(mcp), externalStart: externalStarts(mcp)})
+  mountMcp(instance, mcp.door)
+  mountUpstreamSignIn(instance, mcp, oauth)
+}
+
+function openMcpServer(parts: ServerParts) {
+  const {settings, log, governor, answers} = parts
+  return createMcpListener({
+    ...{settings, log, version, governor, answers},
+    mount: instance => mountMcpPlane(instance, parts),
+  })
+}
+
+function secured(url: string, {tls_key, tls_cert}: Settings): string {
+  return tls_key && tls_cert ? url.replace('http:', 'https:') : url
+}
+
+/** The server of both planes; of MCP alone with SERVER_MODE=mcp. */
+function openServer(parts: ServerParts, mcp_server: FastifyInstance | null) {
+  const {settings, log, governor, answers, plane, mcp, services, scim, sign_in, background} = parts
+  const is_whole = settings.server_mode !== 'mcp'
+  const lacking = () => (mcp_server?.server.listening === false ? 'MCP_PORT takes no connections' : null)
   return createServer({
     settings,
     log,
     governor,
     answers,
     version,
+    is_whole,
     admin(instance) {
-      mountAdmin(instance, OPERATIONS, services)
-      mountScim(instance, scim)
+      if (is_whole) {
+        mountAdmin(instance, OPERATIONS, services)
+        mountScim(instance, scim)
+      }
+      // people sign in here for MCP clients as well
       mountSignIn(instance, sign_in)
-      if (!settings.mcp_enabled) return
-      mountMcpRegistry(instance, {...services, base_url: mcpBase(services)})
-      mountOAuth(instance, {...oauth, upstreamLink: upstreamLinks(mcp), externalStart: externalStarts(mcp)})
-      mountMcp(instance, mcp.door)
-      mountUpstreamSignIn(instance, mcp, oauth)
+      if (settings.mcp_enabled) mountMcpPlane(instance, parts)
     },
-    proxy: plane.proxy,
+    ...(is_whole && {proxy: plane.proxy}),
     metrics: shared(async () => (await plane.metrics()) + (await mcp.metrics()) + (await background.metrics())),
-    unready: () => plane.unready(),
+    unready: async () => (await plane.unready()) ?? lacking(),
     degraded: () => plane.degraded(),
   })
 }
-
 /** Runs `work` once for all callers while it is in progress: a page of metrics takes megabytes. */
 function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let under_way: Promise<T> | null = null

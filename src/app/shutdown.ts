@@ -3,7 +3,8 @@ import type {CallProxy} from '../proxy/proxy.ts'
 import type {OpenAnswers} from './open-answers.ts'
 
 export interface ShutDown {
-  readonly server: FastifyInstance
+  /** Listeners, whose connections end last. */
+  readonly servers: readonly FastifyInstance[]
   readonly proxy: CallProxy
   /** Of sign-ins and of the administration. */
   readonly answers: Pick<OpenAnswers, 'ended'>
@@ -17,17 +18,19 @@ const LAST_ANSWERS_MS = 1000
 const LATEST_MS = 400
 
 /**
- * Ends a server's calls and then its connections, whatever is open on them: calls and other requests have `limit_ms`,
- * then answers that are leaving have a moment, then every socket is destroyed.
+ * Ends the calls of servers and then their connections, whatever is open on them: calls and other requests have
+ * `limit_ms`, then answers that are leaving have a moment, then every socket is destroyed.
  */
-export async function shutDown({server, proxy, answers, limit_ms}: ShutDown): Promise<void> {
+export async function shutDown({servers, proxy, answers, limit_ms}: ShutDown): Promise<void> {
   const until = performance.now() + limit_ms + LATEST_MS
   await proxy.drain(limit_ms)
   await answers.ended(until - LATEST_MS - performance.now())
   const timer = setTimeout(
-    () => server.server.closeAllConnections(),
+    () => {
+      for (const {server} of servers) server.closeAllConnections()
+    },
     Math.max(0, Math.min(LAST_ANSWERS_MS, until - performance.now())),
   )
-  await server.close()
+  await Promise.all(servers.map(server => server.close()))
   clearTimeout(timer)
 }

@@ -14,6 +14,7 @@ export function contradictions(settings: Partial<Settings>, given: (name: Name) 
     ...database(settings, given),
     ...databaseTls(settings, given),
     ...listener(given),
+    ...mcpListener(settings, given),
     ...connections(settings, given),
     ...clouds(settings, given),
     ...mail(settings, given),
@@ -68,6 +69,18 @@ function listener(given: (name: Name) => boolean): string[] {
     ...pair('TLS_CERT', 'TLS_KEY', given),
     ...(alone ? ['TLS_CA would have no effect without TLS_CERT and TLS_KEY.'] : []),
   ]
+}
+
+function mcpListener(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {
+  const {port, mcp_port, mcp_enabled, server_mode} = settings
+  const wrong: string[] = []
+  if (mcp_port !== undefined && mcp_port !== 0 && mcp_port === port)
+    wrong.push(`MCP_PORT and PORT are both ${port}: MCP is served there anyway. Leave MCP_PORT out, or change it.`)
+  if (given('MCP_PORT') && mcp_enabled === false) wrong.push('MCP_PORT would have no effect with MCP_ENABLED=OFF.')
+  if (server_mode !== 'mcp') return wrong
+  if (mcp_enabled === false) wrong.push('SERVER_MODE=mcp would serve nothing with MCP_ENABLED=OFF.')
+  if (given('MCP_PORT')) wrong.push('MCP_PORT would have no effect with SERVER_MODE=mcp: PORT serves MCP alone.')
+  return wrong
 }
 
 function connections(settings: Partial<Settings>, given: (name: Name) => boolean): string[] {

@@ -1,4 +1,15 @@
-import {listOf, milliseconds, origins, RSA_KEY, type SettingKind, switched, trueFalse, url, whole} from './kinds.ts'
+import {
+  listOf,
+  milliseconds,
+  origins,
+  RSA_KEY,
+  type SettingKind,
+  switched,
+  trueFalse,
+  url,
+  whole,
+  word,
+} from './kinds.ts'
 import type {Setting} from './setting.ts'
 
 const ORIGIN = url('an origin such as https://mcp.example.com, without a path or a slash at its end', [
@@ -28,6 +39,21 @@ export const MCP = {
     fallback: 'ON',
     group: 'MCP',
     meaning: 'OFF: no MCP server is served. Its administration stays.',
+  },
+  MCP_PORT: {
+    kind: whole(0, 65_535),
+    group: 'MCP',
+    meaning:
+      'A second port that serves MCP servers, their OAuth and registry, and /health alone, with the address and ' +
+      'certificate of the first; unset: PORT serves them alone. 0 takes any free one.',
+  },
+  SERVER_MODE: {
+    kind: word('gateway', 'all', 'mcp'),
+    fallback: 'all',
+    group: 'MCP',
+    meaning:
+      'mcp: PORT serves what MCP_PORT would, and probes and metrics; no calls of models, no administration, no ' +
+      'sign-in. all and gateway: everything.',
   },
   MCP_REQUEST_TIMEOUT_MS: {
     kind: milliseconds,

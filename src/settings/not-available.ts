@@ -12,9 +12,9 @@ const OFF = ['OFF', 'false'] as const
 
 // biome-ignore format: a table is read by its lines
 export const NOT_AVAILABLE: readonly Area[] = [
-  {area: 'further listeners', variables: {MCP_PORT: ['8788'], GRPC_PORT: ['8789']}},
+  {area: 'further listeners', variables: {GRPC_PORT: ['8789']}},
   {area: 'a separate control plane', instead: 'one process is gateway and control plane', variables: {
-    SERVER_MODE: ['gateway'], PRIVATE_DEPLOYMENT: ['ON', 'OFF'], HYBRID_DEPLOYMENT: OFF, MANAGED_DEPLOYMENT: OFF, DISABLE_ORG_CREATION: OFF,
+    PRIVATE_DEPLOYMENT: ['ON', 'OFF'], HYBRID_DEPLOYMENT: OFF, MANAGED_DEPLOYMENT: OFF, DISABLE_ORG_CREATION: OFF,
     CONTROL_PANEL_URL: NONE, GATEWAY_BASE_URL: NONE, INTERNAL_GATEWAY_URL: NONE, GATEWAY_CLIENT_AUTH: NONE,
     GATEWAY_CACHE_MODE: ['SELF'], SKIP_DATAPLANE_CONFIG_CHECK: OFF, FETCH_SETTINGS_FROM_FILE: OFF, CONFIG_READER_PATH: NONE,
   }},

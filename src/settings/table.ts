@@ -57,7 +57,12 @@ const DB_SSL = word('DISABLED', 'PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_ID
 export const SETTINGS = {
   HOST: {kind: listenAddress, fallback: '127.0.0.1', group: 'Listening', meaning: 'Address to listen on; 0.0.0.0 or :: for every interface.'},
   PORT: {kind: whole(0, 65_535), fallback: '8787', group: 'Listening', meaning: 'TCP port to listen on; 0 takes any free one.'},
-  TRUSTED_PROXIES: {kind: ranges, fallback: '', group: 'Listening', meaning: 'Addresses and CIDR ranges of proxies before the gateway. Behind these the address of a client, for the audit log and for limits by address, is that of X-Forwarded-For or Forwarded; else that of the connection.'},
+  TRUSTED_PROXIES: {
+    ...{kind: ranges, fallback: '', group: 'Listening'},
+    meaning:
+      'Addresses and CIDR ranges of proxies before the gateway. Behind these the address of a client, for the audit ' +
+      'log and for limits by address, is that of X-Forwarded-For or Forwarded; else that of the connection.',
+  },
   TLS_KEY: {kind: PRIVATE_KEY, group: 'Listening', secret: true, path: true, reloads: true, meaning: 'Private key of the listener; with TLS_CERT it serves https.'},
   TLS_CERT: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, reloads: true, meaning: 'Certificate of the listener, followed by its chain.'},
   TLS_CA: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, reloads: true, meaning: 'Certificate authorities that the listener trusts for client certificates.'},

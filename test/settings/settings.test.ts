@@ -413,7 +413,7 @@ describe('documented variables of later versions', () => {
 
   test('set to what they are by default, or to nothing, they may stand', () => {
     const env = {
-      MCP_PORT: '8788',
+      GRPC_PORT: '8789',
       LOG_STORE: 'control_plane',
       CACHE_STORE: 'redis',
       LOKI_HOST: '',

@@ -17,6 +17,8 @@ export interface LogRow {
 /** A whole gateway on a free port, over a data directory of its own. */
 export interface TestGateway {
   readonly url: string
+  /** Of MCP_PORT, where it is set. */
+  readonly mcp_url?: string
   readonly app: App
   readonly folder: string
   /** Lines of the process log. */
@@ -65,7 +67,10 @@ export async function startGateway(
     log,
     ...(PORTS_ARE_LATE && {ports: latePorts}),
   })
-  const {url} = await app.listen()
+  const {url, mcp_url} = await app.listen().catch(async fault => {
+    await app.close()
+    throw fault
+  })
   const admin = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const reply = await app.inject({method, url: `/v1${path}`, body})
     if (reply.status !== 200)
@@ -76,6 +81,7 @@ export async function startGateway(
     fetch(url + path, {...init, headers: {'x-gateway-api-key': WORKSPACE_KEY, ...init.headers}})
   return {
     url,
+    ...(mcp_url !== undefined && {mcp_url}),
     app,
     folder,
     lines,

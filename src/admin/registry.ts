@@ -26,6 +26,7 @@ import {mcpIntegrations} from './mcp/integrations.ts'
 import {mcpOauthClients} from './mcp/oauth-clients.ts'
 import {mcpServers} from './mcp/servers.ts'
 import {mcpTests} from './mcp/tests.ts'
+import {mcpTokens} from './mcp/tokens.ts'
 import {mcpUserAccess} from './mcp/user-access.ts'
 import {mcpIntegrationWorkspaces} from './mcp/workspaces.ts'
 import {members} from './members.ts'
@@ -101,6 +102,7 @@ const SERVED = withOpenapi([
   ...mcpCapabilities,
   ...mcpUserAccess,
   ...mcpConnections,
+  ...mcpTokens,
   ...mcpTests,
   ...deployments,
   ...scimMappings,

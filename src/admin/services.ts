@@ -12,6 +12,7 @@ import type {LookForTxt} from '../ports/dns/txt.ts'
 import type {LetterFacts} from '../ports/mail/mail-templates.ts'
 import type {Pricing} from '../pricing/open.ts'
 import type {Explain} from '../schema/explanations.ts'
+import type {McpTokensUpdate} from '../schema/mcp-connections.ts'
 import type {TriedMcpServer} from '../schema/mcp-tests.ts'
 import type {LogBodies, Settlement} from '../schema/records.ts'
 import type {OpenReplay} from '../schema/replays.ts'
@@ -44,6 +45,14 @@ export interface DomainProofs {
 export interface McpPort {
   /** Probes a server, as a user where one is named; whatever happens is in what it gives, within its time. */
   tried(integration: McpIntegrationsTable, user_id: string | null): Promise<TriedMcpServer>
+  /** JSON object of tokens that a user brings, as connections keep them; `before`: what the user had. */
+  givenTokens(
+    integration: McpIntegrationsTable,
+    given: McpTokensUpdate,
+    before: McpConnectionsTable | undefined,
+  ): object
+  /** Has the tokens of a connection that was deleted revoked at its server; at its leisure, whatever comes of it. */
+  revokeTokens(connection: McpConnectionsTable): void
   /** Reads a server now, where this process does so; a row says that it is due. */
   wake(integration_id: string): void
 }
@@ -87,8 +96,6 @@ export interface AdminServices {
   readonly replay?: OpenReplay
   /** The services that the checks of a workspace's guardrails use when they are tried. */
   readonly check_services?: (workspace_id: string) => Promise<CheckServices>
-  /** Has the tokens of a connection that was deleted revoked at its server; at its leisure, and never rejects. */
-  revoke_mcp_tokens?(connection: McpConnectionsTable): void
   now(): Date
   /** Notes a fault of our own, with its cause, under the id that the reply carries. */
   failed?(cause: unknown, where: {readonly operation: string; readonly request_id: string}): void

@@ -6,6 +6,7 @@ import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
 import {McpCredentials} from '../mcp/credentials/credentials.ts'
+import type {CredentialServices} from '../mcp/credentials/services.ts'
 import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
 import type {CredentialsFor} from '../mcp/sync/services.ts'
 import {McpSyncs} from '../mcp/sync/syncs.ts'
@@ -15,6 +16,7 @@ import {pinMails} from '../workers/mcp-pin-mail.ts'
 import {openEgress} from './egress.ts'
 import {lettersToSend} from './mail-texts.ts'
 import {syncCredential} from './mcp-sync-credential.ts'
+import {mcpTokens} from './mcp-tokens.ts'
 
 export interface McpSyncParts {
   readonly settings: Settings
@@ -31,6 +33,7 @@ export interface McpSyncParts {
 
 export interface OpenMcpSyncs {
   readonly syncs: McpSyncs
+  readonly port: McpPort
   close(): Promise<void>
 }
 
@@ -38,11 +41,13 @@ export interface OpenMcpSyncs {
 export function openMcpSyncs({settings, store, seal, log, now, ...parts}: McpSyncParts): OpenMcpSyncs {
   const [egress, stream_egress] = [openEgress(settings), openEgress(settings)]
   const {steady = () => performance.now(), changed} = parts
-  const own = new McpCredentials({
+  const services: CredentialServices = {
     ...{store, seal, log, wall: now, steady, after, settings, random_bytes: randomBytes},
     fetch: walledFetch({egress, after}),
     base_url: mcpBase({settings}),
-  })
+  }
+  const own = new McpCredentials(services)
+  const tokens = mcpTokens(services)
   const {credentialsFor = syncCredential(own, store)} = parts
   const syncs = new McpSyncs({
     ...{store, log, credentialsFor},
@@ -56,8 +61,13 @@ export function openMcpSyncs({settings, store, seal, log, now, ...parts}: McpSyn
   })
   return {
     syncs,
+    port: {
+      ...tokens,
+      tried: (integration, user_id) => syncs.tried(integration, user_id),
+      wake: id => void (settings.mcp_enabled && syncs.wake(id)),
+    },
     async close() {
-      await syncs.close()
+      await Promise.all([syncs.close(), tokens.close()])
       await Promise.all([egress.destroy(), stream_egress.destroy()])
     },
   }
@@ -66,12 +76,15 @@ export function openMcpSyncs({settings, store, seal, log, now, ...parts}: McpSyn
 /** Tries servers for an operator's command, opened by the first that is tried; what is due a gateway reads. */
 export function openMcpTries(parts: McpSyncParts): {readonly port: McpPort; close(): Promise<void>} {
   let open: OpenMcpSyncs | undefined
+  const opened = () => {
+    open ??= openMcpSyncs(parts)
+    return open.port
+  }
   return {
     port: {
-      tried(integration, user_id) {
-        open ??= openMcpSyncs(parts)
-        return open.syncs.tried(integration, user_id)
-      },
+      tried: (integration, user_id) => opened().tried(integration, user_id),
+      givenTokens: (...given) => opened().givenTokens(...given),
+      revokeTokens: connection => opened().revokeTokens(connection),
       wake: () => undefined,
     },
     close: async () => open?.close(),

@@ -2,6 +2,7 @@ import {randomBytes} from 'node:crypto'
 import type {FastifyInstance} from 'fastify'
 import {Registry} from 'prom-client'
 import {mcpBase} from '../admin/link-base.ts'
+import type {McpPort} from '../admin/services.ts'
 import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
@@ -22,6 +23,7 @@ import type {McpSyncs} from '../mcp/sync/syncs.ts'
 import type {ProxyServices} from '../proxy/services.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
+import {mcpConnectionTimes} from '../store/mcp-connections.ts'
 import {type McpServerForCall, mcpServersForCalls} from '../store/mcp-for-call.ts'
 import {changeMcpSession, findMcpSession, insertMcpSession, removeMcpSession} from '../store/mcp-sessions.ts'
 import type {Remembered} from '../store/remembered.ts'
@@ -50,6 +52,8 @@ export interface McpParts {
 export interface McpPlane {
   readonly door: McpDoor
   readonly syncs: McpSyncs
+  /** For the administration. */
+  readonly port: McpPort
   readonly credentials: McpCredentials
   readonly credential_services: CredentialServices
   readonly remembered: readonly Remembered[]
@@ -72,7 +76,11 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     random_bytes: randomBytes,
   }
   const credentials = new McpCredentials(credential_services)
-  const {syncs, close: closeSyncs} = openMcpSyncs({
+  const {
+    syncs,
+    port,
+    close: closeSyncs,
+  } = openMcpSyncs({
     ...{settings, store, seal, log, now, steady},
   })
   const registry = new Registry()
@@ -129,6 +137,11 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     findOAuthCaller,
     findWorkspaceLimits: (organisation_id, workspace_id) => workspaceLimits(store, organisation_id, workspace_id),
     credentials,
+    signInTimes: of =>
+      mcpConnectionTimes(
+        store.db,
+        of.map(({server_id}) => server_id),
+      ),
     sighted: (integration, method, entries) =>
       void syncs
         .sighted(integration, method, entries)
@@ -151,8 +164,9 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   mcpGauges(registry, () => door.sizes())
   return {
     metrics: () => registry.metrics(),
-    ...{door, credentials, credential_services, syncs},
+    ...{door, credentials, credential_services, syncs, port},
     remembered: [
+      {of: new Set(['mcp_connections']), forget: () => door.signInsChanged()},
       ...policies.remembered,
       ...guards.remembered,
       ...servers.remembered.map(({of, forget}) => ({

@@ -17,6 +17,7 @@ import {ToolBook} from './relay/tool-book.ts'
 import {admittedCaller} from './serve/callers.ts'
 import {ClientReply} from './serve/client-reply.ts'
 import {faultOf, headersOfFault} from './serve/end.ts'
+import {EndedSignIns} from './serve/ended-sign-ins.ts'
 import type {McpExchange, ServingParts} from './serve/exchange.ts'
 import type {HeldRelay} from './serve/held-relay.ts'
 import {serveDelete, serveHandshake, serveLegacy} from './serve/legacy.ts'
@@ -45,6 +46,8 @@ export interface McpDoor {
   changed(): void
   /** The connections, sessions and calls that this process holds now. */
   sizes(): {readonly connections: number; readonly sessions: number; readonly held_calls: number}
+  /** Rows of sign-ins at MCP servers were written, here or in another process. */
+  signInsChanged(): void
   /** Refuses new requests, and waits for those that are open. */
   drain(limit_ms: number): Promise<void>
   close(): Promise<void>
@@ -76,15 +79,18 @@ export function createDoor(services: McpServices, options: {readonly is_local: b
     work: new Set(),
   }
   const exchanges = new Exchanges(parts, options)
+  const ended = new EndedSignIns(parts, services)
   return {
     handle: (path, request, response) => exchanges.serve(path, request, response),
     changed: () => parts.list_changes.changed(),
     sizes: () => ({connections: pool.size, sessions: sessions.size, held_calls: held.size}),
+    signInsChanged: () => ended.changed(),
     drain(limit_ms) {
       draining.abort()
       return exchanges.drain(limit_ms)
     },
     async close() {
+      await ended.settled()
       held.close()
       sessions.close()
       await Promise.allSettled(parts.work)

@@ -115,6 +115,10 @@ export interface McpServices extends ChargeServices {
   findWorkspaceLimits(organisation_id: string, workspace_id: string): Promise<readonly EntityLimit[]>
   /** Headers and credentials for upstreams. */
   readonly credentials: Pick<McpCredentials, 'headersFor' | 'after401' | 'secondToken' | 'succeeded'>
+  /** When sign-ins of people at servers were made (ISO 8601), by `SERVER_ID USER_ID`; without those that are over. */
+  signInTimes(
+    of: readonly {readonly server_id: string; readonly user_id: string}[],
+  ): Promise<ReadonlyMap<string, string>>
   /** Takes entries of a list that passed, which the rows do not have. Never throws. */
   sighted(integration: McpIntegrationsTable, method: ListMethod, entries: readonly JsonObject[]): void
   /** A server gave notice that one of its lists is another. Never throws. */

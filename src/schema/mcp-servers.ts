@@ -97,24 +97,6 @@ export const UserAccessQuery = z.strictObject({
   search: z.string().min(1).max(255).optional(),
 })
 
-const Connections = {
-  /** @default the caller, where it is a user who is no admin */
-  user_id: z.string().min(1).max(255).optional().describe('The user whose sign-in it is.'),
-  workspace_id: Handle.optional().describe('The workspace that the server is in, by id or slug.'),
-}
-
-export const McpConnectionQuery = z.strictObject(Connections)
-
-export const McpConnectionsQuery = z.strictObject({...pageParams({most: 500}), ...Connections})
-
-/** The sign-in of a user at the server behind an MCP server. */
-export const McpConnectionRow = z.strictObject({
-  user_id: z.string(),
-  connected: z.boolean(),
-  created_at: z.iso.datetime(),
-  last_updated_at: z.iso.datetime(),
-})
-
 const Default = z.enum(['allow', 'deny'])
 
 export const UserAccessList = z.strictObject({
@@ -132,6 +114,13 @@ export const UserAccessList = z.strictObject({
   default_user_access: Default,
   total: z.int(),
   has_more: z.boolean(),
+})
+
+export const UserAccessCheck = z.strictObject({
+  allowed: z.boolean(),
+  /** Null: the caller is no user. */
+  user_id: z.string().nullable(),
+  mcp_server_id: z.uuid(),
 })
 
 export const UserAccessUpdate = z

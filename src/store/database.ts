@@ -205,6 +205,7 @@ export type CacheName =
   | 'policies'
   | 'prompts'
   | 'mcp'
+  | 'mcp_connections'
 
 export type TableName = keyof Database
 

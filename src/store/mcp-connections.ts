@@ -158,6 +158,27 @@ export function listMcpConnections(
   return paged(rows.selectAll().orderBy('created_at', 'desc').orderBy('user_id'), page)
 }
 
+/** Servers in one query. */
+const MOST_SERVERS = 200
+
+/** When the connections of people at these servers were made, by `SERVER_ID USER_ID`. */
+export async function mcpConnectionTimes(
+  db: Db,
+  mcp_server_ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(mcp_server_ids)]
+  const times = new Map<string, string>()
+  for (let at = 0; at < ids.length; at += MOST_SERVERS) {
+    const rows = await db
+      .selectFrom('mcp_connections')
+      .select(['mcp_server_id', 'user_id', 'created_at'])
+      .where('mcp_server_id', 'in', ids.slice(at, at + MOST_SERVERS))
+      .execute()
+    for (const {mcp_server_id, user_id, created_at} of rows) times.set(`${mcp_server_id} ${user_id}`, created_at)
+  }
+  return times
+}
+
 /** An integration with a server that is made of it, as connections name them. */
 export interface McpTargetRow {
   readonly integration: McpIntegrationsTable

@@ -30,6 +30,21 @@ export function findMcpRegistration(
     .executeTakeFirst()
 }
 
+/** The latest of an integration, at whichever authorization server. */
+export function findLatestMcpRegistration(
+  db: Db,
+  mcp_integration_id: string,
+): Promise<McpRegistrationsTable | undefined> {
+  return db
+    .selectFrom('mcp_registrations')
+    .selectAll()
+    .where('mcp_integration_id', '=', mcp_integration_id)
+    .orderBy('created_at', 'desc')
+    .orderBy('issuer')
+    .limit(1)
+    .executeTakeFirst()
+}
+
 /** Writes a registration in place of the one that was there. */
 export async function putMcpRegistration(db: Db, row: McpRegistrationsTable) {
   const {mcp_integration_id: _, issuer: __, ...change} = row

@@ -127,6 +127,16 @@ export function listMcpUsers(
   return paged(users.orderBy('u.email').orderBy('m.user_id'), page)
 }
 
+/** The switch of a user at a server; undefined where there is none. */
+export function findMcpUser(db: Db, mcp_server_id: string, user_id: string) {
+  return db
+    .selectFrom('mcp_server_users')
+    .select('enabled')
+    .where('mcp_server_id', '=', mcp_server_id)
+    .where('user_id', '=', user_id)
+    .executeTakeFirst()
+}
+
 export async function putMcpUser(db: Db, row: {mcp_server_id: string; user_id: string; enabled: 0 | 1}) {
   await db
     .insertInto('mcp_server_users')

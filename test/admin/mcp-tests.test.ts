@@ -33,6 +33,8 @@ beforeAll(async () => {
         return outcome
       },
       wake: id => void woken.push(id),
+      givenTokens: () => ({}),
+      revokeTokens: () => undefined,
     },
   })
   const made = async (path: string, body: object) => {

@@ -21,14 +21,12 @@ const LATER: Readonly<Record<string, string>> = {
   'generations.create':
     'its path, /v1/v1/prompts/{id}/generate, is one that no reference has: prompts.completions took its place',
   'mcpIntegrations.capabilities.update': 'there is nothing to switch before a sync',
-  'mcpServers.getTokens': 'OAuth tokens of a server: come later',
+  'mcpServers.getTokens': 'a user has them: called in mcp-tokens.test.ts',
   'mcpServers.setTokens': 'the same',
   'mcpServers.deleteTokens': 'the same',
-  'mcpServers.getClientInfo': 'the same',
   'mcpServers.capabilities.update': 'there is nothing to switch before a sync',
   'mcpServers.connections.list': 'no person has signed in at a server here',
   'mcpServers.connections.delete': 'the same',
-  'mcpServers.userAccess.check': 'of the gateway that serves MCP',
 }
 const methodsUnder = (path: string) =>
   adminMethods().flatMap(method => (method.startsWith(`${path}.`) ? [method.slice(path.length + 1)] : []))
@@ -435,6 +433,8 @@ describe('the unmodified portkey-ai SDK', () => {
     await mcpServers.userAccess.update({...at, default_user_access: 'deny'})
     expect(plain(await mcpServers.userAccess.list(at))).toMatchObject({default_user_access: 'deny'})
     expect(plain(await mcpServers.metadata.get(at))).toMatchObject({sync_status: expect.any(String)})
+    expect(plain(await mcpServers.userAccess.check(at))).toMatchObject({allowed: true, user_id: null})
+    expect(plain(await mcpServers.getClientInfo(at))).toMatchObject({client_id: null})
     const tried = {success: false, error: expect.any(String)}
     expect(plain(await mcpIntegrations.test({id}))).toMatchObject(tried)
     expect(plain(await mcpServers.test(at))).toMatchObject(tried)

@@ -54,6 +54,8 @@ const NO_MCP: McpPort = {
     error: 'the connection was refused',
   }),
   wake: () => undefined,
+  givenTokens: (_, {access_token}) => ({access_token}),
+  revokeTokens: () => undefined,
 }
 
 /**

@@ -2,10 +2,15 @@ import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
 import {isAllowed} from '../../identity/access.ts'
 import {userOf} from '../../identity/subject.ts'
+import {McpConnectionQuery, McpConnectionRow, McpConnectionsQuery} from '../../schema/mcp-connections.ts'
 import {mcpList, mcpListOf, Success} from '../../schema/mcp-integrations.ts'
-import {McpConnectionQuery, McpConnectionRow, McpConnectionsQuery} from '../../schema/mcp-servers.ts'
 import {Handle} from '../../schema/names.ts'
-import {deleteMcpConnection, findMcpConnection, listMcpConnections} from '../../store/mcp-connections.ts'
+import {
+  deleteMcpConnection,
+  findMcpConnection,
+  listMcpConnections,
+  type McpConnectionKey,
+} from '../../store/mcp-connections.ts'
 import type {McpServerRow} from '../../store/mcp-servers.ts'
 import {type OperationCall, operation} from '../operation.ts'
 import {type CallerScope, found, invalid, isAdmin, namedWorkspace} from '../tenancy.ts'
@@ -42,7 +47,7 @@ export const mcpConnections = [
     params,
     query: McpConnectionQuery,
     reply: Success,
-    handle: deleted,
+    handle: endedConnection,
   }),
 ] as const
 
@@ -61,23 +66,31 @@ async function listed(call: OperationCall<typeof params, typeof McpConnectionsQu
  * Its tokens are gone with the reply; the server that gave them is requested to revoke them. A user who may read the
  * MCP server may end his own.
  */
-async function deleted(call: OperationCall<typeof params, typeof McpConnectionQuery>) {
+export async function endedConnection(call: OperationCall<typeof params, typeof McpConnectionQuery>) {
   const {actor, app, db, query} = call
-  const {id, mcp_integration_id, workspace_id} = await reachedServer(call, query.workspace_id)
+  const server = await reachedServer(call, query.workspace_id)
   const user_id = namedUser(call, query.user_id, userOf(actor.subject))
   if (user_id === undefined) throw invalid('user_id', 'is required where the caller is no user')
   const is_own = user_id === userOf(actor.subject) || user_id === NO_USER
   if (!is_own && !isAllowed(actor, ['mcp_servers.update']))
     throw new Refusal('scope.missing', {scope: 'mcp_servers.update'})
-  const key = {mcp_integration_id, mcp_server_id: id, user_id, organisation_id: actor.organisation_id}
+  const key = connectionKey(server, user_id)
   const connection = found(user_id === NO_USER ? undefined : await findMcpConnection(db, key), 'connection')
   await deleteMcpConnection(db, key)
-  call.afterCommit(() => app.revoke_mcp_tokens?.(connection))
-  call.auditTarget(id, workspace_id)
+  call.afterCommit(() => app.mcp?.revokeTokens(connection))
+  call.auditTarget(server.id, server.workspace_id)
   return {success: true as const}
 }
 
-async function reachedServer(
+/** The connection of a user at a server. */
+export function connectionKey(
+  {id, mcp_integration_id, organisation_id}: McpServerRow,
+  user_id: string,
+): McpConnectionKey {
+  return {mcp_integration_id, mcp_server_id: id, user_id, organisation_id}
+}
+
+export async function reachedServer(
   call: CallerScope & {readonly params: {readonly mcpServerId: string}},
   workspace: string | undefined,
 ): Promise<McpServerRow> {
@@ -90,7 +103,7 @@ async function reachedServer(
  * The user whose connection is meant; undefined: all. A caller who is no admin reaches his own alone. A caller who is
  * no user has to name one, but for the operator, who may list all.
  */
-function namedUser({actor}: CallerScope, named: string | undefined, usual: string | null): string | undefined {
+export function namedUser({actor}: CallerScope, named: string | undefined, usual: string | null): string | undefined {
   const own = userOf(actor.subject)
   if (own !== null && !isAdmin(actor)) return named === undefined || named === own ? own : NO_USER
   if (own === null && named === undefined && actor.subject.kind !== 'operator')

@@ -1,8 +1,10 @@
 import {z} from 'zod'
 import {Refusal} from '../../base/errors.ts'
+import {userOf} from '../../identity/subject.ts'
 import {mcpList, Success} from '../../schema/mcp-integrations.ts'
-import {UserAccessList, UserAccessQuery, UserAccessUpdate} from '../../schema/mcp-servers.ts'
+import {UserAccessCheck, UserAccessList, UserAccessQuery, UserAccessUpdate} from '../../schema/mcp-servers.ts'
 import {Handle} from '../../schema/names.ts'
+import type {Db} from '../../store/database.ts'
 import * as store from '../../store/mcp-servers.ts'
 import {findMember} from '../../store/members.ts'
 import {type OperationCall, operation} from '../operation.ts'
@@ -39,7 +41,36 @@ export const mcpUserAccess = [
     reply: Success,
     handle: updated,
   }),
+  operation({
+    id: 'mcp_servers.check_user_access',
+    tag,
+    method: 'GET',
+    path: `${path}/check`,
+    summary: 'Say whether the caller may use an MCP server',
+    scopes: ['mcp_servers.read'],
+    params,
+    reply: UserAccessCheck,
+    handle: checked,
+  }),
 ] as const
+
+/** A service is no user: it may use all that its workspace may. */
+async function checked(call: OperationCall<typeof params>) {
+  const server = await reachMcpServer(call, call.params.mcpServerId)
+  const user_id = userOf(call.actor.subject)
+  const allowed = user_id === null || (await isAdmitted(call.db, server, user_id))
+  return {allowed, user_id, mcp_server_id: server.id}
+}
+
+/** True for a person who may use a server. */
+export async function isAdmitted(
+  db: Db,
+  server: Pick<store.McpServerRow, 'id' | 'default_user_access'>,
+  user_id: string,
+): Promise<boolean> {
+  const own = await store.findMcpUser(db, server.id, user_id)
+  return own === undefined ? server.default_user_access === 'allow' : own.enabled === 1
+}
 
 async function listed(call: OperationCall<typeof params, typeof UserAccessQuery>) {
   const server = await reachMcpServer(call, call.params.mcpServerId)

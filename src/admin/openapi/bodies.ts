@@ -105,6 +105,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'mcp_servers.create': {name: 'Tickets for search', mcp_integration_id: 'tickets', workspace_id: 'search'},
   'mcp_servers.update': {description: 'Reads and writes tickets'},
   'mcp_servers.update_capabilities': {capabilities: [{name: 'create_ticket', type: 'tool', enabled: false}]},
+  'mcp_servers.set_tokens': {access_token: 'ACCESS', refresh_token: 'REFRESH'},
   'mcp_integrations.test': {},
   'mcp_integrations.sync': {},
   'mcp_servers.test': {},

@@ -6,7 +6,7 @@ import type {HeaderFields} from '../wire/header-values.ts'
 import type {ProbeCredential} from '../wire/upstream-era.ts'
 import {AuthServerFault} from './auth-server-fault.ts'
 import {openedConfiguration} from './configuration.ts'
-import {connectionHash} from './connection-hash.ts'
+import {connectionHash, type SignInOfPerson} from './connection-hash.ts'
 import {ConnectionUses} from './connection-uses.ts'
 import {forwardedHeaders, mergedHeaders, type UpstreamHeaders} from './header-rules.ts'
 import {Identities, identityNames} from './identity.ts'
@@ -39,6 +39,8 @@ export interface UpstreamCredential {
   readonly per_user: boolean
   /** Callers with different ones must not share a connection. */
   readonly connection_hash: string
+  /** The sign-in that they are of; null where they are no person's. */
+  readonly sign_in: SignInOfPerson | null
   /** A token was renewed for this request. */
   readonly refreshed: boolean
   /** How far a refusal of the upstream is a matter of a person (`UpstreamOptions`). */
@@ -154,6 +156,9 @@ export class McpCredentials {
     const about = {integration, client: client_headers, validated}
     const identity = await this.#identities.of(user_identity_forwarding, caller, about)
     const is_persons = integration.auth_type === 'oauth_auto'
+    const {user_id} = caller
+    const connected_at = token?.connected_at ?? null
+    const sign_in = user_id !== null && connected_at !== null ? {user_id, connected_at} : null
     return {
       headers: mergedHeaders({
         forwarded,
@@ -166,8 +171,9 @@ export class McpCredentials {
       connection_hash: connectionHash({
         forwarded,
         identity: identity.distinction,
-        user_id: is_persons ? caller.user_id : null,
+        sign_in,
       }),
+      sign_in,
       refreshed: token?.refreshed ?? false,
       credential: token?.refreshed ? 'standing' : PROBE_CREDENTIALS[integration.auth_type],
       token_id: token?.token_id ?? null,

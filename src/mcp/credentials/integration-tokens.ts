@@ -65,7 +65,7 @@ export class IntegrationTokens {
     const token_id = tokenId(tokens)
     if (tokens.settings_hash !== settings_hash || token_id === refused_id) return null
     const now_ms = this.#services.wall()
-    const token: UsableToken = {access_token: tokens.access_token, token_id, refreshed: false}
+    const token: UsableToken = {access_token: tokens.access_token, token_id, refreshed: false, connected_at: null}
     const is_past = (time: string | null) => time !== null && Date.parse(time) <= now_ms
     return {token, is_due: is_past(row.refresh_at), is_over: is_past(row.expires_at)}
   }
@@ -88,7 +88,7 @@ export class IntegrationTokens {
     }
     const first = {url: integration.url, issuer, given, tokens, scope}
     await keepTokens(this.#services, integrationKey(integration), first)
-    return {access_token: given.access_token, token_id: tokenId(given), refreshed: true}
+    return {access_token: given.access_token, token_id: tokenId(given), refreshed: true, connected_at: null}
   }
 }
 

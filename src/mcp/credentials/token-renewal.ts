@@ -21,6 +21,8 @@ export interface UsableToken {
   readonly token_id: string
   /** It was renewed for this call. */
   readonly refreshed: boolean
+  /** When the sign-in of a person was made that it came from, ISO 8601; null for that of an integration. */
+  readonly connected_at: string | null
 }
 
 interface TokenUse {
@@ -53,15 +55,15 @@ export class PersonTokens {
     if (!row || !isFor(row, use.integration)) return null
     const tokens = openedTokens(this.#services, row)
     const is_refused = use.refused_id !== null && tokenId(tokens) === use.refused_id
-    if (!is_refused && !isPast(row.refresh_at, this.#services.wall())) return usableOf(tokens, false)
+    if (!is_refused && !isPast(row.refresh_at, this.#services.wall())) return usableOf(tokens, false, row)
     const is_over = is_refused || isPast(row.expires_at, this.#services.wall())
-    if (tokens.refresh_token === null) return is_over ? null : usableOf(tokens, false)
+    if (tokens.refresh_token === null) return is_over ? null : usableOf(tokens, false, row)
     try {
       const renewed = await this.#renewed(use, tokenId(tokens))
-      return renewed.row && usableOf(openedTokens(this.#services, renewed.row), renewed.is_ours)
+      return renewed.row && usableOf(openedTokens(this.#services, renewed.row), renewed.is_ours, renewed.row)
     } catch (fault) {
       if (!(fault instanceof AuthServerFault)) throw fault
-      if (!is_over) return usableOf(tokens, false)
+      if (!is_over) return usableOf(tokens, false, row)
       if (fault.is_client_refused && !tokens.client.is_configured) return null
       throw fault
     }
@@ -154,6 +156,10 @@ function isPast(time: string | null, now_ms: number): boolean {
   return time !== null && Date.parse(time) <= now_ms
 }
 
-function usableOf(tokens: KeptTokens, refreshed: boolean): UsableToken {
-  return {access_token: tokens.access_token, token_id: tokenId(tokens), refreshed}
+function usableOf(
+  tokens: KeptTokens,
+  refreshed: boolean,
+  {created_at}: Pick<McpConnectionsTable, 'created_at'>,
+): UsableToken {
+  return {access_token: tokens.access_token, token_id: tokenId(tokens), refreshed, connected_at: created_at}
 }

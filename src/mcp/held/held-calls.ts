@@ -1,5 +1,6 @@
 import type {After} from '../../base/delay.ts'
 import {newId} from '../../base/ids.ts'
+import type {SignInAtServer} from '../pool/source.ts'
 
 /** A call of a modern client that waits at its upstream for the answer to a question. */
 export interface HeldCall {
@@ -7,9 +8,16 @@ export interface HeldCall {
   readonly principal: string
   /** The round whose answer is waited for. */
   readonly round: number
-  /** Ends it: `abandoned` where nothing came in time, `displaced` where its principal holds too many. */
-  readonly end: (why: 'abandoned' | 'displaced') => void
+  /** The sign-in of its person at the server; null where it needs none. */
+  readonly sign_in: SignInAtServer | null
+  readonly end: (why: EndOfHeld) => void
 }
+
+/**
+ * `abandoned` where nothing came in time, `displaced` where its principal holds too many, `disconnected` where the
+ * sign-in at the server ended.
+ */
+export type EndOfHeld = 'abandoned' | 'displaced' | 'disconnected'
 
 const HELD_MS = 10 * 60_000
 const MOST_OF_PRINCIPAL = 16
@@ -28,6 +36,10 @@ export class HeldCalls<C extends HeldCall> {
     return this.#held.size
   }
 
+  get calls(): C[] {
+    return [...this.#held.values()].map(({call}) => call)
+  }
+
   newId(): string {
     return newId()
   }
@@ -35,9 +47,9 @@ export class HeldCalls<C extends HeldCall> {
   /** Holds a call; the oldest of its principal makes room for a seventeenth, the oldest of all for one too many. */
   hold(call: C): void {
     const own = [...this.#held.values()].filter(({call: {principal}}) => principal === call.principal)
-    if (own.length >= MOST_OF_PRINCIPAL) this.#end(own[0]!.call, 'displaced')
-    else if (this.#held.size >= MOST) this.#end([...this.#held.values()][0]!.call, 'displaced')
-    const callOff = this.#after(HELD_MS, () => this.#end(call, 'abandoned'))
+    if (own.length >= MOST_OF_PRINCIPAL) this.end(own[0]!.call, 'displaced')
+    else if (this.#held.size >= MOST) this.end([...this.#held.values()][0]!.call, 'displaced')
+    const callOff = this.#after(HELD_MS, () => this.end(call, 'abandoned'))
     this.#held.set(call.id, {call, callOff})
   }
 
@@ -51,10 +63,10 @@ export class HeldCalls<C extends HeldCall> {
   }
 
   close(): void {
-    for (const {call} of [...this.#held.values()]) this.#end(call, 'abandoned')
+    for (const {call} of [...this.#held.values()]) this.end(call, 'abandoned')
   }
 
-  #end(call: C, why: 'abandoned' | 'displaced') {
+  end(call: C, why: EndOfHeld): void {
     const held = this.#held.get(call.id)
     if (!held) return
     held.callOff()

@@ -71,6 +71,11 @@ export class UpstreamPool {
     return this.#leased(key, await this.#open(key, open, life))
   }
 
+  /** The keys of the connections that are open. */
+  get keys(): readonly string[] {
+    return [...this.#slots.keys()]
+  }
+
   /** Ends the connections of some keys: those in use end with their calls. */
   drop(isMeant: (key: string) => boolean): void {
     for (const [key, slots] of this.#slots) if (isMeant(key)) for (const slot of [...slots]) this.#remove(key, slot)

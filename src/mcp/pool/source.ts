@@ -2,6 +2,7 @@ import {createHash} from 'node:crypto'
 import {LRUCache} from 'lru-cache'
 import type {JsonObject} from '../../base/json-member.ts'
 import type {McpServer} from '../call/server.ts'
+import type {SignInOfPerson} from '../credentials/connection-hash.ts'
 import type {CredentialOutcome, CredentialRequest, UpstreamCredential} from '../credentials/credentials.ts'
 import type {McpCaller, McpUses} from '../services.ts'
 import {EraDisprovedFault, SessionLostFault, UnauthorisedFault} from '../upstream/faults.ts'
@@ -26,6 +27,9 @@ export interface UpstreamClient extends ClientTexts {
   readonly continued?: LegacySession
 }
 
+/** Work with a connection; `sign_in`: that of a person, where the server wants one. */
+type UpstreamWork<T> = (upstream: McpUpstream, sign_in: SignInAtServer | null) => Promise<T>
+
 /** The upstream's session of a client's session lives as long as that. */
 const SESSION_LIFE = {max_idle_ms: 30 * 60_000, max_lifetime_ms: 24 * 60 * 60_000}
 /** A modern upstream's description of itself is good for so long. */
@@ -48,7 +52,7 @@ export class UpstreamSource {
   }
 
   /** Does `work` with a connection for `client`. Throws the faults of `work` and of opening. */
-  async use<T>(client: UpstreamClient, signal: AbortSignal, work: (upstream: McpUpstream) => Promise<T>): Promise<T> {
+  async use<T>(client: UpstreamClient, signal: AbortSignal, work: UpstreamWork<T>): Promise<T> {
     try {
       return await this.#once(client, signal, work)
     } catch (fault) {
@@ -65,12 +69,25 @@ export class UpstreamSource {
     }
   }
 
+  /** The sign-ins of people whose connections are open. */
+  signIns(): SignInAtServer[] {
+    return this.#pool.keys.flatMap(key => signInOf(key) ?? [])
+  }
+
+  /** Ends the connections of some sign-ins: those in use end with their calls. */
+  endSignIns(isMeant: (sign_in: SignInAtServer) => boolean): void {
+    this.#pool.drop(key => {
+      const sign_in = signInOf(key)
+      return sign_in !== null && isMeant(sign_in)
+    })
+  }
+
   /** Ends the connection of a client's session. */
   end(session_id: string): void {
     this.#pool.drop(key => key.split(' ')[3] === session_id)
   }
 
-  async #once<T>(client: UpstreamClient, signal: AbortSignal, work: (upstream: McpUpstream) => Promise<T>): Promise<T> {
+  async #once<T>(client: UpstreamClient, signal: AbortSignal, work: UpstreamWork<T>): Promise<T> {
     const request = requestOf(client)
     const credential = usable(await this.#services.credentials.headersFor(request))
     try {
@@ -95,7 +112,7 @@ export class UpstreamSource {
     client: UpstreamClient,
     credential: UpstreamCredential,
     signal: AbortSignal,
-    work: (upstream: McpUpstream) => Promise<T>,
+    work: UpstreamWork<T>,
   ): Promise<T> {
     const life = client.session_id === null ? undefined : SESSION_LIFE
     const key = keyOf(client, credential)
@@ -106,8 +123,9 @@ export class UpstreamSource {
     const lease = await this.#pool.lease(key, open, life)
     let is_broken = false
     try {
-      const done = await work(lease.upstream)
-      this.#services.credentials.succeeded(requestOf(client))
+      const {sign_in} = credential
+      const done = await work(lease.upstream, sign_in && {...sign_in, server_id: client.server.id})
+      if (credential.per_user) this.#services.credentials.succeeded(requestOf(client))
       return done
     } catch (fault) {
       is_broken = fault instanceof SessionLostFault || fault instanceof EraDisprovedFault
@@ -192,7 +210,22 @@ function keyOf(client: UpstreamClient, credential: UpstreamCredential): string {
   const digest = createHash('sha256')
   for (const part of [owner, client_capabilities, client_info, credential.connection_hash])
     digest.update(`${part.length} ${part}`)
-  return `${server.integration_id} ${server.version} ${server.id} ${session_id ?? '-'} ${digest.digest('base64url')}`
+  const {sign_in} = credential
+  const person = sign_in ? `${encodeURIComponent(sign_in.user_id)}@${sign_in.connected_at}` : '-'
+  const place = `${server.integration_id} ${server.version} ${server.id}`
+  return `${place} ${session_id ?? '-'} ${person} ${digest.digest('base64url')}`
+}
+
+/** A sign-in of a person at a server. */
+export interface SignInAtServer extends SignInOfPerson {
+  readonly server_id: string
+}
+
+function signInOf(key: string): SignInAtServer | null {
+  const [, , server_id = '', , person = '-'] = key.split(' ')
+  if (person === '-') return null
+  const at = person.indexOf('@')
+  return {server_id, user_id: decodeURIComponent(person.slice(0, at)), connected_at: person.slice(at + 1)}
 }
 
 /** A refusal of the credential is never one of the client's own. */

@@ -2,7 +2,7 @@ import {own} from '../../base/json-member.ts'
 import type {Question} from '../content/questions.ts'
 import {questionOfRequest, questionsOfResult} from '../content/questions.ts'
 import {kindOfResult} from '../content/results.ts'
-import type {UpstreamClient, UpstreamSource} from '../pool/source.ts'
+import type {SignInAtServer, UpstreamClient, UpstreamSource} from '../pool/source.ts'
 import type {McpUses} from '../services.ts'
 import type {Hello, McpUpstream} from '../upstream/upstream.ts'
 import {edited, type TextEdit} from '../wire/edits.ts'
@@ -64,6 +64,7 @@ export class RunningCall {
   #wake: (() => void) | undefined
   #answers: {readonly collected: Map<string, string>; readonly expected: number; readonly done: () => void} | undefined
   #upstream_ms = 0
+  #sign_in: SignInAtServer | null = null
   #is_over = false
   rounds = 1
 
@@ -82,13 +83,21 @@ export class RunningCall {
     this.#tools = tools
     const started = services.steady()
     source
-      .use(client, this.#abort.signal, upstream => this.#run(upstream))
+      .use(client, this.#abort.signal, (upstream, sign_in) => {
+        this.#sign_in = sign_in
+        return this.#run(upstream)
+      })
       .then(turn => this.#push(turn))
       .catch(fault => this.#push({kind: 'fault', fault}))
       .finally(() => {
         this.#upstream_ms = services.steady() - started
         this.#is_over = true
       })
+  }
+
+  /** The sign-in of its person at the server, once it has a connection; null where it needs none. */
+  get sign_in(): SignInAtServer | null {
+    return this.#sign_in
   }
 
   get is_over(): boolean {

@@ -328,7 +328,7 @@ class ModernServing {
     }
     const {caller} = this.#exchange
     held.hold({
-      ...{id, running, record, round, end, questions, guarded: this.#guarded},
+      ...{id, running, record, round, end, questions, guarded: this.#guarded, sign_in: running.sign_in},
       principal: `${caller.kind} ${caller.id} ${caller.user_id ?? ''}`,
     })
     const requests = new Map([...questions].map(([key, question]) => [key, inputRequestText(question)]))

@@ -37,6 +37,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   mcp_servers: ['mcp'],
   mcp_server_capabilities: ['mcp'],
   mcp_server_users: ['mcp'],
+  mcp_connections: ['mcp_connections'],
 
   // Read when they are needed, each time.
   meta: [],
@@ -50,7 +51,6 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   allowed_workspaces: [],
   mcp_eras: [],
   mcp_syncs: [],
-  mcp_connections: [],
   mcp_registrations: [],
   mcp_sign_ins: [],
   mcp_external_sign_ins: [],

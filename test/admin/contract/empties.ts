@@ -33,6 +33,8 @@ export const EMPTIES: Readonly<Record<string, readonly CacheName[]>> = {
   'mcp_integrations.update': caches('mcp'),
   'mcp_integrations.update_capabilities': caches('mcp'),
   'mcp_integrations.update_workspaces': caches('mcp'),
+  'mcp_servers.delete_connection': caches('mcp_connections'),
+  'mcp_servers.delete_tokens': caches('mcp_connections'),
   'mcp_servers.create': caches('mcp'),
   'mcp_servers.delete': caches('mcp'),
   'mcp_servers.update': caches('mcp'),

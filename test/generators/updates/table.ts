@@ -10,6 +10,8 @@ export const WITHOUT_VIEW: ReadonlySet<string> = new Set([
   'mcp_integrations.update_capabilities',
   'mcp_servers.update_capabilities',
   'mcp_servers.update_user_access',
+  // what it keeps is never shown
+  'mcp_servers.set_tokens',
   'prompts.publish',
   'prompt_partials.publish',
   'pricing.set',

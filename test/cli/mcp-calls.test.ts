@@ -57,8 +57,8 @@ test('add leaves nothing where a step of it fails', async () => {
 test('tools shows what the caller sees, and what is switched off', async () => {
   const {code, stdout, stderr} = await there(['tools', 'tools'])
   expect([code, stderr]).toEqual([0, ''])
-  expect(stdout).toMatch(/tool +visible/)
-  expect(stdout).toMatch(/echo +(yes|true)/)
+  expect(stdout).toMatch(/^TOOL +VISIBLE +ON +PIN/)
+  expect(stdout).toMatch(/^echo +(?:yes|true) /m)
   const {data} = JSON.parse((await there(['tools', 'tools', '--json'])).stdout)
   expect(data).toContainEqual(expect.objectContaining({name: 'echo', visible: true}))
   const unknown = await there(['tools', 'absent'])

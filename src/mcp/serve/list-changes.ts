@@ -1,22 +1,17 @@
 import {hash} from 'node:crypto'
 import type {McpServer} from '../call/server.ts'
 import type {McpCaller, McpUses} from '../services.ts'
-import {notificationText, type RpcNotification} from '../wire/messages.ts'
+import {notificationText} from '../wire/messages.ts'
 
 /** Kinds of lists that may change for a client. */
 export const LIST_KINDS = ['tools', 'prompts', 'resources'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
 
-/** True for the notice of a server that one of its lists is another. */
-export function isListNotice({method}: RpcNotification): boolean {
-  return /^notifications\/(?:tools|prompts|resources)\/list_changed$/.test(method)
-}
-
 /** A standing stream of a client. */
 export interface ChangeStream {
   readonly exchange: {readonly caller: McpCaller; readonly server: McpServer}
   readonly kinds: ReadonlySet<ListKind>
-  send(text: string): void
+  send(method: string, text: string): void
 }
 
 interface Watched {
@@ -82,7 +77,8 @@ export class ListChanges {
         const view = viewOf(now, kind)
         if (view === before) continue
         seen.set(kind, view)
-        stream.send(notificationText(`notifications/${kind}/list_changed`, undefined))
+        const method = `notifications/${kind}/list_changed`
+        stream.send(method, notificationText(method, undefined))
       }
     }
   }

@@ -12,10 +12,15 @@ import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, notificationText, paramsText} from '../wire/messages.ts'
 import {endOfAnswer, endOfFault, endOfLeft, faultOf, written} from './end.ts'
 import {type McpExchange, metaOf, recordOf, type ServingParts} from './exchange.ts'
-import {isListNotice, LIST_KINDS} from './list-changes.ts'
+import {LIST_KINDS} from './list-changes.ts'
+import {isListNotice, ListNotices} from './list-notices.ts'
 
 const KINDS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 const MOST_ADDRESSES = 1_000
+/** Messages that come before the stream is acknowledged. */
+const MOST_EARLY = 100
+/** The client has a first byte by then, however long the server takes; a fault before it still has its status. */
+const FIRST_BYTE_MS = 150
 
 /** Serves `subscriptions/listen`: a stream of a modern client's own, until one of the two ends it. */
 export async function serveListen(post: ModernRequest, exchange: McpExchange, parts: ServingParts): Promise<void> {
@@ -25,6 +30,7 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
   const trace = traceOf(metaOf(message.params), request.headers, exchange.at_ms)
   const record = recordOf(exchange, message, {trace, version, client_info: envelope.client_info}, services)
   const ended = () => ({delivered: !reply.gone.aborted, rounds: 1, is_stream: reply.is_stream})
+  let callOff = () => {}
   try {
     const wanted = filterOf(message.params, message.id_text)
     const open = (id: string) => parts.task_ids.open(id, exchange)
@@ -32,6 +38,7 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
     const filter = withTaskIds(wanted, open)
     for (const uri of filter.resourceSubscriptions ?? [])
       checkAllowed('resources/subscribe', {uri}, server, message.id_text)
+    if (reply.may_stream) callOff = services.after(FIRST_BYTE_MS, () => reply.open())
     const meta_text = memberText(paramsText(message)!, '_meta')!
     const client: UpstreamClient = {
       ...{server, caller, validated, headers: request.headers, session_id: null},
@@ -43,14 +50,21 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
       let is_acknowledged = false
       const {promise, resolve, reject} = Promise.withResolvers<void>()
       const send = async (text: string) => {
-        if (!is_acknowledged) return void early.push(text)
-        reply.event(text)
-        await reply.taken()
+        if (is_acknowledged) {
+          reply.event(text)
+          return reply.taken()
+        }
+        early.push(text)
+        if (early.length > MOST_EARLY) early.shift()
       }
+      const notices = new ListNotices(services.after, text => void send(text))
       const listening = await upstream.listen(filter, {
         notification: each => {
-          if (isListNotice(each)) services.noticed(server.integration_id)
-          return send(withSubscription(sealedNotice(each, seal), message.id_text))
+          const text = withSubscription(sealedNotice(each, seal), message.id_text)
+          if (!isListNotice(each)) return send(text)
+          services.noticed(server.integration_id)
+          notices.take(each.method, text)
+          return reply.taken()
         },
         ended: fault => (fault ? reject(fault) : resolve()),
       })
@@ -64,7 +78,7 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
       const unwatch = parts.list_changes.watch({
         exchange,
         kinds: new Set(LIST_KINDS.filter(kind => filter[`${kind}ListChanged`])),
-        send: text => void send(withSubscription(text, message.id_text)),
+        send: (method, text) => notices.take(method, withSubscription(text, message.id_text)),
       })
       const ends = AbortSignal.any([reply.gone, parts.draining])
       const close = () => listening.close()
@@ -73,6 +87,7 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
       await promise.finally(() => {
         ends.removeEventListener('abort', close)
         unwatch()
+        notices.close()
       })
       return upstream.hello
     })
@@ -86,6 +101,8 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
     const fault = faultOf(thrown, services.log)
     await written(record, endOfFault(fault, 'modern', ended()), services.log)
     reply.end(fault.http, answerText(message.id_text, {error: errorObjectText(fault)}))
+  } finally {
+    callOff()
   }
 }
 

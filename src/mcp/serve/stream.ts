@@ -7,7 +7,8 @@ import {headerValue} from '../wire/header-values.ts'
 import type {RpcNotification} from '../wire/messages.ts'
 import {faultOf} from './end.ts'
 import type {McpExchange, ServingParts} from './exchange.ts'
-import {isListNotice, LIST_KINDS} from './list-changes.ts'
+import {LIST_KINDS} from './list-changes.ts'
+import {isListNotice, ListNotices} from './list-notices.ts'
 import {clientOf} from './session-client.ts'
 
 /** A client comes back after so long. */
@@ -26,16 +27,20 @@ export async function serveStream(session_id: string, exchange: McpExchange, par
   if (last_id !== undefined) return resumeStream(last_id, session, exchange)
   reply.open(RETRY_MS)
   const detach = session.attach({event: text => reply.event(text), close: () => reply.close()})
-  const unwatch = parts.list_changes.watch({exchange, kinds: new Set(LIST_KINDS), send: text => session.send(text)})
+  const notices = new ListNotices(parts.services.after, text => session.send(text))
+  const send = (method: string, text: string) => notices.take(method, text)
+  const unwatch = parts.list_changes.watch({exchange, kinds: new Set(LIST_KINDS), send})
   try {
     while (!reply.over.aborted) {
-      await relayed(session, exchange, parts)
+      await relayed(session, notices, exchange, parts)
       if (reply.over.aborted) return
       await paused(exchange, parts)
     }
   } finally {
     unwatch()
     detach()
+    // they are for the stream that comes next
+    for (const text of notices.close()) session.send(text)
   }
 }
 
@@ -50,7 +55,12 @@ export async function resumeStream(last_id: string, session: ClientSession, {rep
 }
 
 /** Until the upstream's stream ends, or the client's does. A fault of the upstream ends no stream of a client. */
-async function relayed(session: ClientSession, exchange: McpExchange, parts: ServingParts): Promise<void> {
+async function relayed(
+  session: ClientSession,
+  notices: ListNotices,
+  exchange: McpExchange,
+  parts: ServingParts,
+): Promise<void> {
   const {reply} = exchange
   const {source, services, task_ids} = parts
   try {
@@ -58,8 +68,10 @@ async function relayed(session: ClientSession, exchange: McpExchange, parts: Ser
       const over = Promise.withResolvers<void>()
       const sink = {
         async notification(message: RpcNotification) {
-          if (isListNotice(message)) services.noticed(exchange.server.integration_id)
-          session.send(sealedNotice(message, id => task_ids.close(id, exchange)))
+          if (isListNotice(message)) {
+            services.noticed(exchange.server.integration_id)
+            notices.take(message.method, message.text)
+          } else session.send(sealedNotice(message, id => task_ids.close(id, exchange)))
           await reply.taken()
         },
         ended: () => over.resolve(),

@@ -160,6 +160,7 @@ class Exchanges {
 
   async #dispatched(exchange: McpExchange): Promise<void> {
     const {request, server, caller} = exchange
+    const {services} = this.#parts
     const {method} = request
     if (method === 'GET') return this.#stream(sessionOfStream('GET', request.headers), exchange)
     if (method === 'DELETE') return serveDelete(sessionOfStream('DELETE', request.headers), exchange, this.#parts)
@@ -173,7 +174,9 @@ class Exchanges {
       await this.#post(clientEra(request.headers, body), exchange)
     } catch (thrown) {
       await noteRefused([body].flat()[0], exchange, thrown, this.#parts)
-      throw thrown
+      const fault = faultOf(thrown, services.log)
+      if ('kind' in body && body.kind === 'request') fault.id_text ??= body.id_text
+      throw fault
     }
   }
 

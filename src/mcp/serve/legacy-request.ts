@@ -203,7 +203,7 @@ class LegacyServing {
     const {session, exchange, stream} = this.#facts
     const {reply} = exchange
     const running = this.#running
-    const forget = session?.opened(this.#message.id_text, running)
+    const forget = session?.opened(this.#message.id, running)
     // a client without a session has nothing to come back to; one with a session gets the answer when it resumes
     const left = () => {
       if (!session) running.cancel()

@@ -66,12 +66,13 @@ export class ClientSession {
   }
 
   /** Notes an open call under the id of its request. Two may have one id: each is answered by its own POST. */
-  opened(id_text: string, call: OpenRequest): () => void {
-    const calls = this.#open.get(id_text) ?? new Set()
-    this.#open.set(id_text, calls.add(call))
+  opened(id: RpcId, call: OpenRequest): () => void {
+    const key = JSON.stringify(id)
+    const calls = this.#open.get(key) ?? new Set()
+    this.#open.set(key, calls.add(call))
     return () => {
       calls.delete(call)
-      if (calls.size === 0) this.#open.delete(id_text)
+      if (calls.size === 0) this.#open.delete(key)
     }
   }
 
@@ -121,8 +122,10 @@ export class ClientSession {
 
   /** Hands an answer of the client to the question that it is for; any other is dropped. */
   answered(answer: RpcAnswer): void {
-    const take = this.#questions.get(answer.id_text)
-    this.#questions.delete(answer.id_text)
+    // as a value: an id may be written in several ways
+    const key = JSON.stringify(answer.id)
+    const take = this.#questions.get(key)
+    this.#questions.delete(key)
     take?.(answer)
   }
 

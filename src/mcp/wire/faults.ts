@@ -100,7 +100,7 @@ const MAX_FACT = 300
 export class McpFault extends Error {
   readonly reason: McpFaultReason
   readonly facts: McpFaultFacts
-  readonly id_text: string | null
+  id_text: string | null
   readonly #data: JsonObject
 
   constructor(reason: McpFaultReason, facts: McpFaultFacts = {}, details: McpFaultDetails = {}) {

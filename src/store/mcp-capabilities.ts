@@ -49,21 +49,36 @@ export async function updateMcpCapability(
 
 /** Forgets capabilities, with the switches that servers have for them. */
 export async function deleteMcpCapabilities(db: Db, integration_id: string, gone: readonly CapabilityName[]) {
-  for (const {type, name} of gone) {
-    await db
-      .deleteFrom('mcp_capabilities')
-      .where('mcp_integration_id', '=', integration_id)
-      .where('type', '=', type)
-      .where('name', '=', name)
-      .execute()
-    const servers = db.selectFrom('mcp_servers').select('id').where('mcp_integration_id', '=', integration_id)
-    await db
-      .deleteFrom('mcp_server_capabilities')
-      .where('mcp_server_id', 'in', servers)
-      .where('type', '=', type)
-      .where('name', '=', name)
-      .execute()
+  const servers = db.selectFrom('mcp_servers').select('id').where('mcp_integration_id', '=', integration_id)
+  for (const type of new Set(gone.map(each => each.type))) {
+    const names = gone.filter(each => each.type === type).map(({name}) => name)
+    for (let at = 0; at < names.length; at += AT_ONCE) {
+      const some = names.slice(at, at + AT_ONCE)
+      await db
+        .deleteFrom('mcp_capabilities')
+        .where('mcp_integration_id', '=', integration_id)
+        .where('type', '=', type)
+        .where('name', 'in', some)
+        .execute()
+      await db
+        .deleteFrom('mcp_server_capabilities')
+        .where('mcp_server_id', 'in', servers)
+        .where('type', '=', type)
+        .where('name', 'in', some)
+        .execute()
+    }
   }
+}
+
+/** Capabilities that servers of an integration have a switch of their own for. */
+export function switchedMcpCapabilities(db: Db, integration_id: string): Promise<CapabilityName[]> {
+  const servers = db.selectFrom('mcp_servers').select('id').where('mcp_integration_id', '=', integration_id)
+  return db
+    .selectFrom('mcp_server_capabilities')
+    .select(['type', 'name'])
+    .where('mcp_server_id', 'in', servers)
+    .where('enabled', '=', 0)
+    .execute()
 }
 
 /** The pin of a row; null before a sync read it. */

@@ -6,10 +6,16 @@ import {
   mcpCapabilities,
   pinColumns,
   pinOf,
+  switchedMcpCapabilities,
   updateMcpCapability,
 } from '../../store/mcp-capabilities.ts'
 import type {CapabilityType, McpCapabilitiesTable} from '../../store/tables/registry.ts'
 import {type JudgedCapability, keyOf} from './judged.ts'
+
+/** Rows of an integration that are kept of what is gone: a server may show other names each time. */
+const MOST_GONE = 5_000
+/** Rows of an integration, with those that are gone: lists of clients add none beyond it. */
+const MOST_ROWS = 10_000
 
 /** A matter of a capability that people hear of. */
 export interface CapabilityEvent {
@@ -53,10 +59,13 @@ export async function writeSeen(
   const before = new Map(rows.map(row => [keyOf(row), row]))
   const written: Written = {inserted: [], updated: [], deleted: [], events: [], is_different: false}
   for (const each of seen) {
-    note(written, before.get(keyOf(each)), each, moment)
+    const row = before.get(keyOf(each))
+    if (!row && moment.by === 'list' && rows.length + written.inserted.length >= MOST_ROWS) continue
+    note(written, row, each, moment)
     before.delete(keyOf(each))
   }
   for (const row of before.values()) if (whole.has(row.type)) vanish(written, row, moment.now)
+  await forgetOldest(db, written, [...before.values()], moment)
   await insertMcpCapabilities(db, written.inserted)
   for (const {row, change} of written.updated) await updateMcpCapability(db, moment.integration_id, row, change)
   await deleteMcpCapabilities(db, moment.integration_id, written.deleted)
@@ -104,4 +113,26 @@ function vanish(written: Written, row: McpCapabilitiesTable, now: string) {
   if (pin === was) return
   written.updated.push({row, change: {gone_at: pin.gone_at, last_updated_at: now}})
   written.is_different = true
+}
+
+/** Of too many that are gone the oldest are forgotten; those with a switch that is off as the last. */
+async function forgetOldest(
+  db: Db,
+  written: Written,
+  rows: readonly McpCapabilitiesTable[],
+  {integration_id, now}: RowsMoment,
+) {
+  const changes = new Map(written.updated.map(({row, change}) => [row, change]))
+  const dropped = new Set(written.deleted)
+  const goneAt = (row: McpCapabilitiesTable) => changes.get(row)?.gone_at ?? row.gone_at ?? null
+  const gone = rows.filter(row => !dropped.has(row) && goneAt(row) !== null)
+  if (gone.length <= MOST_GONE) return
+  const off = new Set((await switchedMcpCapabilities(db, integration_id)).map(keyOf))
+  const rank = (row: McpCapabilitiesTable) =>
+    `${row.enabled === 1 && !off.has(keyOf(row)) ? 0 : 1} ${goneAt(row) ?? now}`
+  gone.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  const forgotten = new Set(gone.slice(0, gone.length - MOST_GONE))
+  written.deleted.push(...forgotten)
+  const updated = written.updated.filter(({row}) => !forgotten.has(row))
+  written.updated.splice(0, written.updated.length, ...updated)
 }

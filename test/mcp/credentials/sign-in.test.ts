@@ -164,7 +164,7 @@ describe.each(KINDS)('sign-in at an upstream, on %s', kind => {
     })
   })
 
-  describe('MC20: discovery', () => {
+  describe('MC20, fact 76: discovery', () => {
     test.each<[string, (server: AuthServer) => void]>([
       [
         'issuer with a slash in the resource document',

@@ -230,6 +230,25 @@ describe.each(KINDS)('syncs of MCP servers, on %s', kind => {
     expect(await found()).toEqual(expected)
   })
 
+  test('a server that shows other names each time has a bound, and what is switched off is kept', async () => {
+    let tools = [tool('kept')]
+    const server = await raw(lists(() => tools))
+    await on.integration(server.url)
+    const syncs = on.syncs()
+    await on.sync(syncs)
+    await on.db.updateTable('mcp_capabilities').set({enabled: 0}).execute()
+    for (let round = 0; round < 4; round++) {
+      tools = Array.from({length: 2_600}, (_, at) => tool(`r${round}-${at}`))
+      on.timers.now_ms += 60_000
+      await on.sync(syncs)
+    }
+    const rows = await on.capabilities()
+    expect(rows.filter(({gone_at}) => gone_at !== null)).toHaveLength(5_000)
+    expect(await on.capability('kept')).toMatchObject({enabled: 0})
+    const rounds = Map.groupBy(rows, ({name}) => name.split('-')[0])
+    expect([0, 1, 2, 3].map(round => rounds.get(`r${round}`)?.length ?? 0)).toEqual([0, 2_399, 2_600, 2_600])
+  }, 120_000)
+
   test('what vanished is kept 30 days as gone, with its switch, and comes back with both', async () => {
     let tools = [tool('a'), tool('b')]
     const server = await raw(lists(() => tools))

@@ -110,6 +110,22 @@ function serverOf(
     auth_methods: textsIn(metadata, 'token_endpoint_auth_methods_supported'),
     is_issuer_answered: own(metadata, 'authorization_response_iss_parameter_supported') === true,
     resource: settings.resource === 'omit' ? null : protected_resource.resource,
-    scope: settings.scope ?? challenge?.scope ?? (scopes && scopes.length > 0 ? scopes.join(' ') : null),
+    scope: settings.scope ?? withOfflineAccess(challenge?.scope ?? (scopes?.join(' ') || null), metadata, settings),
   }
+}
+
+/** Some servers give a refresh token for `offline_access` alone: it is added where their metadata name it. */
+function withOfflineAccess(
+  scope: string | null,
+  metadata: JsonObject,
+  {grant_types}: Pick<McpOauthMetadata, 'grant_types'>,
+): string | null {
+  if (scope === null || (grant_types && !grant_types.includes('refresh_token'))) return scope
+  const is_offered = textsIn(metadata, 'scopes_supported')?.includes('offline_access') ?? false
+  return is_offered ? joinedScopes(scope, 'offline_access') : scope
+}
+
+/** Scopes with blanks between, those of both texts, each once. */
+export function joinedScopes(...scopes: readonly string[]): string {
+  return [...new Set(scopes.join(' ').split(' '))].filter(each => each !== '').join(' ')
 }

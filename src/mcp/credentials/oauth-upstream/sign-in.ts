@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto'
 import {newId} from '../../../base/ids.ts'
 import type {McpOauthMetadata} from '../../../schema/mcp-configurations.ts'
+import {findMcpConnection} from '../../../store/mcp-connections.ts'
 import {insertMcpSignIn, stepMcpSignIn} from '../../../store/mcp-sign-ins.ts'
 import type {McpSignInsTable} from '../../../store/tables/mcp-connections.ts'
 import {AuthServerFault} from '../auth-server-fault.ts'
@@ -8,7 +9,7 @@ import {keepTokens, personKey} from '../kept-tokens.ts'
 import type {CalledTarget, CredentialServices} from '../services.ts'
 import type {SignInChallenge} from './challenge.ts'
 import type {OauthClient} from './client-proof.ts'
-import {discoveredServer, type UpstreamAuthServer} from './discovery.ts'
+import {discoveredServer, joinedScopes, type UpstreamAuthServer} from './discovery.ts'
 import {clientAt, upstreamCallback} from './registration.ts'
 import {askedTokens} from './token-endpoint.ts'
 
@@ -71,7 +72,8 @@ export async function sentToServer(
   const client = await clientAt(services, target.integration, settings, server)
   const [state, code_verifier] = [random_bytes(32).toString('base64url'), random_bytes(32).toString('base64url')]
   const redirect_uri = upstreamCallback(base_url)
-  const sent: SentSignIn = {code_verifier, redirect_uri, client, server, scope: server.scope}
+  const scope = settings.scope ?? (await widened(services, target, row.user_id, server))
+  const sent: SentSignIn = {code_verifier, redirect_uri, client, server, scope}
   const is_ours = await store.write(db =>
     stepMcpSignIn(db, row, {
       ...{step: 'sent', state_hash: hashOfState(state)},
@@ -80,6 +82,18 @@ export async function sentToServer(
     }),
   )
   return is_ours ? authorizationUrl(server.authorization_endpoint, settings, sent, state) : null
+}
+
+/** The scopes to request, and those that the person has there already: to be asked for more takes nothing away. */
+async function widened(
+  {store}: Pick<CredentialServices, 'store'>,
+  target: CalledTarget,
+  user_id: string,
+  {issuer, scope}: UpstreamAuthServer,
+): Promise<string | null> {
+  const held = scope === null ? undefined : await findMcpConnection(store.db, personKey(target, user_id))
+  if (scope === null || !held?.scope || held.issuer !== issuer) return scope
+  return joinedScopes(held.scope, scope)
 }
 
 function authorizationUrl(

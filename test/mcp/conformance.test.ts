@@ -1,21 +1,13 @@
-import {execFile} from 'node:child_process'
-import {mkdtempSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs'
 import {createServer, request} from 'node:http'
 import type {AddressInfo} from 'node:net'
-import {tmpdir} from 'node:os'
-import {join, resolve} from 'node:path'
-import {promisify} from 'node:util'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {WORKSPACE_KEY} from '../support/gateway.ts'
+import {LATEST_MS, outcomesOf} from '../support/mcp/conformance.ts'
 import {openLegacy} from '../support/mcp/legacy-server.ts'
 import {openModern} from '../support/mcp/modern-server.ts'
 import {openReference} from '../support/mcp/reference-server.ts'
 import {McpGateway} from '../support/mcp/served.ts'
 import {RING} from '../support/ring.ts'
-
-const run = promisify(execFile)
-const SUITE = resolve(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js')
-const LATEST_MS = 600_000
 
 /**
  * Checks whose outcome differs on purpose, with the reason. A name is that of the server, the scenario and the check.
@@ -65,32 +57,10 @@ async function keyed(target: string): Promise<{readonly url: string; close(): Pr
   }
 }
 
-/** The outcome of each check of the suite. */
+/** The status of each check of the server part. */
 async function checksOf(url: string, revision: string): Promise<ReadonlyMap<string, string>> {
-  const folder = mkdtempSync(join(tmpdir(), 'conformance-'))
-  try {
-    const args = [SUITE, 'server', '--url', url, '--requirements', revision, '-o', folder]
-    await run(process.execPath, args, {timeout: LATEST_MS, maxBuffer: 1 << 26}).catch(() => undefined)
-    const checks = new Map<string, string>()
-    for (const file of filesIn(folder).filter(each => each.endsWith('checks.json'))) {
-      const scenario = file
-        .split('/')
-        .at(-2)!
-        .replace(/-\d{4}-\d{2}-\d{2}T.*$/, '')
-      for (const {id, status} of JSON.parse(readFileSync(file, 'utf8')) as {id: string; status: string}[])
-        checks.set(`${scenario} ${id}`, status)
-    }
-    return checks
-  } finally {
-    rmSync(folder, {recursive: true, force: true})
-  }
-}
-
-function filesIn(folder: string): string[] {
-  return readdirSync(folder).flatMap(name => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? filesIn(path) : [path]
-  })
+  const outcomes = await outcomesOf(['server', '--url', url, '--requirements', revision])
+  return new Map([...outcomes].map(([name, {status}]) => [name, status]))
 }
 
 describe.skipIf(RING !== 'full')('the official suite, directly and through the gateway', () => {

@@ -99,7 +99,7 @@ describe.each(KINDS)('OAuth of MCP on %s', kind => {
     expect((await house.exchange(client, code)).body.error).toBe('invalid_grant')
   })
 
-  test('facts 7 and 73: two processes refresh with one token, and both go on; later use ends all', async () => {
+  test('facts 7 and 73, MC17: two processes refresh with one token, and both go on; later use ends all', async () => {
     const client = await house.client()
     const first = await house.tokens(mia.browser, client)
     const both = await Promise.all([1, 2].map(() => house.refresh(client, first.refresh_token)))
@@ -119,7 +119,7 @@ describe.each(KINDS)('OAuth of MCP on %s', kind => {
     expect((await rows())[0]!.body).toMatchObject({event: 'grant_revoked', reason: 'refresh_token_reused'})
   })
 
-  test('fact 73: another client, or another server, gets nothing for a refresh token', async () => {
+  test('fact 73, MC17: another client, or another server, gets nothing for a refresh token', async () => {
     const [client, thief] = [await house.client(), await house.client()]
     const {refresh_token, access_token} = await house.tokens(mia.browser, client)
     const elsewhere = await house.refresh(client, refresh_token, {resource: house.resource('other')})
@@ -254,7 +254,7 @@ describe.each(KINDS)('OAuth of MCP on %s', kind => {
     expect((await house.post('/oauth/revoke', {token: refresh_token, client_id: 'x'})).status).toBe(401)
   })
 
-  test('fact 75: scopes are those that are known, a refresh never widens them', async () => {
+  test('fact 75, MC19: scopes are those that are known, a refresh never widens them', async () => {
     const client = await house.client()
     const scope = 'openid profile email offline_access mcp:tools:list mcp:tools:call admin:all'
     const all = await house.tokens(mia.browser, client, {scope})
@@ -272,7 +272,7 @@ describe.each(KINDS)('OAuth of MCP on %s', kind => {
     expect(whole.body.scope).toBe('mcp:tools:list mcp:tools:call')
   })
 
-  test('fact 74: a client of 40 days ago comes back; one that never was is told what to do', async () => {
+  test('fact 74, MC18: a client of 40 days ago comes back; one that never was is told what to do', async () => {
     const client = await house.client()
     await house.tokens(mia.browser, client)
     house.pass(40 * DAY_MS)
@@ -281,8 +281,38 @@ describe.each(KINDS)('OAuth of MCP on %s', kind => {
     const unknown = await house.asked(mia.browser, 'mcp_client_never')
     expect([unknown.status, unknown.location]).toEqual([400, null])
     expect(unknown.text).toContain('Remove this server in your client and add it again')
-    const token = await house.refresh('mcp_client_never', 'mcp_rt_x')
-    expect([token.status, token.body.error]).toEqual([401, 'invalid_client'])
+    const never = 'mcp_client_never'
+    const basic = {authorization: `Basic ${Buffer.from(`${never}:x`).toString('base64')}`}
+    const code = await house.code(mia.browser, client)
+    for (const reply of [
+      await house.refresh(never, 'mcp_rt_x'),
+      await house.exchange(never, code),
+      await house.post('/oauth/token', {grant_type: 'refresh_token', refresh_token: 'mcp_rt_x'}, basic),
+      await house.post('/oauth/token', {grant_type: 'refresh_token', refresh_token: 'x', client_id: never}, JSON_TYPE),
+    ])
+      expect([reply.status, reply.body.error]).toEqual([401, 'invalid_client'])
+    for (const alias of ['docs/', `${house.workspace.slug}/docs/`]) {
+      const page = await house.asked(mia.browser, never, {}, alias)
+      expect([page.status, page.location]).toEqual([400, null])
+    }
+  })
+
+  test('fact 75, MC19: more scopes than before are asked for again', async () => {
+    const client = await house.client()
+    await house.tokens(mia.browser, client, {scope: 'mcp:tools:list'})
+    const again = await house.asked(mia.browser, client, {scope: 'mcp:tools:list'})
+    expect(again.location).toContain('code=')
+    const more = {scope: 'mcp:tools:list mcp:tools:call'}
+    const page = await house.asked(mia.browser, client, more)
+    expect([page.status, page.text.includes('mcp:tools:call')]).toEqual([200, true])
+    const {location} = await house.decide(mia.browser, page)
+    const {body} = await house.exchange(client, new URL(location!).searchParams.get('code')!)
+    expect(body.scope).toBe(more.scope)
+    const documents = ['oauth-authorization-server', 'oauth-protected-resource/docs/mcp']
+    const scopes = await Promise.all(
+      documents.map(async name => (await house.get(`/.well-known/${name}`)).body.scopes_supported as string[]),
+    )
+    expect(scopes.map(each => each.includes('offline_access'))).toEqual([true, false])
   })
 
   test('fact 13: one who leaves workspace or organisation is out with the next call, and stays out', async () => {

@@ -84,7 +84,7 @@ export async function sentToServer(
   return is_ours ? authorizationUrl(server.authorization_endpoint, settings, sent, state) : null
 }
 
-/** The scopes to request, and those that the person has there already: to be asked for more takes nothing away. */
+/** The scopes to request, and those that the person has there already: a step up takes nothing away. */
 async function widened(
   {store}: Pick<CredentialServices, 'store'>,
   target: CalledTarget,

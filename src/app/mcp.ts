@@ -4,6 +4,7 @@ import {Registry} from 'prom-client'
 import {mcpBase} from '../admin/link-base.ts'
 import type {McpPort} from '../admin/services.ts'
 import {after} from '../base/delay.ts'
+import {newId} from '../base/ids.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
 import {looksLikeToken} from '../identity/jwt/read.ts'
@@ -25,6 +26,7 @@ import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import {mcpConnectionTimes} from '../store/mcp-connections.ts'
 import {type McpServerForCall, mcpServersForCalls} from '../store/mcp-for-call.ts'
+import {takeLease} from '../store/mcp-leases.ts'
 import {changeMcpSession, findMcpSession, insertMcpSession, removeMcpSession} from '../store/mcp-sessions.ts'
 import type {Remembered} from '../store/remembered.ts'
 import {storedTools} from '../store/stored-tools.ts'
@@ -157,6 +159,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
       change: (id_hash, change) => store.write(db => changeMcpSession(db, id_hash, change)),
       remove: id_hash => store.write(db => removeMcpSession(db, id_hash)),
     },
+    takeRound: (call_id, round, expires_ms) => takeRound(store, {call_id, round, expires_ms, now_ms: now()}),
     base_url,
     allowed_origins: [...settings.mcp_allowed_origins, ...settings.cors_allowed_origins].filter(each => each !== '*'),
   }
@@ -197,6 +200,19 @@ export function mountMcp(server: FastifyInstance, door: McpDoor): void {
     for (const path of ['/:server/mcp', '/:workspace/:server/mcp', '/:server/mcp/', '/:workspace/:server/mcp/'])
       scope.route({method: ['GET', 'POST', 'DELETE', 'OPTIONS'], url: path, handler: async () => undefined})
   })
+}
+
+interface RoundTaken {
+  readonly call_id: string
+  readonly round: number
+  readonly expires_ms: number
+  readonly now_ms: number
+}
+
+/** A lease that is kept until the state ends: then no request can bring it any more. */
+function takeRound({write}: Store, {call_id, round, expires_ms, now_ms}: RoundTaken): Promise<boolean> {
+  const lease = {name: `round ${round} of ${call_id}`, holder: newId(), expires_at: new Date(expires_ms).toISOString()}
+  return write(db => takeLease(db, lease, new Date(now_ms).toISOString()))
 }
 
 /** The budgets and rates of a workspace, for callers that are none of its keys. */

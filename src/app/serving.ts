@@ -147,7 +147,8 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     async drain() {
       void background.schedule.close()
       const limit_ms = settings.drain_timeout_ms
-      await Promise.all([mcp.door.drain(limit_ms), shutDown({servers, proxy: plane.proxy, answers, limit_ms})])
+      const both = (ms: number) => Promise.all([plane.proxy.drain(ms), mcp.door.drain(ms)])
+      await shutDown({servers, calls: {drain: both}, answers, limit_ms})
     },
     close: () => stack.disposeAsync(),
   }

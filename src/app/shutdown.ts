@@ -1,11 +1,11 @@
 import type {FastifyInstance} from 'fastify'
-import type {CallProxy} from '../proxy/proxy.ts'
 import type {OpenAnswers} from './open-answers.ts'
 
 export interface ShutDown {
   /** Listeners, whose connections end last. */
   readonly servers: readonly FastifyInstance[]
-  readonly proxy: CallProxy
+  /** Calls of models and of MCP. */
+  readonly calls: {drain(limit_ms: number): Promise<unknown>}
   /** Of sign-ins and of the administration. */
   readonly answers: Pick<OpenAnswers, 'ended'>
   /** The time for calls in progress to end, and for their last answers after that. */
@@ -21,9 +21,9 @@ const LATEST_MS = 400
  * Ends the calls of servers and then their connections, whatever is open on them: calls and other requests have
  * `limit_ms`, then answers that are leaving have a moment, then every socket is destroyed.
  */
-export async function shutDown({servers, proxy, answers, limit_ms}: ShutDown): Promise<void> {
+export async function shutDown({servers, calls, answers, limit_ms}: ShutDown): Promise<void> {
   const until = performance.now() + limit_ms + LATEST_MS
-  await proxy.drain(limit_ms)
+  await calls.drain(limit_ms)
   await answers.ended(until - LATEST_MS - performance.now())
   const timer = setTimeout(
     () => {

@@ -120,7 +120,7 @@ class Exchanges {
   /** Waits for what is open: streams end at once, calls end by themselves or with the process. */
   async drain(limit_ms: number): Promise<void> {
     const {after} = this.#parts.services
-    this.#parts.sessions.close()
+    this.#parts.sessions.endStreams()
     let callOff = () => {}
     const late = new Promise<void>(resolve => {
       callOff = after(limit_ms, resolve)

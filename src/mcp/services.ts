@@ -71,7 +71,8 @@ export interface EraBook {
 export interface SessionRows {
   find(id_hash: string): Promise<McpSessionsTable | undefined>
   put(row: McpSessionsTable): Promise<void>
-  change(id_hash: string, change: Partial<McpSessionsTable>): Promise<void>
+  /** False where there is no such row. */
+  change(id_hash: string, change: Partial<McpSessionsTable>): Promise<boolean>
   remove(id_hash: string): Promise<void>
 }
 
@@ -130,6 +131,11 @@ export interface McpServices extends ChargeServices {
   readonly upstream: UpstreamServices
   readonly eras: EraBook
   readonly sessions: SessionRows
+  /**
+   * Takes one round of a call that waits for nothing in a process: true once, of all processes and requests, until the
+   * state of the round ends.
+   */
+  takeRound(call_id: string, round: number, expires_ms: number): Promise<boolean>
   readonly seal: Pick<Seal, 'close' | 'open' | 'derived'>
   /** Scheme and host that clients reach us by, without a slash at the end. */
   readonly base_url: string

@@ -17,3 +17,8 @@ export async function takeLease(db: Db, lease: McpLeasesTable, now: string): Pro
 export async function endLease(db: Db, {name, holder}: Pick<McpLeasesTable, 'name' | 'holder'>) {
   await db.deleteFrom('mcp_leases').where('name', '=', name).where('holder', '=', holder).execute()
 }
+
+/** Removes leases that ended before a time: a holder that ended itself left them. ISO 8601. */
+export async function removeEndedLeases(db: Db, before: string) {
+  await db.deleteFrom('mcp_leases').where('expires_at', '<', before).execute()
+}

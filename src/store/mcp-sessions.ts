@@ -10,8 +10,14 @@ export async function insertMcpSession(db: Db, row: McpSessionsTable) {
   await db.insertInto('mcp_sessions').values(row).execute()
 }
 
-export async function changeMcpSession(db: Db, id_hash: string, change: Partial<McpSessionsTable>) {
-  await db.updateTable('mcp_sessions').set(change).where('id_hash', '=', id_hash).execute()
+/** False where there is no such session. */
+export async function changeMcpSession(db: Db, id_hash: string, change: Partial<McpSessionsTable>): Promise<boolean> {
+  const {numUpdatedRows} = await db
+    .updateTable('mcp_sessions')
+    .set(change)
+    .where('id_hash', '=', id_hash)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 export async function removeMcpSession(db: Db, id_hash: string) {

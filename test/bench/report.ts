@@ -67,10 +67,10 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     )
   }
   if (crash) {
-    const {rounds, sent, received, finished, whole, entries, recovered, faults} = crash
+    const {rounds, sent, received, finished, whole, tools, cut_questions, entries, recovered, faults} = crash
     blocks.push(
       `### kill -9 under load\n\n${rounds} rounds, ${sent} calls sent, ${received} attempts received by the provider and ${finished} finished, ` +
-        `${whole} answers whole at the client; ${entries} ledger entries, ${recovered} of them recovered; ${faults.length} faults.`,
+        `${whole} answers whole at the client, ${tools} of them of tools; ${cut_questions} questions were cut off; ${entries} ledger entries, ${recovered} of them recovered; ${faults.length} faults.`,
       ...(faults.length
         ? [
             faults

@@ -8,4 +8,5 @@ test('a gateway killed under load, three times over, knows of every call and of 
   expect(counts.whole).toBeGreaterThan(0)
   expect(counts.recovered).toBeGreaterThanOrEqual(3) // one a kill
   expect(counts.further).toBeGreaterThan(0)
+  expect(counts.tools).toBeGreaterThan(0)
 }, 120_000)

@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto'
 import {LRUCache} from 'lru-cache'
-import type {JsonObject} from '../../base/json-member.ts'
+import {type JsonObject, own} from '../../base/json-member.ts'
+import {parsedObject} from '../../base/json-object.ts'
 import type {McpServer} from '../call/server.ts'
 import type {SignInOfPerson} from '../credentials/connection-hash.ts'
 import type {CredentialOutcome, CredentialRequest, UpstreamCredential} from '../credentials/credentials.ts'
@@ -30,10 +31,11 @@ export interface UpstreamClient extends ClientTexts {
 /** Work with a connection; `sign_in`: that of a person, where the server wants one. */
 type UpstreamWork<T> = (upstream: McpUpstream, sign_in: SignInAtServer | null) => Promise<T>
 
-/** The upstream's session of a client's session lives as long as that. */
-const SESSION_LIFE = {max_idle_ms: 30 * 60_000, max_lifetime_ms: 24 * 60 * 60_000}
+/** The upstream's session of a client's session lives as long as that, which may be used by another process. */
+const SESSION_LIFE = {max_idle_ms: 24 * 60 * 60_000, max_lifetime_ms: 24 * 60 * 60_000}
 /** A modern upstream's description of itself is good for so long. */
 const HELLO_MS = 60_000
+const MOST_KNOWN = 10_000
 
 /**
  * Gives work a connection to an upstream: one of the pool, or a new one after a probe. Work that the upstream did not
@@ -43,8 +45,8 @@ export class UpstreamSource {
   readonly #pool: UpstreamPool
   readonly #services: Services
   /** By connection: what its next request has. */
-  readonly #headers = new LRUCache<string, {headers: Readonly<Record<string, string>>}>({max: 10_000})
-  readonly #hellos = new Map<string, {readonly hello: Hello; readonly at_ms: number}>()
+  readonly #headers = new LRUCache<string, {headers: Readonly<Record<string, string>>}>({max: MOST_KNOWN})
+  readonly #hellos = new LRUCache<string, {readonly hello: Hello; readonly at_ms: number}>({max: MOST_KNOWN})
 
   constructor(pool: UpstreamPool, services: Services) {
     this.#pool = pool
@@ -59,7 +61,7 @@ export class UpstreamSource {
       const {integration_id} = client.server
       if (fault instanceof EraDisprovedFault) {
         this.#services.eras.forget(client.server.integration)
-        this.#hellos.delete(integration_id)
+        for (const key of [...this.#hellos.keys()]) if (key.startsWith(`${integration_id} `)) this.#hellos.delete(key)
       } else if (!(fault instanceof SessionLostFault)) throw refused(fault, client.server)
     }
     try {
@@ -143,8 +145,7 @@ export class UpstreamSource {
   ): Promise<McpUpstream> {
     const {server, continued, client_info, client_capabilities} = client
     const {eras, settings, steady, upstream: services} = this.#services
-    const kept = this.#hellos.get(server.integration_id)
-    const hello = kept && steady() - kept.at_ms < HELLO_MS ? kept.hello : undefined
+    const hello = this.#keptHello(client, credential)
     const opened = await openUpstream(
       server.place,
       headers,
@@ -152,7 +153,7 @@ export class UpstreamSource {
         ...{client_info, client_capabilities, signal},
         credential: credential.credential,
         known: await eras.find(server.integration),
-        ...(hello && !credential.per_user && {hello}),
+        ...(hello && {hello}),
         ...(continued && {session: continued}),
         timeout_ms: settings.mcp_request_timeout_ms,
       },
@@ -160,9 +161,20 @@ export class UpstreamSource {
     )
     if (opened.finding) eras.note(server.integration, opened.finding)
     const {upstream} = opened
-    if (upstream.hello.era === 'modern' && !credential.per_user && upstream.hello !== hello)
-      this.#hellos.set(server.integration_id, {hello: upstream.hello, at_ms: steady()})
+    if (upstream.hello.era === 'modern' && upstream.hello !== hello) {
+      const of_all = !credential.per_user && cacheScopeOf(upstream.hello) === 'public'
+      this.#hellos.set(helloKey(client, credential, of_all), {hello: upstream.hello, at_ms: steady()})
+    }
     return upstream
+  }
+
+  /** The description that the upstream gave of itself, to this principal or to all whose requests bear these headers. */
+  #keptHello(client: UpstreamClient, credential: UpstreamCredential): Hello | undefined {
+    for (const of_all of [false, true]) {
+      const kept = this.#hellos.get(helloKey(client, credential, of_all))
+      if (kept && this.#services.steady() - kept.at_ms < HELLO_MS) return kept.hello
+    }
+    return undefined
   }
 }
 
@@ -206,7 +218,7 @@ function usable(outcome: CredentialOutcome): UpstreamCredential {
 /** Whatever makes two connections differ: its server and version, its owner, its client's declarations, its headers. */
 function keyOf(client: UpstreamClient, credential: UpstreamCredential): string {
   const {server, caller, session_id, client_capabilities, client_info} = client
-  const owner = `${caller.kind} ${caller.id} ${caller.user_id ?? ''}`
+  const owner = ownerOf(caller)
   const digest = createHash('sha256')
   for (const part of [owner, client_capabilities, client_info, credential.connection_hash])
     digest.update(`${part.length} ${part}`)
@@ -226,6 +238,18 @@ function signInOf(key: string): SignInAtServer | null {
   if (person === '-') return null
   const at = person.indexOf('@')
   return {server_id, user_id: decodeURIComponent(person.slice(0, at)), connected_at: person.slice(at + 1)}
+}
+
+function helloKey({server, caller}: UpstreamClient, {connection_hash}: UpstreamCredential, of_all: boolean): string {
+  return `${server.integration_id} ${server.version} ${connection_hash} ${of_all ? '-' : ownerOf(caller)}`
+}
+
+function ownerOf({kind, id, user_id}: McpCaller): string {
+  return `${kind} ${id} ${user_id ?? ''}`
+}
+
+function cacheScopeOf({text}: Hello): unknown {
+  return own(parsedObject(text) ?? undefined, 'cacheScope')
 }
 
 /** A refusal of the credential is never one of the client's own. */

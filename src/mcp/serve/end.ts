@@ -1,5 +1,6 @@
 import {Refusal} from '../../base/errors.ts'
 import type {Log} from '../../base/log.ts'
+import {storeRefusal} from '../../base/store-fault.ts'
 import type {MessageEnd, MessageRecord} from '../records/message-record.ts'
 import type {RelayedAnswer} from '../relay/answer.ts'
 import type {Hello} from '../upstream/upstream.ts'
@@ -10,6 +11,8 @@ import type {Era} from '../wire/versions.ts'
 export function faultOf(fault: unknown, log: Pick<Log, 'error'>): McpFault {
   if (fault instanceof McpFault) return fault
   if (fault instanceof Refusal) return faultOfRefusal(fault)
+  const of_store = storeRefusal(fault)
+  if (of_store) return faultOfRefusal(of_store)
   log.error({fault}, 'a request of MCP failed inside the gateway')
   return new McpFault('internal', {}, {cause: fault})
 }

@@ -80,7 +80,7 @@ class ModernServing {
         const open = await this.#answerHeld(held)
         if (open.size > 0) return this.#hold(open)
       } else {
-        if (this.#state && !this.#state.is_sign_in) this.#record = this.#newRecord(this.#state)
+        if (this.#state && !this.#state.is_sign_in) await this.#takeRound(this.#state)
         await this.#judge()
         if (this.#guarded?.denial) return await this.#denied(this.#guarded)
         await this.#record.begin()
@@ -93,6 +93,13 @@ class ModernServing {
       if (fault instanceof SignInNeededFault) return this.#signIn(fault)
       await this.#refuse(faultOf(fault, this.#parts.services.log))
     }
+  }
+
+  /** Continues a call whose state is the upstream's: each round once, whatever process it comes to. */
+  async #takeRound(state: RequestState) {
+    const {call_id, round, expires_ms} = state
+    if (!(await this.#parts.services.takeRound(call_id, round, expires_ms))) throw new McpFault('state_invalid')
+    this.#record = this.#newRecord(state)
   }
 
   /** Has guardrails judge the arguments: all that follows knows what they left. */

@@ -91,19 +91,14 @@ export class Sessions {
     const now = this.#services.now()
     if (!known || known.session.server_id !== server.id || known.principal !== principalOf(caller))
       throw new McpFault('session_unknown')
-    if (this.#hasEnded(known, now)) {
+    if (await this.#isOver(known, now)) {
       await this.end(known.session)
       throw new McpFault('session_unknown')
     }
     known.used_ms = now
     this.#known.delete(id)
     this.#known.set(id, known)
-    if (now - known.noted_ms >= NOTED_EVERY_MS) {
-      known.noted_ms = now
-      void this.#services.sessions
-        .change(hashOf(id), {used_at: isoTime(now)})
-        .catch(fault => this.#services.log.warn({fault}, 'the use of an MCP session could not be noted'))
-    }
+    this.#noteUse(known, now)
     return known.session
   }
 
@@ -117,6 +112,11 @@ export class Sessions {
     session.end()
     this.#onEnd(session)
     await this.#services.sessions.remove(hashOf(session.id))
+  }
+
+  /** Ends their streams: clients come back to another process. Open calls come to their own end. */
+  endStreams(): void {
+    for (const {session} of this.#known.values()) session.stream?.close()
   }
 
   /** Ends what this process has of them; their rows stay. */
@@ -154,6 +154,33 @@ export class Sessions {
     return found
   }
 
+  /** Writes once a minute that a session is used. One that another process ended is over here as well. */
+  #noteUse(known: KnownSession, now: number) {
+    if (now - known.noted_ms < NOTED_EVERY_MS) return
+    known.noted_ms = now
+    const {session} = known
+    void this.#services.sessions
+      .change(hashOf(session.id), {used_at: isoTime(now)})
+      .then(is_there => (is_there ? undefined : this.end(session)))
+      .catch(fault => this.#services.log.warn({fault}, 'the use of an MCP session could not be noted'))
+  }
+
+  /** True for a session that is over: where this process did not see it used, another may have. */
+  async #isOver(known: KnownSession, now: number): Promise<boolean> {
+    if (!this.#hasEnded(known, now)) return false
+    if (now - known.created_ms > LIFE_MS) return true
+    const row = await this.#services.sessions.find(hashOf(known.session.id))
+    if (row) known.used_ms = Math.max(known.used_ms, Date.parse(row.used_at))
+    return !row || this.#hasEnded(known, now)
+  }
+
+  async #swept(known: KnownSession, now: number): Promise<void> {
+    if (known.session.is_busy) {
+      known.used_ms = now
+      this.#noteUse(known, now)
+    } else if (await this.#isOver(known, now)) await this.end(known.session)
+  }
+
   #hasEnded({session, used_ms, created_ms}: KnownSession, now: number): boolean {
     return now - created_ms > LIFE_MS || (now - used_ms > IDLE_MS && !session.is_busy)
   }
@@ -171,10 +198,9 @@ export class Sessions {
     this.#callOff = this.#services.after(SWEEP_MS, () => {
       const now = this.#services.now()
       for (const known of [...this.#known.values()])
-        if (this.#hasEnded(known, now))
-          void this.end(known.session).catch(fault =>
-            this.#services.log.warn({fault}, 'an MCP session could not be ended in the database'),
-          )
+        void this.#swept(known, now).catch(fault =>
+          this.#services.log.warn({fault}, 'an MCP session could not be ended in the database'),
+        )
       this.#sweep()
     })
   }

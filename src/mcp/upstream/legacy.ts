@@ -3,6 +3,7 @@ import {answerText, notificationText, type RpcAnswer, type RpcId} from '../wire/
 import {changesOf, urisOf} from './agreed.ts'
 import {CallDeadlines, pause, type WaitClock} from './deadlines.ts'
 import {cancelled, SessionLostFault} from './faults.ts'
+import {FIRST_ID} from './first-reply.ts'
 import type {UpstreamHttp} from './http.ts'
 import type {MessageRouter} from './message-router.ts'
 import {OpenCall} from './open-call.ts'
@@ -40,6 +41,8 @@ export interface LegacyParts {
   /** For notifications, answers and subscriptions. */
   readonly timeout_ms: number
   readonly session_id: string | null
+  /** The id before that of the first request. @default that of `initialize` */
+  readonly last_id?: number
 }
 
 /** A conversation of the legacy revisions: after `initialize`, over either transport. */
@@ -51,13 +54,13 @@ export class LegacyUpstream implements McpUpstream {
   /** By its URI: how many listeners a subscription has. */
   readonly #subscriptions = new Map<string, number>()
   readonly #aside = new Set<CallDeadlines>()
-  /** `initialize` was 0. */
-  #last_id = 0
+  #last_id: number
   #is_closed = false
 
   constructor(parts: LegacyParts) {
     this.#parts = parts
     this.hello = parts.hello
+    this.#last_id = parts.last_id ?? FIRST_ID
     this.#clock = parts.http.services
     this.#table = parts.router.table
     parts.router.reply = text => this.#postAside(text)

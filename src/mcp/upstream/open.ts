@@ -1,3 +1,4 @@
+import {randomInt} from 'node:crypto'
 import {isObject, type JsonObject} from '../../base/json-member.ts'
 import {parsed} from '../../base/json-object.ts'
 import {type RpcAnswer, requestText} from '../wire/messages.ts'
@@ -28,6 +29,9 @@ import type {
   UpstreamServices,
 } from './upstream.ts'
 
+/** Ids of a continued conversation begin below it: they stay small numbers for any server. */
+const MOST_FIRST_ID = 2 ** 30
+
 /**
  * Opens a conversation with an upstream: by what is known of it, else after a probe. Rejects with an `McpFault`,
  * `UnauthorisedFault`, or an AbortError; the era found before stays then.
@@ -45,7 +49,11 @@ export async function openUpstream(
     upstream,
     finding: {era, transport, at_ms: services.wall()},
   })
-  if (session) return {upstream: streamable(http, options, session.hello, session.id), finding: null}
+  if (session) {
+    // another process may have calls in it: equal ids would have the server answer one of two
+    const last_id = randomInt(MOST_FIRST_ID)
+    return {upstream: streamable(http, options, session.hello, session.id, last_id), finding: null}
+  }
   if (place.transport === 'sse') return found('legacy', await openSse(http, options), 'sse')
   if (known?.era === 'modern' && hello?.era === 'modern') return {upstream: modern(hello), finding: null}
   if (known?.era === 'legacy') {
@@ -112,7 +120,7 @@ async function initialized(
   answer: RpcAnswer,
 ): Promise<McpUpstream> {
   const hello = helloOf(answer, 'legacy', versionOf(answer, http.place.server))
-  const upstream = streamable(http, options, hello, session_id, false)
+  const upstream = streamable(http, options, hello, session_id)
   try {
     await upstream.notify('notifications/initialized', undefined)
   } catch (fault) {
@@ -123,12 +131,13 @@ async function initialized(
   return upstream
 }
 
+/** A conversation over Streamable HTTP. `last_id`: of one that is continued, whose stream opens at once. */
 function streamable(
   http: UpstreamHttp,
   options: UpstreamOptions,
   hello: Hello,
   session_id: string | null,
-  begins = true,
+  last_id?: number,
 ): LegacyUpstream {
   const capabilities = capabilitiesOf(options)
   const router = new MessageRouter(new CallTable(capabilities))
@@ -140,8 +149,11 @@ function streamable(
   })
   const needs_stream = mayBeAsked(capabilities)
   const {timeout_ms} = options
-  const upstream = new LegacyUpstream({http, wire, router, hello, standing, needs_stream, timeout_ms, session_id})
-  if (begins) upstream.begin()
+  const upstream = new LegacyUpstream({
+    ...{http, wire, router, hello, standing, needs_stream, timeout_ms, session_id},
+    ...(last_id !== undefined && {last_id}),
+  })
+  if (last_id !== undefined) upstream.begin()
   return upstream
 }
 

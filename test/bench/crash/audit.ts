@@ -89,3 +89,30 @@ export function audit(data_dir: string, {received, finished, whole}: Known): Aud
     db.close()
   }
 }
+
+/**
+ * Holds the log against calls of tools: one that its client has whole has one row, and no call that reached its server
+ * has two that speak of it. Repetitions that were refused have rows of their own. Gives sentences.
+ */
+export function rowFaults(data_dir: string, {received, whole}: Omit<Known, 'finished'>): readonly string[] {
+  const db = new Sqlite(join(data_dir, 'traffic.db'), {readonly: true})
+  try {
+    const rows = db
+      .prepare(
+        "select trace_id, count(distinct call_id) calls, count(*) count from logs where provider = 'mcp'" +
+          ' and call_id in (select call_id from ledger_entries) group by trace_id',
+      )
+      .all() as {readonly trace_id: string; readonly calls: number; readonly count: number}[]
+    const of = new Map(rows.map(row => [row.trace_id, row]))
+    return [
+      ...whole
+        .filter(marker => of.get(marker)?.count !== 1)
+        .map(marker => `${marker}: the client has its answer, and the log ${of.get(marker)?.count ?? 0} rows`),
+      ...[...received.keys()]
+        .filter(marker => (of.get(marker)?.count ?? 0) > 1)
+        .map(marker => `${marker}: ${of.get(marker)!.count} rows of one call`),
+    ]
+  } finally {
+    db.close()
+  }
+}

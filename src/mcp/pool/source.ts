@@ -13,7 +13,7 @@ import {McpFault} from '../wire/faults.ts'
 import type {HeaderFields} from '../wire/header-values.ts'
 import type {UpstreamPool} from './pool.ts'
 
-type Services = McpUses<'credentials' | 'eras' | 'log' | 'settings' | 'steady' | 'upstream'>
+type Services = McpUses<'credentials' | 'eras' | 'log' | 'noticed' | 'settings' | 'steady' | 'upstream'>
 
 /** One client of one server, as its upstream is to see it. */
 export interface UpstreamClient extends ClientTexts {
@@ -155,6 +155,7 @@ export class UpstreamSource {
         known: await eras.find(server.integration),
         ...(hello && {hello}),
         ...(continued && {session: continued}),
+        onListChange: () => this.#services.noticed(server.integration_id),
         timeout_ms: settings.mcp_request_timeout_ms,
       },
       services,

@@ -62,7 +62,7 @@ export async function serveListen(post: ModernRequest, exchange: McpExchange, pa
         notification: each => {
           const text = withSubscription(sealedNotice(each, seal), message.id_text)
           if (!isListNotice(each)) return send(text)
-          services.noticed(server.integration_id)
+          if (upstream.hello.era === 'modern') services.noticed(server.integration_id)
           notices.take(each.method, text)
           return reply.taken()
         },

@@ -69,7 +69,7 @@ async function relayed(
       const sink = {
         async notification(message: RpcNotification) {
           if (isListNotice(message)) {
-            services.noticed(exchange.server.integration_id)
+            if (upstream.hello.era === 'modern') services.noticed(exchange.server.integration_id)
             notices.take(message.method, message.text)
           } else session.send(sealedNotice(message, id => task_ids.close(id, exchange)))
           await reply.taken()

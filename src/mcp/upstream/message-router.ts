@@ -23,17 +23,23 @@ export class MessageRouter implements MessageTaker {
   /** Sends an answer that is ours to give; failures are the upstream's. */
   reply: (text: string) => Promise<void> = async () => undefined
 
-  constructor(table: CallTable) {
+  readonly #onListChange: () => void
+
+  /** `onListChange`: called for each notice that a list is another, whether or not a client listens. */
+  constructor(table: CallTable, onListChange: () => void = () => undefined) {
     this.table = table
+    this.#onListChange = onListChange
   }
 
   async onCall(call: OpenCall, message: RpcRequest | RpcNotification): Promise<void> {
+    this.#look(message)
     if (message.kind === 'notification') return (this.table.callOf(message) ?? call).notified(message)
     const ours = this.table.asked(call, message)
     if (ours !== null) await this.reply(ours)
   }
 
   async outside(message: RpcRequest | RpcNotification): Promise<void> {
+    this.#look(message)
     if (message.kind === 'notification') return this.#notified(message)
     const ours = this.table.askedOutside(message)
     if (ours !== null) await this.reply(ours)
@@ -44,6 +50,10 @@ export class MessageRouter implements MessageTaker {
     const all = [...this.listeners]
     this.listeners.clear()
     for (const {sink} of all) sink.ended(fault)
+  }
+
+  #look({kind, method}: RpcRequest | RpcNotification) {
+    if (kind === 'notification' && Object.hasOwn(CHANGES, method)) this.#onListChange()
   }
 
   async #notified(message: RpcNotification) {

@@ -140,7 +140,7 @@ function streamable(
   last_id?: number,
 ): LegacyUpstream {
   const capabilities = capabilitiesOf(options)
-  const router = new MessageRouter(new CallTable(capabilities))
+  const router = new MessageRouter(new CallTable(capabilities), options.onListChange)
   const wire = new StreamableWire(http, {session_id, version: hello.protocol_version, taker: router})
   const {server} = http.place
   const standing = new StandingStream({
@@ -161,7 +161,7 @@ function streamable(
 async function openSse(http: UpstreamHttp, options: UpstreamOptions): Promise<McpUpstream> {
   const {server} = http.place
   const {timeout_ms, signal} = options
-  const router = new MessageRouter(new CallTable(capabilitiesOf(options)))
+  const router = new MessageRouter(new CallTable(capabilitiesOf(options)), options.onListChange)
   const deadlines = new CallDeadlines(http.services, {total_ms: timeout_ms, idle_ms: timeout_ms}, server)
   const abort = () => deadlines.end(cancelled(signal!.reason))
   signal?.addEventListener('abort', abort, {once: true})

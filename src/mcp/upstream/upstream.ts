@@ -47,6 +47,8 @@ export interface UpstreamOptions extends ClientTexts {
   readonly hello?: Hello
   /** A legacy session that is continued, as after a restart: nothing is sent but the GET of its stream. */
   readonly session?: LegacySession
+  /** Called for each notice of a legacy upstream that one of its lists is another. */
+  readonly onListChange?: () => void
   readonly signal?: AbortSignal
   /** For each of the requests that opening takes. */
   readonly timeout_ms: number

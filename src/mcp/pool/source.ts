@@ -169,7 +169,7 @@ export class UpstreamSource {
     return upstream
   }
 
-  /** The description that the upstream gave of itself, to this principal or to all whose requests bear these headers. */
+  /** The upstream's description of itself, to this principal or to all whose requests bear these headers. */
   #keptHello(client: UpstreamClient, credential: UpstreamCredential): Hello | undefined {
     for (const of_all of [false, true]) {
       const kept = this.#hellos.get(helloKey(client, credential, of_all))

@@ -12,7 +12,7 @@ import {testStore} from '../../support/stores.ts'
 const database = process.env.TEST_DATABASE_URL
 const redis = process.env.TEST_REDIS_URL
 /** Longer than any deadline of a store, on a busy machine. */
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 30_000
 
 const INITIALIZE = {
   ...{jsonrpc: '2.0', id: 'first', method: 'initialize'},

@@ -70,13 +70,16 @@ describe.skipIf(!database || !redis)(
       const relays = {PostgreSQL: await storeRelay(connection.connectionString), Redis: await storeRelay(redis!)}
       const modern = await openModern()
       const mcp = new McpGateway(
-        await startGateway({
-          TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
-          GATEWAY_SEALING_KEY: Buffer.alloc(32, 3).toString('base64'),
-          DATABASE_URL: relays.PostgreSQL.url,
-          REDIS_URL: relays.Redis.url,
-          DB_QUERY_TIMEOUT_MS: '1000',
-        }),
+        await startGateway(
+          {
+            TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+            GATEWAY_SEALING_KEY: Buffer.alloc(32, 3).toString('base64'),
+            DATABASE_URL: relays.PostgreSQL.url,
+            REDIS_URL: relays.Redis.url,
+            DB_QUERY_TIMEOUT_MS: '3000',
+          },
+          {demo: false},
+        ),
       )
       onTestFinished(async () => {
         for (const relay of Object.values(relays)) relay.heal()

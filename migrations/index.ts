@@ -37,7 +37,7 @@ import {mcpSync} from './0036_mcp_sync.ts'
 import {mcpSessions} from './0037_mcp_sessions.ts'
 import {mcpTargets} from './0038_mcp_targets.ts'
 import {virtualServers} from './0039_virtual_servers.ts'
-import {mcpExternalSignIns} from './0041_mcp_external_sign_ins.ts'
+import {mcpExternalSignIns} from './0040_mcp_external_sign_ins.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'

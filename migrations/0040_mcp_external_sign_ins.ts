@@ -2,7 +2,7 @@ import {index, type Migration, strict, types} from './support.ts'
 
 /** Sign-ins of people at a provider of an MCP integration, and the last use of a person's connection. */
 export const mcpExternalSignIns: Migration = {
-  name: '0041_mcp_external_sign_ins',
+  name: '0040_mcp_external_sign_ins',
   area: 'control',
   async up(db, kind) {
     const {bytes, text} = types(kind)

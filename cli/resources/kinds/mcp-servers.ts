@@ -53,7 +53,8 @@ export const mcpServer: ResourceKind = {
   is_slug_unique: true,
   needs: ['workspace', 'member', 'secret-reference', 'mcp-integration'],
   remark:
-    '`mcp_integration_id`: the slug of its integration; or `virtual` with tools of other servers of the workspace. `default_user_access`, and `user_access` with members by e-mail address.',
+    '`mcp_integration_id`: the slug of its integration; or `virtual` with tools of other servers of the workspace. ' +
+    '`default_user_access`, and `user_access` with members by e-mail address.',
   create: 'mcp_servers.create',
   fields,
   secrets: NO_SECRETS,

@@ -249,16 +249,16 @@ describe('MC13, fact 69: one of the servers is down, or has lost its session', (
     await read('loud', 1)
     const of_syncs = streams.length
     const client = await mcp.legacy('storm', {capabilities: {}})
-    let heard = 0
+    let notices = 0
     client.fallbackNotificationHandler = async ({method}) => {
-      if (method === 'notifications/tools/list_changed') heard++
+      if (method === 'notifications/tools/list_changed') notices++
     }
     await expect.poll(() => streams.length, {timeout: 10_000}).toBeGreaterThan(of_syncs)
     const changed = {jsonrpc: '2.0', method: 'notifications/tools/list_changed'}
     streams.at(-1)!.event(changed)
-    await expect.poll(() => heard, {timeout: 5_000}).toBe(1)
+    await expect.poll(() => notices, {timeout: 5_000}).toBe(1)
     for (let at = 0; at < 500; at++) streams.at(-1)!.event(changed)
-    await expect.poll(() => heard, {timeout: 5_000}).toBe(2)
+    await expect.poll(() => notices, {timeout: 5_000}).toBe(2)
     await loud.close()
   })
 })

@@ -52,7 +52,7 @@ const ON = {
   'GET /v1/scim/workspaces without a key': 401,
   'GET /v1/scim/groups with a key': 200,
   'GET /v1/scim/v2/Users': 401,
-  'GET /v1/mcp-servers/none/tokens': 501,
+  'GET /v1/mcp-servers/none/tokens': 404,
   'GET /livez': 200,
   'GET /metrics': 200,
   'rows that a write leaves in the audit log': 1,

@@ -11,8 +11,6 @@ import {looksLikeToken} from '../identity/jwt/read.ts'
 import {hashKey} from '../identity/keys.ts'
 import type {EntityLimit} from '../limits/claims.ts'
 import {createPolicyLookup} from '../limits/policy-lookup.ts'
-import {openServer} from '../mcp/call/open-server.ts'
-import type {McpServer} from '../mcp/call/server.ts'
 import {McpCredentials} from '../mcp/credentials/credentials.ts'
 import type {CredentialServices} from '../mcp/credentials/services.ts'
 import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
@@ -25,7 +23,7 @@ import type {ProxyServices} from '../proxy/services.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import {mcpConnectionTimes} from '../store/mcp-connections.ts'
-import {type McpServerForCall, mcpServersForCalls} from '../store/mcp-for-call.ts'
+import {mcpServersForCalls} from '../store/mcp-for-call.ts'
 import {takeLease} from '../store/mcp-leases.ts'
 import {changeMcpSession, findMcpSession, insertMcpSession, removeMcpSession} from '../store/mcp-sessions.ts'
 import type {Remembered} from '../store/remembered.ts'
@@ -33,6 +31,7 @@ import {storedTools} from '../store/stored-tools.ts'
 import {findWorkspace} from '../store/workspaces.ts'
 import {openEgress} from './egress.ts'
 import {eraBook} from './mcp-eras.ts'
+import {openedServers} from './mcp-opened-servers.ts'
 import {openMcpSyncs} from './mcp-syncs.ts'
 
 export interface McpParts {
@@ -89,26 +88,6 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   const servers = mcpServersForCalls(store.db)
   const policies = createPolicyLookup({db: store.db, target: 'mcp_tools', enabled: settings.policy_enabled})
   const guards = createToolGuardLookup({db: store.db, seal})
-  const opened = new WeakMap<McpServerForCall, McpServer>()
-  const open = (found: McpServerForCall) => {
-    const known = opened.get(found) ?? openServer(seal, found)
-    opened.set(found, known)
-    return known
-  }
-  const membersOf = async ({members, server}: McpServerForCall) => {
-    const all = new Map<string, McpServer>()
-    for (const {id, slug} of members ?? []) {
-      const {organisation_id, workspace_id: workspace} = server
-      const found = await servers.find({organisation_id, workspace, server: slug})
-      if (!found?.is_granted || found.server.id !== id || found.members) continue
-      try {
-        all.set(id, open(found))
-      } catch (fault) {
-        log.warn({fault, server: slug}, 'a server of a virtual MCP server cannot be called')
-      }
-    }
-    return all
-  }
   const services: McpServices = {
     settings,
     log,
@@ -125,11 +104,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
       looksLikeToken(credential)
         ? (calls.findCallerByCredential(credential, client) ?? null)
         : calls.findCaller(hashKey(credential), client),
-    async findServer({organisation_id, workspace, workspace_id, server}) {
-      const found = await servers.find({organisation_id, workspace: workspace ?? workspace_id, server})
-      if (!found?.is_granted) return null
-      return found.members ? openServer(seal, found, await membersOf(found)) : open(found)
-    },
+    findServer: openedServers({servers, seal, log}),
     findPolicies: policies.find,
     guards: calls.guardrails && {
       find: guards.find,

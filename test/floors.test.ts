@@ -49,6 +49,7 @@ const PROXY_FLOORS = [
   'run',
   'realtime',
   'explain',
+  'tool-runs',
   'proxy.ts',
 ]
 /** The plane of MCP, likewise. */
@@ -68,6 +69,7 @@ const MCP_FLOORS = [
   'relay',
   'serve',
   'virtual',
+  'tools',
   'door.ts',
 ]
 const PLANES: Readonly<Record<string, readonly string[]>> = {'src/proxy/': PROXY_FLOORS, 'src/mcp/': MCP_FLOORS}

@@ -87,6 +87,7 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const {findOAuthCaller} = oauth
   const mcp = openMcp({...{settings, store, seal, log, ...clock, steady, findOAuthCaller}, calls: plane.services})
   stack.defer(() => mcp.close())
+  if (settings.mcp_enabled) plane.proxy.serveTools(mcp.door.tools)
   const explaining = openExplaining({settings, store, seal, now, prices: pricing, log})
   const remembered = [...plane.remembered, ...mcp.remembered, ...explaining.remembered]
   store.onWrite(changed => {

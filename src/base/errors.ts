@@ -132,7 +132,7 @@ export const REFUSALS = {
   'domain.unlooked': {...BUSY, retry_after_s: 30, say: '{reason}'},
   'domain.unsent': {...BUSY, retry_after_s: 60, say: '{reason}'},
   'domain.too_many': {status: 429, admin: 'AB06', type: 'rate_limit_exceeded', code: null, say: '{reason}'},
-  'row.in_use': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: 'This {object} still has {dependants}. {cure}'}, 'parent.not_found': {status: 404, admin: 'AB02', type: 'not_found_error', code: null, say: '{field}: no {object} is known by the id {value}.'},
+  'row.in_use': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: 'This {object} still has {dependants}. {cure}'}, 'parent.not_found': {status: 404, admin: 'AB02', type: 'not_found_error', code: null, say: '{field}: no {object} is known by the id {value}.'}, 'mcp.refused': {status: 403, admin: 'AB03', type: 'permission_error', code: null, say: '{field}: {label}: {reason}'}, 'mcp.unavailable': {status: 502, admin: 'AB04', type: 'api_error', code: null, say: '{field}: {label}: {reason}'},
   'pricing.shared': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'Prices hold for every organisation of this gateway, so no key of one of them changes them. Use the command line on the data directory.'},
   'pricing.no_revision': {status: 409, admin: 'AB07', type: 'conflict_error', code: null, say: '{reason}'},
   'bundle.refused': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The bundle is not taken: {reason}.'},

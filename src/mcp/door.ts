@@ -1,9 +1,10 @@
-import type {IncomingMessage, ServerResponse} from 'node:http'
 import {newId} from '../base/ids.ts'
+import {type ClientRequest, FastRequest} from '../base/ingress/request.ts'
 import {parsedObject} from '../base/json-object.ts'
 import {challengeOf} from '../identity/mcp-oauth/challenge.ts'
 import {DEFAULT_SCOPES} from '../identity/mcp-oauth/scopes.ts'
 import {ownHeaders} from '../schema/headers.ts'
+import type {ServerTools} from '../schema/server-tools.ts'
 import {corsHeadersOf, preflightHeaders} from './call/cors.ts'
 import {checkScopes} from './call/needed-scopes.ts'
 import {checkPlaces, type KnownPlaces} from './call/origins.ts'
@@ -15,7 +16,7 @@ import {Cursors} from './relay/cursors.ts'
 import {TaskIds} from './relay/task-ids.ts'
 import {ToolBook} from './relay/tool-book.ts'
 import {admittedCaller} from './serve/callers.ts'
-import {ClientReply} from './serve/client-reply.ts'
+import {ClientReply, type ReplyTarget} from './serve/client-reply.ts'
 import {faultOf, headersOfFault} from './serve/end.ts'
 import {EndedSignIns} from './serve/ended-sign-ins.ts'
 import type {McpExchange, ServingParts} from './serve/exchange.ts'
@@ -29,6 +30,7 @@ import {secondToken} from './serve/second-token.ts'
 import {serveStream} from './serve/stream.ts'
 import type {McpCaller, McpServices} from './services.ts'
 import {Sessions} from './sessions/sessions.ts'
+import {serverTools} from './tools/server-tools.ts'
 import {type ClientPost, clientEra, sessionOfStream} from './wire/client-era.ts'
 import {errorText, McpFault} from './wire/faults.ts'
 import {type RpcMessage, readBody} from './wire/messages.ts'
@@ -41,7 +43,9 @@ export interface McpPath {
 
 /** The face of the plane: it takes the requests of MCP endpoints. */
 export interface McpDoor {
-  handle(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void>
+  handle(path: McpPath, request: ClientRequest, response: ReplyTarget): Promise<void>
+  /** Tools for runs of models: each list and each call is a request at this door. */
+  readonly tools: ServerTools
   /** Rows of MCP servers were written, here or in another process. */
   changed(): void
   /** The connections, sessions and calls that this process holds now. */
@@ -81,7 +85,11 @@ export function createDoor(services: McpServices, options: {readonly is_local: b
   const exchanges = new Exchanges(parts, options)
   const ended = new EndedSignIns(parts, services)
   return {
-    handle: (path, request, response) => exchanges.serve(path, request, response),
+    handle: (path, request, response) => exchanges.serve(path, request, response, false),
+    tools: serverTools(
+      (server, request, reply) => exchanges.serve({workspace: null, server}, request, reply, true),
+      services,
+    ),
     changed: () => parts.list_changes.changed(),
     sizes: () => ({connections: pool.size, sessions: sessions.size, held_calls: held.size}),
     signInsChanged: () => ended.changed(),
@@ -111,8 +119,8 @@ class Exchanges {
     this.#places = {base: new URL(base_url), allowed_origins, is_local}
   }
 
-  serve(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const served = this.#serve(path, request, response)
+  serve(path: McpPath, request: ClientRequest, response: ReplyTarget, is_of_run: boolean): Promise<void> {
+    const served = this.#serve(path, request, response, is_of_run)
     this.#open.add(served)
     return served.finally(() => this.#open.delete(served))
   }
@@ -129,7 +137,7 @@ class Exchanges {
     callOff()
   }
 
-  async #serve(path: McpPath, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serve(path: McpPath, request: ClientRequest, response: ReplyTarget, is_of_run: boolean): Promise<void> {
     const {services} = this.#parts
     const started = services.steady()
     const accepts_events = /text\/event-stream|\*\/\*/i.test(request.headers.accept ?? '')
@@ -140,9 +148,9 @@ class Exchanges {
     })
     try {
       if (this.#parts.draining.aborted) throw new McpFault('unavailable', {reason: 'The gateway is shutting down.'})
-      checkPlaces(request.headers, this.#places)
+      if (!is_of_run) checkPlaces(request.headers, this.#places)
       if (request.method === 'OPTIONS') return reply.empty(204, preflightHeaders(request.headers))
-      const exchange = await this.#admitted(path, request, reply)
+      const exchange = await this.#admitted(path, request, reply, is_of_run)
       await this.#dispatched(exchange)
     } catch (thrown) {
       const fault = faultOf(thrown, services.log)
@@ -154,7 +162,7 @@ class Exchanges {
         ...headersOfFault(fault),
         ...this.#challenge(fault, path),
       })
-      request.resume()
+      if (!(request instanceof FastRequest)) request.resume()
     }
   }
 
@@ -200,7 +208,7 @@ class Exchanges {
   }
 
   /** The order of checks: places, credential, scope, server, person (mcp.md, section 2). */
-  async #admitted(path: McpPath, request: IncomingMessage, reply: ClientReply): Promise<McpExchange> {
+  async #admitted(path: McpPath, request: ClientRequest, reply: ClientReply, is_of_run: boolean): Promise<McpExchange> {
     const {services} = this.#parts
     const at_ms = services.now()
     const started = services.steady()
@@ -211,7 +219,7 @@ class Exchanges {
     const server = await this.#server(path, caller)
     const own = ownHeaders(headers)
     return {
-      ...{request, caller, server, auth, reply, at_ms, started, validated: undefined},
+      ...{request, caller, server, auth, reply, at_ms, started, is_of_run, validated: undefined},
       metadata: {...textsOf(own.values.metadata), ...caller.metadata},
       masked_headers: kept(headers),
       keeps_bodies: own.values.debug !== 'false',
@@ -246,6 +254,6 @@ function textsOf(text: string | undefined): Record<string, string> {
 /** Headers that name the protocol and the client; none that may hold a credential. */
 const KEPT = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'user-agent'] as const
 
-function kept(headers: IncomingMessage['headers']): Record<string, string> {
+function kept(headers: ClientRequest['headers']): Record<string, string> {
   return Object.fromEntries(KEPT.flatMap(name => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])))
 }

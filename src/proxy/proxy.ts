@@ -13,6 +13,7 @@ import {hasOperation, loginOf} from '../providers/base-urls/base-url.ts'
 import {hasParams} from '../routing/params.ts'
 import type {Endpoint} from '../schema/endpoints.ts'
 import {ownHeaders} from '../schema/headers.ts'
+import type {ServerTools} from '../schema/server-tools.ts'
 import type {Remembered} from '../store/remembered.ts'
 import {authenticate} from './call/authenticate.ts'
 import {type Call, type ClientCall, DIRECT_ROUTE, nameUser, openClientCall, type RouteInfo} from './call/call.ts'
@@ -40,6 +41,7 @@ import type {Caller, ProxyServices} from './services.ts'
 import {followedPlan} from './targets/followed-plan.ts'
 import {PlanCache, type ResolvedPlan} from './targets/plan-cache.ts'
 import {splitModel, type Target} from './targets/target.ts'
+import {isRunEndpoint, wantsRun} from './tool-runs/wants-run.ts'
 import {authHeaders} from './upstream/build-request.ts'
 
 /** The data plane: takes requests under `/v1` that are not the administration's. */
@@ -47,6 +49,8 @@ export interface CallProxy {
   handle(request: ClientRequest, response: ClientResponse): void
   /** Takes a session over WebSocket, from the server's `upgrade` event. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** From now on requests may have the gateway run tools of MCP servers. */
+  serveTools(tools: ServerTools): void
   /** Plans and prompts. */
   readonly remembered: readonly Remembered[]
   /** Takes no more calls, waits for those in progress, and ends them after `limit_ms`. */
@@ -67,11 +71,15 @@ export function createProxy(services: ProxyServices): CallProxy {
     targets: {find: (...of) => firstTarget(plans, ...of)},
     login: (...of) => authHeaders(services, ...of),
   })
+  const side: Side = {prompts, models, tools: null, handle}
+  function handle(request: ClientRequest, response: ClientResponse) {
+    void proxy(request, new ResponseWriter(response, registry), {services, plans, registry, routes}, side)
+  }
   return {
     handleUpgrade: realtime.handleUpgrade,
-    handle(request, response) {
-      const relay = new ResponseWriter(response, registry)
-      void proxy(request, relay, {services, plans, registry, routes}, {prompts, models})
+    handle,
+    serveTools(tools) {
+      side.tools = tools
     },
     remembered: [...plans.remembered, ...prompts.remembered],
     async drain(limit_ms) {
@@ -123,22 +131,22 @@ interface WholePlane extends Plane {
   readonly services: ProxyServices
 }
 
-/** Prompts and lists of models: some calls need them. */
+/** Prompts, lists of models and tools: some calls need them. */
 interface Side {
   readonly prompts: Prompts
   readonly models: ModelLists
+  /** Of MCP servers; null where none is served. */
+  tools: ServerTools | null
+  /** Takes the turns of a run, each of which is a call of its own. */
+  handle(request: ClientRequest, response: ClientResponse): void
 }
 
 /**
  * From a client's request to its attempt. Reads top to bottom in the order things happen; refusals of every step end
  * here.
  */
-async function proxy(
-  request: ClientRequest,
-  relay: ResponseWriter,
-  plane: WholePlane,
-  {prompts, models}: Side,
-): Promise<void> {
+async function proxy(request: ClientRequest, relay: ResponseWriter, plane: WholePlane, side: Side): Promise<void> {
+  const {prompts, models, tools, handle} = side
   const {services, registry} = plane
   let incoming: ReceivedRequest | undefined
   let call: ClientCall | undefined
@@ -158,6 +166,13 @@ async function proxy(
     if (link) checkLink(link, caller)
     call = openClientCall('call', incoming, caller, relay, services)
     call.link = link
+    if (tools && !link && wantsRun(incoming) && isRunEndpoint(incoming)) {
+      const {enterToolRun} = await import('./tool-runs/enter.ts') // few calls need it
+      const plain = await enterToolRun({call, incoming, state, credentials, tools, services, handle})
+      if (!plain) return
+      state.settle()
+      return proxy(plain, relay, plane, {...side, tools: null})
+    }
     const admission = services.limits.admit(caller.limits, call.id, incoming.at_ms)
     const admitted =
       admission instanceof Promise

@@ -69,6 +69,12 @@ export const MCP = {
     group: 'MCP',
     meaning: 'Origins of web pages that may call MCP servers, beside the own one; `*` does not count here.',
   },
+  MCP_MAX_TURNS: {
+    kind: whole(1, 100),
+    fallback: '10',
+    group: 'MCP',
+    meaning: 'Most answers of a model in one request whose tools the gateway runs (`x-gateway-beta`).',
+  },
   MCP_POOL_ENABLED: {
     kind: trueFalse,
     fallback: 'true',

@@ -73,6 +73,7 @@ const NOT_HELD: readonly StateName[] = [
   'authenticating',
   'admitting_caller',
   'planning',
+  'taking_turns', // its calls have states of their own; test/proxy/server-side-mcp-rules.test.ts holds it
   'resolving',
   'looking_up',
   'admitting_target',

@@ -34,6 +34,8 @@ export interface MessageFacts {
   readonly params: string | undefined
   readonly detail: Pick<McpLogDetail, 'client_protocol' | 'client_name' | 'auth' | 'virtual_server'>
   readonly keeps_bodies: boolean
+  /** False: it is a step of other work, and has a row only where it failed. */
+  readonly has_row: boolean
   /** A further round of a call whose row is written, and which was charged with the first. */
   readonly continues?: {readonly call_id: string; readonly log_id: string}
 }
@@ -112,6 +114,7 @@ export class MessageRecord {
   /** Writes the end. Resolves once it outlives the process. */
   async end(end: MessageEnd): Promise<void> {
     this.#count(end)
+    if (!this.facts.has_row && end.outcome === 'ok') return
     const is_charged = this.#is_tool_call && end.is_served
     if (!is_charged) this.#release()
     const price_nanousd = is_charged ? this.#price : 0

@@ -1,5 +1,5 @@
-import type {IncomingMessage} from 'node:http'
 import {vouchFor} from '../../base/ingress/govern.ts'
+import type {ClientRequest} from '../../base/ingress/request.ts'
 import {hasScope} from '../../identity/access.ts'
 import {requireLive} from '../../identity/api-keys.ts'
 import {looksLikeOAuthToken} from '../../identity/mcp-oauth/caller.ts'
@@ -21,7 +21,7 @@ const SCOPE = 'mcp.invoke'
 
 /** Finds the caller of a request by its key, its token, or its token of our own authorization server. */
 export async function admittedCaller(
-  request: IncomingMessage,
+  request: ClientRequest,
   path: McpServerNames,
   services: Services,
 ): Promise<AdmittedCaller> {

@@ -1,4 +1,3 @@
-import type {ServerResponse} from 'node:http'
 import type {After} from '../../base/delay.ts'
 
 /** A stream has a sign of life at least so often; a reply that is not ready by then becomes a stream. */
@@ -11,12 +10,26 @@ const OVER = Object.assign(new Error('The reply is over.'), {name: 'AbortError'}
 
 export type ReplyFields = Readonly<Record<string, string>>
 
+/** The object that a reply is written to: that of node:http, or one that stays in the process. */
+export interface ReplyTarget {
+  readonly writableFinished: boolean
+  readonly writableNeedDrain: boolean
+  readonly writableLength: number
+  on(event: 'close' | 'error' | 'drain', listener: () => void): unknown
+  once(event: 'close', listener: () => void): unknown
+  off(event: 'close' | 'drain', listener: () => void): unknown
+  writeHead(status: number, headers: ReplyFields): unknown
+  write(text: string): unknown
+  end(body?: Buffer): unknown
+  destroy(): unknown
+}
+
 /**
  * The reply to one POST or GET of a client: JSON with a status, or a stream of events that begins with its first
  * message, or when the reply takes long. It ends once; what comes later is dropped.
  */
 export class ClientReply {
-  readonly #response: ServerResponse
+  readonly #response: ReplyTarget
   readonly #after: After
   readonly #may_stream: boolean
   readonly #headers: ReplyFields
@@ -28,7 +41,7 @@ export class ClientReply {
   #callOff: () => void
 
   constructor(
-    response: ServerResponse,
+    response: ReplyTarget,
     {after, may_stream, headers}: {readonly after: After; readonly may_stream: boolean; readonly headers: ReplyFields},
   ) {
     this.#response = response

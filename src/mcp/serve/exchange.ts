@@ -1,4 +1,4 @@
-import type {IncomingMessage} from 'node:http'
+import type {ClientRequest} from '../../base/ingress/request.ts'
 import {isObject, type JsonObject, own} from '../../base/json-member.ts'
 import type {McpServer} from '../call/server.ts'
 import type {McpTrace} from '../call/trace.ts'
@@ -38,7 +38,7 @@ export interface ServingParts {
 
 /** One HTTP request of an admitted caller. */
 export interface McpExchange {
-  readonly request: IncomingMessage
+  readonly request: ClientRequest
   readonly caller: McpCaller
   readonly server: McpServer
   readonly auth: 'api_key' | 'jwt' | 'oauth'
@@ -49,6 +49,8 @@ export interface McpExchange {
   /** Headers as the log keeps them. */
   readonly masked_headers: Readonly<Record<string, string>>
   readonly keeps_bodies: boolean
+  /** Of a run of a model: questions have no answer, and a list that it made has no row. */
+  readonly is_of_run: boolean
   readonly at_ms: number
   readonly started: number
   /** The virtual server that a call of `server` came by. */
@@ -73,7 +75,7 @@ export function recordOf(
   },
   services: McpServices,
 ): MessageRecord {
-  const {request, caller, server, auth, metadata, masked_headers, keeps_bodies, at_ms, started} = exchange
+  const {request, caller, server, auth, metadata, masked_headers, keeps_bodies, at_ms, started, is_of_run} = exchange
   const name = own(of.client_info, 'name')
   return new MessageRecord(
     {
@@ -83,6 +85,7 @@ export function recordOf(
       trace: of.trace,
       http: {method: request.method ?? 'POST', url: request.url ?? '', headers: masked_headers},
       params: paramsText(message),
+      has_row: !(is_of_run && message.method === 'tools/list'),
       detail: {
         ...{client_protocol: of.version, client_name: typeof name === 'string' ? name.slice(0, 256) : null, auth},
         ...(exchange.via && {virtual_server: exchange.via.slug}),

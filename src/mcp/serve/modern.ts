@@ -246,7 +246,10 @@ class ModernServing {
       reply.gone.removeEventListener('abort', cancel)
       running.sink = null
     }
-    if (turn.kind === 'questions') return this.#hold(turn.questions)
+    if (turn.kind === 'questions') {
+      if (this.#exchange.is_of_run) throw nobodyAnswers(turn.questions)
+      return this.#hold(turn.questions)
+    }
     await this.#answered(turn)
   }
 
@@ -256,6 +259,7 @@ class ModernServing {
     const answer = await judgedAnswer(this.#guarded, given, of, this.#parts)
     const view = this.#view(hello, cursorOf(this.#post.message, this.#parts, this.#exchange))
     let relayed = relayedAnswer(answer, view)
+    if (relayed.outcome === 'input_required' && this.#exchange.is_of_run) throw nobodyAnswers()
     if (relayed.outcome === 'input_required') relayed = {...relayed, text: this.#withState(relayed.text, answer.result)}
     this.#record.waited(this.#running!.upstream_ms)
     const ended = {...this.#ended, ...guardsEnd(this.#guarded)}
@@ -382,4 +386,10 @@ class ModernServing {
     const rounds = this.#running?.rounds ?? 1
     await written(this.#record, endOfLeft(499, {rounds, is_stream}), this.#parts.services.log)
   }
+}
+
+/** In a run of a model a question has no one to go to. */
+function nobodyAnswers(questions?: ReadonlyMap<string, Question>): McpFault {
+  const [first] = questions?.values() ?? []
+  return new McpFault('client_incapable', {kind: first?.method ?? 'input_required', reason: 'is a model in a run'})
 }

@@ -27,6 +27,13 @@ interface StateRow {
 export const CALL_STATES = {
   authenticating: {owner: 'proxy.ts', deadline: 'that of the store', client_gone: 'goes on', drain: 'ends'},
   admitting_caller: {owner: 'proxy.ts', deadline: 'that of the counters', client_gone: 'goes on', drain: 'ends'},
+  /** A request that is answered in several calls, each of which has its own state. */
+  taking_turns: {
+    owner: 'tool-runs/tool-run.ts',
+    deadline: 'those of its calls',
+    client_gone: 'ends',
+    drain: 'goes on',
+  },
   reading_body: {owner: 'proxy.ts', deadline: 'CLIENT_BODY_IDLE_TIMEOUT_MS: 408', client_gone: 'ends', drain: 'ends'},
   planning: {owner: 'proxy.ts', deadline: 'that of the store', client_gone: 'goes on', drain: 'goes on'},
   resolving: {owner: 'run/call-runner.ts', deadline: 'that of the store', client_gone: 'ends', drain: 'ends'},

@@ -129,6 +129,7 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/providers/unknown-members.ts': {look: COUNTED, within: COUNTED},
   'src/guardrails/nested-pieces.ts': {walk: COUNTED},
   'src/proxy/guardrails/stream-strings.ts': {withoutLogprobs: PARSED},
+  'src/proxy/tool-runs/dialect.ts': {summed: PARSED},
   'src/proxy/realtime/judging/without-words.ts': {numbersOf: PARSED},
   'src/routing/params.ts': {without: 'as deep as a path in a config'},
   'src/schema/changes.ts': {changesBetween: PARSED},

@@ -6,7 +6,7 @@ import {CALL_PREFIX, slugOfLabel} from './labels.ts'
 import type {RunFunction, RunOffer, ServerChoice} from './offer.ts'
 import {ResponsesTranscript} from './responses-transcript.ts'
 
-/** Runs in the words of OpenAI's Responses (API reference: tool `mcp`, items `mcp_call` and `mcp_list_tools`). */
+/** Runs in the words of OpenAI's Responses: the tool `mcp`, the items `mcp_call` and `mcp_list_tools`. */
 export const RESPONSES: RunDialect = {
   choices(body) {
     const choices = new Map<string, ServerChoice>()

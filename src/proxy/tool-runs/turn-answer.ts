@@ -96,6 +96,8 @@ export class TurnInProgress {
 
   #take(chunk: Buffer): boolean {
     if (this.#is_stream) {
+      // of this chunk alone: one that ends no event writes nothing, and no drain would follow it
+      this.#takes_more = true
       this.#framer.push(chunk)
       return this.#takes_more
     }

@@ -106,7 +106,7 @@ const responses: Dialect = ({text, calls = [], cuts}, number, request, response)
       send('response.output_item.added', {output_index, item: {...item, content: [], status: 'in_progress'}})
       send('response.content_part.added', {...of, part: {...part, text: ''}})
       send('response.output_text.delta', {...of, delta: text, logprobs: []})
-      if (cuts) return void response.write('\n', () => response.destroy())
+      if (cuts) return void setImmediate(() => response.socket?.destroy())
       send('response.output_text.done', {...of, text, logprobs: []})
       send('response.content_part.done', {...of, part})
     }
@@ -142,7 +142,7 @@ const messages: Dialect = ({text, calls = [], cuts}, number, request, response) 
     } else {
       send('content_block_start', {index, content_block: {type: 'text', text: ''}})
       send('content_block_delta', {index, delta: {type: 'text_delta', text}})
-      if (cuts) return void response.write('\n', () => response.destroy())
+      if (cuts) return void setImmediate(() => response.socket?.destroy())
     }
     send('content_block_stop', {index})
   }

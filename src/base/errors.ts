@@ -54,6 +54,7 @@ export const REFUSALS = {
   'invite.unknown': {status: 401, admin: 'AB05', type: 'authentication_error', code: '03', say: 'The invite is not known to this gateway, was used, cancelled or sent anew, or has expired. Ask for a new one.'},
   'role.above': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: the role {role} is above your own, {own}.'},
   'role.own_only': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: {deed} is for managers and admins of the workspace.'},
+  'role.admins_only': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'You do not have enough permissions to execute this request: {deed} is for owners and admins of the organisation.'},
   'flag.off': {status: 403, admin: 'AB03', type: 'permission_error', code: '033', say: 'This part of the service is switched off here: {variable}=OFF.'},
   'body.not_json': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: 'The request body is not valid JSON: {reason}.'},
   'json.too_deep': {status: 400, admin: 'AB01', type: 'invalid_request_error', code: null, say: '{what} is nested deeper than the {limit} levels that are read here.'},

@@ -123,3 +123,9 @@ export async function linkExternalUser(
 ) {
   await db.insertInto('mcp_external_people').values(row).execute()
 }
+
+/** Forgets who people are at the provider of an integration, and sign-ins there that have not ended. */
+export async function forgetExternalPeople(db: Db, mcp_integration_id: string) {
+  await db.deleteFrom('mcp_external_people').where('mcp_integration_id', '=', mcp_integration_id).execute()
+  await db.deleteFrom('mcp_external_sign_ins').where('mcp_integration_id', '=', mcp_integration_id).execute()
+}

@@ -108,6 +108,37 @@ test('the subject is remembered: another address of the same person is no matter
   expect((await signedIn()).page.status).toBe(403)
 })
 
+test('subjects of one provider are no people of the next, and the choice of a provider is for admins', async () => {
+  await member()
+  expect((await signedIn()).page.status).toBe(302)
+  const path = `/mcp-integrations/${server.integration.id}`
+  const put = (of: AuthServer) =>
+    house.gateway.admin('PUT', path, {configurations: {external_auth_config: configOf(of)}})
+  await put(other)
+  await put(provider)
+  claims = {sub: claims.sub}
+  expect((await signedIn()).page.status).toBe(403)
+
+  const {id: workspace_id} = house.workspace
+  const scopes = ['create', 'update', 'read'].map(deed => `workspace_mcp_integrations.${deed}`)
+  const {key} = await house.gateway.admin<{key: string}>('POST', '/api-keys/workspace/service', {
+    ...{name: 'integrator', workspace_id, scopes},
+  })
+  const asKey = async (method: string, to: string, body: object) => {
+    const headers = {'x-gateway-api-key': key, 'content-type': 'application/json'}
+    const reply = await fetch(`${house.gateway.url}/v1${to}`, {method, headers, body: JSON.stringify(body)})
+    return {status: reply.status, text: await reply.text()}
+  }
+  const plain = {name: 'own', slug: 'own-provider', url: provider.url, auth_type: 'none', transport: 'http'}
+  const chosen = {configurations: {external_auth_config: configOf(other)}}
+  expect(await asKey('POST', '/mcp-integrations', {...plain, ...chosen})).toMatchObject({
+    ...{status: 403, text: expect.stringContaining('owners and admins')},
+  })
+  expect((await asKey('POST', '/mcp-integrations', plain)).status).toBe(200)
+  expect((await asKey('PUT', '/mcp-integrations/own-provider', chosen)).status).toBe(403)
+  expect((await asKey('PUT', '/mcp-integrations/own-provider', {description: 'x'})).status).toBe(200)
+})
+
 test('it opens no session, and no other server', async () => {
   await member()
   const {browser, page} = await signedIn()

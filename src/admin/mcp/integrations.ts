@@ -17,6 +17,7 @@ import {
 } from '../../schema/mcp-integrations.ts'
 import {Handle} from '../../schema/names.ts'
 import {Empty} from '../../schema/paging.ts'
+import {forgetExternalPeople} from '../../store/mcp-external-sign-ins.ts'
 import * as store from '../../store/mcp-integrations.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import {type OperationCall, operation} from '../operation.ts'
@@ -24,6 +25,7 @@ import {mappingsColumn, mappingsOf} from '../secret-mappings.ts'
 import {freeSlug} from '../slugs.ts'
 import {type CallerScope, found, isAdmin, namedWorkspace} from '../tenancy.ts'
 import {configurationColumns, urlColumns} from './connection.ts'
+import {changesExternalAuth} from './external-auth.ts'
 import {mcpScopes, reachMcpIntegration} from './reach.ts'
 import {requestSync} from './request-sync.ts'
 import {effectiveMcpAccess, globalAccess} from './workspaces.ts'
@@ -158,6 +160,7 @@ async function created(call: OperationCall<undefined, undefined, typeof McpInteg
     created_at: now,
     last_updated_at: now,
   }
+  changesExternalAuth(call, integration)
   await store.insertMcpIntegration(db, integration)
   await requestSync(call, integration.id)
   call.auditTarget(integration.id, integration.workspace_id)
@@ -173,6 +176,9 @@ async function updated(call: OperationCall<typeof params, undefined, typeof McpI
   const {actor, app, db, body, now} = call
   const before = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
   const address = body.url === undefined ? {} : urlColumns(app, before, body.url, isAdmin(actor), before)
+  const of_configurations = configurationColumns(app, before, body, before)
+  // subjects of another provider are other people
+  if (changesExternalAuth(call, {...before, ...of_configurations}, before)) await forgetExternalPeople(db, before.id)
   await store.updateMcpIntegration(db, before.id, {
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
@@ -182,7 +188,7 @@ async function updated(call: OperationCall<typeof params, undefined, typeof McpI
       secret_mappings: await mappingsColumn(db, before, body.secret_mappings),
     }),
     ...address,
-    ...configurationColumns(app, before, body, before),
+    ...of_configurations,
     last_updated_at: now,
   })
   const {url, auth_type, transport, configurations, secret_mappings} = body

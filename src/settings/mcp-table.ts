@@ -52,8 +52,8 @@ export const MCP = {
     fallback: 'all',
     group: 'MCP',
     meaning:
-      'mcp: PORT serves what MCP_PORT would, and probes and metrics; no calls of models, no administration, no ' +
-      'sign-in. all and gateway: everything.',
+      'mcp: PORT serves what MCP_PORT would, sign-in, probes and metrics; no calls of models, no administration. ' +
+      'all and gateway: everything.',
   },
   MCP_REQUEST_TIMEOUT_MS: {
     kind: milliseconds,

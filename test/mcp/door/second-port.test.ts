@@ -97,13 +97,14 @@ describe('MCP_PORT', () => {
   })
 })
 
-test('SERVER_MODE=mcp serves MCP and the probes on PORT: no calls of models, no administration', async () => {
+test('SERVER_MODE=mcp serves MCP, sign-in and the probes on PORT: no calls of models, no administration', async () => {
   const {url} = await opened({SERVER_MODE: 'mcp'})
   expect((await callAt(url)).status).toBe(200)
   const key = {headers: {'x-gateway-api-key': ADMIN_KEY}}
   for (const path of ['/livez', '/readyz', '/v1/health', '/v0.1/servers'])
     expect(await statusAt(url + path, key), path).toBe(200)
-  for (const path of ['/v1/models', '/v1/mcp-servers', '/scim/v2/Users', '/v2/auth/sign-in'])
+  expect(await statusAt(`${url}/v2/auth/sign-in`, {redirect: 'manual'})).not.toBe(404)
+  for (const path of ['/v1/models', '/v1/mcp-servers', '/scim/v2/Users'])
     expect(await statusAt(url + path, key), path).toBe(404)
   expect(await statusAt(`${url}/v1/chat/completions`, {...key, method: 'POST', body: '{}'})).toBe(404)
 })

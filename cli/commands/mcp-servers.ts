@@ -8,6 +8,7 @@ import type {TableColumn} from '../table.ts'
 import {memberFor} from '../user.ts'
 import {workspaceFor} from '../workspace.ts'
 import {capabilitiesCommand, metadataCommand} from './capabilities.ts'
+import {signInCommands} from './mcp-sign-ins.ts'
 import {deleteCommand, listCommand, type Noun, named, showCommand} from './rows.ts'
 
 const noun: Noun<'mcp_servers'> = {
@@ -39,6 +40,7 @@ export function mcpServers(): Command {
     metadataCommand(noun),
     users(),
     connections(),
+    ...signInCommands(noun),
   ])
 }
 

@@ -43,6 +43,7 @@ test('these are the commands', () => {
     ...['create', 'list', 'show', 'update', 'delete', 'capabilities', 'metadata', 'users', 'connections'].map(
       verb => `mcp-servers ${verb}`,
     ),
+    ...['may-use', 'set-tokens', 'client'].map(verb => `mcp-servers ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `mcp-oauth-clients ${verb}`),
     ...['add', 'tools', 'call', 'connect', 'logs', 'test', 'sync', 'diff', 'approve'].map(verb => `mcp ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete'].map(verb => `deployments ${verb}`),

@@ -143,7 +143,8 @@ export async function fixIds(db: Db) {
       .set({id})
       .execute()
   await db.updateTable('prompt_versions').set({id: THING}).where('version', '=', 2).execute()
-  const integration = await db.selectFrom('mcp_integrations').select('id').executeTakeFirstOrThrow()
+  const integrations = db.selectFrom('mcp_integrations').where('slug', '=', 'house-docs').select('id')
+  const integration = await integrations.executeTakeFirstOrThrow()
   await db
     .insertInto('mcp_capabilities')
     .values({

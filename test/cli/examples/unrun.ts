@@ -9,6 +9,8 @@ export const UNRUN: Readonly<Record<string, string>> = {
     'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
   'gateway mcp call docs search --json-args \'{"query": "billing"}\' --json':
     'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp-servers set-tokens docs --file tokens.json --url https://gateway.example.com':
+    'a user keeps tokens of his own: test/admin/mcp-tokens.test.ts has one',
   'gateway mcp connect docs': 'a person signs in: test/cli/mcp-calls.test.ts has one',
   'gateway mcp connect docs --timeout 60': 'a person signs in: test/cli/mcp-calls.test.ts has one',
   'gateway mcp add tickets https://mcp.example.com/mcp --workspace research':
@@ -34,6 +36,8 @@ export const UNRUN_OF_PAGES: Readonly<Record<string, string>> = {
   'sudo ./install.sh': 'installs for the whole machine: test/install.test.ts does it in a folder',
   'SMTP_HOST=mail.example.com': 'a mail server and a secret of somebody’s own: test/ports has a mail server',
   'gateway login https://': 'a person confirms it: test/cli/login.test.ts has one',
+  'gateway mcp tools docs': 'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
+  'gateway mcp call docs': 'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
   'mkdir -p /tmp/pkg/app': 'asks the registry of packages',
   'cp REPO/': 'another packager, which is not installed here',
   'echo \'{"name":"gateway"': 'another packager, which is not installed here',

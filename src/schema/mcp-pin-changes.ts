@@ -73,7 +73,9 @@ export function pinSeen(before: Pin | null, sighting: Sighting, moment: PinMomen
   if (before.approved_hashes.includes(hash)) return {pin: approvedAgain(before, sighting, moment), events}
   if (rules.tool_pinning === 'off') return {pin: approvedBeside(before, sighting, rules), events}
   const pin = unapproved(before, sighting)
-  if (is_known) return {pin, events}
+  // a list may differ by its client, and is reported once; a sync that finds the change again reports it again
+  const is_again = before.state === 'approved' && moment.by === 'sync'
+  if (is_known && !is_again) return {pin, events}
   return {pin, events: [...events, before.approved_hashes.length > 0 ? 'changed' : 'new']}
 }
 

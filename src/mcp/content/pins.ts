@@ -95,7 +95,9 @@ export function judgePin(rules: PinRules, row: RowPin | undefined, entry: JsonOb
     return open(true, 'approved', is_back)
   }
   const state = row.approved_hashes.length > 0 ? 'changed' : 'new'
-  return open(!enforces, state, row.gone_at !== null || !row.seen_hashes.includes(seen))
+  // a sync that saw the approved one again has healed the row: this is a change once more
+  const is_healed = row.pin_state === 'approved' && !rules.per_principal
+  return open(!enforces, state, is_healed || row.gone_at !== null || !row.seen_hashes.includes(seen))
 }
 
 function open(is_open: boolean, state: PinVerdict['state'], is_news: boolean): PinVerdict {

@@ -53,6 +53,7 @@ describe('the hash of a definition', () => {
 const OTHER: JsonObject = {...TOOL, description: 'Does more.'}
 const APPROVED: RowPin = {pin_state: 'approved', approved_hashes: [hashOf(TOOL)], seen_hashes: [], gone_at: null}
 const CHANGED: RowPin = {...APPROVED, pin_state: 'changed', seen_hashes: [hashOf(OTHER)]}
+const HEALED: RowPin = {...APPROVED, seen_hashes: [hashOf(OTHER)]}
 const NEW: RowPin = {pin_state: 'new', approved_hashes: [], seen_hashes: [hashOf(OTHER)], gone_at: null}
 const UNREAD: RowPin = {pin_state: null, approved_hashes: [], seen_hashes: [], gone_at: null}
 const WARN: PinRules = {tool_pinning: 'warn', new_capabilities: 'allow', per_principal: false}
@@ -76,6 +77,7 @@ describe('a capability that passes', () => {
     ['enforce, changed', ENFORCE, APPROVED, OTHER, false, 'changed', true],
     ['enforce, known to have changed', ENFORCE, CHANGED, OTHER, false, 'changed', false],
     ['enforce, the approved one while the row has changed', ENFORCE, CHANGED, TOOL, true, 'approved', true],
+    ['enforce, changed once more after it was as approved', ENFORCE, HEALED, OTHER, false, 'changed', true],
     ['enforce, new', ENFORCE, NEW, OTHER, false, 'new', false],
     ['enforce, without a row', ENFORCE, undefined, TOOL, false, 'new', true],
     ['enforce, unread', ENFORCE, UNREAD, TOOL, false, 'new', true],
@@ -181,6 +183,17 @@ describe('the pin of a capability', () => {
   test('a list alone does not heal what a sync found changed', () => {
     const {pin} = pinSeen(approved, sight(OTHER), moment(WARN))
     expect(pinSeen(pin, sight(TOOL), moment(WARN, {by: 'list'})).pin.state).toBe('changed')
+  })
+
+  test('fact 43: a change that comes again after the approved one is a change again', () => {
+    const {pin} = pinSeen(approved, sight(OTHER), moment(ENFORCE))
+    const healed = pinSeen(pin, sight(TOOL), moment(ENFORCE)).pin
+    expect(healed.state).toBe('approved')
+    const [by_list, by_sync] = (['list', 'sync'] as const).map(by =>
+      pinSeen(healed, sight(OTHER), moment(ENFORCE, {by})),
+    )
+    expect([by_list!.events, by_list!.pin.state]).toEqual([[], 'changed'])
+    expect([by_sync!.events, by_sync!.pin.state]).toEqual([['changed'], 'changed'])
   })
 
   test('definitions that were seen are bounded, and forgotten after 30 days', () => {

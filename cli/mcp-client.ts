@@ -40,7 +40,15 @@ export interface McpAnswer {
 export async function mcpRequest(
   gateway: Gateway,
   server: string,
-  {method, params = {}}: {readonly method: string; readonly params?: Readonly<Record<string, unknown>>},
+  {
+    method,
+    params = {},
+    headers = {},
+  }: {
+    readonly method: string
+    readonly params?: Readonly<Record<string, unknown>>
+    readonly headers?: Readonly<Record<string, string>>
+  },
   capabilities: object = {},
 ): Promise<McpAnswer> {
   if (gateway.kind === 'here')
@@ -62,6 +70,7 @@ export async function mcpRequest(
     headers: {
       ...{'mcp-protocol-version': VERSION, 'mcp-method': method},
       ...(typeof name === 'string' && {'mcp-name': headerText(name)}),
+      ...headers,
     },
     body: {jsonrpc: '2.0', id: 1, method, params: {...params, _meta}},
   })

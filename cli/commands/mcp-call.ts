@@ -1,4 +1,6 @@
 import type {Command} from 'commander'
+import type {JsonValue} from '../../src/base/json-member.ts'
+import {paramHeadersOf, paramHeaderValues} from '../../src/mcp/wire/param-headers.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {type McpQuestion, type McpResult, mcpFault, mcpRequest} from '../mcp-client.ts'
@@ -12,6 +14,8 @@ interface CallOptions {
 }
 
 const MOST_ROUNDS = 10
+/** Headers and body differ (2026-07-28). */
+const HEADERS_DIFFER = -32020
 
 /** `gateway mcp call`: one call of a tool, through the gateway. */
 export function called(): Command {
@@ -58,9 +62,14 @@ async function callTool(gateway: Gateway, server: string, params: Readonly<Recor
   const {ask} = gateway.world
   const capabilities = {elicitation: {form: {}, url: {}}}
   let more: Record<string, unknown> = {}
+  let headers: Readonly<Record<string, string>> = {}
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const request = {method: 'tools/call', params: {...params, ...more}}
-    const {result, error} = await mcpRequest(gateway, server, request, capabilities)
+    const request = () => ({method: 'tools/call', params: {...params, ...more}, headers})
+    let {result, error} = await mcpRequest(gateway, server, request(), capabilities)
+    if (error?.code === HEADERS_DIFFER && round === 0) {
+      headers = await argumentHeaders(gateway, server, params)
+      ;({result, error} = await mcpRequest(gateway, server, request(), capabilities))
+    }
     if (error) throw mcpFault(error, server, gateway)
     if (result!.resultType !== 'input_required') return result!
     const inputResponses: Record<string, unknown> = {}
@@ -72,6 +81,18 @@ async function callTool(gateway: Gateway, server: string, params: Readonly<Recor
     exit: EXIT.failure,
     code: 'too_many_rounds',
   })
+}
+
+/** Headers that repeat arguments: those that the tool's schema marks with `x-mcp-header`. */
+async function argumentHeaders(
+  gateway: Gateway,
+  server: string,
+  {name, arguments: args}: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, string>>> {
+  const {result} = await mcpRequest(gateway, server, {method: 'tools/list'})
+  const tools = (result?.tools ?? []) as readonly {readonly name: string; readonly inputSchema?: JsonValue}[]
+  const {headers} = paramHeadersOf(tools.find(each => each.name === name)?.inputSchema)
+  return paramHeaderValues(headers, args as JsonValue)
 }
 
 type Ask = Gateway['world']['ask']

@@ -1,6 +1,7 @@
-import {afterAll, beforeAll, expect, test} from 'vitest'
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest'
 import {ADMIN_KEY, WORKSPACE_KEY} from '../support/gateway.ts'
 import {type LegacyFixture, openLegacy} from '../support/mcp/legacy-server.ts'
+import {openModern} from '../support/mcp/modern-server.ts'
 import {McpGateway} from '../support/mcp/served.ts'
 import {run, type Surroundings} from './support.ts'
 
@@ -75,6 +76,16 @@ test('call takes arguments by name or as JSON, and prints the content', async ()
   expect(added).toMatchObject({code: 0, stdout: '5\n'})
   const whole = await there(['call', 'tools', 'add', '--json-args', '{"a": 2, "b": 4}', '--json'])
   expect(JSON.parse(whole.stdout)).toMatchObject({structuredContent: {sum: 6}})
+})
+
+test('call repeats arguments in headers where the tool wants that', async () => {
+  const modern = await openModern()
+  onTestFinished(() => modern.close())
+  await mcp.server('regional', modern.url)
+  // the gateway knows of the header once a list has passed
+  await mcp.modernCall('regional', 'tools/list', {})
+  const output = await there(['call', 'regional', 'region', '--arg', 'region=köln'])
+  expect(output).toEqual({code: 0, stdout: 'köln\n', stderr: ''})
 })
 
 test.each([

@@ -10,6 +10,7 @@ import {attachFastPath} from '../base/ingress/fast-path.ts'
 import {govern} from '../base/ingress/govern.ts'
 import type {Governor} from '../base/ingress/governor.ts'
 import {governorMetrics} from '../base/ingress/governor-metrics.ts'
+import {FastRequest} from '../base/ingress/request.ts'
 import type {Log} from '../base/log.ts'
 import {isOfAnthropicClient, isRootDoor, ROOT_PATTERNS} from '../proxy/inbound/doors.ts'
 import {isReadWhole, isUnified, opensSession, pattern} from '../proxy/inbound/routes.ts'
@@ -17,6 +18,7 @@ import type {CallProxy} from '../proxy/proxy.ts'
 import {ownHeaders} from '../schema/headers.ts'
 import type {Settings} from '../settings/index.ts'
 import {openGovernor} from './connections.ts'
+import type {PlainTaker} from './mcp-plain.ts'
 import type {OpenAnswers} from './open-answers.ts'
 import {toOriginForm, toVersionedForm} from './origin-form.ts'
 import {MAX_HEADER_BYTES, refuseRequest, refuseUnread} from './refused-requests.ts'
@@ -31,6 +33,8 @@ export interface ServerParts {
   readonly is_whole?: boolean
   /** The data plane; without it (the operator on the command line) nothing under `/v1` is proxied. */
   readonly proxy?: CallProxy | undefined
+  /** Takes plain requests beside the data plane's. */
+  readonly plain?: PlainTaker | undefined
   /** Of its connections. */
   readonly governor?: Governor | undefined
   readonly answers?: OpenAnswers | undefined
@@ -56,6 +60,7 @@ export function createServer({
   admin,
   is_whole = true,
   proxy,
+  plain,
   governor = proxy && openGovernor(settings, log),
   answers,
   metrics,
@@ -74,7 +79,12 @@ export function createServer({
   answers?.watch(server)
   if (proxy && governor) {
     server.server.on('upgrade', (request, socket, head) => proxy.handleUpgrade(request, socket, head))
-    attachFastPath(server.server, {takes: isReadWhole, handle: proxy.handle, governor})
+    const takes = plain ? (path: string) => isReadWhole(path) || plain.takes(path) : isReadWhole
+    const handle: CallProxy['handle'] = (request, response) =>
+      plain && request instanceof FastRequest && !isReadWhole(request.url)
+        ? plain.handle(request, response)
+        : proxy.handle(request, response)
+    attachFastPath(server.server, {takes, handle: plain ? handle : proxy.handle, governor})
   }
   if (governor) govern(server.server, governor)
   if (settings.enable_cors) answerPreflights(server, settings)

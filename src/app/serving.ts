@@ -35,6 +35,7 @@ import {openExplaining} from './explain-services.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
 import {createMcpListener} from './mcp-listener.ts'
+import {plainMcp} from './mcp-plain.ts'
 import {externalStarts, mountUpstreamSignIn, upstreamLinks} from './mcp-sign-in.ts'
 import {openOAuth} from './oauth.ts'
 import {OpenAnswers} from './open-answers.ts'
@@ -258,6 +259,7 @@ function openServer(parts: ServerParts, mcp_server: FastifyInstance | null) {
       if (settings.mcp_enabled) mountMcpPlane(instance, parts)
     },
     ...(is_whole && {proxy: plane.proxy}),
+    ...(settings.mcp_enabled && {plain: plainMcp(mcp.door)}),
     metrics: shared(async () => (await plane.metrics()) + (await mcp.metrics()) + (await background.metrics())),
     unready: async () => (await plane.unready()) ?? lacking(),
     degraded: () => plane.degraded(),

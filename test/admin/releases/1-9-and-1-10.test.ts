@@ -41,9 +41,9 @@ fact('1.9.0', 'MCP metadata', async () => {
     server_version: null,
     protocol_version: null,
     capability_flags: null,
-    sync_status: 'pending',
+    // a host that nobody has: the reading of it is to come, or has failed
+    sync_status: expect.stringMatching(/^(?:pending|failed)$/),
     last_synced_at: null,
-    sync_error: null,
   }
   for (const path of [`/mcp-integrations/${id}`, `/mcp-servers/${server.id}`])
     expect(await ok('GET', `${path}/metadata`)).toMatchObject(unasked)
@@ -54,7 +54,7 @@ fact('1.9.0', 'MCP metadata', async () => {
       description: null,
       icons: null,
       server_name: null,
-      sync_status: 'pending',
+      sync_status: unasked.sync_status,
     })
   }
 })

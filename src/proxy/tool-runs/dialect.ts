@@ -1,3 +1,4 @@
+import {isObject} from '../../base/json-object.ts'
 import type {Json} from '../../providers/translation.ts'
 import type {ToolOutcome} from '../../schema/server-tools.ts'
 import type {RunOffer, ServerChoice} from './offer.ts'
@@ -74,13 +75,9 @@ export function eventText(event: Json): string {
 /** Adds the numbers of two usages, member by member; another value is the later one's. */
 export function summed(one: unknown, other: unknown): unknown {
   if (typeof one === 'number' && typeof other === 'number') return one + other
-  if (!isRecord(one) || !isRecord(other)) return other ?? one
+  if (!isObject(one) || !isObject(other)) return other ?? one
   const keys = new Set([...Object.keys(one), ...Object.keys(other)])
   return Object.fromEntries([...keys].map(key => [key, summed(one[key], other[key])]))
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The text of a result, or of the reason why there is none. */

@@ -20,6 +20,10 @@ const DIFFERENT: ReadonlyMap<string, string> = new Map([
         'the gateway refuses the host of a stranger, and these servers do not',
       ] as const,
   ),
+  [
+    'modern server-tasks-dispatch-and-envelope sep-2663-tasks-get-invalid-task-id-32602',
+    'an id of a task that was given to nobody is -32602 here; this server answers otherwise',
+  ],
   ['reference server-server-session-lifecycle server-session-terminated-returns-404', 'an ended session is 404 here'],
   ...['reference', 'legacy'].flatMap(slug =>
     [

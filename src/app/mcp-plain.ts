@@ -16,7 +16,7 @@ const OTHERS = ['/v1/*', ...ROOT_PATTERNS].map(each => each.slice(0, -1))
 /** Names that need no decoding. Anything else is for the router to read. */
 const PLAIN = /^\/(?:([\w-]+)\/)?([\w-]+)\/mcp$/
 
-/** Plain requests of MCP endpoints: reading them takes a third of node:http's time. */
+/** Plain requests of MCP endpoints, which are read without node:http and the router. */
 export function plainMcp({handle}: Pick<McpDoor, 'handle'>): PlainTaker {
   return {
     takes: url => plainPath(url) !== null,

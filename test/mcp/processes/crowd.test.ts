@@ -9,8 +9,7 @@ import {testStore} from '../../support/stores.ts'
 
 const database = process.env.TEST_DATABASE_URL
 const REDIS_URL = process.env.TEST_REDIS_URL
-/** Two gateways, their clients and servers are in one process; test/mcp/door/limits has the crowd of 2,000 at one. */
-const CROWD = forRing({own: 200, ci: 400, full: 400})
+const CROWD = forRing({own: 400, ci: 2000, full: 2000})
 /** US cents. */
 const PRICE = 0.5
 

@@ -53,6 +53,11 @@ import {openTokens} from './tokens.ts'
 
 /** The caller of a flush waits for a busy machine, too. */
 const FLUSHED_MS = 60_000
+/**
+ * How many connections may wait to be taken. The system drops what is beyond it, and a client of a crowd tries again
+ * only a second later: Node's own 511 is too few. The bound of the system (net.core.somaxconn) applies as well.
+ */
+const BACKLOG = 4096
 
 /** The root of a gateway that serves: it owns the data directory, its journal and its jobs. */
 export async function openServing(directory: DataDir, parts: RootParts): Promise<App> {
@@ -139,9 +144,10 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     inject: async request => injectInto(await operator.open(), request),
     async listen() {
       const {host, port, mcp_port} = settings
+      const at = {host, backlog: BACKLOG}
       // the probes of the first port pass when both take connections
-      const mcp_url = mcp_server && secured(await mcp_server.listen({host, port: mcp_port!}), settings)
-      const url = secured(await server.listen({host, port}), settings)
+      const mcp_url = mcp_server && secured(await mcp_server.listen({...at, port: mcp_port!}), settings)
+      const url = secured(await server.listen({...at, port}), settings)
       return {url, ...(mcp_url !== null && {mcp_url})}
     },
     reload: next => reload(next, {kept, log, servers: servers.map(each => each.server), governor}),

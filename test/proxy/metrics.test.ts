@@ -10,6 +10,8 @@ import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts
 /** The page of metrics, whatever callers and providers say. */
 const MAX_PAGE_BYTES = 4 << 20
 const MOST_MS = 20 * pace()
+/** A hold in each of so many rounds is no accident of the machine. */
+const MOST_ROUNDS = 10
 const FACTS = {
   total_ms: 12,
   upstream_ms: 10,
@@ -74,7 +76,7 @@ test.each([false, true])(
     const {metrics, calls} = filled(with_model)
     let text = ''
     const holds: number[] = []
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < MOST_ROUNDS && !(Math.min(...holds) < MOST_MS); round++) {
       holds.push(
         await longestHold(async () => {
           text = await metrics.text()

@@ -94,6 +94,7 @@ export interface McpServices extends ChargeServices {
   readonly mcp_metrics: McpMetrics
   readonly settings: {
     readonly mcp_request_timeout_ms: number
+    readonly charge_unanswered: boolean
     readonly service_name: string
     readonly mcp_pool_enabled: boolean
     readonly mcp_pool_max_connections: number

@@ -50,6 +50,8 @@ export interface MessageEnd {
   readonly error: string | null
   /** True where the upstream took the request and did not fail on the way: a call of a tool is charged then. */
   readonly is_served: boolean
+  /** True where it was sent, and the wait for its answer ended from our side: `CHARGE_UNANSWERED` decides. */
+  readonly is_unanswered?: boolean
   readonly delivered: boolean
   readonly is_stream: boolean
   /** Guardrails that judged it; `late`: those that it does not wait for. */
@@ -58,7 +60,7 @@ export interface MessageEnd {
 }
 
 type Services = McpUses<
-  'after' | 'findPolicies' | 'limits' | 'log' | 'mcp_metrics' | 'metrics' | 'now' | 'recorder' | 'steady'
+  'after' | 'findPolicies' | 'limits' | 'log' | 'mcp_metrics' | 'metrics' | 'now' | 'recorder' | 'settings' | 'steady'
 >
 
 const NO_LIMITS: readonly EntityLimit[] = []
@@ -115,7 +117,8 @@ export class MessageRecord {
   async end(end: MessageEnd): Promise<void> {
     this.#count(end)
     if (!this.facts.has_row && end.outcome === 'ok') return
-    const is_charged = this.#is_tool_call && end.is_served
+    const {charge_unanswered} = this.#services.settings
+    const is_charged = this.#is_tool_call && end.is_served && (charge_unanswered || !end.is_unanswered)
     if (!is_charged) this.#release()
     const price_nanousd = is_charged ? this.#price : 0
     const [input, output] = is_charged ? [tokensIn(this.facts.params), tokensIn(end.answer ?? undefined)] : [0, 0]

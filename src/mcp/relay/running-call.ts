@@ -66,6 +66,7 @@ export class RunningCall {
   #upstream_ms = 0
   #sign_in: SignInAtServer | null = null
   #is_over = false
+  #was_sent = false
   rounds = 1
 
   constructor(
@@ -98,6 +99,11 @@ export class RunningCall {
   /** The sign-in of its person at the server, once it has a connection; null where it needs none. */
   get sign_in(): SignInAtServer | null {
     return this.#sign_in
+  }
+
+  /** True from the moment that the request goes out on a connection: the upstream may work on it. */
+  get was_sent(): boolean {
+    return this.#was_sent
   }
 
   get is_over(): boolean {
@@ -184,6 +190,7 @@ export class RunningCall {
     const options = {signal: this.#abort.signal, total_ms: total_ms * PROGRESS_FACTOR, idle_ms: total_ms}
     const send = async () => {
       const param_headers = tool === null ? {} : await this.#tools.headersOf(server, upstream, tool, text, options)
+      this.#was_sent = true
       return upstream.request(
         {
           ...{method, params: text, client: {client_info, client_capabilities}},

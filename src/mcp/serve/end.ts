@@ -30,21 +30,24 @@ const UPSTREAM_FAULTS: ReadonlySet<string> = new Set([
   'result_too_large',
 ])
 
+/** True where the wait for the upstream ended from our side: a deadline passed, or the process ends. */
+const isGivenUp = ({reason, facts}: McpFault): boolean =>
+  reason === 'upstream_timeout' || (reason === 'upstream_unreachable' && facts.deadline === 'drain')
+
 /** The end of a request that a fault ended. */
-export function endOfFault(
-  fault: McpFault,
-  era: Era,
-  of: {readonly delivered: boolean; readonly rounds: number; readonly is_stream: boolean},
-): MessageEnd {
+export function endOfFault(fault: McpFault, era: Era, of: EndedHow): MessageEnd {
   const {reason, code} = fault
   const text = errorObjectText(fault)
+  const is_unanswered = of.was_sent === true && isGivenUp(fault)
   return {
-    outcome: reason === 'upstream_timeout' ? 'timeout' : 'failed',
+    outcome: reason === 'upstream_timeout' ? 'timeout' : fault.facts.deadline === 'drain' ? 'aborted' : 'failed',
     status: fault.httpFor(era),
     answer: text,
     error: fault.message,
     // an answer that was too large to be passed on was made all the same
-    is_served: reason === 'result_too_large' || reason === 'client_incapable' || reason === 'too_many_rounds',
+    is_served:
+      is_unanswered || reason === 'result_too_large' || reason === 'client_incapable' || reason === 'too_many_rounds',
+    is_unanswered,
     delivered: of.delivered,
     is_stream: of.is_stream,
     detail: {
@@ -61,6 +64,8 @@ interface EndedHow {
   readonly delivered: boolean
   readonly rounds: number
   readonly is_stream: boolean
+  /** True where the request went out to the upstream. */
+  readonly was_sent?: boolean
 }
 
 /** The part of guardrails in an end. */
@@ -127,13 +132,15 @@ export function endOfOurs(of: {
 }
 
 /** The end of a request that its client left, or that was cancelled. */
-export function endOfLeft(status: number, of: {readonly rounds: number; readonly is_stream: boolean}): MessageEnd {
+export function endOfLeft(status: number, of: Omit<EndedHow, 'delivered'>): MessageEnd {
+  const was_sent = of.was_sent === true
   return {
     outcome: 'aborted',
     status,
     answer: null,
     error: 'The client left, or cancelled the request.',
-    is_served: true,
+    is_served: was_sent,
+    is_unanswered: was_sent,
     delivered: false,
     is_stream: of.is_stream,
     detail: {

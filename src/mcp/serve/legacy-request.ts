@@ -108,10 +108,10 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
     return {text: answerText(message.id_text, body), status: relayed.status, headers: {}, is_error}
   } catch (thrown) {
     const fault = faultOf(known(thrown, facts), parts.services.log)
-    const rounds = serving?.rounds ?? 1
+    const {rounds = 1, was_sent = false} = serving ?? {}
     const end = isCancelled(thrown)
-      ? endOfLeft(200, {rounds, is_stream: exchange.reply.is_stream})
-      : endOfFault(fault, 'legacy', ended(rounds))
+      ? endOfLeft(200, {rounds, is_stream: exchange.reply.is_stream, was_sent})
+      : endOfFault(fault, 'legacy', {...ended(rounds), was_sent})
     const {hooks} = guardsEnd(guarded)
     await written(record, {...end, ...(hooks && {hooks})}, parts.services.log)
     if (fault.reason === 'client_incapable' && message.method === 'tools/call')
@@ -197,6 +197,10 @@ class LegacyServing {
 
   get upstream_ms(): number {
     return this.#running.upstream_ms
+  }
+
+  get was_sent(): boolean {
+    return this.#running.was_sent
   }
 
   async answer(): Promise<UpstreamTurn & {kind: 'answer'}> {

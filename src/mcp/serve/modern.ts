@@ -329,7 +329,7 @@ class ModernServing {
       const ended = written(
         record,
         {
-          ...endOfLeft(200, {rounds: running.rounds, is_stream: false}),
+          ...endOfLeft(200, {rounds: running.rounds, is_stream: false, was_sent: true}),
           error: `The call was ${why} while a question waited for its answer.`,
         },
         services.log,
@@ -361,7 +361,8 @@ class ModernServing {
 
   get #ended() {
     const {reply} = this.#exchange
-    return {delivered: !reply.gone.aborted, rounds: this.#running?.rounds ?? 1, is_stream: reply.is_stream}
+    const {rounds = 1, was_sent = false} = this.#running ?? {}
+    return {delivered: !reply.gone.aborted, rounds, is_stream: reply.is_stream, was_sent}
   }
 
   #end({kind, text, status}: RelayedAnswer) {
@@ -383,8 +384,8 @@ class ModernServing {
   async #left() {
     this.#running?.cancel()
     const {is_stream} = this.#exchange.reply
-    const rounds = this.#running?.rounds ?? 1
-    await written(this.#record, endOfLeft(499, {rounds, is_stream}), this.#parts.services.log)
+    const {rounds = 1, was_sent = false} = this.#running ?? {}
+    await written(this.#record, endOfLeft(499, {rounds, is_stream, was_sent}), this.#parts.services.log)
   }
 }
 

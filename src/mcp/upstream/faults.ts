@@ -52,6 +52,12 @@ export function unreachable(server: string, reason: string, cause?: unknown): Mc
   return new McpFault('upstream_unreachable', {server, reason: printable(reason)}, {cause})
 }
 
+/** The end of a request whose connection the gateway closes, as it does when the process ends. */
+export function shuttingDown(server: string, cause?: unknown): McpFault {
+  const facts = {server, reason: 'the gateway is shutting down', deadline: 'drain'}
+  return new McpFault('upstream_unreachable', facts, {cause})
+}
+
 /** True for faults that are said to the caller as they are. */
 function isOurs(fault: unknown): fault is Error {
   return (
@@ -71,7 +77,7 @@ export function transportFault(fault: unknown, server: string): Error {
   if (fault instanceof Refusal || refusal.code === 'host.blocked')
     return unreachable(server, String(refusal.details.reason ?? refusal.message), fault)
   if (refusal.code === 'upstream.bad_reply') return nonsense(server, String(refusal.details.reason), fault)
-  if (refusal.code === 'draining') return unreachable(server, 'the gateway is shutting down', fault)
+  if (refusal.code === 'draining') return shuttingDown(server, fault)
   if (refusal.code === 'internal') return unreachable(server, 'the request could not be sent', fault)
   return unreachable(server, 'the connection ended before its answer', fault)
 }

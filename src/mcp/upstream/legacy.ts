@@ -2,7 +2,7 @@ import {McpFault} from '../wire/faults.ts'
 import {answerText, notificationText, type RpcAnswer, type RpcId} from '../wire/messages.ts'
 import {changesOf, urisOf} from './agreed.ts'
 import {CallDeadlines, pause, type WaitClock} from './deadlines.ts'
-import {cancelled, SessionLostFault} from './faults.ts'
+import {cancelled, SessionLostFault, shuttingDown} from './faults.ts'
 import {FIRST_ID} from './first-reply.ts'
 import type {UpstreamHttp} from './http.ts'
 import type {MessageRouter} from './message-router.ts'
@@ -155,7 +155,7 @@ export class LegacyUpstream implements McpUpstream {
     const {standing, router, wire, http} = this.#parts
     this.#is_closed = true
     standing?.close()
-    for (const {deadlines} of this.#table.all) deadlines.end(cancelled())
+    for (const {deadlines} of this.#table.all) deadlines.end(shuttingDown(http.place.server))
     router.end(null)
     const late = new AbortController()
     const callOff = this.#clock.after(CLOSE_MS, () => late.abort(cancelled()))

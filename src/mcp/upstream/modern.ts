@@ -7,7 +7,7 @@ import {nameMemberOf} from '../wire/methods.ts'
 import {standardHeaders} from '../wire/standard-headers.ts'
 import {answerOnStream} from './answer-stream.ts'
 import {CallDeadlines} from './deadlines.ts'
-import {cancelled, nonsense} from './faults.ts'
+import {cancelled, nonsense, shuttingDown} from './faults.ts'
 import type {IncomingReply, UpstreamHttp} from './http.ts'
 import {listenModern} from './modern-listen.ts'
 import {OpenCall} from './open-call.ts'
@@ -122,7 +122,7 @@ export class ModernUpstream implements McpUpstream {
 
   async close(): Promise<void> {
     this.#is_closed = true
-    for (const {deadlines} of this.#open) deadlines.end(cancelled())
+    for (const {deadlines} of this.#open) deadlines.end(shuttingDown(this.#http.place.server))
     for (const each of this.#listening) each.close()
     this.#http.close()
   }

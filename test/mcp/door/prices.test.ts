@@ -1,4 +1,4 @@
-import {afterAll, beforeAll, describe, expect, test} from 'vitest'
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest'
 import {mcpLedger} from '../../support/mcp/ledger.ts'
 import {type LegacyFixture, openLegacy} from '../../support/mcp/legacy-server.ts'
 import {type ModernFixture, openModern} from '../../support/mcp/modern-server.ts'
@@ -167,4 +167,23 @@ test.each([
     body: {configurations: {tool_prices}},
   })
   expect([reply.status, JSON.stringify(reply.body)]).toEqual([400, expect.stringContaining(field)])
+})
+
+describe('a call whose answer does not come in time', () => {
+  test.each([
+    ['ON', ['modern/hold timeout 5000000', 'legacy/hold timeout 5000000']],
+    ['OFF', []],
+  ])('pays with CHARGE_UNANSWERED=%s what the setting says', async (charge, expected) => {
+    const gateway = await McpGateway.open({MCP_REQUEST_TIMEOUT_MS: '300', CHARGE_UNANSWERED: charge})
+    onTestFinished(() => gateway.close())
+    const configurations = {tool_prices: {default: 0.5}}
+    for (const [slug, {url}] of Object.entries({modern, legacy})) {
+      await gateway.server(slug, url, {configurations})
+      const body = await rpcBody(await gateway.modernCall(slug, 'tools/call', {name: 'hold', arguments: {}}))
+      expect(body.error!.code).toBe(504)
+    }
+    const entries = await mcpLedger(gateway.gateway)
+    expect(entries.map(({model, outcome, cost_nanousd}) => `${model} ${outcome} ${cost_nanousd}`)).toEqual(expected)
+    expect((await gateway.gateway.logs()).filter(({ai_model}) => String(ai_model).endsWith('/hold'))).toHaveLength(2)
+  })
 })

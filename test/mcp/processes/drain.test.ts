@@ -80,10 +80,8 @@ test('SIGTERM: streams end, running calls come to their end, a held one is aband
 })
 
 test.skipIf(RING === 'own')(
-  'a running call that does not end is ended with the drain, and its row is there',
-  {
-    timeout: 180_000,
-  },
+  'a running call that does not end is ended with the drain, and pays: the server has it',
+  {timeout: 180_000},
   async () => {
     const modern = await openModern()
     const processes = await McpProcesses.open('sqlite', {DRAIN_TIMEOUT_MS: '500'})
@@ -92,7 +90,7 @@ test.skipIf(RING === 'own')(
       await modern.close()
     })
     const gateway = await processes.start()
-    await gateway.server('modern', modern.url)
+    await gateway.server('modern', modern.url, {configurations: {tool_prices: {default: 0.5}}})
     const running = gateway.modernCall('modern', 'tools/call', {name: 'hold', arguments: {}}).then(rpcBody, () => null)
     await modern.state.whenHeld(1)
     const {took_ms, code} = await gateway.stop()
@@ -100,10 +98,16 @@ test.skipIf(RING === 'own')(
     expect(took_ms).toBeLessThan(10_000)
     await running
     await processes.start()
-    // its answer never came: it is in the log, and owes nothing
     const rows = () =>
-      processes.read(db => db.selectFrom('traffic.logs').select(['model']).where('provider', '=', 'mcp').execute())
-    await expect.poll(rows, {timeout: 30_000, interval: 500}).toEqual([{model: 'modern/hold'}])
+      processes.read(db =>
+        db
+          .selectFrom('traffic.ledger_entries')
+          .select(['model', 'outcome', 'cost_nanousd'])
+          .where('provider', '=', 'mcp')
+          .execute(),
+      )
+    const entry = {model: 'modern/hold', outcome: 'aborted', cost_nanousd: 5_000_000}
+    await expect.poll(rows, {timeout: 30_000, interval: 500}).toMatchObject([entry])
     expect(modern.state.runs('hold')).toBe(1)
   },
 )

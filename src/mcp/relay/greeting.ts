@@ -1,8 +1,10 @@
 import {type JsonObject, own} from '../../base/json-member.ts'
 import {parsed} from '../../base/json-object.ts'
+import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import type {McpServer} from '../call/server.ts'
-import {discoverFromInitialize, initializeFromDiscover} from '../content/capabilities.ts'
+import {discoverFromInitialize, initializeFromDiscover, type ServerNames} from '../content/capabilities.ts'
 import {privateResult, repairedResult} from '../content/results.ts'
+import {metadataIn} from '../sync/metadata.ts'
 import type {Hello} from '../upstream/upstream.ts'
 import {edited} from '../wire/edits.ts'
 import {isLegacyVersion, type LegacyVersion, olderOf, SERVED_VERSIONS} from '../wire/versions.ts'
@@ -36,6 +38,18 @@ export function discoverResult(hello: Hello, is_private: boolean): string {
     ...(is_private ? privateResult(result, DISCOVER_MS) : []),
     ...(own(result, 'supportedVersions') === undefined ? [] : [versionsEdit()]),
   ])
+}
+
+/**
+ * The result of `server/discover` for a client whose person has not signed in at the server: what the gateway read of
+ * it before, else that it has tools. No client keeps it.
+ */
+export function discoverUnsigned(integration: McpIntegrationsTable, names: ServerNames): string {
+  const {capability_flags, server_name, server_version} = metadataIn(integration.metadata)
+  const capabilities = Object.keys(capability_flags ?? {}).length > 0 ? capability_flags : {tools: {}}
+  const serverInfo = {name: server_name ?? names.name, version: server_version ?? '0.0.0'}
+  const initialize = JSON.stringify({capabilities, serverInfo})
+  return discoverFromInitialize(objectOf(initialize), initialize, 0)
 }
 
 function versionsEdit() {

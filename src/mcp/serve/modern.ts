@@ -22,7 +22,6 @@ import {SignInNeededFault, type UpstreamClient} from '../pool/source.ts'
 import type {MessageRecord} from '../records/message-record.ts'
 import {checkAllowed, nameOf} from '../relay/allowed.ts'
 import {type RelayedAnswer, relayedAnswer} from '../relay/answer.ts'
-import {discoverResult} from '../relay/greeting.ts'
 import {isWanted} from '../relay/log-level.ts'
 import {paramsEdits} from '../relay/params.ts'
 import {RunningCall, type UpstreamTurn} from '../relay/running-call.ts'
@@ -34,6 +33,7 @@ import {META_KEYS} from '../wire/envelope.ts'
 import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, paramsText, type RpcRequest} from '../wire/messages.ts'
 import {checkParamHeaders} from '../wire/param-headers.ts'
+import {discovered} from './discover.ts'
 import {endOfAnswer, endOfDenied, endOfFault, endOfLeft, endOfOurs, faultOf, headersOfFault, written} from './end.ts'
 import {cursorOf, type McpExchange, metaOf, recordOf, type ServingParts, sightedOf} from './exchange.ts'
 import {deniedResult, guardedCall, guardsEnd, judgedAnswer} from './guarding.ts'
@@ -348,15 +348,7 @@ class ModernServing {
   }
 
   async #discover() {
-    const {services, source} = this.#parts
-    const {reply, server} = this.#exchange
-    const client = this.#client
-    const hello = await source.use(client, reply.gone, async upstream => upstream.hello)
-    const is_private = server.integration.auth_type === 'oauth_auto' || !server.switches.hides_nothing
-    const text = discoverResult(hello, is_private)
-    const relayed: RelayedAnswer = {kind: 'result', text, status: 200, outcome: 'ok', rpc_code: null, left_out: []}
-    await written(this.#record, endOfAnswer(relayed, hello, this.#ended), services.log)
-    this.#end(relayed)
+    this.#end(await discovered(this.#exchange, this.#client, {record: this.#record, ended: this.#ended}, this.#parts))
   }
 
   get #ended() {

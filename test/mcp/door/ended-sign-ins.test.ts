@@ -111,3 +111,13 @@ test('a token that was renewed ends nothing', async () => {
   await call(keys.mia, 'count')
   expect([...upstream.sessions.keys()]).toEqual([first])
 })
+
+test('a client whose person has not signed in begins: its lists and calls send the person there', async () => {
+  expect((await tokens(keys.mia, 'DELETE')).status).toBe(200)
+  const reply = await mcp.modernCall('personal', 'server/discover', {}, {key: keys.mia})
+  const {result} = (await reply.json()) as {result: {capabilities: object; ttlMs: number; supportedVersions: string[]}}
+  expect(result).toMatchObject({resultType: 'complete', ttlMs: 0, cacheScope: 'private', capabilities: {tools: {}}})
+  expect(result.supportedVersions).toContain('2026-07-28')
+  const list = (await (await mcp.modernCall('personal', 'tools/list', {}, {key: keys.mia})).json()) as Reply
+  expect(list.result?.resultType ?? list.error?.data?.type).toMatch(/input_required|oauth_required/)
+})

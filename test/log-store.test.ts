@@ -35,7 +35,7 @@ async function twinOf(): Promise<{twin: Twin; env: Record<string, string>}> {
 async function gatewayOn(kind: 'sqlite' | 'postgres', env: Record<string, string>): Promise<TestGateway> {
   const more: Record<string, string> = {}
   if (kind === 'postgres') {
-    const {options, close} = await testStore(kind, {migrated: false})
+    const {options, close} = await testStore(kind)
     onTestFinished(() => close())
     if (options.kind !== 'postgres' || !('connectionString' in options.connection))
       throw new Error('a store of another kind')

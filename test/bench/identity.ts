@@ -128,7 +128,7 @@ async function inTurn<T>(count: number, work: (at: number) => Promise<T>): Promi
 async function elsewhere(is_binary: boolean, folder: string, processors: string | undefined): Promise<number | null> {
   if (!process.env.TEST_DATABASE_URL) return null
   const {testStore} = await import('../support/stores.ts')
-  const database = await testStore('postgres', {migrated: false})
+  const database = await testStore('postgres')
   const {options} = database
   const connection = options.kind === 'postgres' ? options.connection : {}
   const env = {

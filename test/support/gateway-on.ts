@@ -5,7 +5,7 @@ type GatewayOptions = Parameters<typeof startGateway>[1]
 
 /** A whole gateway over a new database of `kind`, and the settings by which another process shares it. */
 export async function gatewayOn(kind: StoreKind, env: Record<string, string> = {}, options: GatewayOptions = {}) {
-  const database = kind === 'postgres' ? await testStore(kind, {migrated: false}) : null
+  const database = kind === 'postgres' ? await testStore(kind) : null
   const shared: Record<string, string> = {...env}
   if (database?.options.kind === 'postgres' && 'connectionString' in database.options.connection)
     Object.assign(shared, {

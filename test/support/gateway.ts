@@ -1,4 +1,5 @@
-import {mkdtempSync, rmSync} from 'node:fs'
+import {randomBytes} from 'node:crypto'
+import {cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {createApp} from '../../src/app/app.ts'
@@ -6,6 +7,7 @@ import type {App} from '../../src/app/root.ts'
 import {createLog} from '../../src/base/log.ts'
 import {readSettings} from '../../src/settings/index.ts'
 import {latePorts, PORTS_ARE_LATE} from './late-ports.ts'
+import {migratedFolder} from './migrated.ts'
 
 export const ADMIN_KEY = 'gk-test-admin-key-of-at-least-32-characters'
 export const WORKSPACE_KEY = 'gk-test-workspace-key-of-at-least-32-characters'
@@ -36,6 +38,13 @@ export interface TestGateway {
   close(): Promise<void>
 }
 
+/** A data directory as a process leaves it that made it, and did nothing else yet. */
+async function fillFolder(folder: string) {
+  cpSync(await migratedFolder(), folder, {recursive: true})
+  mkdirSync(join(folder, 'keys'), {mode: 0o700})
+  writeFileSync(join(folder, 'keys', 'sealing.key'), randomBytes(32).toString('base64'), {mode: 0o600})
+}
+
 export async function startGateway(
   env: Record<string, string> = {},
   options: {
@@ -48,6 +57,7 @@ export async function startGateway(
   } = {},
 ): Promise<TestGateway> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gateway-test-'))
+  if (!options.folder && !env.DATABASE_URL) await fillFolder(folder)
   const lines: string[] = []
   const {settings} = readSettings({
     env: {

@@ -1,11 +1,11 @@
 import {randomBytes} from 'node:crypto'
-import {mkdtempSync, rmSync} from 'node:fs'
+import {cpSync, mkdtempSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
-import pg from 'pg'
 import type {Store} from '../../src/store/database.ts'
 import {openStore, type StoreOptions} from '../../src/store/dialect/index.ts'
-import {migrate} from '../../src/store/migrate.ts'
+import {migratedDatabase, migratedFolder} from './migrated.ts'
+import {withServer} from './postgres-server.ts'
 
 const url = process.env.TEST_DATABASE_URL
 
@@ -36,7 +36,11 @@ export async function testStore(kind: StoreKind, {migrated = true} = {}): Promis
   const folder = mkdtempSync(join(tmpdir(), 'gateway-store-'))
   const opened: Store[] = []
   const name = `gateway_test_${randomBytes(6).toString('hex')}`
-  if (kind === 'postgres') await onServer(`create database ${name}`)
+  if (migrated && kind === 'sqlite') cpSync(await migratedFolder(), folder, {recursive: true})
+  if (kind === 'postgres') {
+    const template = migrated ? ` template ${await migratedDatabase()}` : ''
+    await onServer(`create database ${name}${template}`)
+  }
   const options: StoreOptions =
     kind === 'sqlite'
       ? {kind, folder, role: 'server'}
@@ -47,7 +51,6 @@ export async function testStore(kind: StoreKind, {migrated = true} = {}): Promis
     return store
   }
   const store = await again()
-  if (migrated) await migrate(store, {now: () => new Date(0)})
   return {
     store,
     folder,
@@ -63,11 +66,5 @@ export async function testStore(kind: StoreKind, {migrated = true} = {}): Promis
 
 /** Runs a statement on the server of `TEST_DATABASE_URL`, in no database of a test. */
 export async function onServer(statement: string) {
-  const client = new pg.Client({connectionString: url})
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  await withServer(client => client.query(statement))
 }

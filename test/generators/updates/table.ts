@@ -101,6 +101,8 @@ export const KNOWN: Readonly<Record<string, Values>> = {
   manager_type: none,
   'mcp_integrations.update auth_type': none,
   'mcp_servers.update virtual': none,
+  'mcp_oauth_clients.update scopes': () => [['mcp:tools:list'], ['mcp:servers:read', 'mcp:tools:call'], null],
+  'mcp_oauth_clients.update redirect_uris': () => [['https://app.example.com/cb'], ['http://localhost/two'], []],
   url: () => ['https://mcp.example.com/one', 'https://mcp.example.com/two'],
   slug: none,
   filters: () => [{ai_model: 'gpt-4o'}, {status_code: '429', cost_min: 1}],

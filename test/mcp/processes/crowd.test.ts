@@ -17,7 +17,7 @@ test.skipIf(!database || !REDIS_URL)(
   `of ${CROWD} calls at once at two processes a third is admitted, and so many are at the servers and in the ledger`,
   {timeout: 240_000},
   async () => {
-    const opened = await testStore('postgres', {migrated: false})
+    const opened = await testStore('postgres')
     const {connection} = opened.options as {readonly connection: {readonly connectionString: string}}
     const shared = {
       ...{TRUSTED_CUSTOM_HOSTS: '127.0.0.1', REDIS_URL: REDIS_URL!, DATABASE_URL: connection.connectionString},

@@ -65,7 +65,7 @@ describe.skipIf(!database || !redis)(
   {timeout: 180_000},
   () => {
     test('running calls get their answer, new ones an answer or 503 in time, and nothing counts twice', async () => {
-      const opened = await testStore('postgres', {migrated: false})
+      const opened = await testStore('postgres')
       const {connection} = opened.options as {readonly connection: {readonly connectionString: string}}
       const relays = {PostgreSQL: await storeRelay(connection.connectionString), Redis: await storeRelay(redis!)}
       const modern = await openModern()

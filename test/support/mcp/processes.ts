@@ -23,7 +23,7 @@ export class McpProcesses {
   }
 
   static async open(kind: StoreKind, env: Record<string, string> = {}): Promise<McpProcesses> {
-    const {options, close} = await testStore(kind, {migrated: false})
+    const {options, close} = await testStore(kind)
     const connection = options.kind === 'postgres' && 'connectionString' in options.connection && options.connection
     const shared: Record<string, string> = {
       TRUSTED_CUSTOM_HOSTS: '127.0.0.1',

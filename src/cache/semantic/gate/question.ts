@@ -101,6 +101,7 @@ function costed(question: Question): Question {
 function frontOf(items: readonly GateItem[]): number {
   if (!FRONT.has(items[0]?.text ?? '')) return 0
   const words = items.map(item => item.text)
+  if (words[0] === 'when' && AUXILIARIES.has((words[1] ?? '').replace(PAST, ''))) return 0
   const last = Math.min(words.length - 1, MAX_FRONT)
   for (let at = 2; at <= last; at++) if (words[at] === ',') return at
   const {frames} = phraseTables()

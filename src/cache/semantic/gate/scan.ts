@@ -15,7 +15,8 @@ const MARKS = '.,;:!?…'
 
 /** The text in the one way of writing that the gate reads. Raised digits stay apart from those beside them. */
 export function written(text: string): string {
-  return text
+  const shouted = /[A-Z]{2}/.test(text) && text === text.toUpperCase()
+  return (shouted ? text.toLowerCase() : text)
     .replace(/[⁰¹²³⁴-⁹⁺⁻ⁿ]+/g, raised => `^${raised}`)
     .replace(/[¼-¾⅐-⅞]/g, fraction => ` ${fraction}`)
     .normalize('NFKC')
@@ -44,11 +45,25 @@ export function scan(text: string): GateToken[] {
 }
 
 function scanProse(prose: string, tokens: GateToken[]) {
-  for (const line of prose.split('\n')) {
-    if (isCode(line)) tokens.push({kind: 'code', text: line.trimEnd()})
-    else scanLine(line, tokens)
-    tokens.push({kind: 'break', text: '.'})
+  const lines = prose.split('\n')
+  let at = 0
+  while (at < lines.length) {
+    let end = at
+    while (end < lines.length && lines[end]!.trim() !== '') end++
+    const paragraph = lines.slice(at, end)
+    // one sign of code makes code of all its lines, but for sentences
+    const has_code = paragraph.length > 1 && paragraph.some(line => /[=<>{};]/.test(line) || isCode(line))
+    for (const line of paragraph) {
+      if (isCode(line) || (has_code && !isSentence(line))) tokens.push({kind: 'code', text: line.trimEnd()})
+      else scanLine(line, tokens)
+      tokens.push({kind: 'break', text: '.'})
+    }
+    at = end + 1
   }
+}
+
+function isSentence(line: string): boolean {
+  return /^[A-Z][a-z']* [\w']+ .*[.?!:]$/.test(line.trimEnd())
 }
 
 /** Signs that only code has. Its meaning hangs on each character, the spaces before it too. */

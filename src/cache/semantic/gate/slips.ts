@@ -48,7 +48,7 @@ function formsWithout(word: string): Set<string> {
 
 /**
  * Says that a word differs from a known one as a slip does: two letters changed places, or, in longer words, one is
- * missing, doubled or another.
+ * missing, doubled or another one.
  */
 function isSlip(word: string, known: string): boolean {
   if (word[0] !== known[0]) return false
@@ -63,6 +63,7 @@ function isSlip(word: string, known: string): boolean {
   const [long, short] = word.length > known.length ? [word, known] : [known, word]
   if (long.slice(at + 1) !== short.slice(at)) return false
   const is_doubled = long[at] === long[at - 1] || long[at] === long[at + 1]
+  if (long === word && !is_doubled) return false
   // a plural or a past at the end is another form, not a slip
   return at < short.length && shorter >= (is_doubled ? 4 : 5)
 }

@@ -33,7 +33,9 @@ const QUANTIFIERS = new Set(
 
 /** Null: the sentence says nothing, as "Thanks!" does. */
 export function structureOf(sentence: readonly GateItem[]): Structure | null {
-  const question = questionOf(sentence)
+  const {polite} = lexicon()
+  const last = sentence.findLastIndex(item => item.text !== ',' && !(item.of === 'word' && polite.has(item.text)))
+  const question = questionOf(sentence.slice(0, last + 1))
   const fillers: string[] = []
   const items = contentOf(question, fillers)
   if (items.length === 0 && question.kind === '') return null

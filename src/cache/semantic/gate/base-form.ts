@@ -50,10 +50,11 @@ export function headOf(word: string, may_slip: boolean): string {
 function spelled(word: string): string | null {
   const other = word
     .replace(/is(e|es|ed|ing|ation|ations)$/, 'iz$1')
-    .replace(/our(|s|ed|ing|ful|ite|able)$/, 'or$1')
+    .replace(/our(|s|ed|ing|ful|ite|able|ly|less|er)$/, 'or$1')
     .replace(/yse(|s|d)$/, 'yze$1')
-    .replace(/ll(ed|ing|er)$/, 'l$1')
-  return other === word ? null : knownBase(other)
+    .replace(/^(p|an|h|leuk|arch|encyclop|c|f)ae/, '$1e')
+  if (other === word) return null
+  return knownBase(other) ?? (word.length > 5 ? other : null)
 }
 
 function corrected(word: string): string | null {

@@ -10,11 +10,11 @@ const STRICT: readonly GateClass[] = [
   'code',
   'names',
   'negation',
+  'pronouns',
+  'modality',
   'opposites',
   'kind',
-  'modality',
   'tense',
-  'pronouns',
 ]
 const NUMBERS: readonly GateClass[] = ['numbers', 'units', 'dates']
 /** More words left over than these are another request. */

@@ -10,7 +10,7 @@ import {type Structure, structureOf} from './structure.ts'
 import {withValues} from './values.ts'
 
 /** A longer text has more words than 2 KB of features can hold, or says one thing too often to be compared. */
-const MAX_CHARACTERS = 16 * 1024
+const MAX_CHARACTERS = 8 * 1024
 /** With digests of all classes and three fillers, this many words are 2 KB of JSON. */
 const MAX_WORDS = 240
 const MAX_FILLERS = 16
@@ -38,13 +38,24 @@ export function featuresOf(text: string, key: Uint8Array): GateFeatures | null {
   found.direction = meaning.order
   // nothing is left to compare but the text itself
   if (words.size === 0) found.words = [text.normalize('NFKC').trim()]
-  const hash = new KeyedHash(key)
+  const {hash, hmac} = hashersOf(key)
   return {
     v: GATE_VERSION,
-    classes: digestsOf(found, key),
+    classes: digestsOf(found, hmac),
     words: sortedHashes(words, hash),
     fillers: sortedHashes(fillers, hash),
   }
+}
+
+/** The hashers of a key, for as long as the key is in use. */
+const hashers = new WeakMap<Uint8Array, {readonly hash: KeyedHash; readonly hmac: TextHmac}>()
+
+function hashersOf(key: Uint8Array) {
+  const known = hashers.get(key)
+  if (known !== undefined) return known
+  const made = {hash: new KeyedHash(key), hmac: new TextHmac(key)}
+  hashers.set(key, made)
+  return made
 }
 
 interface Meaning {
@@ -68,13 +79,19 @@ function englishMeaning(tokens: readonly GateToken[]): Meaning {
 
 /** Of a language whose words the gate does not know: all of them as they are, in their order. */
 function plainMeaning(tokens: readonly GateToken[]): Meaning {
-  const {polite} = lexicon()
-  const items = tokens.filter(({kind, text}) => kind !== 'break' && !(kind === 'word' && polite.has(text)))
+  const {polite, joined} = lexicon()
+  const items = tokens
+    .filter(({kind, text}) => kind !== 'break' && !(kind === 'word' && polite.has(text)))
+    .flatMap(({kind, text}): GateItem[] => {
+      if (kind !== 'word') return [{of: kind, text}]
+      const words = joined.get(text) ?? [text.replaceAll('ß', 'ss')]
+      return words.map(word => ({of: kind, text: word}))
+    })
   return {
-    items: items.map(({kind, text}) => ({of: kind, text})),
+    items,
     fillers: [],
     kinds: [],
-    order: items.map(({kind, text}) => `${kind} ${text}`),
+    order: items.map(({of, text}) => `${of} ${text}`),
   }
 }
 
@@ -91,7 +108,7 @@ function valuesOf(items: readonly GateItem[], is_english: boolean): Values {
   const words = of('word')
   const that = (set: {has(word: string): boolean}) => words.filter(word => set.has(word))
   const units = items.flatMap((item, at) => (item.of === 'unit' ? [`${before(items, at)}${item.text}`] : []))
-  const days = words.filter(word => months.has(word) || weekdays.has(word) || relative.has(word))
+  const days = words.filter(word => (months.has(word) && word !== 'may') || weekdays.has(word) || relative.has(word))
   const values: Values = {
     numbers: [...of('number'), ...of('ordinal')].toSorted(),
     units: [...units, ...words.filter(word => word.startsWith('u:'))].toSorted(),
@@ -117,9 +134,8 @@ function before(items: readonly GateItem[], at: number): string {
 }
 
 /** One HMAC a class that the text has something of: equality is all that is compared. */
-function digestsOf(values: Values, key: Uint8Array): GateFeatures['classes'] {
+function digestsOf(values: Values, hmac: TextHmac): GateFeatures['classes'] {
   const classes: Partial<Record<GateClass, string>> = {}
-  const hmac = new TextHmac(key)
   for (const [name, list] of Object.entries(values) as [GateClass, readonly string[]][]) {
     if (list.length === 0 || (list.length === 1 && list[0] === '')) continue
     const digest = hmac.of(`${name}\n${JSON.stringify(list)}`)

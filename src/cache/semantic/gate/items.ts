@@ -10,7 +10,7 @@ export interface GateItem {
 }
 
 /** A text may have so many unknown words put right. More are no slips but words of a trade. */
-const MAX_SLIPS = 8
+const MAX_SLIPS = 24
 
 /** The items of each sentence. */
 export function sentencesOf(tokens: readonly GateToken[]): GateItem[][] {

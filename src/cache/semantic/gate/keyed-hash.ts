@@ -25,7 +25,7 @@ export class KeyedHash {
     )
     const whole = text.length - (text.length % 4)
     for (let at = 0; at < whole; at += 4) block(state, pair(text, at), pair(text, at + 2))
-    block(state, pair(text, whole), (text.length << 16) | (whole + 2 < text.length ? text.charCodeAt(whole + 2) : 0))
+    block(state, pair(text, whole), (text.length << 25) | (whole + 2 < text.length ? text.charCodeAt(whole + 2) : 0))
     state[4]! ^= 0xff
     for (let round = 0; round < 4; round++) mix(state)
     return (state[0]! ^ state[2]! ^ state[4]! ^ state[6]!) >>> 0

@@ -1,6 +1,6 @@
 import {COLOURS, FILLERS, PLACES, POLITE, ROLES, SIZES, STOP, UNITS} from './tables/classes.ts'
 import {CONTRACTIONS, FORMS, IS_AFTER, MONTHS, NUMBER_WORDS, ORDINALS, TENS, WEEKDAYS} from './tables/forms.ts'
-import {NEGATIONS, RELATIVE, STOP_WORDS} from './tables/languages.ts'
+import {JOINED, NEGATIONS, RELATIVE, STOP_WORDS} from './tables/languages.ts'
 import {OPPOSITES} from './tables/opposites.ts'
 import {SYNONYMS} from './tables/synonyms.ts'
 import {VOCABULARY} from './tables/vocabulary.ts'
@@ -87,6 +87,7 @@ function load() {
     ordinals,
     vocabulary,
     contractions: new Map(rules(CONTRACTIONS).map(([form, words]) => [form, words.split(' ')] as const)),
+    joined: new Map(rules(JOINED).map(([form, words]) => [form, words.split(' ')] as const)),
     is_after: new Set(list(IS_AFTER)),
     months: new Map(list(MONTHS).map((word, at) => [word, at + 1] as const)),
     weekdays: new Set(list(WEEKDAYS)),

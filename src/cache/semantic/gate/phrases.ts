@@ -16,12 +16,38 @@ export function phraseAt(phrases: Phrases, words: readonly string[], at: number)
   return candidates.find(phrase => phrase.words.every((word, offset) => words[at + offset] === word)) ?? null
 }
 
-function made(list: readonly (readonly [string, string])[], heads_of_target: boolean): Phrases {
+/** Words with each phrase as the word that it means, as sentences are read. */
+export function meant(words: readonly string[], phrases: Phrases = joiners()): string[] {
+  const found: string[] = []
+  let at = 0
+  while (at < words.length) {
+    const phrase = phraseAt(phrases, words, at)
+    if (phrase === null) found.push(words[at++]!)
+    else {
+      found.push(...phrase.to)
+      at += phrase.words.length
+    }
+  }
+  return found
+}
+
+let joined: Phrases | undefined
+function joiners(): Phrases {
+  joined ??= made(rules(PHRASES), true, words => words)
+  return joined
+}
+
+function made(
+  list: readonly (readonly [string, string])[],
+  heads_of_target: boolean,
+  read: (words: readonly string[]) => readonly string[] = meant,
+): Phrases {
   const phrases = new Map<string, Phrase[]>()
   for (const [from, to] of list) {
-    const words = split(from).map(word => headOf(word, false))
+    const words = read(split(from).map(word => headOf(word, false)))
     const target = split(to).map(word => (heads_of_target ? headOf(word, false) : word))
-    const first = words[0]!
+    const first = words[0]
+    if (first === undefined) continue
     const known = phrases.get(first)
     if (known === undefined) phrases.set(first, [{words, to: target}])
     else known.push({words, to: target})
@@ -45,7 +71,7 @@ let loaded: {readonly phrases: Phrases; readonly openings: Phrases; readonly fra
 /** Phrases that mean a word, beginnings that are only polite, and ways to ask: in the base forms of their words. */
 export function phraseTables() {
   loaded ??= {
-    phrases: made(rules(PHRASES), true),
+    phrases: joiners(),
     openings: made(openings(), false),
     frames: made(rules(FRAMES), false),
   }

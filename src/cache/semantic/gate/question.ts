@@ -20,14 +20,15 @@ const FRONT = new Set(
   before after since regarding about`.split(/\s+/),
 )
 
-export function questionOf(all: readonly GateItem[]): Question {
+export function questionOf(all: readonly GateItem[], may_move = true): Question {
   const {at, opened} = openingEnd(all)
   const items = all.slice(at)
   const moved = opened ? indirect(items) : null
   if (moved !== null) return moved
-  const front = frontOf(items)
+  const front = may_move ? frontOf(items) : 0
   if (front > 0) {
-    const rest = questionOf(items.slice(front).filter((item, place) => place > 0 || item.text !== ','))
+    const behind = items[front]?.text === ',' ? front + 1 : front
+    const rest = questionOf(items.slice(behind), false)
     return {...rest, items: [...trimmed(rest.items), ...items.slice(0, front)]}
   }
   return framed(items, opened)

@@ -12,6 +12,8 @@ const SCALES: ReadonlyMap<string, number> = new Map([
 ])
 const abbreviations = new Set(ABBREVIATIONS.split(/\s+/))
 const WITH_DIGIT = /\d/
+/** A small b behind a capital is a bit, a capital one a byte. */
+const BITS = /^[KMGT]b$/
 const LETTERS = /^[\p{L}\p{M}]+$/u
 
 /** Tokens of a run of characters without the punctuation around it. True: a full stop behind it ends no sentence. */
@@ -39,15 +41,30 @@ export function addCore(core: string, first: boolean, tokens: GateToken[]): bool
 }
 
 function addWord(core: string, first: boolean, tokens: GateToken[]) {
+  if (BITS.test(core) && tokens.at(-1)?.kind === 'number') {
+    tokens.push({kind: 'unit', text: unitOf(core)!})
+    return
+  }
   const capital = !first && /^\p{Lu}/u.test(core)
   // inner capitals of a name in code (`userId`) are part of it; those of a brand (`JavaScript`, `iPhone`) are not
   const is_camel = /^[a-z]{2,}[A-Z]/.test(core) || /^[a-z][A-Z][a-z]+[A-Z]/.test(core)
   if (is_camel && !/^(?:mac|web|tv|watch)OS$/.test(core)) tokens.push({kind: 'name', text: core})
-  else tokens.push({kind: 'word', text: NOT_PRONOUNS.has(core) ? core : core.toLowerCase(), capital})
+  else {
+    const folded = core.toLowerCase()
+    const is_name = NOT_PRONOUNS.has(core) || (capital && HOMONYMS.has(folded))
+    tokens.push({kind: 'word', text: is_name ? core : folded, capital})
+  }
 }
 
 /** Short names that would be other words without their capitals. */
 const NOT_PRONOUNS: ReadonlySet<string> = new Set(['US', 'IT', 'WHO', 'AIDS', 'OR', 'ME'])
+
+/** Words that are a name with a capital, and another thing without. */
+const HOMONYMS: ReadonlySet<string> = new Set(
+  `polish turkey china mercury bath reading nice mobile rice bush apple windows java amazon shell gap target`.split(
+    ' ',
+  ),
+)
 
 /** Words with an apostrophe or a hyphen. */
 function addWords(core: string, first: boolean, tokens: GateToken[]) {
@@ -113,10 +130,10 @@ function addNumber(core: string, tokens: GateToken[]): boolean {
   return true
 }
 
-/** The name of a unit that is written directly behind a number. A small b behind a capital is a bit. */
+/** The name of a unit that is written directly behind a number. */
 function unitOf(suffix: string): string | null {
   if (suffix === '') return null
-  if (/^[KMGT]b$/.test(suffix)) return `u:${suffix[0]!.toLowerCase()}bit`
+  if (BITS.test(suffix)) return `u:${suffix[0]!.toLowerCase()}bit`
   if (suffix === 'M' || suffix === 'MW' || suffix === 'mW') return `u:=${suffix}`
   return lexicon().units.get(suffix.toLowerCase()) ?? null
 }

@@ -10,7 +10,7 @@ export interface GateToken {
 
 const FENCE = '```'
 const MAX_QUOTE = 2000
-const MAX_SINGLE_QUOTE = 200
+const MAX_SINGLE_QUOTE = 100
 const MARKS = '.,;:!?…'
 
 /** The text in the one way of writing that the gate reads. Raised digits stay apart from those beside them. */

@@ -31,11 +31,17 @@ const QUANTIFIERS = new Set(
   'all some most both any each none many few several half every either neither one'.split(' '),
 )
 
+/** A longer chain of "of" keeps its order. */
+const MAX_OWNERS = 8
+
 /** Null: the sentence says nothing, as "Thanks!" does. */
 export function structureOf(sentence: readonly GateItem[]): Structure | null {
   const {polite} = lexicon()
-  const last = sentence.findLastIndex(item => item.text !== ',' && !(item.of === 'word' && polite.has(item.text)))
-  const question = questionOf(sentence.slice(0, last + 1))
+  const tag = sentence.at(-2)?.text ?? ''
+  const tagged = sentence.at(-1)?.text === 'you' && (tag === 'would' || tag === 'could' || tag === 'will')
+  const whole = tagged ? sentence.slice(0, -2) : sentence
+  const last = whole.findLastIndex(item => item.text !== ',' && !(item.of === 'word' && polite.has(item.text)))
+  const question = questionOf(whole.slice(0, last + 1))
   const fillers: string[] = []
   const items = contentOf(question, fillers)
   if (items.length === 0 && question.kind === '') return null
@@ -150,6 +156,7 @@ function withOwners(words: readonly string[]): string[] {
     if (word !== 'of') parts.at(-1)!.push(word)
     else if (!QUANTIFIERS.has(parts.at(-1)!.at(-1) ?? '')) parts.push([])
   }
+  if (parts.length > MAX_OWNERS) return [...words]
   let owner = parts.pop()!
   for (const part of parts.toReversed()) {
     const head = part.pop()

@@ -61,7 +61,10 @@ function addValue(tokens: readonly GateToken[], at: number, done: GateToken[]): 
       return counted.end
     }
     const behind_number = previous?.kind === 'number' || (previous?.kind === 'symbol' && previous.text === '-')
-    const unit = token.text.length > 1 || behind_number ? units.get(token.text) : undefined
+    const unit =
+      token.text.length > 1 || behind_number
+        ? (units.get(token.text) ?? units.get(token.text.replace(/s$/, '')))
+        : undefined
     if (unit !== undefined && (behind_number || !AMBIGUOUS.has(token.text))) {
       if (previous?.kind === 'number') done[done.length - 1] = {kind: 'number', text: measured(previous.text)}
       done.push({kind: 'unit', text: unit})

@@ -29,9 +29,9 @@ const THRESHOLDS = [0, 0.8, 0.85, 0.9, 0.95, 0.99]
 const key = new Uint8Array(32).fill(7)
 
 /** The folder of the foreign pairs; null where it is missing. */
-export function foreignFolder(): string | null {
+export function foreignFolder(given: string | undefined): string | null {
   const folder = resolve(import.meta.dirname, '../../../../../shared/cases/semantic-cache')
-  const named = process.argv[2] ?? folder
+  const named = given ?? folder
   return existsSync(resolve(named, 'pairs.jsonl')) ? named : null
 }
 
@@ -52,7 +52,12 @@ export function measured(folder: string, mode: GateMode): MeasuredPair[] {
 }
 
 function normalised(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/[.?!]+$/, '')
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[.?!]+$/, '')
 }
 
 function minilm(vectors: Buffer, row: number): Float32Array {
@@ -92,20 +97,27 @@ function print(folder: string) {
       const near = (pair: MeasuredPair) => pair[embedder] >= threshold
       const served = (pair: MeasuredPair) => near(pair) && pair.verdict === null
       const cells = [share('paraphrase', near), share('trap', near), share('paraphrase', served), share('trap', served)]
-      console.log(`${threshold} ${embedder}: cosine alone ${cells[0]} | ${cells[1]}; with the gate ${cells[2]} | ${cells[3]}`)
+      console.log(
+        `${threshold} ${embedder}: cosine alone ${cells[0]} | ${cells[1]}; with the gate ${cells[2]} | ${cells[3]}`,
+      )
     }
   for (const [name, list] of Object.entries(Object.groupBy(pairs, pair => `${pair.kind} ${pair.class}`)))
     console.log(`${name}: ${list!.filter(pair => pair.verdict === null).length} of ${list!.length} served`)
+  const last = ['words', 'fillers', 'direction']
+  const without = (pair: MeasuredPair) => pair.verdict === null || last.includes(pair.verdict)
+  console.log(`without the rules for words and order: ${share('paraphrase', without)} | ${share('trap', without)}`)
   const minimal = minimalPairs()
   const served = minimal.filter(({a, b}) => differs(featuresOf(a, key)!, featuresOf(b, key)!, 'strict') === null)
-  console.log(`minimal pairs of ${PROMPTS} prompts: ${served.length} of ${minimal.length} served (${BUILTIN_DIMENSIONS})`)
+  console.log(
+    `minimal pairs of ${PROMPTS} prompts: ${served.length} of ${minimal.length} served (${BUILTIN_DIMENSIONS})`,
+  )
   if (process.env.SHOW === undefined) return
   for (const {id, kind, class: of, verdict, a, b} of pairs)
     if ((kind === 'trap') === (verdict === null)) console.log(`${id} ${of} ${verdict ?? 'SERVED'} | ${a} | ${b}`)
 }
 
 if (import.meta.main) {
-  const folder = foreignFolder()
+  const folder = foreignFolder(process.argv[2])
   if (folder === null) throw new Error('Name the folder of pairs.jsonl')
   print(folder)
 }

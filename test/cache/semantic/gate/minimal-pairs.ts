@@ -75,7 +75,8 @@ const LIGHT = new Set(
 )
 
 /** The text with a clause before its last mark, or a sentence behind it. */
-const within = (text: string, clause: string) => `${text.replace(/[.?!:]$/, '')} ${clause}${/[.?!]$/.exec(text)?.[0] ?? ''}`
+const within = (text: string, clause: string) =>
+  `${text.replace(/[.?!:]$/, '')} ${clause}${/[.?!]$/.exec(text)?.[0] ?? ''}`
 const behind = (text: string, sentence: string) => `${text} ${sentence}`
 
 /** Pairs whose sides answer differently and that differ in as little as can be. Always the same ones. */
@@ -93,11 +94,17 @@ function englishPairs(text: string, at: number): MinimalPair[] {
   const number = 3 + (at % 40)
   swap('number', [`in ${number} steps`, `in ${number + 1} steps`], part => within(text, part))
   for (const step of [1, -1])
-    add('number', text, text.replace(/\d+/, digits => String(Number(digits) + step)))
+    add(
+      'number',
+      text,
+      text.replace(/\d+/, digits => String(Number(digits) + step)),
+    )
   const [unit, other_unit] = pick(UNITS, at)
   swap('unit', [`for ${number} ${unit}`, `for ${number} ${other_unit}`], part => within(text, part))
   swap('date', [pick(DAYS, at), pick(DAYS, at + 1)], day => within(text, `by ${day}`))
-  swap('date', [`${pick(MONTHS, at)} ${number % 28}`, `${pick(MONTHS, at)} ${(number % 28) + 1}`], day => within(text, `on ${day}`))
+  swap('date', [`${pick(MONTHS, at)} ${number % 28}`, `${pick(MONTHS, at)} ${(number % 28) + 1}`], day =>
+    within(text, `on ${day}`),
+  )
   swap('name', [pick(PEOPLE, at), pick(PEOPLE, at + 3)], name => within(text, `for ${name}`))
   add('name', text, text.replace(/(?<=[a-z] )[A-Z][a-z]{3,}(?!\w)/, pick(CITIES, at)))
   swap('negation', ['Use tables.', 'Do not use tables.'], part => behind(text, part))
@@ -107,7 +114,11 @@ function englishPairs(text: string, at: number): MinimalPair[] {
   const [from, to] = [pick(CITIES, at), pick(CITIES, at + 4)]
   swap('direction', [`from ${from} to ${to}`, `from ${to} to ${from}`], part => within(text, part))
   const [first, second] = [pick(NOUNS, at), pick(NOUNS, at + 7)]
-  swap('operands', [`The ${first} is heavier than the ${second}.`, `The ${second} is heavier than the ${first}.`], part => behind(text, part))
+  swap(
+    'operands',
+    [`The ${first} is heavier than the ${second}.`, `The ${second} is heavier than the ${first}.`],
+    part => behind(text, part),
+  )
   swap('language', [pick(TONGUES, at), pick(TONGUES, at + 1)], tongue => behind(text, `Answer in ${tongue}.`))
   swap('quote', pick(QUOTES, at), quote => behind(text, `Begin with "${quote}".`))
   for (const offset of [0, 1]) add('noun', text, nounSwapped(text, at + offset, offset))
@@ -118,9 +129,14 @@ function englishPairs(text: string, at: number): MinimalPair[] {
 /** "Not" behind the first verb that takes it, or before an order. */
 function negated(text: string): string {
   if (/\bnot\b|n't\b/.test(text)) return text.replace(/ not\b|n't\b/, '')
-  const asked = text.replace(/^((?:How |Why |When |What |Where |Who |Which )?(?:do|does|did|can|is|are|should|was|will|has) (?:I|you|we|it|the \w+|my \w+|\w+)) /i, '$1 not ')
+  const asked = text.replace(
+    /^((?:How |Why |When |What |Where |Who |Which )?(?:do|does|did|can|is|are|should|was|will|has) (?:I|you|we|it|the \w+|my \w+|\w+)) /i,
+    '$1 not ',
+  )
   if (asked !== text) return asked
-  return /^(?:How|What|Who|Which|Why|When|Where)\b/.test(text) ? text : `Do not ${text[0]!.toLowerCase()}${text.slice(1)}`
+  return /^(?:How|What|Who|Which|Why|When|Where)\b/.test(text)
+    ? text
+    : `Do not ${text[0]!.toLowerCase()}${text.slice(1)}`
 }
 
 function opposed(text: string): string {
@@ -132,10 +148,13 @@ function opposed(text: string): string {
 /** A content word, one of the last, as another that is no synonym of it. */
 function nounSwapped(text: string, at: number, from_end: number): string {
   const words = text.split(/\b/)
-  const places = words.flatMap((word, place) => (/^[a-z]{4,}$/.test(word) && !LIGHT.has(word) && !isFree(word) ? [place] : []))
+  const places = words.flatMap((word, place) =>
+    /^[a-z]{4,}$/.test(word) && !LIGHT.has(word) && !isFree(word) ? [place] : [],
+  )
   const place = places.at(-1 - from_end)
   if (place === undefined) return text
-  const noun = NOUNS.find((word, index) => index >= at % NOUNS.length && group.get(word) !== group.get(words[place]!)) ?? 'comet'
+  const noun =
+    NOUNS.find((word, index) => index >= at % NOUNS.length && group.get(word) !== group.get(words[place]!)) ?? 'comet'
   return words[place] === noun ? text : words.with(place, noun).join('')
 }
 
@@ -149,7 +168,9 @@ function verbSwapped(text: string, at: number): string {
   if (verb === undefined || LIGHT.has(verb.toLowerCase())) return text
   const other = pick(VERBS, at)
   if (other === verb.toLowerCase()) return text
-  return text.replace(LEADING, found => found.replace(`${verb} `, `${verb === verb.toLowerCase() ? other : other[0]!.toUpperCase() + other.slice(1)} `))
+  return text.replace(LEADING, found =>
+    found.replace(`${verb} `, `${verb === verb.toLowerCase() ? other : other[0]!.toUpperCase() + other.slice(1)} `),
+  )
 }
 
 const NOT: Readonly<Record<string, string>> = {
@@ -185,9 +206,16 @@ function foreignPairs([language, text]: readonly [string, string], at: number): 
   if (words.length > 3) {
     pairs.push(
       {kind: 'noun', a: text, b: words.with(-1, `${pick(NOUNS, at)}?`).join(' ')},
-      {kind: 'order', a: text, b: words.with(middle, words[middle - 1]!).with(middle - 1, words[middle]!).join(' ')},
+      {
+        kind: 'order',
+        a: text,
+        b: words
+          .with(middle, words[middle - 1]!)
+          .with(middle - 1, words[middle]!)
+          .join(' '),
+      },
     )
-  } else pairs.push({kind: 'noun', a: text, b: text.replace(/.(?=[^]{4}$)/u, found => (found === '山' ? '川' : '山'))})
+  } else pairs.push({kind: 'noun', a: text, b: text.replace(/.(?=.{4}$)/u, found => (found === '山' ? '川' : '山'))})
   return pairs
 }
 
@@ -207,7 +235,9 @@ function codePairs([request, block]: readonly [string, readonly string[]], at: n
   )
   const fences = at % 2 === 0 ? ['```'] : ['```', '']
   return fences.flatMap(fence =>
-    changes.slice(0, fence === '' ? 4 : 12).map(changed => ({kind: 'code', a: text(block, fence), b: text(changed, fence)})),
+    changes
+      .slice(0, fence === '' ? 4 : 12)
+      .map(changed => ({kind: 'code', a: text(block, fence), b: text(changed, fence)})),
   )
 }
 
@@ -219,8 +249,8 @@ export function neutralPairs(): MinimalPair[] {
       {kind: 'spaces', a: text, b: `  ${outsideQuotes(text, part => part.replaceAll(' ', '  '))}\n`},
       {kind: 'punctuation', a: text, b: text.replace(/[.?!]$/, '')},
     ]
-    // capitals of a name in code, of a command and within quotation marks say something
-    const has_case = /["`_/]|[a-z][A-Z]|--|\b[A-Z]{2,}\b/.test(text)
+    // capitals say something in code and quotation marks, and of a name that is a word too
+    const has_case = /["`_/]|[a-z][A-Z]|--|\b[A-Z]{2,}\b|Turkey|Windows/.test(text)
     if (!has_case) pairs.push({kind: 'case', a: text, b: text.toLowerCase()})
     if (!has_case && is_english) pairs.push({kind: 'case', a: text, b: text.toUpperCase()})
     if (!is_english) return pairs
@@ -229,7 +259,13 @@ export function neutralPairs(): MinimalPair[] {
       {kind: 'please', a: text, b: `Please ${small}`},
       {kind: 'please', a: text, b: `${text.replace(/[.?!]$/, '')}, please${/[.?!]$/.exec(text)?.[0] ?? ''}`},
       {kind: 'thanks', a: text, b: `${text} Thanks!`},
-      {kind: "what's", a: text, b: text.replace(/^What is /, "What's ").replace(/^What's /, found => (text.startsWith("What's") ? 'What is ' : found))},
+      {
+        kind: "what's",
+        a: text,
+        b: text
+          .replace(/^What is /, "What's ")
+          .replace(/^What's /, found => (text.startsWith("What's") ? 'What is ' : found)),
+      },
       {kind: 'contraction', a: text, b: text.replace(/^(Who|Where|Why|How|When) is /, "$1's ")},
       {kind: 'contraction', a: within(text, 'if it does not work'), b: within(text, "if it doesn't work")},
     )

@@ -32,9 +32,9 @@ hebrew latin czech hungarian romanian ukrainian thai vietnamese indonesian
 export const FILLERS = `
 just really actually basically simply literally honestly definitely certainly exactly precisely truly quite very
 rather somewhat properly correctly easily effectively efficiently personally specifically generally usually typically
-normally essentially obviously possibly perhaps maybe somehow proper quick quickly also too anyway anyways actual
-various given certain own especially particularly overall currently presently here there successfully totally
-completely absolutely simple ahead indeed clearly
+normally essentially obviously possibly perhaps maybe somehow proper also too anyway anyways actual various given
+especially particularly overall currently presently here there successfully totally completely absolutely ahead indeed
+clearly
 `
 /** Said to be polite; dropped wherever they are. */
 export const POLITE = `

@@ -68,3 +68,8 @@ export const RELATIVE_PARTS = `今天 今日 现在 現在 明天 明日 昨天 
 /** "This week", "last month", "next year": a word of the first kind before one of the second. */
 export const RELATIVE_PAIRS = `this last next past coming previous|week month year quarter weekend season morning
   evening monday tuesday wednesday thursday friday saturday sunday night decade century`
+/** A preposition and an article in one word, in German; "'s" is "es". */
+export const JOINED = `
+im=in dem|ins=in das|vom=von dem|zum=zu dem|zur=zu der|beim=bei dem|am=an dem|ans=an das|aufs=auf das|fürs=für das
+|'s=es
+`

@@ -74,7 +74,16 @@ please|hi|hello|hey|hi there|hello there|hey there|ok|okay|so|well|um|uh|hmm|oh|
 |get me|remind me|i do not know|i do not understand|i am not sure|not sure|i forgot|to ask|you to tell me
 |it be great if you could|it would be great if you could|i appreciate it if you could
 |i would appreciate it if you could|i would be grateful if you could|dear assistant|assistant|dude|friend|buddy|bro
-|guys|folks|everyone|all right|alright|yo|greetings|out of curiosity|just out of curiosity|by the way|btw|fyi
+|guys|folks|everyone|all right|alright|yo|greetings|out of curiosity|just out of curiosity|i would be grateful
+|i would be very grateful|i would be grateful if you|i would appreciate it|i would really appreciate it
+|i would appreciate it if you|i really appreciate it if you|it would be great|it would be nice
+|it would be nice if you could|sorry to bother you but|sorry to bother you|sorry to disturb you but
+|if it is not too much trouble|if it is no trouble|if you have time|if you have a moment|when you have a moment
+|be so good as to|be kind enough to|would you be so good as to|would you be kind enough to|could you do me a favor and
+|can you do me a favor and|do me a favor and|thanks for your help|thanks for your time|i appreciate your time
+|i appreciate your help|a question|one question|list the|name the|state the|list out the|tell us|could you tell us
+|show us|feel free to|go ahead and|take a moment to|i was hoping you could|i am hoping you can|i hope you can
+|i hope you can help me|by the way|btw|fyi
 `
 /** Ways to ask, `words = kind tail`; the tail is a noun that the question asks for. `!` keeps the words. */
 export const FRAMES = `

@@ -172,4 +172,5 @@ delete remove erase deletion removal|begin start commence initiate|finish comple
 |snatch seize|steal rob|stimulate arouse|strengthen fortify reinforce|submit hand-in|supervise oversee|suppress quell
 |surround encircle|survive outlive|swallow gulp|tease taunt|terrify petrify|threaten menace|torture torment
 |underline underscore|vary fluctuate|wander roam|warn caution|whisper murmur|withdraw retract|worship revere
+|fiber fibre|paediatrician pediatrician
 `

@@ -21,16 +21,16 @@ const NUMBERS: readonly GateClass[] = ['numbers', 'units', 'dates']
 const MAX_LEFT_OVER = 3
 
 /** The class in which two texts differ; null: an answer to one may serve the other. */
-export function differs(stored: GateFeatures, asked: GateFeatures, mode: GateMode): GateClass | null {
+export function differs(stored: GateFeatures, wanted: GateFeatures, mode: GateMode): GateClass | null {
   if (mode === 'off') return null
-  if (stored.v !== asked.v) return 'version'
+  if (stored.v !== wanted.v) return 'version'
   const compared = mode === 'numbers' ? NUMBERS : STRICT
-  const other = compared.find(name => stored.classes[name] !== asked.classes[name])
+  const other = compared.find(name => stored.classes[name] !== wanted.classes[name])
   if (other !== undefined) return other
   if (mode === 'numbers') return null
-  if (stored.words !== asked.words || stored.classes.words !== asked.classes.words) return 'words'
-  if (leftOver(stored.fillers, asked.fillers) > MAX_LEFT_OVER) return 'fillers'
-  return stored.classes.direction === asked.classes.direction ? null : 'direction'
+  if (stored.words !== wanted.words || stored.classes.words !== wanted.classes.words) return 'words'
+  if (leftOver(stored.fillers, wanted.fillers) > MAX_LEFT_OVER) return 'fillers'
+  return stored.classes.direction === wanted.classes.direction ? null : 'direction'
 }
 
 /** How many hashes one side has and the other has not; the greater of the two counts. */

@@ -5,8 +5,9 @@ import {type GateItem, sentencesOf} from './items.ts'
 import {KeyedHash} from './keyed-hash.ts'
 import {languageOf} from './language.ts'
 import {lexicon, PAST} from './lexicon.ts'
-import {type GateToken, scan, written} from './scan.ts'
+import {scan, written} from './scan.ts'
 import {type Structure, structureOf} from './structure.ts'
+import type {GateToken} from './token.ts'
 import {withValues} from './values.ts'
 
 /** A longer text has more words than 2 KB of features can hold, or says one thing too often to be compared. */

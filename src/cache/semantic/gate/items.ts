@@ -1,7 +1,7 @@
 import {headOf} from './base-form.ts'
 import {lexicon} from './lexicon.ts'
 import {phraseAt, phraseTables} from './phrases.ts'
-import type {GateToken} from './scan.ts'
+import type {GateToken} from './token.ts'
 
 /** A word of a sentence in its base form, or a value or literal in its one way of writing. */
 export interface GateItem {

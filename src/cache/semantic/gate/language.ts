@@ -1,6 +1,6 @@
 import {lexicon} from './lexicon.ts'
-import type {GateToken} from './scan.ts'
 import {STOP_WORDS} from './tables/languages.ts'
+import type {GateToken} from './token.ts'
 
 export interface GateLanguage {
   /** The scripts and the language, as they are compared. */

@@ -3,7 +3,7 @@ import {PAST} from './lexicon.ts'
 import {phraseAt, phraseTables} from './phrases.ts'
 
 /** How a sentence asks; empty for "what is" and for what asks in no other way. */
-export interface Question {
+export interface GateQuestion {
   readonly kind: string
   /** The sentence without the words that only ask. */
   readonly items: readonly GateItem[]
@@ -20,7 +20,7 @@ const FRONT = new Set(
   before after since regarding about`.split(/\s+/),
 )
 
-export function questionOf(all: readonly GateItem[], may_move = true): Question {
+export function questionOf(all: readonly GateItem[], may_move = true): GateQuestion {
   const {at, opened} = openingEnd(all)
   const items = all.slice(at)
   const moved = opened ? indirect(items) : null
@@ -51,7 +51,7 @@ function openingEnd(items: readonly GateItem[]): {at: number; opened: boolean} {
 }
 
 /** "... if I can return it": a question in the order of a statement. */
-function indirect(items: readonly GateItem[]): Question | null {
+function indirect(items: readonly GateItem[]): GateQuestion | null {
   const first = items[0]?.text
   if (first !== 'if' && first !== 'whether') return null
   const rest = items.slice(1)
@@ -65,7 +65,7 @@ function indirect(items: readonly GateItem[]): Question | null {
   return {kind: 'yesno', items: rest, is_general: false}
 }
 
-function framed(items: readonly GateItem[], opened: boolean): Question {
+function framed(items: readonly GateItem[], opened: boolean): GateQuestion {
   const words = items.map(item => item.text)
   const frame = phraseAt(phraseTables().frames, words, 0)
   if (frame === null) {
@@ -89,7 +89,7 @@ function framed(items: readonly GateItem[], opened: boolean): Question {
 }
 
 /** "How much does it cost" asks for the cost. */
-function costed(question: Question): Question {
+function costed(question: GateQuestion): GateQuestion {
   if (question.kind !== 'howmuch') return question
   const at = question.items.findIndex(item => item.text === 'cost')
   const is_price = at >= 0 || question.items[0]?.text === 'be'

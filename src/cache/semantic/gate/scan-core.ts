@@ -1,6 +1,6 @@
 import {lexicon} from './lexicon.ts'
-import type {GateToken} from './scan.ts'
 import {ABBREVIATIONS} from './tables/forms.ts'
+import type {GateToken} from './token.ts'
 
 /** A longer run is no number, date or word that the gate knows. */
 const MAX_KNOWN = 64

@@ -1,6 +1,6 @@
 import type {GateItem} from './items.ts'
 import {lexicon} from './lexicon.ts'
-import {type Question, questionOf} from './question.ts'
+import {type GateQuestion, questionOf} from './question.ts'
 
 /** A sentence in the one order that is compared, and the words that it leaves out. */
 export interface Structure {
@@ -50,7 +50,7 @@ export function structureOf(sentence: readonly GateItem[]): Structure | null {
 }
 
 /** The items without words that say nothing. */
-function contentOf({items, is_general}: Question, fillers: string[]): GateItem[] {
+function contentOf({items, is_general}: GateQuestion, fillers: string[]): GateItem[] {
   const {stop, polite, fillers: may_stay} = lexicon()
   const content: GateItem[] = []
   for (const [at, item] of items.entries()) {

@@ -1,5 +1,5 @@
 import {lexicon} from './lexicon.ts'
-import type {GateToken} from './scan.ts'
+import type {GateToken} from './token.ts'
 
 const MONTH_SHORT: ReadonlyMap<string, string> = new Map(
   `jan january,feb february,mar march,apr april,jun june,jul july,aug august,sep september,sept september,oct october,

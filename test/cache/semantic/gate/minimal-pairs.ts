@@ -126,13 +126,17 @@ function englishPairs(text: string, at: number): MinimalPair[] {
   return pairs
 }
 
+/** A beginning up to the subject of its verb. */
+const VERB_FIRST = new RegExp(
+  '^((?:How |Why |When |What |Where |Who |Which )?(?:do|does|did|can|is|are|should|was|will|has) ' +
+    '(?:I|you|we|it|the \\w+|my \\w+|\\w+)) ',
+  'i',
+)
+
 /** "Not" behind the first verb that takes it, or before an order. */
 function negated(text: string): string {
   if (/\bnot\b|n't\b/.test(text)) return text.replace(/ not\b|n't\b/, '')
-  const asked = text.replace(
-    /^((?:How |Why |When |What |Where |Who |Which )?(?:do|does|did|can|is|are|should|was|will|has) (?:I|you|we|it|the \w+|my \w+|\w+)) /i,
-    '$1 not ',
-  )
+  const asked = text.replace(VERB_FIRST, '$1 not ')
   if (asked !== text) return asked
   return /^(?:How|What|Who|Which|Why|When|Where)\b/.test(text)
     ? text

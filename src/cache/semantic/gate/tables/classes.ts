@@ -36,7 +36,7 @@ normally essentially obviously possibly perhaps maybe somehow proper also too an
 especially particularly overall currently presently here there successfully totally completely absolutely ahead indeed
 clearly
 `
-/** Said to be polite; dropped wherever they are. */
+/** Words of politeness; dropped wherever they are. */
 export const POLITE = `
 please thanks thank hello kindly bitte danke hallo merci bonjour gracias hola grazie ciao obrigado obrigada ola
 `

@@ -25,7 +25,7 @@ buses bus gases gas heroes hero potatoes potato tomatoes tomato echoes echo veto
 lying lie dying die tying tie running run dying die getting get setting setting putting put cutting cut sitting sit
 stopping stop planning plan shopping shop swimming swim beginning beginning
 `
-/** Short forms with an apostrophe, and without one. What stands behind `n't` and `'s` is found by rule. */
+/** Short forms with an apostrophe, and without one. The parts behind `n't` and `'s` are found by rule. */
 export const CONTRACTIONS = `
 can't=can not|cannot=can not|won't=will not|shan't=shall not|ain't=is not|let's=let us|y'all=you|'em=them|dont=do not
 |doesnt=does not|didnt=did not|cant=can not|wont=will not|isnt=is not|arent=are not|wasnt=was not|werent=were not

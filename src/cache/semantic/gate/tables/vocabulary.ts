@@ -1,7 +1,7 @@
 /**
  * Common English words in their base form, besides those of the other tables. A form is taken back to its base, and a
- * slip of the pen is put right, only where that leads to a known word. Words that differ by one letter stand beside
- * each other here, so that neither is taken for a slip of the other.
+ * slip of the pen is put right, only where that leads to a known word. Words that differ by one letter are
+ * both here, so that neither is taken for a slip of the other.
  */
 export const VOCABULARY = `
 ability able abnormal abort about abroad absence absolute abstract academic academy accent accept access accessible

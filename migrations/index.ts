@@ -38,6 +38,7 @@ import {mcpSessions} from './0037_mcp_sessions.ts'
 import {mcpTargets} from './0038_mcp_targets.ts'
 import {virtualServers} from './0039_virtual_servers.ts'
 import {mcpExternalSignIns} from './0040_mcp_external_sign_ins.ts'
+import {semanticCache} from './0041_semantic_cache.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -90,4 +91,5 @@ export const MIGRATIONS: readonly Migration[] = [
   mcpTargets,
   virtualServers,
   mcpExternalSignIns,
+  semanticCache,
 ]

@@ -9,7 +9,7 @@ import {forRing} from './support/ring.ts'
 import {KINDS} from './support/stores.ts'
 
 /** On SQLite these two are kept in files of their own. */
-const ELSEWHERE: readonly TableName[] = ['traffic.cache_entries', 'traffic.log_bodies']
+const ELSEWHERE: readonly TableName[] = ['traffic.cache_entries', 'traffic.log_bodies', 'traffic.semantic_entries']
 const TABLES = (Object.keys(INVALIDATES) as TableName[]).filter(table => !ELSEWHERE.includes(table))
 const MANY = forRing({own: 100, ci: 1_000, full: 1_000})
 const CACHES = [

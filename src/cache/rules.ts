@@ -1,7 +1,7 @@
 import type {EndpointName} from '../schema/endpoints.ts'
 
 /** The values of `x-gateway-cache-status`. */
-export type CacheStatus = 'HIT' | 'MISS' | 'REFRESH' | 'DISABLED'
+export type CacheStatus = 'HIT' | 'SEMANTIC HIT' | 'SEMANTIC MISS' | 'MISS' | 'REFRESH' | 'DISABLED'
 
 /** Endpoints whose answers may be kept: those that answer JSON to JSON and change nothing. */
 const CACHEABLE: ReadonlySet<EndpointName> = new Set([
@@ -93,7 +93,7 @@ export function isStateful(endpoint: EndpointName, body: Readonly<Record<string,
 }
 
 /**
- * True when an answer may be kept: 200, JSON, and no error that came as a 200. Of the Responses API only what has
+ * True when an answer may be kept: 200, JSON, no error that came as a 200, and with choices where it has to have some. Of the Responses API only what has
  * ended: an answer that is queued, failed or cancelled describes a moment.
  */
 export function mayStore(
@@ -106,9 +106,13 @@ export function mayStore(
   if (typeof answer !== 'object' || answer === null) return false
   if (Array.isArray(answer)) return endpoint === 'proxy'
   if (tellsFailure(answer)) return false
-  const {status: state} = answer as Readonly<Record<string, unknown>>
+  const {status: state, choices} = answer as Readonly<Record<string, unknown>>
+  if (CHOOSING.has(endpoint) && !(Array.isArray(choices) && choices.length > 0)) return false
   return endpoint !== 'createModelResponse' || state === undefined || state === 'completed' || state === 'incomplete'
 }
+
+/** Endpoints whose answers have choices: one without any says nothing. */
+const CHOOSING: ReadonlySet<EndpointName> = new Set(['chatComplete', 'complete'])
 
 /** True of the body of a 200 that says that the provider failed. */
 export function tellsFailure(answer: unknown): boolean {

@@ -7,7 +7,7 @@ import type {CacheEntriesTable} from './tables/cache.ts'
 
 export const CACHE_FILE = 'cache.db'
 /** A file of another make is thrown away. */
-const MAKE = 1
+const MAKE = 2
 
 export interface CacheFileOptions {
   readonly folder: string
@@ -65,6 +65,7 @@ function make(raw: Sqlite.Database) {
   raw.exec(`
     begin;
     drop table if exists traffic.cache_entries;
+    drop table if exists traffic.semantic_entries;
     create table traffic.cache_entries (
       digest text primary key,
       workspace_id text not null,
@@ -75,6 +76,21 @@ function make(raw: Sqlite.Database) {
     ) strict;
     create index traffic.cache_entries_expires_at_ms on cache_entries (expires_at_ms, bytes);
     create index traffic.cache_entries_workspace_id on cache_entries (workspace_id);
+    create table traffic.semantic_entries (
+      id integer primary key autoincrement,
+      "partition" text not null,
+      created_at_ms integer not null,
+      expires_at_ms integer not null,
+      signs blob not null,
+      workspace_id text not null,
+      digest text not null,
+      log_id text not null,
+      features text not null,
+      vector blob not null
+    ) strict;
+    create unique index traffic.semantic_entries_partition_digest on semantic_entries ("partition", digest);
+    create index traffic.semantic_entries_partition_created_at_ms on semantic_entries ("partition", created_at_ms);
+    create index traffic.semantic_entries_expires_at_ms on semantic_entries (expires_at_ms);
     pragma traffic.user_version = ${MAKE};
     commit`)
 }

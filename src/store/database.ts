@@ -65,6 +65,7 @@ import type {
   ScimMappingsTable,
   SecretReferencesTable,
 } from './tables/registry.ts'
+import type {SemanticEntriesTable} from './tables/semantic.ts'
 import type {
   ConnectionsTable,
   IdentitiesTable,
@@ -182,6 +183,7 @@ export interface Database {
   'traffic.policy_usage': PolicyUsageTable
   'traffic.policy_windows': PolicyUsageTable
   'traffic.cache_entries': CacheEntriesTable
+  'traffic.semantic_entries': SemanticEntriesTable
   'traffic.workers': WorkersTable
 }
 

@@ -113,6 +113,7 @@ function detailOf(log: LogRecord): Detail {
     prompt: log.prompt,
     hook_results: log.hook_results,
     mcp: log.mcp,
+    similar: log.similar,
   }
 }
 

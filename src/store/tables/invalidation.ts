@@ -98,6 +98,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   'traffic.policy_usage': [],
   'traffic.policy_windows': [],
   'traffic.cache_entries': [],
+  'traffic.semantic_entries': [],
   'traffic.workers': [],
 }
 

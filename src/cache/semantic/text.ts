@@ -1,0 +1,91 @@
+import {isObject} from '../../base/json-object.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
+
+type JsonBodyOf = Readonly<Record<string, unknown>>
+
+/** The text of a request that is compared by its meaning, and its body without that text. */
+export interface SemanticText {
+  readonly text: string
+  /** The member of the body that holds the text. */
+  readonly member: 'messages' | 'input' | 'prompt'
+  /** The value of that member with a mark in place of the text; all else of it is the same object as in the body. */
+  readonly masked: unknown
+}
+
+/** A request with more messages is compared exactly alone. */
+export const MAX_MESSAGES = 4
+/** Stands in the body for the text; it is the same for all, so that it parts nothing. */
+const MARK = '\u{f8ff}'
+/** A longer message is cut up for another reason than style. */
+const MAX_PARTS = 8
+
+/**
+ * The text of a request: its last message of a user, or the prompt. Null where the request is to be compared exactly
+ * alone: it holds what no text says (images, sound, files), or what tools said, or there are too many messages.
+ */
+export function semanticText(endpoint: EndpointName, body: JsonBodyOf): SemanticText | null {
+  switch (endpoint) {
+    case 'chatComplete':
+    case 'messages':
+      return lastOf(body.messages, 'messages', isPlainMessage)
+    case 'createModelResponse':
+      return typeof body.input === 'string'
+        ? whole(body.input, 'input')
+        : lastOf(body.input, 'input', message => isItem(message) && isPlainMessage(message))
+    case 'complete':
+      return typeof body.prompt === 'string' ? whole(body.prompt, 'prompt') : null
+    default:
+      return null
+  }
+}
+
+function whole(text: string, member: 'input' | 'prompt'): SemanticText | null {
+  return text.trim() === '' ? null : {text, member, masked: MARK}
+}
+
+function lastOf(
+  messages: unknown,
+  member: 'messages' | 'input',
+  isPlain: (message: JsonBodyOf) => boolean,
+): SemanticText | null {
+  if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) return null
+  if (!messages.every(message => isObject(message) && isPlain(message))) return null
+  const at = messages.findLastIndex((message: JsonBodyOf) => message.role === 'user')
+  const message = messages[at] as JsonBodyOf | undefined
+  if (!message) return null
+  const text = textOf(message.content)
+  if (text.trim() === '') return null
+  return {text, member, masked: messages.with(at, {...message, content: maskedContent(message.content)})}
+}
+
+/** Of a conversation: no tools in it, and nothing but text. */
+function isPlainMessage(message: JsonBodyOf): boolean {
+  const {role, content} = message
+  if (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'developer') return false
+  if (NO_TEXT.some(name => !isNothing(message[name]))) return false
+  if (typeof content === 'string') return true
+  return Array.isArray(content) && content.length <= MAX_PARTS && content.every(isTextPart)
+}
+
+const NO_TEXT = ['tool_calls', 'function_call', 'audio', 'tool_call_id', 'attachments', 'images']
+const isNothing = (value: unknown) =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+
+/** An item of the Responses API that is a message. */
+const isItem = ({type}: JsonBodyOf) => type === undefined || type === 'message'
+
+const TEXT_PARTS: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text'])
+
+function isTextPart(part: unknown): boolean {
+  return isObject(part) && TEXT_PARTS.has(part.type) && typeof part.text === 'string'
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return (content as readonly {readonly text: string}[]).map(({text}) => text).join('\n\n')
+}
+
+function maskedContent(content: unknown): unknown {
+  if (typeof content === 'string') return MARK
+  return (content as readonly object[]).map(part => ({...part, text: MARK}))
+}

@@ -132,10 +132,13 @@ function bodyLines({form, bytes, changes, translated}: Body): string[] {
   return [`body ${form}, ${bytes} bytes`, ...lines]
 }
 
-function cacheLine({mode, status, max_age_s, digest}: ExplainedTarget['cache']): string {
-  return digest === null
-    ? `cache ${mode}, not for this call`
-    : `cache ${mode}, ${status}, ${max_age_s} s, key ${digest}`
+function cacheLine({mode, status, max_age_s, digest, semantic}: ExplainedTarget['cache']): string {
+  if (digest === null) return `cache ${mode}, not for this call`
+  const line = `cache ${mode}, ${status}, ${max_age_s} s, key ${digest}`
+  if (!semantic) return line
+  return semantic.searches
+    ? `${line}; other words by ${semantic.embedder} from ${semantic.threshold}`
+    : `${line}; no other words: ${semantic.because}`
 }
 
 function priceLines({price, unpriced}: ExplainedTarget): string[] {

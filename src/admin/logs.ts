@@ -228,6 +228,7 @@ export function metricsOf(
     error: row.error,
     warning: row.warning,
     ...(row.request_encoding === undefined ? {} : {request_encoding: row.request_encoding}),
+    ...(row.similar === undefined ? {} : {similar: row.similar}),
     request_parsing_time: whole(row.plan_ms),
     pre_processing_time: whole(row.auth_ms),
     // no cache is looked up, and answers are passed on unchanged

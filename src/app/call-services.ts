@@ -9,13 +9,14 @@ import type {Log} from '../base/log.ts'
 import {version} from '../base/runtime.ts'
 import type {Seal} from '../base/seal.ts'
 import {createFlights} from '../cache/coalesce.ts'
+import type {SemanticCache} from '../cache/semantic/semantic-cache.ts'
 import {checkMemory} from '../guardrails/check-services.ts'
 import type {Limits} from '../limits/index.ts'
 import type {Cache} from '../ports/cache/index.ts'
 import {bundledModels} from '../pricing/catalogue.ts'
 import {cost} from '../pricing/cost.ts'
 import type {PriceCache} from '../pricing/price-cache.ts'
-import {openLogins} from '../providers/auth/login.ts'
+import {type Logins, openLogins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {openGuards} from '../proxy/lookups/guardrails.ts'
 import {KeptJudgements} from '../proxy/lookups/judged-files.ts'
@@ -53,6 +54,8 @@ export interface CallParts {
   readonly egress: Egress
   readonly cache: Cache
   readonly circuits: Circuits
+  /** Opens the semantic cache, once. */
+  readonly semantic: (logins: Logins) => Promise<SemanticCache>
 }
 
 /** The whole set of services of calls. */
@@ -73,7 +76,15 @@ export function callServices({
   egress,
   cache,
   circuits,
+  semantic,
 }: CallParts): ProxyServices {
+  const logins = openLogins({
+    fetch: credentialFetch(egress, credentialOrigins(settings)),
+    now_ms: wall,
+    identity: cloudIdentity(settings),
+    aws_domain: settings.aws_endpoint_domain,
+    azure_authority: settings.azure_authority_host,
+  })
   return {
     settings,
     version,
@@ -103,13 +114,7 @@ export function callServices({
           ? {kind: asker}
           : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
       ),
-    logins: openLogins({
-      fetch: credentialFetch(egress, credentialOrigins(settings)),
-      now_ms: wall,
-      identity: cloudIdentity(settings),
-      aws_domain: settings.aws_endpoint_domain,
-      azure_authority: settings.azure_authority_host,
-    }),
+    logins,
     option_defaults: placeDefaults(settings),
     seal,
     deferred: deferredBook(store),
@@ -123,6 +128,7 @@ export function callServices({
       flights: createFlights({after, onFault: fault => log.error({fault}, 'a call that waited for another failed')}),
       onFault: fault => log.error({fault}, 'the cache failed a call'),
     },
+    semantic: () => semantic(logins),
     guardrails: settings.guardrails_enabled
       ? openGuards({db: store.db, seal, around: {egress, lookup: systemLookup, memory: checkMemory(), now_ms: wall}})
       : null,

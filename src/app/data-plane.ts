@@ -3,6 +3,7 @@ import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import {collectProcessMetrics} from '../base/process-metrics.ts'
 import type {Seal} from '../base/seal.ts'
+import type {SemanticCache} from '../cache/semantic/semantic-cache.ts'
 import {spentIn} from '../charge/settlement.ts'
 import type {Tokens} from '../identity/jwt/tokens.ts'
 import type {SignInNeeds} from '../identity/sign-in-needs.ts'
@@ -13,6 +14,7 @@ import type {RedisWatch} from '../ports/redis-watch.ts'
 import {bundledModels} from '../pricing/catalogue.ts'
 import type {Pricing} from '../pricing/open.ts'
 import {PriceCache} from '../pricing/price-cache.ts'
+import type {Logins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {createLookups} from '../proxy/lookups/lookups.ts'
 import {type CallProxy, createProxy} from '../proxy/proxy.ts'
@@ -38,6 +40,7 @@ import {openEgress} from './egress.ts'
 import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
 import {rememberedPrices} from './remembered-prices.ts'
 import type {Revocations} from './revocations.ts'
+import type {SemanticCacheParts} from './semantic-cache.ts'
 import {redisMetric, storeMetrics} from './store-metrics.ts'
 
 /** The assembled services of calls. */
@@ -124,14 +127,10 @@ export async function openDataPlane({
   })
   const redis = await openRedisWatch(settings)
   if (redis) redisMetric(registry, redis)
-  const file = store_options.kind === 'sqlite' ? openCacheFile({folder: store_options.folder, binding}) : null
-  const cache = await openCache({
-    now,
-    redis_url: settings.redis_url,
-    silence_ms: settings.db_query_timeout_ms,
-    table: cacheTable(file?.db ?? store.db),
-    is_shared: file === null,
-    onFault: (fault, times) => log.warn({fault, times}, 'the cache store failed; calls go on without it'),
+  const {file, cache} = await openKeptAnswers({settings, store, store_options, binding, now, log})
+  const semantic = semanticOnDemand({
+    ...{settings, seal, egress, log, now, registry, answers: cache, is_shared: file === null},
+    db: file?.db ?? store.db,
   })
   const known = createLookups({
     db: store.db,
@@ -167,6 +166,7 @@ export async function openDataPlane({
     callServices({
       ...{settings, directory, store, seal, log, now, wall, steady},
       ...{memory, records, limits, metrics, known, egress, cache, circuits},
+      semantic: semantic.open,
     }),
   )
   const proxy = createProxy(services)
@@ -193,9 +193,45 @@ export async function openDataPlane({
       limits.close()
       await egress.destroy()
       await counters.close()
+      await semantic.close()
       await cache.close()
       await file?.close()
       await records.close()
+    },
+  }
+}
+
+/** The cache of answers, and its file on SQLite. */
+async function openKeptAnswers({
+  settings,
+  store,
+  store_options,
+  binding,
+  now,
+  log,
+}: Pick<DataPlaneParts, 'settings' | 'store' | 'store_options' | 'binding' | 'now' | 'log'>) {
+  const file = store_options.kind === 'sqlite' ? openCacheFile({folder: store_options.folder, binding}) : null
+  const cache = await openCache({
+    now,
+    redis_url: settings.redis_url,
+    silence_ms: settings.db_query_timeout_ms,
+    table: cacheTable(file?.db ?? store.db),
+    is_shared: file === null,
+    onFault: (fault, times) => log.warn({fault, times}, 'the cache store failed; calls go on without it'),
+  })
+  return {file, cache}
+}
+
+/** Opens the semantic cache when the first call needs it: other calls pay neither its memory nor its time. */
+function semanticOnDemand(parts: Omit<SemanticCacheParts, 'logins'>) {
+  let opened: Promise<SemanticCache> | undefined
+  return {
+    open(logins: Logins): Promise<SemanticCache> {
+      opened ??= import('./semantic-cache.ts').then(({openSemanticCache}) => openSemanticCache({...parts, logins}))
+      return opened
+    },
+    async close() {
+      await opened?.then(each => each.close()).catch(() => undefined)
     },
   }
 }

@@ -21,8 +21,11 @@ export interface CacheLookup {
   readonly followed: boolean
   /** At the beginning another's call was waited for. */
   readonly follows: boolean
-  /** The provider's answer, which may be kept: keeps it, and gives it to all that wait. */
-  store(entry: CacheEntry): void
+  /**
+   * An answer that may be kept: keeps it, and gives it to all that wait. One that was kept before for another request
+   * ends with that.
+   */
+  store(entry: CacheEntry, most_ms?: number): void
   /** There is no answer of the provider. */
   fail(): void
   /** The provider's answer is good, and may not be kept. */
@@ -101,9 +104,9 @@ export function lookUp(
     get followed() {
       return participation.followed
     },
-    store(entry) {
+    store(entry, most_ms = max_age_ms) {
       // Kept before it is given: who comes after the flight finds it.
-      void Promise.resolve(on.cache.set(key, entry, max_age_ms)).catch(() => undefined)
+      void Promise.resolve(on.cache.set(key, entry, Math.min(max_age_ms, most_ms))).catch(() => undefined)
       participation.complete(entry)
     },
     fail: () => participation.fail(),

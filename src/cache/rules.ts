@@ -93,8 +93,8 @@ export function isStateful(endpoint: EndpointName, body: Readonly<Record<string,
 }
 
 /**
- * True when an answer may be kept: 200, JSON, no error that came as a 200, and with choices where it has to have some. Of the Responses API only what has
- * ended: an answer that is queued, failed or cancelled describes a moment.
+ * True when an answer may be kept: 200, JSON, no error that came as a 200, and with choices where it has to have some.
+ * Of the Responses API only what has ended: an answer that is queued, failed or cancelled describes a moment.
  */
 export function mayStore(
   endpoint: EndpointName,

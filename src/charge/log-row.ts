@@ -51,6 +51,7 @@ export function logRow(known: KnownOfRow): LogRecord {
     prompt: known.prompt,
     hook_results: known.hook_results,
     mcp: known.mcp,
+    similar: known.similar,
   }
 }
 

@@ -5,6 +5,7 @@ import type {ClientRequest} from '../base/ingress/request.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
 import type {CacheParts} from '../cache/lookup.ts'
+import type {SemanticCache} from '../cache/semantic/semantic-cache.ts'
 import type {EndedCall} from '../charge/ended-call.ts'
 import type {Recorder} from '../charge/ports.ts'
 import type {KnownKey} from '../identity/api-keys.ts'
@@ -257,6 +258,8 @@ export interface ProxyServices {
   readonly judged: JudgedFiles
   /** Answers that were kept, and the calls in progress for others; null when nothing is kept. */
   readonly cache: CacheParts | null
+  /** Answers by the meaning of requests; opened when the first call wants it. */
+  readonly semantic: () => Promise<SemanticCache>
   /** Null where guardrails are switched off. */
   readonly guardrails: GuardrailServices | null
   /** 0 to 1, without 1. */

@@ -130,8 +130,8 @@ function retryRule({attempts, on_status_codes = RETRIED, use_retry_after_header 
   return {attempts, on_status_codes, use_retry_after_header}
 }
 
-function cacheRule({mode, max_age}: CacheSaid): CacheRule {
-  return {mode, max_age_s: max_age ?? null}
+function cacheRule({mode, max_age, threshold}: CacheSaid): CacheRule {
+  return {mode, max_age_s: max_age ?? null, ...(threshold !== undefined && {threshold})}
 }
 
 function breakerRule(rule: BreakerSaid): BreakerRule {

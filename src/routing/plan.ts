@@ -49,6 +49,8 @@ export interface RetryRule {
 export interface CacheRule {
   readonly mode: 'simple' | 'semantic'
   readonly max_age_s: number | null
+  /** The least cosine that the config asks for. */
+  readonly threshold?: number
 }
 
 export type Branch = SingleBranch | FallbackBranch | LoadBalanceBranch | ConditionalBranch

@@ -26,6 +26,8 @@ export interface CacheSaid {
   readonly mode: 'simple' | 'semantic'
   /** Seconds. */
   readonly max_age?: number
+  /** Of `semantic`: the least cosine of two prompts; the operator's is never lowered. */
+  readonly threshold?: number
 }
 
 /** A circuit breaker (docs/configs.md, Circuit breaker). */
@@ -77,12 +79,21 @@ export const retry: ConfigReader = (value, path, found) => {
   return rule
 }
 
-const cacheShape = shape({mode: oneOf(['simple', 'semantic']), max_age: whole(60, 90 * DAY_S, 'seconds')})
+const cacheShape = shape({
+  mode: oneOf(['simple', 'semantic']),
+  max_age: whole(60, 90 * DAY_S, 'seconds'),
+  threshold: numeric('a cosine from 0 to 1', value => value >= 0 && value <= 1),
+})
 
 /** A bare mode is taken for `{mode}`. */
 export const cache: ConfigReader = (value, path, found) => {
   if (value === 'simple' || value === 'semantic') return {mode: value}
-  return requiring('mode', cacheShape, 'one of simple, semantic')(value, path, found)
+  const rule = requiring('mode', cacheShape, 'one of simple, semantic')(value, path, found) as
+    | Partial<CacheSaid>
+    | undefined
+  if (rule?.mode === 'simple' && rule.threshold !== undefined && isObject(value))
+    warn(found, placeOf(value, path, 'threshold'), 'has no effect with mode simple: texts are compared exactly')
+  return rule
 }
 
 const hashField = text('metadata.KEY or params.KEY', value => /^(metadata|params)\.[^.]+$/.test(value))

@@ -126,6 +126,17 @@ const Cache = z.strictObject({
   max_age_s: z.int().nullable(),
   /** SHA-256 in hex. */
   digest: Text.nullable(),
+  /** Of the mode `semantic`: if other words are searched for, else why not. */
+  semantic: z
+    .strictObject({
+      searches: z.boolean(),
+      because: Text.nullable(),
+      embedder: Text,
+      /** The least cosine of two prompts. */
+      threshold: z.number(),
+      gate: z.enum(['strict', 'numbers', 'off']),
+    })
+    .optional(),
   /** The properties that calls must share to share an answer, beside their request; null when nothing is kept. */
   partition: z
     .strictObject({

@@ -48,7 +48,8 @@ export type OwnHeader = keyof typeof REQUEST_HEADERS
 export const RESPONSE_HEADERS = {
   'trace-id': 'The trace id that was sent, or the one that was made.',
   'retry-attempt-count': 'Retries made; 0 when the first attempt answered, -1 when all were used up.',
-  'cache-status': 'HIT, MISS, REFRESH or DISABLED.',
+  'cache-status': 'HIT, SEMANTIC HIT, SEMANTIC MISS, MISS, REFRESH or DISABLED.',
+  'cache-similarity': 'With SEMANTIC HIT: how similar the prompt is to that whose answer it got, at most 1.0000.',
   'last-used-option-index': 'Which target of the config answered, as a JSON path.',
   provider: 'The kind of provider that answered.',
   'gateway-exception': '`true` when the gateway itself failed.',

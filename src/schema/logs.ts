@@ -169,6 +169,11 @@ export const LogMetrics = z.strictObject({
   warning: Text,
   /** The `content-encoding` of a request that was decoded, and left without one. */
   request_encoding: z.string().optional(),
+  /**
+   * The answer to the same in other words that was found in the cache: the cosine of the two prompts, and the id of the
+   * row that brought it. `served` false: it was only counted (`SEMANTIC_CACHE_MODE=shadow`).
+   */
+  similar: z.strictObject({similarity: z.number(), log_id: z.string(), served: z.boolean()}).optional(),
   /** Whole milliseconds, as clients read them; `phases_ms` has the fractions. */
   request_parsing_time: Count,
   pre_processing_time: Count,

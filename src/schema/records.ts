@@ -117,6 +117,18 @@ export interface LogRecord {
   readonly hook_results?: HookResults
   /** Of a message to an MCP server. */
   readonly mcp?: McpLogDetail
+  /** The answer to the same in other words that was found in the cache. */
+  readonly similar?: SimilarAnswer
+}
+
+/** An answer in the cache to a request that means the same. */
+export interface SimilarAnswer {
+  /** The cosine of the two prompts, to four decimals. */
+  readonly similarity: number
+  /** The row of the log of the call that it came from. */
+  readonly log_id: string
+  /** False where it was only counted: `SEMANTIC_CACHE_MODE=shadow`. */
+  readonly served: boolean
 }
 
 /** The facts of a message to an MCP server that no column has. */

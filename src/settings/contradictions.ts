@@ -1,4 +1,5 @@
 import {logStoreFaults} from './log-store.ts'
+import {semanticCacheFaults} from './semantic-cache.ts'
 import {signInFaults} from './sign-in.ts'
 import type {Name, Settings} from './table.ts'
 
@@ -20,6 +21,7 @@ export function contradictions(settings: Partial<Settings>, given: (name: Name) 
     ...mail(settings, given),
     ...signInFaults(settings, given),
     ...logStoreFaults(settings, given),
+    ...semanticCacheFaults(settings, given),
     ...others(settings, given),
   ]
 }

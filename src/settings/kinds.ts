@@ -2,6 +2,7 @@ import {createPrivateKey} from 'node:crypto'
 import {isIP, isIPv4, isIPv6} from 'node:net'
 import {z} from 'zod'
 import {readDomain} from '../base/address.ts'
+import {parsedObject} from '../base/json-object.ts'
 
 /** A way to read one text: what it takes in words, and the schema that turns the text into its value. */
 export interface SettingKind<T> {
@@ -26,6 +27,18 @@ export const password: SettingKind<string> = {
     .string()
     .transform(text => text.replace(/\r?\n$/, ''))
     .refine(isLine, `it takes ${text.takes}`),
+}
+const KEY_TAKES = 'one line of at most 4096 characters, or JSON of at most 64 KB'
+/** A key, or the key file of an account, which is JSON in several lines. */
+export const keyOrJson: SettingKind<string> = {
+  takes: KEY_TAKES,
+  schema: z
+    .string()
+    .transform(text => text.trim())
+    .refine(
+      text => isLine(text) || (text.length <= 65_536 && parsedObject(text) !== undefined),
+      `it takes ${KEY_TAKES}`,
+    ),
 }
 /** A path; it may be relative to the working directory. */
 export const path = kind('a path of at most 4096 characters', text => (isLine(text) ? text : undefined))
@@ -79,6 +92,23 @@ export function oneOf<T>(words: Readonly<Record<string, T>>): SettingKind<T> {
 /** One of the words, spelt exactly so, as itself. */
 export function word<const W extends string>(...words: readonly W[]): SettingKind<W> {
   return kind(listed(words), text => words.find(known => known === text))
+}
+
+/** The same with the words in one text, for names that only the code of what they name may spell. */
+export function wordOf(names: string): SettingKind<string> {
+  return word(...names.split(' '))
+}
+
+/** A decimal number between two bounds, both allowed. */
+export function numberBetween(least: number, most: number): SettingKind<number> {
+  return {
+    ...kind(`a number from ${least} to ${most}`, text => {
+      if (!/^\d{1,10}(?:\.\d{1,15})?$/.test(text)) return undefined
+      const number = Number(text)
+      return number >= least && number <= most ? number : undefined
+    }),
+    show: String,
+  }
 }
 
 /** The address to listen on: an IP address without brackets, or a host name. */

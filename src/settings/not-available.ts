@@ -41,10 +41,8 @@ export const NOT_AVAILABLE: readonly Area[] = [
     ANALYTICS_LOG_TABLE: ['generations'], ANALYTICS_FEEDBACK_TABLE: ['feedbacks'], ANALYTICS_GENERATION_HOOKS_TABLE: ['generation_hooks'], 'CLICKHOUSE_*': NONE,
   }},
   {area: 'connections without certificate checks', instead: 'NODE_EXTRA_CA_CERTS adds a private authority', variables: {NODE_TLS_REJECT_UNAUTHORIZED: ['1']}},
-  {area: 'the semantic cache', variables: {
+  {area: 'a vector store outside the database', instead: 'vectors are kept beside the cache', variables: {
     VECTOR_STORE: NONE, VECTOR_STORE_ADDRESS: NONE, VECTOR_STORE_API_KEY: NONE, VECTOR_STORE_COLLECTION_NAME: NONE,
-    SEMANTIC_CACHE_EMBEDDING_PROVIDER: NONE, SEMANTIC_CACHE_EMBEDDING_API_KEY: NONE, SEMANTIC_CACHE_EMBEDDING_MODEL: NONE,
-    SEMANTIC_CACHE_EMBEDDING_DIMENSIONS: ['1536'], SEMANTIC_CACHE_EMBEDDINGS_URL: NONE, SEMANTIC_CACHE_SIMILARITY_THRESHOLD: ['0.95'],
   }},
   {area: 'OpenTelemetry', variables: {
     OTEL_PUSH_ENABLED: OFF, OTEL_ENDPOINT: NONE, OTEL_EXPORTER_OTLP_HEADERS: NONE, OTEL_EXPORTER_OTLP_PROTOCOL: ['http/json'],

@@ -35,6 +35,7 @@ export const GROUPS = [
   'CORS',
   'Timeouts and sizes',
   'Calls and configs',
+  'Semantic cache',
   'Logs and metrics',
   'Log store',
   'Mail',

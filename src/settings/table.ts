@@ -40,6 +40,7 @@ import {
   word,
 } from './kinds.ts'
 import {MCP} from './mcp-table.ts'
+import {SEMANTIC_CACHE} from './semantic-cache-table.ts'
 import type {Setting} from './setting.ts'
 import {SIGN_IN} from './sign-in-table.ts'
 
@@ -158,6 +159,8 @@ export const SETTINGS = {
   MAX_ROOT_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '100', group: 'Calls and configs', meaning: 'Maximum number of targets at the root of a config.'},
   MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '1000', group: 'Calls and configs', meaning: 'The same if the strategy is conditional.'},
   MAX_NESTED_CONFIG_TARGETS: {kind: whole(1, 100_000, 'targets'), fallback: '50', group: 'Calls and configs', meaning: 'Maximum number of targets below one target of the root.'},
+
+  ...SEMANTIC_CACHE,
 
   LOG_LEVEL: {kind: word('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), fallback: 'info', group: 'Logs and metrics', reloads: true, meaning: 'Lowest level of lines in the process log.'},
   LOG_RETENTION_DAYS: {kind: days, fallback: '90', group: 'Logs and metrics', meaning: 'How long the log row of a call is kept.'},

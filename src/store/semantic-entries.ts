@@ -7,7 +7,7 @@ export type NewSemanticEntry = Omit<Insertable<SemanticEntriesTable>, 'id'>
 /** The queries of the semantic cache, on either kind of database. Each reads or deletes a slice at most. */
 export function semanticTable(db: Db) {
   return {
-    /** Rows of a partition before the row `before`, the newest first: what a search by signs needs of them. */
+    /** Rows of a partition before the row `before`, the newest first: the part of them that a search by signs needs. */
     signsOf: (partition: string, before: number, now_ms: number, most: number) =>
       db
         .selectFrom('traffic.semantic_entries')

@@ -76,6 +76,7 @@ const NOT_HELD: readonly StateName[] = [
   'taking_turns', // its calls have states of their own; test/proxy/server-side-mcp-rules.test.ts holds it
   'resolving',
   'looking_up',
+  'searching', // test/proxy/semantic-cache.test.ts holds it
   'admitting_target',
   'reserving',
   'recording',

@@ -50,6 +50,7 @@ async function plane(
     settings,
     version: 'test',
     guardrails: null,
+    semantic: () => Promise.reject(new Error('none')),
     option_defaults: {},
     log: createLog('silent', 'test'),
     seal: createSeal(Buffer.alloc(32)),

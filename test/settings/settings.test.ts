@@ -391,7 +391,12 @@ describe('documented variables of later versions', () => {
       'loki.example.com',
       'LOKI_HOST is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
     ],
-    ['VECTOR_STORE', 'qdrant', 'VECTOR_STORE is not available in this version (the semantic cache). Unset it.'],
+    [
+      'VECTOR_STORE',
+      'qdrant',
+      'VECTOR_STORE is not available in this version (a vector store outside the database). ' +
+        'Unset it; vectors are kept beside the cache.',
+    ],
     [
       'GATEWAY_BASE_URL',
       'http://x',

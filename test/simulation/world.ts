@@ -224,6 +224,7 @@ export class SimulatedWorld {
       settings,
       version: 'simulated',
       guardrails: null,
+      semantic: () => Promise.reject(new Error('none')),
       option_defaults: {},
       log: {trace: nothing, debug: nothing, info: nothing, warn: nothing, error: failed, fatal: failed},
       seal: SEAL,

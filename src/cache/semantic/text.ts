@@ -14,14 +14,14 @@ export interface SemanticText {
 
 /** A request with more messages is compared exactly alone. */
 export const MAX_MESSAGES = 4
-/** Stands in the body for the text; it is the same for all, so that it parts nothing. */
+/** Takes the place of the text in the body; it is the same for all, so that it parts nothing. */
 const MARK = '\u{f8ff}'
 /** A longer message is cut up for another reason than style. */
 const MAX_PARTS = 8
 
 /**
  * The text of a request: its last message of a user, or the prompt. Null where the request is to be compared exactly
- * alone: it holds what no text says (images, sound, files), or what tools said, or there are too many messages.
+ * alone: it holds what no text says (images, sound, files), or results of tools, or there are too many messages.
  */
 export function semanticText(endpoint: EndpointName, body: JsonBodyOf): SemanticText | null {
   switch (endpoint) {

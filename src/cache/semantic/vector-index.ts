@@ -3,7 +3,7 @@ import {SignIndex} from './sign-index.ts'
 import {cosine, signsOf, vectorBytes, vectorIn} from './vector.ts'
 import type {NewSimilarEntry, SimilarEntry, VectorStore} from './vector-store.ts'
 
-/** What a search by signs needs of a row. */
+/** The part of a row that a search by signs needs. */
 interface SignRow {
   readonly id: number
   readonly created_at_ms: number
@@ -49,7 +49,7 @@ export interface VectorIndexOptions {
 const RESCORED = 32
 const BEST = 8
 const ROWS_AT_ONCE = 250
-/** What others wrote is seen after so long. */
+/** Writes of other processes are seen after so long. */
 const LOOK_EVERY_MS = 2_000
 /** Clocks of processes, and times of writing and committing, differ by no more. */
 const OVERLAP_MS = 10_000
@@ -84,7 +84,7 @@ export class VectorIndex implements VectorStore {
     this.#options = {most_rows: 100_000, most_rows_a_partition: 5_000, timeout_ms: 250, ...options}
   }
 
-  /** What the partitions in memory take. */
+  /** The size of the partitions in memory. */
   get bytes(): number {
     return this.#bytes
   }
@@ -168,11 +168,11 @@ export class VectorIndex implements VectorStore {
 
   /** Many that search the same partition for the first time load it once. */
   #load(partition: string, dimensions: number): Promise<Loaded | null> {
-    const under_way = this.#loading.get(partition)
-    if (under_way) return under_way
+    const begun = this.#loading.get(partition)
+    if (begun) return begun
     const loading = this.#read(partition, dimensions).finally(() => this.#loading.delete(partition))
     this.#loading.set(partition, loading)
-    loading.catch(() => undefined) // whoever waits hears of it
+    loading.catch(() => undefined) // those that wait hear of it
     return loading
   }
 

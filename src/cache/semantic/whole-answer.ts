@@ -25,7 +25,7 @@ export function isWholeAnswer(endpoint: EndpointName, answer: unknown): boolean 
 
 /** Reasons for which a model ends of itself. */
 const ENDS: ReadonlySet<unknown> = new Set(['stop', 'end_turn', 'stop_sequence', 'eos', 'eos_token', 'complete'])
-/** Blocks beside the text that are no part of what is said. */
+/** Blocks beside the text that are no part of its text. */
 const SILENT_BLOCKS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
 const SILENT_ITEMS: ReadonlySet<unknown> = new Set(['reasoning'])
 
@@ -55,10 +55,10 @@ const NO_BLOCKS: ReadonlySet<unknown> = new Set()
 
 /** Text in blocks, and none that is neither text nor silent. */
 function isBlocks(blocks: readonly unknown[], type: string, silent: ReadonlySet<unknown>): boolean {
-  const said = blocks.filter(block => !(isObject(block) && silent.has(block.type)))
+  const spoken = blocks.filter(block => !(isObject(block) && silent.has(block.type)))
   return (
-    said.every(block => isObject(block) && block.type === type && typeof block.text === 'string') &&
-    said.some(block => isText((block as JsonAnswer).text))
+    spoken.every(block => isObject(block) && block.type === type && typeof block.text === 'string') &&
+    spoken.some(block => isText((block as JsonAnswer).text))
   )
 }
 

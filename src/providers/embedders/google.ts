@@ -1,4 +1,5 @@
 import {isObject, list, object} from '../../base/json-object.ts'
+import {uriPart} from '../../base/uri-part.ts'
 import type {EmbeddingPlace, EmbeddingWire} from '../../schema/embeddings.ts'
 import {google} from '../auth/google.ts'
 import type {Logins} from '../auth/login.ts'
@@ -19,7 +20,7 @@ export function geminiEmbeddings({url, model = MODEL, api_key = '', dimensions}:
     url: base,
     task: TASK,
     request: text => ({
-      url: `${base}/models/${encodeURIComponent(model)}:embedContent`,
+      url: `${base}/models/${uriPart(model)}:embedContent`,
       headers,
       body: JSON.stringify({content: {parts: [{text}]}, taskType: TASK, outputDimensionality: dimensions}),
     }),
@@ -40,7 +41,7 @@ export function vertexEmbeddings(
   logins: Logins,
 ): EmbeddingWire {
   const base = url.replace(/\/$/, '')
-  const address = `${base}/models/${encodeURIComponent(model)}:predict`
+  const address = `${base}/models/${uriPart(model)}:predict`
   return {
     provider: 'vertex-ai',
     model,

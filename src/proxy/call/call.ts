@@ -9,7 +9,7 @@ import type {CalledOperation} from '../../providers/vendor-operations/operation.
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {ignoredHeaders, SECRET_HEADERS} from '../../schema/headers.ts'
 import type {CallKind} from '../../schema/principal.ts'
-import type {CalledPrompt, LogBodies, LogRecord} from '../../schema/records.ts'
+import type {CalledPrompt, LogBodies, LogRecord, SimilarAnswer} from '../../schema/records.ts'
 import {NOTHING_SPENT, type Spent} from '../../schema/spent.ts'
 import type {Body} from '../inbound/body.ts'
 import type {Link} from '../inbound/links.ts'
@@ -82,6 +82,8 @@ export interface RouteInfo {
   readonly option_path: string
   readonly retry_count: number
   readonly cache_status: CacheStatus
+  /** The answer to the same in other words that was found in the cache. */
+  readonly similar?: SimilarAnswer
   readonly warning: string | null
 }
 
@@ -177,6 +179,7 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     is_stream: ending.is_stream,
     is_passthrough: call.is_passthrough,
     cache_status: route.cache_status,
+    similar: route.similar,
     retry_count: route.retry_count,
     mode: route.mode,
     option_path: route.option_path,

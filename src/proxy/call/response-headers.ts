@@ -49,6 +49,7 @@ export function answerHeaders(
     const {route, retry_attempt_count} = how
     headers.push(ours.provider, target.provider.slug, ours.retry_attempt_count, String(retry_attempt_count))
     headers.push(ours.cache_status, route.cache_status, ours.last_used_option_index, route.option_path)
+    if (route.similar?.served) headers.push(ours.cache_similarity, route.similar.similarity.toFixed(4))
     const warning = withWarnings(route.warning, call.ignored)
     if (warning) headers.push(ours.config_warning, printable(warning))
   }
@@ -66,6 +67,7 @@ function namesUnder(prefix: Prefix) {
     provider: `${prefix}-provider`,
     retry_attempt_count: `${prefix}-retry-attempt-count`,
     cache_status: `${prefix}-cache-status`,
+    cache_similarity: `${prefix}-cache-similarity`,
     last_used_option_index: `${prefix}-last-used-option-index`,
     config_warning: `${prefix}-config-warning`,
   }

@@ -48,6 +48,12 @@ export const CALL_STATES = {
   admitting_target: {owner: 'run/call-runner.ts', deadline: 'that of the counters', client_gone: 'ends', drain: 'ends'},
   logging_in: {owner: 'run/call-runner.ts', deadline: '10 s: 502', client_gone: 'ends', drain: 'ends'},
   reserving: {owner: 'run/call-runner.ts', deadline: 'that of the counters', client_gone: 'ends', drain: 'ends'},
+  searching: {
+    owner: 'run/call-runner.ts',
+    deadline: 'SEMANTIC_CACHE_EMBEDDING_TIMEOUT_MS and 0.25 s: a miss',
+    client_gone: 'ends',
+    drain: 'ends',
+  },
   recording: {
     owner: 'attempt/attempt.ts',
     deadline: 'that of the journal: 503',

@@ -4,7 +4,7 @@ import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {behaviouralHeaders, cacheKey} from '../../cache/key.ts'
 import {type CacheListener, type CacheLookup, lookUp} from '../../cache/lookup.ts'
 import {decideCache, isStateful, isStreamed, mayStore, tellsFailure} from '../../cache/rules.ts'
-import type {CacheEntry} from '../../ports/cache/index.ts'
+import type {CacheEntry, CacheKey} from '../../ports/cache/index.ts'
 import {holdsCredential} from '../../providers/options.ts'
 import type {ResponseSink} from '../attempt/attempt-owner.ts'
 import {type Call, isSecret} from '../call/call.ts'
@@ -24,6 +24,10 @@ const MAX_FOLLOWED_BYTES = 8 << 20
 export class CacheParticipant implements CacheListener, ResponseSink {
   /** The client's cache status when nothing is found. */
   readonly status: 'MISS' | 'REFRESH'
+  readonly key: CacheKey
+  readonly max_age_ms: number
+  /** Called with the answer once it is kept. */
+  onKept: ((answer: unknown) => void) | null = null
   readonly #call: Call
   readonly #now: () => number
   readonly #lookup: CacheLookup
@@ -35,11 +39,14 @@ export class CacheParticipant implements CacheListener, ResponseSink {
 
   constructor(
     call: Call,
-    status: 'MISS' | 'REFRESH',
+    key: CacheKey,
+    {status, max_age_ms}: Pick<CacheParticipant, 'status' | 'max_age_ms'>,
     services: Services,
     begin: (listener: CacheListener) => CacheLookup,
   ) {
     this.status = status
+    this.max_age_ms = max_age_ms
+    this.key = key
     this.#call = call
     this.#now = services.now
     this.#lookup = begin(this)
@@ -99,9 +106,10 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     const body = whole && masked(whole)
     const type = plain ? content_type : 'application/json'
     const answer = body && parsed(body.toString())
-    if (body && mayStore(this.#call.endpoint, status, type, answer))
+    if (body && mayStore(this.#call.endpoint, status, type, answer)) {
       this.#lookup.store({body, stored_at_ms: this.#now()})
-    else if (status < 300 && !tellsFailure(answer)) this.#lookup.decline()
+      this.onKept?.(answer)
+    } else if (status < 300 && !tellsFailure(answer)) this.#lookup.decline()
     else this.#lookup.fail()
   }
 
@@ -116,6 +124,11 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     if (!rewritten) return this.keep(status, headers['content-type'], plain, masked)
     if (rewritten.kept) this.keep(status, rewritten.content_type, rewritten.kept, masked)
     else this.#lookup.decline()
+  }
+
+  /** An answer to the same in other words, which ends in `most_ms`: it is kept, and given to all that wait. */
+  copy(entry: CacheEntry, most_ms: number): void {
+    this.#lookup.store(entry, most_ms)
   }
 
   /** No answer comes. */
@@ -143,7 +156,7 @@ export function joinCache(
   out: UpstreamRequest,
   services: Services,
 ): CacheParticipant | null {
-  const {body, endpoint, incoming, caller} = call
+  const {body, endpoint, incoming} = call
   if (!target.cache || !services.cache || body.kind !== 'json' || !Buffer.isBuffer(out.body)) return null
   const own = incoming.own.values
   const decision = decideCache({
@@ -158,7 +171,20 @@ export function joinCache(
     organisation_max_age_s: null,
   })
   if (decision.status === 'DISABLED') return null
-  const key = cacheKey({
+  const key = keyOf(call, target, out)
+  if (!key) return null
+  const {cache} = services
+  return new CacheParticipant(call, key, decision, services, listener =>
+    lookUp(cache, key, {refresh: decision.status === 'REFRESH', max_age_ms: decision.max_age_ms}, listener),
+  )
+}
+
+/** The place of a call's answer in the cache; null where there is none. */
+export function keyOf(call: Call, target: Target, out: UpstreamRequest): CacheKey | null {
+  const {caller, endpoint, incoming} = call
+  const own = incoming.own.values
+  if (!Buffer.isBuffer(out.body)) return null
+  return cacheKey({
     organisation_id: caller.organisation_id,
     workspace_id: caller.workspace_id,
     provider: target.provider.slug,
@@ -173,12 +199,6 @@ export function joinCache(
     metadata: call.metadata,
     headers: {...behaviouralHeaders(own), ...forwarded(call, target)},
   })
-  if (!key) return null
-  const {cache} = services
-  const {status, max_age_ms} = decision
-  return new CacheParticipant(call, status, services, listener =>
-    lookUp(cache, key, {refresh: status === 'REFRESH', max_age_ms}, listener),
-  )
 }
 
 /**

@@ -38,6 +38,7 @@ export const STEPS: readonly RunStage<TargetRun>[] = [
   buildRequest,
   logIn,
   reserve,
+  searchSimilar,
   send,
 ]
 
@@ -45,7 +46,7 @@ export const STEPS: readonly RunStage<TargetRun>[] = [
  * The steps that may begin work that is charged. Limits have admitted and reserved before any of them. A lookup that
  * asks a model for something is one of these, and comes after `reserve`; `lookUp` costs nothing.
  */
-export const MAY_SPEND: ReadonlySet<RunStage<TargetRun>> = new Set([send])
+export const MAY_SPEND: ReadonlySet<RunStage<TargetRun>> = new Set([searchSimilar, send])
 
 /** A retry keeps the target, the body, the admission and the place at the cache. */
 export const RETRY_FROM = STEPS.indexOf(buildRequest)
@@ -184,6 +185,16 @@ function reserve(run: TargetRun): MaybePromise<StageResult> {
   return keep(reserveAttempt(call, target, request, services), reservation => {
     run.reservation = reservation
   })
+}
+
+/**
+ * Looks for the answer to a request that means the same. It may ask a service for a vector, which is charged. Loaded
+ * when a config asks for it.
+ */
+function searchSimilar(run: TargetRun): MaybePromise<StageResult> {
+  if (run.target.cache?.mode !== 'semantic' || !run.cache || run.attempts > 0) return undefined
+  run.enter('searching')
+  return import('./similar.ts').then(({serveSimilar}) => serveSimilar(run))
 }
 
 function send(run: TargetRun): StageResult {

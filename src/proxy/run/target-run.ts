@@ -19,7 +19,7 @@ import type {StagedRun} from './pipeline.ts'
 type Services = BuildServices &
   SettleServices &
   TargetServices &
-  Uses<'cache' | 'circuits' | 'cors' | 'findPolicies' | 'random' | 'seal' | 'soon' | 'sticky'>
+  Uses<'cache' | 'circuits' | 'cors' | 'findPolicies' | 'random' | 'seal' | 'semantic' | 'soon' | 'sticky'>
 
 /** The objects that all calls share. */
 export interface Plane {

@@ -6,7 +6,7 @@ import {isWholeAnswer} from '../../../src/cache/semantic/whole-answer.ts'
 const choice = (message: object, finish_reason: unknown = 'stop') => ({
   choices: [{index: 0, message: {role: 'assistant', content: 'yes', ...message}, finish_reason}],
 })
-const said = (...content: object[]) => ({type: 'message', stop_reason: 'end_turn', content})
+const message = (...content: object[]) => ({type: 'message', stop_reason: 'end_turn', content})
 const text = {type: 'text', text: 'yes'}
 const item = {type: 'message', content: [{type: 'output_text', text: 'yes'}]}
 
@@ -14,7 +14,7 @@ test('SC33: an answer that is whole and text alone may be given to other words',
   expect(isWholeAnswer('chatComplete', choice({}))).toBe(true)
   expect(isWholeAnswer('chatComplete', choice({content: null, content_blocks: []}))).toBe(false)
   expect(isWholeAnswer('complete', {choices: [{text: 'yes', finish_reason: 'stop'}]})).toBe(true)
-  expect(isWholeAnswer('messages', said({type: 'thinking', thinking: 'hm'}, text))).toBe(true)
+  expect(isWholeAnswer('messages', message({type: 'thinking', thinking: 'hm'}, text))).toBe(true)
   expect(isWholeAnswer('createModelResponse', {status: 'completed', output: [{type: 'reasoning'}, item]})).toBe(true)
 })
 
@@ -37,7 +37,11 @@ test('SC33: what was cut, filtered, refused, calls a tool or says nothing may no
     'text',
   ])
     expect(isWholeAnswer('chatComplete', answer), JSON.stringify(answer)).toBe(false)
-  for (const answer of [said(), said({type: 'tool_use', id: 't'}, text), {...said(text), stop_reason: 'max_tokens'}])
+  for (const answer of [
+    message(),
+    message({type: 'tool_use', id: 't'}, text),
+    {...message(text), stop_reason: 'max_tokens'},
+  ])
     expect(isWholeAnswer('messages', answer), JSON.stringify(answer)).toBe(false)
   for (const answer of [
     {status: 'incomplete', output: [item]},

@@ -1,0 +1,213 @@
+import {isObject, parsed} from '../../base/json-object.ts'
+import type {Cache, FoundEntry} from '../../ports/cache/index.ts'
+import {type Embedder, type EmbeddingCharge, fits} from './embedder.ts'
+import {
+  differs,
+  featuresOf,
+  GATE_VERSION,
+  type GateClass,
+  type GateFeatures,
+  type GateMode,
+  isRelative,
+} from './gate/index.ts'
+import {endOf} from './lifetime.ts'
+import type {SimilarEntry, VectorStore} from './vector-store.ts'
+
+export interface SemanticCacheOptions {
+  /** Null: nothing is searched. */
+  readonly embedder: Embedder | null
+  readonly vectors: VectorStore
+  /** Answers, by the digests of entries. */
+  readonly answers: Pick<Cache, 'get'>
+  /** Of the digests in features. */
+  readonly features_key: Uint8Array
+  readonly gate: GateMode
+  /** The operator's least cosine; undefined: the embedder's own. */
+  readonly threshold: number | undefined
+  /** Answers are found, counted and not given. */
+  readonly is_shadow: boolean
+  readonly now: () => number
+  /** Counts the outcome of a search. */
+  readonly onResult: (result: SearchResult) => void
+}
+
+/** The outcomes of searches, as /metrics count them. */
+export type SearchResult = 'hit' | 'would_hit' | 'miss' | 'gate' | 'gone' | 'failed' | 'not_embedded'
+
+/** A text that may be searched: its vector is known. */
+export interface SemanticQuestion {
+  readonly workspace_id: string
+  readonly partition: string
+  readonly vector: Float32Array
+  readonly features: GateFeatures
+  /** Its answer ages within hours. */
+  readonly is_relative: boolean
+}
+
+export interface FoundSimilar {
+  readonly answer: FoundEntry
+  readonly similarity: number
+  readonly log_id: string
+  /** The end of the answer, or of the entry if that comes first. */
+  readonly ends_at_ms: number
+}
+
+/** The most of a stored score that rounding explains. */
+const ROUNDING = 1e-3
+/** Clocks of processes differ by no more. */
+const MAX_APART_MS = 60_000
+
+/** Finds answers to requests that mean the same, and keeps what comes for others. */
+export class SemanticCache {
+  readonly #options: SemanticCacheOptions
+
+  constructor(options: SemanticCacheOptions) {
+    this.#options = options
+  }
+
+  get is_shadow(): boolean {
+    return this.#options.is_shadow
+  }
+
+  /** As explanations tell it. */
+  get embedder(): Embedder | null {
+    return this.#options.embedder
+  }
+
+  get gate(): GateMode {
+    return this.#options.gate
+  }
+
+  /** The least cosine: a config may ask for more than the operator, never for less. */
+  threshold(of_config: number | null): number {
+    const {threshold, embedder} = this.#options
+    return Math.max(threshold ?? embedder?.threshold ?? 1, of_config ?? 0)
+  }
+
+  /** How vectors and features are made. */
+  get make(): {readonly embedder: string; readonly gate_version: number} | null {
+    const {embedder} = this.#options
+    return embedder && {embedder: embedder.identity, gate_version: GATE_VERSION}
+  }
+
+  /** The text as it can be searched; null where it cannot: then its answer is not kept for other words either. */
+  async ask(
+    text: string,
+    place: Pick<SemanticQuestion, 'workspace_id' | 'partition'>,
+    charge: EmbeddingCharge | null,
+  ): Promise<SemanticQuestion | null> {
+    const {embedder, features_key, onResult} = this.#options
+    const features = embedder && fits(text, embedder) ? featuresOf(text, features_key) : null
+    const vector = features && embedder && (await embedder.embed(text, charge))
+    if (!features || !vector) {
+      onResult('not_embedded')
+      return null
+    }
+    return {...place, vector, features, is_relative: isRelative(text)}
+  }
+
+  /** The stored answer that may be given; null for none. Never rejects. */
+  async find(question: SemanticQuestion, threshold: number, max_age_ms: number): Promise<FoundSimilar | null> {
+    const {now, answers, onResult, is_shadow} = this.#options
+    let result: SearchResult = 'miss'
+    try {
+      for (const entry of await this.#near(question, threshold)) {
+        if (entry.created_at_ms + max_age_ms <= now()) continue
+        if (this.#difference(entry, question) !== null) {
+          result = 'gate'
+          continue
+        }
+        const {workspace_id, digest, log_id, similarity} = entry
+        const answer = await answers.get({workspace_id, digest})
+        if (!answer) {
+          result = 'gone'
+          this.#options.vectors.remove(entry.partition, [entry.id])
+          continue
+        }
+        const ends_at_ms = Math.min(answer.expires_at_ms, entry.expires_at_ms)
+        if (ends_at_ms <= now() || answer.stored_at_ms + max_age_ms <= now()) continue
+        onResult(is_shadow ? 'would_hit' : 'hit')
+        return {answer, similarity, log_id, ends_at_ms}
+      }
+    } catch {
+      result = 'failed'
+    }
+    onResult(result)
+    return null
+  }
+
+  /** Removes all entries that would be given for the question. Never rejects. */
+  async forget(question: SemanticQuestion, threshold: number): Promise<void> {
+    const {vectors} = this.#options
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const found = await this.#near(question, threshold).catch(() => [])
+      const same = found.filter(entry => this.#difference(entry, question) === null)
+      if (same.length === 0) return
+      vectors.remove(
+        question.partition,
+        same.map(({id}) => id),
+      )
+    }
+  }
+
+  /** Keeps that the answer of `digest`, which comes from a provider, answers the question. */
+  keep({workspace_id, partition, vector, features, is_relative}: SemanticQuestion, of: KeptAnswer): void {
+    const created_at_ms = Math.trunc(this.#options.now())
+    const expires_at_ms = Math.trunc(endOf(created_at_ms, of.max_age_ms, is_relative))
+    const {digest, log_id} = of
+    const text = JSON.stringify(features)
+    this.#options.vectors.add({
+      workspace_id,
+      partition,
+      digest,
+      log_id,
+      features: text,
+      vector,
+      created_at_ms,
+      expires_at_ms,
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#options.vectors.close()
+  }
+
+  /** The nearest entries, as far as they can be believed. */
+  async #near(
+    {workspace_id, partition, vector}: SemanticQuestion,
+    threshold: number,
+  ): Promise<readonly SimilarEntry[]> {
+    const {vectors, now} = this.#options
+    const found = await vectors.search(partition, vector)
+    return found.filter(
+      entry =>
+        entry.partition === partition &&
+        entry.workspace_id === workspace_id &&
+        entry.similarity >= threshold &&
+        entry.similarity <= 1 + ROUNDING &&
+        entry.expires_at_ms > now() &&
+        entry.created_at_ms <= now() + MAX_APART_MS,
+    )
+  }
+
+  /** The class in which two texts differ; `version` for features that are none. */
+  #difference({features}: SimilarEntry, question: SemanticQuestion): GateClass | null {
+    const stored = parsed(features)
+    if (!isObject(stored)) return 'version'
+    try {
+      return differs(stored as unknown as GateFeatures, question.features, this.#options.gate)
+    } catch {
+      return 'version'
+    }
+  }
+}
+
+/** Each round removes up to eight entries. */
+const MAX_ROUNDS = 16
+
+export interface KeptAnswer {
+  /** Of the simple key of its request. */
+  readonly digest: string
+  readonly log_id: string
+  readonly max_age_ms: number
+}
